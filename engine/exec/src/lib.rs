@@ -1,0 +1,1 @@
+//! Executes IR: register machine, tables, action profiles, counters, registers.

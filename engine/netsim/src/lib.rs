@@ -1,0 +1,1 @@
+//! Virtual-time network: event loop, links, hosts, switches that run the P4 program.

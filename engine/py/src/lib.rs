@@ -1,0 +1,1 @@
+//! Python bindings of the engine; the only crate that names pyo3.

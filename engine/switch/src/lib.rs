@@ -1,0 +1,1 @@
+//! v1model switch, sans-IO: pipeline, packet replication, traffic manager.

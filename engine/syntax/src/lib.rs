@@ -1,0 +1,1 @@
+//! P4-16 preprocessing, lexing, parsing, AST and diagnostics.

@@ -1,0 +1,53 @@
+//! Rates in bit/s.
+
+use core::fmt;
+
+use crate::{Bytes, Span};
+
+/// Picoseconds in one second.
+const PS_PER_S: u128 = 1_000_000_000_000;
+
+/// A rate in bit/s.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct Rate(u64);
+
+impl Rate {
+    /// From bit/s.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(bps)
+    }
+    /// Bit/s.
+    pub const fn as_bps(self) -> u64 {
+        self.0
+    }
+
+    /// Time to send `size` at this rate, rounded up to a picosecond; `Span::MAX` at rate zero.
+    pub const fn time_to_send(self, size: Bytes) -> Span {
+        if self.0 == 0 {
+            return Span::MAX;
+        }
+        let ps = (size.bits() as u128 * PS_PER_S).div_ceil(self.0 as u128);
+        if ps > u64::MAX as u128 {
+            return Span::MAX;
+        }
+        Span::from_ps(ps as u64)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bit/s", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn serialisation_time_is_exact_and_rounds_up() {
+        assert_eq!(Rate::from_bps(10_000_000_000).time_to_send(Bytes(1_500)), Span::from_ns(1_200));
+        assert_eq!(Rate::from_bps(3_000_000_000_000).time_to_send(Bytes(1)), Span::from_ps(3));
+        assert_eq!(Rate::default().time_to_send(Bytes(1)), Span::MAX);
+    }
+}

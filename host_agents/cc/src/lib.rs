@@ -1,0 +1,1 @@
+//! Congestion control algorithms, sans-IO, one file each.

@@ -1,0 +1,1 @@
+//! Window transport and wire format, sans-IO.
