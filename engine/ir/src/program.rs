@@ -1,0 +1,459 @@
+//! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
+
+use crate::{
+    ActionId, Bits, BlockId, CounterId, FuncId, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, StackId,
+    Terminator, UnionId, VarId,
+};
+
+/// Type of a variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VarType {
+    /// One bit.
+    Bool,
+    /// Unsigned, 1 to [`crate::limits::MAX_WIDTH`] bits. Enums and errors are 32 bits wide.
+    Bit(u32),
+    /// Two's complement, stored masked to its width.
+    Int(u32),
+    /// Up to this many bits, with a length of its own.
+    Varbit(u32),
+}
+
+impl VarType {
+    /// Width in bits; for a varbit, the largest.
+    pub const fn width(self) -> u32 {
+        match self {
+            Self::Bool => 1,
+            Self::Bit(width) | Self::Int(width) | Self::Varbit(width) => width,
+        }
+    }
+}
+
+/// A scalar with a static place in the frame. All are zero when a packet enters the parser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Var {
+    /// For people: `hdr.ipv4.ttl`, `meta.level`, `ingress.tmp`.
+    pub name: String,
+    /// Type.
+    pub ty: VarType,
+    /// Where it belongs.
+    pub kind: VarKind,
+}
+
+/// What a variable belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VarKind {
+    /// Field of a header instance, by position.
+    Field { header: HeaderId, field: u32 },
+    /// User or standard metadata: lives from parser to deparser.
+    Metadata,
+    /// Local variable, parameter or temporary of a function.
+    Local,
+}
+
+/// A header type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderType {
+    /// Name in the source.
+    pub name: String,
+    /// Fields in wire order; at most one is a varbit.
+    pub fields: Vec<HeaderField>,
+}
+
+/// A field of a header type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderField {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub ty: VarType,
+}
+
+/// A header instance: its own, an element of a stack or a member of a union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// For people: `hdr.vlan[1]`.
+    pub name: String,
+    /// Type.
+    pub ty: HeaderTypeId,
+    /// One variable per field.
+    pub fields: Vec<VarId>,
+    /// The union it is a member of.
+    pub union: Option<UnionId>,
+}
+
+/// A header stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stack {
+    /// For people.
+    pub name: String,
+    /// Elements in order, all of one type.
+    pub elements: Vec<HeaderId>,
+}
+
+/// A header union.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Union {
+    /// For people.
+    pub name: String,
+    /// Members; at most one is valid at a time.
+    pub members: Vec<HeaderId>,
+}
+
+/// A function: blocks, entered at block 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Func {
+    /// For people.
+    pub name: String,
+    /// Blocks; the first is the entry.
+    pub blocks: Vec<Block>,
+}
+
+/// A basic block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Label for people and traces: a parser state's name, or empty.
+    pub label: String,
+    /// Instructions in order.
+    pub insts: Vec<Inst>,
+    /// How it ends.
+    pub terminator: Terminator,
+}
+
+impl Func {
+    /// The entry block.
+    pub const ENTRY: BlockId = BlockId(0);
+}
+
+/// What the control plane sees of an object: P4Info's preamble but for the id, which is computed from this.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ControlPlaneName {
+    /// Fully qualified, `@name` applied: `ingress.ipv4_lpm`.
+    pub name: String,
+    /// Value of an `@id`.
+    pub explicit_id: Option<u32>,
+    /// Annotations that P4Info carries, as source text (`@brief("...")`), in source order.
+    pub annotations: Vec<String>,
+    /// `@hidden`, or made by the compiler: not in P4Info.
+    pub hidden: bool,
+}
+
+/// An action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Control-plane parameters in order.
+    pub params: Vec<ActionParam>,
+    /// Body.
+    pub body: FuncId,
+}
+
+/// A control-plane parameter of an action.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionParam {
+    /// Name, explicit id and annotations (`name` is not qualified).
+    pub cp: ControlPlaneName,
+    /// Where the argument goes.
+    pub var: VarId,
+}
+
+/// How a key matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MatchKind {
+    /// Equal.
+    Exact,
+    /// Longest prefix.
+    Lpm,
+    /// Value and mask.
+    Ternary,
+    /// Low and high.
+    Range,
+    /// Equal or anything.
+    Optional,
+    /// Not matched: input of an action selector's hash.
+    Selector,
+}
+
+/// A key of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Name, explicit id and annotations (`name` as P4Info prints it: `hdr.ipv4.dst_addr`).
+    pub cp: ControlPlaneName,
+    /// Holds the key's value when the table is applied.
+    pub var: VarId,
+    /// How it matches.
+    pub kind: MatchKind,
+}
+
+/// An action of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableAction {
+    /// Which action.
+    pub action: ActionId,
+    /// Where it may stand.
+    pub scope: ActionScope,
+    /// Annotations of the reference, as source text.
+    pub annotations: Vec<String>,
+}
+
+/// Where an action of a table may stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionScope {
+    /// Entries and default.
+    TableAndDefault,
+    /// `@tableonly`
+    TableOnly,
+    /// `@defaultonly`
+    DefaultOnly,
+}
+
+/// An action with its arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionCall {
+    /// Which action.
+    pub action: ActionId,
+    /// One value per parameter, of the parameter's width.
+    pub args: Vec<Bits>,
+}
+
+/// One key's value in an entry.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MatchValue {
+    /// Anything: ternary, range, optional or lpm left out.
+    Any,
+    /// Exact, or optional with a value.
+    Exact(Bits),
+    /// Prefix of `len` bits; the rest of `value` is zero.
+    Lpm { value: Bits, len: u32 },
+    /// Ternary; bits of `value` outside `mask` are zero.
+    Ternary { value: Bits, mask: Bits },
+    /// Range, both ends included.
+    Range { low: Bits, high: Bits },
+}
+
+/// An entry written in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceEntry {
+    /// One per key.
+    pub matches: Vec<MatchValue>,
+    /// Larger wins, as in P4Runtime; 0 where the table needs none.
+    pub priority: u32,
+    /// What it runs.
+    pub action: ActionCall,
+    /// Cannot be changed.
+    pub is_const: bool,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Keys in order.
+    pub keys: Vec<Key>,
+    /// Actions in order.
+    pub actions: Vec<TableAction>,
+    /// Run on a miss.
+    pub default_action: ActionCall,
+    /// The default action cannot be changed.
+    pub const_default: bool,
+    /// `entries` of the source.
+    pub entries: Vec<SourceEntry>,
+    /// The whole table cannot be changed (`const entries`).
+    pub const_entries: bool,
+    /// Most entries it holds.
+    pub size: u32,
+    /// Action profile or selector behind it.
+    pub profile: Option<ProfileId>,
+    /// Direct counter.
+    pub counter: Option<CounterId>,
+    /// Direct meter.
+    pub meter: Option<MeterId>,
+    /// `support_timeout = true`
+    pub idle_timeout: bool,
+}
+
+/// Unit of counters and meters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountUnit {
+    /// Packets.
+    Packets,
+    /// Bytes.
+    Bytes,
+    /// Both (counters only).
+    Both,
+}
+
+/// A counter array, or a table's direct counter (`direct` names no size).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counter {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Unit.
+    pub unit: CountUnit,
+    /// Number of cells; `None` for a direct counter.
+    pub size: Option<u32>,
+}
+
+/// A meter array, or a table's direct meter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Meter {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Unit.
+    pub unit: CountUnit,
+    /// Number of cells; `None` for a direct meter.
+    pub size: Option<u32>,
+}
+
+/// A register array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Register {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Type of a cell.
+    pub ty: VarType,
+    /// Number of cells.
+    pub size: u32,
+}
+
+/// An action profile, or a selector if `selector` is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Profile {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Most members (profile) or most members over all groups (selector).
+    pub size: u32,
+    /// Selector: hash algorithm and bits kept of it.
+    pub selector: Option<(crate::HashAlgorithm, u32)>,
+    /// Selector: `@max_group_size`, 0 when not given.
+    pub max_group_size: u32,
+}
+
+/// A digest message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Digest {
+    /// For the control plane; `name` is that of the struct type.
+    pub cp: ControlPlaneName,
+    /// Fields in order.
+    pub fields: Vec<HeaderField>,
+}
+
+/// A parser value set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueSet {
+    /// For the control plane.
+    pub cp: ControlPlaneName,
+    /// Most members.
+    pub size: u32,
+    /// Keys of a member.
+    pub keys: Vec<(ControlPlaneName, VarType, MatchKind)>,
+}
+
+/// A `@controller_header`: `packet_in` or `packet_out`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControllerHeader {
+    /// The annotation's value is the name.
+    pub cp: ControlPlaneName,
+    /// The header type that carries it.
+    pub ty: HeaderTypeId,
+    /// Names and ids of the fields.
+    pub fields: Vec<(ControlPlaneName, VarType)>,
+}
+
+/// Variables of `standard_metadata`; names and widths are v1model's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the v1model field of that name")]
+pub struct StandardMetadata {
+    pub ingress_port: VarId,
+    pub egress_spec: VarId,
+    pub egress_port: VarId,
+    pub instance_type: VarId,
+    pub packet_length: VarId,
+    pub enq_timestamp: VarId,
+    pub enq_qdepth: VarId,
+    pub deq_timedelta: VarId,
+    pub deq_qdepth: VarId,
+    pub ingress_global_timestamp: VarId,
+    pub egress_global_timestamp: VarId,
+    pub mcast_grp: VarId,
+    pub egress_rid: VarId,
+    pub checksum_error: VarId,
+    pub parser_error: VarId,
+    pub priority: VarId,
+}
+
+/// Entry points of a v1model program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the block of that name of V1Switch")]
+pub struct V1Model {
+    pub parser: FuncId,
+    pub verify_checksum: FuncId,
+    pub ingress: FuncId,
+    pub egress: FuncId,
+    pub compute_checksum: FuncId,
+    pub deparser: FuncId,
+    pub metadata: StandardMetadata,
+}
+
+/// Entry points by architecture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Architecture {
+    /// `V1Switch`
+    V1Model(V1Model),
+}
+
+/// A field list of `@field_list(n)`: what a clone, resubmit or recirculation keeps.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldList {
+    /// The annotation's number.
+    pub index: u32,
+    /// Metadata kept.
+    pub vars: Vec<VarId>,
+}
+
+/// A whole program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "lists of the nouns above, each indexed by its entity type")]
+pub struct Program {
+    pub name: String,
+    pub architecture: Architecture,
+    pub vars: Vec<Var>,
+    pub header_types: Vec<HeaderType>,
+    pub headers: Vec<Header>,
+    pub stacks: Vec<Stack>,
+    pub unions: Vec<Union>,
+    pub funcs: Vec<Func>,
+    pub actions: Vec<Action>,
+    pub tables: Vec<Table>,
+    pub counters: Vec<Counter>,
+    pub meters: Vec<Meter>,
+    pub registers: Vec<Register>,
+    pub profiles: Vec<Profile>,
+    pub digests: Vec<Digest>,
+    pub value_sets: Vec<ValueSet>,
+    pub controller_headers: Vec<ControllerHeader>,
+    pub field_lists: Vec<FieldList>,
+    /// Names of error codes; an error's value is its position.
+    pub errors: Vec<String>,
+    /// Annotations of the package instance (`@pkginfo`), as source text.
+    pub package_annotations: Vec<String>,
+}
+
+/// Positions of core.p4's errors in [`Program::errors`], which every program starts with.
+pub mod core_errors {
+    /// `NoError`
+    pub const NO_ERROR: u32 = 0;
+    /// `PacketTooShort`
+    pub const PACKET_TOO_SHORT: u32 = 1;
+    /// `NoMatch`
+    pub const NO_MATCH: u32 = 2;
+    /// `StackOutOfBounds`
+    pub const STACK_OUT_OF_BOUNDS: u32 = 3;
+    /// `HeaderTooShort`
+    pub const HEADER_TOO_SHORT: u32 = 4;
+    /// `ParserTimeout`
+    pub const PARSER_TIMEOUT: u32 = 5;
+    /// `ParserInvalidArgument`
+    pub const PARSER_INVALID_ARGUMENT: u32 = 6;
+}
