@@ -78,45 +78,147 @@ pub struct Decl {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeclKind {
     /// `const T x = e;`
-    Const { ty: Type, name: Ident, value: Expr },
+    Const {
+        /// Type.
+        ty: Type,
+        /// Name.
+        name: Ident,
+        /// Value.
+        value: Expr,
+    },
     /// `T x;` or `T x = e;`
-    Variable { ty: Type, name: Ident, init: Option<Expr> },
+    Variable {
+        /// Type.
+        ty: Type,
+        /// Name.
+        name: Ident,
+        /// `= e`
+        init: Option<Expr>,
+    },
     /// `T(args) x;`, with an optional `= { ... }` block of abstract method implementations.
-    Instance { ty: Type, args: Vec<Argument>, name: Ident, body: Option<Vec<Decl>> },
+    Instance {
+        /// Type.
+        ty: Type,
+        /// Arguments.
+        args: Vec<Argument>,
+        /// Name.
+        name: Ident,
+        /// Implementations of abstract methods: functions and instances.
+        body: Option<Vec<Decl>>,
+    },
     /// `error { A, B }`
-    Error { members: Vec<Ident> },
+    Error {
+        /// Members in order.
+        members: Vec<Ident>,
+    },
     /// `match_kind { exact, lpm }`
-    MatchKind { members: Vec<Ident> },
+    MatchKind {
+        /// Members in order.
+        members: Vec<Ident>,
+    },
     /// `header H { ... }`, `struct S { ... }`, `header_union U { ... }`
-    Aggregate { kind: AggregateKind, name: Ident, type_params: Vec<Ident>, fields: Vec<Field> },
+    Aggregate {
+        /// Which aggregate.
+        kind: AggregateKind,
+        /// Name.
+        name: Ident,
+        /// Type parameters.
+        type_params: Vec<Ident>,
+        /// Fields in order.
+        fields: Vec<Field>,
+    },
     /// `enum E { A, B }` or `enum bit<8> E { A = 1 }`
-    Enum { name: Ident, underlying: Option<Type>, members: Vec<EnumMember> },
+    Enum {
+        /// Name.
+        name: Ident,
+        /// `bit<8>` of a serializable enum.
+        underlying: Option<Type>,
+        /// Members in order.
+        members: Vec<EnumMember>,
+    },
     /// `typedef T x;`
-    Typedef { ty: Type, name: Ident },
+    Typedef {
+        /// Type.
+        ty: Type,
+        /// Name.
+        name: Ident,
+    },
     /// `type T x;`
-    NewType { ty: Type, name: Ident },
+    NewType {
+        /// Type.
+        ty: Type,
+        /// Name.
+        name: Ident,
+    },
     /// `parser P<T>(params);` without a body
-    ParserType { name: Ident, type_params: Vec<Ident>, params: Vec<Param> },
+    ParserType {
+        /// Name.
+        name: Ident,
+        /// Type parameters.
+        type_params: Vec<Ident>,
+        /// Parameters.
+        params: Vec<Param>,
+    },
     /// `control C<T>(params);` without a body
-    ControlType { name: Ident, type_params: Vec<Ident>, params: Vec<Param> },
+    ControlType {
+        /// Name.
+        name: Ident,
+        /// Type parameters.
+        type_params: Vec<Ident>,
+        /// Parameters.
+        params: Vec<Param>,
+    },
     /// `package P<T>(params);`
-    PackageType { name: Ident, type_params: Vec<Ident>, params: Vec<Param> },
+    PackageType {
+        /// Name.
+        name: Ident,
+        /// Type parameters.
+        type_params: Vec<Ident>,
+        /// Parameters.
+        params: Vec<Param>,
+    },
     /// `parser P(params)(ctor params) { locals states }`
     Parser(Box<ParserDecl>),
     /// `control C(params)(ctor params) { locals apply {...} }`
     Control(Box<ControlDecl>),
     /// `extern E<T> { ... }`
-    ExternObject { name: Ident, type_params: Vec<Ident>, methods: Vec<ExternMethod> },
+    ExternObject {
+        /// Name.
+        name: Ident,
+        /// Type parameters.
+        type_params: Vec<Ident>,
+        /// Constructors and methods in order.
+        methods: Vec<ExternMethod>,
+    },
     /// `extern T f<U>(params);`
     ExternFunction(FunctionSignature),
     /// `T f<U>(params) { ... }`
-    Function { signature: FunctionSignature, body: Block },
+    Function {
+        /// Name, types, parameters.
+        signature: FunctionSignature,
+        /// Statements.
+        body: Block,
+    },
     /// `action a(params) { ... }`
-    Action { name: Ident, params: Vec<Param>, body: Block },
+    Action {
+        /// Name.
+        name: Ident,
+        /// Parameters.
+        params: Vec<Param>,
+        /// Statements.
+        body: Block,
+    },
     /// `table t { ... }`
     Table(Box<TableDecl>),
     /// `value_set<T>(size) name;`
-    ValueSet { ty: Type, size: Expr, name: Ident },
+    ValueSet {
+        /// Type.
+        ty: Type,
+        /// How many values it holds.
+        size: Expr,
+        /// Name.
+        name: Ident,
+    },
 }
 
 /// Which aggregate a declaration makes.
@@ -242,7 +344,14 @@ pub enum Transition {
     /// `transition s;`
     Direct(Ident),
     /// `transition select(keys) { cases }`
-    Select { keys: Vec<Expr>, cases: Vec<SelectCase>, span: Span },
+    Select {
+        /// Selected values.
+        keys: Vec<Expr>,
+        /// Cases in order.
+        cases: Vec<SelectCase>,
+        /// From `select` (or the first token) to the closing brace.
+        span: Span,
+    },
 }
 
 /// One line of a select.
@@ -301,9 +410,21 @@ pub enum TablePropertyKind {
     /// `actions = { a; b(x); }`
     Actions(Vec<ActionRef>),
     /// `[const] entries = { ... }`
-    Entries { is_const: bool, entries: Vec<TableEntry> },
+    Entries {
+        /// `const` before the name.
+        is_const: bool,
+        /// Entries in order.
+        entries: Vec<TableEntry>,
+    },
     /// `[const] default_action = a(1)` and every other `name = value`, target properties included.
-    Other { is_const: bool, name: Ident, value: Expr },
+    Other {
+        /// `const` before the name.
+        is_const: bool,
+        /// Name.
+        name: Ident,
+        /// Value.
+        value: Expr,
+    },
 }
 
 /// One key of a table.
@@ -384,19 +505,65 @@ pub enum StmtKind {
     /// A constant, variable or instance declaration.
     Decl(Decl),
     /// `a = b;`, or `a += b;` with the operator in `op`.
-    Assign { target: Expr, op: Option<BinaryOp>, value: Expr },
+    Assign {
+        /// What is written.
+        target: Expr,
+        /// Operator of a compound assignment.
+        op: Option<BinaryOp>,
+        /// Value.
+        value: Expr,
+    },
     /// `f(x);`, `t.apply();`
     Call(Expr),
     /// `C.apply(args);` where `C` names a type (direct application).
-    DirectApplication { ty: Type, args: Vec<Argument> },
+    DirectApplication {
+        /// Type.
+        ty: Type,
+        /// Arguments.
+        args: Vec<Argument>,
+    },
     /// `if (c) s else s`
-    If { cond: Expr, then: Box<Stmt>, otherwise: Option<Box<Stmt>> },
+    If {
+        /// Condition.
+        cond: Expr,
+        /// Taken if true.
+        then: Box<Stmt>,
+        /// Taken if false.
+        otherwise: Option<Box<Stmt>>,
+    },
     /// `switch (e) { ... }`
-    Switch { value: Expr, cases: Vec<SwitchCase> },
+    Switch {
+        /// What is switched on.
+        value: Expr,
+        /// Cases in order.
+        cases: Vec<SwitchCase>,
+    },
     /// `for (init; cond; update) body`
-    For { annotations: Vec<Annotation>, init: Vec<Stmt>, cond: Expr, update: Vec<Stmt>, body: Box<Stmt> },
+    For {
+        /// Annotations before `for`.
+        annotations: Vec<Annotation>,
+        /// `= e`
+        init: Vec<Stmt>,
+        /// Condition.
+        cond: Expr,
+        /// Run after each round.
+        update: Vec<Stmt>,
+        /// Body.
+        body: Box<Stmt>,
+    },
     /// `for (T x in range) body`
-    ForIn { annotations: Vec<Annotation>, ty: Option<Type>, name: Ident, range: ForRange, body: Box<Stmt> },
+    ForIn {
+        /// Annotations before `for`.
+        annotations: Vec<Annotation>,
+        /// Type.
+        ty: Option<Type>,
+        /// Name.
+        name: Ident,
+        /// What is walked over.
+        range: ForRange,
+        /// Body.
+        body: Box<Stmt>,
+    },
     /// `break;`
     Break,
     /// `continue;`
@@ -517,7 +684,12 @@ pub enum ExprKind {
     /// `{a, b}` list expression
     List(Vec<Expr>),
     /// `{f = a, ...}` structure expression; `dots` is a trailing `...`
-    Struct { fields: Vec<(Ident, Expr)>, dots: bool },
+    Struct {
+        /// Fields in order.
+        fields: Vec<(Ident, Expr)>,
+        /// Trailing `...`.
+        dots: bool,
+    },
     /// `(a, b)` in a keyset
     Tuple(Vec<Expr>),
     /// `a &&& b`
@@ -536,14 +708,28 @@ pub enum ExprKind {
     Index(Box<Expr>, Box<Expr>),
     /// `a[hi:lo]`
     Slice(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `a[lo+:width]`
+    PlusSlice(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `a.b` on a value
     Member(Box<Expr>, Ident),
     /// `T.member`: enum or error constant, or a static name
     TypeMember(Type, Ident),
     /// `f<T>(args)`
-    Call { callee: Box<Expr>, type_args: Vec<Type>, args: Vec<Argument> },
+    Call {
+        /// What is called.
+        callee: Box<Expr>,
+        /// Type arguments as written.
+        type_args: Vec<Type>,
+        /// Arguments.
+        args: Vec<Argument>,
+    },
     /// `T(args)`: constructor call
-    Construct { ty: Type, args: Vec<Argument> },
+    Construct {
+        /// Type.
+        ty: Type,
+        /// Arguments.
+        args: Vec<Argument>,
+    },
 }
 
 /// Unary operators.
