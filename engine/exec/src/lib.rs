@@ -1,1 +1,3 @@
 //! Executes IR: register machine, tables, action profiles, counters, registers.
+
+pub mod control;

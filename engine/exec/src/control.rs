@@ -1,0 +1,101 @@
+//! What the control plane reads and writes: entries, members, groups, cells, and the ways it can fail.
+
+use p4cc_ir::{ActionCall, MatchValue};
+
+/// What an entry runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryAction {
+    /// An action with its arguments.
+    Direct(ActionCall),
+    /// A member of the table's action profile.
+    Member(u32),
+    /// A group of the table's action selector.
+    Group(u32),
+}
+
+/// An entry of a table. `matches` and `priority` are its identity.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableEntry {
+    /// One per key, in key order.
+    pub matches: Vec<MatchValue>,
+    /// Larger wins; 0 exactly when the table has no ternary, range or optional key.
+    pub priority: u32,
+    /// What it runs.
+    pub action: EntryAction,
+    /// Opaque to the switch, given back on read.
+    pub metadata: Vec<u8>,
+    /// Idle time after which a notification is sent, in nanoseconds; 0 for never.
+    pub idle_timeout_ns: u64,
+    /// Written in the program as `const`: cannot be changed.
+    pub is_const: bool,
+}
+
+/// A member of an action profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Identity within the profile.
+    pub id: u32,
+    /// What it runs.
+    pub action: ActionCall,
+}
+
+/// A group of an action selector.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Identity within the profile.
+    pub id: u32,
+    /// Most members, 0 for no limit of its own.
+    pub max_size: u32,
+    /// Members with their weights (at least 1), in the order given.
+    pub members: Vec<GroupMember>,
+}
+
+/// A member's place in a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupMember {
+    /// Which member.
+    pub member_id: u32,
+    /// Share of the hash space.
+    pub weight: u32,
+    /// Port whose state says whether the member is usable, if the controller named one.
+    pub watch_port: Option<u32>,
+}
+
+/// A counter cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CounterCell {
+    /// Packets counted.
+    pub packets: u64,
+    /// Bytes counted.
+    pub bytes: u64,
+}
+
+/// Why the control plane's request was refused. The P4Runtime server maps each kind to the code its specification
+/// names; the text says which value was wrong and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ControlError {
+    /// Something of the request is malformed.
+    #[error("{0}")]
+    InvalidArgument(String),
+    /// What it names is not there.
+    #[error("{0}")]
+    NotFound(String),
+    /// What it would create is there already.
+    #[error("{0}")]
+    AlreadyExists(String),
+    /// It may not be changed (`const`), or is still in use.
+    #[error("{0}")]
+    PermissionDenied(String),
+    /// A table, profile or group is full.
+    #[error("{0}")]
+    ResourceExhausted(String),
+    /// An index past the end of an array.
+    #[error("{0}")]
+    OutOfRange(String),
+    /// Valid, but in the wrong state (a member in use by a group or entry is deleted).
+    #[error("{0}")]
+    FailedPrecondition(String),
+    /// The target cannot do it.
+    #[error("{0}")]
+    Unimplemented(String),
+}
