@@ -1,0 +1,77 @@
+// Two congestion levels in the two ECN bits (spec 6.2, 6.6).
+//
+// The depth of the egress queue at enqueue gives a level by the port's two thresholds; a table turns level and
+// incoming codepoint into the outgoing one. Which codepoint means what is the controller's choice (profiles gst,
+// rfc3168, sce), so one program serves all three; the map never lowers a mark and holds no entry for packets that are
+// not ECN capable.
+
+#ifndef P4CC_ECN_DUAL
+#define P4CC_ECN_DUAL
+
+#include "../include/headers.p4"
+#include "../include/sizes.p4"
+
+control EcnDual(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t enq_qdepth, out ecn_level_t level) {
+    // Packets that left each port, by the level their queue had: cell = port * 4 + level.
+    counter(LEVEL_COUNTER_SIZE, CounterType.packets) level_packets;
+
+    // Without an entry a port never marks.
+    bool has_thresholds;
+    queue_depth_t k_pkts;
+    queue_depth_t k_dc_pkts;
+
+    action set_thresholds(queue_depth_t k, queue_depth_t k_dc) {
+        has_thresholds = true;
+        k_pkts = k;
+        k_dc_pkts = k_dc;
+    }
+
+    table thresholds {
+        key = {
+            egress_port: exact @name("egress_port");
+        }
+        actions = {
+            set_thresholds;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = PORT_COUNT;
+    }
+
+    action set_codepoint(ecn_t ecn) {
+        ipv4.ecn = ecn;
+    }
+
+    table codepoint_map {
+        key = {
+            level: exact @name("level");
+            ipv4.ecn: exact @name("ecn");
+        }
+        actions = {
+            set_codepoint;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = CODEPOINT_MAP_SIZE;
+    }
+
+    apply {
+        level = LEVEL_NONE;
+        has_thresholds = false;
+        k_pkts = 0;
+        k_dc_pkts = 0;
+        thresholds.apply();
+        // The depth does not count this packet: "more than K with it" is "at least K without it".
+        if (has_thresholds) {
+            if (enq_qdepth >= k_dc_pkts) {
+                level = LEVEL_K_DC;
+            } else if (enq_qdepth >= k_pkts) {
+                level = LEVEL_K;
+            }
+        }
+        codepoint_map.apply();
+        level_packets.count((bit<32>)(egress_port ++ level));
+    }
+}
+
+#endif

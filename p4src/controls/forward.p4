@@ -1,0 +1,54 @@
+// IPv4 longest-prefix forwarding with ECMP groups: chooses the port, rewrites the addresses, counts down the TTL.
+//
+// Needs the architecture's `action_selector`, which the top program brings in.
+
+#ifndef P4CC_FORWARD
+#define P4CC_FORWARD
+
+#include "../include/headers.p4"
+#include "../include/sizes.p4"
+
+control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
+    // A group's member follows from the five-tuple, so that a flow stays on one path.
+    @max_group_size(ECMP_MAX_GROUP_SIZE)
+    action_selector(HashAlgorithm.crc16, ECMP_SELECTOR_SIZE, ECMP_HASH_WIDTH) ecmp;
+
+    action set_next_hop(port_t port, mac_addr_t dst_mac) {
+        egress_spec = port;
+        hdr.ethernet.src_addr = hdr.ethernet.dst_addr;
+        hdr.ethernet.dst_addr = dst_mac;
+        hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+        drop = false;
+    }
+
+    action no_route() {
+        drop = true;
+    }
+
+    table ipv4_lpm {
+        key = {
+            hdr.ipv4.dst_addr: lpm;
+            hdr.ipv4.src_addr: selector;
+            hdr.ipv4.dst_addr: selector;
+            hdr.ipv4.protocol: selector;
+            hdr.l4_ports.src_port: selector;
+            hdr.l4_ports.dst_port: selector;
+        }
+        actions = {
+            set_next_hop;
+            no_route;
+        }
+        implementation = ecmp;
+        size = IPV4_LPM_SIZE;
+    }
+
+    apply {
+        drop = true;
+        // A TTL of one ends here (RFC 1812 5.3.1); no ICMP is sent.
+        if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) {
+            ipv4_lpm.apply();
+        }
+    }
+}
+
+#endif

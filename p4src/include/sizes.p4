@@ -1,0 +1,25 @@
+// Every size of the programs, in one place. Ids and sizes are part of the control plane's contract: a size may grow,
+// an id is never used twice.
+
+#ifndef P4CC_SIZES
+#define P4CC_SIZES
+
+// Routes: a fat-tree with K = 10 needs at most 250 host routes.
+const bit<32> IPV4_LPM_SIZE = 1024;
+
+// Next hops that groups share, over all groups; two for each port is ample.
+const bit<32> ECMP_SELECTOR_SIZE = 1024;
+// Largest group: the up-links of a fat-tree switch with K = 64.
+#define ECMP_MAX_GROUP_SIZE 32
+// Bits of the hash that choose the member.
+const bit<32> ECMP_HASH_WIDTH = 16;
+
+// Ports are nine bits wide in v1model; 511 is the drop port.
+const bit<32> PORT_COUNT = 512;
+// Four cells a port: queue level 0, 1, 2, and one that stays empty so that the index is port and level side by side.
+const bit<32> LEVEL_COUNTER_SIZE = 2048;
+
+// Two levels above zero times three capable codepoints, and the same for level zero.
+const bit<32> CODEPOINT_MAP_SIZE = 16;
+
+#endif
