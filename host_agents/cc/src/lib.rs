@@ -1,1 +1,31 @@
 //! Congestion control algorithms, sans-IO, one file each.
+//!
+//! A [`Controller`] holds the [`Window`] of one flow and composes a [`SlowStart`] with a
+//! [`CongestionAvoidance`]; the transport tells it what happened and never writes the window itself.
+//! [`registry`] is the one table of algorithms: names, parameters, defaults, ranges and switch needs;
+//! [`build`] makes a controller from an [`AlgorithmConfig`] by it.
+//!
+//! Invariants:
+//! - no clock, no socket, no log: state changes only through the calls, and is reported as typed [`Event`]s;
+//! - no float function of the platform: powers come from `libm`, so two machines agree to the bit;
+//! - a window is never below one segment, nor above [`Window::MAX_SEGMENTS`].
+
+mod algorithm;
+mod config;
+mod controller;
+mod dctcp;
+mod event;
+mod gst;
+mod registry;
+mod reno;
+mod signal;
+mod standard;
+mod window;
+
+pub use algorithm::{CongestionAvoidance, Reaction, SlowStart};
+pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, suggestion};
+pub use controller::{Controller, InitialWindow, build};
+pub use event::{CutCause, Event, Phase, Publisher};
+pub use registry::{AlgorithmInfo, Domain, Kind, ParamInfo, SwitchNeed, registry};
+pub use signal::{AckSample, Mark};
+pub use window::Window;

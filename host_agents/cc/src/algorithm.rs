@@ -1,0 +1,62 @@
+//! The two halves that an algorithm may fill: slow start and congestion avoidance.
+//!
+//! They share the [`Window`] and nothing else, so any slow start composes with any avoidance.
+
+use core::fmt;
+
+use crate::{AckSample, Phase, Publisher, Window};
+
+/// Whether an ACK made the congestion-avoidance algorithm cut the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reaction {
+    /// The window was left alone.
+    None,
+    /// The window was cut: slow start ends, and the next data packet carries CWR.
+    Cut,
+}
+
+/// Growth above the threshold, and the answer to congestion marks in every phase.
+pub trait CongestionAvoidance: fmt::Debug + Send {
+    /// Forgets the flow's past; `snd_nxt` is where it starts.
+    fn start(&mut self, snd_nxt: u64);
+
+    /// Sees every valid ACK, duplicates and fast recovery included, before anything else: the place of estimates.
+    fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher);
+
+    /// Answers the marks of an ACK outside fast recovery, after [`Self::observe`] of the same ACK.
+    fn react(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> Reaction;
+
+    /// Grows the window by an ACK of new data in congestion avoidance.
+    fn grow(&mut self, ack: &AckSample, window: &mut Window);
+
+    /// The threshold after a loss with `flight_segments` in flight (RFC5681, spec 2.3: `max(flight/2, 2)`).
+    fn ssthresh_after_loss(&self, flight_segments: u64) -> f64 {
+        (flight_segments as f64 / 2.0).max(2.0)
+    }
+
+    /// The estimate of the marked share, where the algorithm keeps one.
+    fn alpha(&self) -> Option<f64> {
+        None
+    }
+}
+
+/// Growth below the threshold.
+pub trait SlowStart: fmt::Debug + Send {
+    /// A slow start begins: at the start of the flow and after each timeout; the window is already set.
+    fn enter(&mut self, snd_nxt: u64, window: &Window);
+
+    /// Takes an ACK during slow start that did not make the window be cut; grows the window.
+    ///
+    /// Returns false when slow start is to end although the window is below the threshold.
+    fn on_ack(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> bool;
+
+    /// The name of the phase that the module is in.
+    fn phase(&self) -> Phase {
+        Phase::SlowStart
+    }
+
+    /// The growth exponent, where the module keeps one.
+    fn delta(&self) -> Option<f64> {
+        None
+    }
+}

@@ -1,0 +1,243 @@
+//! The controller of one flow: its window, and which half of the algorithms decides about it.
+//!
+//! ```text
+//!            cwnd >= ssthresh, cut, or the module ends it
+//! SlowStart ─────────────────────────────────────────────► Avoidance
+//!     ▲ ▲                                                    │   ▲
+//!     │ └───────────────────── timeout ──────────────────────┤   │ recover acknowledged
+//!     │                                         3 duplicates ▼   │
+//!     └──────────────────────── timeout ───────────────── Recovery
+//! ```
+//!
+//! The transport finds losses; every change of the window is made here (spec 2.3).
+
+use crate::config::{ConfigError, Params, find};
+use crate::registry::{Kind, Make, SwitchNeed};
+use crate::{
+    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Event, Phase, Publisher,
+    Reaction, SlowStart, Window,
+};
+
+/// The window of a new flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct InitialWindow {
+    /// First congestion window, in segments (spec 2.2, `iw`).
+    pub cwnd_segments: f64,
+    /// First slow-start threshold, in segments (spec 2.2, `ssthresh0`).
+    pub ssthresh_segments: f64,
+}
+
+impl Default for InitialWindow {
+    fn default() -> Self {
+        Self { cwnd_segments: 1.0, ssthresh_segments: Window::MAX_SEGMENTS }
+    }
+}
+
+/// Which rules govern the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Mode {
+    SlowStart,
+    Avoidance,
+    Recovery,
+}
+
+/// Congestion control of one flow.
+#[derive(Debug)]
+pub struct Controller {
+    initial: InitialWindow,
+    window: Window,
+    mode: Mode,
+    slow_start: Box<dyn SlowStart>,
+    avoidance: Box<dyn CongestionAvoidance>,
+    needs: SwitchNeed,
+}
+
+/// Makes the controller that a configuration names.
+///
+/// # Errors
+/// An unknown algorithm or parameter, a value out of range, or values that contradict each other.
+pub fn build(config: &AlgorithmConfig, initial: InitialWindow) -> Result<Controller, ConfigError> {
+    let (slow_start, slow_needs) = make_slow_start(&config.slow_start)?;
+    let (avoidance, needs) = make_avoidance(&config.congestion_avoidance)?;
+    let mut controller = Controller {
+        initial,
+        window: Window::new(initial.cwnd_segments, initial.ssthresh_segments),
+        mode: Mode::SlowStart,
+        slow_start,
+        avoidance,
+        needs: needs.max(slow_needs),
+    };
+    controller.start(0);
+    Ok(controller)
+}
+
+fn make_slow_start(spec: &AlgorithmSpec) -> Result<(Box<dyn SlowStart>, SwitchNeed), ConfigError> {
+    let kind = Kind::SlowStart;
+    let info = find(kind, &spec.name)?;
+    match info.make {
+        Make::SlowStart(make) => Ok((make(&Params::new(kind.key(), info, spec)?)?, info.switch_needs)),
+        Make::CongestionAvoidance(_) => Err(misfiled(kind, &spec.name)),
+    }
+}
+
+fn make_avoidance(spec: &AlgorithmSpec) -> Result<(Box<dyn CongestionAvoidance>, SwitchNeed), ConfigError> {
+    let kind = Kind::CongestionAvoidance;
+    let info = find(kind, &spec.name)?;
+    match info.make {
+        Make::CongestionAvoidance(make) => {
+            Ok((make(&Params::new(kind.key(), info, spec)?)?, info.switch_needs))
+        }
+        Make::SlowStart(_) => Err(misfiled(kind, &spec.name)),
+    }
+}
+
+/// A registry row whose kind and constructor differ; a test of the registry excludes it.
+fn misfiled(kind: Kind, name: &str) -> ConfigError {
+    ConfigError::new(kind.key(), format!("{name:?} is filed under a wrong kind"), "report this as a defect")
+}
+
+impl Controller {
+    /// Starts, or restarts, at byte `snd_nxt` with the initial window.
+    pub fn start(&mut self, snd_nxt: u64) {
+        self.window = Window::new(self.initial.cwnd_segments, self.initial.ssthresh_segments);
+        self.mode = Mode::SlowStart;
+        self.avoidance.start(snd_nxt);
+        self.slow_start.enter(snd_nxt, &self.window);
+        self.leave_slow_start_at_threshold();
+    }
+
+    /// Takes one valid ACK, duplicates included, before the transport's own loss recovery looks at it.
+    ///
+    /// Returns whether the algorithm cut the window, so that the next data packet carries CWR.
+    pub fn on_ack(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) -> Reaction {
+        let before = self.phase();
+        // Spec 3.3: alpha is updated "before the reaction test of the same ACK".
+        self.avoidance.observe(ack, publisher);
+        if self.mode == Mode::Recovery {
+            // Spec 3.3: no reaction in fast recovery; its window is the transport's matter.
+            return Reaction::None;
+        }
+        let reaction = self.avoidance.react(ack, &mut self.window, publisher);
+        if reaction == Reaction::Cut {
+            // Spec 3.3: a reaction "ends slow start"; the ACK that cuts does not grow the window too.
+            self.mode = Mode::Avoidance;
+        } else if self.mode == Mode::SlowStart {
+            self.grow_in_slow_start(ack, publisher);
+        } else if ack.new_segments > 0 {
+            self.avoidance.grow(ack, &mut self.window);
+        }
+        self.publish_phase(before, publisher);
+        reaction
+    }
+
+    fn grow_in_slow_start(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
+        if self.slow_start.on_ack(ack, &mut self.window, publisher) {
+            self.leave_slow_start_at_threshold();
+        } else {
+            // The module ends slow start early: the window it reached becomes the threshold.
+            self.window.set_ssthresh(self.window.cwnd());
+            self.mode = Mode::Avoidance;
+        }
+    }
+
+    fn leave_slow_start_at_threshold(&mut self) {
+        if self.mode == Mode::SlowStart && self.window.cwnd() >= self.window.ssthresh() {
+            self.mode = Mode::Avoidance;
+        }
+    }
+
+    /// Fast retransmit with `flight_segments` in flight after `dupthresh` duplicates (spec 2.3).
+    pub fn on_fast_retransmit(
+        &mut self,
+        flight_segments: u64,
+        dupthresh: u32,
+        publisher: &mut dyn Publisher,
+    ) {
+        let (before, from_segments) = (self.phase(), self.window.cwnd());
+        // Spec 2.3: "ssthresh = max(flight/2, 2) … cwnd = ssthresh + 3": 3 packets are known to have left.
+        self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
+        self.window.set_cwnd(self.window.ssthresh() + f64::from(dupthresh));
+        self.mode = Mode::Recovery;
+        let to_segments = self.window.cwnd();
+        publisher.publish(Event::WindowCut { from_segments, to_segments, cause: CutCause::FastRetransmit });
+        self.publish_phase(before, publisher);
+    }
+
+    /// A further duplicate in fast recovery: one more packet has left the network (spec 2.3).
+    pub fn on_recovery_duplicate(&mut self) {
+        self.window.set_cwnd(self.window.cwnd() + 1.0);
+    }
+
+    /// A partial ACK of `new_segments` in NewReno's recovery (spec 2.3, RFC6582).
+    pub fn on_partial_ack(&mut self, new_segments: u64) {
+        // Spec 2.3: "cwnd = max(cwnd - n_acked + 1, 1)"; the window's own floor is the 1.
+        self.window.set_cwnd(self.window.cwnd() - new_segments as f64 + 1.0);
+    }
+
+    /// The end of Reno's recovery, at the first new ACK: `cwnd = ssthresh` (spec 2.3).
+    pub fn on_recovery_exit_reno(&mut self, publisher: &mut dyn Publisher) {
+        self.exit_recovery(self.window.ssthresh(), publisher);
+    }
+
+    /// The end of NewReno's recovery, with `flight_segments` still in flight (spec 2.3, RFC6582).
+    pub fn on_recovery_exit_newreno(&mut self, flight_segments: u64, publisher: &mut dyn Publisher) {
+        // Spec 2.3: "cwnd = min(ssthresh, max(flight, 1) + 1), phase CA".
+        let cwnd = self.window.ssthresh().min(flight_segments.max(1) as f64 + 1.0);
+        self.exit_recovery(cwnd, publisher);
+    }
+
+    fn exit_recovery(&mut self, cwnd_segments: f64, publisher: &mut dyn Publisher) {
+        let before = self.phase();
+        self.window.set_cwnd(cwnd_segments);
+        self.mode = Mode::Avoidance;
+        self.publish_phase(before, publisher);
+    }
+
+    /// A timeout with `flight_segments` in flight; sending starts again at `snd_una` (spec 2.3).
+    pub fn on_timeout(&mut self, flight_segments: u64, snd_una: u64, publisher: &mut dyn Publisher) {
+        let (before, from_segments) = (self.phase(), self.window.cwnd());
+        // Spec 2.3: "ssthresh = max(flight/2, 2), cwnd = 1 … phase SS".
+        self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
+        self.window.set_cwnd(1.0);
+        self.mode = Mode::SlowStart;
+        self.slow_start.enter(snd_una, &self.window);
+        publisher.publish(Event::WindowCut { from_segments, to_segments: 1.0, cause: CutCause::Timeout });
+        self.publish_phase(before, publisher);
+    }
+
+    fn publish_phase(&self, from: Phase, publisher: &mut dyn Publisher) {
+        let to = self.phase();
+        if from != to {
+            publisher.publish(Event::PhaseChanged { from, to });
+        }
+    }
+
+    /// The window.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// Where the flow stands.
+    pub fn phase(&self) -> Phase {
+        match self.mode {
+            Mode::SlowStart => self.slow_start.phase(),
+            Mode::Avoidance => Phase::Avoidance,
+            Mode::Recovery => Phase::Recovery,
+        }
+    }
+
+    /// The estimate of the marked share, where the algorithm keeps one.
+    pub fn alpha(&self) -> Option<f64> {
+        self.avoidance.alpha()
+    }
+
+    /// The growth exponent of the slow-start module, where it keeps one.
+    pub fn delta(&self) -> Option<f64> {
+        self.slow_start.delta()
+    }
+
+    /// The most that either half needs from the switches.
+    pub const fn switch_needs(&self) -> SwitchNeed {
+        self.needs
+    }
+}

@@ -1,0 +1,246 @@
+//! GST, the gentle slow start (spec 6.4): marks of a lower threshold K slow the growth before K_dc ends it.
+//!
+//! It replaces the slow start of its host protocol and nothing else. Per round `cwnd += cwnd^delta`, spread over
+//! the ACKs of the round; delta falls from 1 (doubling) to 0 (linear) as the estimated queue goes from K to K_dc.
+//!
+//! Invariants: `0 <= delta <= 1`; the first K_dc echo of a slow start ends it.
+
+use crate::config::{ConfigError, Params};
+use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use crate::{AckSample, Event, Mark, Phase, Publisher, SlowStart, Window};
+
+/// What the registry says about this module.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "gst",
+    kind: Kind::SlowStart,
+    summary: "gentle slow start: growth falls from doubling to linear as the queue goes from k to k_dc",
+    parameters: &[
+        ParamInfo {
+            name: "k",
+            unit: "packets",
+            summary: "lower threshold, the same as at the switch; the controller's planner gives it",
+            domain: Domain::Number { default: None, min: 0.0, max: 1_000_000.0 },
+            source: "spec 6.1, 6.5",
+        },
+        ParamInfo {
+            name: "k_dc",
+            unit: "packets",
+            summary: "upper threshold, the same as at the switch",
+            domain: Domain::Number { default: Some(65.0), min: 0.0, max: 1_000_000.0 },
+            source: "spec 6.1",
+        },
+        ParamInfo {
+            name: "delta",
+            unit: "",
+            summary: "exponent: 'text' falls with the queue, 'literal' is the printed formula, which rises",
+            domain: Domain::Choice { default: "text", options: &["text", "literal"] },
+            source: "spec 6.4",
+        },
+    ],
+    switch_needs: SwitchNeed::TwoEcnThresholds,
+    source: "spec 6.4",
+    make: Make::SlowStart(|params| Ok(Box::new(Gst::new(params)?))),
+};
+
+/// Direction of the exponent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Form {
+    Text,
+    Literal,
+}
+
+/// State of one gentle slow start.
+#[derive(Clone, Copy, Debug)]
+struct Gst {
+    k: f64,
+    k_dc: f64,
+    form: Form,
+    /// New packets acknowledged in this window, and those of them echoed with any mark (spec 6.4).
+    w_cnt: u64,
+    beta: u64,
+    /// The window closes with the first ACK above this byte.
+    gst_end: u64,
+    delta: f64,
+    /// `W0^(delta-1)`: the window's growth per acknowledged packet.
+    growth: f64,
+    /// Whether the K mark has been echoed in this slow start.
+    seen_k: bool,
+}
+
+impl Gst {
+    fn new(params: &Params<'_>) -> Result<Self, ConfigError> {
+        let (k, k_dc) = (params.number("k")?, params.number("k_dc")?);
+        if k > k_dc {
+            return Err(params.error(
+                "k",
+                format!("k {k} is above k_dc {k_dc}"),
+                "the lower threshold comes first: set k <= k_dc".to_owned(),
+            ));
+        }
+        let form = if params.choice("delta")? == "literal" { Form::Literal } else { Form::Text };
+        Ok(Self { k, k_dc, form, w_cnt: 0, beta: 0, gst_end: 0, delta: 1.0, growth: 1.0, seen_k: false })
+    }
+
+    /// The queue in packets that `beta` marks among `w_cnt` packets stand for (spec 6.4, the paper's eq. 1).
+    fn queue_estimate(&self) -> Option<f64> {
+        let (w, beta) = (self.w_cnt as f64, self.beta as f64);
+        (0 < self.beta && self.beta < self.w_cnt).then(|| w * self.k / (w - beta))
+    }
+
+    /// The exponent for the window that closes.
+    fn next_delta(&self) -> f64 {
+        if self.beta == 0 {
+            return 1.0;
+        }
+        let span = self.k_dc - self.k;
+        let position = match self.queue_estimate() {
+            Some(queue) if span > 0.0 => ((queue - self.k) / span).clamp(0.0, 1.0),
+            // Every packet marked: the estimate is unbounded. Equal thresholds: any mark is above both.
+            _ => 1.0,
+        };
+        match self.form {
+            // Spec 6.4: clamp((Kdc - q)/(Kdc - K), 0, 1).
+            Form::Text => 1.0 - position,
+            // The printed formula: (q - K)/(Kdc - K), its limit 1 where q is unbounded.
+            Form::Literal => position,
+        }
+    }
+
+    fn close_window(&mut self, ack: &AckSample, window: &Window, publisher: &mut dyn Publisher) {
+        let (delta, queue_pkts) = (self.next_delta(), self.queue_estimate());
+        if delta != self.delta || self.beta > 0 {
+            publisher.publish(Event::DeltaUpdated { delta, queue_pkts });
+        }
+        self.delta = delta;
+        self.open_window(ack.snd_nxt, window);
+    }
+
+    fn open_window(&mut self, snd_nxt: u64, window: &Window) {
+        (self.w_cnt, self.beta) = (0, 0);
+        self.gst_end = snd_nxt;
+        // Computed once a window, not per ACK: W0 is the window's first value.
+        self.growth = if self.delta == 1.0 { 1.0 } else { libm::pow(window.cwnd(), self.delta - 1.0) };
+    }
+}
+
+impl SlowStart for Gst {
+    fn enter(&mut self, snd_nxt: u64, window: &Window) {
+        // Spec 6.4: "After an RTO: phase A again"; phase A is delta = 1.
+        self.delta = 1.0;
+        self.seen_k = false;
+        self.open_window(snd_nxt, window);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> bool {
+        if ack.mark == Mark::Kdc {
+            // Spec 6.4: the first K_dc echo ends slow start, also where the host has already cut in this window.
+            return false;
+        }
+        self.w_cnt += ack.new_segments;
+        if ack.mark == Mark::K {
+            self.beta += ack.new_segments;
+            if !self.seen_k {
+                self.seen_k = true;
+                publisher.publish(Event::FirstMark { mark: Mark::K });
+            }
+        }
+        if ack.new_segments > 0 {
+            let (cwnd, n) = (window.cwnd(), ack.new_segments as f64);
+            let grown = cwnd + n * self.growth;
+            // An ACK that jumps over a filled hole (n > 1) must not carry slow start past the threshold in one leap;
+            // an ACK of one packet grows exactly as the spec says.
+            window.set_cwnd(grown.min(window.ssthresh().max(cwnd + self.growth)));
+        }
+        if ack.ack > self.gst_end {
+            self.close_window(ack, window, publisher);
+        }
+        true
+    }
+
+    fn phase(&self) -> Phase {
+        if self.beta > 0 || self.delta < 1.0 { Phase::Smoothing } else { Phase::SlowStart }
+    }
+
+    fn delta(&self) -> Option<f64> {
+        Some(self.delta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use p4cc_units::Time;
+
+    use super::*;
+    use crate::AlgorithmSpec;
+
+    fn gst(json: &str) -> Gst {
+        let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
+        Gst::new(&Params::new("slow_start", &INFO, &spec).expect("valid parameters"))
+            .expect("valid parameters")
+    }
+
+    fn delta(json: &str, w_cnt: u64, beta: u64) -> f64 {
+        let mut module = gst(json);
+        (module.w_cnt, module.beta) = (w_cnt, beta);
+        module.next_delta()
+    }
+
+    /// Spec 6.4, "Values for K=25, K_dc=65 with f = beta/w".
+    #[test]
+    fn delta_table_of_the_spec() {
+        let k25 = r#"{"name":"gst","k":25,"k_dc":65}"#;
+        for (w, beta, queue, want) in [
+            (20, 0, None, 1.0),
+            (20, 5, Some(33.333), 0.792),
+            (20, 8, Some(41.667), 0.583),
+            (20, 10, Some(50.0), 0.375),
+            (20, 12, Some(62.5), 0.0625),
+            (1_000, 616, Some(65.104), 0.0),
+            (20, 20, None, 0.0),
+        ] {
+            assert!((delta(k25, w, beta) - want).abs() < 5e-4, "beta {beta}: {}", delta(k25, w, beta));
+            let mut module = gst(k25);
+            (module.w_cnt, module.beta) = (w, beta);
+            match (module.queue_estimate(), queue) {
+                (Some(got), Some(want)) => assert!((got - want).abs() < 1e-3, "beta {beta}: {got}"),
+                (got, want) => assert_eq!(got, want, "beta {beta}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_literal_form_runs_the_other_way() {
+        let literal = r#"{"name":"gst","k":25,"k_dc":65,"delta":"literal"}"#;
+        for (beta, want) in [(0, 1.0), (5, 0.208), (10, 0.625), (12, 0.9375), (20, 1.0)] {
+            assert!((delta(literal, 20, beta) - want).abs() < 5e-4, "beta {beta}");
+        }
+    }
+
+    #[test]
+    fn equal_thresholds_divide_nothing_by_zero() {
+        assert_eq!(delta(r#"{"name":"gst","k":65}"#, 10, 3), 0.0);
+        assert_eq!(delta(r#"{"name":"gst","k":65}"#, 10, 0), 1.0);
+        assert_eq!(delta(r#"{"name":"gst","k":0}"#, 10, 3), 1.0);
+    }
+
+    #[test]
+    fn a_round_adds_w0_to_the_power_delta() {
+        let mut module = gst(r#"{"name":"gst","k":25}"#);
+        let mut window = Window::new(16.0, 1_000.0);
+        module.enter(160, &window);
+        module.delta = 0.375;
+        module.open_window(160, &window);
+        for i in 1..=16 {
+            let sample = AckSample {
+                now: Time::ZERO,
+                new_segments: 1,
+                ack: i * 10,
+                snd_nxt: 320,
+                mark: Mark::None,
+                rtt: None,
+            };
+            assert!(module.on_ack(&sample, &mut window, &mut Vec::new()));
+        }
+        assert!((window.cwnd() - (16.0 + libm::pow(16.0, 0.375))).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,39 @@
+//! Reno's additive increase (spec 2.3, RFC5681); it has no answer to congestion marks.
+
+use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
+
+/// What the registry says about this algorithm.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "reno",
+    kind: Kind::CongestionAvoidance,
+    summary: "one segment per round; halves on loss, blind to congestion marks",
+    parameters: &[],
+    switch_needs: SwitchNeed::None,
+    source: "spec 2.3, RFC5681",
+    make: Make::CongestionAvoidance(|_| Ok(Box::new(Reno))),
+};
+
+/// Additive increase of one segment per round, shared by the algorithms built on Reno.
+pub(crate) fn additive_increase(window: &mut Window) {
+    // Spec 2.3: "per ACK cwnd += 1/cwnd".
+    window.set_cwnd(window.cwnd() + 1.0 / window.cwnd());
+}
+
+/// Reno; it keeps no state.
+#[derive(Clone, Copy, Debug)]
+struct Reno;
+
+impl CongestionAvoidance for Reno {
+    fn start(&mut self, _snd_nxt: u64) {}
+
+    fn observe(&mut self, _ack: &AckSample, _publisher: &mut dyn Publisher) {}
+
+    fn react(&mut self, _ack: &AckSample, _window: &mut Window, _publisher: &mut dyn Publisher) -> Reaction {
+        Reaction::None
+    }
+
+    fn grow(&mut self, _ack: &AckSample, window: &mut Window) {
+        additive_increase(window);
+    }
+}

@@ -1,0 +1,51 @@
+//! What an ACK tells a congestion controller.
+
+use p4cc_units::{Span, Time};
+
+/// The congestion level that one packet met, the highest along its path (spec 6.2).
+///
+/// A network with one threshold (plain DCTCP) uses `None` and `Kdc` only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub enum Mark {
+    /// Not marked.
+    #[default]
+    None,
+    /// The queue was above the lower threshold K.
+    K,
+    /// The queue was above K_dc, the threshold that DCTCP knows.
+    Kdc,
+}
+
+/// One cumulative ACK as the algorithms see it; sequence numbers are 64-bit byte positions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AckSample {
+    /// When the ACK arrived.
+    pub now: Time,
+    /// Segments that this ACK acknowledges for the first time; zero for a duplicate.
+    pub new_segments: u64,
+    /// The cumulative ACK: the next byte that the receiver expects.
+    pub ack: u64,
+    /// The next byte to send, before anything is sent in answer to this ACK.
+    pub snd_nxt: u64,
+    /// The mark that the receiver echoes for the packet that caused this ACK.
+    pub mark: Mark,
+    /// A round-trip time, if this ACK gives a valid one.
+    pub rtt: Option<Span>,
+}
+
+impl AckSample {
+    /// How many packets this ACK counts for where duplicates count too: `max(n_new, 1)` (spec 3.3).
+    pub const fn counted_segments(&self) -> u64 {
+        if self.new_segments == 0 { 1 } else { self.new_segments }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_ordered_by_congestion() {
+        assert!(Mark::None < Mark::K && Mark::K < Mark::Kdc);
+    }
+}

@@ -1,0 +1,66 @@
+//! The congestion window and its threshold, in segments (real numbers, spec 0.2).
+//!
+//! Invariant: `1 <= cwnd <= MAX_SEGMENTS` whatever is assigned.
+
+/// Congestion window and slow-start threshold of one flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    cwnd: f64,
+    ssthresh: f64,
+}
+
+impl Window {
+    /// Upper bound of the window and the "infinite" first threshold, in segments (spec 2.2: 2^30).
+    pub const MAX_SEGMENTS: f64 = 1_073_741_824.0;
+    /// A window below one segment could never send.
+    pub const MIN_SEGMENTS: f64 = 1.0;
+
+    /// A window of `cwnd` segments with threshold `ssthresh` segments, both brought into range.
+    pub fn new(cwnd: f64, ssthresh: f64) -> Self {
+        let mut window = Self { cwnd: Self::MIN_SEGMENTS, ssthresh: Self::MAX_SEGMENTS };
+        window.set_cwnd(cwnd);
+        window.set_ssthresh(ssthresh);
+        window
+    }
+
+    /// Congestion window in segments.
+    pub const fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+
+    /// Slow-start threshold in segments.
+    pub const fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+
+    /// Whole segments that the congestion window lets be in flight.
+    pub fn whole_segments(&self) -> u64 {
+        // In range by the invariant; the cast drops the fraction, which is the floor.
+        self.cwnd as u64
+    }
+
+    /// Sets the window, clamped to its range; not-a-number counts as the minimum.
+    pub fn set_cwnd(&mut self, segments: f64) {
+        self.cwnd = segments.max(Self::MIN_SEGMENTS).min(Self::MAX_SEGMENTS);
+    }
+
+    /// Sets the threshold, clamped to the range of the window.
+    pub fn set_ssthresh(&mut self, segments: f64) {
+        self.ssthresh = segments.max(Self::MIN_SEGMENTS).min(Self::MAX_SEGMENTS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_stays_in_range() {
+        let mut window = Window::new(0.2, f64::INFINITY);
+        assert_eq!((window.cwnd(), window.ssthresh()), (1.0, Window::MAX_SEGMENTS));
+        window.set_cwnd(f64::NAN);
+        assert_eq!(window.cwnd(), 1.0);
+        window.set_cwnd(7.99);
+        assert_eq!(window.whole_segments(), 7);
+    }
+}
