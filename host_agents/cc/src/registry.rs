@@ -37,6 +37,13 @@ pub enum SwitchNeed {
     TwoEcnThresholds,
 }
 
+impl SwitchNeed {
+    /// Whether the algorithm reads congestion marks, so that its data packets are to be capable of ECN.
+    pub const fn reads_marks(self) -> bool {
+        matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds)
+    }
+}
+
 /// The values that a parameter may have.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

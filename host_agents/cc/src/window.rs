@@ -41,13 +41,21 @@ impl Window {
 
     /// Sets the window, clamped to its range; not-a-number counts as the minimum.
     pub fn set_cwnd(&mut self, segments: f64) {
-        self.cwnd = segments.max(Self::MIN_SEGMENTS).min(Self::MAX_SEGMENTS);
+        self.cwnd = in_range(segments);
     }
 
     /// Sets the threshold, clamped to the range of the window.
     pub fn set_ssthresh(&mut self, segments: f64) {
-        self.ssthresh = segments.max(Self::MIN_SEGMENTS).min(Self::MAX_SEGMENTS);
+        self.ssthresh = in_range(segments);
     }
+}
+
+/// Clamps to the range of the window, not-a-number to its minimum.
+fn in_range(segments: f64) -> f64 {
+    if segments.is_nan() {
+        return Window::MIN_SEGMENTS;
+    }
+    segments.clamp(Window::MIN_SEGMENTS, Window::MAX_SEGMENTS)
 }
 
 #[cfg(test)]

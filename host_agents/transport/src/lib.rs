@@ -1,1 +1,27 @@
 //! Window transport and wire format, sans-IO.
+//!
+//! [`WindowSender`] and [`Receiver`] are the two ends of one flow: they take `now` and what arrived and return
+//! actions, ACKs and typed events. [`wire`] turns both into packet bytes and back; docs/wire-format.md defines them.
+//!
+//! Invariants:
+//! - no clock, no socket, no log, no random number;
+//! - a sender never has more than the receiver window in flight, and a receiver never buffers more than it;
+//! - encoding and decoding allocate nothing; sender and receiver allocate nothing once their buffers have grown;
+//! - whatever bytes arrive, the answer is a value or a typed error, never a panic.
+
+mod actions;
+mod config;
+mod ecn;
+mod reassembly;
+mod receiver;
+mod rtt;
+mod sender;
+mod seq;
+pub mod wire;
+
+pub use actions::{Action, Actions, Event, IgnoredAck, Segment};
+pub use config::{Recovery, SenderConfig};
+pub use ecn::{Codepoint, EcnProfile};
+pub use p4cc_cc::ConfigError;
+pub use receiver::{AckFields, DataFields, Outcome, Receipt, Receiver};
+pub use sender::{Snapshot, WindowSender};

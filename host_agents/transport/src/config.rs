@@ -1,0 +1,203 @@
+//! Configuration of a sender: defaults of spec 2.2, checked as a whole before a sender is made.
+
+use p4cc_cc::{AlgorithmConfig, ConfigError, Controller, InitialWindow, SwitchNeed, Window, build};
+use p4cc_units::Span;
+use serde::{Deserialize, Serialize};
+
+use crate::EcnProfile;
+use crate::rtt::RtoBounds;
+
+/// Loss recovery after duplicate ACKs.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Recovery {
+    /// Fast recovery ends with the first new ACK (RFC5681).
+    Reno,
+    /// Fast recovery ends when everything sent before it is acknowledged (RFC6582).
+    NewReno,
+}
+
+/// Parameters of a window sender; absent keys take the defaults of spec 2.2.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SenderConfig {
+    /// Loss recovery.
+    pub recovery: Recovery,
+    /// Payload bytes of a full segment; with 64 B of headers 1436 make a packet of 1500 B.
+    pub mss_bytes: u32,
+    /// Initial window in segments.
+    pub iw: u32,
+    /// First slow-start threshold in segments.
+    pub ssthresh0: f64,
+    /// Receiver window in segments: the most that is ever in flight.
+    pub rwnd: u32,
+    /// Smallest retransmission timeout.
+    pub rto_min_ns: u64,
+    /// Timeout before the first round-trip sample; absent: the larger of `rto_min_ns` and one second.
+    pub rto_init_ns: Option<u64>,
+    /// Largest timeout, backoff included.
+    pub rto_max_ns: u64,
+    /// Duplicate ACKs that stand for a loss.
+    pub dupthresh: u32,
+    /// Grain of the clock in the timeout formula (G of RFC6298).
+    pub clock_granularity_ns: u64,
+    /// ECN codepoints of the network; null sends packets that are not capable of ECN.
+    ///
+    /// A sender whose algorithms do not read marks sends such packets in every profile.
+    pub ecn_profile: Option<EcnProfile>,
+    /// Congestion control.
+    pub cc: AlgorithmConfig,
+}
+
+impl Default for SenderConfig {
+    fn default() -> Self {
+        Self {
+            recovery: Recovery::NewReno,
+            mss_bytes: 1_436,
+            iw: 1,
+            ssthresh0: Window::MAX_SEGMENTS,
+            rwnd: 32,
+            rto_min_ns: 200_000_000,
+            rto_init_ns: None,
+            rto_max_ns: 60_000_000_000,
+            dupthresh: 3,
+            clock_granularity_ns: 1_000,
+            ecn_profile: Some(EcnProfile::Gst),
+            cc: AlgorithmConfig::default(),
+        }
+    }
+}
+
+/// Largest payload of a segment: leaves room in IPv4's 16-bit length for the headers and any extension.
+const MAX_MSS_BYTES: u32 = 65_000;
+/// Largest receiver window in segments; with the largest segment it could pass [`MAX_WINDOW_BYTES`].
+const MAX_RWND_SEGMENTS: u32 = 65_536;
+/// Sequence numbers of 32 bits are told apart only within half their range.
+const MAX_WINDOW_BYTES: u64 = 1 << 30;
+/// Longest time that a parameter may give: one hour.
+const MAX_TIME_NS: u64 = 3_600_000_000_000;
+
+impl SenderConfig {
+    /// Checks ranges, algorithms, and that the ECN profile can carry what the algorithms need.
+    ///
+    /// # Errors
+    /// The first value that cannot be used, by its path below this configuration.
+    pub fn validate(&self) -> Result<(), ConfigError> {
+        self.controller().map(|_| ())
+    }
+
+    /// The controller of a new flow, after all checks.
+    pub(crate) fn controller(&self) -> Result<Controller, ConfigError> {
+        self.check_ranges()?;
+        let initial = InitialWindow { cwnd_segments: f64::from(self.iw), ssthresh_segments: self.ssthresh0 };
+        let controller = build(&self.cc, initial).map_err(|error| error.within("cc"))?;
+        let two_levels = self.ecn_profile.is_none_or(EcnProfile::has_two_levels);
+        if controller.switch_needs() == SwitchNeed::TwoEcnThresholds && !two_levels {
+            return Err(ConfigError::new(
+                "ecn_profile",
+                "rfc3168 has one congestion level, the slow start needs two",
+                "choose gst or sce",
+            ));
+        }
+        Ok(controller)
+    }
+
+    fn check_ranges(&self) -> Result<(), ConfigError> {
+        within("mss_bytes", u64::from(self.mss_bytes), 1, u64::from(MAX_MSS_BYTES))?;
+        within("rwnd", u64::from(self.rwnd), 1, u64::from(MAX_RWND_SEGMENTS))?;
+        within("iw", u64::from(self.iw), 1, u64::from(MAX_RWND_SEGMENTS))?;
+        within("dupthresh", u64::from(self.dupthresh), 1, 1_000)?;
+        within("clock_granularity_ns", self.clock_granularity_ns, 0, MAX_TIME_NS)?;
+        within("rto_min_ns", self.rto_min_ns, 1, MAX_TIME_NS)?;
+        within("rto_max_ns", self.rto_max_ns, self.rto_min_ns, MAX_TIME_NS)?;
+        if let Some(rto_init_ns) = self.rto_init_ns {
+            within("rto_init_ns", rto_init_ns, self.rto_min_ns, self.rto_max_ns)?;
+        }
+        if !(1.0..=Window::MAX_SEGMENTS).contains(&self.ssthresh0) {
+            return Err(out_of_range("ssthresh0", self.ssthresh0, 1.0, Window::MAX_SEGMENTS));
+        }
+        let window_bytes = u64::from(self.rwnd) * u64::from(self.mss_bytes);
+        if window_bytes > MAX_WINDOW_BYTES {
+            return Err(ConfigError::new(
+                "rwnd",
+                format!("{} segments of {} B are {window_bytes} B", self.rwnd, self.mss_bytes),
+                format!("32-bit sequence numbers allow {MAX_WINDOW_BYTES} B in flight: lower rwnd"),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn rto_bounds(&self) -> RtoBounds {
+        // Spec 2.2: rto_init = max(rto_min, 1 s), and never above the maximum that was asked for.
+        let default_ns = self.rto_min_ns.max(1_000_000_000).min(self.rto_max_ns);
+        RtoBounds {
+            min: Span::from_ns(self.rto_min_ns),
+            initial: Span::from_ns(self.rto_init_ns.unwrap_or(default_ns)),
+            max: Span::from_ns(self.rto_max_ns),
+            granularity: Span::from_ns(self.clock_granularity_ns),
+        }
+    }
+}
+
+fn within(place: &str, value: u64, min: u64, max: u64) -> Result<(), ConfigError> {
+    if (min..=max).contains(&value) { Ok(()) } else { Err(out_of_range(place, value, min, max)) }
+}
+
+fn out_of_range<T: core::fmt::Display>(place: &str, value: T, min: T, max: T) -> ConfigError {
+    ConfigError::new(place, format!("{value} is out of range"), format!("give a number from {min} to {max}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(json: &str) -> String {
+        match serde_json::from_str::<SenderConfig>(json) {
+            Err(error) => error.to_string(),
+            Ok(config) => match config.validate() {
+                Err(error) => error.to_string(),
+                Ok(()) => "no error".to_owned(),
+            },
+        }
+    }
+
+    #[test]
+    fn defaults_are_the_spec_s() {
+        let config: SenderConfig = serde_json::from_str("{}").expect("all keys are optional");
+        assert_eq!(config, SenderConfig::default());
+        assert_eq!(config.rto_bounds().initial, Span::from_ms(1_000));
+        assert_eq!(message("{}"), "no error");
+        let null: SenderConfig = serde_json::from_str(r#"{"ecn_profile":null}"#).expect("null is allowed");
+        assert_eq!(null.ecn_profile, None);
+    }
+
+    #[test]
+    fn errors_name_place_cause_and_remedy() {
+        for (json, want) in [
+            (r#"{"mss_bytes":0}"#, "mss_bytes: 0 is out of range; give a number from 1 to 65000"),
+            (r#"{"rwnd":0}"#, "rwnd: 0 is out of range; give a number from 1 to 65536"),
+            (r#"{"ssthresh0":0.5}"#, "ssthresh0: 0.5 is out of range; give a number from 1 to 1073741824"),
+            (
+                r#"{"rto_min_ns":9000,"rto_max_ns":8000}"#,
+                "rto_max_ns: 8000 is out of range; give a number from 9000 to 3600000000000",
+            ),
+            (
+                r#"{"mss_bytes":60000,"rwnd":60000}"#,
+                "rwnd: 60000 segments of 60000 B are 3600000000 B; \
+                 32-bit sequence numbers allow 1073741824 B in flight: lower rwnd",
+            ),
+            (
+                r#"{"cc":{"slow_start":{"name":"gst","k":8}},"ecn_profile":"rfc3168"}"#,
+                "ecn_profile: rfc3168 has one congestion level, the slow start needs two; choose gst or sce",
+            ),
+            (
+                r#"{"cc":{"congestion_avoidance":{"name":"rneo"}}}"#,
+                r#"cc.congestion_avoidance.name: unknown algorithm "rneo"; did you mean "reno"? known: reno, dctcp"#,
+            ),
+        ] {
+            assert_eq!(message(json), want);
+        }
+        assert!(message(r#"{"rwind":1}"#).starts_with("unknown field `rwind`"));
+        assert!(message(r#"{"recovery":"sack"}"#).contains("expected `reno` or `newreno`"));
+    }
+}

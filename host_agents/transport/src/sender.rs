@@ -1,0 +1,393 @@
+//! The window sender: sliding window, loss recovery and timer of one flow (spec 2; RFC5681, RFC6582, RFC6298).
+//!
+//! The congestion controller decides how large the window is, this file when data leaves and when it is lost.
+//! SACK and limited transmit are absent on purpose (spec 2.3): they change incast results strongly. They would
+//! enter in [`WindowSender::on_duplicate`].
+//!
+//! Invariants:
+//! - `snd_una <= snd_nxt <= snd_max <= flow_end`, and `snd_nxt - snd_una` is at most the receiver window;
+//! - the timer runs exactly while data is outstanding; a timer call at a wrong time changes nothing.
+
+use p4cc_cc::{AckSample, ConfigError, Controller, Mark, Phase, Reaction};
+use p4cc_units::{Span, Time};
+
+use crate::actions::{Action, Actions, Event, IgnoredAck, Segment};
+use crate::config::{Recovery, SenderConfig};
+use crate::rtt::RttEstimator;
+use crate::{AckFields, Codepoint, EcnProfile, seq};
+
+/// Life of a flow.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Idle,
+    Active,
+    Complete,
+}
+
+/// Fast recovery under way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct FastRecovery {
+    /// The timer is restarted on the first partial ACK only (RFC6582, spec 2.3).
+    partial_seen: bool,
+}
+
+/// State worth recording, at one instant.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Snapshot {
+    /// Congestion window in segments.
+    pub cwnd_segments: f64,
+    /// Slow-start threshold in segments.
+    pub ssthresh_segments: f64,
+    /// Smoothed share of marked packets, if the algorithm keeps it.
+    pub alpha: Option<f64>,
+    /// Growth exponent, if the slow start keeps it.
+    pub delta: Option<f64>,
+    /// Smoothed round-trip time, after the first sample.
+    pub srtt: Option<Span>,
+    /// Retransmission timeout in force, backoff included.
+    pub rto: Span,
+    /// Segments sent and not acknowledged.
+    pub flight_segments: u64,
+    /// Where the flow stands.
+    pub phase: Phase,
+    /// First byte not acknowledged.
+    pub snd_una: u64,
+    /// Next byte to send.
+    pub snd_nxt: u64,
+    /// Timeouts so far.
+    pub timeouts: u64,
+    /// Fast retransmits so far.
+    pub fast_retransmits: u64,
+    /// Segments sent more than once so far, counting each repetition.
+    pub retransmitted_segments: u64,
+}
+
+/// The sending end of one flow.
+#[derive(Debug)]
+pub struct WindowSender {
+    mss_bytes: u64,
+    rwnd_segments: u64,
+    dupthresh: u32,
+    recovery: Recovery,
+    profile: Option<EcnProfile>,
+    data_codepoint: Codepoint,
+    controller: Controller,
+    rtt: RttEstimator,
+    state: State,
+    /// One past the last byte of the flow; `u64::MAX` without a limit.
+    flow_end: u64,
+    snd_una: u64,
+    snd_nxt: u64,
+    snd_max: u64,
+    dupacks: u32,
+    fast_recovery: Option<FastRecovery>,
+    /// No second fast retransmit until an ACK above this byte (RFC6582); none before the first loss.
+    recover: Option<u64>,
+    /// Bytes below this may have been sent twice: their ACKs give no round-trip sample (Karn).
+    resent_below: u64,
+    /// The next new segment carries CWR.
+    cwr_pending: bool,
+    /// When the retransmission timer expires.
+    deadline: Option<Time>,
+    /// When `on_timer` will be called as far as we have asked. It may lie before the deadline: moving it on every
+    /// ACK would cost the caller an event per ACK, so it is asked for again only when it fires early.
+    wakeup: Option<Time>,
+    timeouts: u64,
+    fast_retransmits: u64,
+    retransmitted_segments: u64,
+}
+
+impl WindowSender {
+    /// A sender of `flow_bytes` bytes, or of a flow without end.
+    ///
+    /// # Errors
+    /// What [`SenderConfig::validate`] finds.
+    pub fn new(config: &SenderConfig, flow_bytes: Option<u64>) -> Result<Self, ConfigError> {
+        let controller = config.controller()?;
+        // A sender that does not read marks is not capable of ECN, whatever the network speaks.
+        let profile = config.ecn_profile.filter(|_| controller.switch_needs().reads_marks());
+        Ok(Self {
+            mss_bytes: u64::from(config.mss_bytes),
+            rwnd_segments: u64::from(config.rwnd),
+            dupthresh: config.dupthresh,
+            recovery: config.recovery,
+            profile,
+            data_codepoint: profile.map_or(Codepoint::NOT_ECT, EcnProfile::unmarked),
+            controller,
+            rtt: RttEstimator::new(config.rto_bounds()),
+            state: State::Idle,
+            flow_end: flow_bytes.unwrap_or(u64::MAX),
+            snd_una: 0,
+            snd_nxt: 0,
+            snd_max: 0,
+            dupacks: 0,
+            fast_recovery: None,
+            recover: None,
+            resent_below: 0,
+            cwr_pending: false,
+            deadline: None,
+            wakeup: None,
+            timeouts: 0,
+            fast_retransmits: 0,
+            retransmitted_segments: 0,
+        })
+    }
+
+    /// Starts the flow; a second call changes nothing.
+    pub fn start(&mut self, now: Time, out: &mut Actions) {
+        if self.state != State::Idle {
+            return;
+        }
+        self.state = State::Active;
+        if self.flow_end == 0 {
+            self.complete(out);
+        } else {
+            self.send_allowed(now, out);
+        }
+    }
+
+    /// Takes an ACK from the wire.
+    pub fn on_ack(&mut self, now: Time, fields: &AckFields, out: &mut Actions) {
+        let ack = match self.accept(fields) {
+            Ok(ack) => ack,
+            Err(why) => return out.report(Event::AckIgnored(why)),
+        };
+        let sample = self.sample(now, ack, fields);
+        let is_new = ack > self.snd_una;
+        self.snd_una = ack;
+        // After a timeout an ACK may jump over data that is still to be sent again.
+        self.snd_nxt = self.snd_nxt.max(ack);
+        if is_new {
+            if let Some(rtt) = sample.rtt {
+                self.rtt.sample(rtt);
+            }
+            self.rtt.reset_backoff();
+        }
+        if self.controller.on_ack(&AckSample { snd_nxt: self.snd_nxt, ..sample }, out) == Reaction::Cut {
+            self.cwr_pending = true;
+        }
+        if is_new {
+            self.on_new_ack(now, sample.new_segments, out);
+        } else {
+            self.on_duplicate(now, out);
+        }
+        if self.state == State::Active {
+            self.send_allowed(now, out);
+        }
+    }
+
+    /// The 64-bit position of an ACK that may change something.
+    fn accept(&self, fields: &AckFields) -> Result<u64, IgnoredAck> {
+        if self.state != State::Active {
+            return Err(IgnoredAck::NotActive);
+        }
+        match seq::unwrap(fields.ack, self.snd_una) {
+            Some(ack) if ack > self.snd_max => Err(IgnoredAck::NeverSent),
+            Some(ack) if ack >= self.snd_una => Ok(ack),
+            _ => Err(IgnoredAck::Old),
+        }
+    }
+
+    fn sample(&self, now: Time, ack: u64, fields: &AckFields) -> AckSample {
+        // Karn's rule: all that this ACK covers must have been sent once only. A time echo from the future is
+        // not ours.
+        let valid = ack > self.snd_una && self.snd_una >= self.resent_below;
+        let rtt_ns = now.as_ns().checked_sub(fields.timestamp_echo_ns).filter(|_| valid);
+        AckSample {
+            now,
+            new_segments: self.segments(ack) - self.segments(self.snd_una),
+            ack,
+            snd_nxt: self.snd_nxt,
+            mark: self.profile.map_or(Mark::None, |profile| profile.mark(fields.ecn_echo)),
+            rtt: rtt_ns.map(Span::from_ns),
+        }
+    }
+
+    fn on_new_ack(&mut self, now: Time, new_segments: u64, out: &mut Actions) {
+        self.dupacks = 0;
+        let restart_timer = match self.fast_recovery {
+            None => true,
+            Some(recovery) => self.on_new_ack_in_recovery(recovery, new_segments, now, out),
+        };
+        if self.snd_una == self.flow_end {
+            self.complete(out);
+        } else if self.snd_una == self.snd_nxt {
+            // RFC6298 5.2: nothing outstanding, the timer stops; sending starts it again.
+            self.deadline = None;
+        } else if restart_timer {
+            // RFC6298 5.3: an ACK of new data restarts the timer.
+            self.restart_timer(now, out);
+        }
+    }
+
+    /// Returns whether the timer is to be restarted.
+    fn on_new_ack_in_recovery(
+        &mut self,
+        recovery: FastRecovery,
+        new_segments: u64,
+        now: Time,
+        out: &mut Actions,
+    ) -> bool {
+        let covers_all = self.recover.is_none_or(|recover| self.snd_una >= recover);
+        match self.recovery {
+            Recovery::Reno => {
+                self.fast_recovery = None;
+                self.controller.on_recovery_exit_reno(out);
+                true
+            }
+            Recovery::NewReno if covers_all => {
+                self.fast_recovery = None;
+                self.controller.on_recovery_exit_newreno(self.flight_segments(), out);
+                true
+            }
+            Recovery::NewReno => {
+                // RFC6582: a partial ACK shows the next hole; it is sent again at once.
+                out.report(Event::PartialAck { seq: self.snd_una });
+                self.controller.on_partial_ack(new_segments);
+                self.fast_recovery = Some(FastRecovery { partial_seen: true });
+                self.send_segment(self.snd_una, now, out);
+                !recovery.partial_seen
+            }
+        }
+    }
+
+    fn on_duplicate(&mut self, now: Time, out: &mut Actions) {
+        self.dupacks = self.dupacks.saturating_add(1);
+        if self.fast_recovery.is_some() {
+            self.controller.on_recovery_duplicate();
+            return;
+        }
+        // Spec 2.3: "third duplicate ACK, and ack > recover (RFC6582 guard)".
+        let guard = self.recover.is_none_or(|recover| self.snd_una > recover);
+        if self.dupacks == self.dupthresh && guard {
+            self.fast_retransmits += 1;
+            out.report(Event::FastRetransmit { seq: self.snd_una });
+            self.controller.on_fast_retransmit(self.flight_segments(), self.dupthresh, out);
+            self.fast_recovery = Some(FastRecovery { partial_seen: false });
+            self.recover = Some(self.snd_max);
+            self.send_segment(self.snd_una, now, out);
+        }
+    }
+
+    /// Takes a timer call; one that comes early or late or without need is harmless.
+    pub fn on_timer(&mut self, now: Time, out: &mut Actions) {
+        if self.wakeup.is_some_and(|wakeup| now >= wakeup) {
+            self.wakeup = None;
+        }
+        match self.deadline {
+            Some(deadline) if now >= deadline => self.on_timeout(now, out),
+            Some(deadline) => self.ask_wakeup(deadline, out),
+            None => {}
+        }
+    }
+
+    /// Spec 2.3, "Timeout": everything outstanding is sent again from `snd_una`, one segment first.
+    fn on_timeout(&mut self, now: Time, out: &mut Actions) {
+        self.timeouts += 1;
+        out.report(Event::Timeout { seq: self.snd_una, rto: self.rtt.rto() });
+        self.controller.on_timeout(self.flight_segments(), self.snd_una, out);
+        self.recover = Some(self.snd_max);
+        self.fast_recovery = None;
+        self.dupacks = 0;
+        self.snd_nxt = self.snd_una;
+        self.rtt.back_off();
+        self.deadline = None;
+        self.send_allowed(now, out);
+    }
+
+    /// Sends what the windows allow: a segment may leave while `flight + 1 <= min(floor(cwnd), rwnd)`.
+    ///
+    /// The window is counted in whole segments, as ns-2 does (it sends while the segment's number is at most the
+    /// last acknowledged one plus the integer part of the window); RFC5681 3.1 bounds the same flight by
+    /// min(cwnd, rwnd). A window grows to the next segment only when its real value reaches it.
+    fn send_allowed(&mut self, now: Time, out: &mut Actions) {
+        let window = self.controller.window().whole_segments().min(self.rwnd_segments);
+        while self.snd_nxt < self.flow_end && self.flight_segments() < window {
+            let len = self.send_segment(self.snd_nxt, now, out);
+            self.snd_nxt += len;
+            self.snd_max = self.snd_max.max(self.snd_nxt);
+        }
+    }
+
+    /// Puts the segment that starts at `seq` on the wire and returns its length; moves no pointer.
+    fn send_segment(&mut self, seq: u64, now: Time, out: &mut Actions) -> u64 {
+        let len = self.mss_bytes.min(self.flow_end - seq);
+        let retransmit = seq < self.snd_max;
+        if retransmit {
+            self.retransmitted_segments += 1;
+            self.resent_below = self.resent_below.max(seq + len);
+        }
+        out.push(Action::Send(Segment {
+            seq,
+            // A segment is at most the largest payload, far below 2^32.
+            len: len as u32,
+            // Retransmissions are capable too, as in DCTCP: their marks count like any other.
+            ecn: self.data_codepoint,
+            retransmit,
+            cwr: !retransmit && core::mem::take(&mut self.cwr_pending),
+            fin: seq + len == self.flow_end,
+        }));
+        if self.deadline.is_none() {
+            // RFC6298 5.1: sending starts the timer if it is not running.
+            self.restart_timer(now, out);
+        }
+        len
+    }
+
+    fn restart_timer(&mut self, now: Time, out: &mut Actions) {
+        let deadline = now + self.rtt.rto();
+        self.deadline = Some(deadline);
+        self.ask_wakeup(deadline, out);
+    }
+
+    /// Asks for a call at `deadline`, unless one comes before it anyway.
+    fn ask_wakeup(&mut self, deadline: Time, out: &mut Actions) {
+        if self.wakeup.is_none_or(|wakeup| deadline < wakeup) {
+            self.wakeup = Some(deadline);
+            out.push(Action::SetTimer(deadline));
+        }
+    }
+
+    fn complete(&mut self, out: &mut Actions) {
+        self.state = State::Complete;
+        self.deadline = None;
+        if self.wakeup.take().is_some() {
+            out.push(Action::CancelTimer);
+        }
+        out.push(Action::Complete);
+    }
+
+    /// Number of the segment that ends at or covers `position`; only the last one of a flow is short.
+    const fn segments(&self, position: u64) -> u64 {
+        position.div_ceil(self.mss_bytes)
+    }
+
+    const fn flight_segments(&self) -> u64 {
+        self.segments(self.snd_nxt) - self.segments(self.snd_una)
+    }
+
+    /// Whether every byte is acknowledged.
+    pub fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
+    /// State worth recording.
+    pub fn snapshot(&self) -> Snapshot {
+        let window = self.controller.window();
+        Snapshot {
+            cwnd_segments: window.cwnd(),
+            ssthresh_segments: window.ssthresh(),
+            alpha: self.controller.alpha(),
+            delta: self.controller.delta(),
+            srtt: self.rtt.srtt(),
+            rto: self.rtt.rto(),
+            flight_segments: self.flight_segments(),
+            phase: self.controller.phase(),
+            snd_una: self.snd_una,
+            snd_nxt: self.snd_nxt,
+            timeouts: self.timeouts,
+            fast_retransmits: self.fast_retransmits,
+            retransmitted_segments: self.retransmitted_segments,
+        }
+    }
+}

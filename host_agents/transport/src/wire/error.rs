@@ -1,0 +1,94 @@
+//! What can be wrong with bytes, or with a packet to be turned into bytes.
+
+use thiserror::Error;
+
+/// Bytes that are no p4cc packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// The buffer ends inside a header.
+    #[error("{layer} needs {needed} B, the buffer holds {available} B: the packet was cut")]
+    Truncated {
+        /// The layer that does not fit.
+        layer: &'static str,
+        /// Bytes that the packet needs up to the end of the layer.
+        needed: usize,
+        /// Bytes that there are.
+        available: usize,
+    },
+    /// Not IPv4 over Ethernet.
+    #[error("EtherType {0:#06x} is not IPv4 (0x0800)")]
+    NotIpv4(u16),
+    /// An IPv4 header other than version 4 without options.
+    #[error("IPv4 version and header length are {0:#04x}, only 0x45 (no options) is used")]
+    BadIpv4Header(u8),
+    /// The checksum of the IPv4 header does not match.
+    #[error("IPv4 header checksum is {found:#06x}, computed {computed:#06x}: the header was damaged")]
+    BadIpv4Checksum {
+        /// The checksum in the header.
+        found: u16,
+        /// The checksum over the header.
+        computed: u16,
+    },
+    /// A fragment; p4cc never fragments.
+    #[error("the packet is an IPv4 fragment (flags and offset {0:#06x})")]
+    Fragment(u16),
+    /// Not UDP.
+    #[error("IPv4 protocol {0} is not UDP (17)")]
+    NotUdp(u8),
+    /// UDP for somebody else.
+    #[error("UDP destination port {0} is not the p4cc port {port}", port = super::UDP_PORT)]
+    OtherPort(u16),
+    /// A UDP checksum, which cannot be checked when the payload is carried as a length.
+    #[error("UDP checksum is {0:#06x}; p4cc sends 0 (no checksum)")]
+    UnexpectedUdpChecksum(u16),
+    /// A transport header of another version.
+    #[error("transport header version {0}, this end speaks {version}", version = super::VERSION)]
+    UnknownVersion(u8),
+    /// A packet type that has no meaning.
+    #[error("packet type {0} is not assigned")]
+    UnknownType(u8),
+    /// An extension of no type with a length, or of a type without one.
+    #[error("extension type {kind} with a length of {len} B")]
+    BadExtension {
+        /// The type code.
+        kind: u8,
+        /// The length in the header.
+        len: u8,
+    },
+    /// Two lengths that contradict each other.
+    #[error("{layer} length is {found} B, the headers and payload make {expected} B")]
+    BadLength {
+        /// The layer whose length is wrong.
+        layer: &'static str,
+        /// The length in its header.
+        found: usize,
+        /// The length that the rest implies.
+        expected: usize,
+    },
+}
+
+/// A packet that has no bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// Longer than IPv4's 16-bit length.
+    #[error("the IPv4 packet would be {0} B, at most 65535 B fit; lower the segment size")]
+    TooLong(usize),
+    /// An extension longer than its 8-bit length, or type and bytes that contradict each other.
+    #[error("extension type {kind} with {len} B; type 0 has none, every other 1 to 255 B")]
+    BadExtension {
+        /// The type code.
+        kind: u8,
+        /// Its bytes.
+        len: usize,
+    },
+    /// The caller's buffer is too small.
+    #[error("the headers need {needed} B, the buffer holds {available} B")]
+    BufferTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        available: usize,
+    },
+}

@@ -1,0 +1,262 @@
+//! The fixed p4cc transport header and its extension.
+//!
+//! ```text
+//!  0                   1                   2                   3
+//!  0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+//! +-------+-------+---------------+-----+-------+---+-------------+
+//! |version| type  |     flags     |class|  zero |ecn|  ext type   |
+//! +-------+-------+---------------+-----+-------+---+-------------+
+//! |                            flow id                            |
+//! |                        sequence number                        |
+//! |                     acknowledgement number                    |
+//! +-------------------------------+---------------+---------------+
+//! |        payload length         |  ext length   |     zero      |
+//! +-------------------------------+---------------+---------------+
+//! |                   timestamp, ns (64 bits)                     |
+//! |                timestamp echo, ns (64 bits)                   |
+//! +---------------------------------------------------------------+
+//! ```
+
+use p4cc_units::Time;
+
+use super::error::DecodeError;
+use super::{TRANSPORT_LEN, VERSION};
+use crate::{AckFields, Codepoint, DataFields, Segment, seq};
+
+/// What a packet is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum PacketKind {
+    /// Carries payload.
+    Data,
+    /// Acknowledges payload.
+    Ack,
+}
+
+impl PacketKind {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Data => 0,
+            Self::Ack => 1,
+        }
+    }
+}
+
+/// The flag bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct Flags {
+    /// The last byte of the payload is the last of the flow.
+    pub fin: bool,
+    /// The payload was sent before.
+    pub retransmit: bool,
+    /// The sender has cut its window for marks.
+    pub cwr: bool,
+}
+
+impl Flags {
+    const FIN: u8 = 0x01;
+    const RETRANSMIT: u8 = 0x02;
+    const CWR: u8 = 0x04;
+
+    const fn bits(self) -> u8 {
+        (if self.fin { Self::FIN } else { 0 })
+            | (if self.retransmit { Self::RETRANSMIT } else { 0 })
+            | (if self.cwr { Self::CWR } else { 0 })
+    }
+
+    /// Bits without a meaning yet are ignored, so that a later sender may use them.
+    const fn from_bits(bits: u8) -> Self {
+        Self {
+            fin: bits & Self::FIN != 0,
+            retransmit: bits & Self::RETRANSMIT != 0,
+            cwr: bits & Self::CWR != 0,
+        }
+    }
+}
+
+/// Traffic class, from 0 (lowest priority) to 7 (highest).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
+pub struct TrafficClass(u8);
+
+impl TrafficClass {
+    /// The class, if there is one of this number.
+    pub const fn new(class: u8) -> Option<Self> {
+        if class < 8 { Some(Self(class)) } else { None }
+    }
+
+    /// The number of the class.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+/// What the extension after the fixed header holds; codes are never reused.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+pub struct ExtensionType(pub u8);
+
+impl ExtensionType {
+    /// No extension.
+    pub const NONE: Self = Self(0);
+    /// Reserved: HPCC's hop records.
+    pub const INT_HPCC: Self = Self(1);
+    /// Reserved: INT-MD 2.1.
+    pub const INT_MD: Self = Self(2);
+    /// Reserved: D3 and RCP rate request.
+    pub const RATE_REQUEST: Self = Self(3);
+    /// Reserved: congestion notification.
+    pub const CNP: Self = Self(4);
+}
+
+/// An extension: its type and its bytes, which this crate does not interpret.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Extension<'a> {
+    /// What the bytes are.
+    pub kind: ExtensionType,
+    /// The bytes, at most 255.
+    pub bytes: &'a [u8],
+}
+
+impl Extension<'_> {
+    /// No extension.
+    pub const NONE: Extension<'static> = Extension { kind: ExtensionType::NONE, bytes: &[] };
+
+    /// Whether type and length agree and the length fits its field.
+    pub(super) const fn is_valid(&self) -> bool {
+        (self.kind.0 == 0) == self.bytes.is_empty() && self.bytes.len() <= u8::MAX as usize
+    }
+}
+
+/// The fixed transport header; the extension stands beside it in [`super::Packet`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Header {
+    /// What the packet is.
+    pub kind: PacketKind,
+    /// Flag bits.
+    pub flags: Flags,
+    /// Traffic class.
+    pub class: TrafficClass,
+    /// In an ACK the ECN bits of the data packet that caused it; zero in data.
+    pub ecn_echo: Codepoint,
+    /// The flow, the same in both directions.
+    pub flow_id: u32,
+    /// In data the low 32 bits of the position of the first payload byte.
+    pub seq: u32,
+    /// In an ACK the low 32 bits of the next byte expected.
+    pub ack: u32,
+    /// Payload bytes.
+    pub payload_len: u16,
+    /// When the packet was sent, by its sender's clock.
+    pub timestamp_ns: u64,
+    /// In an ACK the timestamp of the data packet that caused it.
+    pub timestamp_echo_ns: u64,
+}
+
+impl Header {
+    /// The header of a data segment that leaves at `now`; none if the segment is too long for the length field.
+    pub fn data(flow_id: u32, class: TrafficClass, segment: &Segment, now: Time) -> Option<Self> {
+        Some(Self {
+            kind: PacketKind::Data,
+            flags: Flags { fin: segment.fin, retransmit: segment.retransmit, cwr: segment.cwr },
+            class,
+            ecn_echo: Codepoint::NOT_ECT,
+            flow_id,
+            seq: seq::wrap(segment.seq),
+            ack: 0,
+            payload_len: u16::try_from(segment.len).ok()?,
+            timestamp_ns: now.as_ns(),
+            timestamp_echo_ns: 0,
+        })
+    }
+
+    /// The header of an ACK that leaves at `now`; its packet is never capable of ECN.
+    pub fn ack(flow_id: u32, class: TrafficClass, fields: &AckFields, now: Time) -> Self {
+        Self {
+            kind: PacketKind::Ack,
+            flags: Flags::default(),
+            class,
+            ecn_echo: fields.ecn_echo,
+            flow_id,
+            seq: 0,
+            ack: fields.ack,
+            payload_len: 0,
+            timestamp_ns: now.as_ns(),
+            timestamp_echo_ns: fields.timestamp_echo_ns,
+        }
+    }
+
+    /// What a data packet that arrived with these ECN bits says to the receiver.
+    pub fn data_fields(&self, ecn: Codepoint) -> DataFields {
+        DataFields {
+            seq: self.seq,
+            len: u32::from(self.payload_len),
+            fin: self.flags.fin,
+            ecn,
+            timestamp_ns: self.timestamp_ns,
+        }
+    }
+
+    /// What an ACK says to the sender.
+    pub const fn ack_fields(&self) -> AckFields {
+        AckFields { ack: self.ack, ecn_echo: self.ecn_echo, timestamp_echo_ns: self.timestamp_echo_ns }
+    }
+
+    pub(super) fn write(&self, extension: &Extension<'_>, ext_len: u8, out: &mut [u8; TRANSPORT_LEN]) {
+        out[0] = VERSION << 4 | self.kind.code();
+        out[1] = self.flags.bits();
+        out[2] = self.class.0 << 5 | self.ecn_echo.bits();
+        out[3] = extension.kind.0;
+        out[4..8].copy_from_slice(&self.flow_id.to_be_bytes());
+        out[8..12].copy_from_slice(&self.seq.to_be_bytes());
+        out[12..16].copy_from_slice(&self.ack.to_be_bytes());
+        out[16..18].copy_from_slice(&self.payload_len.to_be_bytes());
+        out[18] = ext_len;
+        out[19] = 0;
+        out[20..28].copy_from_slice(&self.timestamp_ns.to_be_bytes());
+        out[28..36].copy_from_slice(&self.timestamp_echo_ns.to_be_bytes());
+    }
+
+    /// The header, the type and the length of its extension.
+    pub(super) fn read(bytes: &[u8; TRANSPORT_LEN]) -> Result<(Self, ExtensionType, u8), DecodeError> {
+        let [first, flags, class_echo, ext_type, ref rest @ ..] = *bytes;
+        if first >> 4 != VERSION {
+            return Err(DecodeError::UnknownVersion(first >> 4));
+        }
+        let kind = match first & 0x0f {
+            0 => PacketKind::Data,
+            1 => PacketKind::Ack,
+            other => return Err(DecodeError::UnknownType(other)),
+        };
+        let (flow_id, rest) = take_u32(rest);
+        let (seq, rest) = take_u32(rest);
+        let (ack, rest) = take_u32(rest);
+        let (lengths, rest) = take_u32(rest);
+        let (timestamp_ns, rest) = take_u64(rest);
+        let (timestamp_echo_ns, _) = take_u64(rest);
+        let [len_high, len_low, ext_len, _reserved] = lengths.to_be_bytes();
+        if (ext_type == 0) != (ext_len == 0) {
+            return Err(DecodeError::BadExtension { kind: ext_type, len: ext_len });
+        }
+        let header = Self {
+            kind,
+            flags: Flags::from_bits(flags),
+            class: TrafficClass(class_echo >> 5),
+            ecn_echo: Codepoint::from_bits(class_echo),
+            flow_id,
+            seq,
+            ack,
+            payload_len: u16::from_be_bytes([len_high, len_low]),
+            timestamp_ns,
+            timestamp_echo_ns,
+        };
+        Ok((header, ExtensionType(ext_type), ext_len))
+    }
+}
+
+/// The first four bytes as a number, zero where there are fewer, and the rest.
+fn take_u32(bytes: &[u8]) -> (u32, &[u8]) {
+    bytes.split_first_chunk().map_or((0, &[]), |(head, rest)| (u32::from_be_bytes(*head), rest))
+}
+
+/// The first eight bytes as a number, zero where there are fewer, and the rest.
+fn take_u64(bytes: &[u8]) -> (u64, &[u8]) {
+    bytes.split_first_chunk().map_or((0, &[]), |(head, rest)| (u64::from_be_bytes(*head), rest))
+}

@@ -1,0 +1,35 @@
+//! The packet format: Ethernet, IPv4, UDP and the p4cc transport header. docs/wire-format.md defines it.
+//!
+//! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only, which is
+//! why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.
+//!
+//! Invariants: encoding and decoding allocate nothing; decoding any bytes gives a packet or a [`DecodeError`].
+
+mod error;
+mod header;
+mod ip;
+mod packet;
+
+pub use error::{DecodeError, EncodeError};
+pub use header::{Extension, ExtensionType, Flags, Header, PacketKind, TrafficClass};
+pub use ip::{ecn_bits, rewrite_ecn_bits};
+pub use packet::{Packet, source_port};
+
+/// Version of the p4cc transport header that this code speaks.
+pub const VERSION: u8 = 1;
+
+/// UDP destination port of every p4cc packet, data and ACK (dynamic range of RFC6335, so registered by nobody).
+pub const UDP_PORT: u16 = 52_224;
+
+/// Bytes of the Ethernet header.
+pub const ETHERNET_LEN: usize = 14;
+/// Bytes of the IPv4 header; options are not used.
+pub const IPV4_LEN: usize = 20;
+/// Bytes of the UDP header.
+pub const UDP_LEN: usize = 8;
+/// Bytes of the fixed p4cc transport header.
+pub const TRANSPORT_LEN: usize = 36;
+/// Bytes of IPv4, UDP and fixed transport header: what a packet of 1500 B spends before 1436 B of payload.
+pub const IP_HEADERS_LEN: usize = IPV4_LEN + UDP_LEN + TRANSPORT_LEN;
+/// Bytes before the payload of a packet without extension.
+pub const FRAME_HEADERS_LEN: usize = ETHERNET_LEN + IP_HEADERS_LEN;

@@ -1,0 +1,234 @@
+//! A whole packet, from the Ethernet header to the extension.
+
+use core::net::Ipv4Addr;
+
+use super::error::{DecodeError, EncodeError};
+use super::header::{Extension, Header};
+use super::ip::checksum;
+use super::{ETHERNET_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
+use crate::Codepoint;
+
+/// Initial time to live.
+const TTL: u8 = 64;
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const VERSION_IHL: u8 = 0x45;
+/// "Don't fragment": every packet is atomic, so the identification may be zero (RFC6864).
+const DONT_FRAGMENT: u16 = 0x4000;
+const PROTOCOL_UDP: u8 = 17;
+/// First port of the dynamic range (RFC6335).
+const DYNAMIC_PORTS: u16 = 49_152;
+
+/// A p4cc packet without its payload, which is zeros.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet<'a> {
+    /// Destination MAC address.
+    pub dst_mac: [u8; 6],
+    /// Source MAC address.
+    pub src_mac: [u8; 6],
+    /// Source IPv4 address.
+    pub src: Ipv4Addr,
+    /// Destination IPv4 address.
+    pub dst: Ipv4Addr,
+    /// ECN bits; the DSCP is zero.
+    pub ecn: Codepoint,
+    /// Time to live.
+    pub ttl: u8,
+    /// UDP source port: what makes flows differ for ECMP.
+    pub src_port: u16,
+    /// The fixed transport header.
+    pub header: Header,
+    /// The extension.
+    pub extension: Extension<'a>,
+}
+
+/// The UDP source port of a flow: spread over the dynamic range, so that ECMP spreads flows.
+pub const fn source_port(flow_id: u32) -> u16 {
+    // Multiplicative hashing by 2^32 over the golden ratio; the upper 14 bits fill the 16384 dynamic ports.
+    let spread = flow_id.wrapping_mul(0x9e37_79b1) >> 18;
+    DYNAMIC_PORTS + spread as u16
+}
+
+impl<'a> Packet<'a> {
+    /// A packet without extension between two hosts, with the flow's port and a fresh time to live.
+    pub const fn new(
+        (src_mac, src): ([u8; 6], Ipv4Addr),
+        (dst_mac, dst): ([u8; 6], Ipv4Addr),
+        ecn: Codepoint,
+        header: Header,
+    ) -> Self {
+        let src_port = source_port(header.flow_id);
+        Self { dst_mac, src_mac, src, dst, ecn, ttl: TTL, src_port, header, extension: Extension::NONE }
+    }
+
+    /// Bytes from the Ethernet header to the end of the extension.
+    pub const fn headers_len(&self) -> usize {
+        ETHERNET_LEN + IP_HEADERS_LEN + self.extension.bytes.len()
+    }
+
+    /// IPv4 length: headers, extension and payload.
+    pub const fn ip_len(&self) -> usize {
+        IP_HEADERS_LEN + self.extension.bytes.len() + self.header.payload_len as usize
+    }
+
+    /// Replaces the content of `out` by the headers and the extension; the payload is for the caller to append.
+    ///
+    /// # Errors
+    /// A packet that is too long, or an extension whose type and length contradict each other.
+    pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        out.clear();
+        out.resize(self.headers_len(), 0);
+        self.encode_to(out).map(|_| ())
+    }
+
+    /// Writes the headers and the extension to the start of `out` and returns their length.
+    ///
+    /// # Errors
+    /// As [`Self::encode`], and a buffer that is too small.
+    pub fn encode_to(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
+        let ext_len = self.extension.bytes.len();
+        let bad_extension = EncodeError::BadExtension { kind: self.extension.kind.0, len: ext_len };
+        if !self.extension.is_valid() {
+            return Err(bad_extension);
+        }
+        let ip_len = u16::try_from(self.ip_len()).map_err(|_| EncodeError::TooLong(self.ip_len()))?;
+        let ext_len = u8::try_from(ext_len).map_err(|_| bad_extension)?;
+        let (needed, available) = (self.headers_len(), out.len());
+        let too_small = EncodeError::BufferTooSmall { needed, available };
+        let (ethernet, rest) = out.split_first_chunk_mut::<ETHERNET_LEN>().ok_or(too_small)?;
+        let (ipv4, rest) = rest.split_first_chunk_mut::<IPV4_LEN>().ok_or(too_small)?;
+        let (udp, rest) = rest.split_first_chunk_mut::<UDP_LEN>().ok_or(too_small)?;
+        let (transport, rest) = rest.split_first_chunk_mut::<TRANSPORT_LEN>().ok_or(too_small)?;
+        let extension = rest.get_mut(..usize::from(ext_len)).ok_or(too_small)?;
+        self.write_ethernet(ethernet);
+        self.write_ipv4(ip_len, ipv4);
+        self.write_udp(ip_len, udp);
+        self.header.write(&self.extension, ext_len, transport);
+        extension.copy_from_slice(self.extension.bytes);
+        Ok(needed)
+    }
+
+    fn write_ethernet(&self, out: &mut [u8; ETHERNET_LEN]) {
+        out[..6].copy_from_slice(&self.dst_mac);
+        out[6..12].copy_from_slice(&self.src_mac);
+        out[12..].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
+    }
+
+    fn write_ipv4(&self, ip_len: u16, out: &mut [u8; IPV4_LEN]) {
+        out[0] = VERSION_IHL;
+        out[1] = self.ecn.bits();
+        out[2..4].copy_from_slice(&ip_len.to_be_bytes());
+        out[4..6].fill(0);
+        out[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
+        out[8] = self.ttl;
+        out[9] = PROTOCOL_UDP;
+        out[12..16].copy_from_slice(&self.src.octets());
+        out[16..20].copy_from_slice(&self.dst.octets());
+        let sum = checksum(out);
+        out[10..12].copy_from_slice(&sum.to_be_bytes());
+    }
+
+    fn write_udp(&self, ip_len: u16, out: &mut [u8; UDP_LEN]) {
+        out[..2].copy_from_slice(&self.src_port.to_be_bytes());
+        out[2..4].copy_from_slice(&UDP_PORT.to_be_bytes());
+        out[4..6].copy_from_slice(&(ip_len - IPV4_LEN as u16).to_be_bytes());
+        // Checksum 0: none was computed (RFC768).
+        out[6..].fill(0);
+    }
+
+    /// Reads a packet of which `payload_elsewhere` payload bytes are not in `frame`: 0 for a frame off a real wire.
+    ///
+    /// Bytes after the packet (Ethernet padding) are ignored.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, from the outside in.
+    pub fn decode(frame: &'a [u8], payload_elsewhere: usize) -> Result<Self, DecodeError> {
+        let cut = |layer, needed| DecodeError::Truncated { layer, needed, available: frame.len() };
+        let (ethernet, rest) = frame.split_first_chunk().ok_or(cut("Ethernet", ETHERNET_LEN))?;
+        check_ethernet(ethernet)?;
+        let (ipv4, rest) = rest.split_first_chunk().ok_or(cut("IPv4", ETHERNET_LEN + IPV4_LEN))?;
+        check_ipv4(ipv4)?;
+        let (udp, rest) = rest.split_first_chunk().ok_or(cut("UDP", ETHERNET_LEN + IPV4_LEN + UDP_LEN))?;
+        check_udp(udp)?;
+        let headers_len = ETHERNET_LEN + IP_HEADERS_LEN;
+        let (transport, rest) = rest.split_first_chunk().ok_or(cut("transport header", headers_len))?;
+        let (header, kind, ext_len) = Header::read(transport)?;
+        let ext_len = usize::from(ext_len);
+        let bytes = rest.get(..ext_len).ok_or(cut("extension", headers_len + ext_len))?;
+        let packet = Self {
+            dst_mac: take(ethernet, 0),
+            src_mac: take(ethernet, 6),
+            src: Ipv4Addr::from(take::<4>(ipv4, 12)),
+            dst: Ipv4Addr::from(take::<4>(ipv4, 16)),
+            ecn: Codepoint::from_bits(ipv4[1]),
+            ttl: ipv4[8],
+            src_port: u16::from_be_bytes(take(udp, 0)),
+            header,
+            extension: Extension { kind, bytes },
+        };
+        packet.check_lengths(ipv4, udp)?;
+        let (needed, available) =
+            (ETHERNET_LEN + packet.ip_len(), frame.len().saturating_add(payload_elsewhere));
+        if available < needed {
+            return Err(DecodeError::Truncated { layer: "payload", needed, available });
+        }
+        Ok(packet)
+    }
+
+    fn check_lengths(&self, ipv4: &[u8; IPV4_LEN], udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
+        let ip = usize::from(u16::from_be_bytes(take(ipv4, 2)));
+        if ip != self.ip_len() {
+            return Err(DecodeError::BadLength { layer: "IPv4", found: ip, expected: self.ip_len() });
+        }
+        let (found, expected) = (usize::from(u16::from_be_bytes(take(udp, 4))), ip - IPV4_LEN);
+        if found != expected {
+            return Err(DecodeError::BadLength { layer: "UDP", found, expected });
+        }
+        Ok(())
+    }
+}
+
+fn check_ethernet(ethernet: &[u8; ETHERNET_LEN]) -> Result<(), DecodeError> {
+    match u16::from_be_bytes(take(ethernet, 12)) {
+        ETHERTYPE_IPV4 => Ok(()),
+        other => Err(DecodeError::NotIpv4(other)),
+    }
+}
+
+fn check_ipv4(ipv4: &[u8; IPV4_LEN]) -> Result<(), DecodeError> {
+    if ipv4[0] != VERSION_IHL {
+        return Err(DecodeError::BadIpv4Header(ipv4[0]));
+    }
+    let (found, computed) = (u16::from_be_bytes(take(ipv4, 10)), checksum(ipv4));
+    // RFC1624: 0x0000 and 0xffff are the same number in one's complement; a patched checksum may show either.
+    let same = found == computed || (found ^ computed) == u16::MAX && (found == 0 || computed == 0);
+    if !same {
+        return Err(DecodeError::BadIpv4Checksum { found, computed });
+    }
+    // More-fragments flag or an offset.
+    let fragment = u16::from_be_bytes(take(ipv4, 6));
+    if fragment & 0x3fff != 0 {
+        return Err(DecodeError::Fragment(fragment));
+    }
+    if ipv4[9] != PROTOCOL_UDP {
+        return Err(DecodeError::NotUdp(ipv4[9]));
+    }
+    Ok(())
+}
+
+fn check_udp(udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
+    let (port, sum) = (u16::from_be_bytes(take(udp, 2)), u16::from_be_bytes(take(udp, 6)));
+    if port != UDP_PORT {
+        return Err(DecodeError::OtherPort(port));
+    }
+    if sum != 0 {
+        return Err(DecodeError::UnexpectedUdpChecksum(sum));
+    }
+    Ok(())
+}
+
+/// `N` bytes of a header from a constant offset, which lies inside it.
+fn take<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&header[offset..offset + N]);
+    out
+}
