@@ -1,0 +1,101 @@
+"""The repository's rules that a machine can keep: sizes, and what code must not contain (ARCHITECTURE.md)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MAX_LINES = 800
+SOURCES = (".rs", ".py", ".p4")
+
+# What a folder's non-test code never contains, with the invariant that forbids it.
+SANS_IO = ("engine/switch", "engine/netsim", "engine/exec", "engine/ir", "host_agents/cc", "host_agents/transport")
+ABSENCES: list[tuple[tuple[str, ...], str, str]] = [
+    (SANS_IO, r"std::time|Instant::now|SystemTime", "reads no clock"),
+    (SANS_IO, r"std::net|UdpSocket|TcpStream|TcpListener", "opens no socket"),
+    (SANS_IO, r"\b(e?println|tracing|log)!|\b(tracing|log)::", "logs nothing"),
+    (SANS_IO, r"collections::(HashMap|HashSet)|collections::\{[^}]*Hash(Map|Set)", "keeps ordered maps only"),
+    (
+        ("engine/netsim", "host_agents/cc", "host_agents/transport"),
+        r"\.(powf|powi|exp|exp2|ln|log2|log10|sqrt|cbrt)\(",
+        "uses libm, which is the same on every machine",
+    ),
+    (("engine", "host_agents"), r"\btodo!|\bunimplemented!|allow\(dead_code\)", "holds no stub and no dead code"),
+]
+ONLY_IN = [
+    (r"\bpyo3\b", "engine/py", "one crate names pyo3"),
+    (r"\btokio::|\basync fn\b", "engine/p4runtime", "one crate is async"),
+]
+
+
+def tracked(*suffixes: str) -> list[Path]:
+    """Files that git tracks, by suffix."""
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return [ROOT / name for name in listing.splitlines() if name.endswith(suffixes) and (ROOT / name).exists()]
+
+
+def production(path: Path) -> str:
+    """Text of a Rust file without its unit tests, comments and doc comments."""
+    text = path.read_text(encoding="utf-8").split("#[cfg(test)]\nmod tests {")[0]
+    return re.sub(r"//[^\n]*", "", text)
+
+
+def is_test(path: Path) -> bool:
+    """Whether a file is a test, bench or example by its place."""
+    return bool({"tests", "benches", "examples", "filetests"} & set(path.relative_to(ROOT).parts)) or path.stem == "tests"
+
+
+def test_files_stay_short() -> None:
+    long = {
+        str(path.relative_to(ROOT)): lines
+        for path in tracked(*SOURCES)
+        if (lines := len(path.read_text(encoding="utf-8").splitlines())) > MAX_LINES
+    }
+    assert not long, f"split by subject: {long}"
+
+
+@pytest.mark.parametrize(("folders", "pattern", "rule"), ABSENCES, ids=[rule for _, _, rule in ABSENCES])
+def test_absent(folders: tuple[str, ...], pattern: str, rule: str) -> None:
+    prefixes = tuple(str(ROOT / folder) + "/" for folder in folders)
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group(0)}"
+        for path in tracked(".rs")
+        if str(path).startswith(prefixes) and not is_test(path)
+        for match in re.finditer(pattern, production(path))
+    ]
+    assert not found, f"{rule}: {found}"
+
+
+@pytest.mark.parametrize(("pattern", "home", "rule"), ONLY_IN, ids=[rule for _, _, rule in ONLY_IN])
+def test_only_in(pattern: str, home: str, rule: str) -> None:
+    found = [
+        str(path.relative_to(ROOT))
+        for path in tracked(".rs")
+        if not str(path).startswith(str(ROOT / home) + "/") and re.search(pattern, production(path))
+    ]
+    assert not found, f"{rule}: {found}"
+
+
+def test_only_top_programs_include_an_architecture() -> None:
+    found = [
+        str(path.relative_to(ROOT))
+        for path in tracked(".p4")
+        if path.is_relative_to(ROOT / "p4src")
+        and not path.is_relative_to(ROOT / "p4src" / "v1model")
+        and re.search(r"#include\s*<(v1model|psa|tna)\.p4>", path.read_text(encoding="utf-8"))
+    ]
+    assert not found, f"an architecture comes in with the top program: {found}"
+
+
+def test_unsafe_only_with_a_proof() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked(".rs")
+        for number, line in enumerate(lines := path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(r"\bunsafe\s*(\{|fn|impl)", line) and not any("SAFETY" in above for above in lines[max(0, number - 6) : number])
+    ]
+    assert not found, f"state the proof in a SAFETY comment: {found}"
