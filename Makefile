@@ -1,0 +1,71 @@
+# The only entry point. `make help` lists the targets.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= python3.11
+UV_VERSION := 0.13.8
+
+# finsy's wheel ships the P4Runtime .proto files; the Rust build reads them there.
+export P4CC_PROTO_DIR ?= $(CURDIR)/$(VENV)/lib/python3.11/site-packages/finsy/proto
+export UV_PROJECT_ENVIRONMENT := $(CURDIR)/$(VENV)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+DEPS_STAMP := $(VENV)/.deps-stamp
+ENGINE_STAMP := $(VENV)/.engine-stamp
+ENGINE_SOURCES := Cargo.toml Cargo.lock $(shell find engine host_agents \
+	\( -name '*.rs' -o -name Cargo.toml -o -path '*/p4include/*.p4' \) -not -path '*/tests/*' 2>/dev/null)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---- set-up -------------------------------------------------------------------------------------------------------
+
+.PHONY: setup
+setup: $(ENGINE_STAMP) ## Install everything into .venv and build the engine (does nothing when up to date)
+
+.PHONY: venv
+venv: $(DEPS_STAMP) ## Only the Python environment, without the engine
+
+.PHONY: clean
+clean: ## Remove everything that setup and runs made
+	@rm -rf $(VENV) target results dist .pytest_cache .ruff_cache .hypothesis p4cc/_engine*.so
+	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
+
+$(DEPS_STAMP): pyproject.toml uv.lock
+	@$(MAKE) check-tools
+	@[ -x $(BIN)/python ] || { echo "setup: creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
+	@[ "$$($(BIN)/uv --version 2>/dev/null | cut -d' ' -f2)" = $(UV_VERSION) ] || $(BIN)/python -m pip install --quiet uv==$(UV_VERSION)
+	@echo "setup: installing the locked Python packages"
+	@$(BIN)/uv sync --quiet --frozen --inexact --no-install-project
+	@touch $@
+
+$(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
+	@echo "setup: building the engine in release mode (minutes the first time)"
+	@$(BIN)/maturin develop --release --locked --skip-install --quiet || { \
+		echo "setup: building the engine failed; the compiler's messages stand above" >&2; exit 1; }
+	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Names every tool that is missing, with the remedy; as root it installs Debian's packages itself.
+.PHONY: check-tools
+check-tools:
+	@packages=(); missing=(); \
+	if ! command -v $(PYTHON) >/dev/null; then packages+=(python3.11 python3.11-venv); \
+	elif ! $(PYTHON) -c 'import ensurepip, venv' 2>/dev/null; then packages+=(python3.11-venv); fi; \
+	command -v cc >/dev/null || packages+=(gcc libc6-dev); \
+	if [ $${#packages[@]} -gt 0 ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "setup: installing Debian packages: $${packages[*]}"; \
+			{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$${packages[@]}" >/dev/null; } \
+				|| missing+=("Debian packages: apt-get install $${packages[*]}"); \
+		else missing+=("Debian packages: sudo apt-get install $${packages[*]}"); fi; \
+	fi; \
+	command -v cargo >/dev/null || missing+=("Rust 1.88 or newer, with cargo on PATH: https://rustup.rs"); \
+	if [ $${#missing[@]} -gt 0 ]; then \
+		echo "setup: missing on this machine:" >&2; printf '  %s\n' "$${missing[@]}" >&2; exit 1; fi
