@@ -69,3 +69,42 @@ check-tools:
 	command -v cargo >/dev/null || missing+=("Rust 1.88 or newer, with cargo on PATH: https://rustup.rs"); \
 	if [ $${#missing[@]} -gt 0 ]; then \
 		echo "setup: missing on this machine:" >&2; printf '  %s\n' "$${missing[@]}" >&2; exit 1; fi
+
+# ---- the main job -------------------------------------------------------------------------------------------------
+
+P4_PROGRAMS := $(wildcard p4src/v1model/*.p4)
+SCENARIO ?= experiments/gst/incast.yaml
+
+.PHONY: run
+run: setup ## DCTCP against GST over DCTCP under incast: table and figure (SCENARIO=file.yaml for another)
+	@$(BIN)/p4cc run $(SCENARIO)
+
+.PHONY: figures
+figures: setup ## Run every scenario of experiments/
+	@for scenario in experiments/*/*.yaml; do $(BIN)/p4cc run "$$scenario"; done
+
+# ---- checks -------------------------------------------------------------------------------------------------------
+
+.PHONY: test
+test: setup ## All tests: Rust, then Python
+	@cargo test --locked --quiet
+	@$(BIN)/pytest
+
+.PHONY: lint
+lint: setup ## rustfmt, clippy, ruff, pyright strict, the P4 programs
+	@cargo fmt --all --check
+	@cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@$(BIN)/pyright
+	@$(BIN)/p4cc check $(P4_PROGRAMS)
+
+.PHONY: format
+format: setup ## Format Rust and Python sources
+	@cargo fmt --all
+	@$(BIN)/ruff check --quiet --fix .
+	@$(BIN)/ruff format --quiet .
+
+.PHONY: bench
+bench: setup ## Measure the budgets of docs/performance.md
+	@cargo bench --locked --quiet
