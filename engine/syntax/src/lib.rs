@@ -8,7 +8,18 @@
 
 pub mod ast;
 pub mod diag;
+pub mod loader;
 pub mod span;
 
+mod lexer;
+mod parser;
+mod preprocess;
+mod render;
+mod source;
+
 pub use diag::{Diagnostic, Severity};
+pub use loader::{FileSystem, Memory, SourceLoader};
+pub use parser::parse;
+pub use render::{FileId, MachineDiagnostic};
+pub use source::{Limits, Location, Options, Source};
 pub use span::Span;

@@ -1,0 +1,315 @@
+//! Macro definitions and their expansion.
+//!
+//! Each token carries the names of the macros it came out of (its hide set); a macro is not expanded inside itself, so
+//! expansion ends. Bounds on depth and on tokens handled keep it short as well.
+
+use super::scan::{Kind, Scanner};
+use crate::source::Limits;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+
+/// A token during expansion.
+#[derive(Clone, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    pub(super) text: Rc<str>,
+    /// White space stands before it.
+    pub(super) space: bool,
+    hide: Rc<Vec<Rc<str>>>,
+}
+
+impl Token {
+    pub(super) fn new(kind: Kind, text: &str, space: bool) -> Self {
+        Self { kind, text: Rc::from(text), space, hide: Rc::default() }
+    }
+
+    pub(super) fn is(&self, text: &str) -> bool {
+        &*self.text == text
+    }
+}
+
+/// A macro.
+#[derive(Clone, Debug)]
+pub(super) struct Macro {
+    /// `None` for an object-like macro.
+    pub(super) params: Option<Vec<Rc<str>>>,
+    /// The last parameter takes all remaining arguments.
+    pub(super) variadic: bool,
+    pub(super) body: Vec<Token>,
+    /// File and bytes of the name, if a file defines it.
+    pub(super) place: Option<(usize, usize, usize)>,
+}
+
+impl Macro {
+    pub(super) fn same_as(&self, other: &Macro) -> bool {
+        let texts = |m: &Macro| m.body.iter().map(|t| (t.text.clone(), t.space)).collect::<Vec<_>>();
+        self.params == other.params && self.variadic == other.variadic && texts(self) == texts(other)
+    }
+}
+
+/// Why an expansion failed; the first is final for the whole text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum ExpandError {
+    /// [`Limits::macro_tokens`] was exceeded.
+    TooManyTokens,
+    /// [`Limits::macro_depth`] was exceeded.
+    TooDeep(String),
+    /// The text ends inside the argument list.
+    Unclosed(String),
+    /// Number of arguments: macro, expected, found.
+    Arguments(String, usize, usize),
+}
+
+/// Expands macros; `place` answers `__FILE__` and `__LINE__`.
+pub(super) struct Expander<'a> {
+    pub(super) macros: &'a BTreeMap<Rc<str>, Macro>,
+    pub(super) limits: Limits,
+    /// Tokens handled so far, over the whole text.
+    pub(super) tokens: &'a mut u32,
+    pub(super) place: (String, u32),
+}
+
+type Expanded = Result<Vec<Token>, ExpandError>;
+
+impl Expander<'_> {
+    /// Expands `tokens`; an argument list that starts behind them is taken from `rest`.
+    pub(super) fn expand(&mut self, tokens: Vec<Token>, rest: Option<&mut Scanner<'_>>) -> Expanded {
+        self.run(tokens, rest, 0)
+    }
+
+    fn run(&mut self, tokens: Vec<Token>, mut rest: Option<&mut Scanner<'_>>, depth: u32) -> Expanded {
+        let mut queue: VecDeque<Token> = tokens.into();
+        let mut out = Vec::new();
+        while let Some(token) = queue.pop_front() {
+            *self.tokens += 1;
+            if *self.tokens > self.limits.macro_tokens {
+                return Err(ExpandError::TooManyTokens);
+            }
+            if token.kind != Kind::Ident {
+                out.push(token);
+                continue;
+            }
+            if let Some(built_in) = self.built_in(&token) {
+                out.push(built_in);
+                continue;
+            }
+            let Some(found) = self.macros.get(&token.text).filter(|_| !token.hide.contains(&token.text))
+            else {
+                out.push(token);
+                continue;
+            };
+            if token.hide.len() as u32 >= self.limits.macro_depth || depth >= self.limits.macro_depth {
+                return Err(ExpandError::TooDeep(token.text.to_string()));
+            }
+            let found = found.clone();
+            let Some(body) = self.replacement(&found, &token, &mut queue, &mut rest, depth)? else {
+                out.push(token);
+                continue;
+            };
+            for token in body.into_iter().rev() {
+                queue.push_front(token);
+            }
+        }
+        Ok(out)
+    }
+
+    fn built_in(&self, token: &Token) -> Option<Token> {
+        match &*token.text {
+            "__LINE__" => Some(Token::new(Kind::Number, &self.place.1.to_string(), token.space)),
+            "__FILE__" => {
+                let name = self.place.0.replace('\\', "\\\\").replace('"', "\\\"");
+                Some(Token::new(Kind::Str, &format!("\"{name}\""), token.space))
+            }
+            _ => None,
+        }
+    }
+
+    /// The tokens that replace a use; `None` if a function-like macro stands without arguments.
+    fn replacement(
+        &mut self,
+        found: &Macro,
+        name: &Token,
+        queue: &mut VecDeque<Token>,
+        rest: &mut Option<&mut Scanner<'_>>,
+        depth: u32,
+    ) -> Result<Option<Vec<Token>>, ExpandError> {
+        let mut hide = (*name.hide).clone();
+        let mut body = match &found.params {
+            None => self.substitute(found, &[], depth)?,
+            Some(params) => {
+                if !next_is_paren(queue, rest) {
+                    return Ok(None);
+                }
+                let (args, close) =
+                    arguments(queue, rest).ok_or_else(|| ExpandError::Unclosed(name.text.to_string()))?;
+                *self.tokens = self.tokens.saturating_add(args.iter().map(|arg| arg.len() as u32).sum());
+                hide.retain(|hidden| close.hide.contains(hidden));
+                let args = match_arguments(&name.text, params, found.variadic, args)?;
+                self.substitute(found, &args, depth)?
+            }
+        };
+        hide.push(name.text.clone());
+        for token in &mut body {
+            let mut all = (*token.hide).clone();
+            all.extend(hide.iter().filter(|hidden| !token.hide.contains(hidden)).cloned());
+            token.hide = Rc::new(all);
+        }
+        if let Some(first) = body.first_mut() {
+            first.space |= name.space;
+        }
+        Ok(Some(body))
+    }
+
+    /// The body with parameters replaced, `#` and `##` carried out.
+    fn substitute(&mut self, found: &Macro, args: &[Vec<Token>], depth: u32) -> Expanded {
+        let params = found.params.as_deref().unwrap_or(&[]);
+        let param = |token: Option<&Token>| {
+            let token = token.filter(|token| token.kind == Kind::Ident)?;
+            args.get(params.iter().position(|param| *param == token.text)?)
+        };
+        let body = &found.body;
+        let mut out: Vec<Token> = Vec::new();
+        let mut at = 0;
+        while let Some(token) = body.get(at) {
+            at += 1;
+            if token.is("#")
+                && found.params.is_some()
+                && let Some(arg) = param(body.get(at))
+            {
+                out.push(stringize(arg, token.space));
+                at += 1;
+            } else if token.is("##")
+                && !out.is_empty()
+                && let Some(next) = body.get(at)
+            {
+                let right = param(Some(next)).cloned().unwrap_or_else(|| vec![next.clone()]);
+                paste(&mut out, right);
+                at += 1;
+            } else if let Some(arg) = param(Some(token)) {
+                let pasted = body.get(at).is_some_and(|next| next.is("##"));
+                let mut arg = if pasted { arg.clone() } else { self.run(arg.clone(), None, depth + 1)? };
+                if let Some(first) = arg.first_mut() {
+                    first.space |= token.space;
+                }
+                out.extend(arg);
+            } else {
+                out.push(token.clone());
+            }
+        }
+        Ok(out)
+    }
+}
+
+fn next_is_paren(queue: &VecDeque<Token>, rest: &mut Option<&mut Scanner<'_>>) -> bool {
+    if let Some(next) = queue.front() {
+        return next.is("(");
+    }
+    let Some(scanner) = rest else { return false };
+    let mut ahead = scanner.clone();
+    while let Some(piece) = ahead.next(true) {
+        if !matches!(piece.kind, Kind::Space | Kind::Newline) {
+            return ahead.text(piece) == "(";
+        }
+    }
+    false
+}
+
+/// Arguments up to the closing parenthesis, and that parenthesis.
+fn arguments(
+    queue: &mut VecDeque<Token>,
+    rest: &mut Option<&mut Scanner<'_>>,
+) -> Option<(Vec<Vec<Token>>, Token)> {
+    let mut args = vec![Vec::new()];
+    let mut depth = 0u32;
+    loop {
+        let token = next_token(queue, rest)?;
+        match &*token.text {
+            "(" => depth += 1,
+            ")" if depth == 1 => return Some((args, token)),
+            ")" => depth -= 1,
+            "," if depth == 1 => {
+                args.push(Vec::new());
+                continue;
+            }
+            _ => {}
+        }
+        if (depth > 1 || !token.is("("))
+            && let Some(last) = args.last_mut()
+        {
+            last.push(token);
+        }
+    }
+}
+
+fn next_token(queue: &mut VecDeque<Token>, rest: &mut Option<&mut Scanner<'_>>) -> Option<Token> {
+    if let Some(token) = queue.pop_front() {
+        return Some(token);
+    }
+    let scanner = rest.as_mut()?;
+    let mut space = false;
+    loop {
+        let piece = scanner.next(true)?;
+        match piece.kind {
+            Kind::Space | Kind::Newline => space = true,
+            kind => return Some(Token::new(kind, scanner.text(piece), space)),
+        }
+    }
+}
+
+fn match_arguments(
+    name: &str,
+    params: &[Rc<str>],
+    variadic: bool,
+    mut args: Vec<Vec<Token>>,
+) -> Result<Vec<Vec<Token>>, ExpandError> {
+    if params.is_empty() && args.len() == 1 && args[0].is_empty() {
+        args.clear();
+    }
+    if variadic {
+        if args.len() + 1 == params.len() {
+            args.push(Vec::new());
+        }
+        while args.len() > params.len() && args.len() >= 2 {
+            let last = args.pop().unwrap_or_default();
+            if let Some(before) = args.last_mut() {
+                before.push(Token::new(Kind::Punct, ",", false));
+                before.extend(last);
+            }
+        }
+    }
+    if args.len() == params.len() {
+        Ok(args)
+    } else {
+        Err(ExpandError::Arguments(name.to_owned(), params.len(), args.len()))
+    }
+}
+
+fn stringize(arg: &[Token], space: bool) -> Token {
+    let text = join(arg).replace('\\', "\\\\").replace('"', "\\\"");
+    Token::new(Kind::Str, &format!("\"{text}\""), space)
+}
+
+/// Glues the first token of `right` to the last of `out`.
+fn paste(out: &mut Vec<Token>, right: Vec<Token>) {
+    let mut right = right.into_iter();
+    if let (Some(last), Some(first)) = (out.last_mut(), right.next()) {
+        let text = format!("{}{}", last.text, first.text);
+        let kind = Scanner::new(&text).next(true).map_or(Kind::Punct, |piece| piece.kind);
+        let kind = if kind == Kind::Space { Kind::Punct } else { kind };
+        *last = Token { kind, text: Rc::from(text.as_str()), space: last.space, hide: last.hide.clone() };
+    }
+    out.extend(right);
+}
+
+/// Text of tokens, with a blank wherever one stood and between words.
+pub(super) fn join(tokens: &[Token]) -> String {
+    let word = |token: &Token| matches!(token.kind, Kind::Ident | Kind::Number);
+    let mut text = String::new();
+    for (index, token) in tokens.iter().enumerate() {
+        if index > 0 && (token.space || (word(token) && word(&tokens[index - 1]))) {
+            text.push(' ');
+        }
+        text.push_str(&token.text);
+    }
+    text
+}

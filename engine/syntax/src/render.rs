@@ -1,0 +1,147 @@
+//! Diagnostics for people (source line, caret, help) and for programs.
+
+use crate::diag::{Diagnostic, Severity};
+use crate::source::{PhysicalRange, Source};
+use crate::span::Span;
+use codespan_reporting::diagnostic as report;
+use codespan_reporting::files::{Error, Files};
+use codespan_reporting::term::{self, Config};
+use std::ops::Range;
+
+/// A diagnostic as plain values, for an editor or a gRPC answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineDiagnostic {
+    /// File as the user names it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// How bad.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it; empty if not known.
+    pub help: String,
+}
+
+impl std::fmt::Display for MachineDiagnostic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let severity = match self.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        write!(f, "{}:{}:{}: {severity}: {}", self.file, self.line, self.column, self.message)?;
+        if !self.help.is_empty() {
+            write!(f, " (help: {})", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl Source {
+    /// The diagnostics with source lines and carets, coloured by ANSI sequences if `colour`.
+    pub fn render(&self, diagnostics: &[Diagnostic], colour: bool) -> String {
+        let config = Config::default();
+        let mut out = String::new();
+        for diagnostic in diagnostics {
+            let rendered = if self.physical(diagnostic.span).is_none() {
+                Ok(format!("{}\n", self.machine(diagnostic)))
+            } else {
+                let report = self.report(diagnostic);
+                if colour {
+                    self.coloured(&config, &report)
+                } else {
+                    term::emit_into_string(&config, self, &report)
+                }
+            };
+            // A place that cannot be shown must not swallow the message.
+            out.push_str(&rendered.unwrap_or_else(|_| format!("{}\n", self.machine(diagnostic))));
+        }
+        out
+    }
+
+    fn coloured(&self, config: &Config, report: &report::Diagnostic<FileId>) -> Result<String, Error> {
+        let mut writer = term::termcolor::Ansi::new(Vec::new());
+        term::emit_to_write_style(&mut writer, config, self, report)?;
+        Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())
+    }
+
+    /// The diagnostic as plain values.
+    pub fn machine(&self, diagnostic: &Diagnostic) -> MachineDiagnostic {
+        let place = self.locate(diagnostic.span);
+        MachineDiagnostic {
+            file: place.file,
+            line: place.line,
+            column: place.column,
+            severity: diagnostic.severity,
+            message: diagnostic.message.clone(),
+            help: diagnostic.help.clone().unwrap_or_default(),
+        }
+    }
+
+    fn report(&self, diagnostic: &Diagnostic) -> report::Diagnostic<FileId> {
+        let severity = match diagnostic.severity {
+            Severity::Warning => report::Severity::Warning,
+            Severity::Error => report::Severity::Error,
+        };
+        let mut labels = Vec::new();
+        if let Some((file, range)) = self.file_range(diagnostic.span) {
+            labels.push(report::Label::primary(file, range).with_message(&diagnostic.label));
+        }
+        for (span, text) in &diagnostic.related {
+            if let Some((file, range)) = self.file_range(*span) {
+                labels.push(report::Label::secondary(file, range).with_message(text));
+            }
+        }
+        let notes = diagnostic.help.iter().map(|help| format!("help: {help}")).collect();
+        report::Diagnostic::new(severity)
+            .with_message(&diagnostic.message)
+            .with_labels(labels)
+            .with_notes(notes)
+    }
+
+    fn file_range(&self, span: Span) -> Option<(FileId, Range<usize>)> {
+        let PhysicalRange { file, start, end } = self.physical(span)?;
+        let line = self.files[file].line_index(start);
+        let marker = self.files[file].markers.partition_point(|marker| marker.line_index <= line);
+        Some((FileId { file, marker }, start..end))
+    }
+}
+
+/// A physical file, and how many `#line` markers stand before the place (they decide the name shown).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileId {
+    file: usize,
+    marker: usize,
+}
+
+impl<'a> Files<'a> for Source {
+    type FileId = FileId;
+    type Name = &'a str;
+    type Source = &'a str;
+
+    fn name(&'a self, id: FileId) -> Result<&'a str, Error> {
+        let file = self.files.get(id.file).ok_or(Error::FileMissing)?;
+        match id.marker.checked_sub(1) {
+            Some(marker) => Ok(file.markers.get(marker).map_or(&file.name, |marker| &marker.name)),
+            None => Ok(&file.name),
+        }
+    }
+
+    fn source(&'a self, id: FileId) -> Result<&'a str, Error> {
+        Ok(&self.files.get(id.file).ok_or(Error::FileMissing)?.text)
+    }
+
+    fn line_index(&'a self, id: FileId, byte_index: usize) -> Result<usize, Error> {
+        Ok(self.files.get(id.file).ok_or(Error::FileMissing)?.line_index(byte_index))
+    }
+
+    fn line_number(&'a self, id: FileId, line_index: usize) -> Result<usize, Error> {
+        Ok(self.files.get(id.file).ok_or(Error::FileMissing)?.presumed_line(line_index) as usize)
+    }
+
+    fn line_range(&'a self, id: FileId, line_index: usize) -> Result<Range<usize>, Error> {
+        Ok(self.files.get(id.file).ok_or(Error::FileMissing)?.line_bytes(line_index))
+    }
+}
