@@ -1,0 +1,46 @@
+"""The command line: mounts the commands and turns user errors into one message and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from p4cc.commands import info, program, run
+from p4cc.errors import UserError
+
+app = typer.Typer(
+    name="p4cc",
+    help="A P4 dataplane with a host stack for data-centre congestion control.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+run.register(app)
+program.register(app)
+info.register(app)
+
+INTERRUPTED = 130
+
+
+def main() -> None:
+    """Entry point of the `p4cc` command."""
+    try:
+        app()
+    except UserError as error:
+        Console(stderr=True, highlight=False, soft_wrap=True).print("[bold red]error:[/bold red] ", end="")
+        print(error, file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print("interrupted; nothing was left behind", file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone (`p4cc run … | head`); there is no one left to tell.
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

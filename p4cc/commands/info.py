@@ -1,0 +1,45 @@
+"""`p4cc schema` and `p4cc algorithms`: what can be written in a scenario."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from p4cc.algorithms import registry
+from p4cc.scenario.schema import Scenario
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("schema")(schema)
+    app.command("algorithms")(algorithms)
+
+
+def schema() -> None:
+    """Print the JSON Schema of a scenario.
+
+    Example: `p4cc schema > scenario.schema.json`, for an editor that checks YAML while you write.
+    """
+    typer.echo(json.dumps(Scenario.model_json_schema(), indent=1))
+
+
+def algorithms(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the registry as JSON.")] = False,
+) -> None:
+    """List the algorithms that senders can run, with parameters, defaults and sources."""
+    entries = registry()
+    if as_json:
+        typer.echo(json.dumps([entry.model_dump(mode="json") for entry in entries], indent=1))
+        return
+    table = Table(title="algorithms", title_justify="left")
+    for heading in ("name", "kind", "parameter", "default", "source", "meaning"):
+        table.add_column(heading)
+    for entry in entries:
+        table.add_row(entry.name, entry.kind, "", "", entry.source, entry.summary, style="bold")
+        for parameter in entry.parameters:
+            table.add_row("", "", parameter.name, str(parameter.default), parameter.source, parameter.summary)
+    Console().print(table)

@@ -1,0 +1,95 @@
+"""`p4cc compile` and `p4cc check`: a P4 program by itself."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p4cc.errors import UserError
+from p4cc.programs import CompiledProgram, compile_program
+
+IncludeDirs = Annotated[
+    list[Path] | None, typer.Option("--include", "-I", help="Folder searched for #include; repeatable.")
+]
+Defines = Annotated[
+    list[str] | None,
+    typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro definition; repeatable."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    app.command("compile")(compile_command)
+    app.command("check")(check)
+
+
+def compile_command(
+    program: Annotated[Path, typer.Argument(help="P4-16 source.")],
+    p4info: Annotated[Path | None, typer.Option("--p4info", help="Write P4Info (text) here; - for the output.")] = None,
+    ir: Annotated[Path | None, typer.Option("--ir", help="Write the IR's text form here; - for the output.")] = None,
+    include: IncludeDirs = None,
+    define: Defines = None,
+) -> None:
+    """Compile a P4-16 program and write what it becomes.
+
+    Examples:
+
+    * `p4cc compile p4src/v1model/ecn_dual.p4 --p4info ecn_dual.p4info.txtpb`
+    * `p4cc compile p4src/v1model/ecn_dual.p4 --ir -`
+    """
+    compiled = _compile(program, include, define)
+    _fail_on_errors(compiled)
+    if p4info is not None:
+        _write(p4info, compiled.p4info_text())
+    if ir is not None:
+        _write(ir, compiled.ir_text())
+
+
+def check(
+    programs: Annotated[list[Path], typer.Argument(help="P4-16 sources.")],
+    include: IncludeDirs = None,
+    define: Defines = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the diagnostics as JSON.")] = False,
+) -> None:
+    """Check P4-16 programs; exit code 1 if one has an error.
+
+    Example: `p4cc check p4src/v1model/*.p4`
+    """
+    compiled = [_compile(program, include, define) for program in programs]
+    if as_json:
+        typer.echo(json.dumps([asdict(finding) for one in compiled for finding in one.diagnostics], indent=1))
+    else:
+        for one in compiled:
+            sys.stderr.write(one.rendered)
+    failed = [one for one in compiled if not one.ok]
+    if failed:
+        raise typer.Exit(1)
+    if not as_json:
+        typer.echo(f"{len(compiled)} checked, no errors")
+
+
+def _compile(program: Path, include: list[Path] | None, define: list[str] | None) -> CompiledProgram:
+    return compile_program(program, tuple(include or ()), tuple(define or ()))
+
+
+def _fail_on_errors(compiled: CompiledProgram) -> None:
+    sys.stderr.write(compiled.rendered)
+    if not compiled.ok:
+        raise typer.Exit(1)
+
+
+def _write(path: Path, text: str) -> None:
+    if str(path) == "-":
+        typer.echo(text, nl=False)
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(
+            f"cannot write: {error.strerror}", place=str(path), remedy="give a path you may write"
+        ) from error

@@ -1,0 +1,67 @@
+"""`p4cc run`: one scenario, all its variants, points and seeds."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from p4cc import report
+from p4cc.runner import RunRequest, run_scenario
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("run")(run)
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); `p4cc schema` describes it.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for results; results/NAME if not given.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field, e.g. topology.senders=25; repeatable."),
+    ] = None,
+    variants: Annotated[list[str] | None, typer.Option("--variant", help="Run this variant only; repeatable.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print summary.json instead of the table.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
+        os.cpu_count() or 1
+    ),
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
+) -> None:
+    """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
+
+    Examples:
+
+    * `p4cc run experiments/gst/incast.yaml`
+    * `p4cc run experiments/gst/incast.yaml --set topology.senders=25 --set seeds=[1,2] --json`
+    * `p4cc run experiments/gst/basic.yaml --variant DCTCP --out /tmp/dctcp`
+    """
+    request = RunRequest(
+        scenario=scenario,
+        out=out,
+        overrides=tuple(assignments or ()),
+        variants=tuple(variants or ()),
+        jobs=jobs,
+        figures=figures,
+        quiet=as_json,
+    )
+    outcome = run_scenario(request)
+    if as_json:
+        typer.echo(json.dumps(outcome.summary, indent=1))
+        return
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    for warning in outcome.warnings:
+        console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
+    rows = report.aggregate(outcome.summary["runs"], outcome.row_keys)
+    console.print(report.table(outcome.title, rows, outcome.row_keys))
+    for path in (*outcome.figures, outcome.folder):
+        console.print(f"wrote {path}", highlight=False, soft_wrap=True)

@@ -1,0 +1,78 @@
+"""P4 programs: from a path to everything made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from p4cc import _engine
+from p4cc.errors import UserError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One diagnostic."""
+
+    file: str
+    line: int
+    column: int
+    severity: str
+    message: str
+    help: str | None
+
+
+class CompiledProgram:
+    """A program after compilation; `ok` is false when it has errors, and then it holds diagnostics only."""
+
+    def __init__(self, program: _engine.Program) -> None:
+        self._program = program
+        self.ok: bool = program.ok
+        self.rendered: str = program.rendered
+        self.diagnostics = [
+            Finding(one.file, one.line, one.column, one.severity, one.message, one.help) for one in program.diagnostics
+        ]
+
+    def p4info_text(self) -> str:
+        """P4Info as protobuf text."""
+        return self._program.p4info_text()
+
+    def p4info_bytes(self) -> bytes:
+        """P4Info, serialized."""
+        return self._program.p4info_bytes()
+
+    def ir_text(self) -> str:
+        """The IR's text form."""
+        return self._program.ir_text()
+
+    def device_config(self) -> bytes:
+        """What is pushed to a switch: the self-contained source."""
+        return self._program.device_config()
+
+
+def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = ()) -> CompiledProgram:
+    """Compiles P4-16 source; raises UserError only when the file cannot be read."""
+    if not path.is_file():
+        raise UserError("no such P4 program", place=str(path), remedy="give the path of a .p4 file")
+    macros = dict(_macro(text) for text in defines)
+    return CompiledProgram(_engine.compile_p4(str(path), [str(folder) for folder in include], macros))
+
+
+def find_program(name: str, scenario: Path) -> Path:
+    """A scenario's program: beside the scenario, in the working folder, or in the project; raises UserError."""
+    project = Path(__file__).resolve().parents[1]
+    tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd(), project)]
+    for path in tried:
+        if path.is_file():
+            return path
+    raise UserError(
+        f"no P4 program {name!r}",
+        place=f"{scenario} at switch.program",
+        remedy=f"looked for {', '.join(str(path) for path in tried)}",
+    )
+
+
+def _macro(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not name.isidentifier():
+        raise UserError(f"{text!r} defines no macro", place="--define", remedy="write NAME or NAME=VALUE")
+    return name, value if separator else "1"

@@ -1,0 +1,1 @@
+"""The scenario: schema, reading, overrides, expansion into cases."""

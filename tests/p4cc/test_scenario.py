@@ -1,0 +1,121 @@
+"""Scenario files: what is wrong is named by place, cause and remedy; sweeps and overrides expand as written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from p4cc.errors import UserError
+from p4cc.scenario.expand import expand
+from p4cc.scenario.load import Document, read_document, validate
+from p4cc.scenario.overrides import apply_overrides
+
+if TYPE_CHECKING:
+    from p4cc.scenario.schema import Scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+INCAST = ROOT / "experiments" / "gst" / "incast.yaml"
+
+
+def edited(folder: Path, old: str, new: str) -> Path:
+    """A copy of the incast scenario with one text replaced."""
+    text = INCAST.read_text(encoding="utf-8")
+    assert text.count(old) >= 1
+    path = folder / "scenario.yaml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return path
+
+
+def load(path: Path, *overrides: str) -> tuple[Document, Scenario]:
+    document = read_document(path)
+    return document, validate(document, apply_overrides(document.plain(), list(overrides)))
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("*/*.yaml")), ids=lambda path: path.stem)
+def test_every_scenario_of_the_project_is_valid(path: Path) -> None:
+    _, scenario = load(path)
+    assert scenario.seeds
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause", "remedy"),
+    [
+        ("senders: 16", "sendrs: 16", "unknown key 'sendrs'", "did you mean 'senders'"),
+        ("rate_bps: 10_000_000_000", "rate_bps: -5", "greater than 0 (it is -5)", "see 'p4cc schema'"),
+        ("rtt_ns: 100_000", "rtt_ns: fast", "valid integer", "see 'p4cc schema'"),
+        ("ecn_profile: gst", "ecn_profile: dctcp", "'gst', 'rfc3168' or 'sce'", "see 'p4cc schema'"),
+        ("thresholds:\n    k_rule: halve_once", "thresholds:\n    k_rule: fixed", "k_pkts", "see 'p4cc schema'"),
+        ("seeds: [1, 2, 3, 4, 5]", "seeds: [1, -2]", "greater than or equal to 0", "see 'p4cc schema'"),
+        ("title: ", "title: *x #", "aliases", "write the value out"),
+        ("name: gst-incast", "name: 'gst", "not YAML", "correct"),
+        ("name: gst-incast", "name: \x01", "not YAML", "correct"),
+    ],
+)
+def test_messages_name_place_cause_and_remedy(tmp_path: Path, old: str, new: str, cause: str, remedy: str) -> None:
+    path = edited(tmp_path, old, new)
+    with pytest.raises(UserError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert cause in message
+    assert remedy in message
+    line = path.read_text(encoding="utf-8").split(new, 1)[0].count("\n") + 1
+    if "not YAML" not in cause:
+        assert f"{path}:{line}:" in message
+    assert str(path) in message
+
+
+def test_all_findings_come_at_once(tmp_path: Path) -> None:
+    path = edited(tmp_path, "rate_bps: 10_000_000_000\n  rtt_ns: 100_000", "rate_bps: 0\n  rtt_ns: -1")
+    with pytest.raises(UserError) as caught:
+        load(path)
+    assert "$.topology.rate_bps" in str(caught.value)
+    assert "$.topology.rtt_ns" in str(caught.value)
+
+
+def test_what_cannot_be_read_is_a_user_error(tmp_path: Path) -> None:
+    binary = tmp_path / "binary.yaml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    for path in (tmp_path / "absent.yaml", tmp_path, binary):
+        with pytest.raises(UserError, match=str(path)):
+            read_document(path)
+
+
+def test_a_sweep_makes_one_case_per_variant_and_point() -> None:
+    document, scenario = load(INCAST)
+    cases = expand(document.plain(), scenario, lambda data: validate(document, data))
+    assert len(cases) == len(scenario.variants) * len(scenario.sweep["topology.senders"])
+    assert [case.index for case in cases] == list(range(len(cases)))
+    assert [case.scenario.topology.senders for case in cases[:4]] == [1, 1, 2, 2]
+
+
+def test_setting_a_swept_field_ends_its_sweep() -> None:
+    _, one = load(INCAST, "topology.senders=25", "seeds=[7]")
+    assert one.sweep == {}
+    assert one.topology.senders == 25
+    assert one.seeds == [7]
+    _, few = load(INCAST, "topology.senders=[4, 12]")
+    assert few.sweep == {"topology.senders": [4, 12]}
+
+
+def test_a_variant_is_set_by_its_name() -> None:
+    _, scenario = load(INCAST, "variants.GST-DCTCP.slow_start.delta=literal")
+    assert scenario.variants[1].slow_start.parameters() == {"delta": "literal"}
+    assert scenario.variants[0].slow_start.name == "standard"
+
+
+@pytest.mark.parametrize("assignment", ["seeds", "=1", "name.x.y=1", "variants.9.name=a", "seeds=[1", "a.b=1"])
+def test_an_override_that_leads_nowhere_is_refused(assignment: str) -> None:
+    with pytest.raises(UserError):
+        load(INCAST, assignment)
+
+
+@given(st.text(max_size=200))
+def test_any_text_gives_a_scenario_or_a_user_error(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    path = tmp_path_factory.mktemp("any") / "scenario.yaml"
+    path.write_text(text, encoding="utf-8", errors="ignore")
+    with pytest.raises(UserError):
+        load(path)
