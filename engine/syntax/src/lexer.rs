@@ -147,10 +147,8 @@ impl Lexer<'_> {
             self.at += text.len();
             return *tok;
         }
-        let start = self.at;
-        let found = rest.chars().next().unwrap_or(' ');
-        self.at += found.len_utf8();
-        self.error(start, format!("the character {found:?} has no meaning in P4"), "remove it");
+        // The parser reports it: inside an annotation it is welcome.
+        self.at += rest.chars().next().map_or(1, char::len_utf8);
         Tok::Unknown
     }
 

@@ -120,7 +120,10 @@ impl Parser<'_> {
 
     fn function(&mut self, return_type: Type) -> Parsed<DeclKind> {
         let signature = self.signature(return_type)?;
+        // A function may implement a method of an instance that stands in a parser.
+        let in_parser = std::mem::replace(&mut self.in_parser, false);
         let body = self.block(Vec::new());
+        self.in_parser = in_parser;
         self.scopes.pop();
         Ok(DeclKind::Function { signature, body: body? })
     }
@@ -187,7 +190,7 @@ impl Parser<'_> {
     /// `(args) x` with an optional body, the type already read and the `;` left.
     pub(super) fn instance(&mut self, ty: Type) -> Parsed<DeclKind> {
         let args = self.arguments()?;
-        let name = self.name("the name of the instance")?;
+        let (ty, name) = self.declarator(ty)?;
         self.scopes.declare_object(&name.name);
         if !self.eat(Tok::Assign) {
             return Ok(DeclKind::Instance { ty, args, name, body: None });

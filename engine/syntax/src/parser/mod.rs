@@ -166,6 +166,10 @@ impl Parser<'_> {
     }
 
     fn expected<T>(&mut self, what: &str) -> Parsed<T> {
+        if self.at(Tok::Unknown) {
+            let message = format!("the character {} has no meaning in P4", self.found());
+            return self.fail(Diagnostic::error(self.span(), message).with_help("remove it"));
+        }
         let message = format!("expected {what}, found {}", self.found());
         self.fail(Diagnostic::error(self.span(), message))
     }
