@@ -1,0 +1,7 @@
+//! Tests of the host stack as a whole: sender, receiver and wire format together.
+
+mod incast;
+mod pair;
+mod properties;
+mod traces;
+mod wire;

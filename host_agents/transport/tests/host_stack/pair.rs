@@ -1,0 +1,229 @@
+//! A sender and a receiver joined by a scripted channel, stepped in virtual time.
+//!
+//! Every packet crosses as bytes: encoded, perhaps remarked, decoded. Timers are never cancelled, so each one that
+//! was ever asked for fires, stale or not: the sender must not care.
+
+use core::fmt::Write as _;
+use core::net::Ipv4Addr;
+use std::collections::BTreeMap;
+
+use p4cc_cc::Mark;
+use p4cc_transport::wire::{Header, Packet, TrafficClass, rewrite_ecn_bits};
+use p4cc_transport::{
+    Action, Actions, Codepoint, EcnProfile, Event, Receiver, SenderConfig, Snapshot, WindowSender,
+};
+use p4cc_units::{Span, Time};
+
+const FLOW_ID: u32 = 7;
+const CLASS: TrafficClass = TrafficClass::new(0).expect("a class");
+const SENDER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 0, 0, 1));
+const RECEIVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 2], Ipv4Addr::new(10, 0, 0, 2));
+
+/// What the channel does to one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It arrives after this delay, its queue having been at this level.
+    Arrive(Span, Mark),
+    /// It is lost.
+    Drop,
+}
+
+/// Half of a round trip.
+pub const HALF: Span = Span::from_us(50);
+
+/// Arrives in time and unmarked.
+pub const FINE: Fate = Fate::Arrive(HALF, Mark::None);
+
+enum Arrival {
+    Data(Vec<u8>, usize),
+    Ack(Vec<u8>),
+    Timer,
+}
+
+/// Two ends and what lies between them.
+pub struct Pair<F> {
+    pub sender: WindowSender,
+    pub receiver: Receiver,
+    pub now: Time,
+    /// Bytes that the receiver delivered in order.
+    pub delivered_bytes: u64,
+    /// How often the sender said that it was done.
+    pub completions: u32,
+    /// One line for each thing that happened.
+    pub trace: String,
+    profile: Option<EcnProfile>,
+    mss_bytes: u64,
+    /// Decides about each data packet by its segment number, whether it is a repetition, and the count so far.
+    fate: F,
+    ack_fate: Box<dyn FnMut(u64) -> Fate>,
+    sent: u64,
+    acks_sent: u64,
+    queue: BTreeMap<(Time, u64), Arrival>,
+    next_event: u64,
+    actions: Actions,
+    last: Option<Snapshot>,
+}
+
+impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
+    pub fn new(config: &SenderConfig, flow_bytes: u64, fate: F) -> Self {
+        Self {
+            sender: WindowSender::new(config, Some(flow_bytes)).expect("a valid configuration"),
+            receiver: Receiver::new(config.rwnd, config.mss_bytes),
+            now: Time::ZERO,
+            delivered_bytes: 0,
+            completions: 0,
+            trace: String::new(),
+            profile: config.ecn_profile,
+            mss_bytes: u64::from(config.mss_bytes),
+            fate,
+            ack_fate: Box::new(|_| FINE),
+            sent: 0,
+            acks_sent: 0,
+            queue: BTreeMap::new(),
+            next_event: 0,
+            actions: Actions::new(),
+            last: None,
+        }
+    }
+
+    pub fn with_ack_fate(mut self, ack_fate: impl FnMut(u64) -> Fate + 'static) -> Self {
+        self.ack_fate = Box::new(ack_fate);
+        self
+    }
+
+    /// Steps until nothing is left to happen; false if `max_events` were not enough.
+    pub fn run(&mut self, max_events: usize, mut check: impl FnMut(&Self)) -> bool {
+        self.actions.clear();
+        self.sender.start(self.now, &mut self.actions);
+        self.carry_out();
+        for _ in 0..max_events {
+            check(self);
+            let Some(((at, _), arrival)) = self.queue.pop_first() else { return true };
+            self.now = at;
+            self.actions.clear();
+            match arrival {
+                Arrival::Data(bytes, payload) => self.data_arrives(&bytes, payload),
+                Arrival::Ack(bytes) => {
+                    let packet = Packet::decode(&bytes, 0).expect("our own ACK");
+                    self.sender.on_ack(at, &packet.header.ack_fields(), &mut self.actions);
+                }
+                Arrival::Timer => self.sender.on_timer(at, &mut self.actions),
+            }
+            self.carry_out();
+        }
+        false
+    }
+
+    fn data_arrives(&mut self, bytes: &[u8], payload: usize) {
+        let packet = Packet::decode(bytes, payload).expect("our own data");
+        let receipt = self.receiver.on_data(&packet.header.data_fields(packet.ecn));
+        self.delivered_bytes += receipt.delivered_bytes;
+        for ack in &receipt.acks {
+            let header = Header::ack(FLOW_ID, CLASS, ack, self.now);
+            let fate = (self.ack_fate)(self.acks_sent);
+            self.acks_sent += 1;
+            let mut bytes = Vec::new();
+            let packet = Packet::new(RECEIVER, SENDER, Codepoint::NOT_ECT, header);
+            packet.encode(&mut bytes).expect("an ACK fits");
+            if let Fate::Arrive(delay, _) = fate {
+                self.schedule(self.now + delay, Arrival::Ack(bytes));
+            }
+        }
+    }
+
+    fn carry_out(&mut self) {
+        let actions = core::mem::take(&mut self.actions);
+        self.log(&actions);
+        for action in actions.actions() {
+            match *action {
+                Action::Send(segment) => {
+                    let header = Header::data(FLOW_ID, CLASS, &segment, self.now).expect("a short segment");
+                    let mut bytes = Vec::new();
+                    let packet = Packet::new(SENDER, RECEIVER, segment.ecn, header);
+                    packet.encode(&mut bytes).expect("a segment fits");
+                    let fate = (self.fate)(segment.seq / self.mss_bytes, segment.retransmit, self.sent);
+                    self.sent += 1;
+                    if let Fate::Arrive(delay, mark) = fate {
+                        if let Some(profile) = self.profile {
+                            assert!(rewrite_ecn_bits(&mut bytes, profile.remark(segment.ecn, mark)));
+                        }
+                        self.schedule(self.now + delay, Arrival::Data(bytes, segment.len as usize));
+                    }
+                }
+                Action::SetTimer(at) => self.schedule(at, Arrival::Timer),
+                Action::CancelTimer => {}
+                Action::Complete => self.completions += 1,
+            }
+        }
+        self.actions = actions;
+    }
+
+    fn schedule(&mut self, at: Time, arrival: Arrival) {
+        self.queue.insert((at, self.next_event), arrival);
+        self.next_event += 1;
+    }
+
+    /// One line when the window or its surroundings changed, with what was sent and reported.
+    fn log(&mut self, actions: &Actions) {
+        let state = self.sender.snapshot();
+        if self.last == Some(state) && actions.events().is_empty() {
+            return;
+        }
+        self.last = Some(state);
+        let ssthresh = if state.ssthresh_segments > 1e6 {
+            "inf".to_owned()
+        } else {
+            format!("{:.2}", state.ssthresh_segments)
+        };
+        let (una, mss) = (state.snd_una, self.mss_bytes);
+        let _ = write!(
+            self.trace,
+            "{:>7} us  una {:>3}  flight {:>2}  cwnd {:>6.3}  ssthresh {ssthresh:>5}  {:<10}",
+            self.now.as_us(),
+            una.div_ceil(mss),
+            state.flight_segments,
+            state.cwnd_segments,
+            state.phase.name(),
+        );
+        for action in actions.actions() {
+            if let Action::Send(segment) = action {
+                let sign = if segment.retransmit { "again " } else { "" };
+                let _ = write!(self.trace, " {sign}{}", segment.seq / mss);
+            }
+        }
+        for event in actions.events() {
+            let _ = write!(self.trace, " | {}", describe(event));
+        }
+        self.trace.truncate(self.trace.trim_end().len());
+        self.trace.push('\n');
+    }
+}
+
+fn describe(event: &Event) -> String {
+    use p4cc_cc::Event as Congestion;
+    match event {
+        Event::Congestion(Congestion::AlphaUpdated { alpha, marked_fraction }) => {
+            format!("alpha {alpha:.4} F {marked_fraction:.3}")
+        }
+        Event::Congestion(Congestion::DeltaUpdated { delta, queue_pkts }) => match queue_pkts {
+            Some(queue) => format!("delta {delta:.4} q {queue:.1}"),
+            None => format!("delta {delta:.4}"),
+        },
+        Event::Congestion(Congestion::WindowCut { from_segments, to_segments, cause }) => {
+            format!("cut {from_segments:.2} to {to_segments:.2} by {cause:?}")
+        }
+        Event::Congestion(Congestion::PhaseChanged { from, to }) => {
+            format!("{} to {}", from.name(), to.name())
+        }
+        Event::Congestion(Congestion::FirstMark { mark }) => format!("first {mark:?} mark"),
+        Event::Timeout { rto, .. } => format!("timeout after {} us", rto.as_us()),
+        Event::FastRetransmit { .. } => "fast retransmit".to_owned(),
+        Event::PartialAck { .. } => "partial ACK".to_owned(),
+        Event::AckIgnored(why) => format!("ignored: {why:?}"),
+    }
+}
+
+/// A configuration from JSON, as Python sends it.
+pub fn config(json: &str) -> SenderConfig {
+    serde_json::from_str(json).expect("a valid configuration")
+}

@@ -1,0 +1,96 @@
+//! Whatever the channel does, every byte arrives once, windows keep their bounds, and nothing panics.
+
+use p4cc_cc::Mark;
+use p4cc_transport::{AckFields, Action, Actions, Codepoint, SenderConfig, WindowSender};
+use p4cc_units::{Span, Time};
+use proptest::prelude::*;
+
+use crate::pair::{FINE, Fate, Pair, config};
+
+fn fates() -> impl Strategy<Value = Vec<Fate>> {
+    let mark = prop_oneof![3 => Just(Mark::None), 1 => Just(Mark::K), 1 => Just(Mark::Kdc)];
+    // Delays of up to six half round trips: packets overtake each other.
+    let arrive = (20_u64..300, mark).prop_map(|(us, mark)| Fate::Arrive(Span::from_us(us), mark));
+    prop::collection::vec(prop_oneof![5 => arrive, 1 => Just(Fate::Drop)], 0..300)
+}
+
+fn configs() -> impl Strategy<Value = SenderConfig> {
+    let cc = prop_oneof![
+        Just(r#"{}"#),
+        Just(r#"{"congestion_avoidance":{"name":"dctcp","cwnd_min":1}}"#),
+        Just(
+            r#"{"congestion_avoidance":{"name":"dctcp","cwr_freeze":"on"},"slow_start":{"name":"gst","k":8}}"#
+        ),
+        Just(r#"{"slow_start":{"name":"gst","k":33,"delta":"literal"}}"#),
+    ];
+    (cc, any::<bool>(), 1_u32..1_500, 1_u32..12, 1_u32..40, 1_u32..5, 1_u64..2_000).prop_map(
+        |(cc, newreno, mss_bytes, iw, rwnd, dupthresh, rto_min_us)| {
+            let recovery = if newreno { "newreno" } else { "reno" };
+            let rto_min_ns = rto_min_us * 1_000;
+            config(&format!(
+                r#"{{"recovery":"{recovery}","mss_bytes":{mss_bytes},"iw":{iw},"rwnd":{rwnd},
+                    "dupthresh":{dupthresh},"rto_min_ns":{rto_min_ns},"rto_init_ns":{rto_min_ns},
+                    "rto_max_ns":100000000,"cc":{cc}}}"#
+            ))
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn every_byte_arrives_exactly_once(
+        config in configs(),
+        flow_bytes in 0_u64..60_000,
+        data_fates in fates(),
+        ack_fates in fates(),
+    ) {
+        let fate = move |_, _, sent: u64| data_fates.get(sent as usize).copied().unwrap_or(FINE);
+        let mut pair = Pair::new(&config, flow_bytes, fate)
+            .with_ack_fate(move |sent| ack_fates.get(sent as usize).copied().unwrap_or(FINE));
+        let window_bytes = u64::from(config.rwnd) * u64::from(config.mss_bytes);
+        let ended = pair.run(4_000_000, |pair| {
+            let state = pair.sender.snapshot();
+            assert!(state.cwnd_segments >= 1.0 && state.ssthresh_segments >= 1.0);
+            assert!(state.flight_segments <= u64::from(config.rwnd));
+            assert!(state.snd_una <= state.snd_nxt && state.snd_nxt - state.snd_una <= window_bytes);
+            assert!(state.snd_una <= pair.delivered_bytes, "only what was delivered is acknowledged");
+            assert!(pair.receiver.kept_bytes() <= window_bytes);
+            assert!(state.alpha.is_none_or(|alpha| (0.0..=1.0).contains(&alpha)));
+            assert!(state.delta.is_none_or(|delta| (0.0..=1.0).contains(&delta)));
+            assert!(state.rto.as_ns() >= config.rto_min_ns && state.rto.as_ns() <= config.rto_max_ns);
+        });
+        prop_assert!(ended, "the flow never ends");
+        prop_assert_eq!(pair.delivered_bytes, flow_bytes);
+        prop_assert_eq!(pair.completions, 1);
+        prop_assert!(pair.sender.is_complete());
+        prop_assert_eq!(pair.receiver.is_complete(), flow_bytes > 0);
+    }
+
+    /// ACKs of a broken or hostile peer and timers at any time: no panic, no window beyond its bounds.
+    #[test]
+    fn a_sender_survives_any_ack(
+        config in configs(),
+        steps in prop::collection::vec((any::<u32>(), 0_u8..4, any::<u64>(), 0_u8..3, 0_u64..400), 0..200),
+    ) {
+        let mut sender = WindowSender::new(&config, None).expect("a valid configuration");
+        let (mut actions, mut now) = (Actions::new(), Time::ZERO);
+        sender.start(now, &mut actions);
+        for (ack, ecn, timestamp_echo_ns, kind, later_us) in steps {
+            now += Span::from_us(later_us);
+            actions.clear();
+            let base = sender.snapshot();
+            // Any ACK, one within the flight, or a timer call.
+            let near = (base.snd_una + u64::from(ack) % (base.snd_nxt - base.snd_una + 1)) as u32;
+            let ack = if kind == 0 { ack } else { near };
+            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns };
+            if kind == 2 { sender.on_timer(now, &mut actions) } else { sender.on_ack(now, &fields, &mut actions) }
+            let state = sender.snapshot();
+            prop_assert!(state.cwnd_segments >= 1.0);
+            prop_assert!(state.flight_segments <= u64::from(config.rwnd));
+            prop_assert!(state.flight_segments > 0, "a flow without end always has something in flight");
+            prop_assert!(actions.actions().iter().all(|action| *action != Action::Complete));
+        }
+    }
+}

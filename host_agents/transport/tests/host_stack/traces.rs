@@ -1,0 +1,113 @@
+//! Window traces of short scripted flows, one line per change; a change in any rule shows as a diff.
+
+use p4cc_cc::Mark;
+
+use crate::pair::{FINE, Fate, HALF, Pair, config};
+
+const MSS: u64 = 1_436;
+
+fn marked(mark: Mark) -> Fate {
+    Fate::Arrive(HALF, mark)
+}
+
+fn trace(json: &str, segments: u64, fate: impl FnMut(u64, bool, u64) -> Fate) -> String {
+    let mut pair = Pair::new(&config(json), segments * MSS, fate);
+    assert!(pair.run(10_000, |_| {}));
+    assert_eq!((pair.delivered_bytes, pair.completions), (segments * MSS, 1));
+    pair.trace
+}
+
+/// Spec 2.3: doubling per round up to the threshold, then one segment a round.
+#[test]
+fn slow_start() {
+    insta::assert_snapshot!(trace(r#"{"ssthresh0":8}"#, 40, |_, _, _| FINE));
+}
+
+/// Spec 2.3 and RFC6582: two holes in one window, repaired by a fast retransmit and a partial ACK.
+#[test]
+fn newreno_recovery() {
+    insta::assert_snapshot!(trace(r#"{"ssthresh0":8}"#, 40, |segment, again, _| {
+        if !again && (segment == 15 || segment == 18) { Fate::Drop } else { FINE }
+    }));
+}
+
+/// Spec 2.3, "Reno mode": the first new ACK ends recovery.
+#[test]
+fn reno_recovery() {
+    insta::assert_snapshot!(trace(r#"{"ssthresh0":8,"recovery":"reno"}"#, 30, |segment, again, _| {
+        if !again && segment == 15 { Fate::Drop } else { FINE }
+    }));
+}
+
+/// Spec 2.3, "Timeout": a whole window is lost, and the first repetition too.
+#[test]
+fn timeout() {
+    let mut lost = 0;
+    insta::assert_snapshot!(trace(r#"{"rto_init_ns":200000000}"#, 20, move |segment, again, _| {
+        let drop = if again { segment == 7 && lost < 1 } else { (7..15).contains(&segment) };
+        lost += u32::from(again && drop);
+        if drop { Fate::Drop } else { FINE }
+    }));
+}
+
+/// Spec 6.4: K marks slow the doubling; the first K_dc mark hands over to DCTCP.
+#[test]
+fn gst_over_dctcp() {
+    let json =
+        r#"{"cc":{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},"slow_start":{"name":"gst","k":25}}}"#;
+    insta::assert_snapshot!(trace(json, 80, |segment, _, _| match segment {
+        // Half of one round, then most of the next, then the strong mark.
+        11..15 => marked(Mark::K),
+        20..25 => marked(Mark::K),
+        45 => marked(Mark::Kdc),
+        _ => FINE,
+    }));
+}
+
+/// Spec 3.3: without GST the same marks of the lower level are nothing to DCTCP.
+#[test]
+fn dctcp_ignores_the_lower_level() {
+    let json = |slow_start: &str| {
+        format!(r#"{{"cc":{{"congestion_avoidance":{{"name":"dctcp"}},"slow_start":{slow_start}}}}}"#)
+    };
+    let plain = json(r#"{"name":"standard"}"#);
+    let with_k = trace(&plain, 60, |segment, _, _| if segment > 10 { marked(Mark::K) } else { FINE });
+    assert_eq!(with_k, trace(&plain, 60, |_, _, _| FINE));
+    let gst = json(r#"{"name":"gst","k":8}"#);
+    assert_ne!(with_k, trace(&gst, 60, |segment, _, _| if segment > 10 { marked(Mark::K) } else { FINE }));
+}
+
+/// Without a profile DCTCP is not capable of ECN and behaves as Reno (spec 3.3, "No ECN agreed").
+#[test]
+fn dctcp_without_ecn_is_reno() {
+    let lossy = |segment: u64, again: bool, _| {
+        if segment == 15 && !again { Fate::Drop } else { marked(Mark::Kdc) }
+    };
+    let dctcp = r#"{"ecn_profile":null,"cc":{"congestion_avoidance":{"name":"dctcp"}}}"#;
+    let without_alpha = |trace: String| -> Vec<String> {
+        let kept = |line: &str| {
+            let parts: Vec<_> =
+                line.split('|').map(str::trim).filter(|part| !part.starts_with("alpha")).collect();
+            parts.join(" | ")
+        };
+        trace.lines().map(kept).collect()
+    };
+    assert_eq!(without_alpha(trace(dctcp, 60, lossy)), without_alpha(trace("{}", 60, lossy)));
+}
+
+/// The three-valued echo decides, not the bits that carry it (spec 6.2: "all tests must pass in both").
+#[test]
+fn gst_and_sce_profiles_give_one_trace() {
+    let json = |profile: &str| {
+        format!(
+            r#"{{"ecn_profile":"{profile}","cc":{{"congestion_avoidance":{{"name":"dctcp"}},
+               "slow_start":{{"name":"gst","k":8}}}}}}"#
+        )
+    };
+    let fate = |segment: u64, _: bool, _: u64| match segment % 37 {
+        5..9 => marked(Mark::K),
+        35 => marked(Mark::Kdc),
+        _ => FINE,
+    };
+    assert_eq!(trace(&json("gst"), 200, fate), trace(&json("sce"), 200, fate));
+}
