@@ -1,0 +1,335 @@
+"""The verbs of `p4cc controller`: plan thresholds, install a network's state, show what differs and what is there.
+
+Exit codes: 0 done (for `diff`: nothing to write), 1 `diff` found writes due, 2 bad input or a switch that refuses.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Coroutine, Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from controller.client import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
+from controller.ecn import Profile
+from controller.errors import ControllerError, PlanError
+from controller.install import (
+    PortState,
+    Server,
+    SwitchDiff,
+    diff_network,
+    install_network,
+    read_ports,
+)
+from controller.model import Bottleneck
+from controller.pipeline import Pipeline, load_pipeline
+from controller.plan import EcnSettings, SwitchPlan, plan_network, thresholds_by_rule
+from controller.planner import DEFAULT_K_DC_PKTS, KRule, ThresholdPlan, plan_thresholds
+from topos import GENERATORS, Topology, TopologyError, generate, topology_from_plain
+
+app = typer.Typer(
+    name="controller",
+    help="Plan thresholds, and install routes, thresholds and ECN codepoints over P4Runtime.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+BAD_INPUT = 2
+WRITES_DUE = 1
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+KRuleOption = Annotated[KRule, typer.Option("--k-rule", help="How K is chosen.")]
+KOption = Annotated[int | None, typer.Option("--k-pkts", help="K in packets; goes with --k-rule fixed.")]
+KDcOption = Annotated[int, typer.Option("--k-dc-pkts", help="K_dc in packets.")]
+RttOption = Annotated[int, typer.Option("--rtt-ns", help="Base round-trip time in ns, for the planner.")]
+PacketOption = Annotated[int, typer.Option("--packet-bytes", help="IP packet size in bytes, for the planner.")]
+ServerOption = Annotated[str, typer.Option("--server", help="gRPC address of the switches, host:port.")]
+P4InfoOption = Annotated[Path, typer.Option("--p4info", help="P4Info of the program, protobuf text or binary (.bin).")]
+ConfigOption = Annotated[Path, typer.Option("--config", help="Device config to push: what `p4info` was made from.")]
+TopologyOption = Annotated[
+    str,
+    typer.Option("--topology", help=f"A shape ({', '.join(GENERATORS)}) or a JSON file: hosts, switches, links."),
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the shape; may be repeated.")
+]
+ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two ECN bits mean.")]
+ElectionOption = Annotated[int, typer.Option("--election-id", min=1, help="The highest id of all controllers wins.")]
+TimeoutOption = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Limit for each call in seconds.")]
+
+DEFAULT_SERVER = "127.0.0.1:9559"
+DEFAULT_RTT_NS = 100_000
+DEFAULT_PACKET_BYTES = 1500
+
+
+@app.command("plan")
+def plan_command(
+    buffer_pkts: Annotated[int, typer.Option(help="Queue capacity of the bottleneck in packets.")] = 150,
+    rate_bps: Annotated[int, typer.Option(help="Rate of the bottleneck in bit/s.")] = 10_000_000_000,
+    rtt_ns: RttOption = DEFAULT_RTT_NS,
+    packet_bytes: PacketOption = DEFAULT_PACKET_BYTES,
+    senders: Annotated[int, typer.Option(help="Number of concurrent senders.")] = 25,
+    rto_ns: Annotated[int, typer.Option(help="Minimum retransmission timeout in ns.")] = 200_000_000,
+    k_rule: KRuleOption = KRule.HALVE_ONCE,
+    k_pkts: KOption = None,
+    k_dc_pkts: KDcOption = DEFAULT_K_DC_PKTS,
+    as_json: JsonOption = False,
+) -> None:
+    """Compute the threshold K from the effective-utilisation model, with every reading of the paper's bound.
+
+    Examples:
+
+    - `p4cc controller plan --buffer-pkts 100` gives K = 8
+    - `p4cc controller plan --buffer-pkts 100 --k-rule fixed --k-pkts 25`
+    - `p4cc controller plan --senders 40 --json`
+    """
+    with _reported():
+        at = Bottleneck(buffer_pkts, rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
+        plan = plan_thresholds(at, rule=k_rule, fixed_k_pkts=k_pkts, k_dc_pkts=k_dc_pkts)
+    if as_json:
+        _print_json(plan.to_plain())
+        return
+    _print_plan(plan)
+    _warn(plan.warnings)
+
+
+@app.command("install")
+def install_command(
+    p4info: P4InfoOption,
+    config: ConfigOption,
+    topology: TopologyOption,
+    set_: SetOption = None,
+    server: ServerOption = DEFAULT_SERVER,
+    profile: ProfileOption = Profile.GST,
+    k_rule: KRuleOption = KRule.HALVE_ONCE,
+    k_pkts: KOption = None,
+    k_dc_pkts: KDcOption = DEFAULT_K_DC_PKTS,
+    rtt_ns: RttOption = DEFAULT_RTT_NS,
+    packet_bytes: PacketOption = DEFAULT_PACKET_BYTES,
+    election_id: ElectionOption = DEFAULT_ELECTION_ID,
+    timeout_s: TimeoutOption = DEFAULT_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring every switch into the planned state: push the program if it differs, then write only what differs.
+
+    Examples:
+
+    - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
+    - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology net.json --k-rule fixed --k-pkts 25`
+    """
+    with _reported():
+        pipeline = _load(p4info, config)
+        plans = _plans(_topology(topology, set_), profile, k_rule, k_pkts, k_dc_pkts, rtt_ns, packet_bytes)
+        reports = _run(install_network(Server(server, election_id, timeout_s), pipeline, plans))
+    if as_json:
+        _print_json([asdict(report) for report in reports])
+    else:
+        table = Table("switch", "pipeline", "updates written")
+        for report in reports:
+            table.add_row(report.switch, "pushed" if report.pipeline_pushed else "kept", str(report.updates_written))
+        Console().print(table)
+    _warn([warning for plan in plans for warning in plan.warnings])
+
+
+@app.command("diff")
+def diff_command(
+    p4info: P4InfoOption,
+    config: ConfigOption,
+    topology: TopologyOption,
+    set_: SetOption = None,
+    server: ServerOption = DEFAULT_SERVER,
+    profile: ProfileOption = Profile.GST,
+    k_rule: KRuleOption = KRule.HALVE_ONCE,
+    k_pkts: KOption = None,
+    k_dc_pkts: KDcOption = DEFAULT_K_DC_PKTS,
+    rtt_ns: RttOption = DEFAULT_RTT_NS,
+    packet_bytes: PacketOption = DEFAULT_PACKET_BYTES,
+    timeout_s: TimeoutOption = DEFAULT_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what `install` would write, and write nothing; exit code 1 if there is anything.
+
+    Example:
+
+    - `p4cc controller diff --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
+    """
+    with _reported():
+        pipeline = _load(p4info, config)
+        plans = _plans(_topology(topology, set_), profile, k_rule, k_pkts, k_dc_pkts, rtt_ns, packet_bytes)
+        found = _run(diff_network(Server(server, timeout_s=timeout_s), pipeline, plans))
+    if as_json:
+        _print_json([_diff_to_plain(switch) for switch in found])
+    else:
+        for switch in found:
+            _print_diff(switch)
+    if any(switch.pipeline_differs or switch.updates for switch in found):
+        raise typer.Exit(WRITES_DUE)
+
+
+@app.command("show")
+def show_command(
+    p4info: P4InfoOption,
+    topology: TopologyOption,
+    set_: SetOption = None,
+    server: ServerOption = DEFAULT_SERVER,
+    timeout_s: TimeoutOption = DEFAULT_TIMEOUT_S,
+    as_json: JsonOption = False,
+) -> None:
+    """Show thresholds and packet counts of every port, as the switches have them.
+
+    Example:
+
+    - `p4cc controller show --p4info ecn.p4info --topology star --set senders=25`
+    """
+    with _reported():
+        pipeline = load_pipeline(_read_p4info(p4info), b"")
+        # Which switches and ports there are; what they hold comes from the switches.
+        plans = plan_network(_topology(topology, set_), EcnSettings(Profile.GST, {}))
+        ports = _run(read_ports(Server(server, timeout_s=timeout_s), pipeline, plans))
+    if as_json:
+        _print_json([asdict(port) for port in ports])
+    else:
+        _print_ports(ports)
+
+
+_T = TypeVar("_T")
+
+
+def _run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run one coroutine to its end."""
+    return asyncio.run(work)
+
+
+@contextmanager
+def _reported() -> Generator[None]:
+    """Print a user's or a switch's error as one message and leave with exit code 2."""
+    try:
+        yield
+    except (ControllerError, TopologyError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise typer.Exit(BAD_INPUT) from None
+
+
+def _topology(source: str, settings: Sequence[str] | None) -> Topology:
+    """The topology of a JSON file, or of a named shape with its parameters."""
+    params: dict[str, str] = {}
+    for setting in settings or ():
+        name, found, value = setting.partition("=")
+        if not found:
+            raise PlanError(f"--set {setting}", "has no '='", "write NAME=VALUE, for example senders=25")
+        params[name] = value
+    if not source.endswith(".json"):
+        return generate(source, params)
+    if params:
+        raise PlanError("--set", "a topology file has no parameters", "edit the file, or name a shape")
+    try:
+        return topology_from_plain(json.loads(_read(Path(source), "topology").decode("utf-8")))
+    except ValueError as error:
+        if isinstance(error, TopologyError):
+            raise
+        raise PlanError(source, f"not JSON: {error}", "correct the file") from None
+
+
+def _plans(
+    topology: Topology,
+    profile: Profile,
+    k_rule: KRule,
+    k_pkts: int | None,
+    k_dc_pkts: int,
+    rtt_ns: int,
+    packet_bytes: int,
+) -> tuple[SwitchPlan, ...]:
+    """The desired state of every switch, with thresholds by the rule at every port."""
+    thresholds = thresholds_by_rule(
+        topology,
+        rule=k_rule,
+        rtt_ns=rtt_ns,
+        packet_bytes=packet_bytes,
+        fixed_k_pkts=k_pkts,
+        k_dc_pkts=k_dc_pkts,
+    )
+    return plan_network(topology, EcnSettings(profile, thresholds))
+
+
+def _load(p4info: Path, config: Path) -> Pipeline:
+    """The pipeline of the two files."""
+    return load_pipeline(_read_p4info(p4info), _read(config, "device config"))
+
+
+def _read_p4info(path: Path) -> str | bytes:
+    """Contents of a P4Info file: bytes if its name ends in .bin, else text."""
+    data = _read(path, "P4Info")
+    if path.suffix == ".bin":
+        return data
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise PlanError(str(path), "is not text", "name a binary P4Info .bin") from None
+
+
+def _read(path: Path, what: str) -> bytes:
+    """Contents of a file; raises PlanError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PlanError(f"{what} {path}", error.strerror or "cannot be read", "name a file that exists") from None
+
+
+def _print_json(data: object) -> None:
+    """Indented JSON on standard output."""
+    print(json.dumps(data, indent=2))
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    """Warnings on standard error, so that they do not mix with the output."""
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def _print_plan(plan: ThresholdPlan) -> None:
+    """The model's figures, then the readings."""
+    at = plan.bottleneck
+    figures = Table("quantity", "value", show_header=False)
+    figures.add_row("bandwidth-delay product", f"{at.bdp_pkts:.2f} packets")
+    figures.add_row("window at the corner, (B + BDP)/n", f"{at.corner_window_pkts:.3f} packets")
+    figures.add_row("window at the peak of G, numerically", f"{plan.peak_window_pkts:.3f} packets")
+    figures.add_row("effective utilisation at the peak", f"{plan.peak_utilisation:.4f}")
+    figures.add_row("K by rule " + plan.rule.value, f"{plan.thresholds.k_pkts} packets")
+    figures.add_row("K_dc", f"{plan.thresholds.k_dc_pkts} packets")
+    readings = Table("reading of equation 6", "formula", "K (packets)", "usable")
+    for reading in plan.readings:
+        readings.add_row(reading.name, reading.formula, f"{reading.k_pkts:.1f}", "yes" if reading.usable else "no")
+    console = Console()
+    console.print(figures)
+    console.print(readings)
+
+
+def _diff_to_plain(switch: SwitchDiff) -> dict[str, Any]:
+    """Plain data of one switch's difference."""
+    updates = [str(update) for update in switch.updates]
+    return {"switch": switch.switch, "pipeline_differs": switch.pipeline_differs, "updates": updates}
+
+
+def _print_diff(switch: SwitchDiff) -> None:
+    """One line for each write."""
+    print(f"{switch.switch}: {len(switch.updates)} updates" + (", push pipeline" if switch.pipeline_differs else ""))
+    for update in switch.updates:
+        print(f"  {update}")
+
+
+def _print_ports(ports: Sequence[PortState]) -> None:
+    """One row for each port."""
+    table = Table("switch", "port", "to", "K", "K_dc", "packets", "level 1", "level 2")
+    for port in ports:
+        k = "-" if port.k_pkts is None else str(port.k_pkts)
+        k_dc = "-" if port.k_dc_pkts is None else str(port.k_dc_pkts)
+        total = port.level0_pkts + port.level1_pkts + port.level2_pkts
+        levels = (str(port.level1_pkts), str(port.level2_pkts))
+        table.add_row(port.switch, str(port.port), port.peer, k, k_dc, str(total), *levels)
+    Console().print(table)

@@ -1,0 +1,215 @@
+"""Talks P4Runtime to one switch: arbitration, pipeline, read, write, counters. The only I/O of the controller.
+
+Every call is bounded by the session's timeout and ends in a value or one SwitchError. Nothing is decided here:
+`plan` says what should be, `reconcile` what to write, `convert` how it looks on the wire.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from finsy import GRPCStatusCode, P4Client, P4ClientError
+from finsy.proto import U128, p4d, p4r
+
+from controller import convert
+from controller.entities import Entity, Scope, Update
+from controller.errors import PlanError, SwitchError
+from controller.pipeline import Pipeline
+
+DEFAULT_TIMEOUT_S = 10.0
+DEFAULT_ELECTION_ID = 1
+# Entities in one read, so that no answer outgrows a message.
+MAX_READ_ENTITIES = 1000
+
+_REMEDIES: Mapping[GRPCStatusCode, str] = {
+    GRPCStatusCode.UNAVAILABLE: "start the switch, or correct the address",
+    GRPCStatusCode.DEADLINE_EXCEEDED: "see whether the switch still works, or give it a longer timeout",
+    GRPCStatusCode.NOT_FOUND: "see that device id and entity exist",
+    GRPCStatusCode.PERMISSION_DENIED: "another controller is primary; use a higher election id",
+    GRPCStatusCode.FAILED_PRECONDITION: "push a pipeline first",
+    GRPCStatusCode.RESOURCE_EXHAUSTED: "raise the size in the P4 program, or write less",
+    GRPCStatusCode.ALREADY_EXISTS: "another controller wrote meanwhile; install again",
+    GRPCStatusCode.UNIMPLEMENTED: "the switch lacks this feature",
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A switch to talk to: gRPC address (`host:port`), device id, and the name used in messages."""
+
+    address: str
+    device_id: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"switch {self.name} (device {self.device_id} at {self.address})"
+
+
+class Session:
+    """An open channel to one switch; made by `connect`."""
+
+    target: Target
+    timeout_s: float
+    _client: P4Client
+    _election_id: int | None
+
+    def __init__(self, target: Target, client: P4Client, timeout_s: float) -> None:
+        self.target = target
+        self.timeout_s = timeout_s
+        self._client = client
+        self._election_id = None
+
+    async def become_primary(self, election_id: int = DEFAULT_ELECTION_ID) -> None:
+        """Win the arbitration with this id; raises SwitchError if another controller has a higher or the same one."""
+        request = p4r.StreamMessageRequest(
+            arbitration=p4r.MasterArbitrationUpdate(
+                device_id=self.target.device_id, election_id=U128.encode(election_id)
+            )
+        )
+        async with self._bounded("arbitration"):
+            await self._client.send(request)
+            while True:
+                answer = await self._client.receive()
+                if answer.WhichOneof("update") == "arbitration":
+                    break
+        code = GRPCStatusCode(answer.arbitration.status.code)
+        if code is not GRPCStatusCode.OK:
+            other = U128.decode(answer.arbitration.election_id)
+            cause = f"another controller is primary with election id {other}, ours is {election_id}"
+            raise SwitchError(
+                f"{self.target}: arbitration", cause, f"stop it, or use an election id above {other}", code.name
+            )
+        self._election_id = election_id
+
+    async def ensure_pipeline(self, pipeline: Pipeline) -> bool:
+        """Push the pipeline unless the switch runs it already; True if it was pushed (all its state is then new)."""
+        if await self.has_pipeline(pipeline):
+            return False
+        request = p4r.SetForwardingPipelineConfigRequest(
+            device_id=self.target.device_id,
+            election_id=self._primary_id("pipeline push"),
+            action=p4r.SetForwardingPipelineConfigRequest.VERIFY_AND_COMMIT,
+            config=pipeline.config,
+        )
+        async with self._bounded("pipeline push"):
+            await self._client.request(request)
+        return True
+
+    async def has_pipeline(self, pipeline: Pipeline) -> bool:
+        """Whether the switch runs this very pipeline."""
+        request = p4r.GetForwardingPipelineConfigRequest(
+            device_id=self.target.device_id,
+            response_type=p4r.GetForwardingPipelineConfigRequest.P4INFO_AND_COOKIE,
+        )
+        try:
+            async with self._bounded("pipeline query"):
+                answer = await self._client.request(request)
+        except SwitchError as error:
+            # P4Runtime 10.5: the answer of a switch without a pipeline.
+            if error.code == GRPCStatusCode.FAILED_PRECONDITION.name:
+                return False
+            raise
+        return pipeline.is_loaded(answer.config)
+
+    async def read(self, scope: Scope, pipeline: Pipeline) -> tuple[Entity, ...]:
+        """Everything that the switch holds of this scope."""
+        request = convert.read_request(scope, pipeline.schema, self.target.device_id)
+        messages = await self._read("read", request)
+        try:
+            entities = (convert.from_entity(message, pipeline.schema) for message in messages)
+            return tuple(entity for entity in entities if entity is not None)
+        except PlanError as error:
+            raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
+
+    async def write(self, batches: Sequence[Sequence[Update]], pipeline: Pipeline) -> int:
+        """Write the batches in order; the number of updates. Raises SwitchError that names the first refused."""
+        election_id = self._primary_id("write")
+        for batch in batches:
+            request = p4r.WriteRequest(device_id=self.target.device_id, election_id=election_id)
+            request.updates.extend(convert.to_update(update, pipeline.schema) for update in batch)
+            async with self._bounded("write", batch):
+                await self._client.request(request)
+        return sum(len(batch) for batch in batches)
+
+    async def read_counter(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
+        """Packets counted in these cells of an indirect counter."""
+        request = convert.counter_request(name, cells, pipeline.schema, self.target.device_id)
+        messages = await self._read(f"read of {name}", request)
+        entries = (message.counter_entry for message in messages)
+        return {int(entry.index.index): int(entry.data.packet_count) for entry in entries}
+
+    async def read_register(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
+        """Values of these cells of a register of bit strings."""
+        request = convert.register_request(name, cells, pipeline.schema, self.target.device_id)
+        messages = await self._read(f"read of {name}", request)
+        entries = (message.register_entry for message in messages)
+        return {int(entry.index.index): self._bit_string(name, entry.data) for entry in entries}
+
+    def _bit_string(self, name: str, data: p4d.P4Data) -> int:
+        """The value of a bit string; raises SwitchError for any other kind of data."""
+        kind = data.WhichOneof("data")
+        if kind != "bitstring":
+            place = f"{self.target}: read of {name}"
+            raise SwitchError(place, f"holds {kind}, not a bit string", "read registers of type bit<W>")
+        return int.from_bytes(data.bitstring, "big")
+
+    async def _read(self, what: str, request: p4r.ReadRequest) -> list[p4r.Entity]:
+        """All entities of the answers, over as many requests as the limit makes of one."""
+        found: list[p4r.Entity] = []
+        wanted = list(request.entities)
+        for start in range(0, len(wanted), MAX_READ_ENTITIES):
+            part = p4r.ReadRequest(device_id=request.device_id)
+            part.entities.extend(wanted[start : start + MAX_READ_ENTITIES])
+            async with self._bounded(what):
+                async for answer in self._client.request_iter(part):
+                    found.extend(answer.entities)
+        return found
+
+    def _primary_id(self, what: str) -> p4r.Uint128:
+        """The election id won; raises SwitchError before `become_primary`."""
+        if self._election_id is None:
+            raise SwitchError(f"{self.target}: {what}", "this session is not primary", "become primary first")
+        return U128.encode(self._election_id)
+
+    @asynccontextmanager
+    async def _bounded(self, what: str, batch: Sequence[Update] = ()) -> AsyncGenerator[None]:
+        """Bound a call by the timeout and turn whatever goes wrong in it into one SwitchError."""
+        place = f"{self.target}: {what}"
+        try:
+            async with asyncio.timeout(self.timeout_s):
+                yield
+        except P4ClientError as error:
+            raise refusal(place, error, batch) from None
+        except TimeoutError:
+            code = GRPCStatusCode.DEADLINE_EXCEEDED
+            raise SwitchError(place, f"no answer within {self.timeout_s:g} s", _REMEDIES[code], code.name) from None
+        except (RuntimeError, ValueError, AssertionError) as error:
+            # finsy's own complaints: the stream ended, or an error detail is not of P4Runtime's kind.
+            raise SwitchError(place, f"unexpected answer: {error}", "see the log of the switch") from None
+
+
+@asynccontextmanager
+async def connect(target: Target, timeout_s: float = DEFAULT_TIMEOUT_S) -> AsyncGenerator[Session]:
+    """Open a session with a switch and close it at the end; the channel itself connects at the first call."""
+    client = P4Client(target.address, wait_for_ready=False)
+    await client.open()
+    try:
+        yield Session(target, client, timeout_s)
+    finally:
+        await client.close()
+
+
+def refusal(place: str, error: P4ClientError, batch: Sequence[Update] = ()) -> SwitchError:
+    """One message for a refused call; for a write, of the first update refused, with the number of the others."""
+    code, cause = error.code, error.message
+    refused = sorted(error.details)
+    if refused:
+        first = error.details[refused[0]]
+        code, cause = first.canonical_code, first.message
+        if refused[0] < len(batch):
+            place = f"{place}: {batch[refused[0]]}"
+        if len(refused) > 1:
+            cause = f"{cause}; and {len(refused) - 1} more updates refused"
+    remedy = _REMEDIES.get(code, "see the log of the switch")
+    return SwitchError(place, f"{code.name}: {cause or 'no message'}", remedy, code.name)

@@ -1,0 +1,167 @@
+"""What a P4Runtime server can be told, as plain comparable values in terms of P4Info names.
+
+Only what our programs use: exact and longest-prefix keys, so no priorities. Invariants: values are non-negative
+integers; the fields of a match and the members of a group are in canonical (ascending) order, so that equality of
+two values is equality of the state they describe. Ids of the P4Info appear only in `convert`.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, order=True)
+class ActionCall:
+    """An action with its arguments, (parameter name, value) in the order of the names."""
+
+    name: str
+    args: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{name}={value:#x}' for name, value in self.args)})"
+
+
+@dataclass(frozen=True, order=True)
+class MemberRef:
+    """A table entry's action by member of an action profile."""
+
+    member_id: int
+
+    def __str__(self) -> str:
+        return f"member {self.member_id}"
+
+
+@dataclass(frozen=True, order=True)
+class GroupRef:
+    """A table entry's action by group of an action selector."""
+
+    group_id: int
+
+    def __str__(self) -> str:
+        return f"group {self.group_id}"
+
+
+@dataclass(frozen=True, order=True)
+class Exact:
+    """An exact match on one field."""
+
+    field: str
+    value: int
+
+    def __str__(self) -> str:
+        return f"{self.field}={self.value:#x}"
+
+
+@dataclass(frozen=True, order=True)
+class Lpm:
+    """A longest-prefix match on one field; bits behind the prefix are 0 and the prefix is at least 1."""
+
+    field: str
+    value: int
+    prefix_len: int
+
+    def __str__(self) -> str:
+        return f"{self.field}={self.value:#x}/{self.prefix_len}"
+
+
+Match: TypeAlias = Exact | Lpm
+EntryAction: TypeAlias = ActionCall | MemberRef | GroupRef
+
+
+@dataclass(frozen=True)
+class MemberKey:
+    """Identity of an action-profile member."""
+
+    profile: str
+    member_id: int
+
+    def __str__(self) -> str:
+        return f"{self.profile} member {self.member_id}"
+
+
+@dataclass(frozen=True)
+class Member:
+    """An action-profile member."""
+
+    key: MemberKey
+    action: ActionCall
+
+
+@dataclass(frozen=True)
+class GroupKey:
+    """Identity of an action-selector group."""
+
+    profile: str
+    group_id: int
+
+    def __str__(self) -> str:
+        return f"{self.profile} group {self.group_id}"
+
+
+@dataclass(frozen=True)
+class Group:
+    """An action-selector group: (member id, weight) in the order of the ids; its room is the selector's maximum."""
+
+    key: GroupKey
+    members: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class EntryKey:
+    """Identity of a table entry: table, and match fields in the order of their names."""
+
+    table: str
+    match: tuple[Match, ...]
+
+    def __str__(self) -> str:
+        fields = ", ".join(str(field) for field in self.match) or "everything"
+        return f"{self.table} [{fields}]"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A table entry."""
+
+    key: EntryKey
+    action: EntryAction
+
+
+Key: TypeAlias = MemberKey | GroupKey | EntryKey
+Entity: TypeAlias = Member | Group | Entry
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The tables and action profiles that a plan owns; what lies outside is never read or written."""
+
+    tables: tuple[str, ...]
+    profiles: tuple[str, ...]
+
+
+class UpdateKind(Enum):
+    """What a write does to an entity."""
+
+    INSERT = "insert"
+    MODIFY = "modify"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True)
+class Update:
+    """One write."""
+
+    kind: UpdateKind
+    entity: Entity
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} {describe(self.entity)}"
+
+
+def describe(entity: Entity) -> str:
+    """One line that names an entity and what it does."""
+    match entity:
+        case Group():
+            members = ", ".join(f"{member}x{weight}" for member, weight in entity.members)
+            return f"{entity.key} -> members {members or 'none'}"
+        case Member() | Entry():
+            return f"{entity.key} -> {entity.action}"

@@ -1,0 +1,132 @@
+"""Brings whole networks into the planned state, and reads back what their switches count.
+
+One server may stand for many switches (by device id), so a network is one address and a plan per switch. Switches
+are served one after another in order: requests then arrive in the same order in every run.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from controller import program
+from controller.client import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S, Session, Target, connect
+from controller.ecn import Level
+from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Scope, Update
+from controller.errors import SwitchError
+from controller.pipeline import Pipeline
+from controller.plan import SwitchPlan, level_cells
+from controller.reconcile import diff
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where the switches of a network are and how to talk to them."""
+
+    address: str
+    election_id: int = DEFAULT_ELECTION_ID
+    timeout_s: float = DEFAULT_TIMEOUT_S
+
+    def target(self, plan: SwitchPlan) -> Target:
+        """The switch of a plan at this server."""
+        return Target(self.address, plan.device_id, plan.switch)
+
+
+@dataclass(frozen=True)
+class InstallReport:
+    """What was done to one switch: whether the pipeline was pushed, and the updates written."""
+
+    switch: str
+    pipeline_pushed: bool
+    updates_written: int
+
+
+@dataclass(frozen=True)
+class SwitchDiff:
+    """What an installation would do to one switch; without the pipeline its tables count as empty."""
+
+    switch: str
+    pipeline_differs: bool
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True)
+class PortState:
+    """A port as its switch has it: thresholds (None: never marks), and packets sent by queue level at enqueue."""
+
+    switch: str
+    port: int
+    peer: str
+    k_pkts: int | None
+    k_dc_pkts: int | None
+    level0_pkts: int
+    level1_pkts: int
+    level2_pkts: int
+
+
+async def install_network(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[InstallReport, ...]:
+    """Install every plan, writing only what differs, and verify by reading back; raises SwitchError or PlanError."""
+    reports: list[InstallReport] = []
+    for plan in plans:
+        async with connect(server.target(plan), server.timeout_s) as session:
+            await session.become_primary(server.election_id)
+            reports.append(await install_switch(session, pipeline, plan))
+    return tuple(reports)
+
+
+async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> InstallReport:
+    """Bring one switch, of which the session is primary, into the planned state."""
+    pushed = await session.ensure_pipeline(pipeline)
+    batches = diff(plan.entities, await session.read(program.SCOPE, pipeline))
+    written = await session.write(batches, pipeline)
+    if written:
+        left = diff(plan.entities, await session.read(program.SCOPE, pipeline))
+        if left:
+            count = sum(len(batch) for batch in left)
+            cause = f"{count} updates are still due after writing, first: {left[0][0]}"
+            raise SwitchError(f"{session.target}: verify", cause, "see that no other controller writes to the switch")
+    return InstallReport(plan.switch, pushed, written)
+
+
+async def diff_network(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
+    """What `install_network` would write; needs no arbitration and changes nothing."""
+    found: list[SwitchDiff] = []
+    for plan in plans:
+        async with connect(server.target(plan), server.timeout_s) as session:
+            loaded = await session.has_pipeline(pipeline)
+            actual: tuple[Entity, ...] = await session.read(program.SCOPE, pipeline) if loaded else ()
+            updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
+            found.append(SwitchDiff(plan.switch, not loaded, updates))
+    return tuple(found)
+
+
+async def read_ports(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
+    """Thresholds and level counters of every port of every switch, read from the switches."""
+    found: list[PortState] = []
+    for plan in plans:
+        async with connect(server.target(plan), server.timeout_s) as session:
+            cells = await session.read_counter(program.LEVEL_PACKETS, level_cells(plan.ports), pipeline)
+            entities = await session.read(Scope(tables=(program.THRESHOLDS,), profiles=()), pipeline)
+        found.extend(port_states(plan, cells, entities))
+    return tuple(found)
+
+
+def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[Entity]) -> list[PortState]:
+    """Counter cells and threshold entries by port; a cell that the switch did not send counts 0."""
+    packets = {where: cells.get(cell, 0) for cell, where in level_cells(plan.ports).items()}
+    thresholds: dict[int, dict[str, int]] = {}
+    for entity in entities:
+        match entity:
+            case Entry(EntryKey(program.THRESHOLDS, (Exact(_, port),)), ActionCall(program.SET_THRESHOLDS, args)):
+                thresholds[port] = dict(args)
+            case _:
+                continue
+    return [
+        PortState(
+            plan.switch,
+            port,
+            peer,
+            thresholds.get(port, {}).get("k"),
+            thresholds.get(port, {}).get("k_dc"),
+            *(packets[port, int(level)] for level in Level),
+        )
+        for port, peer in plan.ports.items()
+    ]

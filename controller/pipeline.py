@@ -1,0 +1,61 @@
+"""A compiled program as the controller pushes it: P4Info, device config, and the cookie that names the two."""
+
+from dataclasses import dataclass
+
+from finsy import P4Schema
+from finsy.proto import p4i, p4r
+from google.protobuf import text_format
+from google.protobuf.message import DecodeError
+
+from controller.errors import PlanError
+
+# gRPC's usual limit for one message, which bounds what a server accepts.
+MAX_PIPELINE_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """P4Info and device config of one program; `schema` is finsy's view of the P4Info."""
+
+    schema: P4Schema
+    config: p4r.ForwardingPipelineConfig
+
+    @property
+    def cookie(self) -> int:
+        """The first 64 bits of a hash over P4Info and device config."""
+        return self.config.cookie.cookie
+
+    def is_loaded(self, found: p4r.ForwardingPipelineConfig) -> bool:
+        """Whether a switch that answers `found` (P4Info and cookie) runs this very program."""
+        return (
+            found.HasField("cookie")
+            and found.cookie.cookie == self.cookie
+            and found.p4info.SerializeToString(deterministic=True)
+            == self.config.p4info.SerializeToString(deterministic=True)
+        )
+
+
+def load_pipeline(p4info: str | bytes, device_config: bytes) -> Pipeline:
+    """A pipeline from a P4Info (protobuf text, or binary) and a device config; raises PlanError."""
+    message = parse_p4info(p4info)
+    if len(device_config) + message.ByteSize() > MAX_PIPELINE_BYTES:
+        cause = f"{len(device_config)} bytes and its P4Info exceed {MAX_PIPELINE_BYTES}"
+        raise PlanError("device config", cause, "load a smaller program")
+    try:
+        schema = P4Schema(message, device_config)
+        return Pipeline(schema, schema.get_pipeline_config())
+    except (ValueError, LookupError, AssertionError) as error:
+        raise PlanError("P4Info", f"does not hang together: {error}", "compile the program again") from None
+
+
+def parse_p4info(data: str | bytes) -> p4i.P4Info:
+    """P4Info from protobuf text or binary; raises PlanError."""
+    message = p4i.P4Info()
+    try:
+        if isinstance(data, str):
+            text_format.Parse(data, message)
+        else:
+            message.ParseFromString(data)
+    except (text_format.ParseError, DecodeError) as error:
+        raise PlanError("P4Info", f"cannot be read: {error}", "compile the program again") from None
+    return message

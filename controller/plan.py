@@ -1,0 +1,160 @@
+"""The desired state of every switch: routes with ECMP groups, thresholds per port, the codepoint map.
+
+Pure and deterministic: the same topology and settings give the same entities in the same order. A next hop's member
+id is its port number (a port has one neighbour), and groups are numbered from 1 in the order of their ports.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from controller import program
+from controller.ecn import Level, Profile, codepoint_map
+from controller.entities import (
+    ActionCall,
+    Entity,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    GroupKey,
+    GroupRef,
+    Lpm,
+    Member,
+    MemberKey,
+    MemberRef,
+)
+from controller.errors import PlannerError
+from controller.model import Bottleneck
+from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, plan_thresholds, threshold_warnings
+from topos import AddressPlan, Routes, Topology, plan_addresses, shortest_routes
+
+PortName = tuple[str, str]
+"""A switch and the neighbour that the port leads to."""
+
+
+@dataclass(frozen=True)
+class EcnSettings:
+    """Codepoints and thresholds: one profile for the network; a port that `thresholds` does not name never marks."""
+
+    profile: Profile
+    thresholds: Mapping[PortName, Thresholds]
+
+
+@dataclass(frozen=True)
+class SwitchPlan:
+    """What one switch should hold (`ports`: number -> neighbour, in order), and what to beware of."""
+
+    switch: str
+    device_id: int
+    ports: Mapping[int, str]
+    entities: tuple[Entity, ...]
+    warnings: tuple[str, ...]
+
+
+def plan_network(topology: Topology, ecn: EcnSettings) -> tuple[SwitchPlan, ...]:
+    """Plan every switch in order; raises TopologyError for a port or route that does not exist."""
+    for switch, peer in ecn.thresholds:
+        topology.port_to(switch, peer)
+    addresses = plan_addresses(topology)
+    routes = shortest_routes(topology)
+    return tuple(_plan_switch(topology, addresses, routes, ecn, switch) for switch in topology.switch_names)
+
+
+def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName, Thresholds]:
+    """The same thresholds at every switch port."""
+    return {(switch, port.peer): thresholds for switch, ports in topology.ports.items() for port in ports}
+
+
+def thresholds_by_rule(
+    topology: Topology,
+    *,
+    rule: KRule,
+    rtt_ns: int,
+    packet_bytes: int,
+    fixed_k_pkts: int | None = None,
+    k_dc_pkts: int = DEFAULT_K_DC_PKTS,
+) -> dict[PortName, Thresholds]:
+    """Thresholds of every switch port from the planner, with the rate and queue of the port's own link.
+
+    Raises PlannerError that names the port for which the rule has no answer.
+    """
+    chosen: dict[PortName, Thresholds] = {}
+    for switch, ports in topology.ports.items():
+        for port in ports:
+            link = topology.links[port.link_index]
+            try:
+                # No rule depends on the number of senders.
+                at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders=1)
+                plan = plan_thresholds(at, rule=rule, fixed_k_pkts=fixed_k_pkts, k_dc_pkts=k_dc_pkts)
+            except PlannerError as error:
+                place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
+                raise PlannerError(place, error.cause, error.remedy) from None
+            chosen[switch, port.peer] = plan.thresholds
+    return chosen
+
+
+def _plan_switch(
+    topology: Topology, addresses: AddressPlan, routes: Routes, ecn: EcnSettings, switch: str
+) -> SwitchPlan:
+    """Plan one switch."""
+    entities: list[Entity] = [
+        *_members(topology, addresses, switch),
+        *_routes(addresses, routes[switch]),
+        *_codepoints(ecn.profile),
+    ]
+    warnings: list[str] = []
+    for port in topology.ports[switch]:
+        thresholds = ecn.thresholds.get((switch, port.peer))
+        if thresholds is None:
+            continue
+        entities.append(_threshold_entry(port.number, thresholds))
+        buffer_pkts = topology.links[port.link_index].queue_capacity_pkts
+        place = f"port {switch}:{port.number} to {port.peer}"
+        warnings.extend(f"{place}: {warning}" for warning in threshold_warnings(thresholds, buffer_pkts))
+    ports = {port.number: port.peer for port in topology.ports[switch]}
+    return SwitchPlan(switch, addresses.device_ids[switch], ports, tuple(entities), tuple(warnings))
+
+
+def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterator[Member]:
+    """One next hop for each port: out of it, towards the neighbour's interface."""
+    for port in topology.ports[switch]:
+        if port.peer in addresses.hosts:
+            mac = addresses.hosts[port.peer].mac
+        else:
+            mac = addresses.port_mac(port.peer, topology.port_to(port.peer, switch).number)
+        call = ActionCall(program.SET_NEXT_HOP, (("dst_mac", mac), ("port", port.number)))
+        yield Member(MemberKey(program.NEXT_HOPS, port.number), call)
+
+
+def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entity]:
+    """Groups for the ECMP sets in use, then a host route for each host."""
+    sets = sorted({ports for ports in routes.values() if len(ports) > 1})
+    group_ids: dict[tuple[int, ...], int] = {ports: index + 1 for index, ports in enumerate(sets)}
+    for ports, group_id in group_ids.items():
+        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports))
+    for host, ports in routes.items():
+        match = (Lpm(program.ROUTES_KEY, addresses.hosts[host].ipv4, 32),)
+        action = GroupRef(group_ids[ports]) if ports in group_ids else MemberRef(ports[0])
+        yield Entry(EntryKey(program.ROUTES, match), action)
+
+
+def _codepoints(profile: Profile) -> Iterator[Entry]:
+    """The codepoint map of the profile."""
+    for rule in codepoint_map(profile):
+        match = (
+            Exact(program.CODEPOINTS_ECN_KEY, rule.incoming),
+            Exact(program.CODEPOINTS_LEVEL_KEY, int(rule.level)),
+        )
+        call = ActionCall(program.SET_CODEPOINT, (("ecn", rule.outgoing),))
+        yield Entry(EntryKey(program.CODEPOINTS, match), call)
+
+
+def _threshold_entry(port: int, thresholds: Thresholds) -> Entry:
+    """The thresholds of one port."""
+    call = ActionCall(program.SET_THRESHOLDS, (("k", thresholds.k_pkts), ("k_dc", thresholds.k_dc_pkts)))
+    return Entry(EntryKey(program.THRESHOLDS, (Exact(program.THRESHOLDS_KEY, port),)), call)
+
+
+def level_cells(ports: Iterable[int]) -> dict[int, tuple[int, int]]:
+    """Cells of the level counter for these ports: cell -> (port, level)."""
+    return {port * program.LEVELS_PER_PORT + level: (port, int(level)) for port in ports for level in Level}

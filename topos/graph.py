@@ -1,0 +1,268 @@
+"""The graph model: hosts, switches and links, checked once and immutable afterwards.
+
+Invariants (kept by `check_graph`, which `Topology` runs on construction):
+every link joins two different known nodes, at most one link per pair of nodes and at least one of the two a switch;
+a host has exactly one link; names are unique over hosts and switches; all counts stay within the limits below.
+
+Ports are not stored: a switch numbers its links 1, 2, ... in the order of `Topology.links`, so that the same
+description gives the same port numbers everywhere. Delays are one-way propagation, rates are per direction.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from topos.errors import Problem, TopologyError, fail
+
+# Host addresses are handed out from one /8 with two bytes of host number; MAC addresses likewise.
+MAX_HOSTS = 4096
+MAX_SWITCHES = 1024
+MAX_LINKS = 16384
+# v1model ports are nine bits; 511 drops and 510 is by custom the controller's port, so 1..509 carry links.
+MAX_PORTS_PER_SWITCH = 509
+# Ten times the fastest Ethernet of today; catches a rate given in the wrong unit.
+MAX_RATE_BPS = 16_000_000_000_000
+# A geostationary hop is 140 ms; ten seconds is a mistake.
+MAX_DELAY_NS = 10_000_000_000
+# `enq_qdepth` is 19 bits wide.
+MAX_QUEUE_PKTS = (1 << 19) - 1
+MAX_FRAMING_BYTES = 256
+
+NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+
+
+class Node(BaseModel):
+    """A host or a switch: a name, unique in its topology."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: Name
+
+
+class Host(Node):
+    """An end system with one network interface."""
+
+
+class Switch(Node):
+    """A P4 switch; its ports are numbered by the order of its links."""
+
+
+class Link(BaseModel):
+    """A full-duplex link; every field holds for both directions.
+
+    `queue_capacity_pkts` bounds the queue of a switch port that sends into this link, the packet on the wire not
+    counted; a host's own interface is not bounded by it. `framing_bytes` is what each packet costs on the wire above
+    its IP length (0 by default, 24 or 38 for Ethernet). `loss` is the chance that a packet is lost on the wire.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    a: Name
+    b: Name
+    rate_bps: Annotated[int, Field(gt=0, le=MAX_RATE_BPS)]
+    delay_ns: Annotated[int, Field(ge=0, le=MAX_DELAY_NS)]
+    queue_capacity_pkts: Annotated[int, Field(gt=0, le=MAX_QUEUE_PKTS)]
+    framing_bytes: Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)] = 0
+    loss: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+
+
+class _Description(BaseModel):
+    """The outer shape of a description, before the graph is checked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    hosts: tuple[Host, ...]
+    switches: tuple[Switch, ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True)
+class Port:
+    """One end of a link at a switch: the port's number there, the link, and the node at the far end."""
+
+    number: int
+    link_index: int
+    peer: str
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A checked network: hosts, switches and links in the order they were described."""
+
+    hosts: tuple[Host, ...]
+    switches: tuple[Switch, ...]
+    links: tuple[Link, ...]
+
+    def __post_init__(self) -> None:
+        """Raise TopologyError with every fault of the graph."""
+        check_graph(self.hosts, self.switches, self.links)
+
+    @cached_property
+    def host_names(self) -> tuple[str, ...]:
+        """Names of the hosts in order."""
+        return tuple(host.name for host in self.hosts)
+
+    @cached_property
+    def switch_names(self) -> tuple[str, ...]:
+        """Names of the switches in order."""
+        return tuple(switch.name for switch in self.switches)
+
+    @cached_property
+    def ports(self) -> Mapping[str, tuple[Port, ...]]:
+        """Ports of each switch, by switch in order and by number (1..n in link order)."""
+        found: dict[str, list[Port]] = {name: [] for name in self.switch_names}
+        for index, link in enumerate(self.links):
+            for here, there in ((link.a, link.b), (link.b, link.a)):
+                if here in found:
+                    found[here].append(Port(number=len(found[here]) + 1, link_index=index, peer=there))
+        return {name: tuple(ports) for name, ports in found.items()}
+
+    @cached_property
+    def attachments(self) -> Mapping[str, tuple[str, Port]]:
+        """For each host in order: the switch it hangs on and that switch's port towards it."""
+        found: dict[str, tuple[str, Port]] = {}
+        for switch, ports in self.ports.items():
+            for port in ports:
+                found[port.peer] = (switch, port)
+        return {name: found[name] for name in self.host_names}
+
+    def port_to(self, switch: str, peer: str) -> Port:
+        """The port of `switch` whose link leads to `peer`; raises TopologyError if there is none."""
+        for port in self.ports.get(switch, ()):
+            if port.peer == peer:
+                return port
+        raise fail(f"switch {switch!r}", f"no link leads to {peer!r}", "name two nodes that a link joins")
+
+    def to_plain(self) -> dict[str, Any]:
+        """The description as plain data, in the form that `topology_from_plain` reads."""
+        return {
+            "hosts": [{"name": host.name} for host in self.hosts],
+            "switches": [{"name": switch.name} for switch in self.switches],
+            "links": [link.model_dump() for link in self.links],
+        }
+
+
+def topology_from_plain(data: object) -> Topology:
+    """Build a topology from plain data (`hosts`, `switches`, `links`); raises TopologyError with every fault."""
+    try:
+        description = _Description.model_validate(data)
+    except ValidationError as error:
+        raise TopologyError(problems_of(error)) from None
+    return Topology(description.hosts, description.switches, description.links)
+
+
+def problems_of(error: ValidationError, prefix: str = "") -> tuple[Problem, ...]:
+    """Turn a pydantic error into problems with a place such as `links[2].rate_bps`."""
+    found: list[Problem] = []
+    for detail in error.errors():
+        place = prefix
+        for step in detail["loc"]:
+            place += f"[{step}]" if isinstance(step, int) else (f".{step}" if place else step)
+        cause = detail["msg"][:1].lower() + detail["msg"][1:]
+        if detail["type"] not in ("missing", "extra_forbidden"):
+            cause += f", got {_short(detail['input'])}"
+        found.append(Problem(place or "topology", cause, _remedy(detail["type"])))
+    return tuple(found)
+
+
+def check_graph(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> None:
+    """Raise TopologyError with every breach of the invariants of this file."""
+    problems = [
+        *_check_counts(len(hosts), len(switches), len(links)),
+        *_check_names(hosts, switches),
+        *_check_links(hosts, switches, links),
+    ]
+    if not problems:
+        problems = [*_check_degrees(hosts, switches, links)]
+    if problems:
+        raise TopologyError(tuple(problems))
+
+
+def _check_counts(hosts: int, switches: int, links: int) -> Iterable[Problem]:
+    """At least one switch, and no count above its limit."""
+    if switches == 0:
+        yield Problem("switches", "there is none", "a network needs at least one switch")
+    limits = (("hosts", hosts, MAX_HOSTS), ("switches", switches, MAX_SWITCHES), ("links", links, MAX_LINKS))
+    for place, count, limit in limits:
+        if count > limit:
+            yield Problem(place, f"{count} are more than the limit of {limit}", "describe a smaller network")
+
+
+def _check_names(hosts: tuple[Host, ...], switches: tuple[Switch, ...]) -> Iterable[Problem]:
+    """No name twice, over hosts and switches together."""
+    seen: dict[str, str] = {}
+    for kind, nodes in (("hosts", hosts), ("switches", switches)):
+        for index, node in enumerate(nodes):
+            place = f"{kind}[{index}].name"
+            if node.name in seen:
+                yield Problem(place, f"{node.name!r} is already the name of {seen[node.name]}", "rename one of them")
+            else:
+                seen[node.name] = f"{kind}[{index}]"
+
+
+def _check_links(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> Iterable[Problem]:
+    """Ends known and different, one of them a switch, no pair twice."""
+    host_names = {host.name for host in hosts}
+    switch_names = {switch.name for switch in switches}
+    known = host_names | switch_names
+    pairs: dict[tuple[str, str], int] = {}
+    for index, link in enumerate(links):
+        place = f"links[{index}]"
+        unknown = [(end, name) for end, name in (("a", link.a), ("b", link.b)) if name not in known]
+        for end, name in unknown:
+            yield Problem(f"{place}.{end}", f"no host or switch is named {name!r}", "add the node or correct the name")
+        if unknown:
+            continue
+        if link.a == link.b:
+            yield Problem(place, f"joins {link.a!r} to itself", "name two different nodes")
+        elif link.a in host_names and link.b in host_names:
+            yield Problem(place, f"joins the hosts {link.a!r} and {link.b!r} directly", "put a switch between them")
+        pair = (min(link.a, link.b), max(link.a, link.b))
+        if pair in pairs:
+            cause = f"{link.a!r} and {link.b!r} are already joined by links[{pairs[pair]}]"
+            yield Problem(place, cause, "remove one; give the other the rate of both")
+        pairs.setdefault(pair, index)
+
+
+def _check_degrees(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> Iterable[Problem]:
+    """One link per host, no more links at a switch than it has ports."""
+    degree = {node.name: 0 for node in (*hosts, *switches)}
+    for link in links:
+        degree[link.a] += 1
+        degree[link.b] += 1
+    for index, host in enumerate(hosts):
+        if degree[host.name] != 1:
+            cause = f"{host.name!r} has {degree[host.name]} links"
+            yield Problem(f"hosts[{index}]", cause, "a host has exactly one link, to its switch")
+    for index, switch in enumerate(switches):
+        if degree[switch.name] > MAX_PORTS_PER_SWITCH:
+            cause = f"{switch.name!r} has {degree[switch.name]} links"
+            yield Problem(f"switches[{index}]", cause, f"a switch has at most {MAX_PORTS_PER_SWITCH} ports")
+
+
+_REMEDIES = {
+    "missing": "add it",
+    "extra_forbidden": "remove it or correct the spelling",
+    "string_pattern_mismatch": "a name starts with a letter and holds letters, digits, '_', '.', '-'; 63 at most",
+    "int_type": "give a whole number",
+    "int_from_float": "give a whole number",
+    "float_type": "give a number",
+}
+
+
+def _remedy(kind: str) -> str:
+    """What to do about a pydantic error of this type."""
+    if re.match(r"(greater|less)_than", kind):
+        return "give a value in the range; the unit is the end of the name"
+    return _REMEDIES.get(kind, "see the topology's schema")
+
+
+def _short(value: object, limit: int = 60) -> str:
+    """A value's repr, cut so that a message stays one line."""
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,52 @@
+"""All shortest paths: for each switch and destination host, the ports that lie on one (an ECMP set).
+
+Paths are counted in links and never lead through a host. The order is fixed: switches and hosts as described, ports
+ascending; the result depends on nothing else.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+
+from topos.errors import Problem, TopologyError
+from topos.graph import Topology
+
+Routes = Mapping[str, Mapping[str, tuple[int, ...]]]
+"""switch name -> host name -> egress ports, ascending."""
+
+
+def shortest_routes(topology: Topology) -> Routes:
+    """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host."""
+    routes: dict[str, dict[str, tuple[int, ...]]] = {name: {} for name in topology.switch_names}
+    unreachable: list[Problem] = []
+    # Hosts on one switch share the distances, so those are searched once per switch.
+    distances: dict[str, Mapping[str, int]] = {}
+    for host, (home, home_port) in topology.attachments.items():
+        if home not in distances:
+            distances[home] = distances_to(topology, home)
+        hops = distances[home]
+        for switch in topology.switch_names:
+            if switch == home:
+                routes[switch][host] = (home_port.number,)
+            elif switch in hops:
+                nearer = hops[switch] - 1
+                ports = (port.number for port in topology.ports[switch] if hops.get(port.peer) == nearer)
+                routes[switch][host] = tuple(ports)
+            else:
+                cause = f"cannot reach host {host!r}"
+                unreachable.append(Problem(f"switch {switch!r}", cause, "join the two parts of the network by a link"))
+    if unreachable:
+        raise TopologyError(tuple(unreachable))
+    return routes
+
+
+def distances_to(topology: Topology, target: str) -> Mapping[str, int]:
+    """Links between each switch that reaches the switch `target` and that switch."""
+    hops = {target: 0}
+    queue = deque([target])
+    while queue:
+        here = queue.popleft()
+        for port in topology.ports[here]:
+            if port.peer in topology.ports and port.peer not in hops:
+                hops[port.peer] = hops[here] + 1
+                queue.append(port.peer)
+    return hops
