@@ -1,0 +1,391 @@
+//! P4Info of a program: what a controller needs to know of it, as p4c would print it.
+//!
+//! Hidden objects and `selector` keys do not appear. The order is the program's.
+
+mod annotations;
+mod ids;
+mod text;
+
+use p4cc_ir::{
+    ActionCall, ActionId, ActionScope, ControlPlaneName, CountUnit, MatchKind, Program, Table, TableId, VarType,
+};
+
+use crate::proto::p4::config::v1 as p4;
+use annotations::Annotations;
+pub(crate) use ids::field_ids;
+pub use ids::Ids;
+pub use text::p4info_text;
+
+/// Why a program has no P4Info.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum P4InfoError {
+    /// An `@id` of another kind of object.
+    #[error("{name}: @id {id:#010x} has another resource's prefix; give it {expected:#04x} or none in the top 8 bits")]
+    WrongPrefix {
+        /// The object.
+        name: String,
+        /// Its `@id`.
+        id: u32,
+        /// The prefix it should have.
+        expected: u8,
+    },
+    /// An `@id` given twice.
+    #[error("{name}: @id {id:#010x} is taken by another object; choose another")]
+    DuplicateId {
+        /// The second object.
+        name: String,
+        /// The id.
+        id: u32,
+    },
+    /// More objects than ids.
+    #[error("{name}: all ids of its kind are taken")]
+    NoFreeId {
+        /// The object.
+        name: String,
+    },
+}
+
+/// P4Info of a program.
+///
+/// # Errors
+/// An `@id` that cannot be given.
+pub fn p4info(program: &Program) -> Result<p4::P4Info, P4InfoError> {
+    Ok(Builder { program, ids: &Ids::new(program)? }.build())
+}
+
+/// P4Info of a program whose ids are known.
+pub(crate) fn with_ids(program: &Program, ids: &Ids) -> p4::P4Info {
+    Builder { program, ids }.build()
+}
+
+struct Builder<'a> {
+    program: &'a Program,
+    ids: &'a Ids,
+}
+
+impl Builder<'_> {
+    fn build(&self) -> p4::P4Info {
+        let program = self.program;
+        let mut info = p4::P4Info {
+            pkg_info: Some(annotations::package(&program.package_annotations)),
+            tables: self.visible(&program.tables, |t| &t.cp, |at, table| self.table(at, table)),
+            action_profiles: self.visible(&program.profiles, |p| &p.cp, |at, _| self.profile(at)),
+            registers: self.visible(
+                &program.registers,
+                |r| &r.cp,
+                |at, register| p4::Register {
+                    preamble: self.preamble(self.ids.registers[at], &register.cp),
+                    type_spec: Some(data_type(register.ty)),
+                    size: signed(register.size),
+                    index_type_name: None,
+                },
+            ),
+            type_info: Some(p4::P4TypeInfo::default()),
+            ..Default::default()
+        };
+        self.actions(&mut info);
+        self.counters_and_meters(&mut info);
+        self.digests(&mut info);
+        self.controller_headers(&mut info);
+        self.value_sets(&mut info);
+        info
+    }
+
+    fn visible<T, U>(&self, of: &[T], cp: fn(&T) -> &ControlPlaneName, build: impl Fn(usize, &T) -> U) -> Vec<U> {
+        of.iter().enumerate().filter(|(_, t)| !cp(t).hidden).map(|(at, t)| build(at, t)).collect()
+    }
+
+    fn preamble(&self, id: u32, cp: &ControlPlaneName) -> Option<p4::Preamble> {
+        let Annotations { plain, structured, doc } = annotations::sort(
+            &cp.annotations,
+            &["max_group_size", "selector_size_semantics", "max_member_weight", "controller_header"],
+        );
+        Some(p4::Preamble {
+            id,
+            name: cp.name.clone(),
+            alias: self.ids.alias(&cp.name).to_owned(),
+            annotations: plain,
+            doc,
+            structured_annotations: structured,
+            ..Default::default()
+        })
+    }
+
+    fn table(&self, at: usize, table: &Table) -> p4::Table {
+        let table_id = TableId::from_index(at);
+        let keys = matched_keys(table);
+        let match_fields = keys
+            .iter()
+            .map(|&(id, key)| {
+                let width = self.program.vars[table.keys[key].var.index()].ty;
+                match_field(id, &table.keys[key].cp, width, table.keys[key].kind)
+            })
+            .collect();
+        let action_refs = table
+            .actions
+            .iter()
+            .filter(|action| !self.program.actions[action.action.index()].cp.hidden)
+            .map(|action| {
+                let sorted = annotations::sort(&action.annotations, &[]);
+                let scope = match action.scope {
+                    ActionScope::TableAndDefault => p4::action_ref::Scope::TableAndDefault,
+                    ActionScope::TableOnly => p4::action_ref::Scope::TableOnly,
+                    ActionScope::DefaultOnly => p4::action_ref::Scope::DefaultOnly,
+                };
+                p4::ActionRef {
+                    id: self.action_id(action.action),
+                    scope: scope.into(),
+                    annotations: sorted.plain,
+                    structured_annotations: sorted.structured,
+                    ..Default::default()
+                }
+            })
+            .collect();
+        let timeout = if table.idle_timeout {
+            p4::table::IdleTimeoutBehavior::NotifyControl
+        } else {
+            p4::table::IdleTimeoutBehavior::NoTimeout
+        };
+        let counter = table.counter.map(|counter| self.ids.counters[counter.index()]);
+        let meter = table.meter.map(|meter| self.ids.meters[meter.index()]);
+        p4::Table {
+            preamble: self.preamble(self.ids.tables[table_id.index()], &table.cp),
+            match_fields,
+            action_refs,
+            const_default_action_id: if table.const_default {
+                self.action_id(table.default_action.action)
+            } else {
+                0
+            },
+            initial_default_action: Some(self.action_call(&table.default_action)),
+            implementation_id: table.profile.map_or(0, |profile| self.ids.profiles[profile.index()]),
+            direct_resource_ids: counter.into_iter().chain(meter).collect(),
+            size: table.size.into(),
+            idle_timeout_behavior: timeout.into(),
+            is_const_table: table.const_entries,
+            has_initial_entries: !table.entries.is_empty(),
+            other_properties: None,
+        }
+    }
+
+    fn action_id(&self, action: ActionId) -> u32 {
+        self.ids.actions[action.index()]
+    }
+
+    /// p4c pads argument values to whole bytes of their width here.
+    fn action_call(&self, call: &ActionCall) -> p4::TableActionCall {
+        let params = &self.program.actions[call.action.index()].params;
+        let ids = field_ids(params.iter().map(|param| &param.cp));
+        let arguments = ids
+            .into_iter()
+            .zip(&call.args)
+            .map(|(param_id, value)| p4::table_action_call::Argument { param_id, value: value.to_be_bytes() })
+            .collect();
+        p4::TableActionCall { action_id: self.action_id(call.action), arguments }
+    }
+
+    /// Copies of an action that differ by table only are one action to the controller.
+    fn actions(&self, info: &mut p4::P4Info) {
+        let mut seen = std::collections::BTreeSet::new();
+        for (action, &id) in self.program.actions.iter().zip(&self.ids.actions) {
+            if action.cp.hidden || !seen.insert(id) {
+                continue;
+            }
+            let ids = field_ids(action.params.iter().map(|param| &param.cp));
+            let params = action.params.iter().zip(ids).map(|(param, id)| {
+                let sorted = annotations::sort(&param.cp.annotations, &[]);
+                p4::action::Param {
+                    id,
+                    name: param.cp.name.clone(),
+                    annotations: sorted.plain,
+                    bitwidth: signed(self.program.vars[param.var.index()].ty.width()),
+                    doc: sorted.doc,
+                    structured_annotations: sorted.structured,
+                    ..Default::default()
+                }
+            });
+            let params = params.collect();
+            info.actions.push(p4::Action { preamble: self.preamble(id, &action.cp), params });
+        }
+    }
+
+    fn profile(&self, at: usize) -> p4::ActionProfile {
+        let profile = &self.program.profiles[at];
+        let users = self.program.tables.iter().zip(&self.ids.tables);
+        let table_ids = users
+            .filter(|(table, _)| !table.cp.hidden && table.profile.is_some_and(|profile| profile.index() == at))
+            .map(|(_, &id)| id)
+            .collect();
+        p4::ActionProfile {
+            preamble: self.preamble(self.ids.profiles[at], &profile.cp),
+            table_ids,
+            with_selector: profile.selector.is_some(),
+            size: profile.size.into(),
+            max_group_size: signed(profile.max_group_size),
+            ..Default::default()
+        }
+    }
+
+    fn counters_and_meters(&self, info: &mut p4::P4Info) {
+        let table_of = |of: &dyn Fn(&Table) -> bool| {
+            self.program.tables.iter().position(of).map_or(0, |table| self.ids.tables[table])
+        };
+        for (at, (counter, &id)) in self.program.counters.iter().zip(&self.ids.counters).enumerate() {
+            if counter.cp.hidden {
+                continue;
+            }
+            let preamble = self.preamble(id, &counter.cp);
+            let spec = Some(p4::CounterSpec { unit: counter_unit(counter.unit).into() });
+            match counter.size {
+                Some(size) => {
+                    let size = size.into();
+                    info.counters.push(p4::Counter { preamble, spec, size, index_type_name: None });
+                }
+                None => {
+                    let direct_table_id = table_of(&|t| t.counter.is_some_and(|c| c.index() == at));
+                    info.direct_counters.push(p4::DirectCounter { preamble, spec, direct_table_id });
+                }
+            }
+        }
+        for (at, (meter, &id)) in self.program.meters.iter().zip(&self.ids.meters).enumerate() {
+            if meter.cp.hidden {
+                continue;
+            }
+            let preamble = self.preamble(id, &meter.cp);
+            let spec = Some(p4::MeterSpec { unit: meter_unit(meter.unit).into(), ..Default::default() });
+            match meter.size {
+                Some(size) => {
+                    info.meters.push(p4::Meter { preamble, spec, size: size.into(), index_type_name: None });
+                }
+                None => {
+                    let direct_table_id = table_of(&|t| t.meter.is_some_and(|m| m.index() == at));
+                    info.direct_meters.push(p4::DirectMeter { preamble, spec, direct_table_id });
+                }
+            }
+        }
+    }
+
+    fn digests(&self, info: &mut p4::P4Info) {
+        for (digest, &id) in self.program.digests.iter().zip(&self.ids.digests) {
+            if digest.cp.hidden {
+                continue;
+            }
+            let name = p4::P4NamedType { name: digest.cp.name.clone() };
+            let members = digest.fields.iter().map(|field| p4::p4_struct_type_spec::Member {
+                name: field.name.clone(),
+                type_spec: Some(data_type(field.ty)),
+            });
+            let spec = p4::P4StructTypeSpec { members: members.collect(), ..Default::default() };
+            info.type_info.get_or_insert_default().structs.insert(digest.cp.name.clone(), spec);
+            info.digests.push(p4::Digest {
+                preamble: self.preamble(id, &digest.cp),
+                type_spec: Some(p4::P4DataTypeSpec { type_spec: Some(p4::p4_data_type_spec::TypeSpec::Struct(name)) }),
+            });
+        }
+    }
+
+    fn controller_headers(&self, info: &mut p4::P4Info) {
+        for (header, &id) in self.program.controller_headers.iter().zip(&self.ids.controller_headers) {
+            let ids = field_ids(header.fields.iter().map(|(cp, _)| cp));
+            let metadata = header.fields.iter().zip(ids).filter(|((cp, _), _)| !cp.hidden).map(|((cp, ty), id)| {
+                let sorted = annotations::sort(&cp.annotations, &[]);
+                p4::controller_packet_metadata::Metadata {
+                    id,
+                    name: cp.name.clone(),
+                    annotations: sorted.plain,
+                    bitwidth: signed(ty.width()),
+                    structured_annotations: sorted.structured,
+                    ..Default::default()
+                }
+            });
+            let metadata = metadata.collect();
+            let mut preamble = self.preamble(id, &header.cp);
+            // p4c keeps `@controller_header` among the annotations of the header it names.
+            if let Some(preamble) = &mut preamble {
+                preamble.annotations = annotations::sort(&header.cp.annotations, &[]).plain;
+            }
+            info.controller_packet_metadata.push(p4::ControllerPacketMetadata { preamble, metadata });
+        }
+    }
+
+    fn value_sets(&self, info: &mut p4::P4Info) {
+        for (set, &id) in self.program.value_sets.iter().zip(&self.ids.value_sets) {
+            if set.cp.hidden {
+                continue;
+            }
+            let ids = field_ids(set.keys.iter().map(|(cp, ..)| cp));
+            let fields = set.keys.iter().zip(ids).map(|((cp, ty, kind), id)| match_field(id, cp, *ty, *kind));
+            info.value_sets.push(p4::ValueSet {
+                preamble: self.preamble(id, &set.cp),
+                r#match: fields.collect(),
+                size: signed(set.size),
+            });
+        }
+    }
+}
+
+/// Ids and positions of the keys that a controller sees.
+pub(crate) fn matched_keys(table: &Table) -> Vec<(u32, usize)> {
+    let seen = table.keys.iter().enumerate().filter(|(_, key)| key.kind != MatchKind::Selector);
+    let ids = field_ids(seen.clone().map(|(_, key)| &key.cp));
+    ids.into_iter().zip(seen.map(|(at, _)| at)).collect()
+}
+
+fn match_field(id: u32, cp: &ControlPlaneName, ty: VarType, kind: MatchKind) -> p4::MatchField {
+    use p4::match_field::{Match, MatchType};
+    let kind = match kind {
+        MatchKind::Exact => MatchType::Exact,
+        MatchKind::Lpm => MatchType::Lpm,
+        MatchKind::Ternary => MatchType::Ternary,
+        MatchKind::Range => MatchType::Range,
+        MatchKind::Optional => MatchType::Optional,
+        MatchKind::Selector => MatchType::Unspecified,
+    };
+    let Annotations { plain, structured, doc } = annotations::sort(&cp.annotations, &[]);
+    p4::MatchField {
+        id,
+        name: cp.name.clone(),
+        annotations: plain,
+        bitwidth: signed(ty.width()),
+        doc,
+        structured_annotations: structured,
+        r#match: Some(Match::MatchType(kind.into())),
+        ..Default::default()
+    }
+}
+
+fn data_type(ty: VarType) -> p4::P4DataTypeSpec {
+    use p4::p4_bitstring_like_type_spec::TypeSpec as Bitstring;
+    use p4::p4_data_type_spec::TypeSpec;
+    let bitstring = match ty {
+        VarType::Bool => None,
+        VarType::Bit(width) => Some(Bitstring::Bit(p4::P4BitTypeSpec { bitwidth: signed(width) })),
+        VarType::Int(width) => Some(Bitstring::Int(p4::P4IntTypeSpec { bitwidth: signed(width) })),
+        VarType::Varbit(width) => Some(Bitstring::Varbit(p4::P4VarbitTypeSpec { max_bitwidth: signed(width) })),
+    };
+    let type_spec = match bitstring {
+        None => TypeSpec::Bool(p4::P4BoolType {}),
+        spec => TypeSpec::Bitstring(p4::P4BitstringLikeTypeSpec { type_spec: spec, ..Default::default() }),
+    };
+    p4::P4DataTypeSpec { type_spec: Some(type_spec) }
+}
+
+fn counter_unit(unit: CountUnit) -> p4::counter_spec::Unit {
+    match unit {
+        CountUnit::Packets => p4::counter_spec::Unit::Packets,
+        CountUnit::Bytes => p4::counter_spec::Unit::Bytes,
+        CountUnit::Both => p4::counter_spec::Unit::Both,
+    }
+}
+
+fn meter_unit(unit: CountUnit) -> p4::meter_spec::Unit {
+    match unit {
+        CountUnit::Bytes => p4::meter_spec::Unit::Bytes,
+        CountUnit::Packets | CountUnit::Both => p4::meter_spec::Unit::Packets,
+    }
+}
+
+/// P4Info counts in signed numbers; the IR's bounds keep these far below the limit.
+fn signed(value: u32) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}

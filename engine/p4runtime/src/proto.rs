@@ -1,0 +1,8 @@
+//! The P4Runtime messages and service, generated from the .proto files.
+
+#![allow(missing_docs, clippy::all, rustdoc::all, reason = "generated code")]
+
+include!(concat!(env!("OUT_DIR"), "/proto.rs"));
+
+/// The same messages as descriptors, for reflection.
+pub(crate) const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
