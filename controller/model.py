@@ -69,7 +69,7 @@ class Bottleneck:
 
 def packet_loss_fraction(at: Bottleneck, window_pkts: float) -> float:
     """S = 1 - B / (n w - BDP), the share of packets that overflow (base of equation 2); 0 where none does."""
-    overflow = at.senders * window_pkts - at.bdp_pkts
+    overflow = _beyond_pipe_pkts(at, window_pkts)
     return 1.0 - at.buffer_pkts / overflow if overflow > at.buffer_pkts else 0.0
 
 
@@ -85,7 +85,7 @@ def any_timeout_probability(at: Bottleneck, window_pkts: float) -> float:
 
 def any_timeout_probability_printed(at: Bottleneck, window_pkts: float) -> float:
     """Equation 3 as printed: the exponent w stands on B / (n w - BDP) only, against equation 2."""
-    overflow = at.senders * window_pkts - at.bdp_pkts
+    overflow = _beyond_pipe_pkts(at, window_pkts)
     if overflow <= at.buffer_pkts:
         return 0.0
     lost = 1.0 - (at.buffer_pkts / overflow) ** window_pkts
@@ -115,7 +115,7 @@ def utilisation_slope(at: Bottleneck, window_pkts: float) -> float:
 def utilisation_slope_printed(at: Bottleneck, window_pkts: float) -> float:
     """Equation 5 as printed, without r: n (1 - S^w)^(n-1) (S^w ln S + T); its sign is wrong."""
     n, w = at.senders, window_pkts
-    overflow = n * w - at.bdp_pkts
+    overflow = _beyond_pipe_pkts(at, w)
     loss = packet_loss_fraction(at, w)
     if loss <= 0.0:
         return 0.0
@@ -141,10 +141,15 @@ def argmax_window_pkts(at: Bottleneck) -> float:
     return (low + high) / 2.0
 
 
-def _utilisation(at: Bottleneck, window_pkts: float, timeout: float) -> float:
-    """Equation 4 for a given chance of a timeout."""
+def _beyond_pipe_pkts(at: Bottleneck, window_pkts: float) -> float:
+    """Packets n w - BDP that are not in the pipe; raises PlannerError unless the window is a positive number."""
     if not isfinite(window_pkts) or window_pkts <= 0.0:
         raise PlannerError("window_pkts", f"{window_pkts} is not a positive number", "give a window above 0")
+    return at.senders * window_pkts - at.bdp_pkts
+
+
+def _utilisation(at: Bottleneck, window_pkts: float, timeout: float) -> float:
+    """Equation 4 for a given chance of a timeout."""
     if window_pkts <= at.corner_window_pkts:
         return at.senders * window_pkts / (at.buffer_pkts + at.bdp_pkts)
     return (1.0 - timeout) + timeout * at.rtt_over_rto

@@ -110,15 +110,15 @@ def plan_thresholds(
 
 def k_readings(at: Bottleneck, peak_window_pkts: float) -> tuple[Reading, ...]:
     """The readings of equation 6 (spec 6.5), the last from the numeric peak instead of a formula."""
-    b, bdp = at.buffer_pkts, at.bdp_pkts
+    b, bdp = at.buffer_pkts, at.bdp_ratio
     values = (
         ("printed", "(B + BDP)/4 - BDP", (b + bdp) / 4 - bdp),
         ("halve_once", "(B - BDP)/2", (b - bdp) / 2),
         ("no_bdp", "(B + BDP)/4", (b + bdp) / 4),
-        ("quarter_buffer", "B/4", b / 4),
+        ("quarter_buffer", "B/4", Fraction(b, 4)),
         ("argmax", "n w*/2 - BDP, w* = argmax G", at.senders * peak_window_pkts / 2 - bdp),
     )
-    return tuple(Reading(name, formula, k, k >= 1.0) for name, formula, k in values)
+    return tuple(Reading(name, formula, float(k), k >= 1) for name, formula, k in values)
 
 
 def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, ...]:

@@ -1,0 +1,144 @@
+"""The graph model: what it accepts, how ports count, and that each fault names place, cause and remedy."""
+
+from typing import Any
+
+import pytest
+
+from topos import Port, Topology, TopologyError, topology_from_plain
+from topos.graph import MAX_HOSTS, MAX_PORTS_PER_SWITCH
+
+
+def link(a: str, b: str, **fields: Any) -> dict[str, Any]:
+    return {"a": a, "b": b, "rate_bps": 10**10, "delay_ns": 25_000, "queue_capacity_pkts": 150} | fields
+
+
+def plain(hosts: list[str], switches: list[str], links: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "hosts": [{"name": name} for name in hosts],
+        "switches": [{"name": name} for name in switches],
+        "links": links,
+    }
+
+
+def two_hosts() -> dict[str, Any]:
+    return plain(["h1", "h2"], ["s1"], [link("h1", "s1"), link("s1", "h2", loss=0.25, framing_bytes=38)])
+
+
+def places(data: object) -> list[str]:
+    with pytest.raises(TopologyError) as caught:
+        topology_from_plain(data)
+    assert all(problem.cause and problem.remedy for problem in caught.value.problems)
+    return [problem.place for problem in caught.value.problems]
+
+
+def test_plain_data_survives_a_round_trip() -> None:
+    topology = topology_from_plain(two_hosts())
+    assert topology_from_plain(topology.to_plain()) == topology
+    assert topology.links[1].loss == 0.25
+    assert topology.links[0].framing_bytes == 0
+
+
+def test_ports_count_from_one_in_link_order() -> None:
+    links = [link("s1", "s2"), link("h1", "s2"), link("h2", "s1"), link("s3", "s1")]
+    topology = topology_from_plain(plain(["h1", "h2"], ["s1", "s2", "s3"], links))
+    assert [(port.number, port.peer) for port in topology.ports["s1"]] == [(1, "s2"), (2, "h2"), (3, "s3")]
+    assert [(port.number, port.peer) for port in topology.ports["s2"]] == [(1, "s1"), (2, "h1")]
+    assert topology.attachments == {
+        "h1": ("s2", Port(number=2, link_index=1, peer="h1")),
+        "h2": ("s1", Port(number=2, link_index=2, peer="h2")),
+    }
+    assert topology.port_to("s3", "s1").number == 1
+    with pytest.raises(TopologyError, match="no link leads to 'h1'"):
+        topology.port_to("s1", "h1")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "cause"),
+    [
+        ("rate_bps", -1, "greater than 0"),
+        ("rate_bps", 0, "greater than 0"),
+        ("rate_bps", 10**14, "less than or equal"),
+        ("rate_bps", "fast", "valid integer"),
+        ("rate_bps", 1.5, "valid integer"),
+        ("delay_ns", -5, "greater than or equal to 0"),
+        ("queue_capacity_pkts", 0, "greater than 0"),
+        ("queue_capacity_pkts", 1 << 19, "less than or equal"),
+        ("loss", 1.0, "less than 1"),
+        ("loss", -0.1, "greater than or equal to 0"),
+        ("framing_bytes", 1000, "less than or equal"),
+        ("a", "1h", "match pattern"),
+        ("speed", 3, "extra inputs"),
+    ],
+)
+def test_a_bad_field_is_named_with_its_place(field: str, value: object, cause: str) -> None:
+    data = two_hosts()
+    data["links"][1][field] = value
+    with pytest.raises(TopologyError) as caught:
+        topology_from_plain(data)
+    assert str(caught.value).startswith(f"topology: links[1].{field}: ")
+    assert cause in str(caught.value)
+
+
+def test_a_missing_field_is_named() -> None:
+    data = two_hosts()
+    del data["links"][0]["rate_bps"]
+    del data["switches"]
+    assert sorted(places(data)) == ["links[0].rate_bps", "switches"]
+
+
+@pytest.mark.parametrize("data", [None, [], "star", 3, {"hosts": 1, "switches": [], "links": []}])
+def test_what_is_no_description_is_refused(data: object) -> None:
+    assert places(data)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "switches", "links", "place", "cause"),
+    [
+        (["h1"], [], [], "switches", "there is none"),
+        (["h1", "h1"], ["s1"], [link("h1", "s1")], "hosts[1].name", "already the name of hosts[0]"),
+        (["x"], ["x"], [link("x", "x")], "switches[0].name", "already the name of hosts[0]"),
+        (["h1"], ["s1"], [link("h1", "s9")], "links[0].b", "no host or switch is named 's9'"),
+        (["h1"], ["s1"], [link("s1", "s1")], "links[0]", "to itself"),
+        (["h1", "h2"], ["s1"], [link("h1", "h2")], "links[0]", "directly"),
+        (["h1"], ["s1"], [link("h1", "s1"), link("s1", "h1")], "links[1]", "already joined by links[0]"),
+        (["h1"], ["s1", "s2"], [link("h1", "s1"), link("h1", "s2")], "hosts[0]", "has 2 links"),
+        (["h1", "h2"], ["s1"], [link("h1", "s1")], "hosts[1]", "has 0 links"),
+    ],
+)
+def test_a_fault_of_the_graph_is_named(
+    hosts: list[str], switches: list[str], links: list[dict[str, Any]], place: str, cause: str
+) -> None:
+    with pytest.raises(TopologyError) as caught:
+        topology_from_plain(plain(hosts, switches, links))
+    found = [problem for problem in caught.value.problems if problem.place == place]
+    assert len(found) == 1
+    assert cause in found[0].cause
+
+
+def test_all_faults_are_reported_together() -> None:
+    links = [link("h1", "s9"), link("h8", "s1"), link("s1", "s1")]
+    assert places(plain(["h1", "h1"], ["s1"], links)) == ["hosts[1].name", "links[0].b", "links[1].a", "links[2]"]
+
+
+def test_counts_are_bounded() -> None:
+    many = [f"h{index}" for index in range(MAX_HOSTS + 1)]
+    assert "hosts" in places(plain(many, ["s1"], []))
+    crowd = many[: MAX_PORTS_PER_SWITCH + 1]
+    assert places(plain(crowd, ["s1"], [link(name, "s1") for name in crowd])) == ["switches[0]"]
+    fits = crowd[:-1]
+    topology = topology_from_plain(plain(fits, ["s1"], [link(name, "s1") for name in fits]))
+    assert topology.ports["s1"][-1].number == MAX_PORTS_PER_SWITCH
+
+
+def test_a_long_value_does_not_swamp_the_message() -> None:
+    data = two_hosts()
+    data["hosts"][0]["name"] = "x" * 10_000
+    with pytest.raises(TopologyError) as caught:
+        topology_from_plain(data)
+    assert len(str(caught.value)) < 600
+
+
+def test_a_topology_cannot_be_built_wrong_in_code_either() -> None:
+    good = topology_from_plain(two_hosts())
+    with pytest.raises(TopologyError, match="no host or switch is named 'h2'"):
+        Topology(good.hosts[:1], good.switches, good.links)

@@ -1,0 +1,106 @@
+"""Addresses and routes: the fixed plan, shortest paths only, every equal path, and an independent check by search."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topos import Host, Link, Switch, Topology, TopologyError, format_ipv4, format_mac, generate, plan_addresses
+from topos.routes import shortest_routes
+
+
+def build(hosts: dict[str, str], switch_links: Iterable[tuple[str, str]], switches: Iterable[str]) -> Topology:
+    """Hosts by the switch they hang on, and links among switches; all links alike."""
+
+    def link(a: str, b: str) -> Link:
+        return Link(a=a, b=b, rate_bps=10**9, delay_ns=1000, queue_capacity_pkts=100)
+
+    links = (*(link(host, switch) for host, switch in hosts.items()), *(link(a, b) for a, b in switch_links))
+    return Topology(tuple(Host(name=name) for name in hosts), tuple(Switch(name=name) for name in switches), links)
+
+
+def test_addresses_follow_from_the_order() -> None:
+    plan = plan_addresses(generate("dumbbell", {"pairs": 2}))
+    assert [format_ipv4(host.ipv4) for host in plan.hosts.values()] == ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"]
+    assert format_mac(plan.hosts["l1"].mac) == "02:00:00:00:00:01"
+    assert format_mac(plan.hosts["l2"].gateway_mac) == "02:01:00:01:00:02"
+    assert format_mac(plan.hosts["r1"].gateway_mac) == "02:01:00:02:00:02"
+    assert plan.device_ids == {"s1": 1, "s2": 2}
+    assert plan.host_of_ipv4(plan.hosts["r2"].ipv4) == "r2"
+    assert plan.host_of_ipv4(0x0A0000FF) is None
+    with pytest.raises(TopologyError, match="not part of this address plan"):
+        plan.port_mac("s3", 1)
+
+
+def test_no_two_interfaces_share_an_address() -> None:
+    topology = generate("star", {"senders": 400})
+    plan = plan_addresses(topology)
+    macs = [host.mac for host in plan.hosts.values()]
+    macs += [plan.port_mac("s1", port.number) for port in topology.ports["s1"]]
+    assert len(set(macs)) == len(macs)
+    assert len({host.ipv4 for host in plan.hosts.values()}) == 401
+    assert all(mac >> 40 & 3 == 2 for mac in macs), "locally administered unicast"
+
+
+def test_star_routes_lead_to_each_host() -> None:
+    topology = generate("star", {"senders": 3})
+    assert shortest_routes(topology) == {"s1": {"h1": (1,), "h2": (2,), "h3": (3,), "aggregator": (4,)}}
+
+
+def test_equal_paths_form_a_set_and_longer_ones_do_not() -> None:
+    spines = ["p1", "p2", "p3"]
+    links = [(leaf, spine) for spine in spines for leaf in ("a", "b")] + [("a", "x"), ("x", "y"), ("y", "b")]
+    routes = shortest_routes(build({"h1": "a", "h2": "b"}, links, ["a", "b", *spines, "x", "y"]))
+    assert routes["a"] == {"h1": (1,), "h2": (2, 3, 4)}
+    assert routes["p2"] == {"h1": (1,), "h2": (2,)}
+    # From x to b: two links by y, three by a.
+    assert routes["x"] == {"h1": (1,), "h2": (2,)}
+
+
+def test_paths_never_lead_through_a_host() -> None:
+    with pytest.raises(TopologyError) as caught:
+        shortest_routes(build({"h1": "a", "h2": "b"}, [], ["a", "b"]))
+    assert [problem.place for problem in caught.value.problems] == ["switch 'b'", "switch 'a'"]
+    assert "cannot reach host 'h1'" in str(caught.value)
+
+
+@st.composite
+def connected(draw: st.DrawFn) -> Topology:
+    """A connected network of up to eight switches and four hosts."""
+    count = draw(st.integers(1, 8))
+    names = [f"s{index}" for index in range(count)]
+    tree = [(names[draw(st.integers(0, index - 1))], names[index]) for index in range(1, count)]
+    rest = [(a, b) for at, a in enumerate(names) for b in names[at + 1 :] if (a, b) not in tree]
+    extra = draw(st.lists(st.sampled_from(rest), unique=True)) if rest else []
+    homes = draw(st.lists(st.sampled_from(names), min_size=1, max_size=4))
+    return build({f"h{index}": home for index, home in enumerate(homes)}, [*tree, *extra], names)
+
+
+def all_distances(topology: Topology) -> dict[tuple[str, str], float]:
+    """Links between all pairs of switches, by Floyd and Warshall: an oracle that shares nothing with the search."""
+    names = topology.switch_names
+    far = {(a, b): 0.0 if a == b else float("inf") for a in names for b in names}
+    for link in topology.links:
+        if link.a in names and link.b in names:
+            far[link.a, link.b] = far[link.b, link.a] = 1.0
+    for middle in names:
+        for a in names:
+            for b in names:
+                far[a, b] = min(far[a, b], far[a, middle] + far[middle, b])
+    return far
+
+
+@given(connected())
+def test_routes_hold_exactly_the_ports_on_shortest_paths(topology: Topology) -> None:
+    far = all_distances(topology)
+    routes = shortest_routes(topology)
+    for switch in topology.switch_names:
+        assert tuple(routes[switch]) == topology.host_names
+        for host, (home, home_port) in topology.attachments.items():
+            nearer = tuple(
+                port.number
+                for port in topology.ports[switch]
+                if port.peer in topology.ports and far[port.peer, home] == far[switch, home] - 1
+            )
+            assert routes[switch][host] == ((home_port.number,) if switch == home else nearer)
