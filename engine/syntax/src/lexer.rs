@@ -167,12 +167,10 @@ impl Lexer<'_> {
                 _ => escaped = false,
             }
         }
-        // The preprocessor has reported it in the file's own terms.
         self.at = start + 1;
-        if self.diags.is_empty() {
-            self.error(start, "this string is never closed", "add `\"`");
-        }
-        self.at = self.text.len();
+        self.error(start, "this string is never closed", "add `\"`");
+        // Most likely it was meant to end with its line.
+        self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
         Tok::Str
     }
 

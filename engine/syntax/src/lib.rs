@@ -14,12 +14,14 @@ pub mod span;
 mod lexer;
 mod parser;
 mod preprocess;
+mod print;
 mod render;
 mod source;
 
 pub use diag::{Diagnostic, Severity};
 pub use loader::{FileSystem, Memory, SourceLoader};
 pub use parser::parse;
-pub use render::{FileId, MachineDiagnostic};
+pub use print::print;
+pub use render::MachineDiagnostic;
 pub use source::{Limits, Location, Options, Source};
 pub use span::Span;

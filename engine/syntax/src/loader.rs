@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Reads files by path.
 pub trait SourceLoader {
     /// The bytes of `path`. An error of kind [`io::ErrorKind::NotFound`] lets the search go on in the next folder; any
-    /// other error ends it. A file of more than `limit_bytes` is an error.
+    /// other error ends it. A file of more than `limit_bytes` is an error of kind [`io::ErrorKind::FileTooLarge`].
     fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>>;
 }
 
@@ -62,7 +62,7 @@ impl SourceLoader for Memory {
 }
 
 fn too_large(limit_bytes: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("it is larger than {limit_bytes} bytes"))
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is larger than {limit_bytes} bytes"))
 }
 
 /// Folder name under which diagnostics show the built-in files.

@@ -18,6 +18,7 @@ use macros::{ExpandError, Expander, Macro, Token};
 use output::Output;
 use scan::{Kind, Piece, Scanner};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,6 +44,10 @@ pub(crate) fn from_path(
         }
         Err(cause) => {
             job.files.push(SourceFile::new(name.clone(), Arc::from("")));
+            if cause.kind() == ErrorKind::FileTooLarge {
+                job.too_large(0, 0, 0);
+                return job.finish();
+            }
             let message = format!("cannot read `{name}`: {cause}");
             job.error(0, 0, 0, message, Some("check the path and that the file is readable P4 text"));
         }
@@ -211,8 +216,8 @@ impl<'a> Job<'a> {
             }
         }
         if let Some(piece) = scanner.unclosed.filter(|_| !self.stopped) {
-            let what = if piece.kind == Kind::Str { "string" } else { "comment" };
-            self.error(index, piece.start, piece.end, format!("this {what} is never closed"), None);
+            let message = "this comment is never closed".to_owned();
+            self.error(index, piece.start, piece.end, message, Some("add `*/`"));
         }
         let open = if self.stopped { Vec::new() } else { std::mem::take(&mut job.groups) };
         for group in open {
@@ -247,19 +252,26 @@ impl<'a> Job<'a> {
 
     fn expand_piece(&mut self, job: &FileJob, scanner: &mut Scanner<'_>, piece: Piece) {
         let name = Token::new(Kind::Ident, scanner.text(piece), false);
+        let behind_name = scanner.clone();
         let expanded = self.expander(job.index, piece.start).expand(vec![name], Some(scanner));
-        let end = scanner.position();
-        match expanded {
-            Ok(tokens) => {
-                let text = macros::join(&tokens);
-                if self.out.text.len() + text.len() + 2 > self.limit_bytes() as usize {
-                    return self.too_large(job.index, piece.start, end);
-                }
-                // Blanks around it keep it from growing together with its neighbours.
-                self.out.expansion(job.index, piece.start, end, &format!(" {text} "));
-            }
-            Err(cause) => self.expand_error(job.index, piece.start, end, cause),
+        if matches!(expanded, Err(ExpandError::Unclosed(_))) {
+            // The rest of the file was taken for arguments: give it back.
+            *scanner = behind_name;
         }
+        let end = scanner.position();
+        let text = match expanded {
+            Ok(tokens) => macros::join(&tokens),
+            Err(cause) => {
+                self.expand_error(job.index, piece.start, end, cause);
+                // The bare name keeps the parser from complaining about a gap.
+                scanner.text(piece).to_owned()
+            }
+        };
+        if self.out.text.len() + text.len() + 2 > self.limit_bytes() as usize {
+            return self.too_large(job.index, piece.start, end);
+        }
+        // Blanks around it keep it from growing together with its neighbours.
+        self.out.expansion(job.index, piece.start, end, &format!(" {text} "));
     }
 
     fn expander(&mut self, file: usize, at: usize) -> Expander<'_> {
@@ -330,7 +342,10 @@ impl<'a> Job<'a> {
                     let name = candidate.to_string_lossy().into_owned();
                     return self.run_included(&name, &bytes, candidate.parent(), job.depth + 1);
                 }
-                Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+                Err(cause) if cause.kind() == ErrorKind::NotFound => {}
+                Err(cause) if cause.kind() == ErrorKind::FileTooLarge => {
+                    return self.too_large(job.index, start, end);
+                }
                 Err(cause) => {
                     let message = format!("cannot read `{}`: {cause}", candidate.display());
                     return self.error(job.index, start, end, message, None);

@@ -1,7 +1,7 @@
 //! Diagnostics for people (source line, caret, help) and for programs.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::source::{PhysicalRange, Source};
+use crate::source::{PhysicalRange, Source, SourceFile};
 use crate::span::Span;
 use codespan_reporting::diagnostic as report;
 use codespan_reporting::files::{Error, Files};
@@ -52,7 +52,7 @@ impl Source {
                 if colour {
                     self.coloured(&config, &report)
                 } else {
-                    term::emit_into_string(&config, self, &report)
+                    term::emit_into_string(&config, &Shown(self), &report)
                 }
             };
             // A place that cannot be shown must not swallow the message.
@@ -63,7 +63,7 @@ impl Source {
 
     fn coloured(&self, config: &Config, report: &report::Diagnostic<FileId>) -> Result<String, Error> {
         let mut writer = term::termcolor::Ansi::new(Vec::new());
-        term::emit_to_write_style(&mut writer, config, self, report)?;
+        term::emit_to_write_style(&mut writer, config, &Shown(self), report)?;
         Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())
     }
 
@@ -111,37 +111,44 @@ impl Source {
 
 /// A physical file, and how many `#line` markers stand before the place (they decide the name shown).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileId {
+struct FileId {
     file: usize,
     marker: usize,
 }
 
-impl<'a> Files<'a> for Source {
+/// A source as the renderer reads it.
+struct Shown<'s>(&'s Source);
+
+impl Shown<'_> {
+    fn file(&self, id: FileId) -> Result<&SourceFile, Error> {
+        self.0.files.get(id.file).ok_or(Error::FileMissing)
+    }
+}
+
+impl<'a> Files<'a> for Shown<'_> {
     type FileId = FileId;
     type Name = &'a str;
     type Source = &'a str;
 
     fn name(&'a self, id: FileId) -> Result<&'a str, Error> {
-        let file = self.files.get(id.file).ok_or(Error::FileMissing)?;
-        match id.marker.checked_sub(1) {
-            Some(marker) => Ok(file.markers.get(marker).map_or(&file.name, |marker| &marker.name)),
-            None => Ok(&file.name),
-        }
+        let file = self.file(id)?;
+        let marker = id.marker.checked_sub(1).and_then(|marker| file.markers.get(marker));
+        Ok(marker.map_or(&file.name, |marker| &marker.name))
     }
 
     fn source(&'a self, id: FileId) -> Result<&'a str, Error> {
-        Ok(&self.files.get(id.file).ok_or(Error::FileMissing)?.text)
+        Ok(&self.file(id)?.text)
     }
 
     fn line_index(&'a self, id: FileId, byte_index: usize) -> Result<usize, Error> {
-        Ok(self.files.get(id.file).ok_or(Error::FileMissing)?.line_index(byte_index))
+        Ok(self.file(id)?.line_index(byte_index))
     }
 
     fn line_number(&'a self, id: FileId, line_index: usize) -> Result<usize, Error> {
-        Ok(self.files.get(id.file).ok_or(Error::FileMissing)?.presumed_line(line_index) as usize)
+        Ok(self.file(id)?.presumed_line(line_index) as usize)
     }
 
     fn line_range(&'a self, id: FileId, line_index: usize) -> Result<Range<usize>, Error> {
-        Ok(self.files.get(id.file).ok_or(Error::FileMissing)?.line_bytes(line_index))
+        Ok(self.file(id)?.line_bytes(line_index))
     }
 }

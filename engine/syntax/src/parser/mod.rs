@@ -79,7 +79,7 @@ struct Parser<'t> {
     guessing: u32,
     /// Inside the braces of a parser.
     in_parser: bool,
-    /// [`MAX_ERRORS`] was reached.
+    /// A bound was exceeded: nothing more is reported or parsed.
     full: bool,
 }
 
@@ -140,7 +140,7 @@ impl Parser<'_> {
         if self.at(tok) { Ok(self.bump().span) } else { self.expected(tok.text()) }
     }
 
-    /// Expects the `;` of `what`; its absence is shown behind the last token.
+    /// Expects the `;` of `what`; its absence is shown behind the last token and forgiven at the end of a line.
     fn expect_semi(&mut self, what: &str) -> Parsed<()> {
         if self.eat(Tok::Semi) {
             return Ok(());
@@ -152,7 +152,8 @@ impl Parser<'_> {
                 .with_label(format!("then {found} follows"))
                 .with_help("add `;`");
         self.report(diag);
-        Err(Failed)
+        // A new line shows where the next item begins: nothing need be skipped.
+        if self.token().new_line && self.guessing == 0 { Ok(()) } else { Err(Failed) }
     }
 
     /// The current token as a diagnostic names it.
@@ -193,6 +194,15 @@ impl Parser<'_> {
         self.diags.push(diag);
     }
 
+    /// Reports an exceeded bound, inside a guess too, and ends the parsing: what follows would be misread.
+    fn give_up<T>(&mut self, diag: Diagnostic) -> Parsed<T> {
+        let guessing = std::mem::take(&mut self.guessing);
+        self.report(diag);
+        self.guessing = guessing;
+        self.full = true;
+        Err(Failed)
+    }
+
     /// The current token is an identifier with this text.
     fn at_word(&self, word: &str) -> bool {
         self.at(Tok::Ident) && self.text_of(self.token()) == word
@@ -218,7 +228,7 @@ impl Parser<'_> {
         if self.nesting >= MAX_NESTING {
             let message = format!("the program is nested more than {MAX_NESTING} levels deep here");
             let help = "split the expression or statement into parts with names of their own";
-            return self.fail(Diagnostic::error(self.span(), message).with_help(help));
+            return self.give_up(Diagnostic::error(self.span(), message).with_help(help));
         }
         self.nesting += 1;
         let result = inner(self);
@@ -232,7 +242,7 @@ impl Parser<'_> {
         if self.height > MAX_HEIGHT {
             let message = format!("the expression has more than {MAX_HEIGHT} operators in a row");
             let help = "split it into parts with names of their own";
-            return self.fail(Diagnostic::error(self.span(), message).with_help(help));
+            return self.give_up(Diagnostic::error(self.span(), message).with_help(help));
         }
         Ok(())
     }

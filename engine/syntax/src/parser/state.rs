@@ -14,7 +14,7 @@ impl Parser<'_> {
         self.scopes.push();
         let mut body = Vec::new();
         let mut transition = None;
-        while !matches!(self.tok(), Tok::RBrace | Tok::Eof) && !self.at_top_word() {
+        while !matches!(self.tok(), Tok::RBrace | Tok::Eof) && !self.at_top_word() && !self.full {
             let at = self.at;
             let result = if self.at(Tok::Transition) {
                 self.transition().map(|read| transition = Some(read))

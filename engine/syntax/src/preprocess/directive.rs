@@ -270,7 +270,14 @@ fn read_line(scanner: &mut Scanner<'_>, hash: Piece, strings: bool) -> Line {
     let mut named = false;
     loop {
         let before = scanner.clone();
-        let Some(piece) = scanner.next(strings) else { break };
+        let Some(mut piece) = scanner.next(strings) else { break };
+        let open = |text: &str| text.len() < 2 || !text.ends_with('"') || text.contains('\n');
+        if piece.kind == Kind::Str && open(scanner.text(piece)) {
+            // A directive ends with its line; a lone quote in `#error` is ordinary text.
+            *scanner = before.clone();
+            let Some(quote) = scanner.next(false) else { break };
+            piece = quote;
+        }
         let text = scanner.text(piece);
         match piece.kind {
             Kind::Newline => {

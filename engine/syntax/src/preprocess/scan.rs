@@ -32,7 +32,7 @@ pub(super) struct Piece {
 pub(super) struct Scanner<'t> {
     text: &'t str,
     at: usize,
-    /// Start of a comment or string that the end of the text cut off.
+    /// Start of a comment that the end of the text cut off.
     pub(super) unclosed: Option<Piece>,
 }
 
@@ -96,7 +96,8 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    fn string_end(&mut self, at: usize) -> usize {
+    /// A string without an end, which the lexer reports, is taken to end with its line.
+    fn string_end(&self, at: usize) -> usize {
         let mut escaped = false;
         for (offset, byte) in self.text.bytes().enumerate().skip(at + 1) {
             match byte {
@@ -105,8 +106,7 @@ impl<'t> Scanner<'t> {
                 _ => escaped = false,
             }
         }
-        self.unclosed = Some(Piece { kind: Kind::Str, start: at, end: at + 1 });
-        self.text.len()
+        self.line_end(at)
     }
 
     fn word_end(&self, at: usize) -> usize {

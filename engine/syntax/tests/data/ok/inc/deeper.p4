@@ -1,0 +1,1 @@
+const int deeper = 2;

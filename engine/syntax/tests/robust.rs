@@ -1,0 +1,255 @@
+//! No input makes the crate panic, overflow the stack or run long.
+
+use p4cc_syntax::{Diagnostic, Limits, Memory, Options, Severity, Source, parse, print};
+use proptest::prelude::*;
+
+fn run(text: &str) -> (Source, Vec<Diagnostic>, String) {
+    let (source, mut diagnostics) =
+        Source::from_text("input.p4", text, &Memory::default(), &Options::default());
+    let (program, more) = parse(&source);
+    diagnostics.extend(more);
+    let _ = source.render(&diagnostics, true);
+    let _ = source.to_self_contained();
+    (source, diagnostics, print(&program))
+}
+
+/// Words and marks of the language, the preprocessor's among them.
+const WORDS: &[&str] = &[
+    "abstract",
+    "action",
+    "actions",
+    "apply",
+    "bit",
+    "bool",
+    "break",
+    "const",
+    "continue",
+    "control",
+    "default",
+    "else",
+    "entries",
+    "enum",
+    "error",
+    "exit",
+    "extern",
+    "false",
+    "for",
+    "header",
+    "header_union",
+    "if",
+    "in",
+    "inout",
+    "int",
+    "key",
+    "list",
+    "match_kind",
+    "out",
+    "package",
+    "parser",
+    "priority",
+    "return",
+    "select",
+    "state",
+    "string",
+    "struct",
+    "switch",
+    "table",
+    "this",
+    "transition",
+    "true",
+    "tuple",
+    "type",
+    "typedef",
+    "value_set",
+    "varbit",
+    "void",
+    "_",
+    "x",
+    "T",
+    "f",
+    "8w1",
+    "0x",
+    "1",
+    "\"s\"",
+    "\"",
+    "&&&",
+    "...",
+    "{#}",
+    "<<",
+    ">",
+    ">",
+    "<",
+    ">=",
+    "|+|",
+    "++",
+    "..",
+    "+:",
+    "+",
+    "-",
+    "!",
+    "~",
+    "=",
+    "==",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    ":",
+    ",",
+    "?",
+    ".",
+    ";",
+    "@",
+    "@pragma",
+    "\n",
+    "\n#define x",
+    "\n#define f(a) a a ",
+    "\n#if 1\n",
+    "\n#else\n",
+    "\n#endif\n",
+    "\n#include <core.p4>\n",
+    "\n#line 7 \"y\"\n",
+    "##",
+    "#",
+    "\\\n",
+    "/*",
+    "*/",
+    "//",
+    "'",
+    "é",
+    "struct T {} ",
+    "typedef bit<8> T; ",
+    "control c() { apply { ",
+    "parser p() { state start { ",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        run(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn any_words(words in prop::collection::vec(prop::sample::select(WORDS), 0..200)) {
+        run(&words.join(" "));
+    }
+
+    #[test]
+    fn any_cut_of_a_program(from in 0usize..4000, len in 0usize..4000) {
+        let text = include_str!("data/ok/pipeline.p4");
+        let chars: String = text.chars().skip(from).take(len).collect();
+        run(&chars);
+    }
+
+    #[test]
+    fn every_span_has_a_place(words in prop::collection::vec(prop::sample::select(WORDS), 0..100)) {
+        let text = words.join(" ");
+        let (source, diagnostics, _) = run(&text);
+        for diagnostic in diagnostics {
+            let place = source.locate(diagnostic.span);
+            prop_assert!(place.line >= 1 && place.column >= 1);
+            prop_assert!(diagnostic.span.end as usize <= source.text().len());
+        }
+    }
+}
+
+fn first_error(text: &str) -> String {
+    let (_, diagnostics, _) = run(text);
+    diagnostics
+        .into_iter()
+        .find(|diagnostic| diagnostic.severity == Severity::Error)
+        .map(|diagnostic| diagnostic.message)
+        .unwrap_or_default()
+}
+
+/// Runs with the stack of a small thread: the bounds on nesting must hold there.
+fn on_small_stack(test: impl FnOnce() + Send + 'static) {
+    let thread = std::thread::Builder::new().stack_size(1 << 20).spawn(test).expect("a thread");
+    thread.join().expect("the test to pass");
+}
+
+#[test]
+fn deep_nesting_is_refused() {
+    on_small_stack(|| {
+        const DEEP: usize = 100_000;
+        let shapes = [
+            ("const int x = ", "(", "1", ")", ";"),
+            ("const int x = ", "{", "1", "}", ";"),
+            ("const int x = ", "!", "1", "", ";"),
+            ("const int x = ", "f(", "1", ")", ";"),
+            ("const int x = ", "(bit<8>) ", "1", "", ";"),
+            ("const int x = ", "1 ? 1 : ", "1", "", ";"),
+            ("const int x = ", "a < tuple<", "1", ">", ";"),
+            ("const ", "tuple<", "bit", ">", " x = 1;"),
+            ("const ", "bit<(", "8", ")>", " x = 1;"),
+            ("action a() { ", "{", "", "}", " }"),
+            ("action a() { ", "if (true) ", ";", "", " }"),
+            ("action a() { ", "if (true) ; else ", ";", "", " }"),
+        ];
+        for (head, open, middle, close, tail) in shapes {
+            let text = format!("{head}{}{middle}{}{tail}", open.repeat(DEEP), close.repeat(DEEP));
+            assert!(first_error(&text).contains("levels deep"), "{open}: {}", first_error(&text));
+        }
+    });
+}
+
+#[test]
+fn long_chains_are_refused() {
+    on_small_stack(|| {
+        const LONG: usize = 100_000;
+        for link in [" + 1", ".f", "[1]", "(1)", " ? 1 : 1"] {
+            let text = format!("const int x = a{};", link.repeat(LONG));
+            let message = first_error(&text);
+            assert!(message.contains("in a row") || message.contains("levels deep"), "{link}: {message}");
+        }
+    });
+}
+
+#[test]
+fn guesses_do_not_multiply() {
+    // Each `<` may open type arguments; trying both ways at every level would take 2^120 steps.
+    let text = format!("struct T {{}} const int x = {}1;", "a < T.b + (T) f<T>(".repeat(60));
+    assert!(!first_error(&text).is_empty());
+    let text = format!("struct T {{}} const int x = {}1;", "a < T<".repeat(30));
+    assert_eq!(first_error(&text), "", "these are comparisons");
+}
+
+#[test]
+fn macros_cannot_grow_without_bound() {
+    let mut text = String::from("#define m0 1 + 1\n");
+    for level in 1..60 {
+        text.push_str(&format!("#define m{level} m{} + m{}\n", level - 1, level - 1));
+    }
+    text.push_str("const int x = m59;");
+    assert!(first_error(&text).contains("tokens"), "{}", first_error(&text));
+    let nested = format!("#define f(a) a\nconst int x = {}1{};", "f(".repeat(5000), ")".repeat(5000));
+    on_small_stack(move || assert!(first_error(&nested).contains("inside"), "{}", first_error(&nested)));
+}
+
+#[test]
+fn includes_cannot_grow_without_bound() {
+    let mut files = Memory::default();
+    files.insert("again.p4", "#include \"again.p4\"\n");
+    files.insert("twice.p4", "#include \"twice.p4\"\n#include \"twice.p4\"\n");
+    files.insert("big.p4", "x".repeat(100));
+    let limits = Limits { total_bytes: 4096, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let first = |text: &str| {
+        let (_, diagnostics) = Source::from_text("root.p4", text, &files, &options);
+        diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default()
+    };
+    assert!(first("#include \"again.p4\"").contains("more than 64 deep"));
+    assert!(!first("#include \"twice.p4\"").is_empty());
+    assert!(first(&"#include \"big.p4\"\n".repeat(60)).contains("larger than 4096 bytes"));
+    assert!(first(&"y".repeat(5000)).contains("larger than 4096 bytes"));
+}
+
+#[test]
+fn errors_are_counted_out() {
+    let (_, diagnostics, _) = run(&"const int = 1;\n".repeat(1000));
+    assert_eq!(diagnostics.len(), 101);
+}
