@@ -184,6 +184,11 @@ fn edit_distance(name: &str, candidate: &str) -> usize {
     row[candidate.len()]
 }
 
+/// The remedy of errors that no configuration can cause.
+fn defect() -> String {
+    "report this as a defect".to_owned()
+}
+
 /// The parameters of one algorithm, checked against its registry row.
 pub(crate) struct Params<'a> {
     /// Configuration key above the parameters, for error places.
@@ -227,7 +232,7 @@ impl<'a> Params<'a> {
     /// A number, its default if absent.
     pub(crate) fn number(&self, name: &str) -> Result<f64, ConfigError> {
         let Domain::Number { default, min, max } = self.domain(name)? else {
-            return Err(self.error(name, "is not declared as a number".to_owned(), String::new()));
+            return Err(self.error(name, "is not declared as a number".to_owned(), defect()));
         };
         let range = format!("give a number from {min} to {max}");
         match (self.given.get(name), default) {
@@ -248,7 +253,7 @@ impl<'a> Params<'a> {
     /// A word, its default if absent.
     pub(crate) fn choice(&self, name: &str) -> Result<&'static str, ConfigError> {
         let Domain::Choice { default, options } = self.domain(name)? else {
-            return Err(self.error(name, "is not declared as a word".to_owned(), String::new()));
+            return Err(self.error(name, "is not declared as a word".to_owned(), defect()));
         };
         let Some(given) = self.given.get(name) else { return Ok(default) };
         let found = match given {

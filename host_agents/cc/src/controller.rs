@@ -241,3 +241,143 @@ impl Controller {
         self.needs
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use p4cc_units::Time;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::Mark;
+
+    fn controller(json: &str, cwnd_segments: f64, ssthresh_segments: f64) -> Controller {
+        let config: AlgorithmConfig = serde_json::from_str(json).expect("valid JSON");
+        build(&config, InitialWindow { cwnd_segments, ssthresh_segments }).expect("a valid configuration")
+    }
+
+    fn ack(new_segments: u64, ack: u64, snd_nxt: u64, mark: Mark) -> AckSample {
+        AckSample { now: Time::ZERO, new_segments, ack, snd_nxt, mark, rtt: None }
+    }
+
+    const GST_DCTCP: &str =
+        r#"{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},"slow_start":{"name":"gst","k":8}}"#;
+
+    /// Spec 3.3: alpha is updated "before the reaction test of the same ACK".
+    #[test]
+    fn alpha_is_updated_before_the_cut_that_uses_it() {
+        let mut control =
+            controller(r#"{"congestion_avoidance":{"name":"dctcp","g":0.5,"alpha0":0}}"#, 10.0, 1e9);
+        let mut events = Vec::new();
+        assert_eq!(control.on_ack(&ack(1, 1, 11, Mark::Kdc), &mut events), Reaction::Cut);
+        // F = 1, so alpha = 0.5 and the cut a quarter.
+        assert_eq!(control.window().cwnd(), 7.5);
+        assert_eq!(control.phase(), Phase::Avoidance);
+        assert!(matches!(
+            events[..],
+            [Event::AlphaUpdated { .. }, Event::WindowCut { .. }, Event::PhaseChanged { .. }]
+        ));
+    }
+
+    /// Spec 3.3: "phase is not FR"; alpha goes on counting there.
+    #[test]
+    fn marks_in_fast_recovery_count_but_do_not_cut() {
+        let mut control = controller(GST_DCTCP, 20.0, 1e9);
+        control.on_fast_retransmit(20, 3, &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.window().ssthresh()), (13.0, 10.0));
+        let alpha = control.alpha();
+        assert_eq!(control.on_ack(&ack(0, 0, 20, Mark::None), &mut Vec::new()), Reaction::None);
+        assert_eq!(control.on_ack(&ack(1, 1, 20, Mark::Kdc), &mut Vec::new()), Reaction::None);
+        assert_eq!(control.window().cwnd(), 13.0);
+        assert!(control.alpha() < alpha);
+        control.on_recovery_exit_newreno(4, &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.phase()), (5.0, Phase::Avoidance));
+    }
+
+    /// Spec 6.4: the first K_dc echo ends slow start, even where the host may not cut again in this window.
+    #[test]
+    fn the_strong_mark_ends_gst_after_a_timeout_too() {
+        let mut control = controller(GST_DCTCP, 16.0, 1e9);
+        assert_eq!(control.on_ack(&ack(1, 1, 100, Mark::Kdc), &mut Vec::new()), Reaction::Cut);
+        control.on_timeout(40, 1, &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.window().ssthresh()), (1.0, 20.0));
+        assert_eq!(control.on_ack(&ack(1, 2, 3, Mark::K), &mut Vec::new()), Reaction::None);
+        assert_eq!((control.window().cwnd(), control.phase()), (2.0, Phase::Smoothing));
+        // ACK 3 lies below cwr_end = 100: no second cut.
+        assert_eq!(control.on_ack(&ack(1, 3, 5, Mark::Kdc), &mut Vec::new()), Reaction::None);
+        assert_eq!((control.phase(), control.window().ssthresh()), (Phase::Avoidance, 2.0));
+    }
+
+    #[test]
+    fn slow_start_ends_at_the_threshold_and_begins_below_it_only() {
+        let mut control = controller("{}", 2.0, 4.0);
+        control.on_ack(&ack(1, 1, 2, Mark::None), &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.phase()), (3.0, Phase::SlowStart));
+        control.on_ack(&ack(5, 6, 8, Mark::None), &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.phase()), (4.0, Phase::Avoidance));
+        assert_eq!(controller("{}", 4.0, 4.0).phase(), Phase::Avoidance);
+    }
+
+    /// A hole that is filled acknowledges many packets at once; GST's growth stops at the threshold then.
+    #[test]
+    fn a_jump_does_not_carry_gst_over_the_threshold() {
+        let mut control = controller(GST_DCTCP, 16.0, 1e9);
+        control.on_timeout(16, 0, &mut Vec::new());
+        control.on_ack(&ack(30, 30, 30, Mark::None), &mut Vec::new());
+        assert_eq!((control.window().cwnd(), control.phase()), (8.0, Phase::Avoidance));
+    }
+
+    #[derive(Clone, Debug)]
+    enum Input {
+        Ack(u64, Mark),
+        FastRetransmit(u64),
+        Partial(u64),
+        Exit(u64),
+        Timeout(u64),
+    }
+
+    fn inputs() -> impl Strategy<Value = Vec<Input>> {
+        let mark = prop_oneof![Just(Mark::None), Just(Mark::K), Just(Mark::Kdc)];
+        let input = prop_oneof![
+            12 => (0_u64..40, mark).prop_map(|(n, mark)| Input::Ack(n, mark)),
+            1 => (0_u64..100).prop_map(Input::FastRetransmit),
+            1 => (0_u64..100).prop_map(Input::Partial),
+            1 => (0_u64..100).prop_map(Input::Exit),
+            1 => (0_u64..100).prop_map(Input::Timeout),
+        ];
+        prop::collection::vec(input, 0..300)
+    }
+
+    proptest! {
+        /// Spec 3.3 and 6.4: bounds of window, alpha and delta hold, and marks never cut below cwnd_min.
+        #[test]
+        fn bounds_hold_whatever_happens(inputs in inputs(), k in 0_u32..65, cwnd_min in 1_u32..8) {
+            let mut control = controller(
+                &format!(
+                    r#"{{"congestion_avoidance":{{"name":"dctcp","cwnd_min":{cwnd_min}}},
+                        "slow_start":{{"name":"gst","k":{k}}}}}"#
+                ),
+                10.0,
+                1e9,
+            );
+            let (mut una, mut events) = (0, Vec::new());
+            for input in inputs {
+                match input {
+                    Input::Ack(n, mark) => {
+                        una += n;
+                        let cut = control.on_ack(&ack(n, una, una + 20, mark), &mut events);
+                        prop_assert!(cut == Reaction::None || control.window().cwnd() >= f64::from(cwnd_min));
+                    }
+                    Input::FastRetransmit(flight) => control.on_fast_retransmit(flight, 3, &mut events),
+                    Input::Partial(n) => control.on_partial_ack(n),
+                    Input::Exit(flight) => control.on_recovery_exit_newreno(flight, &mut events),
+                    Input::Timeout(flight) => control.on_timeout(flight, una, &mut events),
+                }
+                let window = control.window();
+                prop_assert!((1.0..=Window::MAX_SEGMENTS).contains(&window.cwnd()));
+                prop_assert!((1.0..=Window::MAX_SEGMENTS).contains(&window.ssthresh()));
+                prop_assert!(control.alpha().is_some_and(|alpha| (0.0..=1.0).contains(&alpha)));
+                prop_assert!(control.delta().is_some_and(|delta| (0.0..=1.0).contains(&delta)));
+            }
+        }
+    }
+}

@@ -37,3 +37,17 @@ impl CongestionAvoidance for Reno {
         additive_increase(window);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_of_acks_adds_about_one_segment() {
+        let mut window = Window::new(10.0, 5.0);
+        for _ in 0..10 {
+            additive_increase(&mut window);
+        }
+        assert!((window.cwnd() - 10.96).abs() < 0.01, "{}", window.cwnd());
+    }
+}
