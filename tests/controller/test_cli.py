@@ -1,0 +1,109 @@
+"""The verbs of `p4cc controller`: output, exit codes, and one clear message for each kind of bad input."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from controller.cli import app
+
+INFO = str(Path(__file__).with_name("ecn_dual.p4info.txtpb"))
+STAR = ["--topology", "star", "--set", "senders=2"]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), env={"COLUMNS": "120"})
+
+
+@pytest.mark.parametrize(("buffer_pkts", "k"), [("100", 8), ("150", 33)])
+def test_plan_prints_k_and_every_reading(buffer_pkts: str, k: int) -> None:
+    result = run("plan", "--buffer-pkts", buffer_pkts)
+    assert result.exit_code == 0
+    assert re.search(rf"K by rule halve_once\W+{k} packets", result.stdout)
+    for name in ("printed", "halve_once", "no_bdp", "quarter_buffer", "argmax"):
+        assert name in result.stdout
+    assert "warning: the printed bound of equation 6 is negative" in result.stderr
+
+
+def test_plan_as_json_is_data_and_the_warnings_are_in_it() -> None:
+    result = run("plan", "--buffer-pkts", "150", "--k-rule", "fixed", "--k-pkts", "150", "--k-dc-pkts", "150", "--json")
+    assert result.exit_code == 0
+    plain = json.loads(result.stdout)
+    assert (plain["k_pkts"], plain["k_dc_pkts"], plain["k_rule"]) == (150, 150, "fixed")
+    assert any("no packet is ever marked" in warning for warning in plain["warnings"])
+
+
+@pytest.mark.parametrize("verb", ["plan", "install", "diff", "show"])
+def test_help_shows_an_example(verb: str) -> None:
+    result = run(verb, "--help")
+    assert result.exit_code == 0
+    assert f"p4cc controller {verb}" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["plan", "--rate-bps", "-5"], "error: rate_bps: -5 is not between 1 and"),
+        (["plan", "--buffer-pkts", "10"], "error: buffer_pkts: k_rule halve_once gives K = -36.7"),
+        (["plan", "--k-pkts", "25"], "error: k_pkts: k_rule halve_once takes no value"),
+        (["show", "--p4info", "nowhere.txt", *STAR], "error: P4Info nowhere.txt: No such file or directory"),
+        (["show", "--p4info", INFO, "--topology", "ring"], "error: topology: topology 'ring': no generator"),
+        (["show", "--p4info", INFO, "--topology", "star"], "error: topology: senders: field required"),
+        (
+            ["show", "--p4info", INFO, "--topology", "star", "--set", "senders"],
+            "error: --set senders: has no '='",
+        ),
+        (["show", "--p4info", INFO, "--topology", "no.json"], "error: topology no.json: No such file"),
+        (["show", "--p4info", INFO, "--topology", "no.json", "--set", "a=1"], "error: --set: a topology file"),
+        (
+            ["diff", "--p4info", INFO, "--config", "nowhere.p4", *STAR],
+            "error: device config nowhere.p4: No such",
+        ),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_code_2(arguments: list[str], message: str) -> None:
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(message)
+    assert result.stderr.count("\n") == 1
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "input should be"),
+        ('{"hosts": [], "switches": [{"name": "s1"}], "links": [{"a": "s1"}]}', "links[0].b: field required"),
+        ("\ufffe", "not JSON"),
+    ],
+)
+def test_a_broken_topology_file_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    file = tmp_path / "net.json"
+    file.write_bytes(b"\xff\xfe" if content == "\ufffe" else content.encode())
+    result = run("show", "--p4info", INFO, "--topology", str(file))
+    assert result.exit_code == 2
+    assert message in result.stderr
+
+
+def test_a_p4info_that_is_not_text_needs_a_binary_name(tmp_path: Path) -> None:
+    file = tmp_path / "program.p4info"
+    file.write_bytes(b"\xff\xff")
+    result = run("show", "--p4info", str(file), *STAR)
+    assert result.exit_code == 2
+    assert "name a binary P4Info .bin" in result.stderr
+
+
+def test_an_unknown_option_is_exit_code_2() -> None:
+    assert run("plan", "--buffer", "100").exit_code == 2
+
+
+def test_a_switch_that_is_not_there_is_named() -> None:
+    # Port 1 of the loopback interface: nothing listens there.
+    result = run("show", "--p4info", INFO, *STAR, "--server", "127.0.0.1:1")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: switch s1 (device 1 at 127.0.0.1:1): read of egress.ecn.level_packets: ")
+    assert "UNAVAILABLE" in result.stderr
+    assert "start the switch, or correct the address" in result.stderr

@@ -1,0 +1,221 @@
+"""Entities to messages and back by a P4Info, and refusal of what does not fit it before anything is sent."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from finsy import P4Schema
+from finsy.proto import p4r
+
+from controller import EcnSettings, PlanError, Profile, Thresholds, convert, plan_network, program, same_thresholds
+from controller.entities import (
+    ActionCall,
+    Entity,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    GroupKey,
+    Lpm,
+    Member,
+    MemberKey,
+    MemberRef,
+    Update,
+    UpdateKind,
+)
+from controller.pipeline import Pipeline, load_pipeline
+from topos import generate
+
+P4INFO = Path(__file__).with_name("ecn_dual.p4info.txtpb").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return load_pipeline(P4INFO, b"program")
+
+
+@pytest.fixture(scope="module")
+def schema(pipeline: Pipeline) -> P4Schema:
+    return pipeline.schema
+
+
+def threshold(port: int, **args: int) -> Entry:
+    call = ActionCall(program.SET_THRESHOLDS, tuple(sorted(args.items())))
+    return Entry(EntryKey(program.THRESHOLDS, (Exact("egress_port", port),)), call)
+
+
+def route(address: int, prefix_len: int) -> Entry:
+    return Entry(EntryKey(program.ROUTES, (Lpm(program.ROUTES_KEY, address, prefix_len),)), MemberRef(1))
+
+
+def test_a_whole_plan_survives_the_round_trip(schema: P4Schema) -> None:
+    topology = generate("dumbbell", {"pairs": 3})
+    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(0, 524_287))))
+    group = Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2)))
+    for entity in (*plans[0].entities, *plans[1].entities, group, route(0x0A000000, 8)):
+        assert convert.from_entity(convert.to_entity(entity, schema), schema) == entity
+
+
+def test_the_message_of_an_entry(schema: P4Schema) -> None:
+    message = convert.to_update(Update(UpdateKind.INSERT, threshold(3, k=8, k_dc=300)), schema)
+    assert message.type == p4r.Update.INSERT
+    entry = message.entity.table_entry
+    assert entry.table_id == 0x02000002
+    assert [(field.field_id, field.exact.value) for field in entry.match] == [(1, b"\x03")]
+    values = {param.param_id: param.value for param in entry.action.action.params}
+    assert values == {1: b"\x08", 2: b"\x01\x2c"}, "the shortest big-endian bytes"
+
+
+def test_zero_is_one_byte(schema: P4Schema) -> None:
+    message = convert.to_entity(threshold(0, k=0, k_dc=0), schema)
+    assert message.table_entry.match[0].exact.value == b"\x00"
+
+
+def test_a_delete_carries_the_identity_only(schema: P4Schema) -> None:
+    group = Group(GroupKey(program.NEXT_HOPS, 1), ((1, 1),))
+    member = Member(MemberKey(program.NEXT_HOPS, 2), ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1))))
+    updates = [Update(UpdateKind.DELETE, entity) for entity in (threshold(3, k=1, k_dc=2), group, member)]
+    deleted = [convert.to_update(update, schema).entity for update in updates]
+    assert not deleted[0].table_entry.HasField("action")
+    assert list(deleted[1].action_profile_group.members) == []
+    assert not deleted[2].action_profile_member.HasField("action")
+    assert deleted[2].action_profile_member.member_id == 2
+
+
+def test_padded_values_and_any_order_read_back_as_equal(schema: P4Schema) -> None:
+    message = convert.to_entity(threshold(3, k=8, k_dc=65), schema)
+    entry = message.table_entry
+    entry.match[0].exact.value = b"\x00\x03"
+    params = [p4r.Action.Param(param_id=p.param_id, value=b"\x00" + p.value) for p in entry.action.action.params]
+    del entry.action.action.params[:]
+    entry.action.action.params.extend(reversed(params))
+    assert convert.from_entity(message, schema) == threshold(3, k=8, k_dc=65)
+
+
+@pytest.mark.parametrize(
+    ("entity", "words"),
+    [
+        (threshold(512, k=1, k_dc=2), ["key egress_port", "0x200 needs 10 bits", "has 9"]),
+        (threshold(1, k=1 << 19, k_dc=2), ["parameter k", "needs 20 bits", "has 19"]),
+        (threshold(1, k=-1, k_dc=2), ["parameter k", "is negative"]),
+        (threshold(1, k=1), ["takes (k, k_dc), got (k)"]),
+        (Entry(EntryKey("nowhere", ()), MemberRef(1)), ["table 'nowhere'", "only: egress.ecn.codepoint_map, "]),
+        (Entry(EntryKey(program.THRESHOLDS, (Exact("port", 1),)), MemberRef(1)), ["key 'port'", "only: egress_port"]),
+        (Entry(EntryKey(program.THRESHOLDS, (Lpm("egress_port", 1, 9),)), MemberRef(1)), ["not matched by lpm"]),
+        (Entry(EntryKey(program.ROUTES, (Exact(program.ROUTES_KEY, 1),)), MemberRef(1)), ["not matched by exact"]),
+        (Entry(EntryKey(program.ROUTES, ()), ActionCall("fly")), ["action 'fly'"]),
+        (route(0x0A000001, 8), ["not a prefix of 32 bits"]),
+        (route(0, 0), ["not a prefix of 32 bits"]),
+        (route(0, 33), ["not a prefix of 32 bits"]),
+        (Group(GroupKey("nothing", 1), ()), ["action profile 'nothing'", "only: ingress.forward.ecmp"]),
+        (Group(GroupKey(program.NEXT_HOPS, 1), tuple((i, 1) for i in range(33))), ["33 members", "selector's 32"]),
+    ],
+)
+def test_what_does_not_fit_the_program_is_refused(schema: P4Schema, entity: Entity, words: list[str]) -> None:
+    with pytest.raises(PlanError) as caught:
+        convert.to_entity(entity, schema)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def _no_table(message: p4r.Entity) -> None:
+    message.table_entry.table_id = 99
+
+
+def _no_field(message: p4r.Entity) -> None:
+    message.table_entry.match[0].field_id = 99
+
+
+def _no_action(message: p4r.Entity) -> None:
+    message.table_entry.action.action.action_id = 99
+
+
+def _no_param(message: p4r.Entity) -> None:
+    message.table_entry.action.action.params[0].param_id = 99
+
+
+def _ternary(message: p4r.Entity) -> None:
+    message.table_entry.match[0].ternary.mask = b"\x01"
+
+
+def _meter(message: p4r.Entity) -> None:
+    message.meter_entry.meter_id = 1
+
+
+@pytest.mark.parametrize("spoil", [_no_table, _no_field, _no_action, _no_param, _ternary, _meter])
+def test_an_answer_that_does_not_fit_the_program_is_an_error(
+    schema: P4Schema, spoil: Callable[[p4r.Entity], None]
+) -> None:
+    message = convert.to_entity(threshold(1, k=1, k_dc=2), schema)
+    spoil(message)
+    with pytest.raises(PlanError, match="read answer"):
+        convert.from_entity(message, schema)
+
+
+def test_entries_that_no_controller_can_change_are_left_out(schema: P4Schema) -> None:
+    message = convert.to_entity(threshold(1, k=1, k_dc=2), schema)
+    message.table_entry.is_const = True
+    assert convert.from_entity(message, schema) is None
+
+
+def test_an_action_set_of_another_controller_differs_from_any_plan(schema: P4Schema) -> None:
+    message = convert.to_entity(route(1, 32), schema)
+    message.table_entry.action.action_profile_action_set.action_profile_actions.add(weight=1)
+    found = convert.from_entity(message, schema)
+    assert isinstance(found, Entry)
+    assert found.key == route(1, 32).key
+    assert found.action == convert.FOREIGN_ACTION_SET
+
+
+def test_requests_name_what_they_read(schema: P4Schema) -> None:
+    request = convert.read_request(program.SCOPE, schema, 7)
+    kinds = [entity.WhichOneof("entity") for entity in request.entities]
+    assert kinds == ["action_profile_member", "action_profile_group", "table_entry", "table_entry", "table_entry"]
+    assert request.device_id == 7
+    counters = convert.counter_request(program.LEVEL_PACKETS, [4, 6], schema, 1)
+    assert [entity.counter_entry.index.index for entity in counters.entities] == [4, 6]
+    registers = convert.register_request("egress.peak", [7], schema, 1)
+    assert registers.entities[0].register_entry.register_id == 0x16000001
+
+
+@pytest.mark.parametrize("cell", [-1, 2048])
+def test_a_cell_outside_the_array_is_refused(schema: P4Schema, cell: int) -> None:
+    with pytest.raises(PlanError, match="the array has 2048 cells"):
+        convert.counter_request(program.LEVEL_PACKETS, [cell], schema, 1)
+
+
+def test_unknown_counters_and_registers_list_the_known(schema: P4Schema) -> None:
+    with pytest.raises(PlanError, match=r"only: egress\.ecn\.level_packets"):
+        convert.counter_request("drops", [0], schema, 1)
+    with pytest.raises(PlanError, match=r"only: egress\.peak"):
+        convert.register_request("drops", [0], schema, 1)
+
+
+def test_the_cookie_names_p4info_and_config(pipeline: Pipeline) -> None:
+    assert load_pipeline(P4INFO, b"program").cookie == pipeline.cookie
+    assert load_pipeline(P4INFO, b"other").cookie != pipeline.cookie
+    assert load_pipeline(pipeline.config.p4info.SerializeToString(), b"program").cookie == pipeline.cookie
+    assert pipeline.is_loaded(pipeline.config)
+    answer = p4r.ForwardingPipelineConfig(p4info=pipeline.config.p4info)
+    assert not pipeline.is_loaded(answer), "no cookie"
+    answer.cookie.cookie = pipeline.cookie
+    assert pipeline.is_loaded(answer)
+    answer.p4info.tables[0].size = 1
+    assert not pipeline.is_loaded(answer), "same cookie, other P4Info"
+
+
+@pytest.mark.parametrize(
+    ("p4info", "words"),
+    [
+        ("tables { nonsense }", "cannot be read"),
+        (b"\xff\xff\xff", "cannot be read"),
+        ('tables { preamble { id: 1 name: "t" } implementation_id: 5 }', "does not hang together"),
+    ],
+)
+def test_a_broken_p4info_is_refused(p4info: str | bytes, words: str) -> None:
+    with pytest.raises(PlanError, match=words):
+        load_pipeline(p4info, b"")
+
+
+def test_a_pipeline_too_large_to_send_is_refused() -> None:
+    with pytest.raises(PlanError, match="exceed 4194304"):
+        load_pipeline(P4INFO, bytes(4 * 1024 * 1024))

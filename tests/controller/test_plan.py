@@ -1,0 +1,119 @@
+"""The desired state: routes, groups, thresholds and codepoints of each switch, and the warnings of each port."""
+
+import pytest
+
+from controller import (
+    EcnSettings,
+    KRule,
+    PlannerError,
+    Profile,
+    Thresholds,
+    plan_network,
+    program,
+    same_thresholds,
+    thresholds_by_rule,
+)
+from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Group, GroupRef, Lpm, Member, MemberRef
+from controller.plan import level_cells
+from topos import Topology, TopologyError, format_ipv4, format_mac, generate, plan_addresses, topology_from_plain
+
+K33 = Thresholds(33, 65)
+
+
+def leaf_spine() -> Topology:
+    """Two leaves with two hosts each under three spines."""
+    common = {"rate_bps": 10**10, "delay_ns": 1000, "queue_capacity_pkts": 150}
+    pairs = [("h1", "a"), ("h2", "a"), ("h3", "b"), ("h4", "b")]
+    pairs += [(leaf, spine) for leaf in "ab" for spine in ("p1", "p2", "p3")]
+    return topology_from_plain(
+        {
+            "hosts": [{"name": f"h{index}"} for index in range(1, 5)],
+            "switches": [{"name": name} for name in ("a", "b", "p1", "p2", "p3")],
+            "links": [{"a": a, "b": b} | common for a, b in pairs],
+        }
+    )
+
+
+def of_table(entities: tuple[Entity, ...], table: str) -> list[Entry]:
+    return [entity for entity in entities if isinstance(entity, Entry) and entity.key.table == table]
+
+
+def test_a_star_has_a_next_hop_a_route_and_thresholds_for_each_port() -> None:
+    topology = generate("star", {"senders": 2})
+    (plan,) = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, K33)))
+    assert (plan.switch, plan.device_id, plan.ports) == ("s1", 1, {1: "h1", 2: "h2", 3: "aggregator"})
+    members = [entity for entity in plan.entities if isinstance(entity, Member)]
+    assert [member.key.member_id for member in members] == [1, 2, 3]
+    assert members[2].action == ActionCall(program.SET_NEXT_HOP, (("dst_mac", 0x020000000003), ("port", 3)))
+    routes = of_table(plan.entities, program.ROUTES)
+    assert routes[2] == Entry(EntryKey(program.ROUTES, (Lpm(program.ROUTES_KEY, 0x0A000003, 32),)), MemberRef(3))
+    assert len(routes) == 3
+    thresholds = of_table(plan.entities, program.THRESHOLDS)
+    assert [entry.key.match for entry in thresholds] == [(Exact("egress_port", port),) for port in (1, 2, 3)]
+    assert {entry.action for entry in thresholds} == {ActionCall(program.SET_THRESHOLDS, (("k", 33), ("k_dc", 65)))}
+    assert len(of_table(plan.entities, program.CODEPOINTS)) == 9
+    assert not any(isinstance(entity, Group) for entity in plan.entities)
+    assert plan.warnings == ()
+
+
+def test_equal_paths_become_a_group_and_next_hops_are_the_neighbours() -> None:
+    topology = leaf_spine()
+    addresses = plan_addresses(topology)
+    plans = {plan.switch: plan for plan in plan_network(topology, EcnSettings(Profile.SCE, {}))}
+    leaf = plans["a"]
+    groups = [entity for entity in leaf.entities if isinstance(entity, Group)]
+    assert [(group.key.group_id, group.members) for group in groups] == [(1, ((3, 1), (4, 1), (5, 1)))]
+    actions = {format_ipv4(entry.key.match[0].value): entry.action for entry in of_table(leaf.entities, program.ROUTES)}
+    assert actions == {
+        "10.0.0.1": MemberRef(1),
+        "10.0.0.2": MemberRef(2),
+        "10.0.0.3": GroupRef(1),
+        "10.0.0.4": GroupRef(1),
+    }
+    macs = [dict(entity.action.args)["dst_mac"] for entity in leaf.entities if isinstance(entity, Member)]
+    spine_ports = [addresses.port_mac(spine, 1) for spine in ("p1", "p2", "p3")]
+    assert macs == [addresses.hosts["h1"].mac, addresses.hosts["h2"].mac, *spine_ports]
+    assert format_mac(macs[2]) == "02:01:00:03:00:01"
+    assert of_table(leaf.entities, program.THRESHOLDS) == [], "a port without thresholds never marks"
+
+
+def test_the_plan_is_a_function_of_its_inputs() -> None:
+    ecn = EcnSettings(Profile.GST, same_thresholds(leaf_spine(), K33))
+    assert plan_network(leaf_spine(), ecn) == plan_network(leaf_spine(), ecn)
+
+
+def test_marks_that_vanish_are_planned_with_a_warning_for_each_port() -> None:
+    topology = generate("star", {"senders": 1, "queue_capacity_pkts": 150})
+    (plan,) = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
+    assert len(of_table(plan.entities, program.THRESHOLDS)) == 2
+    assert [warning.split(":")[1] for warning in plan.warnings] == ["1 to h1", "2 to aggregator"]
+    assert all("no packet is ever marked" in warning for warning in plan.warnings)
+
+
+def test_a_port_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TopologyError, match="no link leads to 'h9'"):
+        plan_network(generate("star", {"senders": 1}), EcnSettings(Profile.GST, {("s1", "h9"): K33}))
+
+
+@pytest.mark.parametrize(("buffer_pkts", "k"), [(100, 8), (150, 33)])
+def test_the_rule_gives_the_papers_thresholds_at_every_port(buffer_pkts: int, k: int) -> None:
+    topology = generate("star", {"senders": 3, "queue_capacity_pkts": buffer_pkts})
+    found = thresholds_by_rule(topology, rule=KRule.HALVE_ONCE, rtt_ns=100_000, packet_bytes=1500)
+    assert found == same_thresholds(topology, Thresholds(k, 65))
+
+
+def test_each_port_is_planned_with_its_own_link() -> None:
+    topology = generate("dumbbell", {"pairs": 1, "bottleneck_rate_bps": 10**9, "queue_capacity_pkts": 150})
+    found = thresholds_by_rule(topology, rule=KRule.HALVE_ONCE, rtt_ns=100_000, packet_bytes=1500)
+    assert found["s1", "l1"].k_pkts == 33
+    assert found["s1", "s2"].k_pkts == found["s2", "s1"].k_pkts == 70
+
+
+def test_a_port_for_which_the_rule_has_no_answer_is_named() -> None:
+    topology = generate("star", {"senders": 1, "queue_capacity_pkts": 50})
+    with pytest.raises(PlannerError, match=r"port s1:1 to h1: buffer_pkts: k_rule halve_once gives K = -16\.7"):
+        thresholds_by_rule(topology, rule=KRule.HALVE_ONCE, rtt_ns=100_000, packet_bytes=1500)
+
+
+def test_counter_cells_are_port_and_level_side_by_side() -> None:
+    assert level_cells([1, 5]) == {4: (1, 0), 5: (1, 1), 6: (1, 2), 20: (5, 0), 21: (5, 1), 22: (5, 2)}
