@@ -215,12 +215,12 @@ impl Parser<'_> {
             self.bump();
             return Ok(Ident { name: self.text_of(token).to_owned(), span: token.span });
         }
-        let message = format!("expected {what}, found {}", self.found());
-        let diag = Diagnostic::error(token.span, message);
         if token.tok.is_keyword() && token.tok != Tok::DontCare {
-            return self.fail(diag.with_help("reserved words cannot be names: choose another"));
+            let message = format!("expected {what}, found {}", self.found());
+            let help = "reserved words cannot be names: choose another";
+            return self.fail(Diagnostic::error(token.span, message).with_help(help));
         }
-        self.fail(diag)
+        self.expected(what)
     }
 
     /// Runs `inner` one nesting level deeper.

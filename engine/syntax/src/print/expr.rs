@@ -58,6 +58,17 @@ impl Printer {
                 self.put(")");
             }
             ExprKind::Index(..) | ExprKind::Slice(..) | ExprKind::PlusSlice(..) => self.index(&expr.kind),
+            ExprKind::Member(..)
+            | ExprKind::TypeMember(..)
+            | ExprKind::Call { .. }
+            | ExprKind::Construct { .. } => {
+                self.member_or_call(&expr.kind);
+            }
+        }
+    }
+
+    fn member_or_call(&mut self, kind: &ExprKind) {
+        match kind {
             ExprKind::Member(base, name) => {
                 self.expr(base);
                 self.put(".");
@@ -79,6 +90,7 @@ impl Printer {
                 self.ty(ty);
                 self.args(args);
             }
+            _ => {}
         }
     }
 
