@@ -1,3 +1,34 @@
 //! Executes IR: register machine, tables, action profiles, counters, registers.
+//!
+//! A [`Pipeline`] is compiled once from a verified program and shared; a [`State`] holds what the control plane writes
+//! and what outlives a packet; a [`Frame`] holds one packet. [`Executor`] ties them together.
+//!
+//! Invariants: no clock, no socket, no randomness of its own; no allocation per packet on the common path; no packet
+//! and no verified program makes it panic or run forever.
 
+mod bitplan;
+mod checksum;
+mod compile;
 pub mod control;
+mod env;
+mod frame;
+mod layout;
+mod machine;
+mod op;
+mod pipeline;
+mod state;
+mod wide;
+
+pub use checksum::CrcParams;
+pub use env::{
+    CloneRequest, DigestMessage, Effects, Env, Executor, NoTrace, PacketView, ParseOutcome, PayloadView,
+    RandomSource, Trace,
+};
+pub use frame::Frame;
+pub use machine::MAX_CONTROL_STEPS;
+pub use pipeline::{CompileError, Pipeline};
+pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig};
+pub use state::{DEFAULT_DROP_PORT, State};
+
+/// The register machine is the pipeline itself.
+pub type Machine = Pipeline;

@@ -1,0 +1,215 @@
+//! Plans, made at load, that move fields between the frame and packed big-endian bytes.
+//!
+//! A plan cuts the packed form into chunks of at most eight bytes that begin and end on byte boundaries; a chunk moves
+//! with one load or store and a shift and mask per field. Where no such cut exists the plan falls back on a bit cursor.
+
+use crate::PacketView;
+use crate::layout::Place;
+
+/// Up to 64 bits of one word of the frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    /// Word of the frame.
+    pub slot: u32,
+    /// Bits of it, from the low end.
+    pub width: u8,
+    /// Place in the loaded word, from the low end.
+    load_shift: u8,
+    /// Place in the stored chunk, from the low end of eight bytes.
+    store_shift: u8,
+}
+
+/// Bytes that move together.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    /// First byte of the eight loaded, or of the short whole.
+    load_from: u32,
+    /// First byte of the chunk.
+    store_from: u32,
+    /// Pieces before this index and not in earlier chunks.
+    end: u32,
+}
+
+/// How a list of fields is packed.
+#[derive(Debug)]
+pub(crate) struct BitPlan {
+    /// Bits in all, without padding.
+    pub bits: u32,
+    /// Bytes in all, rounded up.
+    pub bytes: u32,
+    pieces: Vec<Piece>,
+    /// Empty when the bit cursor is needed.
+    chunks: Vec<Chunk>,
+}
+
+/// Splits a value into pieces of one word each, highest first.
+pub(crate) fn pieces_of(place: Place) -> impl Iterator<Item = (u32, u8)> {
+    let words = place.width.div_ceil(64);
+    (0..words).rev().map(move |word| {
+        let width = (place.width - word * 64).min(64);
+        (place.value() + word, width as u8)
+    })
+}
+
+impl BitPlan {
+    /// A plan for fields in order; `pad` fills the last byte with zeros, as hash inputs want, else bits past a whole
+    /// byte force the bit cursor.
+    pub fn new(fields: impl Iterator<Item = Place>, pad: bool) -> Self {
+        let mut pieces: Vec<Piece> = fields
+            .flat_map(pieces_of)
+            .map(|(slot, width)| Piece { slot, width, load_shift: 0, store_shift: 0 })
+            .collect();
+        let bits = pieces.iter().map(|piece| u32::from(piece.width)).sum::<u32>();
+        let bytes = bits.div_ceil(8);
+        let whole = bits.is_multiple_of(8) || pad;
+        let chunks = if whole { cut(&mut pieces, bytes).unwrap_or_default() } else { Vec::new() };
+        Self { bits, bytes, pieces, chunks }
+    }
+
+    /// Whether chunks cover the plan.
+    fn is_chunked(&self) -> bool {
+        !self.chunks.is_empty()
+    }
+
+    /// Reads the fields from `packet` at bit `at`; the caller has checked the length.
+    #[inline]
+    pub fn load(&self, packet: PacketView<'_>, at: u64, slots: &mut [u64]) {
+        let from = (at / 8) as usize;
+        match packet.bytes.get(from..from + self.bytes as usize) {
+            Some(bytes) if at.is_multiple_of(8) && self.is_chunked() => self.load_chunks(bytes, slots),
+            _ => self.load_bits(packet, at, slots),
+        }
+    }
+
+    #[inline]
+    fn load_chunks(&self, bytes: &[u8], slots: &mut [u64]) {
+        let mut first = 0;
+        for chunk in &self.chunks {
+            let from = chunk.load_from as usize;
+            let word = match bytes.get(from..from + 8).and_then(|eight| eight.try_into().ok()) {
+                Some(eight) => u64::from_be_bytes(eight),
+                None => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+            };
+            let end = chunk.end as usize;
+            for piece in &self.pieces[first..end] {
+                slots[piece.slot as usize] = (word >> piece.load_shift) & (u64::MAX >> (64 - piece.width));
+            }
+            first = end;
+        }
+    }
+
+    fn load_bits(&self, packet: PacketView<'_>, mut at: u64, slots: &mut [u64]) {
+        for piece in &self.pieces {
+            slots[piece.slot as usize] = read_bits(packet, at, u32::from(piece.width));
+            at += u64::from(piece.width);
+        }
+    }
+
+    /// Appends the packed fields to `out`.
+    #[inline]
+    pub fn store(&self, slots: &[u64], out: &mut BitWriter<'_>) {
+        if self.is_chunked() && out.spare == 0 {
+            self.store_chunks(slots, out.bytes);
+        } else {
+            for piece in &self.pieces {
+                out.put(slots[piece.slot as usize], u32::from(piece.width));
+            }
+        }
+    }
+
+    #[inline]
+    fn store_chunks(&self, slots: &[u64], out: &mut Vec<u8>) {
+        let base = out.len();
+        let len = self.bytes as usize;
+        // Each chunk writes eight bytes; what hangs over is overwritten by the next one or cut off at the end.
+        out.resize(base + len + 8, 0);
+        let mut first = 0;
+        for chunk in &self.chunks {
+            let end = chunk.end as usize;
+            let word = self.pieces[first..end]
+                .iter()
+                .fold(0, |word, piece| word | slots[piece.slot as usize] << piece.store_shift);
+            let from = base + chunk.store_from as usize;
+            if let Some(to) = out.get_mut(from..from + 8) {
+                to.copy_from_slice(&u64::to_be_bytes(word));
+            }
+            first = end;
+        }
+        out.truncate(base + len);
+    }
+}
+
+/// Cuts pieces into chunks; `None` if some stretch of 64 bits has no byte boundary between pieces.
+fn cut(pieces: &mut [Piece], bytes: u32) -> Option<Vec<Chunk>> {
+    let mut chunks = Vec::new();
+    let (mut first, mut from) = (0, 0);
+    while first < pieces.len() {
+        let mut bits = 0;
+        let mut best = None;
+        for (i, piece) in pieces.iter().enumerate().skip(first) {
+            bits += u32::from(piece.width);
+            if bits > 64 {
+                break;
+            }
+            if bits.is_multiple_of(8) || i + 1 == pieces.len() {
+                best = Some((i + 1, bits));
+            }
+        }
+        let (end, bits) = best?;
+        // A chunk near the end is loaded by the last eight bytes, so that a load never leaves the fields.
+        let load_from = from.min(bytes.saturating_sub(8));
+        let loaded_end = (load_from + 8).min(bytes) * 8;
+        let mut position = from * 8;
+        for piece in &mut pieces[first..end] {
+            position += u32::from(piece.width);
+            piece.load_shift = (loaded_end - position) as u8;
+            piece.store_shift = (64 - (position - from * 8)) as u8;
+        }
+        chunks.push(Chunk { load_from, store_from: from, end: end as u32 });
+        from += bits.div_ceil(8);
+        first = end;
+    }
+    Some(chunks)
+}
+
+/// Up to 64 bits of a packet at bit `at`; bits past the stored bytes are zero.
+pub(crate) fn read_bits(packet: PacketView<'_>, at: u64, width: u32) -> u64 {
+    let byte = |i: u64| packet.bytes.get(i as usize).map_or(0, |&byte| u128::from(byte));
+    let first = at / 8;
+    let last = (at + u64::from(width)).div_ceil(8);
+    let word = (first..last).fold(0u128, |word, i| word << 8 | byte(i));
+    let below = last * 8 - (at + u64::from(width));
+    if width == 0 { 0 } else { ((word >> below) as u64) & (u64::MAX >> (64 - width)) }
+}
+
+/// Appends bits, highest first.
+pub(crate) struct BitWriter<'a> {
+    /// Whole bytes and, at the end, a byte with `spare` free low bits.
+    pub bytes: &'a mut Vec<u8>,
+    /// Free bits of the last byte.
+    pub spare: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub fn new(bytes: &'a mut Vec<u8>) -> Self {
+        Self { bytes, spare: 0 }
+    }
+
+    /// Appends the low `width` bits of `value`.
+    pub fn put(&mut self, value: u64, width: u32) {
+        let mut left = width;
+        while left > 0 {
+            if self.spare == 0 {
+                self.bytes.push(0);
+                self.spare = 8;
+            }
+            let take = left.min(self.spare);
+            left -= take;
+            let part = (value >> left) & ((1 << take) - 1);
+            self.spare -= take;
+            if let Some(last) = self.bytes.last_mut() {
+                *last |= (part << self.spare) as u8;
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a run needs from outside and what it leaves behind: packet views, effects, randomness, traces.
+//!
+//! Invariant: nothing here owns packets or state; the architecture lends both for one call.
+
+use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, TableId};
+use p4cc_units::Time;
+use smallvec::SmallVec;
+
+use crate::{Frame, State};
+
+/// What a packet is to the parser: real bytes, then `zeros` zero bytes that are not stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PacketView<'a> {
+    /// Stored bytes.
+    pub bytes: &'a [u8],
+    /// Zero bytes after them.
+    pub zeros: u32,
+}
+
+impl<'a> PacketView<'a> {
+    /// A packet of stored bytes only.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, zeros: 0 }
+    }
+
+    /// Length in bytes.
+    pub const fn len(&self) -> u64 {
+        self.bytes.len() as u64 + self.zeros as u64
+    }
+
+    /// Whether it has no bytes at all.
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What follows the parsed headers, for checksums with payload.
+pub type PayloadView<'a> = PacketView<'a>;
+
+/// How a parser ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseOutcome {
+    /// Bits taken from the packet. When not a multiple of 8 the caller drops the rest of that byte, as BMv2 does.
+    pub consumed_bits: u32,
+    /// Error code of a reject (`NoError` for a plain `transition reject`); `None` for an accept.
+    pub error: Option<u32>,
+}
+
+/// A named stream of random numbers, owned by the switch.
+pub trait RandomSource {
+    /// The next 64 random bits.
+    fn next_u64(&mut self) -> u64;
+}
+
+/// What one call works on, given by the architecture.
+pub struct Env<'a> {
+    /// Tables, counters, registers.
+    pub state: &'a mut State,
+    /// What the call asks of the architecture.
+    pub effects: &'a mut Effects,
+    /// For `random` and the random hash.
+    pub random: &'a mut dyn RandomSource,
+    /// Bytes that counters and meters count for this packet.
+    pub packet_length: u32,
+    /// For checksums with payload.
+    pub payload: PayloadView<'a>,
+    /// For meters and idle timeouts.
+    pub now: Time,
+}
+
+/// A clone asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CloneRequest {
+    /// Which copy.
+    pub kind: CloneKind,
+    /// Clone session.
+    pub session: u32,
+    /// Field list kept, if any.
+    pub field_list: Option<u32>,
+}
+
+/// A digest message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DigestMessage {
+    /// Which digest.
+    pub digest: DigestId,
+    /// One value per field.
+    pub values: Vec<Bits>,
+}
+
+/// What a run asks of the architecture, in order of the calls; the last of several resubmits, recirculations or
+/// truncations counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Clones.
+    pub clones: SmallVec<[CloneRequest; 2]>,
+    /// Field list of a resubmit.
+    pub resubmit: Option<u32>,
+    /// Field list of a recirculation.
+    pub recirculate: Option<u32>,
+    /// Bytes to truncate to.
+    pub truncate: Option<u32>,
+    /// Digest messages.
+    pub digests: Vec<DigestMessage>,
+    /// Lines of `log_msg`.
+    pub logs: Vec<String>,
+    /// Places of assertions that failed.
+    pub assertion_failures: Vec<String>,
+    /// Runs cut short because a loop passed [`crate::MAX_CONTROL_STEPS`].
+    pub loop_limits_hit: u32,
+}
+
+impl Effects {
+    /// Forgets everything, keeping allocations.
+    pub fn reset(&mut self) {
+        self.clones.clear();
+        self.resubmit = None;
+        self.recirculate = None;
+        self.truncate = None;
+        self.digests.clear();
+        self.logs.clear();
+        self.assertion_failures.clear();
+        self.loop_limits_hit = 0;
+    }
+
+    /// Whether nothing was asked for.
+    pub fn is_empty(&self) -> bool {
+        self.clones.is_empty()
+            && self.resubmit.is_none()
+            && self.recirculate.is_none()
+            && self.truncate.is_none()
+            && self.digests.is_empty()
+            && self.logs.is_empty()
+            && self.assertion_failures.is_empty()
+            && self.loop_limits_hit == 0
+    }
+}
+
+/// Runs a program's code; the register machine is one, native code will be another.
+///
+/// Frame and state must come from the pipeline that the executor was made from.
+pub trait Executor {
+    /// Runs the parser over a packet. Sets header fields, metadata and `parser_error`.
+    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome;
+    /// Runs a control (checksums, ingress, egress) by its entry point.
+    fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
+    /// Appends the emitted headers to `out`.
+    fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>);
+}
+
+/// Sees what a packet does. All methods do nothing by default; [`NoTrace`] costs nothing.
+pub trait Trace {
+    /// Whether to call at all.
+    const ENABLED: bool = true;
+    /// A block was entered by a jump (a parser state, when its label is not empty).
+    fn block(&mut self, _func: FuncId, _block: BlockId) {}
+    /// A table was applied.
+    fn table(&mut self, _table: TableId, _hit: bool) {}
+    /// An action runs.
+    fn action(&mut self, _action: ActionId) {}
+}
+
+/// The absent trace.
+pub struct NoTrace;
+
+impl Trace for NoTrace {
+    const ENABLED: bool = false;
+}

@@ -1,0 +1,247 @@
+//! v1model's externs: hashes, checksums, registers, meters, and what they ask of the architecture.
+
+use p4cc_ir::{Bits, HashAlgorithm};
+
+use super::{Run, get};
+use crate::bitplan::{BitWriter, pieces_of};
+use crate::checksum;
+use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
+use crate::layout::Place;
+use crate::op::{ChecksumOp, Data, ExternOp};
+use crate::wide::Wide;
+
+/// The low 32 bits, all ones when they do not hold the value.
+fn low_u32(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}
+
+impl<T: Trace> Run<'_, '_, '_, T> {
+    /// Packs fields into the byte buffer, padded with zero bits at the end.
+    fn pack(&mut self, data: &Data) {
+        self.bytes.clear();
+        let mut out = BitWriter::new(self.bytes);
+        if let Some(plan) = &data.plan {
+            plan.store(self.slots, &mut out);
+            return;
+        }
+        for &field in &data.fields {
+            let width = if field.varbit { get(self.slots, field.slot) as u32 } else { field.width };
+            let value = Place { slot: field.value(), width, varbit: false };
+            for (slot, width) in pieces_of(value) {
+                out.put(get(self.slots, slot), u32::from(width));
+            }
+        }
+    }
+
+    /// The hash of a field list.
+    pub(super) fn hash(&mut self, algorithm: HashAlgorithm, data: &Data) -> u64 {
+        match algorithm {
+            HashAlgorithm::Random => self.env.as_mut().map_or(0, |env| env.random.next_u64()),
+            HashAlgorithm::Csum16 if data.plan.is_some() => u64::from(!checksum::fold(self.column_sum(data))),
+            _ => {
+                self.pack(data);
+                let bytes = PacketView::new(self.bytes);
+                self.env.as_ref().map_or(0, |env| env.state.hash(algorithm, bytes, PacketView::default()))
+            }
+        }
+    }
+
+    /// Internet sum of the fields by their columns, not folded.
+    #[inline]
+    fn column_sum(&self, data: &Data) -> u64 {
+        data.columns.iter().fold(0, |sum, &(slot, shift)| {
+            let word = get(self.slots, slot);
+            sum + (((word & 0xffff_ffff) + (word >> 32)) << shift)
+        })
+    }
+
+    #[inline]
+    fn checksum(&mut self, op: &ChecksumOp) -> u64 {
+        if !op.with_payload {
+            return self.hash(op.algorithm, &op.data);
+        }
+        if op.algorithm == HashAlgorithm::Random {
+            return self.hash(op.algorithm, &op.data);
+        }
+        self.pack(&op.data);
+        let bytes = PacketView::new(self.bytes);
+        self.env.as_ref().map_or(0, |env| env.state.hash(op.algorithm, bytes, env.payload))
+    }
+
+    #[inline]
+    pub(super) fn verify_checksum(&mut self, index: u32) {
+        let code = self.code;
+        let op = &code.checksums[index as usize];
+        if get(self.slots, op.cond) == 0 {
+            return;
+        }
+        let computed = self.checksum(op);
+        let matches = if op.checksum.is_narrow() {
+            computed & (u64::MAX >> (64 - op.checksum.width)) == get(self.slots, op.checksum.slot)
+        } else {
+            self.wide(op.checksum) == Wide::from_words(op.checksum.width, &[computed])
+        };
+        if !matches {
+            self.slots[code.checksum_error as usize] = 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn update_checksum(&mut self, index: u32) {
+        let code = self.code;
+        let op = &code.checksums[index as usize];
+        if get(self.slots, op.cond) == 0 {
+            return;
+        }
+        let computed = self.checksum(op);
+        if op.checksum.is_narrow() {
+            let mask = u64::MAX >> (64 - op.checksum.width);
+            self.slots[op.checksum.slot as usize] = computed & mask;
+        } else {
+            self.put_wide(op.checksum, Wide::from_words(64, &[computed]));
+        }
+    }
+
+    pub(super) fn call_extern(&mut self, index: u32) {
+        let code = self.code;
+        match &code.externs[index as usize] {
+            ExternOp::MeterExecute { meter, index, dst } => {
+                let index = get(self.slots, *index);
+                let Some(Env { state, packet_length, now, .. }) = self.env.as_deref_mut() else { return };
+                let color = state.meter_execute(*meter, index, *packet_length, *now);
+                if let Some(color) = color {
+                    self.put_wide(*dst, Wide::from_words(64, &[color]));
+                }
+            }
+            ExternOp::RegisterRead { register, index, dst } => {
+                let index = get(self.slots, *index);
+                let to = dst.value() as usize..(dst.slot + dst.words()) as usize;
+                let Some(env) = self.env.as_ref() else { return };
+                match env.state.register_words(*register, index) {
+                    Some(words) => self.slots[to].copy_from_slice(words),
+                    None => self.slots[to].fill(0),
+                }
+            }
+            ExternOp::RegisterWrite { register, index, src } => {
+                let index = get(self.slots, *index);
+                let Some(env) = self.env.as_mut() else { return };
+                let from = &self.slots[src.value() as usize..(src.slot + src.words()) as usize];
+                if let Some(cell) = env.state.register_words_mut(*register, index) {
+                    cell.copy_from_slice(from);
+                }
+            }
+            ExternOp::Hash { dst, algorithm, base, data, max } => {
+                let hash = self.hash(*algorithm, data);
+                self.put_hash(*dst, hash, *base, *max);
+            }
+            ExternOp::Random { dst, low, high } => self.random(*dst, *low, *high),
+            ExternOp::MarkToDrop => {
+                let Some(env) = self.env.as_ref() else { return };
+                let port = u64::from(env.state.drop_port());
+                self.put_wide(code.egress_spec, Wide::from_words(64, &[port]));
+                self.slots[code.mcast_grp as usize] = 0;
+            }
+            op => self.ask(op),
+        }
+    }
+
+    /// `base + hash mod max`, or `base` when `max` is zero.
+    fn put_hash(&mut self, dst: Place, hash: u64, base: Place, max: Place) {
+        if dst.is_narrow() && base.is_narrow() && max.is_narrow() {
+            let offset = hash.checked_rem(get(self.slots, max.slot)).unwrap_or(0);
+            let value = get(self.slots, base.slot).wrapping_add(offset);
+            self.slots[dst.slot as usize] = value & (u64::MAX >> (64 - dst.width));
+            return;
+        }
+        let width = dst.width.max(base.width).max(max.width).max(64);
+        let max = self.wide(max).resize(width, false);
+        let offset = Wide::from_words(width, &[hash]).div_rem(&max).1;
+        let value = self.wide(base).resize(width, false).add(&offset);
+        self.put_wide(dst, value);
+    }
+
+    /// A number between `low` and `high`, both included; `low` when `high` lies below it.
+    fn random(&mut self, dst: Place, low: Place, high: Place) {
+        let (low, high) = (self.wide(low), self.wide(high));
+        let Some(env) = self.env.as_mut() else { return };
+        let mut random = Wide::zero(low.width);
+        let used = random.used().len();
+        random.words[..used].fill_with(|| env.random.next_u64());
+        let random = random.resize(low.width, false);
+        if high.less(&low) {
+            return self.put_wide(dst, low);
+        }
+        let one = Wide::from_words(low.width, &[1]);
+        let count = high.sub(&low).add(&one);
+        // All values are wanted when the count wraps to zero.
+        let offset = if count.is_zero() { random } else { random.div_rem(&count).1 };
+        self.put_wide(dst, low.add(&offset));
+    }
+
+    /// What the architecture does after the run.
+    fn ask(&mut self, op: &ExternOp) {
+        let word = |slot: u32| low_u32(get(self.slots, slot));
+        let bits = |&field: &Place| {
+            let value = self.wide(field);
+            Bits::from_words(value.width, value.used())
+        };
+        match op {
+            ExternOp::Digest { digest, fields } => {
+                let values = fields.iter().map(bits).collect();
+                self.effect(|effects| effects.digests.push(DigestMessage { digest: *digest, values }));
+            }
+            ExternOp::Clone { kind, session, field_list } => {
+                let field_list = field_list.map(word);
+                let request = CloneRequest { kind: *kind, session: word(*session), field_list };
+                self.effect(|effects| effects.clones.push(request));
+            }
+            ExternOp::Resubmit { field_list } => {
+                let list = word(*field_list);
+                self.effect(|effects| effects.resubmit = Some(list));
+            }
+            ExternOp::Recirculate { field_list } => {
+                let list = word(*field_list);
+                self.effect(|effects| effects.recirculate = Some(list));
+            }
+            ExternOp::Truncate { bytes } => {
+                let bytes = word(*bytes);
+                self.effect(|effects| effects.truncate = Some(bytes));
+            }
+            ExternOp::LogMsg { format, args } => {
+                let line = format_log(format, args.iter().map(bits));
+                self.effect(|effects| effects.logs.push(line));
+            }
+            ExternOp::Assert { cond, place } => {
+                if get(self.slots, *cond) == 0 {
+                    self.effect(|effects| effects.assertion_failures.push(place.to_string()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn effect(&mut self, f: impl FnOnce(&mut crate::Effects)) {
+        if let Some(env) = self.env.as_mut() {
+            f(env.effects);
+        }
+    }
+}
+
+/// Each `{}` is replaced by the next argument in decimal, or in hexadecimal past 128 bits.
+fn format_log(format: &str, mut args: impl Iterator<Item = Bits>) -> String {
+    let mut line = String::new();
+    let mut rest = format;
+    while let Some(at) = rest.find("{}") {
+        line.push_str(&rest[..at]);
+        match args.next() {
+            Some(value) => match value.to_u128() {
+                Some(number) => line.push_str(&number.to_string()),
+                None => line.push_str(&value.to_string()),
+            },
+            None => line.push_str("{}"),
+        }
+        rest = &rest[at + 2..];
+    }
+    line.push_str(rest);
+    line
+}

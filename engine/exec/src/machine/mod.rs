@@ -1,0 +1,318 @@
+//! The register machine: one loop over the code, no recursion, no allocation on the common path.
+//!
+//! Invariants: calls keep their return addresses in the frame; every jump is counted, so that no program runs forever;
+//! a verified program never leaves its code, its frame or its side tables.
+
+mod externs;
+mod packet;
+mod slow;
+mod table;
+
+use p4cc_ir::{BlockId, FuncId, core_errors, limits};
+
+use crate::bitplan::BitWriter;
+use crate::env::{Env, Executor, NoTrace, PacketView, ParseOutcome, Trace};
+use crate::op::{Args, Code, Op};
+use crate::{Frame, Pipeline};
+
+/// Most jumps of one control run. A control that loops on is cut off as by `exit`.
+pub const MAX_CONTROL_STEPS: u32 = 1 << 20;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// Return of the entry function, `exit`, or accept.
+    Done,
+    /// The parser refuses the packet.
+    Reject(u32),
+    /// Too many jumps.
+    StepLimit,
+}
+
+/// One run: the code and everything it works on.
+struct Run<'a, 'e, 'o, T> {
+    code: &'a Code,
+    slots: &'a mut [u64],
+    calls: &'a mut Vec<u32>,
+    bytes: &'a mut Vec<u8>,
+    /// Absent in the deparser, which the verifier keeps from calling out.
+    env: Option<&'a mut Env<'e>>,
+    packet: PacketView<'a>,
+    /// Bits of the packet taken so far.
+    at: u64,
+    out: BitWriter<'o>,
+    trace: &'a mut T,
+}
+
+/// Reads a word.
+#[inline(always)]
+fn get(slots: &[u64], slot: u32) -> u64 {
+    slots[slot as usize]
+}
+
+/// Two words in, one word out.
+#[inline(always)]
+fn alu(slots: &mut [u64], args: Args, f: impl Fn(u64, u64) -> u64) {
+    slots[args.dst as usize] = f(slots[args.a as usize], slots[args.b as usize]);
+}
+
+/// Keeps 64 minus `shift` bits.
+#[inline(always)]
+fn cut(shift: u8, value: u64) -> u64 {
+    value & (u64::MAX >> shift)
+}
+
+/// Two's complement value of a word with 64 minus `shift` bits.
+#[inline(always)]
+fn signed(shift: u8, value: u64) -> i64 {
+    (value << shift) as i64 >> shift
+}
+
+/// Clamps to the two's complement range of 64 minus `shift` bits.
+#[inline(always)]
+fn clamp(shift: u8, value: i128) -> u64 {
+    let max = i128::from(i64::MAX >> shift);
+    cut(shift, value.clamp(-max - 1, max) as u64)
+}
+
+#[inline(always)]
+fn shift_right(value: u64, amount: u64) -> u64 {
+    if amount < 64 { value >> amount } else { 0 }
+}
+
+impl<T: Trace> Run<'_, '_, '_, T> {
+    fn run(&mut self, entry: u32, step_limit: u32) -> End {
+        let code = self.code;
+        let mut steps = step_limit;
+        let mut pc = entry as usize;
+        self.calls.clear();
+        if T::ENABLED {
+            self.trace_block(pc);
+        }
+        loop {
+            let Some(&op) = code.ops.get(pc) else { return End::Done };
+            pc += 1;
+            let to = match op {
+                Op::Jump { to } => to,
+                Op::Branch { cond, then, otherwise } => {
+                    if get(self.slots, cond) != 0 {
+                        then
+                    } else {
+                        otherwise
+                    }
+                }
+                Op::Select(index) => match self.select(index) {
+                    Some(to) => to,
+                    None => return self.reject(core_errors::NO_MATCH),
+                },
+                Op::SelectSlow(index) => match self.select_slow(index) {
+                    Some(to) => to,
+                    None => return self.reject(core_errors::NO_MATCH),
+                },
+                Op::Apply { table, hit, action } => {
+                    if let Some(entry) = self.apply(table, hit, action) {
+                        self.calls.push(pc as u32);
+                        pc = entry as usize;
+                    }
+                    continue;
+                }
+                Op::Call { action } => {
+                    self.calls.push(pc as u32);
+                    pc = self.enter_action(action) as usize;
+                    continue;
+                }
+                Op::Return => match self.calls.pop() {
+                    Some(back) => {
+                        pc = back as usize;
+                        continue;
+                    }
+                    None => return End::Done,
+                },
+                Op::Exit | Op::Accept => return End::Done,
+                Op::Reject => return End::Reject(get(self.slots, code.parser_error) as u32),
+                _ => match self.step(op) {
+                    Ok(()) => continue,
+                    Err(error) => return self.reject(error),
+                },
+            };
+            pc = to as usize;
+            if T::ENABLED {
+                self.trace_block(pc);
+            }
+            if steps == 0 {
+                return End::StepLimit;
+            }
+            steps -= 1;
+        }
+    }
+
+    /// Operations that go on with the next one; an error rejects the packet.
+    #[inline(always)]
+    fn step(&mut self, op: Op) -> Result<(), u32> {
+        let s = &mut *self.slots;
+        match op {
+            Op::Move { dst, src } => s[dst as usize] = s[src as usize],
+            Op::CopyWords { dst, src, words } => {
+                s.copy_within(src as usize..(src + words) as usize, dst as usize);
+            }
+            Op::SetWord { dst, value } => s[dst as usize] = u64::from(value),
+            Op::Not(shift, args) => alu(s, args, |a, _| cut(shift, !a)),
+            Op::Neg(shift, args) => alu(s, args, |a, _| cut(shift, a.wrapping_neg())),
+            Op::Add(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_add(b))),
+            Op::Sub(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_sub(b))),
+            Op::Mul(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_mul(b))),
+            Op::Div(args) => alu(s, args, |a, b| a.checked_div(b).unwrap_or(0)),
+            Op::Mod(args) => alu(s, args, |a, b| a.checked_rem(b).unwrap_or(0)),
+            Op::AddSat(shift, args) => alu(s, args, |a, b| a.saturating_add(b).min(u64::MAX >> shift)),
+            Op::SubSat(args) => alu(s, args, u64::saturating_sub),
+            Op::AddSatSigned(shift, args) => {
+                alu(s, args, |a, b| clamp(shift, i128::from(signed(shift, a)) + i128::from(signed(shift, b))))
+            }
+            Op::SubSatSigned(shift, args) => {
+                alu(s, args, |a, b| clamp(shift, i128::from(signed(shift, a)) - i128::from(signed(shift, b))))
+            }
+            Op::And(args) => alu(s, args, |a, b| a & b),
+            Op::Or(args) => alu(s, args, |a, b| a | b),
+            Op::Xor(args) => alu(s, args, |a, b| a ^ b),
+            Op::Shl(shift, args) => alu(s, args, |a, b| if b < 64 { cut(shift, a << b) } else { 0 }),
+            Op::Shr(args) => alu(s, args, shift_right),
+            Op::ShrSigned(shift, args) => {
+                alu(s, args, |a, b| cut(shift, (signed(shift, a) >> b.min(63)) as u64));
+            }
+            Op::Eq(args) => alu(s, args, |a, b| u64::from(a == b)),
+            Op::Ne(args) => alu(s, args, |a, b| u64::from(a != b)),
+            Op::Lt(args) => alu(s, args, |a, b| u64::from(a < b)),
+            Op::LtSigned(shift, args) => {
+                alu(s, args, |a, b| u64::from(signed(shift, a) < signed(shift, b)));
+            }
+            Op::Le(args) => alu(s, args, |a, b| u64::from(a <= b)),
+            Op::LeSigned(shift, args) => {
+                alu(s, args, |a, b| u64::from(signed(shift, a) <= signed(shift, b)));
+            }
+            Op::Concat { low, args } => alu(s, args, |a, b| a << low | b),
+            Op::Truncate { shift, dst, src } => s[dst as usize] = cut(shift, s[src as usize]),
+            Op::SignExtend { shift, from, dst, src } => {
+                s[dst as usize] = cut(shift, signed(from, s[src as usize]) as u64);
+            }
+            Op::Slice { shift, low, dst, src } => s[dst as usize] = cut(shift, s[src as usize] >> low),
+            Op::SetSlice { shift, low, dst, src } => {
+                let hole = (u64::MAX >> shift) << low;
+                s[dst as usize] = s[dst as usize] & !hole | s[src as usize] << low;
+            }
+            _ => return self.step_out(op),
+        }
+        Ok(())
+    }
+
+    /// Operations that reach past the frame.
+    #[inline(always)]
+    fn step_out(&mut self, op: Op) -> Result<(), u32> {
+        match op {
+            Op::Extract { header } => return self.extract(header),
+            Op::Emit { header } => self.emit(header),
+            Op::Count { counter, index } => self.count(counter, index),
+            Op::VerifyChecksum(index) => self.verify_checksum(index),
+            Op::UpdateChecksum(index) => self.update_checksum(index),
+            Op::Verify { cond, error } => {
+                if get(self.slots, cond) == 0 {
+                    return Err(get(self.slots, error) as u32);
+                }
+            }
+            Op::Advance { bits } => return self.advance(get(self.slots, bits)),
+            Op::Lookahead { width, dst } => return self.lookahead(width, dst),
+            Op::PacketLength { dst, shift } => self.slots[dst as usize] = cut(shift, self.packet.len()),
+            Op::Slow(index) => return self.slow(index),
+            Op::Extern(index) => self.call_extern(index),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn select(&self, index: u32) -> Option<u32> {
+        let select = &self.code.selects[index as usize];
+        let key = select.keys.iter().fold(0, |key, &(slot, shift)| key | get(self.slots, slot) << shift);
+        let hit = select.cases.iter().find(|&&(value, mask, _)| key & mask == value);
+        hit.map(|case| case.2).or(select.default)
+    }
+
+    /// Rejects with an error, which the metadata keeps.
+    #[cold]
+    fn reject(&mut self, error: u32) -> End {
+        self.slots[self.code.parser_error as usize] = u64::from(error);
+        End::Reject(error)
+    }
+
+    #[cold]
+    fn trace_block(&mut self, pc: usize) {
+        // Blocks without code share an address; the last of them is the one that runs.
+        let after = self.code.blocks.partition_point(|block| block.0 as usize <= pc);
+        if let Some(&(address, func, block)) = after.checked_sub(1).and_then(|i| self.code.blocks.get(i))
+            && address as usize == pc
+        {
+            self.trace.block(func, BlockId(block));
+        }
+    }
+}
+
+impl Pipeline {
+    fn start<'a, 'e, 'o, T: Trace>(
+        &'a self,
+        frame: &'a mut Frame,
+        packet: PacketView<'a>,
+        env: Option<&'a mut Env<'e>>,
+        out: &'o mut Vec<u8>,
+        trace: &'a mut T,
+    ) -> Run<'a, 'e, 'o, T> {
+        let Frame { slots, calls, bytes, .. } = frame;
+        Run { code: self.code(), slots, calls, bytes, env, packet, at: 0, out: BitWriter::new(out), trace }
+    }
+
+    /// As [`Executor::parse`], with a trace.
+    pub fn parse_traced<T: Trace>(
+        &self,
+        frame: &mut Frame,
+        packet: PacketView<'_>,
+        env: &mut Env<'_>,
+        trace: &mut T,
+    ) -> ParseOutcome {
+        let mut none = Vec::new();
+        let entry = self.entry(self.v1model().parser);
+        let mut run = self.start(frame, packet, Some(env), &mut none, trace);
+        let error = match run.run(entry, limits::MAX_PARSER_STEPS) {
+            End::Done => None,
+            End::Reject(error) => Some(error),
+            End::StepLimit => {
+                run.reject(core_errors::PARSER_TIMEOUT);
+                Some(core_errors::PARSER_TIMEOUT)
+            }
+        };
+        ParseOutcome { consumed_bits: u32::try_from(run.at).unwrap_or(u32::MAX), error }
+    }
+
+    /// As [`Executor::run`], with a trace.
+    pub fn run_traced<T: Trace>(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, trace: &mut T) {
+        let mut none = Vec::new();
+        let entry = self.entry(func);
+        let end = self.start(frame, PacketView::default(), Some(&mut *env), &mut none, trace);
+        let mut run = end;
+        if run.run(entry, MAX_CONTROL_STEPS) == End::StepLimit {
+            env.effects.loop_limits_hit += 1;
+        }
+    }
+}
+
+impl Executor for Pipeline {
+    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome {
+        self.parse_traced(frame, packet, env, &mut NoTrace)
+    }
+
+    fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>) {
+        self.run_traced(func, frame, env, &mut NoTrace);
+    }
+
+    fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>) {
+        let entry = self.entry(self.v1model().deparser);
+        self.start(frame, PacketView::default(), None, out, &mut NoTrace).run(entry, MAX_CONTROL_STEPS);
+    }
+}

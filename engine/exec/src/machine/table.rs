@@ -1,0 +1,73 @@
+//! Applying tables and starting actions.
+
+use p4cc_ir::{ActionId, CounterId, TableId};
+
+use super::{Run, get};
+use crate::env::Trace;
+use crate::op::NO_SLOT;
+use crate::state::Chosen;
+
+impl<T: Trace> Run<'_, '_, '_, T> {
+    /// Looks the key up, writes hit and action, sets the action's parameters; the address to go on at.
+    pub(super) fn apply(&mut self, table: u32, hit_slot: u32, action_slot: u32) -> Option<u32> {
+        let code = self.code;
+        let plan = &code.tables[table as usize];
+        let key = self.code.layout.key as usize;
+        let mut last = u32::MAX;
+        for &(from, word, shift) in &plan.parts {
+            let value = get(self.slots, from) << shift;
+            let to = &mut self.slots[key + word as usize];
+            // The first field of a packed word replaces what an earlier table left there.
+            *to = if word == last { *to | value } else { value };
+            last = word;
+        }
+        let key = key..key + plan.words as usize;
+        let entry = self.env.as_ref()?.state.lookup(TableId(table), &self.slots[key]);
+        let hash = match (&plan.selector, entry) {
+            (Some((algorithm, data)), Some(entry)) => {
+                let grouped = self.env.as_ref()?.state.is_group(TableId(table), entry);
+                if grouped { self.hash(*algorithm, data) } else { 0 }
+            }
+            _ => 0,
+        };
+        let env = self.env.as_mut()?;
+        let chosen = env.state.choose(TableId(table), entry, hash, env.packet_length, env.now);
+        let Chosen { hit, action, position, args, color } = chosen;
+        if let Some(slot) = plan.color {
+            self.slots[slot as usize] = color;
+        }
+        if hit_slot != NO_SLOT {
+            self.slots[hit_slot as usize] = u64::from(hit);
+        }
+        if action_slot != NO_SLOT {
+            self.slots[action_slot as usize] = u64::from(position);
+        }
+        if T::ENABLED {
+            self.trace.table(TableId(table), hit);
+        }
+        let action = action?;
+        let plan = &self.code.actions[action.index()];
+        for (&to, &from) in plan.param_words.iter().zip(args) {
+            self.slots[to as usize] = from;
+        }
+        if T::ENABLED {
+            self.trace.action(action);
+        }
+        Some(plan.entry)
+    }
+
+    pub(super) fn enter_action(&mut self, action: u32) -> u32 {
+        if T::ENABLED {
+            self.trace.action(ActionId(action));
+        }
+        self.code.actions[action as usize].entry
+    }
+
+    #[inline]
+    pub(super) fn count(&mut self, counter: u32, index: u32) {
+        let index = get(self.slots, index);
+        if let Some(env) = self.env.as_mut() {
+            env.state.count(CounterId(counter), index, env.packet_length);
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! The register machine's operations: small, fixed size, operands as frame words.
+//!
+//! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables; narrow
+//! values are masked to their width before and after each operation.
+
+use p4cc_ir::{CloneKind, DigestId, FuncId, HashAlgorithm, MeterId, RegisterId, ValueSetId};
+
+use crate::bitplan::BitPlan;
+use crate::layout::{Layout, Place};
+
+/// Destination and operands of a two-operand operation on words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Args {
+    pub dst: u32,
+    pub a: u32,
+    pub b: u32,
+}
+
+/// "No word wanted" for optional results.
+pub(crate) const NO_SLOT: u32 = u32::MAX;
+
+/// One operation. The `u8` is 64 minus the width of the result (of the operands for signed comparisons), so that a
+/// mask is one shift.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Move {
+        dst: u32,
+        src: u32,
+    },
+    CopyWords {
+        dst: u32,
+        src: u32,
+        words: u32,
+    },
+    SetWord {
+        dst: u32,
+        value: u32,
+    },
+    Not(u8, Args),
+    Neg(u8, Args),
+    Add(u8, Args),
+    Sub(u8, Args),
+    Mul(u8, Args),
+    Div(Args),
+    Mod(Args),
+    AddSat(u8, Args),
+    SubSat(Args),
+    AddSatSigned(u8, Args),
+    SubSatSigned(u8, Args),
+    And(Args),
+    Or(Args),
+    Xor(Args),
+    Shl(u8, Args),
+    Shr(Args),
+    ShrSigned(u8, Args),
+    Eq(Args),
+    Ne(Args),
+    Lt(Args),
+    LtSigned(u8, Args),
+    Le(Args),
+    LeSigned(u8, Args),
+    /// `dst = src` cut to the result's width.
+    Truncate {
+        shift: u8,
+        dst: u32,
+        src: u32,
+    },
+    /// `dst = src`, sign-extended from `from` (64 minus the source's width).
+    SignExtend {
+        shift: u8,
+        from: u8,
+        dst: u32,
+        src: u32,
+    },
+    /// `dst = a << low | b`
+    Concat {
+        low: u8,
+        args: Args,
+    },
+    /// `dst = src >> low`, cut.
+    Slice {
+        shift: u8,
+        low: u8,
+        dst: u32,
+        src: u32,
+    },
+    /// Bits of `dst` from `low` on become `src`, whose width the shift gives.
+    SetSlice {
+        shift: u8,
+        low: u8,
+        dst: u32,
+        src: u32,
+    },
+    /// Wider than a word, or on stacks: see [`SlowOp`].
+    Slow(u32),
+
+    Extract {
+        header: u32,
+    },
+    Advance {
+        bits: u32,
+    },
+    Lookahead {
+        width: u32,
+        dst: u32,
+    },
+    PacketLength {
+        dst: u32,
+        shift: u8,
+    },
+    Verify {
+        cond: u32,
+        error: u32,
+    },
+    Emit {
+        header: u32,
+    },
+
+    Apply {
+        table: u32,
+        hit: u32,
+        action: u32,
+    },
+    Call {
+        action: u32,
+    },
+    Count {
+        counter: u32,
+        index: u32,
+    },
+    VerifyChecksum(u32),
+    UpdateChecksum(u32),
+    Extern(u32),
+
+    Jump {
+        to: u32,
+    },
+    Branch {
+        cond: u32,
+        then: u32,
+        otherwise: u32,
+    },
+    Select(u32),
+    SelectSlow(u32),
+    Return,
+    Exit,
+    Accept,
+    Reject,
+}
+
+/// An operation whose operands live in a side table.
+#[derive(Debug)]
+pub(crate) enum SlowOp {
+    Wide {
+        kind: WideKind,
+        dst: Place,
+        a: Place,
+        b: Place,
+    },
+    /// Equality of word ranges (varbits, headers without validity rules).
+    EqWords {
+        dst: u32,
+        a: u32,
+        b: u32,
+        words: u32,
+        negate: bool,
+    },
+    /// Makes the other members of a union member invalid, if it is valid itself.
+    ClearRivals {
+        header: u32,
+    },
+    /// Any of the words non-zero.
+    AnyWord {
+        dst: u32,
+        of: Box<[u32]>,
+    },
+    /// Equality of headers: word ranges, validity first.
+    HeaderEq {
+        dst: u32,
+        a: u32,
+        b: u32,
+        words: u32,
+    },
+    /// Copy of a stack's element field.
+    StackLoad {
+        dst: u32,
+        index: u32,
+        words: u32,
+        elements: Box<[u32]>,
+    },
+    StackStore {
+        src: u32,
+        index: u32,
+        words: u32,
+        elements: Box<[u32]>,
+    },
+    StackIsValid {
+        dst: u32,
+        index: u32,
+        elements: Box<[u32]>,
+    },
+    StackSetValid {
+        index: u32,
+        valid: bool,
+        elements: Box<[u32]>,
+    },
+    StackShift {
+        next: u32,
+        words: u32,
+        elements: Box<[u32]>,
+        count: u32,
+        push: bool,
+    },
+    ExtractVar {
+        header: u32,
+        varbit_bits: u32,
+    },
+    ExtractNext {
+        next: u32,
+        elements: Box<[u32]>,
+        varbit_bits: Option<u32>,
+    },
+    LookaheadWide {
+        dst: Place,
+    },
+    ValueSetMatch {
+        dst: u32,
+        set: ValueSetId,
+        keys: Box<[Place]>,
+    },
+}
+
+/// Operators of the wide path; signedness as in the IR.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum WideKind {
+    Not,
+    Neg,
+    Binary(p4cc_ir::BinOp),
+    Resize {
+        signed: bool,
+    },
+    Concat,
+    Slice {
+        lo: u32,
+    },
+    SetSlice {
+        lo: u32,
+    },
+    /// A wide amount or index as one word, `u64::MAX` if it does not fit.
+    Narrow,
+}
+
+/// A call of the architecture, operands resolved. Amounts and indices are narrow.
+#[derive(Debug)]
+pub(crate) enum ExternOp {
+    MeterExecute { meter: MeterId, index: u32, dst: Place },
+    RegisterRead { register: RegisterId, index: u32, dst: Place },
+    RegisterWrite { register: RegisterId, index: u32, src: Place },
+    Hash { dst: Place, algorithm: HashAlgorithm, base: Place, data: Data, max: Place },
+    Random { dst: Place, low: Place, high: Place },
+    MarkToDrop,
+    Digest { digest: DigestId, fields: Box<[Place]> },
+    Clone { kind: CloneKind, session: u32, field_list: Option<u32> },
+    Resubmit { field_list: u32 },
+    Recirculate { field_list: u32 },
+    Truncate { bytes: u32 },
+    LogMsg { format: Box<str>, args: Box<[Place]> },
+    Assert { cond: u32, place: Box<str> },
+}
+
+/// A `verify_checksum` or `update_checksum`.
+#[derive(Debug)]
+pub(crate) struct ChecksumOp {
+    pub cond: u32,
+    pub checksum: Place,
+    pub algorithm: HashAlgorithm,
+    pub with_payload: bool,
+    pub data: Data,
+}
+
+/// Fields that a hash or checksum reads, as one bit string padded with zeros at its end.
+#[derive(Debug)]
+pub(crate) struct Data {
+    /// Fields in order.
+    pub fields: Box<[Place]>,
+    /// How to pack them, unless one is a varbit.
+    pub plan: Option<BitPlan>,
+    /// For the Internet checksum: words and the shift that puts each on its 16-bit column.
+    pub columns: Box<[(u32, u8)]>,
+}
+
+/// A select or switch whose keys fit one word together.
+#[derive(Debug)]
+pub(crate) struct SelectOp {
+    /// Words and how far each shifts left.
+    pub keys: Box<[(u32, u8)]>,
+    /// Value, mask, target.
+    pub cases: Box<[(u64, u64, u32)]>,
+    /// Target when none matches; `None` rejects with `NoMatch`.
+    pub default: Option<u32>,
+}
+
+/// A select or switch of any width.
+#[derive(Debug)]
+pub(crate) struct SelectSlowOp {
+    pub keys: Box<[Place]>,
+    pub cases: Vec<(Box<[SlowKeyset]>, u32)>,
+    pub default: Option<u32>,
+}
+
+/// Keyset of the slow select: places of constants.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SlowKeyset {
+    Any,
+    Mask { value: Place, mask: Place },
+    Range { low: Place, high: Place, signed: bool },
+}
+
+/// How a header moves between packet and frame.
+#[derive(Debug)]
+pub(crate) struct HeaderPlan {
+    pub valid: u32,
+    /// Validity words of the other members of its union.
+    pub rivals: Box<[u32]>,
+    /// All fields when none is a varbit, else those before the varbit.
+    pub plan: BitPlan,
+    /// The varbit and what follows it.
+    pub tail: Option<(Place, BitPlan)>,
+}
+
+/// How an action starts.
+#[derive(Debug)]
+pub(crate) struct ActionPlan {
+    pub entry: u32,
+    /// Words of the parameters, in the order of the words of the arguments.
+    pub param_words: Box<[u32]>,
+}
+
+/// How a table reads its key.
+#[derive(Debug)]
+pub(crate) struct TablePlan {
+    /// `(word read, word of the packed key, left shift)`, packed words in ascending order.
+    pub parts: Box<[(u32, u32, u8)]>,
+    /// Words of the packed key.
+    pub words: u32,
+    /// Selector algorithm and fields.
+    pub selector: Option<(HashAlgorithm, Data)>,
+    /// Word that keeps the direct meter's colour.
+    pub color: Option<u32>,
+}
+
+/// A compiled program.
+#[derive(Debug)]
+pub(crate) struct Code {
+    pub layout: Layout,
+    pub ops: Vec<Op>,
+    /// Entry address of each function.
+    pub entries: Vec<u32>,
+    /// `(address, function, block)` in ascending order of addresses, for traces.
+    pub blocks: Vec<(u32, FuncId, u32)>,
+    pub slow: Vec<SlowOp>,
+    pub externs: Vec<ExternOp>,
+    pub checksums: Vec<ChecksumOp>,
+    pub selects: Vec<SelectOp>,
+    pub slow_selects: Vec<SelectSlowOp>,
+    pub headers: Vec<HeaderPlan>,
+    pub actions: Vec<ActionPlan>,
+    pub tables: Vec<TablePlan>,
+    /// Words of the standard metadata that the machine itself writes.
+    pub parser_error: u32,
+    pub checksum_error: u32,
+    pub egress_spec: Place,
+    pub mcast_grp: u32,
+}

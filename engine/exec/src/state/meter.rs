@@ -1,0 +1,76 @@
+//! Two-rate three-colour meter, colour-blind (RFC 2698).
+//!
+//! Invariant: integers only; a bucket counts picounits (a unit is a packet or a byte), so that a rate of one unit a
+//! second adds exactly one picounit each picosecond.
+
+use p4cc_units::Time;
+
+/// Picounits in one unit.
+const PICO: u128 = 1_000_000_000_000;
+
+/// Colours as v1model numbers them.
+pub const COLOR_GREEN: u64 = 0;
+/// Above the committed rate.
+pub const COLOR_YELLOW: u64 = 1;
+/// Above the peak rate.
+pub const COLOR_RED: u64 = 2;
+
+/// Rates and bursts of a meter cell, in packets or bytes (and per second).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeterConfig {
+    /// Committed rate, units/s.
+    pub cir: u64,
+    /// Committed burst, units.
+    pub cburst: u64,
+    /// Peak rate, units/s.
+    pub pir: u64,
+    /// Peak burst, units.
+    pub pburst: u64,
+}
+
+/// A meter cell. Without a configuration everything is green.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MeterCell {
+    config: Option<MeterConfig>,
+    committed: u128,
+    peak: u128,
+    filled_at: Time,
+}
+
+fn filled(tokens: u128, rate: u64, burst: u64, elapsed_ps: u64) -> u128 {
+    tokens.saturating_add(u128::from(rate) * u128::from(elapsed_ps)).min(u128::from(burst) * PICO)
+}
+
+impl MeterCell {
+    pub fn config(&self) -> Option<MeterConfig> {
+        self.config
+    }
+
+    /// Sets rates; both buckets start full.
+    pub fn configure(&mut self, config: Option<MeterConfig>) {
+        *self = Self { config, ..Self::default() };
+        if let Some(config) = config {
+            self.committed = u128::from(config.cburst) * PICO;
+            self.peak = u128::from(config.pburst) * PICO;
+        }
+    }
+
+    /// The colour of `units` arriving now.
+    pub fn execute(&mut self, units: u64, now: Time) -> u64 {
+        let Some(config) = self.config else { return COLOR_GREEN };
+        let elapsed = now.since(self.filled_at).as_ps();
+        self.filled_at = self.filled_at.max(now);
+        self.committed = filled(self.committed, config.cir, config.cburst, elapsed);
+        self.peak = filled(self.peak, config.pir, config.pburst, elapsed);
+        let need = u128::from(units) * PICO;
+        if self.peak < need {
+            return COLOR_RED;
+        }
+        self.peak -= need;
+        if self.committed < need {
+            return COLOR_YELLOW;
+        }
+        self.committed -= need;
+        COLOR_GREEN
+    }
+}

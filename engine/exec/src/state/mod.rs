@@ -1,0 +1,259 @@
+//! What outlives a packet: tables, profiles, counters, meters, registers, value sets.
+//!
+//! Invariants: made for one pipeline and valid for no other; every write is checked against the program first, so the
+//! data path checks nothing; iteration orders depend on contents only; a clone shares nothing mutable.
+
+mod action;
+mod arrays;
+mod control;
+mod index;
+pub(crate) mod meter;
+mod pattern;
+mod profile;
+mod table;
+mod validate;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use p4cc_ir::{ActionId, HashAlgorithm, Program, TableId, ValueSetId, VarType};
+use p4cc_units::Time;
+
+use self::index::Pattern;
+pub(crate) use self::pattern::KeyShape;
+use self::profile::ProfileState;
+use self::table::{TableState, Target};
+pub(crate) use self::validate::match_keys;
+use crate::Pipeline;
+use crate::checksum::{Crc, CrcParams, Hashes};
+use crate::control::{CounterCell, EntryAction, TableEntry};
+use crate::env::PacketView;
+
+/// v1model's drop port, unless the switch says otherwise.
+pub const DEFAULT_DROP_PORT: u32 = 511;
+
+/// Tables, profiles, counters, meters, registers and value sets of one switch. A clone is a snapshot.
+#[derive(Clone, Debug)]
+pub struct State {
+    program: Arc<Program>,
+    tables: Vec<TableState>,
+    profiles: Vec<ProfileState>,
+    counters: Vec<Vec<CounterCell>>,
+    meters: Vec<Vec<meter::MeterCell>>,
+    registers: Vec<RegisterState>,
+    value_sets: Vec<ValueSetState>,
+    hashes: Hashes,
+    drop_port: u32,
+    ports_down: BTreeSet<u32>,
+}
+
+#[derive(Clone, Debug)]
+struct RegisterState {
+    words_per_cell: usize,
+    ty: VarType,
+    words: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct ValueSetState {
+    shape: KeyShape,
+    members: Vec<Vec<p4cc_ir::MatchValue>>,
+    patterns: Vec<Pattern>,
+}
+
+/// What applying a table comes to.
+pub(crate) struct Chosen<'a> {
+    pub hit: bool,
+    /// `None`: a group without a usable member runs nothing.
+    pub action: Option<ActionId>,
+    /// Place in the table's action list.
+    pub position: u32,
+    pub args: &'a [u64],
+    /// Colour of the direct meter; green on a miss.
+    pub color: u64,
+}
+
+impl State {
+    /// The state a pipeline starts with: source entries and default actions are installed, all else is empty or zero.
+    pub fn new(pipeline: &Pipeline) -> State {
+        let program = Arc::clone(pipeline.program());
+        let mut state = State {
+            tables: Self::tables(&program),
+            profiles: program.profiles.iter().map(ProfileState::new).collect(),
+            counters: arrays::counters(&program),
+            meters: arrays::meters(&program),
+            registers: arrays::registers(&program),
+            value_sets: arrays::value_sets(&program),
+            hashes: Hashes::default(),
+            drop_port: DEFAULT_DROP_PORT,
+            ports_down: BTreeSet::new(),
+            program,
+        };
+        state.install_source_entries();
+        state
+    }
+
+    fn tables(program: &Program) -> Vec<TableState> {
+        let tables = program.tables.iter().enumerate();
+        tables.map(|(id, table)| TableState::new(program, TableId::from_index(id), table)).collect()
+    }
+
+    fn install_source_entries(&mut self) {
+        let program = Arc::clone(&self.program);
+        for (id, table) in program.tables.iter().enumerate() {
+            for entry in &table.entries {
+                let id = TableId::from_index(id);
+                let position = action::position(&program, id, entry.action.action);
+                let matches: Vec<_> = entry.matches.iter().map(validate::canonical).collect();
+                let state = &mut self.tables[id.index()];
+                // The first of two equal entries wins, as it does by order in the source.
+                if state.place(&(matches.clone(), entry.priority)).is_some() {
+                    continue;
+                }
+                let target = Target::Action(action::Resolved::new(&entry.action, position));
+                let stored = TableEntry {
+                    matches,
+                    priority: entry.priority,
+                    action: EntryAction::Direct(entry.action.clone()),
+                    metadata: Vec::new(),
+                    idle_timeout_ns: 0,
+                    is_const: entry.is_const || table.const_entries,
+                };
+                state.insert(stored, target);
+            }
+        }
+    }
+
+    /// The program it serves.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
+    }
+
+    /// Port that `mark_to_drop` sends to.
+    pub fn drop_port(&self) -> u32 {
+        self.drop_port
+    }
+
+    /// Sets the port that `mark_to_drop` sends to.
+    pub fn set_drop_port(&mut self, port: u32) {
+        self.drop_port = port;
+    }
+
+    /// Tells selectors that a port went up or down; members that watch a port which is down are not chosen.
+    pub fn set_port_up(&mut self, port: u32, up: bool) {
+        let changed = if up { self.ports_down.remove(&port) } else { self.ports_down.insert(port) };
+        if changed {
+            let down = &self.ports_down;
+            self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !down.contains(&port)));
+        }
+    }
+
+    /// Sets the parameters of `crc16_custom`.
+    pub fn set_crc16_custom(&mut self, params: CrcParams) {
+        self.hashes.crc16_custom = Crc::new(16, params);
+    }
+
+    /// Sets the parameters of `crc32_custom`.
+    pub fn set_crc32_custom(&mut self, params: CrcParams) {
+        self.hashes.crc32_custom = Crc::new(32, params);
+    }
+
+    /// A hash of bytes and payload.
+    pub(crate) fn hash(
+        &self,
+        algorithm: HashAlgorithm,
+        bytes: PacketView<'_>,
+        payload: PacketView<'_>,
+    ) -> u64 {
+        self.hashes.compute(algorithm, bytes.bytes, payload)
+    }
+
+    /// The entry that a packed key hits.
+    #[inline]
+    pub(crate) fn lookup(&self, table: TableId, key: &[u64]) -> Option<u32> {
+        self.tables[table.index()].find(key)
+    }
+
+    /// Whether an entry leaves its action to a group.
+    #[inline]
+    pub(crate) fn is_group(&self, table: TableId, entry: u32) -> bool {
+        matches!(self.tables[table.index()].targets.get(entry as usize), Some(Some(Target::Group(_))))
+    }
+
+    /// Counts the hit and chooses the action.
+    #[inline]
+    pub(crate) fn choose(
+        &mut self,
+        id: TableId,
+        entry: Option<u32>,
+        hash: u64,
+        packet_length: u32,
+        now: Time,
+    ) -> Chosen<'_> {
+        let mut color = meter::COLOR_GREEN;
+        if let Some(entry) = entry
+            && self.tables[id.index()].counts
+        {
+            color = self.count_hit(id, entry, packet_length, now);
+        }
+        let table = &self.tables[id.index()];
+        let target = entry.and_then(|entry| table.targets.get(entry as usize)?.as_ref());
+        let (resolved, position) = match target {
+            None => (Some(&table.default), table.default.position),
+            Some(Target::Action(resolved)) => (Some(resolved), resolved.position),
+            Some(Target::Member(place)) => self.of_profile(id, |profile| profile.member_action(*place)),
+            Some(Target::Group(place)) => self.of_profile(id, |profile| profile.group_action(*place, hash)),
+        };
+        Chosen {
+            hit: target.is_some(),
+            action: resolved.map(|resolved| resolved.action),
+            position,
+            args: resolved.map_or(&[], |resolved| &resolved.args),
+            color,
+        }
+    }
+
+    /// A profile's choice with its place in the table's action list; past the list when there is none.
+    #[inline]
+    fn of_profile<'a>(
+        &'a self,
+        id: TableId,
+        choose: impl FnOnce(&'a ProfileState) -> Option<&'a action::Resolved>,
+    ) -> (Option<&'a action::Resolved>, u32) {
+        let table = &self.program.tables[id.index()];
+        let profile = table.profile.and_then(|profile| self.profiles.get(profile.index()));
+        match profile.and_then(choose) {
+            Some(resolved) => (Some(resolved), action::position(&self.program, id, resolved.action)),
+            None => (None, table.actions.len() as u32),
+        }
+    }
+
+    /// Direct counter, direct meter and last-hit time of an entry; the meter's colour.
+    fn count_hit(&mut self, id: TableId, entry: u32, packet_length: u32, now: Time) -> u64 {
+        let table = &self.program.tables[id.index()];
+        let Some(stored) = self.tables[id.index()].get_mut(entry) else { return meter::COLOR_GREEN };
+        stored.last_hit = now;
+        if table.counter.is_some() {
+            arrays::count(&mut stored.counter, packet_length);
+        }
+        table.meter.map_or(meter::COLOR_GREEN, |meter| {
+            let unit = self.program.meters[meter.index()].unit;
+            stored.meter.execute(arrays::metered_units(unit, packet_length), now)
+        })
+    }
+
+    /// Whether some member of a value set matches; one word range per key.
+    pub(crate) fn value_set_matches<'k>(
+        &self,
+        set: ValueSetId,
+        keys: impl Iterator<Item = &'k [u64]>,
+    ) -> bool {
+        let set = &self.value_sets[set.index()];
+        if set.patterns.is_empty() {
+            return false;
+        }
+        let mut key = smallvec::SmallVec::<[u64; 8]>::new();
+        keys.for_each(|words| key.extend_from_slice(words));
+        set.patterns.iter().any(|pattern| pattern.matches(&key))
+    }
+}
