@@ -48,20 +48,32 @@ impl Parser<'_> {
     /// Items up to the closing brace, which is consumed; the opening one was. An item with an error is left out.
     pub(super) fn members<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
-        while !matches!(self.tok(), Tok::RBrace | Tok::Eof) && !self.at_top_word() && !self.full {
-            let start = self.at;
-            let depth = self.scopes.depth();
-            match item(self) {
-                Ok(found) => items.push(found),
-                Err(Failed) if self.at > start && self.at_top_word() => return Err(Failed),
-                Err(Failed) => {
-                    self.scopes.truncate(depth);
-                    self.skip_item(start);
-                }
-            }
+        while self.more_items() {
+            items.extend(self.item(&mut item)?);
         }
         self.expect(Tok::RBrace)?;
         Ok(items)
+    }
+
+    /// The braces hold more.
+    pub(super) fn more_items(&self) -> bool {
+        !matches!(self.tok(), Tok::RBrace | Tok::Eof) && !self.at_top_word() && !self.full
+    }
+
+    /// One item; after an error in it `None`, with parsing to go on at the next item. Fails if the closing brace of the
+    /// list is missing.
+    pub(super) fn item<T>(&mut self, item: &mut impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Option<T>> {
+        let start = self.at;
+        let depth = self.scopes.depth();
+        match item(self) {
+            Ok(found) => Ok(Some(found)),
+            Err(Failed) if self.at > start && self.at_top_word() => Err(Failed),
+            Err(Failed) => {
+                self.scopes.truncate(depth);
+                self.skip_item(start);
+                Ok(None)
+            }
+        }
     }
 
     fn top_declaration(&mut self) -> Parsed<Decls> {
@@ -319,7 +331,7 @@ impl Parser<'_> {
                 parser.bump();
                 let annotations = parser.annotations()?;
                 apply = Some(parser.block(annotations)?);
-                return if parser.at(Tok::RBrace) {
+                return if !parser.more_items() {
                     Ok(None)
                 } else {
                     parser.expected("`}`: `apply` is the last part of a control")

@@ -54,4 +54,28 @@ impl Parser<'_> {
                     | Tok::Typedef
             )
     }
+
+    /// An action or table, annotated or not, begins on this line. Among statements that means a `}` is missing before.
+    pub(super) fn at_control_member(&self) -> bool {
+        self.token().new_line && matches!(self.tok_behind_annotations(), Tok::Action | Tok::Table)
+    }
+
+    fn tok_behind_annotations(&self) -> Tok {
+        let mut ahead = 0;
+        while self.peek(ahead).tok == Tok::At {
+            ahead += 2;
+            let mut depth = 0u32;
+            loop {
+                match self.peek(ahead).tok {
+                    Tok::LParen | Tok::LBracket => depth += 1,
+                    Tok::RParen | Tok::RBracket => depth = depth.saturating_sub(1),
+                    Tok::Eof => return Tok::Eof,
+                    _ if depth == 0 => break,
+                    _ => {}
+                }
+                ahead += 1;
+            }
+        }
+        self.peek(ahead).tok
+    }
 }

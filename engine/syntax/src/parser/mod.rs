@@ -184,6 +184,10 @@ impl Parser<'_> {
         if self.guessing > 0 || self.full {
             return;
         }
+        // What stands at one place is wrong for one reason: the first.
+        if self.diags.last().is_some_and(|last| last.span.start == diag.span.start) {
+            return;
+        }
         let errors = self.diags.iter().filter(|diag| diag.severity == Severity::Error).count();
         if errors >= MAX_ERRORS {
             self.full = true;

@@ -13,9 +13,27 @@ impl Parser<'_> {
     pub(super) fn block(&mut self, annotations: Vec<Annotation>) -> Parsed<Block> {
         let start = self.expect(Tok::LBrace)?;
         self.scopes.push();
-        let stmts = self.members(Self::statement);
+        let stmts = self.statements();
         self.scopes.pop();
         Ok(Block { annotations, stmts: stmts?, span: self.since(start) })
+    }
+
+    /// Statements up to the closing brace, which is consumed. A brace missing before an action or table is reported and
+    /// otherwise taken as read, so that the members behind it are parsed as what they are.
+    fn statements(&mut self) -> Parsed<Vec<Stmt>> {
+        let mut stmts = Vec::new();
+        while self.more_items() {
+            if self.at_control_member() {
+                let message = "expected `}` before this: an action or table is no statement";
+                self.report(Diagnostic::error(self.span(), message));
+                return Ok(stmts);
+            }
+            if let Some(stmt) = self.item(&mut Self::statement)? {
+                stmts.push(stmt);
+            }
+        }
+        self.expect(Tok::RBrace)?;
+        Ok(stmts)
     }
 
     /// A statement or a declaration among statements.
