@@ -1,1 +1,37 @@
 //! v1model switch, sans-IO: pipeline, packet replication, traffic manager.
+//!
+//! A [`Switch`] takes packets with the time at which they arrive and gives packets back when a port is free. It reads
+//! no clock, opens no socket and logs nothing: the simulator and the daemon are shells around it. The P4 program
+//! decides everything that happens to a packet; nothing here marks, routes or inspects headers.
+//!
+//! ```text
+//!  receive ─► parser ─► ingress ─► clone / resubmit / multicast / drop ─► queues of each port
+//!                                                                             │ port idle
+//!  Transmission ◄── deparser ◄── checksum ◄── egress ◄───────────── transmit ─┘
+//! ```
+//!
+//! Invariants:
+//! - nothing is unbounded: passes, queues, replicas, what waits for the controller;
+//! - packets are conserved ([`SwitchCounters`]);
+//! - a clone of a switch goes on exactly as the original would.
+
+pub mod config;
+mod core;
+pub mod counters;
+mod live;
+pub mod packet;
+pub mod pre;
+mod program;
+pub mod random;
+mod switch;
+pub mod tm;
+
+pub use self::core::MAX_CONTROLLER_QUEUE;
+pub use config::{ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
+pub use counters::{DropCause, Drops, PortCounters, QueueCounters, SwitchCounters};
+pub use packet::{MAX_PACKET_BYTES, Packet};
+pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};
+pub use program::MAX_PASSES;
+pub use random::Stream;
+pub use switch::{Switch, Transmission};
+pub use tm::link_bytes;

@@ -1,0 +1,133 @@
+//! What a switch is without its program: queues, replication, counters, what waits for the controller.
+
+use std::collections::VecDeque;
+
+use p4cc_exec::DigestMessage;
+use p4cc_units::Time;
+
+use crate::config::{SwitchConfig, TimestampUnit};
+use crate::counters::{DropCause, SwitchCounters};
+use crate::live::Saved;
+use crate::packet::Packet;
+use crate::pre::ReplicationEngine;
+use crate::random::Stream;
+use crate::tm::TrafficManager;
+
+/// Most packet-ins, and most digest messages, that wait for the controller.
+pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
+
+/// v1model's `instance_type`, with BMv2's values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub(crate) enum Instance {
+    Normal = 0,
+    IngressClone = 1,
+    EgressClone = 2,
+    Recirculated = 4,
+    Replica = 5,
+    Resubmitted = 6,
+}
+
+/// A packet between ingress and egress.
+#[derive(Clone, Debug)]
+pub(crate) struct Queued {
+    /// As it came in; its first `payload_at` bytes are the parsed headers.
+    pub packet: Packet,
+    /// The live part of its frame.
+    pub saved: Saved,
+    pub enqueued_at: Time,
+    /// Bytes parsed into headers.
+    pub payload_at: u32,
+    /// Length as it came in, v1model's `packet_length`.
+    pub length: u32,
+    /// Length that it is cut to when it leaves.
+    pub truncate: u32,
+    pub rid: u16,
+    /// Port that it came in on, for what has to be counted against it.
+    pub ingress_port: u16,
+    pub instance: Instance,
+    /// Resubmissions, recirculations and clones that led to it.
+    pub passes: u8,
+}
+
+/// Everything of a switch but the program.
+#[derive(Clone, Debug)]
+pub(crate) struct Core {
+    pub config: SwitchConfig,
+    pub tm: TrafficManager<Queued>,
+    /// Packets for the controller that have yet to pass egress. Empty between calls.
+    pub cpu_queue: VecDeque<Queued>,
+    pub pre: ReplicationEngine,
+    pub random: Stream,
+    pub counters: SwitchCounters,
+    pub packet_ins: VecDeque<Packet>,
+    pub digests: VecDeque<DigestMessage>,
+}
+
+impl Core {
+    pub fn new(config: SwitchConfig) -> Self {
+        Self {
+            tm: TrafficManager::new(&config.ports),
+            cpu_queue: VecDeque::new(),
+            pre: ReplicationEngine::default(),
+            random: Stream::named(config.seed, &format!("switch.{}", config.device_id)),
+            counters: SwitchCounters::default(),
+            packet_ins: VecDeque::new(),
+            digests: VecDeque::new(),
+            config,
+        }
+    }
+
+    /// Time as the program sees it.
+    pub fn timestamp(&self, time: Time) -> u64 {
+        match self.config.timestamp_unit {
+            TimestampUnit::Us => time.as_us(),
+            TimestampUnit::Ns => time.as_ns(),
+        }
+    }
+
+    /// Counts a drop against the port that the packet came in on.
+    pub fn drop_at(&mut self, ingress_port: u32, priority: u8, cause: DropCause) {
+        self.counters.drops.add(cause);
+        if let Some(port) = self.tm.port(ingress_port) {
+            let queue = usize::from(priority & 7);
+            self.tm.counters_mut(port).queues[queue].dropped.add(cause);
+        }
+    }
+
+    /// Counts a drop of a packet that left the queue of an egress port.
+    pub fn drop_from(&mut self, egress_port: u32, priority: u8, cause: DropCause) {
+        self.drop_at(egress_port, priority, cause);
+    }
+
+    /// Puts a packet into the queue of a port, or drops and counts it.
+    pub fn enqueue(&mut self, port: u32, priority: u8, queued: Queued) {
+        if self.config.cpu_port == Some(port) {
+            if self.cpu_queue.len() < MAX_CONTROLLER_QUEUE {
+                self.cpu_queue.push_back(queued);
+            } else {
+                self.drop_at(u32::from(queued.ingress_port), priority, DropCause::ControllerQueue);
+            }
+            return;
+        }
+        let Some(index) = self.tm.port(port) else {
+            self.drop_at(u32::from(queued.ingress_port), priority, DropCause::NoSuchPort);
+            return;
+        };
+        let frame_bytes = queued.length.min(queued.truncate);
+        if let Err(cause) = self.tm.enqueue(index, priority, frame_bytes, queued) {
+            self.counters.drops.add(cause);
+        }
+    }
+
+    /// Keeps digests for the controller, up to the bound.
+    pub fn keep_digests(&mut self, digests: &mut Vec<DigestMessage>) {
+        for message in digests.drain(..) {
+            if self.digests.len() < MAX_CONTROLLER_QUEUE {
+                self.digests.push_back(message);
+            } else {
+                self.counters.digests_lost += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! What a switch counts. Invariant: no packet goes away without adding one to exactly one drop counter.
+
+use crate::config::PRIORITIES;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum DropCause {
+    /// The queue was full.
+    TailDrop,
+    /// The program dropped it in ingress.
+    Ingress,
+    /// The program dropped it in egress.
+    Egress,
+    /// No program is loaded.
+    NoPipeline,
+    /// It came in on, or was sent to, a port that the switch does not have.
+    NoSuchPort,
+    /// It was sent to a multicast group that does not exist or is empty.
+    NoReplicas,
+    /// It was resubmitted, recirculated or cloned more often than [`crate::MAX_PASSES`].
+    LoopLimit,
+    /// It is longer than [`crate::MAX_PACKET_BYTES`].
+    TooLong,
+    /// The controller did not fetch earlier packet-ins.
+    ControllerQueue,
+}
+
+impl DropCause {
+    /// How many causes there are.
+    pub const COUNT: usize = 9;
+
+    /// All causes, in the order of [`Self::index`].
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::TailDrop,
+        Self::Ingress,
+        Self::Egress,
+        Self::NoPipeline,
+        Self::NoSuchPort,
+        Self::NoReplicas,
+        Self::LoopLimit,
+        Self::TooLong,
+        Self::ControllerQueue,
+    ];
+
+    /// Place in a [`Drops`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TailDrop => "tail_drop",
+            Self::Ingress => "ingress",
+            Self::Egress => "egress",
+            Self::NoPipeline => "no_pipeline",
+            Self::NoSuchPort => "no_such_port",
+            Self::NoReplicas => "no_replicas",
+            Self::LoopLimit => "loop_limit",
+            Self::TooLong => "too_long",
+            Self::ControllerQueue => "controller_queue",
+        }
+    }
+}
+
+/// Dropped packets by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Drops([u64; DropCause::COUNT]);
+
+impl Drops {
+    /// Packets dropped for this cause.
+    pub fn of(&self, cause: DropCause) -> u64 {
+        self.0[cause.index()]
+    }
+
+    /// Packets dropped for any cause.
+    pub fn total(&self) -> u64 {
+        self.0.iter().sum()
+    }
+
+    pub(crate) fn add(&mut self, cause: DropCause) {
+        self.0[cause.index()] += 1;
+    }
+}
+
+/// Counters of one queue.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct QueueCounters {
+    /// Packets taken in.
+    pub enqueued_pkts: u64,
+    /// Their bytes on the link.
+    pub enqueued_bytes: u64,
+    /// Most packets that waited at once.
+    pub peak_depth_pkts: u32,
+    /// Most bytes that waited at once.
+    pub peak_depth_bytes: u64,
+    /// Drops: tail drops and egress drops of this queue, and of packets that came in on this port those that never
+    /// reached a queue (by their `priority` metadata).
+    pub dropped: Drops,
+}
+
+/// Counters of a port.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PortCounters {
+    /// Packets received.
+    pub rx_pkts: u64,
+    /// Bytes received, Ethernet header included.
+    pub rx_bytes: u64,
+    /// Packets sent.
+    pub tx_pkts: u64,
+    /// Bytes sent, Ethernet header included.
+    pub tx_bytes: u64,
+    /// By priority.
+    pub queues: [QueueCounters; PRIORITIES],
+}
+
+impl PortCounters {
+    /// Packets dropped, over all queues and causes.
+    pub fn dropped(&self) -> u64 {
+        self.queues.iter().map(|queue| queue.dropped.total()).sum()
+    }
+
+    /// The deepest that any queue of the port was, in packets.
+    pub fn peak_depth_pkts(&self) -> u32 {
+        self.queues.iter().map(|queue| queue.peak_depth_pkts).max().unwrap_or(0)
+    }
+}
+
+/// Counters of the whole switch. Packets are conserved:
+/// `received + packet_outs + copies = sent + packet_ins + drops.total() + waiting`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct SwitchCounters {
+    /// Packets received on ports.
+    pub received: u64,
+    /// Packets given by the controller.
+    pub packet_outs: u64,
+    /// Copies made: clones, and multicast copies beyond the original.
+    pub copies: u64,
+    /// Packets sent out of ports.
+    pub sent: u64,
+    /// Packets given to the controller.
+    pub packet_ins: u64,
+    /// Drops of all ports, and of packets that belong to no port.
+    pub drops: Drops,
+    /// Resubmissions.
+    pub resubmitted: u64,
+    /// Recirculations.
+    pub recirculated: u64,
+    /// Packets whose parser rejected them; the program decides what becomes of them.
+    pub parser_errors: u64,
+    /// Digests lost because the controller did not fetch earlier ones.
+    pub digests_lost: u64,
+    /// `assert` or `assume` that did not hold.
+    pub assertions_failed: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_stand_at_their_index_with_distinct_names() {
+        for (i, cause) in DropCause::ALL.into_iter().enumerate() {
+            assert_eq!(cause.index(), i);
+            assert_eq!(DropCause::ALL.iter().filter(|other| other.name() == cause.name()).count(), 1);
+        }
+    }
+}

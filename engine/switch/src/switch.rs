@@ -1,0 +1,215 @@
+//! The switch as its shells see it: packets in, transmissions out, and what the control plane reads and writes.
+
+use std::sync::Arc;
+
+use p4cc_exec::{DigestMessage, Pipeline, State};
+use p4cc_units::{Span, Time};
+
+use crate::config::{ConfigError, SwitchConfig};
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE};
+use crate::counters::{DropCause, PortCounters, SwitchCounters};
+use crate::packet::{MAX_PACKET_BYTES, Packet};
+use crate::pre::ReplicationEngine;
+use crate::program::{Arrival, LeftQueue, Program};
+use crate::tm::time_on_link;
+
+/// A packet on its way out.
+#[derive(Debug)]
+pub struct Transmission {
+    /// The packet.
+    pub packet: Packet,
+    /// How long the port is busy with it.
+    pub duration: Span,
+}
+
+/// A switch.
+#[derive(Clone)]
+pub struct Switch {
+    core: Core,
+    program: Option<Box<Program>>,
+}
+
+impl Switch {
+    /// A switch without a program: it drops and counts what it receives.
+    ///
+    /// # Errors
+    /// The first value of the configuration that is out of bounds.
+    pub fn new(config: SwitchConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(Self { core: Core::new(config), program: None })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &SwitchConfig {
+        &self.core.config
+    }
+
+    /// P4Runtime's device id.
+    pub fn device_id(&self) -> u64 {
+        self.core.config.device_id
+    }
+
+    /// Loads a program with fresh state; groups and sessions are removed, and waiting packets dropped and counted,
+    /// since both belong to the program before.
+    pub fn set_pipeline(&mut self, pipeline: Arc<Pipeline>) {
+        let waiting = self.core.tm.clear();
+        for _ in 0..waiting {
+            self.core.counters.drops.add(DropCause::NoPipeline);
+        }
+        self.core.pre = ReplicationEngine::default();
+        self.core.digests.clear();
+        self.program = Some(Box::new(Program::new(pipeline)));
+    }
+
+    /// The loaded program.
+    pub fn pipeline(&self) -> Option<&Arc<Pipeline>> {
+        self.program.as_ref().map(|program| &program.pipeline)
+    }
+
+    /// Tables, counters and registers of the loaded program.
+    pub fn state(&self) -> Option<&State> {
+        self.program.as_ref().map(|program| &program.state)
+    }
+
+    /// Tables, counters and registers of the loaded program, to change.
+    pub fn state_mut(&mut self) -> Option<&mut State> {
+        self.program.as_mut().map(|program| &mut program.state)
+    }
+
+    /// The same switch at the start of another run: program, tables, cells, groups and sessions as they are now, empty
+    /// queues, counters of zero, and the random stream of the seed.
+    pub fn fork(&self, seed: u64) -> Self {
+        let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
+        core.pre = self.core.pre.clone();
+        Self { core, program: self.program.clone() }
+    }
+
+    /// Takes a packet that arrived on a port through ingress into queues. Ask [`Self::next_ready`] afterwards.
+    pub fn receive(&mut self, now: Time, port: u32, packet: Packet) {
+        let core = &mut self.core;
+        core.counters.received += 1;
+        let Some(index) = core.tm.port(port) else {
+            core.drop_at(port, 0, DropCause::NoSuchPort);
+            return;
+        };
+        let length = packet.len();
+        let counters = core.tm.counters_mut(index);
+        counters.rx_pkts += 1;
+        counters.rx_bytes += u64::from(length);
+        self.enter(now, port, packet);
+    }
+
+    /// Takes a packet of the controller: it enters ingress on the CPU port, its controller header in front. Without a
+    /// CPU port it is dropped and counted.
+    pub fn packet_out(&mut self, now: Time, packet: Packet) {
+        self.core.counters.packet_outs += 1;
+        match self.core.config.cpu_port {
+            Some(port) => self.enter(now, port, packet),
+            None => self.core.drop_at(u32::MAX, 0, DropCause::NoSuchPort),
+        }
+    }
+
+    fn enter(&mut self, now: Time, port: u32, packet: Packet) {
+        if packet.len() > MAX_PACKET_BYTES {
+            self.core.drop_at(port, 0, DropCause::TooLong);
+            return;
+        }
+        let Some(program) = &mut self.program else {
+            self.core.drop_at(port, 0, DropCause::NoPipeline);
+            return;
+        };
+        let arrival = Arrival { packet, ingress_port: port, instance: Instance::Normal, passes: 0 };
+        program.receive(&mut self.core, now, arrival);
+        deliver_to_controller(program, &mut self.core, now);
+    }
+
+    /// Starts the transmission of a port that is idle: takes packets from its queues through egress until one is to be
+    /// sent. The caller asks again when the duration is over.
+    pub fn transmit(&mut self, now: Time, port: u32) -> Option<Transmission> {
+        let index = self.core.tm.port(port)?;
+        let program = self.program.as_mut()?;
+        loop {
+            let left = self.core.tm.dequeue(index)?;
+            let left = LeftQueue {
+                queued: left.item,
+                port,
+                priority: left.priority,
+                enq_depth: left.enq_depth,
+                deq_depth: left.deq_depth,
+            };
+            let sent = program.egress(&mut self.core, now, left);
+            deliver_to_controller(program, &mut self.core, now);
+            let Some(packet) = sent else { continue };
+            self.core.counters.sent += 1;
+            let length = packet.len();
+            let counters = self.core.tm.counters_mut(index);
+            counters.tx_pkts += 1;
+            counters.tx_bytes += u64::from(length);
+            let duration = time_on_link(self.core.tm.config(index), length);
+            return Some(Transmission { packet, duration });
+        }
+    }
+
+    /// A port that got work while it had none, once for each time; start it if it is idle.
+    pub fn next_ready(&mut self) -> Option<u32> {
+        self.core.tm.next_ready()
+    }
+
+    /// Takes the packets for the controller, controller header in front.
+    pub fn take_packet_ins(&mut self) -> Vec<Packet> {
+        self.core.packet_ins.drain(..).collect()
+    }
+
+    /// Takes the digest messages for the controller.
+    pub fn take_digests(&mut self) -> Vec<DigestMessage> {
+        self.core.digests.drain(..).collect()
+    }
+
+    /// Multicast groups and clone sessions.
+    pub fn pre(&self) -> &ReplicationEngine {
+        &self.core.pre
+    }
+
+    /// Multicast groups and clone sessions, to change.
+    pub fn pre_mut(&mut self) -> &mut ReplicationEngine {
+        &mut self.core.pre
+    }
+
+    /// Counters of the whole switch.
+    pub fn counters(&self) -> &SwitchCounters {
+        &self.core.counters
+    }
+
+    /// Counters of a port.
+    pub fn port_counters(&self, port: u32) -> Option<&PortCounters> {
+        self.core.tm.port(port).map(|index| self.core.tm.counters(index))
+    }
+
+    /// Packets waiting in all queues of a port; 0 for a port that is not there.
+    pub fn port_depth_pkts(&self, port: u32) -> u32 {
+        self.core.tm.port(port).map_or(0, |index| self.core.tm.port_depth_pkts(index))
+    }
+
+    /// Packets waiting in all queues of all ports.
+    pub fn waiting(&self) -> u64 {
+        self.core.tm.waiting()
+    }
+}
+
+/// Takes the packets of the CPU port through egress to the controller's queue.
+fn deliver_to_controller(program: &mut Program, core: &mut Core, now: Time) {
+    while let Some(queued) = core.cpu_queue.pop_front() {
+        let deq_depth = core.cpu_queue.len() as u32;
+        let port = core.config.cpu_port.unwrap_or_default();
+        let ingress_port = u32::from(queued.ingress_port);
+        // The controller's port has no queue in time: packets pass at once.
+        let left = LeftQueue { queued, port, priority: 0, enq_depth: 0, deq_depth };
+        let Some(packet) = program.egress(core, now, left) else { continue };
+        if core.packet_ins.len() < MAX_CONTROLLER_QUEUE {
+            core.counters.packet_ins += 1;
+            core.packet_ins.push_back(packet);
+        } else {
+            core.drop_at(ingress_port, 0, DropCause::ControllerQueue);
+        }
+    }
+}
