@@ -22,6 +22,10 @@ DEFAULT_ELECTION_ID = 1
 # Entities in one read, so that no answer outgrows a message.
 MAX_READ_ENTITIES = 1000
 
+# How long a bid is repeated while the switch still lists a session that has ended.
+ELECTION_ATTEMPTS = 20
+ELECTION_PAUSE_S = 0.05
+
 _REMEDIES: Mapping[GRPCStatusCode, str] = {
     GRPCStatusCode.UNAVAILABLE: "start the switch, or correct the address",
     GRPCStatusCode.DEADLINE_EXCEEDED: "see whether the switch still works, or give it a longer timeout",
@@ -30,6 +34,7 @@ _REMEDIES: Mapping[GRPCStatusCode, str] = {
     GRPCStatusCode.FAILED_PRECONDITION: "push a pipeline first",
     GRPCStatusCode.RESOURCE_EXHAUSTED: "raise the size in the P4 program, or write less",
     GRPCStatusCode.ALREADY_EXISTS: "another controller wrote meanwhile; install again",
+    GRPCStatusCode.INVALID_ARGUMENT: "see that controller and P4 program agree",
     GRPCStatusCode.UNIMPLEMENTED: "the switch lacks this feature",
 }
 
@@ -62,25 +67,45 @@ class Session:
 
     async def become_primary(self, election_id: int = DEFAULT_ELECTION_ID) -> None:
         """Win the arbitration with this id; raises SwitchError if another controller has a higher or the same one."""
-        request = p4r.StreamMessageRequest(
-            arbitration=p4r.MasterArbitrationUpdate(
-                device_id=self.target.device_id, election_id=U128.encode(election_id)
-            )
-        )
+        for attempt in range(ELECTION_ATTEMPTS):
+            if attempt:
+                await asyncio.sleep(ELECTION_PAUSE_S)
+            try:
+                answer = await self._arbitrate(election_id)
+            except SwitchError as error:
+                # P4Runtime 5.3: the id is in use. A session of ours that just ended may hold it for a moment yet.
+                if error.code != GRPCStatusCode.INVALID_ARGUMENT.name:
+                    raise
+                if attempt + 1 == ELECTION_ATTEMPTS:
+                    raise SwitchError(error.place, error.cause, "use another election id", error.code) from None
+            else:
+                self._check_primary(answer, election_id)
+                self._election_id = election_id
+                return
+
+    async def _arbitrate(self, election_id: int) -> p4r.MasterArbitrationUpdate:
+        """Send one bid and wait for the answer; whatever else arrives first is not for us yet."""
+        bid = p4r.MasterArbitrationUpdate(device_id=self.target.device_id, election_id=U128.encode(election_id))
         async with self._bounded("arbitration"):
-            await self._client.send(request)
+            await self._client.send(p4r.StreamMessageRequest(arbitration=bid))
             while True:
                 answer = await self._client.receive()
                 if answer.WhichOneof("update") == "arbitration":
-                    break
-        code = GRPCStatusCode(answer.arbitration.status.code)
-        if code is not GRPCStatusCode.OK:
-            other = U128.decode(answer.arbitration.election_id)
-            cause = f"another controller is primary with election id {other}, ours is {election_id}"
-            raise SwitchError(
-                f"{self.target}: arbitration", cause, f"stop it, or use an election id above {other}", code.name
-            )
-        self._election_id = election_id
+                    return answer.arbitration
+
+    def _check_primary(self, answer: p4r.MasterArbitrationUpdate, election_id: int) -> None:
+        """Raise SwitchError unless the answer makes us primary (P4Runtime 5.3)."""
+        code = GRPCStatusCode(answer.status.code)
+        if code is GRPCStatusCode.OK:
+            return
+        highest = U128.decode(answer.election_id)
+        if code is GRPCStatusCode.NOT_FOUND:
+            cause = f"there is no primary, but election id {highest} was seen before and ours is {election_id}"
+            remedy = f"use an election id of at least {highest}"
+        else:
+            cause = f"another controller is primary with election id {highest}, ours is {election_id}"
+            remedy = f"stop it, or use an election id above {highest}"
+        raise SwitchError(f"{self.target}: arbitration", cause, remedy, code.name)
 
     async def ensure_pipeline(self, pipeline: Pipeline) -> bool:
         """Push the pipeline unless the switch runs it already; True if it was pushed (all its state is then new)."""
