@@ -25,7 +25,7 @@ from controller.entities import (
 )
 from controller.errors import PlannerError
 from controller.model import Bottleneck
-from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, plan_thresholds, threshold_warnings
+from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, choose_k, threshold_warnings
 from topos import AddressPlan, Routes, Topology, plan_addresses, shortest_routes
 
 PortName = tuple[str, str]
@@ -85,11 +85,10 @@ def thresholds_by_rule(
             try:
                 # No rule depends on the number of senders.
                 at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders=1)
-                plan = plan_thresholds(at, rule=rule, fixed_k_pkts=fixed_k_pkts, k_dc_pkts=k_dc_pkts)
+                chosen[switch, port.peer] = Thresholds(choose_k(at, rule, fixed_k_pkts), k_dc_pkts)
             except PlannerError as error:
                 place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
                 raise PlannerError(place, error.cause, error.remedy) from None
-            chosen[switch, port.peer] = plan.thresholds
     return chosen
 
 

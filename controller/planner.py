@@ -102,10 +102,29 @@ def plan_thresholds(
     """
     peak = argmax_window_pkts(at)
     readings = k_readings(at, peak)
-    thresholds = Thresholds(_choose_k(at, rule, fixed_k_pkts), k_dc_pkts)
+    thresholds = Thresholds(choose_k(at, rule, fixed_k_pkts), k_dc_pkts)
     printed = next(reading for reading in readings if reading.name == "printed")
     warnings = [*_printed_warning(printed), *threshold_warnings(thresholds, at.buffer_pkts)]
     return ThresholdPlan(at, peak, utilisation(at, peak), readings, rule, thresholds, tuple(warnings))
+
+
+def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None) -> int:
+    """K by the rule, rounded down because equation 6 is an upper bound; raises PlannerError where it gives none."""
+    if (rule is KRule.FIXED) != (fixed_k_pkts is not None):
+        cause = "k_rule fixed needs a value" if rule is KRule.FIXED else f"k_rule {rule.value} takes no value"
+        raise PlannerError("k_pkts", cause, "give k_pkts together with k_rule fixed, or neither")
+    if fixed_k_pkts is not None:
+        return fixed_k_pkts
+    free = at.buffer_pkts - at.bdp_ratio
+    k = free / 2 if rule is KRule.HALVE_ONCE else Fraction(at.buffer_pkts, 4)
+    if k < 1:
+        raise PlannerError(
+            "buffer_pkts",
+            f"k_rule {rule.value} gives K = {float(k):.1f} for a buffer of {at.buffer_pkts} packets "
+            f"and a bandwidth-delay product of {at.bdp_pkts:.1f}",
+            "use a larger buffer, or k_rule fixed with a K of your own",
+        )
+    return floor(k)
 
 
 def k_readings(at: Bottleneck, peak_window_pkts: float) -> tuple[Reading, ...]:
@@ -138,25 +157,6 @@ def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, .
     if k == 0 or k_dc == 0:
         found.append("a threshold of 0 marks every packet")
     return tuple(found)
-
-
-def _choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None) -> int:
-    """K by the rule, rounded down because equation 6 is an upper bound."""
-    if (rule is KRule.FIXED) != (fixed_k_pkts is not None):
-        cause = "k_rule fixed needs a value" if rule is KRule.FIXED else f"k_rule {rule.value} takes no value"
-        raise PlannerError("k_pkts", cause, "give k_pkts together with k_rule fixed, or neither")
-    if fixed_k_pkts is not None:
-        return fixed_k_pkts
-    free = at.buffer_pkts - at.bdp_ratio
-    k = free / 2 if rule is KRule.HALVE_ONCE else Fraction(at.buffer_pkts, 4)
-    if k < 1:
-        raise PlannerError(
-            "buffer_pkts",
-            f"k_rule {rule.value} gives K = {float(k):.1f} for a buffer of {at.buffer_pkts} packets "
-            f"and a bandwidth-delay product of {at.bdp_pkts:.1f}",
-            "use a larger buffer, or k_rule fixed with a K of your own",
-        )
-    return floor(k)
 
 
 def _printed_warning(printed: Reading) -> tuple[str, ...]:

@@ -1,11 +1,15 @@
 """Entities to messages and back by a P4Info, and refusal of what does not fit it before anything is sent."""
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from finsy import P4Schema
 from finsy.proto import p4r
+from google.protobuf.message import DecodeError
+from hypothesis import given
+from hypothesis import strategies as st
 
 from controller import EcnSettings, PlanError, Profile, Thresholds, convert, plan_network, program, same_thresholds
 from controller.entities import (
@@ -46,6 +50,14 @@ def threshold(port: int, **args: int) -> Entry:
 
 def route(address: int, prefix_len: int) -> Entry:
     return Entry(EntryKey(program.ROUTES, (Lpm(program.ROUTES_KEY, address, prefix_len),)), MemberRef(1))
+
+
+SAMPLES: list[Entity] = [
+    threshold(3, k=8, k_dc=65),
+    route(0x0A000000, 8),
+    Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2))),
+    Member(MemberKey(program.NEXT_HOPS, 2), ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1)))),
+]
 
 
 def test_a_whole_plan_survives_the_round_trip(schema: P4Schema) -> None:
@@ -219,3 +231,19 @@ def test_a_broken_p4info_is_refused(p4info: str | bytes, words: str) -> None:
 def test_a_pipeline_too_large_to_send_is_refused() -> None:
     with pytest.raises(PlanError, match="exceed 4194304"):
         load_pipeline(P4INFO, bytes(4 * 1024 * 1024))
+
+
+@given(st.sampled_from(SAMPLES), st.lists(st.tuples(st.integers(0, 200), st.integers(0, 255)), max_size=4))
+def test_a_garbled_answer_raises_nothing_but_plan_error(sample: Entity, changes: list[tuple[int, int]]) -> None:
+    schema = load_pipeline(P4INFO, b"").schema
+    data = bytearray(convert.to_entity(sample, schema).SerializeToString())
+    for at, value in changes:
+        data[at % len(data)] = value
+    message = p4r.Entity()
+    try:
+        message.ParseFromString(bytes(data))
+    except DecodeError:
+        return
+    with contextlib.suppress(PlanError):
+        entity = convert.from_entity(message, schema)
+        assert entity is None or convert.from_entity(convert.to_entity(entity, schema), schema) == entity

@@ -1,8 +1,11 @@
 """The graph model: what it accepts, how ports count, and that each fault names place, cause and remedy."""
 
+import contextlib
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from topos import Port, Topology, TopologyError, topology_from_plain
 from topos.graph import MAX_HOSTS, MAX_PORTS_PER_SWITCH
@@ -142,3 +145,15 @@ def test_a_topology_cannot_be_built_wrong_in_code_either() -> None:
     good = topology_from_plain(two_hosts())
     with pytest.raises(TopologyError, match="no host or switch is named 'h2'"):
         Topology(good.hosts[:1], good.switches, good.links)
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-3, 5) | st.floats() | st.sampled_from(["h1", "s1", "", "x y"])
+LINK_FIELDS = st.sampled_from(["a", "b", "rate_bps", "delay_ns", "queue_capacity_pkts", "loss", "other"])
+PARTS = st.lists(SCALARS | st.dictionaries(st.just("name") | LINK_FIELDS, SCALARS, max_size=7), max_size=4)
+
+
+@given(SCALARS | st.dictionaries(st.sampled_from(["hosts", "switches", "links", "other"]), PARTS | SCALARS))
+def test_no_data_at_all_raises_anything_else(data: object) -> None:
+    with contextlib.suppress(TopologyError):
+        topology = topology_from_plain(data)
+        assert topology_from_plain(topology.to_plain()) == topology
