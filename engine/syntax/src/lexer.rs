@@ -92,7 +92,7 @@ tokens! {
 
 /// Cuts `text` into tokens.
 pub(crate) fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new() };
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new(), open_string: false };
     lexer.run();
     (lexer.tokens, lexer.diags)
 }
@@ -102,6 +102,8 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<Token>,
     diags: Vec<Diagnostic>,
+    /// A string had no end; then no later one has.
+    open_string: bool,
 }
 
 impl Lexer<'_> {
@@ -157,7 +159,8 @@ impl Lexer<'_> {
     fn string(&mut self) -> Tok {
         let start = self.at;
         let mut escaped = false;
-        for (offset, byte) in self.text.bytes().enumerate().skip(start + 1) {
+        for (offset, byte) in self.text.bytes().enumerate().skip(start + 1).take_while(|_| !self.open_string)
+        {
             match byte {
                 b'"' if !escaped => {
                     self.at = offset + 1;
@@ -168,7 +171,10 @@ impl Lexer<'_> {
             }
         }
         self.at = start + 1;
-        self.error(start, "this string is never closed", "add `\"`");
+        if !self.open_string {
+            self.error(start, "this string is never closed", "add `\"`");
+        }
+        self.open_string = true;
         // Most likely it was meant to end with its line.
         self.at = self.text[start..].find('\n').map_or(self.text.len(), |len| start + len);
         Tok::Str

@@ -1,7 +1,7 @@
 //! Diagnostics for people (source line, caret, help) and for programs.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::source::{PhysicalRange, Source, SourceFile};
+use crate::source::{MAX_SHOWN_BYTES, PhysicalRange, Source, SourceFile};
 use crate::span::Span;
 use codespan_reporting::diagnostic as report;
 use codespan_reporting::files::{Error, Files};
@@ -45,7 +45,7 @@ impl Source {
         let config = Config::default();
         let mut out = String::new();
         for diagnostic in diagnostics {
-            let rendered = if self.physical(diagnostic.span).is_none() {
+            let rendered = if !self.showable(diagnostic) {
                 Ok(format!("{}\n", self.machine(diagnostic)))
             } else {
                 let report = self.report(diagnostic);
@@ -59,6 +59,18 @@ impl Source {
             out.push_str(&rendered.unwrap_or_else(|_| format!("{}\n", self.machine(diagnostic))));
         }
         out
+    }
+
+    /// All its places are on lines short enough to be shown.
+    fn showable(&self, diagnostic: &Diagnostic) -> bool {
+        let spans = std::iter::once(diagnostic.span).chain(diagnostic.related.iter().map(|(span, _)| *span));
+        spans.into_iter().all(|span| {
+            self.physical(span).is_some_and(|PhysicalRange { file, start, end }| {
+                let file = &self.files[file];
+                let short = |at| file.line_bytes(file.line_index(at)).len() <= MAX_SHOWN_BYTES;
+                short(start) && short(end)
+            })
+        })
     }
 
     fn coloured(&self, config: &Config, report: &report::Diagnostic<FileId>) -> Result<String, Error> {

@@ -47,6 +47,9 @@ impl Default for Limits {
     }
 }
 
+/// Longest line that diagnostics show: a program may be one line of megabytes.
+pub(crate) const MAX_SHOWN_BYTES: usize = 2000;
+
 /// A preprocessed program.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -94,7 +97,7 @@ pub struct Location {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The line itself, without its end.
+    /// The line itself, without its end; empty if it is longer than a person would read.
     pub line_text: String,
 }
 
@@ -161,7 +164,10 @@ impl Source {
             file: file.presumed_name(index).to_owned(),
             line: file.presumed_line(index),
             column: before.chars().count() as u32 + 1,
-            line_text: file.text.get(bytes).unwrap_or("").trim_end_matches(['\r', '\n']).to_owned(),
+            line_text: match file.text.get(bytes) {
+                Some(line) if line.len() <= MAX_SHOWN_BYTES => line.trim_end_matches(['\r', '\n']).to_owned(),
+                _ => String::new(),
+            },
         }
     }
 

@@ -253,3 +253,26 @@ fn errors_are_counted_out() {
     let (_, diagnostics, _) = run(&"const int = 1;\n".repeat(1000));
     assert_eq!(diagnostics.len(), 101);
 }
+
+/// Inputs whose cost would be the square of their length, or worse, if anything were searched twice.
+#[test]
+fn hostile_texts_end_soon() {
+    let doubling = |step: &str| {
+        let levels: String = (1..60).map(|n| format!("#define m{n}(x) m{}({step})\n", n - 1)).collect();
+        format!("#define m0(x) x\n{levels}const int x = m59(a);")
+    };
+    let words = "x y z ;;{ } @ ( ".repeat(50_000);
+    assert_eq!(first_error(&words), "expected `(`, found `z`");
+    assert_eq!(first_error(&format!("\"\n{}", "\\\"\n".repeat(300_000))), "this string is never closed");
+    let calls = format!("#define f(x) x\n{}", "f(".repeat(300_000));
+    assert!(first_error(&calls).contains("never end"), "{}", first_error(&calls));
+    assert!(first_error(&doubling("x##x")).contains("tokens"), "{}", first_error(&doubling("x##x")));
+    assert!(first_error(&doubling("x x")).contains("tokens"), "{}", first_error(&doubling("x x")));
+}
+
+#[test]
+fn a_line_too_long_to_show_still_has_its_place() {
+    let (source, diagnostics, _) = run(&format!("{}const int x = ;", " ".repeat(100_000)));
+    let rendered = source.render(&diagnostics, false);
+    assert_eq!(rendered, "input.p4:1:100015: error: expected an expression, found `;`\n");
+}

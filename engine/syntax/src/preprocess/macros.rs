@@ -8,6 +8,9 @@ use crate::source::Limits;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
+/// Longest token that `#` and `##` may make; chains of them can double it at every step.
+const MAX_TOKEN_BYTES: usize = 1 << 16;
+
 /// A token during expansion.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
@@ -140,9 +143,13 @@ impl Expander<'_> {
                 if !next_is_paren(queue, rest) {
                     return Ok(None);
                 }
-                let (args, close) =
-                    arguments(queue, rest).ok_or_else(|| ExpandError::Unclosed(name.text.to_string()))?;
-                *self.tokens = self.tokens.saturating_add(args.iter().map(|arg| arg.len() as u32).sum());
+                let Some((args, close)) = self.arguments(queue, rest) else {
+                    return Err(if *self.tokens > self.limits.macro_tokens {
+                        ExpandError::TooManyTokens
+                    } else {
+                        ExpandError::Unclosed(name.text.to_string())
+                    });
+                };
                 hide.retain(|hidden| close.hide.contains(hidden));
                 let args = match_arguments(&name.text, params, found.variadic, args)?;
                 self.substitute(found, &args, depth)?
@@ -160,6 +167,39 @@ impl Expander<'_> {
         Ok(Some(body))
     }
 
+    /// Arguments up to the closing parenthesis, and that parenthesis; `None` if the text or the bound on tokens ends
+    /// first.
+    fn arguments(
+        &mut self,
+        queue: &mut VecDeque<Token>,
+        rest: &mut Option<&mut Scanner<'_>>,
+    ) -> Option<(Vec<Vec<Token>>, Token)> {
+        let mut args = vec![Vec::new()];
+        let mut depth = 0u32;
+        loop {
+            let token = next_token(queue, rest)?;
+            *self.tokens += 1;
+            if *self.tokens > self.limits.macro_tokens {
+                return None;
+            }
+            match &*token.text {
+                "(" => depth += 1,
+                ")" if depth == 1 => return Some((args, token)),
+                ")" => depth -= 1,
+                "," if depth == 1 => {
+                    args.push(Vec::new());
+                    continue;
+                }
+                _ => {}
+            }
+            if (depth > 1 || !token.is("("))
+                && let Some(last) = args.last_mut()
+            {
+                last.push(token);
+            }
+        }
+    }
+
     /// The body with parameters replaced, `#` and `##` carried out.
     fn substitute(&mut self, found: &Macro, args: &[Vec<Token>], depth: u32) -> Expanded {
         let params = found.params.as_deref().unwrap_or(&[]);
@@ -172,6 +212,10 @@ impl Expander<'_> {
         let mut at = 0;
         while let Some(token) = body.get(at) {
             at += 1;
+            let made = out.last().map_or(0, |last| last.text.len());
+            if out.len() > self.limits.macro_tokens as usize || made > MAX_TOKEN_BYTES {
+                return Err(ExpandError::TooManyTokens);
+            }
             if token.is("#")
                 && found.params.is_some()
                 && let Some(arg) = param(body.get(at))
@@ -212,33 +256,6 @@ fn next_is_paren(queue: &VecDeque<Token>, rest: &mut Option<&mut Scanner<'_>>) -
         }
     }
     false
-}
-
-/// Arguments up to the closing parenthesis, and that parenthesis.
-fn arguments(
-    queue: &mut VecDeque<Token>,
-    rest: &mut Option<&mut Scanner<'_>>,
-) -> Option<(Vec<Vec<Token>>, Token)> {
-    let mut args = vec![Vec::new()];
-    let mut depth = 0u32;
-    loop {
-        let token = next_token(queue, rest)?;
-        match &*token.text {
-            "(" => depth += 1,
-            ")" if depth == 1 => return Some((args, token)),
-            ")" => depth -= 1,
-            "," if depth == 1 => {
-                args.push(Vec::new());
-                continue;
-            }
-            _ => {}
-        }
-        if (depth > 1 || !token.is("("))
-            && let Some(last) = args.last_mut()
-        {
-            last.push(token);
-        }
-    }
 }
 
 fn next_token(queue: &mut VecDeque<Token>, rest: &mut Option<&mut Scanner<'_>>) -> Option<Token> {

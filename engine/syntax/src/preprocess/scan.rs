@@ -34,11 +34,14 @@ pub(super) struct Scanner<'t> {
     at: usize,
     /// Start of a comment that the end of the text cut off.
     pub(super) unclosed: Option<Piece>,
+    /// A string had no end. Then no later one has, since an end of the later would have been one of the earlier; so
+    /// none is searched again.
+    open_string: bool,
 }
 
 impl<'t> Scanner<'t> {
     pub(super) fn new(text: &'t str) -> Self {
-        Self { text, at: 0, unclosed: None }
+        Self { text, at: 0, unclosed: None, open_string: false }
     }
 
     pub(super) fn position(&self) -> usize {
@@ -97,15 +100,16 @@ impl<'t> Scanner<'t> {
     }
 
     /// A string without an end, which the lexer reports, is taken to end with its line.
-    fn string_end(&self, at: usize) -> usize {
+    fn string_end(&mut self, at: usize) -> usize {
         let mut escaped = false;
-        for (offset, byte) in self.text.bytes().enumerate().skip(at + 1) {
+        for (offset, byte) in self.text.bytes().enumerate().skip(at + 1).take_while(|_| !self.open_string) {
             match byte {
                 b'"' if !escaped => return offset + 1,
                 b'\\' => escaped = !escaped,
                 _ => escaped = false,
             }
         }
+        self.open_string = true;
         self.line_end(at)
     }
 
