@@ -47,18 +47,18 @@ impl DropCause {
         self as usize
     }
 
-    /// Name in tables.
-    pub const fn name(self) -> &'static str {
+    /// Name of its column in tables.
+    pub const fn column(self) -> &'static str {
         match self {
-            Self::TailDrop => "tail_drop",
-            Self::Ingress => "ingress",
-            Self::Egress => "egress",
-            Self::NoPipeline => "no_pipeline",
-            Self::NoSuchPort => "no_such_port",
-            Self::NoReplicas => "no_replicas",
-            Self::LoopLimit => "loop_limit",
-            Self::TooLong => "too_long",
-            Self::ControllerQueue => "controller_queue",
+            Self::TailDrop => "dropped_queue_full",
+            Self::Ingress => "dropped_ingress",
+            Self::Egress => "dropped_egress",
+            Self::NoPipeline => "dropped_no_pipeline",
+            Self::NoSuchPort => "dropped_no_such_port",
+            Self::NoReplicas => "dropped_no_replicas",
+            Self::LoopLimit => "dropped_loop_limit",
+            Self::TooLong => "dropped_too_long",
+            Self::ControllerQueue => "dropped_controller_queue",
         }
     }
 }
@@ -162,7 +162,7 @@ mod tests {
     fn causes_stand_at_their_index_with_distinct_names() {
         for (i, cause) in DropCause::ALL.into_iter().enumerate() {
             assert_eq!(cause.index(), i);
-            assert_eq!(DropCause::ALL.iter().filter(|other| other.name() == cause.name()).count(), 1);
+            assert_eq!(DropCause::ALL.iter().filter(|other| other.column() == cause.column()).count(), 1);
         }
     }
 }

@@ -53,10 +53,12 @@ struct Verdict {
 }
 
 impl Program {
-    pub fn new(pipeline: Arc<Pipeline>) -> Self {
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32) -> Self {
         let Architecture::V1Model(v1) = pipeline.program().architecture;
+        let mut state = State::new(&pipeline);
+        state.set_drop_port(drop_port);
         Self {
-            state: State::new(&pipeline),
+            state,
             v1,
             live: Arc::new(LiveSet::new(pipeline.program())),
             frame: Frame::new(&pipeline),

@@ -58,7 +58,7 @@ impl Switch {
         }
         self.core.pre = ReplicationEngine::default();
         self.core.digests.clear();
-        self.program = Some(Box::new(Program::new(pipeline)));
+        self.program = Some(Box::new(Program::new(pipeline, self.core.config.drop_port)));
     }
 
     /// The loaded program.

@@ -1,0 +1,123 @@
+//! Hosts and the two ends of flows: interface, demultiplexing, packets to bytes and back.
+//!
+//! An interface sends in order without bound on what waits: the receiver window bounds each flow. What waits is a
+//! segment or an ACK; its bytes are made when it leaves, so timestamps are those of departure. A host reads the real
+//! bytes that the P4 program left in the packet and refuses what is not for it.
+
+use std::collections::VecDeque;
+
+use p4cc_cc::Mark;
+use p4cc_switch::Packet;
+use p4cc_transport::wire::{self, FRAME_HEADERS_LEN, Header};
+use p4cc_transport::{AckFields, EcnProfile, Receiver, Segment, WindowSender};
+use p4cc_units::Time;
+use smallvec::smallvec;
+
+use crate::channel::Line;
+use crate::topology::{FlowPlan, HostPlan};
+
+/// A segment or ACK that waits for the interface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outgoing {
+    /// Of the flow with this index.
+    Data(u32, Segment),
+    /// Of the flow with this index.
+    Ack(u32, AckFields),
+}
+
+/// A host.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Host {
+    pub line: Line,
+    pub waiting: VecDeque<Outgoing>,
+    pub counters: HostCounters,
+}
+
+/// What a host counts.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct HostCounters {
+    /// Packets that left the interface.
+    pub sent_pkts: u64,
+    /// Packets that an end of a flow took.
+    pub delivered_pkts: u64,
+    /// Packets whose destination address is another's.
+    pub refused_address: u64,
+    /// Packets that are no p4cc packet, or damaged.
+    pub refused_malformed: u64,
+    /// Packets of a flow that does not end here.
+    pub refused_flow: u64,
+}
+
+impl HostCounters {
+    /// Packets that arrived and no end of a flow took.
+    pub const fn refused_pkts(&self) -> u64 {
+        self.refused_address + self.refused_malformed + self.refused_flow
+    }
+}
+
+/// A flow: both ends and what is told about it.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub sender: WindowSender,
+    pub receiver: Receiver,
+    /// How to read the marks that the receiver sees.
+    pub profile: Option<EcnProfile>,
+    pub start: Time,
+    /// When its timer is due; events for other times are void.
+    pub timer: Option<Time>,
+    pub finish: Option<Time>,
+    /// When the receiver had everything.
+    pub received: Option<Time>,
+    pub data_pkts: u64,
+    /// Data packets that arrived with a mark of level 1 (K) and level 2 (K_dc).
+    pub marks: [u64; 2],
+}
+
+impl Flow {
+    /// Counts the mark of a data packet that arrived.
+    pub fn count_mark(&mut self, ecn: p4cc_transport::Codepoint) {
+        match self.profile.map_or(Mark::None, |profile| profile.mark(ecn)) {
+            Mark::None => {}
+            Mark::K => self.marks[0] += 1,
+            Mark::Kdc => self.marks[1] += 1,
+        }
+    }
+}
+
+/// The bytes of a segment or ACK that leaves now; none if it does not fit a packet, which the checks of the
+/// configuration exclude.
+pub(crate) fn to_packet(hosts: &[HostPlan], flows: &[FlowPlan], out: &Outgoing, now: Time) -> Option<Packet> {
+    let (flow, header, ecn, from, to) = match out {
+        Outgoing::Data(flow, segment) => {
+            let plan = &flows[*flow as usize];
+            (plan, Header::data(plan.id, plan.priority, segment, now)?, segment.ecn, plan.src, plan.dst)
+        }
+        Outgoing::Ack(flow, fields) => {
+            let plan = &flows[*flow as usize];
+            let not_capable = p4cc_transport::Codepoint::NOT_ECT;
+            (plan, Header::ack(plan.id, plan.priority, fields, now), not_capable, plan.dst, plan.src)
+        }
+    };
+    debug_assert_eq!(flow.id, header.flow_id);
+    let (from, to) = (&hosts[from as usize], &hosts[to as usize]);
+    let packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header);
+    let mut head = smallvec![0; FRAME_HEADERS_LEN];
+    packet.encode_to(&mut head).ok()?;
+    Some(Packet { head, zeros: u32::from(header.payload_len) })
+}
+
+/// Why a host refuses a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Refusal {
+    Address,
+    Malformed,
+}
+
+/// Reads a packet that arrived at a host.
+pub(crate) fn read<'a>(host: &HostPlan, packet: &'a Packet) -> Result<wire::Packet<'a>, Refusal> {
+    let read = wire::Packet::decode(&packet.head, packet.zeros as usize).map_err(|_| Refusal::Malformed)?;
+    if read.dst_mac != host.mac || read.dst != host.ipv4 {
+        return Err(Refusal::Address);
+    }
+    Ok(read)
+}

@@ -1,0 +1,608 @@
+//! The network in virtual time: the loop that carries packets from sender to switch to receiver and back.
+//!
+//! Virtual time moves only inside [`Network::run_until`] and [`Network::run_to_end`]; between two calls the control
+//! plane may change any switch, so results do not depend on how long it takes.
+//!
+//! Invariants: events happen in the order of [`crate::event`]; nothing here reads a clock or draws a random number but
+//! from a named stream of the run's seed; packets are conserved ([`PacketBalance`]).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use p4cc_switch::{Packet, Stream, Switch, SwitchConfig};
+use p4cc_transport::wire::PacketKind;
+use p4cc_transport::{Action, Actions, Receiver, WindowSender};
+use p4cc_units::{Span, Time};
+
+use crate::channel::{Channel, Line, Sent, Work, time_on_link};
+use crate::event::{Event, EventQueue, Kind};
+use crate::host::{self, Flow, Host, HostCounters, Outgoing, Refusal};
+use crate::record::{Due, Recorder};
+use crate::spec::NetworkSpec;
+use crate::topology::{FlowPlan, Topology};
+use crate::{RunError, SpecError};
+
+/// Events between two looks at the cancel flag.
+const EVENTS_PER_LOOK: u64 = 1 << 16;
+
+/// How far a run is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Progress {
+    /// Virtual time reached.
+    pub now_ns: u64,
+    /// End of the run if it does not end by itself.
+    pub stop_ns: u64,
+    /// Events so far.
+    pub events: u64,
+    /// Flows complete.
+    pub flows_completed: u64,
+    /// Flows with a size.
+    pub flows_finite: u64,
+}
+
+/// Where every packet went. Conserved:
+/// `sent + copies + packet_outs = delivered + refused + dropped + lost + on_way + waiting + packet_ins`.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PacketBalance {
+    /// Left a host.
+    pub sent: u64,
+    /// Made by switches.
+    pub copies: u64,
+    /// Given by controllers.
+    pub packet_outs: u64,
+    /// Taken by an end of a flow.
+    pub delivered: u64,
+    /// Arrived at a host that refused them.
+    pub refused: u64,
+    /// Dropped by switches.
+    pub dropped: u64,
+    /// Lost on links.
+    pub lost: u64,
+    /// On links.
+    pub on_way: u64,
+    /// In queues of switches.
+    pub waiting: u64,
+    /// Given to controllers.
+    pub packet_ins: u64,
+}
+
+impl PacketBalance {
+    /// Whether no packet appeared or went away without being counted.
+    pub const fn is_even(&self) -> bool {
+        self.sent + self.copies + self.packet_outs
+            == self.delivered
+                + self.refused
+                + self.dropped
+                + self.lost
+                + self.on_way
+                + self.waiting
+                + self.packet_ins
+    }
+}
+
+/// A switch with the lines of its ports.
+pub(crate) struct SwitchNode {
+    pub switch: Switch,
+    /// By port number.
+    lines: Vec<Line>,
+}
+
+/// What all runs of one network share; unlike a run, threads may share it.
+pub(crate) struct Blueprint<'a> {
+    spec: &'a Arc<NetworkSpec>,
+    topology: &'a Arc<Topology>,
+    switches: Vec<&'a Switch>,
+}
+
+impl Blueprint<'_> {
+    /// A run with this seed, from time zero.
+    pub fn fork(&self, seed: u64) -> Result<Network, SpecError> {
+        let switches = self.switches.iter().map(|switch| switch.fork(seed)).collect();
+        Network::start(self.spec.clone(), self.topology.clone(), switches, seed)
+    }
+}
+
+/// A network in one run.
+pub struct Network {
+    pub(crate) spec: Arc<NetworkSpec>,
+    pub(crate) topology: Arc<Topology>,
+    pub(crate) switches: Vec<SwitchNode>,
+    pub(crate) hosts: Vec<Host>,
+    pub(crate) channels: Vec<Channel>,
+    pub(crate) flows: Vec<Flow>,
+    /// Flows under way, in order of their start.
+    active: Vec<u32>,
+    pub(crate) recorder: Recorder,
+    queue: EventQueue,
+    /// Sequence number of each node.
+    seqs: Vec<u64>,
+    actions: Actions,
+    seed: u64,
+    now: Time,
+    pub(crate) events: u64,
+    pub(crate) packet_hops: u64,
+    /// Flows with a size that are not complete.
+    open_flows: u64,
+    finite_flows: u64,
+    ended: bool,
+}
+
+impl Network {
+    /// A network at time zero, its switches without a program.
+    ///
+    /// # Errors
+    /// The first value of the description that cannot be used.
+    pub fn build(spec: NetworkSpec, seed: u64) -> Result<Self, SpecError> {
+        let topology = Topology::new(&spec)?;
+        let mut switches = Vec::with_capacity(topology.switches.len());
+        for (i, config) in topology.switches.iter().enumerate() {
+            let switch = Switch::new(SwitchConfig { seed, ..config.clone() }).map_err(|error| {
+                SpecError::new(format!("switches[{i}].{}", error.place), error.cause, error.remedy)
+            })?;
+            switches.push(switch);
+        }
+        Self::start(Arc::new(spec), Arc::new(topology), switches, seed)
+    }
+
+    /// A run of the same network with another seed, from time zero: switches keep program, entries and cells as they
+    /// are now, all else is new.
+    ///
+    /// # Errors
+    /// None for a network that was built.
+    pub fn fork(&self, seed: u64) -> Result<Self, SpecError> {
+        self.blueprint().fork(seed)
+    }
+
+    /// What all runs of the network share.
+    pub(crate) fn blueprint(&self) -> Blueprint<'_> {
+        Blueprint {
+            spec: &self.spec,
+            topology: &self.topology,
+            switches: self.switches.iter().map(|node| &node.switch).collect(),
+        }
+    }
+
+    fn start(
+        spec: Arc<NetworkSpec>,
+        topology: Arc<Topology>,
+        switches: Vec<Switch>,
+        seed: u64,
+    ) -> Result<Self, SpecError> {
+        let mut flows = Vec::with_capacity(topology.flows.len());
+        for plan in &topology.flows {
+            flows.push(new_flow(&spec, plan, seed)?);
+        }
+        let lines = p4cc_switch::config::MAX_PORTS as usize;
+        let finite_flows = topology.flows.iter().filter(|flow| flow.size_bytes.is_some()).count() as u64;
+        let ports = topology.switches.iter().map(|switch| switch.ports.len()).sum();
+        let mut network = Self {
+            hosts: vec![Host::default(); topology.hosts.len()],
+            channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
+            recorder: Recorder::new(&spec.record, flows.len(), ports),
+            seqs: vec![0; switches.len() + topology.hosts.len()],
+            switches: switches
+                .into_iter()
+                .map(|switch| SwitchNode { switch, lines: vec![Line::default(); lines] })
+                .collect(),
+            flows,
+            active: Vec::new(),
+            queue: EventQueue::default(),
+            actions: Actions::new(),
+            seed,
+            now: Time::ZERO,
+            events: 0,
+            packet_hops: 0,
+            open_flows: finite_flows,
+            finite_flows,
+            ended: false,
+            spec,
+            topology,
+        };
+        for flow in 0..network.flows.len() {
+            let (host, start) = (network.topology.flows[flow].src, network.flows[flow].start);
+            network.schedule(start, Kind::Start, network.host_node(host), 0, flow as u32);
+        }
+        Ok(network)
+    }
+
+    fn host_node(&self, host: u32) -> u32 {
+        self.switches.len() as u32 + host
+    }
+
+    /// Schedules an event for a node by itself.
+    fn schedule(&mut self, time: Time, kind: Kind, node: u32, port: u32, subject: u32) {
+        let seq = &mut self.seqs[node as usize];
+        *seq += 1;
+        self.queue.push(Event::new(time, kind, node, port, *seq, subject));
+    }
+
+    /// Seed of the run.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Virtual time reached.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Whether the run is over: all flows with a size are complete, or the stop time was reached.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Device ids of the switches, in their order.
+    pub fn device_ids(&self) -> impl Iterator<Item = u64> + '_ {
+        self.switches.iter().map(|node| node.switch.device_id())
+    }
+
+    /// A switch by device id.
+    pub fn switch(&self, device_id: u64) -> Option<&Switch> {
+        self.switches.iter().map(|node| &node.switch).find(|switch| switch.device_id() == device_id)
+    }
+
+    /// A switch by device id, for the control plane.
+    pub fn switch_mut(&mut self, device_id: u64) -> Option<&mut Switch> {
+        self.switches.iter_mut().map(|node| &mut node.switch).find(|switch| switch.device_id() == device_id)
+    }
+
+    /// Counters of a host, by its position in the description.
+    pub fn host_counters(&self, host: usize) -> Option<&HostCounters> {
+        self.hosts.get(host).map(|host| &host.counters)
+    }
+
+    /// How far the run is.
+    pub fn progress(&self) -> Progress {
+        Progress {
+            now_ns: self.now.as_ns(),
+            stop_ns: self.spec.stop_ns,
+            events: self.events,
+            flows_completed: self.finite_flows - self.open_flows,
+            flows_finite: self.finite_flows,
+        }
+    }
+
+    /// Where every packet went so far.
+    pub fn packet_balance(&self) -> PacketBalance {
+        let mut balance = PacketBalance::default();
+        for host in &self.hosts {
+            balance.sent += host.counters.sent_pkts;
+            balance.delivered += host.counters.delivered_pkts;
+            balance.refused += host.counters.refused_pkts();
+        }
+        for node in &self.switches {
+            let counters = node.switch.counters();
+            balance.copies += counters.copies;
+            balance.packet_outs += counters.packet_outs;
+            balance.dropped += counters.drops.total();
+            balance.waiting += node.switch.waiting();
+            balance.packet_ins += counters.packet_ins;
+        }
+        for channel in &self.channels {
+            balance.lost += channel.lost;
+            balance.on_way += channel.on_way() as u64;
+        }
+        balance
+    }
+
+    /// Runs all events up to and including `until`, or to the end of the run if that comes first.
+    ///
+    /// # Errors
+    /// The limit of events.
+    pub fn run_until(&mut self, until: Time) -> Result<(), RunError> {
+        self.run(until, &AtomicBool::new(false), &mut |_| {})
+    }
+
+    /// Runs to the end: all flows with a size complete (unless the description says otherwise), or the stop time.
+    /// `progress` is called now and then; the run ends soon after `cancel` is set.
+    ///
+    /// # Errors
+    /// The limit of events, or the cancellation.
+    pub fn run_to_end(
+        &mut self,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        self.run(Time::MAX, cancel, progress)
+    }
+
+    fn run(
+        &mut self,
+        until: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        if self.ended {
+            return Ok(());
+        }
+        let stop = Time::from_ns(self.spec.stop_ns);
+        let until = until.min(stop);
+        for switch in 0..self.switches.len() {
+            // The control plane may have sent packets meanwhile.
+            self.start_ready_ports(switch);
+        }
+        while let Some(event) = self.queue.pop_until(until) {
+            self.sample_before(event.time());
+            self.now = event.time();
+            self.dispatch(&event);
+            self.events += 1;
+            if self.is_complete() {
+                self.ended = true;
+                self.sample_before(self.now + Span::from_ps(1));
+                return Ok(());
+            }
+            if self.events >= self.spec.limits.max_events {
+                let (limit, at_ns) = (self.spec.limits.max_events, self.now.as_ns());
+                return Err(RunError::EventLimit { limit, at_ns });
+            }
+            if self.events.is_multiple_of(EVENTS_PER_LOOK) {
+                progress(self.progress());
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(RunError::Cancelled { at_ns: self.now.as_ns() });
+                }
+            }
+        }
+        self.now = until;
+        self.sample_before(until + Span::from_ps(1));
+        self.ended = until == stop;
+        Ok(())
+    }
+
+    fn is_complete(&self) -> bool {
+        self.spec.stop_when_complete && self.open_flows == 0 && self.finite_flows > 0
+    }
+
+    fn dispatch(&mut self, event: &Event) {
+        let (node, port) = (event.node(), event.port());
+        match event.kind() {
+            Kind::Dequeue => self.on_dequeue(node, port),
+            Kind::Arrival => self.on_arrival(node, port, event.subject),
+            Kind::Timer => self.on_timer(event.subject),
+            Kind::Start => self.on_start(event.subject),
+        }
+    }
+
+    fn on_dequeue(&mut self, node: u32, port: u32) {
+        let switches = self.switches.len() as u32;
+        if node < switches {
+            self.switches[node as usize].lines[port as usize].on_wake();
+            self.start_port(node as usize, port);
+        } else {
+            let host = node - switches;
+            self.hosts[host as usize].line.on_wake();
+            self.start_interface(host);
+        }
+    }
+
+    fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
+        let Some((packet, next)) = self.channels[channel as usize].arrive() else { return };
+        if let Some(next) = next {
+            self.schedule(next, Kind::Arrival, node, port, channel);
+        }
+        self.packet_hops += 1;
+        let switches = self.switches.len() as u32;
+        if node < switches {
+            self.switches[node as usize].switch.receive(self.now, port, packet);
+            self.start_ready_ports(node as usize);
+        } else {
+            self.deliver(node - switches, &packet);
+        }
+    }
+
+    fn start_ready_ports(&mut self, switch: usize) {
+        while let Some(port) = self.switches[switch].switch.next_ready() {
+            self.start_port(switch, port);
+        }
+    }
+
+    /// A port of a switch has work, or became free.
+    fn start_port(&mut self, switch: usize, port: u32) {
+        let node = &mut self.switches[switch];
+        let line = &mut node.lines[port as usize];
+        match line.on_work(self.now) {
+            Work::Wait => {}
+            Work::WakeAt(time) => self.schedule(time, Kind::Dequeue, switch as u32, port, 0),
+            Work::Start => {
+                let Some(sent) = node.switch.transmit(self.now, port) else { return };
+                let end = line.start(self.now, sent.duration);
+                if node.switch.port_depth_pkts(port) > 0
+                    && let Work::WakeAt(time) = line.on_work(self.now)
+                {
+                    self.schedule(time, Kind::Dequeue, switch as u32, port, 0);
+                }
+                let channel = self.topology.switch_channels[switch].get(port as usize).copied().flatten();
+                if let Some(channel) = channel {
+                    self.send(channel, end, sent.packet);
+                }
+            }
+        }
+    }
+
+    /// The interface of a host has work, or became free.
+    fn start_interface(&mut self, host: u32) {
+        let state = &mut self.hosts[host as usize];
+        match state.line.on_work(self.now) {
+            Work::Wait => {}
+            Work::WakeAt(time) => self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0),
+            Work::Start => {
+                let Some(out) = state.waiting.pop_front() else { return };
+                let topology = &self.topology;
+                let Some(packet) = host::to_packet(&topology.hosts, &topology.flows, &out, self.now) else {
+                    return;
+                };
+                state.counters.sent_pkts += 1;
+                let channel = topology.hosts[host as usize].uplink;
+                let duration = time_on_link(&topology.channels[channel as usize], packet.len());
+                let end = state.line.start(self.now, duration);
+                if !state.waiting.is_empty()
+                    && let Work::WakeAt(time) = state.line.on_work(self.now)
+                {
+                    self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0);
+                }
+                self.send(channel, end, packet);
+            }
+        }
+    }
+
+    fn send(&mut self, channel: u32, end: Time, packet: Packet) {
+        let from = self.topology.channels[channel as usize].from;
+        let state = &mut self.channels[channel as usize];
+        if let Sent::Schedule(time) = state.send(end, packet) {
+            let (to, to_port) = (state.to, state.to_port);
+            // Of the sending node's sequence: that node alone decides the order of what it sends.
+            let seq = &mut self.seqs[from as usize];
+            *seq += 1;
+            self.queue.push(Event::new(time, Kind::Arrival, to, to_port, *seq, channel));
+        }
+    }
+
+    fn deliver(&mut self, host: u32, packet: &Packet) {
+        let counters = &mut self.hosts[host as usize].counters;
+        let read = match host::read(&self.topology.hosts[host as usize], packet) {
+            Ok(read) => read,
+            Err(Refusal::Address) => {
+                counters.refused_address += 1;
+                return;
+            }
+            Err(Refusal::Malformed) => {
+                counters.refused_malformed += 1;
+                return;
+            }
+        };
+        let plans = &self.topology.flows;
+        let flow = plans.binary_search_by_key(&read.header.flow_id, |plan| plan.id).ok().filter(|&flow| {
+            let plan = &plans[flow];
+            host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
+        });
+        let Some(flow) = flow else {
+            counters.refused_flow += 1;
+            return;
+        };
+        counters.delivered_pkts += 1;
+        match read.header.kind {
+            PacketKind::Data => self.on_data(host, flow as u32, &read.header.data_fields(read.ecn)),
+            PacketKind::Ack => {
+                let fields = read.header.ack_fields();
+                self.with_sender(flow as u32, |sender, now, out| sender.on_ack(now, &fields, out));
+            }
+        }
+    }
+
+    fn on_data(&mut self, host: u32, index: u32, data: &p4cc_transport::DataFields) {
+        let flow = &mut self.flows[index as usize];
+        flow.count_mark(data.ecn);
+        let receipt = flow.receiver.on_data(data);
+        if receipt.completed {
+            flow.received = Some(self.now);
+        }
+        let acks = receipt.acks.iter().map(|&fields| Outgoing::Ack(index, fields));
+        self.hosts[host as usize].waiting.extend(acks);
+        self.start_interface(host);
+    }
+
+    fn on_start(&mut self, flow: u32) {
+        self.active.push(flow);
+        self.with_sender(flow, |sender, now, out| sender.start(now, out));
+    }
+
+    fn on_timer(&mut self, flow: u32) {
+        let timer = &mut self.flows[flow as usize].timer;
+        if *timer == Some(self.now) {
+            *timer = None;
+            self.with_sender(flow, |sender, now, out| sender.on_timer(now, out));
+        }
+    }
+
+    /// Lets a sender act, and does what it asks for.
+    fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
+        let mut actions = core::mem::take(&mut self.actions);
+        actions.clear();
+        act(&mut self.flows[flow as usize].sender, self.now, &mut actions);
+        let plan = &self.topology.flows[flow as usize];
+        let (flow_id, host, finite) = (plan.id, plan.src, plan.size_bytes.is_some());
+        for event in actions.events() {
+            self.recorder.event(self.now, flow_id, event);
+        }
+        for action in actions.actions() {
+            let state = &mut self.flows[flow as usize];
+            match *action {
+                Action::Send(segment) => {
+                    state.data_pkts += 1;
+                    self.hosts[host as usize].waiting.push_back(Outgoing::Data(flow, segment));
+                }
+                Action::SetTimer(time) => {
+                    state.timer = Some(time);
+                    self.schedule(time, Kind::Timer, self.host_node(host), 0, flow);
+                }
+                Action::CancelTimer => state.timer = None,
+                Action::Complete => {
+                    state.finish = Some(self.now);
+                    self.open_flows -= u64::from(finite);
+                }
+            }
+        }
+        self.actions = actions;
+        if !self.hosts[host as usize].waiting.is_empty() {
+            self.start_interface(host);
+        }
+    }
+
+    /// Takes the samples due before an instant.
+    fn sample_before(&mut self, time: Time) {
+        while let Some(due) = self.recorder.due_before(time) {
+            self.sample(due);
+        }
+    }
+
+    fn sample(&mut self, due: Due) {
+        if due.windows {
+            for &index in &self.active {
+                let flow = &self.flows[index as usize];
+                let id = self.topology.flows[index as usize].id;
+                self.recorder.window(due.at, index as usize, id, &flow.sender.snapshot());
+            }
+            // What is complete has had its last row.
+            let flows = &self.flows;
+            self.active.retain(|&index| flows[index as usize].finish.is_none());
+        }
+        if due.queues {
+            let mut place = 0;
+            for node in &self.switches {
+                for port in &node.switch.config().ports {
+                    let depth = node.switch.port_depth_pkts(port.port);
+                    self.recorder.depth(due.at, place, node.switch.device_id(), port.port, depth);
+                    place += 1;
+                }
+            }
+        }
+    }
+}
+
+fn new_flow(spec: &NetworkSpec, plan: &FlowPlan, seed: u64) -> Result<Flow, SpecError> {
+    let algorithm = spec.algorithms.iter().nth(plan.algorithm as usize);
+    let Some((name, config)) = algorithm else {
+        return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
+    };
+    let sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
+        SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
+    })?;
+    // Uniform over the whole jitter, both ends included, to the picosecond.
+    let jitter = match plan.start_jitter_ns {
+        0 => Span::ZERO,
+        ns => {
+            let bound = Span::from_ns(ns).as_ps() + 1;
+            Span::from_ps(Stream::named(seed, &format!("flow.{}.start", plan.id)).below(bound))
+        }
+    };
+    Ok(Flow {
+        sender,
+        receiver: Receiver::new(config.rwnd, config.mss_bytes),
+        profile: config.ecn_profile,
+        start: plan.start + jitter,
+        timer: None,
+        finish: None,
+        received: None,
+        data_pkts: 0,
+        marks: [0; 2],
+    })
+}

@@ -1,0 +1,295 @@
+//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they come.
+//!
+//! A sample row is written only where something differs from the row before of the same flow or port, so a table is a
+//! step function: a value holds until the next row. A sample at `t` shows the state after all events up to `t`.
+
+use p4cc_cc::{CutCause, Mark};
+use p4cc_transport::{Event, Snapshot};
+use p4cc_units::{Span, Time};
+
+use crate::spec::RecordSpec;
+use crate::table::{Column, Table};
+
+/// One series of samples at a fixed interval.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    interval: Span,
+    next: Time,
+}
+
+impl Clock {
+    fn new(interval_ns: Option<u64>) -> Option<Self> {
+        interval_ns.map(|ns| Self { interval: Span::from_ns(ns), next: Time::ZERO })
+    }
+}
+
+/// The recorder of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    windows_clock: Option<Clock>,
+    queues_clock: Option<Clock>,
+    events_wanted: bool,
+    max_rows: usize,
+    /// Earliest sample due, so that a run without samples pays one comparison for each event.
+    next: Time,
+    windows: Windows,
+    queues: Queues,
+    events: Events,
+    /// Last row of each flow and of each port.
+    last_windows: Vec<Option<Snapshot>>,
+    last_depths: Vec<Option<u32>>,
+    /// Rows left out because of `max_rows`.
+    pub rows_left_out: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Windows {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    cwnd: Vec<f64>,
+    ssthresh: Vec<f64>,
+    alpha: Vec<f64>,
+    delta: Vec<f64>,
+    srtt_ns: Vec<i64>,
+    rto_ns: Vec<u64>,
+    flight: Vec<u64>,
+    acked_bytes: Vec<u64>,
+    next_byte: Vec<u64>,
+    phase: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Queues {
+    time_ns: Vec<u64>,
+    device_id: Vec<u64>,
+    port: Vec<u64>,
+    depth_pkts: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Events {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    event: Vec<&'static str>,
+    value: Vec<f64>,
+    second: Vec<f64>,
+}
+
+/// Which samples are due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Due {
+    pub at: Time,
+    pub windows: bool,
+    pub queues: bool,
+}
+
+impl Recorder {
+    pub fn new(spec: &RecordSpec, flows: usize, ports: usize) -> Self {
+        let mut recorder = Self {
+            windows_clock: Clock::new(spec.windows_interval_ns),
+            queues_clock: Clock::new(spec.queues_interval_ns),
+            events_wanted: spec.events,
+            max_rows: usize::try_from(spec.max_rows).unwrap_or(usize::MAX),
+            next: Time::MAX,
+            windows: Windows::default(),
+            queues: Queues::default(),
+            events: Events::default(),
+            last_windows: Vec::new(),
+            last_depths: Vec::new(),
+            rows_left_out: 0,
+        };
+        if recorder.windows_clock.is_some() {
+            recorder.last_windows = vec![None; flows];
+        }
+        if recorder.queues_clock.is_some() {
+            recorder.last_depths = vec![None; ports];
+        }
+        recorder.set_next();
+        recorder
+    }
+
+    fn set_next(&mut self) {
+        let clocks = [self.windows_clock, self.queues_clock];
+        self.next = clocks.into_iter().flatten().map(|clock| clock.next).min().unwrap_or(Time::MAX);
+    }
+
+    /// The earliest samples due before `time`, once; the caller asks again until there are none.
+    pub fn due_before(&mut self, time: Time) -> Option<Due> {
+        let at = self.next;
+        if at >= time {
+            return None;
+        }
+        let mut take = |clock: &mut Option<Clock>| match clock {
+            Some(clock) if clock.next == at => {
+                clock.next += clock.interval;
+                true
+            }
+            _ => false,
+        };
+        let due = Due { at, windows: take(&mut self.windows_clock), queues: take(&mut self.queues_clock) };
+        self.set_next();
+        Some(due)
+    }
+
+    pub fn window(&mut self, at: Time, flow: usize, flow_id: u32, now: &Snapshot) {
+        let last = &mut self.last_windows[flow];
+        if last.as_ref() == Some(now) {
+            return;
+        }
+        *last = Some(*now);
+        let rows = &mut self.windows;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.cwnd.push(now.cwnd_segments);
+        rows.ssthresh.push(now.ssthresh_segments);
+        rows.alpha.push(now.alpha.unwrap_or(f64::NAN));
+        rows.delta.push(now.delta.unwrap_or(f64::NAN));
+        rows.srtt_ns.push(now.srtt.map_or(-1, |srtt| srtt.as_ns() as i64));
+        rows.rto_ns.push(now.rto.as_ns());
+        rows.flight.push(now.flight_segments);
+        rows.acked_bytes.push(now.snd_una);
+        rows.next_byte.push(now.snd_nxt);
+        rows.phase.push(now.phase.name());
+    }
+
+    pub fn depth(&mut self, at: Time, place: usize, device_id: u64, port: u32, depth_pkts: u32) {
+        let last = &mut self.last_depths[place];
+        if *last == Some(depth_pkts) {
+            return;
+        }
+        *last = Some(depth_pkts);
+        let rows = &mut self.queues;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.device_id.push(device_id);
+        rows.port.push(u64::from(port));
+        rows.depth_pkts.push(u64::from(depth_pkts));
+    }
+
+    pub fn event(&mut self, at: Time, flow_id: u32, event: &Event) {
+        if !self.events_wanted {
+            return;
+        }
+        let Some((name, value, second)) = row_of(event) else { return };
+        let rows = &mut self.events;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.event.push(name);
+        rows.value.push(value);
+        rows.second.push(second);
+    }
+
+    /// The three tables.
+    pub fn tables(&self) -> [Table; 3] {
+        let (w, q, e) = (self.windows.clone(), self.queues.clone(), self.events.clone());
+        [
+            Table {
+                name: "windows",
+                columns: vec![
+                    ("time_ns", Column::U64(w.time_ns)),
+                    ("flow_id", Column::U64(w.flow_id)),
+                    ("cwnd_segments", Column::F64(w.cwnd)),
+                    ("ssthresh_segments", Column::F64(w.ssthresh)),
+                    ("alpha", Column::F64(w.alpha)),
+                    ("delta", Column::F64(w.delta)),
+                    ("srtt_ns", Column::I64(w.srtt_ns)),
+                    ("rto_ns", Column::U64(w.rto_ns)),
+                    ("flight_segments", Column::U64(w.flight)),
+                    ("acked_bytes", Column::U64(w.acked_bytes)),
+                    ("next_byte", Column::U64(w.next_byte)),
+                    ("phase", Column::text(w.phase)),
+                ],
+            },
+            Table {
+                name: "queues",
+                columns: vec![
+                    ("time_ns", Column::U64(q.time_ns)),
+                    ("device_id", Column::U64(q.device_id)),
+                    ("port", Column::U64(q.port)),
+                    ("depth_pkts", Column::U64(q.depth_pkts)),
+                ],
+            },
+            Table {
+                name: "events",
+                columns: vec![
+                    ("time_ns", Column::U64(e.time_ns)),
+                    ("flow_id", Column::U64(e.flow_id)),
+                    ("event", Column::text(e.event)),
+                    ("value", Column::F64(e.value)),
+                    ("second_value", Column::F64(e.second)),
+                ],
+            },
+        ]
+    }
+}
+
+/// Name and values of an event's row: positions in bytes, windows in segments before and after, estimates.
+fn row_of(event: &Event) -> Option<(&'static str, f64, f64)> {
+    use p4cc_cc::Event as Congestion;
+    let none = f64::NAN;
+    Some(match *event {
+        Event::Timeout { seq, rto } => ("timeout", seq as f64, rto.as_ns() as f64),
+        Event::FastRetransmit { seq } => ("fast_retransmit", seq as f64, none),
+        Event::PartialAck { seq } => ("partial_ack", seq as f64, none),
+        Event::AckIgnored(_) => return None,
+        Event::Congestion(Congestion::AlphaUpdated { alpha, marked_fraction }) => {
+            ("alpha", alpha, marked_fraction)
+        }
+        Event::Congestion(Congestion::DeltaUpdated { delta, queue_pkts }) => {
+            ("delta", delta, queue_pkts.unwrap_or(none))
+        }
+        Event::Congestion(Congestion::WindowCut { from_segments, to_segments, cause }) => {
+            let name = match cause {
+                CutCause::Mark => "cut_mark",
+                CutCause::FastRetransmit => "cut_fast_retransmit",
+                CutCause::Timeout => "cut_timeout",
+            };
+            (name, from_segments, to_segments)
+        }
+        Event::Congestion(Congestion::PhaseChanged { to, .. }) => (to.name(), none, none),
+        Event::Congestion(Congestion::FirstMark { mark }) => {
+            let name = if mark == Mark::K { "first_mark_k" } else { "first_mark_k_dc" };
+            (name, none, none)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_in_order_and_strictly_before_the_event() {
+        let spec =
+            RecordSpec { windows_interval_ns: Some(2), queues_interval_ns: Some(3), ..RecordSpec::default() };
+        let mut recorder = Recorder::new(&spec, 0, 0);
+        let mut due = Vec::new();
+        while let Some(next) = recorder.due_before(Time::from_ns(6)) {
+            due.push((next.at.as_ns(), next.windows, next.queues));
+        }
+        assert_eq!(due, [(0, true, true), (2, true, false), (3, false, true), (4, true, false)]);
+    }
+
+    #[test]
+    fn an_unchanged_depth_is_no_row_and_rows_are_bounded() {
+        let spec = RecordSpec { queues_interval_ns: Some(1), max_rows: 2, ..RecordSpec::default() };
+        let mut recorder = Recorder::new(&spec, 0, 1);
+        for (at, depth) in [(0, 0), (1, 0), (2, 5), (3, 5), (4, 6)] {
+            recorder.depth(Time::from_ns(at), 0, 1, 1, depth);
+        }
+        let [_, queues, _] = recorder.tables();
+        assert_eq!(queues.column("time_ns"), Some(&Column::U64(vec![0, 2])));
+        assert_eq!(recorder.rows_left_out, 1);
+    }
+}

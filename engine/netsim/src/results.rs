@@ -1,0 +1,247 @@
+//! What a run found: tables by column, and a summary.
+
+use p4cc_switch::DropCause;
+use p4cc_switch::config::PRIORITIES;
+use p4cc_units::Time;
+use serde::Serialize;
+
+use crate::network::Network;
+use crate::table::{Column, Table};
+
+/// The run in a few numbers.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Summary {
+    /// Seed.
+    pub seed: u64,
+    /// Payload bits of flows with a size, acknowledged, over the time from their earliest planned start to the last
+    /// finish, or to the end of the run if one is not complete (spec 17, A-23). 0 if there is none.
+    pub goodput_bps: f64,
+    /// Last finish of a flow with a size; -1 if one is not complete.
+    pub finish_ns: i64,
+    /// Virtual time at the end of the run.
+    pub end_ns: u64,
+    /// Flows with a size.
+    pub flows_finite: u64,
+    /// Of these, complete.
+    pub flows_completed: u64,
+    /// Retransmission timeouts of all flows.
+    pub timeouts: u64,
+    /// Flows with at least one.
+    pub flows_timed_out: u64,
+    /// Packets that switches dropped, for any cause.
+    pub drops: u64,
+    /// Of these, for a full queue.
+    pub tail_drops: u64,
+    /// Packets lost on links.
+    pub link_losses: u64,
+    /// Packets that hosts refused.
+    pub host_refusals: u64,
+    /// Data packets that arrived marked at level 1 (K).
+    pub marks_level1: u64,
+    /// Data packets that arrived marked at level 2 (K_dc).
+    pub marks_level2: u64,
+    /// Most packets that waited in any one queue.
+    pub peak_queue_pkts: u64,
+    /// Traversals of a link by a packet.
+    pub packet_hops: u64,
+    /// Events.
+    pub events: u64,
+    /// Rows that `record.max_rows` left out.
+    pub rows_left_out: u64,
+}
+
+/// Tables and summary of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Results {
+    /// `flows`, `windows`, `queues`, `events`, `ports`, `port_queues`, `links`, `hosts`.
+    pub tables: Vec<Table>,
+    /// The run in a few numbers.
+    pub summary: Summary,
+}
+
+impl Results {
+    /// A table by name.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}
+
+impl Network {
+    /// What the run found so far.
+    pub fn results(&self) -> Results {
+        let mut tables = vec![self.flows_table()];
+        tables.extend(self.recorder.tables());
+        tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
+        Results { tables, summary: self.summary() }
+    }
+
+    /// The run in a few numbers.
+    pub fn summary(&self) -> Summary {
+        let balance = self.packet_balance();
+        let snapshots = || self.flows.iter().map(|flow| flow.sender.snapshot());
+        let switches = || self.switches.iter().map(|node| &node.switch);
+        let peaks = switches().flat_map(|switch| {
+            switch.config().ports.iter().filter_map(|port| switch.port_counters(port.port))
+        });
+        let progress = self.progress();
+        Summary {
+            seed: self.seed(),
+            goodput_bps: self.goodput_bps(),
+            finish_ns: self.last_finish().map_or(-1, |finish| finish.as_ns() as i64),
+            end_ns: progress.now_ns,
+            flows_finite: progress.flows_finite,
+            flows_completed: progress.flows_completed,
+            timeouts: snapshots().map(|snapshot| snapshot.timeouts).sum(),
+            flows_timed_out: snapshots().filter(|snapshot| snapshot.timeouts > 0).count() as u64,
+            drops: balance.dropped,
+            tail_drops: switches().map(|switch| switch.counters().drops.of(DropCause::TailDrop)).sum(),
+            link_losses: balance.lost,
+            host_refusals: balance.refused,
+            marks_level1: self.flows.iter().map(|flow| flow.marks[0]).sum(),
+            marks_level2: self.flows.iter().map(|flow| flow.marks[1]).sum(),
+            peak_queue_pkts: peaks.map(|counters| u64::from(counters.peak_depth_pkts())).max().unwrap_or(0),
+            packet_hops: self.packet_hops,
+            events: self.events,
+            rows_left_out: self.recorder.rows_left_out,
+        }
+    }
+
+    /// Flows with a size, by index.
+    fn finite(&self) -> impl Iterator<Item = usize> + '_ {
+        let flows = self.topology.flows.iter().enumerate();
+        flows.filter(|(_, plan)| plan.size_bytes.is_some()).map(|(index, _)| index)
+    }
+
+    /// When the last flow with a size finished, if all did.
+    fn last_finish(&self) -> Option<Time> {
+        self.finite().map(|flow| self.flows[flow].finish).collect::<Option<Vec<_>>>()?.into_iter().max()
+    }
+
+    fn goodput_bps(&self) -> f64 {
+        let Some(start) = self.finite().map(|flow| self.topology.flows[flow].start).min() else { return 0.0 };
+        let end = self.last_finish().unwrap_or(self.now());
+        let bytes: u64 = self.finite().map(|flow| self.flows[flow].sender.snapshot().snd_una).sum();
+        let span_ps = end.since(start).as_ps();
+        if span_ps == 0 { 0.0 } else { bytes as f64 * 8.0 / (span_ps as f64 * 1e-12) }
+    }
+
+    fn flows_table(&self) -> Table {
+        let plans = &self.topology.flows;
+        let algorithms: Vec<&str> = self.spec.algorithms.keys().map(String::as_str).collect();
+        let host = |index: u32| self.spec.hosts[index as usize].name.as_str();
+        let snapshots: Vec<_> = self.flows.iter().map(|flow| flow.sender.snapshot()).collect();
+        let time = |time: Option<Time>| time.map_or(-1, |time| time.as_ns() as i64);
+        let u64s = |get: &dyn Fn(usize) -> u64| Column::U64((0..plans.len()).map(get).collect());
+        let i64s = |get: &dyn Fn(usize) -> i64| Column::I64((0..plans.len()).map(get).collect());
+        let fct = |flow: usize| {
+            let flow = &self.flows[flow];
+            flow.finish.map_or(-1, |finish| finish.since(flow.start).as_ns() as i64)
+        };
+        Table {
+            name: "flows",
+            columns: vec![
+                ("flow_id", u64s(&|flow| u64::from(plans[flow].id))),
+                ("src", Column::text(plans.iter().map(|plan| host(plan.src)))),
+                ("dst", Column::text(plans.iter().map(|plan| host(plan.dst)))),
+                ("class", Column::text(plans.iter().map(|plan| plan.class.as_str()))),
+                ("algorithm", Column::text(plans.iter().map(|plan| algorithms[plan.algorithm as usize]))),
+                ("size_bytes", i64s(&|flow| plans[flow].size_bytes.map_or(-1, |size| size as i64))),
+                ("start_ns", u64s(&|flow| self.flows[flow].start.as_ns())),
+                ("finish_ns", i64s(&|flow| time(self.flows[flow].finish))),
+                ("received_ns", i64s(&|flow| time(self.flows[flow].received))),
+                ("fct_ns", i64s(&fct)),
+                ("acked_bytes", u64s(&|flow| snapshots[flow].snd_una)),
+                ("data_pkts", u64s(&|flow| self.flows[flow].data_pkts)),
+                ("retransmitted_pkts", u64s(&|flow| snapshots[flow].retransmitted_segments)),
+                ("timeouts", u64s(&|flow| snapshots[flow].timeouts)),
+                ("fast_retransmits", u64s(&|flow| snapshots[flow].fast_retransmits)),
+                ("marks_level1", u64s(&|flow| self.flows[flow].marks[0])),
+                ("marks_level2", u64s(&|flow| self.flows[flow].marks[1])),
+            ],
+        }
+    }
+
+    fn ports_table(&self) -> Table {
+        let ports = || {
+            self.switches
+                .iter()
+                .flat_map(|node| node.switch.config().ports.iter().map(move |port| (&node.switch, port.port)))
+        };
+        let counters: Vec<_> =
+            ports().map(|(switch, port)| switch.port_counters(port).copied().unwrap_or_default()).collect();
+        let u64s =
+            |get: &dyn Fn(&p4cc_switch::PortCounters) -> u64| Column::U64(counters.iter().map(get).collect());
+        Table {
+            name: "ports",
+            columns: vec![
+                ("device_id", Column::U64(ports().map(|(switch, _)| switch.device_id()).collect())),
+                ("port", Column::U64(ports().map(|(_, port)| u64::from(port)).collect())),
+                ("rx_pkts", u64s(&|port| port.rx_pkts)),
+                ("rx_bytes", u64s(&|port| port.rx_bytes)),
+                ("tx_pkts", u64s(&|port| port.tx_pkts)),
+                ("tx_bytes", u64s(&|port| port.tx_bytes)),
+                ("dropped_pkts", u64s(&|port| port.dropped())),
+                ("peak_depth_pkts", u64s(&|port| u64::from(port.peak_depth_pkts()))),
+            ],
+        }
+    }
+
+    /// One row for each queue that a packet was put into, or dropped at.
+    fn port_queues_table(&self) -> Table {
+        let mut rows = Vec::new();
+        for node in &self.switches {
+            for port in &node.switch.config().ports {
+                let Some(counters) = node.switch.port_counters(port.port) else { continue };
+                for priority in 0..PRIORITIES {
+                    let queue = counters.queues[priority];
+                    if queue.enqueued_pkts > 0 || queue.dropped.total() > 0 {
+                        rows.push((node.switch.device_id(), u64::from(port.port), priority as u64, queue));
+                    }
+                }
+            }
+        }
+        let u64s = |get: &dyn Fn(&(u64, u64, u64, p4cc_switch::QueueCounters)) -> u64| {
+            Column::U64(rows.iter().map(get).collect())
+        };
+        let mut columns = vec![
+            ("device_id", u64s(&|row| row.0)),
+            ("port", u64s(&|row| row.1)),
+            ("priority", u64s(&|row| row.2)),
+            ("enqueued_pkts", u64s(&|row| row.3.enqueued_pkts)),
+            ("enqueued_bytes", u64s(&|row| row.3.enqueued_bytes)),
+            ("peak_depth_pkts", u64s(&|row| u64::from(row.3.peak_depth_pkts))),
+            ("peak_depth_bytes", u64s(&|row| row.3.peak_depth_bytes)),
+        ];
+        for cause in DropCause::ALL {
+            columns.push((cause.column(), u64s(&|row| row.3.dropped.of(cause))));
+        }
+        Table { name: "port_queues", columns }
+    }
+
+    fn links_table(&self) -> Table {
+        Table {
+            name: "links",
+            columns: vec![
+                ("link", Column::text(self.topology.channels.iter().map(|channel| channel.name.as_str()))),
+                ("lost_pkts", Column::U64(self.channels.iter().map(|channel| channel.lost).collect())),
+            ],
+        }
+    }
+
+    fn hosts_table(&self) -> Table {
+        let u64s = |get: &dyn Fn(&crate::HostCounters) -> u64| {
+            Column::U64(self.hosts.iter().map(|host| get(&host.counters)).collect())
+        };
+        Table {
+            name: "hosts",
+            columns: vec![
+                ("host", Column::text(self.spec.hosts.iter().map(|host| host.name.as_str()))),
+                ("sent_pkts", u64s(&|host| host.sent_pkts)),
+                ("delivered_pkts", u64s(&|host| host.delivered_pkts)),
+                ("refused_address_pkts", u64s(&|host| host.refused_address)),
+                ("refused_malformed_pkts", u64s(&|host| host.refused_malformed)),
+                ("refused_flow_pkts", u64s(&|host| host.refused_flow)),
+            ],
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What a network is made of: the JSON description, as plain data.
+//!
+//! Every size, seed and limit is a field. The P4 program is not here: switches get it from the controller. Checks that
+//! need more than one value are made when the description is resolved ([`crate::topology`]).
+
+use std::collections::BTreeMap;
+
+use p4cc_transport::SenderConfig;
+use serde::{Deserialize, Serialize};
+
+use crate::SpecError;
+
+/// Most switches and hosts together.
+pub const MAX_NODES: usize = 16_384;
+/// Most flows.
+pub const MAX_FLOWS: usize = 1_000_000;
+/// Longest run: one virtual hour.
+pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
+
+/// A network and its traffic.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// Switches; their order is the order of nodes in ties.
+    pub switches: Vec<SwitchSpec>,
+    /// Hosts; they come after the switches in ties.
+    pub hosts: Vec<HostSpec>,
+    /// Links, each between two ends that no other link uses.
+    pub links: Vec<LinkSpec>,
+    /// Sender configurations by name.
+    pub algorithms: BTreeMap<String, SenderConfig>,
+    /// Flows in any order.
+    pub flows: Vec<FlowSpec>,
+    /// What to record besides the flows.
+    #[serde(default)]
+    pub record: RecordSpec,
+    /// End of the run if it does not end by itself.
+    pub stop_ns: u64,
+    /// Whether the run ends when every flow with a size is complete.
+    #[serde(default = "yes")]
+    pub stop_when_complete: bool,
+    /// Bounds of a run.
+    pub limits: LimitsSpec,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// A switch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// Name, unique among all nodes.
+    pub name: String,
+    /// P4Runtime's device id, unique.
+    pub device_id: u64,
+    /// Ports; every port has a link.
+    pub ports: Vec<SwitchPortSpec>,
+    /// Unit of v1model's timestamps.
+    #[serde(default)]
+    pub timestamp_unit: TimestampUnit,
+    /// Port of the controller, if there is one.
+    #[serde(default)]
+    pub cpu_port: Option<u32>,
+    /// Value of `egress_spec` that drops.
+    #[serde(default = "default_drop_port")]
+    pub drop_port: u32,
+}
+
+const fn default_drop_port() -> u32 {
+    p4cc_switch::config::DEFAULT_DROP_PORT
+}
+
+/// A port of a switch; rate and framing are its link's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchPortSpec {
+    /// Number that the program sees.
+    pub port: u32,
+    /// Packets that each of its queues holds.
+    pub queue_capacity_pkts: u32,
+    /// Unit of the depths that the program sees.
+    #[serde(default)]
+    pub qdepth_unit: QdepthUnit,
+}
+
+/// Unit of v1model's timestamps.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimestampUnit {
+    /// Microseconds, as BMv2.
+    #[default]
+    Us,
+    /// Nanoseconds.
+    Ns,
+}
+
+/// Unit of queue depths.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub enum QdepthUnit {
+    /// Packets.
+    #[default]
+    #[serde(rename = "packets")]
+    Packets,
+    /// Cells of 80 bytes.
+    #[serde(rename = "cells_80B")]
+    Cells80,
+}
+
+/// A host with one network interface.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// Name, unique among all nodes.
+    pub name: String,
+    /// Its address, `aa:bb:cc:dd:ee:ff`.
+    pub mac: String,
+    /// Its address, unique.
+    pub ipv4: core::net::Ipv4Addr,
+    /// Address that it sends to: what a first-hop switch expects, known without ARP.
+    #[serde(default = "default_gateway_mac")]
+    pub gateway_mac: String,
+}
+
+fn default_gateway_mac() -> String {
+    "02:00:00:00:00:01".to_owned()
+}
+
+/// One end of a link.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndSpec {
+    /// Name of a switch or host.
+    pub node: String,
+    /// Port of the switch; absent or 0 for a host.
+    #[serde(default)]
+    pub port: u32,
+}
+
+/// A link, the same in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// One end.
+    pub a: EndSpec,
+    /// The other end.
+    pub b: EndSpec,
+    /// Rate in bit/s.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    pub delay_ns: u64,
+    /// Bytes added to the IP bytes of each packet: 0, or 24 or 38 for Ethernet's.
+    #[serde(default)]
+    pub framing_bytes: u32,
+    /// Share of packets lost on the way, independently; 0 for none.
+    #[serde(default)]
+    pub loss: f64,
+}
+
+/// A flow.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Number on the wire, unique.
+    pub id: u32,
+    /// Name of the sending host.
+    pub src: String,
+    /// Name of the receiving host.
+    pub dst: String,
+    /// Payload bytes; absent or null for a flow without end.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
+    /// Earliest start.
+    #[serde(default)]
+    pub start_ns: u64,
+    /// The start is later by a random time from 0 to this, uniform, of the flow's own stream.
+    #[serde(default)]
+    pub start_jitter_ns: u64,
+    /// Name in `algorithms`.
+    pub algorithm: String,
+    /// Traffic class on the wire, 0 (lowest) to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// Label for results.
+    #[serde(default)]
+    pub class: String,
+}
+
+/// What to record over time; absent intervals record nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordSpec {
+    /// Sampling interval of the senders' state.
+    pub windows_interval_ns: Option<u64>,
+    /// Sampling interval of queue depths.
+    pub queues_interval_ns: Option<u64>,
+    /// Whether to keep the senders' events.
+    pub events: bool,
+    /// Most rows of each of the three; later ones are counted and left out.
+    pub max_rows: u64,
+}
+
+impl Default for RecordSpec {
+    fn default() -> Self {
+        Self { windows_interval_ns: None, queues_interval_ns: None, events: false, max_rows: 5_000_000 }
+    }
+}
+
+/// Bounds of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// Most events; a run that needs more ends with an error.
+    pub max_events: u64,
+}
+
+impl NetworkSpec {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with its JSON, its keys or its types, with its path.
+    pub fn from_json(text: &str) -> Result<Self, SpecError> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let spec = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let path = if path == "." { "$".to_owned() } else { path };
+            SpecError::new(path, error.inner().to_string(), "see the NetworkSpec schema for keys and types")
+        })?;
+        json.end().map_err(|error| {
+            SpecError::new("$", error.to_string(), "give one JSON object and nothing after it")
+        })?;
+        Ok(spec)
+    }
+}
+
+/// Reads `aa:bb:cc:dd:ee:ff`.
+pub(crate) fn parse_mac(text: &str) -> Option<[u8; 6]> {
+    let mut mac = [0; 6];
+    let mut parts = text.split(':');
+    for byte in &mut mac {
+        let part = parts.next().filter(|part| part.len() == 2)?;
+        *byte = u8::from_str_radix(part, 16).ok()?;
+    }
+    parts.next().is_none().then_some(mac)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_key_names_its_path() {
+        let error =
+            NetworkSpec::from_json(r#"{"switches":[{"name":"s","device_id":1,"ports":[{"prt":1}]}]}"#)
+                .expect_err("prt is no key");
+        assert_eq!(error.path, "switches[0].ports[0].prt");
+        assert!(error.cause.contains("unknown field `prt`"), "{error}");
+        let error =
+            NetworkSpec::from_json(r#"{"switches":[],"hosts":[],"links":[],"algorithms":{"a":{"rwnd":-1}}}"#)
+                .expect_err("a window is not negative");
+        assert_eq!(error.path, "algorithms.a.rwnd");
+    }
+
+    #[test]
+    fn addresses_are_six_pairs_of_digits() {
+        assert_eq!(parse_mac("02:00:00:aB:00:01"), Some([2, 0, 0, 0xab, 0, 1]));
+        for bad in [
+            "",
+            "02:00:00:00:00",
+            "02:00:00:00:00:00:00",
+            "2:0:0:0:0:1",
+            "02:00:00:00:00:0g",
+            "+2:00:00:00:00:01",
+        ] {
+            assert_eq!(parse_mac(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The description resolved: names become indices, and what contradicts itself is refused.
+//!
+//! Nodes are numbered switches first, then hosts, each in the order of the description; that order decides ties.
+//! A channel is one direction of a link; channel `2 i` leads from end `a` of link `i`, channel `2 i + 1` from end `b`.
+
+use std::collections::BTreeMap;
+
+use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
+use p4cc_switch::{PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit};
+use p4cc_units::{Rate, Span, Time};
+
+use crate::SpecError;
+use crate::spec::{
+    EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, NetworkSpec, QdepthUnit,
+    SwitchSpec, TimestampUnit, parse_mac,
+};
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelPlan {
+    pub from: u32,
+    pub to: u32,
+    pub to_port: u32,
+    pub rate: Rate,
+    pub delay: Span,
+    pub framing_bytes: u32,
+    pub loss: f64,
+    /// `name:port->name:port`, the name of its random stream too.
+    pub name: String,
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub(crate) struct HostPlan {
+    pub mac: [u8; 6],
+    pub gateway_mac: [u8; 6],
+    pub ipv4: core::net::Ipv4Addr,
+    /// Channel that leaves it.
+    pub uplink: u32,
+}
+
+/// A flow between hosts, by host index.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowPlan {
+    pub id: u32,
+    pub src: u32,
+    pub dst: u32,
+    pub size_bytes: Option<u64>,
+    pub start: Time,
+    pub start_jitter_ns: u64,
+    pub algorithm: u32,
+    pub priority: p4cc_transport::wire::TrafficClass,
+    pub class: String,
+}
+
+/// The description, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    /// Configurations; the seed is set for each run.
+    pub switches: Vec<SwitchConfig>,
+    /// For each switch the outgoing channel of each port number.
+    pub switch_channels: Vec<Vec<Option<u32>>>,
+    pub hosts: Vec<HostPlan>,
+    pub channels: Vec<ChannelPlan>,
+    /// By rising flow id.
+    pub flows: Vec<FlowPlan>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+enum Node {
+    Switch(usize),
+    Host(usize),
+}
+
+impl Topology {
+    pub fn new(spec: &NetworkSpec) -> Result<Self, SpecError> {
+        let names = names(spec)?;
+        check_times(spec)?;
+        let mut topology = Self {
+            switches: Vec::with_capacity(spec.switches.len()),
+            switch_channels: vec![vec![None; MAX_PORTS as usize]; spec.switches.len()],
+            hosts: Vec::with_capacity(spec.hosts.len()),
+            channels: Vec::with_capacity(2 * spec.links.len()),
+            flows: Vec::with_capacity(spec.flows.len()),
+        };
+        let mut uplinks = vec![None; spec.hosts.len()];
+        for (i, link) in spec.links.iter().enumerate() {
+            topology.add_link(spec, i, link, &names, &mut uplinks)?;
+        }
+        for (i, switch) in spec.switches.iter().enumerate() {
+            let config = topology.switch_config(i, switch)?;
+            topology.switches.push(config);
+        }
+        check_device_ids(spec)?;
+        for (i, host) in spec.hosts.iter().enumerate() {
+            topology.hosts.push(host_plan(i, host, uplinks[i])?);
+        }
+        check_addresses(spec)?;
+        topology.add_flows(spec, &names)?;
+        Ok(topology)
+    }
+
+    fn add_link(
+        &mut self,
+        spec: &NetworkSpec,
+        index: usize,
+        link: &LinkSpec,
+        names: &BTreeMap<&str, Node>,
+        uplinks: &mut [Option<u32>],
+    ) -> Result<(), SpecError> {
+        check_link(index, link)?;
+        let first = self.channels.len() as u32;
+        let mut ends = [0; 2];
+        for (side, (key, end)) in [("a", &link.a), ("b", &link.b)].into_iter().enumerate() {
+            let path = format!("links[{index}].{key}");
+            let taken = match node(names, &format!("{path}.node"), &end.node)? {
+                Node::Switch(switch) => {
+                    ends[side] = switch as u32;
+                    self.take_port(spec, switch, &path, end, first + side as u32)?
+                }
+                Node::Host(host) => {
+                    ends[side] = (spec.switches.len() + host) as u32;
+                    if end.port != 0 {
+                        let cause = format!("host {:?} has one interface, port 0", end.node);
+                        return Err(SpecError::new(format!("{path}.port"), cause, "leave the port out"));
+                    }
+                    uplinks[host].replace(first + side as u32).is_some()
+                }
+            };
+            if taken {
+                let cause = format!("another link uses {}:{}", end.node, end.port);
+                return Err(SpecError::new(path, cause, "give every link two ends of its own"));
+            }
+        }
+        for (from, to, near, far) in [(0, 1, &link.a, &link.b), (1, 0, &link.b, &link.a)] {
+            self.channels.push(ChannelPlan {
+                from: ends[from],
+                to: ends[to],
+                to_port: far.port,
+                rate: Rate::from_bps(link.rate_bps),
+                delay: Span::from_ns(link.delay_ns),
+                framing_bytes: link.framing_bytes,
+                loss: link.loss,
+                name: format!("{}:{}->{}:{}", near.node, near.port, far.node, far.port),
+            });
+        }
+        Ok(())
+    }
+
+    /// Gives a switch's port its channel; returns whether it had one.
+    fn take_port(
+        &mut self,
+        spec: &NetworkSpec,
+        switch: usize,
+        path: &str,
+        end: &EndSpec,
+        channel: u32,
+    ) -> Result<bool, SpecError> {
+        if !spec.switches[switch].ports.iter().any(|port| port.port == end.port) {
+            let cause = format!("switch {:?} has no port {}", end.node, end.port);
+            let remedy = format!("add the port to switches[{switch}].ports");
+            return Err(SpecError::new(format!("{path}.port"), cause, remedy));
+        }
+        let ports = &mut self.switch_channels[switch];
+        Ok(ports.get_mut(end.port as usize).is_some_and(|place| place.replace(channel).is_some()))
+    }
+
+    fn switch_config(&self, index: usize, switch: &SwitchSpec) -> Result<SwitchConfig, SpecError> {
+        let mut ports = Vec::with_capacity(switch.ports.len());
+        for (i, port) in switch.ports.iter().enumerate() {
+            let channel = self.switch_channels[index].get(port.port as usize).copied().flatten();
+            // A number out of range is reported by the switch's own check below.
+            let channel = channel.map(|channel| &self.channels[channel as usize]);
+            if channel.is_none() && port.port < MAX_PORTS {
+                let cause = format!("port {} of switch {:?} has no link", port.port, switch.name);
+                let path = format!("switches[{index}].ports[{i}]");
+                return Err(SpecError::new(path, cause, "add a link, or leave the port out"));
+            }
+            ports.push(PortConfig {
+                port: port.port,
+                rate: channel.map_or(Rate::from_bps(1), |channel| channel.rate),
+                capacity_pkts: port.queue_capacity_pkts,
+                framing_bytes: channel.map_or(0, |channel| channel.framing_bytes),
+                qdepth_unit: match port.qdepth_unit {
+                    QdepthUnit::Packets => SwitchQdepthUnit::Packets,
+                    QdepthUnit::Cells80 => SwitchQdepthUnit::Cells80,
+                },
+            });
+        }
+        let config = SwitchConfig {
+            device_id: switch.device_id,
+            ports,
+            timestamp_unit: match switch.timestamp_unit {
+                TimestampUnit::Us => SwitchUnit::Us,
+                TimestampUnit::Ns => SwitchUnit::Ns,
+            },
+            cpu_port: switch.cpu_port,
+            drop_port: switch.drop_port,
+            seed: 0,
+        };
+        config.check().map_err(|error| {
+            let place = error.place.replace("capacity_pkts", "queue_capacity_pkts");
+            SpecError::new(format!("switches[{index}].{place}"), error.cause, error.remedy)
+        })?;
+        Ok(config)
+    }
+
+    fn add_flows(&mut self, spec: &NetworkSpec, names: &BTreeMap<&str, Node>) -> Result<(), SpecError> {
+        let algorithms: Vec<&String> = spec.algorithms.keys().collect();
+        for (name, config) in &spec.algorithms {
+            config.validate().map_err(|error| {
+                SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
+            })?;
+        }
+        for (i, flow) in spec.flows.iter().enumerate() {
+            let plan = flow_plan(i, flow, names, &algorithms)?;
+            self.flows.push(plan);
+        }
+        self.flows.sort_by_key(|flow| flow.id);
+        if let Some(twice) = self.flows.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            let cause = format!("flow id {} is used twice", twice[0].id);
+            return Err(SpecError::new("flows", cause, "give every flow an id of its own"));
+        }
+        Ok(())
+    }
+}
+
+fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
+    let (nodes, flows) = (spec.switches.len() + spec.hosts.len(), spec.flows.len());
+    if nodes > MAX_NODES {
+        return Err(SpecError::new("hosts", format!("{nodes} nodes"), format!("use at most {MAX_NODES}")));
+    }
+    if flows > MAX_FLOWS {
+        return Err(SpecError::new("flows", format!("{flows} flows"), format!("use at most {MAX_FLOWS}")));
+    }
+    let switches = spec.switches.iter().enumerate().map(|(i, s)| (&s.name, Node::Switch(i), "switches", i));
+    let hosts = spec.hosts.iter().enumerate().map(|(i, h)| (&h.name, Node::Host(i), "hosts", i));
+    let mut names = BTreeMap::new();
+    for (name, node, list, i) in switches.chain(hosts) {
+        if names.insert(name.as_str(), node).is_some() {
+            let cause = format!("the name {name:?} is used twice");
+            return Err(SpecError::new(format!("{list}[{i}].name"), cause, "give every node its own name"));
+        }
+    }
+    Ok(names)
+}
+
+fn node(names: &BTreeMap<&str, Node>, path: &str, name: &str) -> Result<Node, SpecError> {
+    names.get(name).copied().ok_or_else(|| {
+        SpecError::new(path, format!("there is no switch or host {name:?}"), "name one that is listed")
+    })
+}
+
+fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
+    in_range("stop_ns", spec.stop_ns, 1, MAX_TIME_NS)?;
+    in_range("limits.max_events", spec.limits.max_events, 1, u64::MAX)?;
+    for (key, interval) in [
+        ("record.windows_interval_ns", spec.record.windows_interval_ns),
+        ("record.queues_interval_ns", spec.record.queues_interval_ns),
+    ] {
+        if let Some(interval) = interval {
+            in_range(key, interval, 1, MAX_TIME_NS)?;
+        }
+    }
+    in_range("record.max_rows", spec.record.max_rows, 0, 100_000_000)
+}
+
+fn check_link(index: usize, link: &LinkSpec) -> Result<(), SpecError> {
+    let path = |key| format!("links[{index}].{key}");
+    in_range(&path("rate_bps"), link.rate_bps, 1, 10_000_000_000_000)?;
+    in_range(&path("delay_ns"), link.delay_ns, 0, MAX_TIME_NS)?;
+    in_range(&path("framing_bytes"), u64::from(link.framing_bytes), 0, u64::from(MAX_FRAMING_BYTES))?;
+    if !(0.0..=1.0).contains(&link.loss) {
+        let cause = format!("{} is no share of packets", link.loss);
+        return Err(SpecError::new(path("loss"), cause, "give a number from 0 to 1"));
+    }
+    Ok(())
+}
+
+fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(SpecError::new(
+        path,
+        format!("{value} is out of range"),
+        format!("give a number from {min} to {max}"),
+    ))
+}
+
+fn check_device_ids(spec: &NetworkSpec) -> Result<(), SpecError> {
+    let mut seen = BTreeMap::new();
+    for (i, switch) in spec.switches.iter().enumerate() {
+        let path = format!("switches[{i}].device_id");
+        if switch.device_id == 0 {
+            return Err(SpecError::new(path, "0 is no P4Runtime device id", "give 1 or more"));
+        }
+        if let Some(other) = seen.insert(switch.device_id, &switch.name) {
+            let cause = format!("device id {} is that of {other:?} too", switch.device_id);
+            return Err(SpecError::new(path, cause, "give every switch an id of its own"));
+        }
+    }
+    Ok(())
+}
+
+fn check_addresses(spec: &NetworkSpec) -> Result<(), SpecError> {
+    let mut seen = BTreeMap::new();
+    for (i, host) in spec.hosts.iter().enumerate() {
+        if let Some(other) = seen.insert(host.ipv4, &host.name) {
+            let cause = format!("{} is the address of {other:?} too", host.ipv4);
+            return Err(SpecError::new(format!("hosts[{i}].ipv4"), cause, "give every host its own address"));
+        }
+    }
+    Ok(())
+}
+
+fn host_plan(index: usize, host: &HostSpec, uplink: Option<u32>) -> Result<HostPlan, SpecError> {
+    let mac = |key: &str, text: &str| {
+        parse_mac(text).ok_or_else(|| {
+            let cause = format!("{text:?} is no MAC address");
+            SpecError::new(
+                format!("hosts[{index}].{key}"),
+                cause,
+                "write six pairs of digits: 02:00:00:00:00:01",
+            )
+        })
+    };
+    let uplink = uplink.ok_or_else(|| {
+        let cause = format!("host {:?} has no link", host.name);
+        SpecError::new(format!("hosts[{index}]"), cause, "add a link to a switch or another host")
+    })?;
+    Ok(HostPlan {
+        mac: mac("mac", &host.mac)?,
+        gateway_mac: mac("gateway_mac", &host.gateway_mac)?,
+        ipv4: host.ipv4,
+        uplink,
+    })
+}
+
+fn flow_plan(
+    index: usize,
+    flow: &FlowSpec,
+    names: &BTreeMap<&str, Node>,
+    algorithms: &[&String],
+) -> Result<FlowPlan, SpecError> {
+    let path = |key: &str| format!("flows[{index}].{key}");
+    let host = |key: &str, name: &str| match node(names, &path(key), name)? {
+        Node::Host(host) => Ok(host as u32),
+        Node::Switch(_) => {
+            let cause = format!("{name:?} is a switch");
+            Err(SpecError::new(path(key), cause, "flows go from host to host"))
+        }
+    };
+    let (src, dst) = (host("src", &flow.src)?, host("dst", &flow.dst)?);
+    if src == dst {
+        let cause = format!("{:?} would send to itself", flow.src);
+        return Err(SpecError::new(path("dst"), cause, "name another host"));
+    }
+    in_range(&path("start_ns"), flow.start_ns, 0, MAX_TIME_NS)?;
+    in_range(&path("start_jitter_ns"), flow.start_jitter_ns, 0, MAX_TIME_NS)?;
+    in_range(&path("size_bytes"), flow.size_bytes.unwrap_or(1), 1, 1 << 50)?;
+    let algorithm = algorithms.iter().position(|name| **name == flow.algorithm).ok_or_else(|| {
+        let known: Vec<&str> = algorithms.iter().map(|name| name.as_str()).collect();
+        let cause = format!("there is no algorithm {:?}", flow.algorithm);
+        SpecError::new(path("algorithm"), cause, format!("name one of: {}", known.join(", ")))
+    })?;
+    let priority = p4cc_transport::wire::TrafficClass::new(flow.priority).ok_or_else(|| {
+        let cause = format!("{} is out of range", flow.priority);
+        SpecError::new(path("priority"), cause, "give a number from 0 to 7")
+    })?;
+    Ok(FlowPlan {
+        id: flow.id,
+        src,
+        dst,
+        size_bytes: flow.size_bytes,
+        start: Time::from_ns(flow.start_ns),
+        start_jitter_ns: flow.start_jitter_ns,
+        algorithm: algorithm as u32,
+        priority,
+        class: flow.class.clone(),
+    })
+}
