@@ -13,6 +13,7 @@ pub mod entities;
 pub mod inst;
 pub mod limits;
 pub mod program;
+pub mod text;
 pub mod verify;
 
 pub use bits::Bits;
