@@ -12,11 +12,29 @@ pub mod bits;
 pub mod entities;
 pub mod inst;
 pub mod limits;
+mod lower;
 pub mod program;
 pub mod text;
 pub mod verify;
+pub mod types;
 
 pub use bits::Bits;
 pub use entities::*;
 pub use inst::*;
 pub use program::*;
+
+use p4cc_syntax::{Diagnostic, Severity, ast};
+
+/// Compiles a parsed program: checks it, and lowers it if the checks found no error.
+///
+/// All findings are returned, warnings included; the program is there exactly if none of them is an error. Spans are
+/// those of the syntax tree. Never panics on any tree that the parser can give.
+pub fn compile(program: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
+    let (hir, mut diagnostics) = types::check(program);
+    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        return (None, diagnostics);
+    }
+    let (program, found) = lower::lower(&hir, "main");
+    diagnostics.extend(found);
+    (program, diagnostics)
+}

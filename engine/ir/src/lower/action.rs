@@ -1,0 +1,134 @@
+//! Actions: bodies that tables run, wrappers that bind directional arguments, direct calls.
+
+use super::inline::Passing;
+use super::place::{Binding, Place};
+use super::{Flow, Lowerer};
+use crate::types::hir::{ActId, ActionRef, Expr, LocalId, LocalKind};
+use crate::{Action, ActionId, ActionParam, Inst, Operand, Terminator, VarKind};
+use p4cc_syntax::Span;
+use p4cc_syntax::ast::Direction;
+
+impl Lowerer<'_> {
+    fn is_directional(&self, param: LocalId) -> bool {
+        !matches!(
+            self.hir.locals.get(param.index()).map(|local| local.kind),
+            Some(LocalKind::Param(Direction::None))
+        )
+    }
+
+    /// A direct call.
+    pub(super) fn call_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
+        self.count_inlined(span)?;
+        let action = self.hir.actions.get(id.index())?;
+        if action.params.iter().any(|param| self.is_directional(*param)) {
+            return self.inline_action(id, args, span);
+        }
+        let made = self.action(id, span)?;
+        let mut operands = Vec::with_capacity(args.len());
+        for (at, arg) in args.iter().enumerate() {
+            let later: Vec<&Expr> = args.iter().skip(at + 1).flatten().collect();
+            operands.push(self.operand_before(arg.as_ref()?, &later)?);
+        }
+        self.emit(Inst::CallAction { action: made, args: operands });
+        Some(())
+    }
+
+    fn inline_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
+        let action = self.hir.actions.get(id.index())?;
+        let copies = self.bind_args(&action.params, args, self.env, Passing::Action)?;
+        let end = self.func.block("");
+        let outer_end = self.flow.end.replace(end);
+        let outer_loops = std::mem::take(&mut self.flow.loops);
+        self.flow.pending.push(copies);
+        let made = self.stmts(&action.body);
+        let copies = self.flow.pending.pop().unwrap_or_default();
+        self.flow.loops = outer_loops;
+        self.flow.end = outer_end;
+        made?;
+        self.func.end(Terminator::Jump(end));
+        self.func.open(end);
+        self.copy_out(copies, span)
+    }
+
+    /// The action that a table lists. Directional parameters are bound by an action of its own.
+    pub(super) fn listed_action(&mut self, listed: &ActionRef) -> Option<ActionId> {
+        let action = self.hir.actions.get(listed.action.index())?;
+        if !action.params.iter().any(|param| self.is_directional(*param)) {
+            return self.action(listed.action, listed.span);
+        }
+        self.count_inlined(listed.span)?;
+        let directional: Vec<LocalId> =
+            action.params.iter().copied().filter(|param| self.is_directional(*param)).collect();
+        self.make_action(listed.action, |this| {
+            let copies = this.bind_args(&directional, &listed.args, this.env, Passing::Action)?;
+            // A `return` in the body leads to the copies, not past them.
+            let end = this.func.block("");
+            this.flow.end = Some(end);
+            this.flow.pending.push(copies);
+            this.stmts(&action.body)?;
+            let copies = this.flow.pending.pop().unwrap_or_default();
+            this.func.end(Terminator::Jump(end));
+            this.func.open(end);
+            this.copy_out(copies, listed.span)
+        })
+    }
+
+    /// An action without directional parameters, made on first use in the current environment.
+    pub(super) fn action(&mut self, id: ActId, span: Span) -> Option<ActionId> {
+        let action = self.hir.actions.get(id.index())?;
+        // Global actions are one action, wherever they are used.
+        let env = if action.global { 0 } else { self.env.0 };
+        if let Some(made) = self.envs.get(env).and_then(|env| env.actions.get(&id)) {
+            return Some(*made);
+        }
+        self.count_inlined(span)?;
+        let made = self.make_action(id, |this| this.stmts(&action.body))?;
+        if let Some(env) = self.envs.get_mut(env) {
+            env.actions.insert(id, made);
+        }
+        Some(made)
+    }
+
+    fn make_action(&mut self, id: ActId, body: impl FnOnce(&mut Self) -> Option<()>) -> Option<ActionId> {
+        let action = self.hir.actions.get(id.index())?;
+        let cp = match action.global {
+            true => Self::cp_name_in("", &action.name, &action.annotations),
+            false => self.cp_name(&action.name, &action.annotations),
+        };
+        let mut params = Vec::new();
+        for param in action.params.iter().copied() {
+            if self.is_directional(param) {
+                continue;
+            }
+            let local = self.hir.locals.get(param.index())?;
+            let name = format!("{}.{}", cp.name, local.name);
+            let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
+            let Place::Scalar(var) = place else { return self.shape_error(local.span) };
+            self.bind(param, Binding::Place(place));
+            params.push(ActionParam { cp: Self::cp_name_in("", &local.name, &local.annotations), var });
+        }
+        let flow = Flow {
+            owed_outside: self.flow.owed_outside || self.flow.pending.iter().any(|copies| !copies.is_empty()),
+            ..Flow::default()
+        };
+        let body = self.function(cp.name.clone(), flow, &Terminator::Return, body)?;
+        self.out.actions.push(Action { cp, params, body });
+        Some(ActionId::from_index(self.out.actions.len() - 1))
+    }
+
+    /// Values of an action's control-plane parameters, known at compile time.
+    pub(super) fn action_data(&mut self, id: ActId, args: &[Option<Expr>]) -> Option<Vec<crate::Bits>> {
+        let action = self.hir.actions.get(id.index())?;
+        let params: Vec<LocalId> =
+            action.params.iter().copied().filter(|param| !self.is_directional(*param)).collect();
+        let mut data = Vec::with_capacity(params.len());
+        for (param, arg) in params.iter().zip(args) {
+            let width = self.width(&self.hir.locals.get(param.index())?.ty)?;
+            match self.operand(arg.as_ref()?)? {
+                Operand::Const(bits) if bits.width() == width => data.push(bits),
+                _ => return self.shape_error(action.span),
+            }
+        }
+        Some(data)
+    }
+}

@@ -1,0 +1,241 @@
+//! v1model: from `main` to the entry points.
+
+use super::env::{EnvId, Object, Owner};
+use super::place::{Binding, Place};
+use super::{Flow, Lowerer};
+use crate::types::hir::{Constructed, Expr, Field, LocalId};
+use crate::types::ty::Ty;
+use crate::{
+    Architecture, ControllerHeader, FieldList, FuncId, Program, StandardMetadata, Terminator, V1Model, VarId, VarKind,
+};
+use p4cc_syntax::{Diagnostic, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// State that the blocks of the pipeline share.
+struct Shared {
+    headers: Place,
+    metadata: Place,
+    standard: Place,
+}
+
+impl Lowerer<'_> {
+    /// Lowers the program from its `main`.
+    pub(super) fn program(&mut self, name: &str) -> Option<Program> {
+        let main = self.hir.main.and_then(|id| self.hir.instances.get(id.index()))?;
+        match &main.construct.what {
+            Constructed::Package(package) if package == "V1Switch" => {}
+            Constructed::Package(package) => {
+                self.not_supported(main.span, format!("architecture `{package}`; known is `V1Switch` of v1model"));
+                return None;
+            }
+            _ => {
+                self.push(
+                    Diagnostic::error(main.span, "`main` is not a package")
+                        .with_help("make it an instance of the architecture's package: `V1Switch(...) main;`"),
+                );
+                return None;
+            }
+        }
+        for id in self.hir.global_instances.clone() {
+            if self.hir.main != Some(id) {
+                self.elaborate(id)?;
+            }
+        }
+        let mut blocks = Vec::new();
+        for arg in main.construct.args.iter().flatten() {
+            blocks.push((self.pipeline_block(arg)?, arg.span));
+        }
+        let [parser, verify, ingress, egress, compute, deparser] = blocks.as_slice() else {
+            return self.shape_error(main.span);
+        };
+        let shared = self.shared(parser.0, parser.1)?;
+        let metadata = self.standard_metadata(&shared, parser.1)?;
+        let v1model = V1Model {
+            parser: self.entry(parser.0, &shared, parser.1)?,
+            verify_checksum: self.entry(verify.0, &shared, verify.1)?,
+            ingress: self.entry(ingress.0, &shared, ingress.1)?,
+            egress: self.entry(egress.0, &shared, egress.1)?,
+            compute_checksum: self.entry(compute.0, &shared, compute.1)?,
+            deparser: self.entry(deparser.0, &shared, deparser.1)?,
+            metadata,
+        };
+        self.controller_headers()?;
+        let package_annotations = main.annotations.texts.clone();
+        Some(self.assemble(name, v1model, package_annotations))
+    }
+
+    fn assemble(&mut self, name: &str, v1model: V1Model, package_annotations: Vec<String>) -> Program {
+        let out = std::mem::take(&mut self.out);
+        Program {
+            name: name.to_owned(),
+            architecture: Architecture::V1Model(v1model),
+            vars: out.vars,
+            header_types: out.header_types,
+            headers: out.headers,
+            stacks: out.stacks,
+            unions: out.unions,
+            funcs: out.funcs,
+            actions: out.actions,
+            tables: out.tables,
+            counters: out.counters,
+            meters: out.meters,
+            registers: out.registers,
+            profiles: out.profiles,
+            digests: out.digests,
+            value_sets: out.value_sets,
+            controller_headers: out.controller_headers,
+            field_lists: out.field_lists,
+            errors: self.hir.errors.clone(),
+            package_annotations,
+        }
+    }
+
+    fn pipeline_block(&mut self, arg: &Expr) -> Option<EnvId> {
+        match self.object(arg)? {
+            Object::Block(env) => Some(env),
+            _ => self.shape_error(arg.span),
+        }
+    }
+
+    fn params(&self, env: EnvId) -> Option<Vec<LocalId>> {
+        match self.envs.get(env.0)?.owner {
+            Owner::Control(id) => self.hir.controls.get(id.index()).map(|control| control.params.clone()),
+            Owner::Parser(id) => self.hir.parsers.get(id.index()).map(|parser| parser.params.clone()),
+            Owner::None => None,
+        }
+    }
+
+    /// Storage of headers, user metadata and standard metadata, by the parser's parameters.
+    fn shared(&mut self, parser: EnvId, span: Span) -> Option<Shared> {
+        let params = self.params(parser)?;
+        let [_, headers, metadata, standard] = params.as_slice() else { return self.shape_error(span) };
+        let place = |this: &mut Self, id: LocalId| {
+            let local = this.hir.locals.get(id.index())?;
+            this.alloc(&local.ty, &local.name, VarKind::Metadata, local.span)
+        };
+        let headers_place = place(self, *headers)?;
+        let metadata_place = place(self, *metadata)?;
+        let standard_place = place(self, *standard)?;
+        let ty = self.hir.locals.get(metadata.index())?.ty.clone();
+        let mut lists = BTreeMap::new();
+        self.field_lists(&ty, &metadata_place, &mut lists);
+        self.out.field_lists =
+            lists.into_iter().map(|(index, vars)| FieldList { index, vars: vars.into_iter().collect() }).collect();
+        Some(Shared { headers: headers_place, metadata: metadata_place, standard: standard_place })
+    }
+
+    /// Collects `@field_list` annotations on fields of the user metadata, nested structs included.
+    fn field_lists(&self, ty: &Ty, place: &Place, lists: &mut BTreeMap<u32, BTreeSet<VarId>>) {
+        let Place::Struct(parts) = place else { return };
+        let fields: &[Field] = self.hir.fields(ty);
+        for (field, part) in fields.iter().zip(parts.iter()) {
+            for index in &field.annotations.field_lists {
+                let (mut vars, mut headers) = (BTreeSet::new(), BTreeSet::new());
+                self.footprint(part, &mut vars, &mut headers);
+                lists.entry(*index).or_default().extend(vars);
+            }
+            self.field_lists(&field.ty, part, lists);
+        }
+    }
+
+    fn standard_metadata(&mut self, shared: &Shared, span: Span) -> Option<StandardMetadata> {
+        let Place::Struct(parts) = &shared.standard else { return self.shape_error(span) };
+        let ty = self.hir.aggregates.iter().find(|agg| agg.name == "standard_metadata_t")?;
+        let names: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
+        let mut missing = None;
+        let mut field = |name: &'static str| {
+            let at = names.iter().position(|other| *other == name);
+            match at.and_then(|at| parts.get(at)) {
+                Some(Place::Scalar(var)) => *var,
+                _ => {
+                    missing = Some(name);
+                    VarId(0)
+                }
+            }
+        };
+        let metadata = StandardMetadata {
+            ingress_port: field("ingress_port"),
+            egress_spec: field("egress_spec"),
+            egress_port: field("egress_port"),
+            instance_type: field("instance_type"),
+            packet_length: field("packet_length"),
+            enq_timestamp: field("enq_timestamp"),
+            enq_qdepth: field("enq_qdepth"),
+            deq_timedelta: field("deq_timedelta"),
+            deq_qdepth: field("deq_qdepth"),
+            ingress_global_timestamp: field("ingress_global_timestamp"),
+            egress_global_timestamp: field("egress_global_timestamp"),
+            mcast_grp: field("mcast_grp"),
+            egress_rid: field("egress_rid"),
+            checksum_error: field("checksum_error"),
+            parser_error: field("parser_error"),
+            priority: field("priority"),
+        };
+        match missing {
+            None => Some(metadata),
+            Some(name) => {
+                self.push(
+                    Diagnostic::error(ty.span, format!("`standard_metadata_t` has no field `{name}`"))
+                        .with_help("include the v1model.p4 that comes with the engine"),
+                );
+                None
+            }
+        }
+    }
+
+    /// Binds a block's parameters to the shared state and makes its function.
+    fn entry(&mut self, env: EnvId, shared: &Shared, span: Span) -> Option<FuncId> {
+        let params = self.params(env)?;
+        let owner = self.envs.get(env.0)?.owner;
+        if self.envs.get(env.0)?.bound {
+            self.not_supported(span, "one instance as two blocks of the pipeline");
+            return None;
+        }
+        let mut rest = [&shared.headers, &shared.metadata, &shared.standard].into_iter();
+        for param in params {
+            let binding = match &self.hir.locals.get(param.index())?.ty {
+                Ty::Extern(id, _) => match self.hir.externs.get(id.index())?.name.as_str() {
+                    "packet_in" => Binding::Object(Object::PacketIn),
+                    "packet_out" => Binding::Object(Object::PacketOut),
+                    _ => return self.shape_error(span),
+                },
+                _ => Binding::Place(rest.next()?.clone()),
+            };
+            let env = self.envs.get_mut(env.0)?;
+            env.locals.insert(param, binding);
+            env.bound = true;
+        }
+        let name = self.envs.get(env.0)?.prefix.clone();
+        let outer = std::mem::replace(&mut self.env, env);
+        let flow = Flow { in_parser: matches!(owner, Owner::Parser(_)), ..Flow::default() };
+        let made = match owner {
+            Owner::Parser(id) => self.function(name, flow, &Terminator::Reject, |this| {
+                this.parser_body(id, &Terminator::Accept)
+            }),
+            Owner::Control(id) => {
+                let control = self.hir.controls.get(id.index())?;
+                self.function(name, flow, &Terminator::Return, |this| this.stmts(&control.body))
+            }
+            Owner::None => self.shape_error(span),
+        };
+        self.env = outer;
+        made
+    }
+
+    fn controller_headers(&mut self) -> Option<()> {
+        for (at, agg) in self.hir.aggregates.iter().enumerate() {
+            let Some(name) = &agg.annotations.controller_header else { continue };
+            let ty = self.header_type(crate::types::hir::AggId::from_index(at))?;
+            let mut annotations = agg.annotations.clone();
+            annotations.name = None;
+            let cp = Self::cp_name_in("", name, &annotations);
+            let mut fields = Vec::with_capacity(agg.fields.len());
+            for field in &agg.fields {
+                let ty = self.var_type(&field.ty)?;
+                fields.push((Self::cp_name_in("", &field.name, &field.annotations), ty));
+            }
+            self.out.controller_headers.push(ControllerHeader { cp, ty, fields });
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Calls: functions, built-in methods, and the way to the rest.
+
+use super::Lowerer;
+use super::env::{Env, EnvId, Object, Owner};
+use super::inline::Passing;
+use super::place::{Place, Rvalue};
+use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
+use crate::types::ty::Ty;
+use crate::types::value::Value;
+use crate::{Inst, Operand, Terminator, VarKind, VarType};
+use num_traits::ToPrimitive;
+use p4cc_syntax::Span;
+
+impl Lowerer<'_> {
+    /// Lowers a call. The result of a call without one is an empty struct.
+    pub(super) fn call(&mut self, call: &Call, ty: Option<&Ty>) -> Option<Rvalue> {
+        let nothing = Rvalue::Struct(Vec::new());
+        match &call.callee {
+            Callee::Function(id) => self.call_function(*id, call),
+            Callee::Action(id) => self.call_action(*id, &call.args, call.span).map(|()| nothing),
+            Callee::Extern { name, type_args, .. } => {
+                self.extern_function(name, type_args, call).map(|()| nothing)
+            }
+            Callee::Method { object, extern_name, name, type_args } => {
+                let object = self.object(object)?;
+                self.extern_method(object, (extern_name, name), type_args, call, ty)
+            }
+            Callee::Apply(object) => match self.object(object)? {
+                Object::Block(env) => self.apply_block(env, call).map(|()| nothing),
+                _ => self.shape_error(call.span),
+            },
+            Callee::Table(table) => self.apply_table(*table, None, None, call.span).map(|()| nothing),
+            Callee::Builtin(builtin, object) => self.builtin(*builtin, object, call),
+        }
+    }
+
+    fn call_function(&mut self, id: FnId, call: &Call) -> Option<Rvalue> {
+        self.count_inlined(call.span)?;
+        let function = self.hir.functions.get(id.index())?;
+        let callee = EnvId(self.envs.len());
+        self.envs.push(Env::new(Owner::None, String::new()));
+        let copies = self.bind_args(&function.params, &call.args, callee, Passing::Function)?;
+        let result = match function.ret {
+            Ty::Void => None,
+            _ => {
+                let name = format!("{}.{}", self.name, function.name);
+                Some(self.alloc(&function.ret, &name, VarKind::Local, call.span)?)
+            }
+        };
+        let end = self.func.block("");
+        let outer_env = std::mem::replace(&mut self.env, callee);
+        let outer_end = self.flow.end.replace(end);
+        let outer_result = std::mem::replace(&mut self.flow.result, result.clone());
+        let outer_loops = std::mem::take(&mut self.flow.loops);
+        let made = self.stmts(&function.body);
+        self.flow.loops = outer_loops;
+        self.flow.result = outer_result;
+        self.flow.end = outer_end;
+        self.env = outer_env;
+        made?;
+        self.func.end(Terminator::Jump(end));
+        self.func.open(end);
+        self.copy_out(copies, call.span)?;
+        Some(result.map_or(Rvalue::Struct(Vec::new()), |place| place.read()))
+    }
+
+    fn builtin(&mut self, builtin: Builtin, object: &Expr, call: &Call) -> Option<Rvalue> {
+        match builtin {
+            Builtin::IsValid => self.is_valid(object, call.span),
+            Builtin::SetValid | Builtin::SetInvalid => {
+                self.set_validity(object, builtin == Builtin::SetValid, call.span)?;
+                Some(Rvalue::Struct(Vec::new()))
+            }
+            Builtin::PushFront | Builtin::PopFront => {
+                let stack = self.stack(object)?;
+                let Value::Int(count) = self.const_value(call.args.first()?.as_ref()?)? else {
+                    return self.shape_error(call.span);
+                };
+                // More than all of them is all of them.
+                let size = self.out.stacks.get(stack.index())?.elements.len() as u32;
+                let count = count.to_u32().unwrap_or(size).min(size);
+                self.emit(match builtin {
+                    Builtin::PushFront => Inst::StackPush { stack, count },
+                    _ => Inst::StackPop { stack, count },
+                });
+                Some(Rvalue::Struct(Vec::new()))
+            }
+        }
+    }
+
+    fn is_valid(&mut self, object: &Expr, span: Span) -> Option<Rvalue> {
+        let value = self.rvalue(object)?;
+        let dst = self.temp(VarType::Bool);
+        match value {
+            Rvalue::Header(header) => self.emit(Inst::IsValid { dst, header }),
+            Rvalue::Union(union) => self.emit(Inst::UnionIsValid { dst, union }),
+            Rvalue::Element(stack, index) => self.emit(Inst::StackIsValid { dst, stack, index }),
+            _ => return self.shape_error(span),
+        }
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn set_validity(&mut self, object: &Expr, valid: bool, span: Span) -> Option<()> {
+        use super::place::Target;
+        match self.target(object)? {
+            Target::Place(Place::Header(header)) if valid => self.emit(Inst::SetValid { header }),
+            Target::Place(Place::Header(header)) => self.emit(Inst::SetInvalid { header }),
+            Target::Element(stack, index) => self.emit(Inst::StackSetValid { stack, index, valid }),
+            _ => return self.shape_error(span),
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,396 @@
+//! Reading expressions.
+
+use super::Lowerer;
+use super::place::{Binding, Place, Rvalue};
+use crate::types::hir::{Callee, Expr, ExprKind};
+use crate::types::stmt::has_call;
+use crate::types::ty::Ty;
+use crate::types::value::{self, Value};
+use crate::{BinOp, Bits, Inst, Operand, Terminator, UnOp, VarId, VarKind, VarType};
+use p4cc_syntax::ast::{BinaryOp, UnaryOp};
+use p4cc_syntax::{Diagnostic, Span};
+
+impl Lowerer<'_> {
+    /// The scalar that an expression gives.
+    pub(super) fn operand(&mut self, expr: &Expr) -> Option<Operand> {
+        match self.rvalue(expr)? {
+            Rvalue::Scalar(operand) => Some(operand),
+            _ => self.shape_error(expr.span),
+        }
+    }
+
+    /// The scalar of an expression, kept from changes that later expressions make.
+    pub(super) fn operand_before(&mut self, expr: &Expr, later: &[&Expr]) -> Option<Operand> {
+        let operand = self.operand(expr)?;
+        if !later.iter().any(|later| has_call(later)) {
+            return Some(operand);
+        }
+        self.snapshot_operand(operand)
+    }
+
+    /// A copy of a variable; constants stand for themselves.
+    pub(super) fn snapshot_operand(&mut self, operand: Operand) -> Option<Operand> {
+        let Operand::Var(var) = operand else { return Some(operand) };
+        let ty = self.out.vars.get(var.index())?.ty;
+        let temp = self.temp(ty);
+        self.emit(Inst::Assign { dst: temp, src: Operand::Var(var) });
+        Some(Operand::Var(temp))
+    }
+
+    /// A shape that checking should have refused; reported so that it is never silent.
+    pub(super) fn shape_error<T>(&mut self, span: Span) -> Option<T> {
+        self.push(Diagnostic::not_supported(span, "this use of a value"));
+        None
+    }
+
+    /// What an expression gives.
+    pub(super) fn rvalue(&mut self, expr: &Expr) -> Option<Rvalue> {
+        if let Some(width) = self.width(&expr.ty) {
+            match self.try_const(expr) {
+                Ok(Some(value)) => return Some(Rvalue::Scalar(Operand::Const(value.to_bits(width)))),
+                Ok(None) => {}
+                Err(error) => {
+                    self.push(Diagnostic::error(expr.span, error.message()));
+                    return None;
+                }
+            }
+        }
+        if let Some(place) = self.static_place(expr) {
+            return Some(place.read());
+        }
+        match &expr.kind {
+            ExprKind::Local(id) => match self.binding(*id) {
+                Some(Binding::Value(value)) => Some(value.clone()),
+                _ => self.shape_error(expr.span),
+            },
+            ExprKind::Field(base, at) => {
+                let base_value = self.rvalue(base)?;
+                self.project(base_value, *at, &expr.ty, expr.span)
+            }
+            ExprKind::Index(base, index) => self.dynamic_element(base, index, expr.span),
+            ExprKind::StackLast(base) | ExprKind::StackNext(base) => {
+                let last = matches!(expr.kind, ExprKind::StackLast(_));
+                let (stack, index) = self.stack_end(base, last, expr.span)?;
+                Some(Rvalue::Element(stack, index))
+            }
+            ExprKind::StackLastIndex(base) => self.last_index(base).map(Rvalue::Scalar),
+            ExprKind::Slice(base, hi, lo) => {
+                let src = self.operand(base)?;
+                let dst = self.temp(VarType::Bit(hi - lo + 1));
+                self.emit(Inst::Slice { dst, src, lo: *lo });
+                Some(Rvalue::Scalar(Operand::Var(dst)))
+            }
+            ExprKind::Unary(op, operand) => self.unary(*op, operand, expr),
+            ExprKind::Binary(op, a, b) => self.binary(*op, a, b, expr),
+            ExprKind::Conditional(cond, a, b) => self.conditional(cond, a, b, expr),
+            ExprKind::Cast(operand) => self.cast(operand, expr),
+            ExprKind::Aggregate(items) => self.aggregate(items, expr),
+            ExprKind::InvalidHeader => Some(Rvalue::Invalid),
+            ExprKind::Default => self.default_value(&expr.ty, expr.span),
+            ExprKind::Call(call) => match &call.callee {
+                Callee::Table(_) => self.shape_error(expr.span),
+                _ => self.call(call, Some(&expr.ty)),
+            },
+            ExprKind::Hit { table, negated } => {
+                let hit = self.temp(VarType::Bool);
+                self.apply_table(*table, Some(hit), None, expr.span)?;
+                if !negated {
+                    return Some(Rvalue::Scalar(Operand::Var(hit)));
+                }
+                let miss = self.temp(VarType::Bool);
+                self.emit(Inst::Unary { dst: miss, op: UnOp::Not, src: Operand::Var(hit) });
+                Some(Rvalue::Scalar(Operand::Var(miss)))
+            }
+            _ => self.shape_error(expr.span),
+        }
+    }
+
+    /// The default value of a type: zeros and invalid headers.
+    pub(super) fn default_value(&mut self, ty: &Ty, span: Span) -> Option<Rvalue> {
+        if let Some(width) = self.width(ty) {
+            return Some(Rvalue::Scalar(Operand::Const(Bits::zero(width))));
+        }
+        let parts: Vec<Ty> = match ty {
+            Ty::Stack(..) => return Some(Rvalue::Invalid),
+            Ty::Aggregate(_) if self.hir.is_header(ty) || self.hir.is_union(ty) => return Some(Rvalue::Invalid),
+            Ty::Aggregate(_) => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
+            Ty::Tuple(items) => items.to_vec(),
+            _ => return self.shape_error(span),
+        };
+        let parts: Option<Vec<Rvalue>> = parts.iter().map(|part| self.default_value(part, span)).collect();
+        parts.map(Rvalue::Struct)
+    }
+
+    /// A part of a value.
+    fn project(&mut self, base: Rvalue, at: usize, ty: &Ty, span: Span) -> Option<Rvalue> {
+        match base {
+            Rvalue::Struct(parts) => parts.into_iter().nth(at),
+            Rvalue::Header(header) => {
+                let var = self.field_vars(header).get(at).copied()?;
+                Some(Rvalue::Scalar(Operand::Var(var)))
+            }
+            Rvalue::NewHeader(fields) => fields.into_iter().nth(at).map(Rvalue::Scalar),
+            Rvalue::Union(union) => {
+                let member = self.out.unions.get(union.index())?.members.get(at).copied()?;
+                Some(Rvalue::Header(member))
+            }
+            Rvalue::Element(stack, index) => {
+                let dst = self.temp(self.var_type(ty)?);
+                self.emit(Inst::StackLoad { dst, stack, index, field: at as u32 });
+                Some(Rvalue::Scalar(Operand::Var(dst)))
+            }
+            Rvalue::Invalid => self.default_value(ty, span),
+            Rvalue::Scalar(_) | Rvalue::Stack(_) | Rvalue::NewStack(_) => self.shape_error(span),
+        }
+    }
+
+    fn aggregate(&mut self, items: &[Expr], expr: &Expr) -> Option<Rvalue> {
+        let mut values = Vec::with_capacity(items.len());
+        for (at, item) in items.iter().enumerate() {
+            let value = self.rvalue(item)?;
+            let changed = items.iter().skip(at + 1).any(has_call);
+            values.push(if changed { self.snapshot(value, &item.ty, item.span)? } else { value });
+        }
+        match &expr.ty {
+            Ty::Stack(..) => Some(Rvalue::NewStack(values)),
+            ty if self.hir.is_header(ty) => {
+                let fields: Option<Vec<Operand>> = values
+                    .into_iter()
+                    .map(|value| match value {
+                        Rvalue::Scalar(operand) => Some(operand),
+                        _ => None,
+                    })
+                    .collect();
+                fields.map(Rvalue::NewHeader)
+            }
+            _ => Some(Rvalue::Struct(values)),
+        }
+    }
+
+    fn unary(&mut self, op: UnaryOp, operand: &Expr, expr: &Expr) -> Option<Rvalue> {
+        let src = self.operand(operand)?;
+        let op = match op {
+            UnaryOp::Plus => return Some(Rvalue::Scalar(src)),
+            UnaryOp::Not | UnaryOp::BitNot => UnOp::Not,
+            UnaryOp::Neg => UnOp::Neg,
+        };
+        let dst = self.temp(self.var_type(&expr.ty)?);
+        self.emit(Inst::Unary { dst, op, src });
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, expr: &Expr) -> Option<Rvalue> {
+        match op {
+            BinaryOp::And | BinaryOp::Or if has_call(b) => return self.short_circuit(op, a, b),
+            BinaryOp::Eq | BinaryOp::Ne if self.width(&a.ty).is_none() => return self.compare_parts(op, a, b, expr),
+            _ => {}
+        }
+        let left = self.operand_before(a, &[b])?;
+        let right = self.operand(b)?;
+        let dst_ty = self.var_type(&expr.ty)?;
+        if op == BinaryOp::Concat {
+            let dst = self.temp(dst_ty);
+            self.emit(Inst::Concat { dst, hi: left, lo: right });
+            return Some(Rvalue::Scalar(Operand::Var(dst)));
+        }
+        let signed = matches!(self.hir.underlying(&a.ty), Ty::Int(_));
+        if matches!(self.hir.underlying(&a.ty), Ty::Varbit(_)) {
+            self.not_supported(expr.span, "comparing varbit fields");
+            return None;
+        }
+        let (op, left, right) = match op {
+            BinaryOp::Gt => (BinOp::Lt { signed }, right, left),
+            BinaryOp::Ge => (BinOp::Le { signed }, right, left),
+            _ => (plain_op(op, signed)?, left, right),
+        };
+        Some(Rvalue::Scalar(self.binary_inst(dst_ty, op, left, right)))
+    }
+
+    fn binary_inst(&mut self, ty: VarType, op: BinOp, a: Operand, b: Operand) -> Operand {
+        let dst = self.temp(ty);
+        self.emit(Inst::Binary { dst, op, a, b });
+        Operand::Var(dst)
+    }
+
+    fn short_circuit(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Rvalue> {
+        let dst = self.temp(VarType::Bool);
+        let first = self.operand(a)?;
+        self.emit(Inst::Assign { dst, src: first });
+        let (more, end) = (self.func.block(""), self.func.block(""));
+        let cond = Operand::Var(dst);
+        self.func.end(match op {
+            BinaryOp::And => Terminator::Branch { cond, then: more, otherwise: end },
+            _ => Terminator::Branch { cond, then: end, otherwise: more },
+        });
+        self.func.open(more);
+        let second = self.operand(b)?;
+        self.emit(Inst::Assign { dst, src: second });
+        self.func.end(Terminator::Jump(end));
+        self.func.open(end);
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    /// Equality of structs, headers, unions, stacks and tuples, part by part.
+    fn compare_parts(&mut self, op: BinaryOp, a: &Expr, b: &Expr, expr: &Expr) -> Option<Rvalue> {
+        let mut left = self.rvalue(a)?;
+        if has_call(b) {
+            left = self.snapshot(left, &a.ty, a.span)?;
+        }
+        let right = self.rvalue(b)?;
+        let equal = self.equal(left, right, &a.ty, expr.span)?;
+        if op == BinaryOp::Eq {
+            return Some(Rvalue::Scalar(equal));
+        }
+        let dst = self.temp(VarType::Bool);
+        self.emit(Inst::Unary { dst, op: UnOp::Not, src: equal });
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn equal(&mut self, a: Rvalue, b: Rvalue, ty: &Ty, span: Span) -> Option<Operand> {
+        if self.width(ty).is_some() {
+            let (Rvalue::Scalar(a), Rvalue::Scalar(b)) = (a, b) else { return self.shape_error(span) };
+            return Some(self.binary_inst(VarType::Bool, BinOp::Eq, a, b));
+        }
+        if self.hir.is_header(ty) {
+            let (a, b) = (self.header_of(a, ty, span)?, self.header_of(b, ty, span)?);
+            let dst = self.temp(VarType::Bool);
+            self.emit(Inst::HeaderEq { dst, a, b });
+            return Some(Operand::Var(dst));
+        }
+        let parts: Vec<Ty> = match ty {
+            Ty::Aggregate(_) => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
+            Ty::Tuple(items) => items.to_vec(),
+            Ty::Stack(elem, size) => (0..*size).map(|_| (**elem).clone()).collect(),
+            _ => return self.shape_error(span),
+        };
+        let (left, right) = (self.parts_of(a, &parts, span)?, self.parts_of(b, &parts, span)?);
+        let mut all: Option<Operand> = None;
+        for ((left, right), part) in left.into_iter().zip(right).zip(&parts) {
+            let equal = self.equal(left, right, part, span)?;
+            all = Some(match all {
+                None => equal,
+                Some(so_far) => self.binary_inst(VarType::Bool, BinOp::And, so_far, equal),
+            });
+        }
+        Some(all.unwrap_or_else(|| Operand::Const(Bits::from_u128(1, 1))))
+    }
+
+    /// A value taken apart.
+    fn parts_of(&mut self, value: Rvalue, parts: &[Ty], span: Span) -> Option<Vec<Rvalue>> {
+        match value {
+            Rvalue::Struct(values) | Rvalue::NewStack(values) => Some(values),
+            Rvalue::Union(union) => {
+                let members = self.out.unions.get(union.index())?.members.clone();
+                Some(members.into_iter().map(Rvalue::Header).collect())
+            }
+            Rvalue::Stack(stack) => {
+                let elements = self.out.stacks.get(stack.index())?.elements.clone();
+                Some(elements.into_iter().map(Rvalue::Header).collect())
+            }
+            Rvalue::Invalid => Some(parts.iter().map(|_| Rvalue::Invalid).collect()),
+            _ => self.shape_error(span),
+        }
+    }
+
+    /// A value as a header with a static place.
+    pub(super) fn header_of(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<crate::HeaderId> {
+        if let Rvalue::Header(header) = value {
+            return Some(header);
+        }
+        match self.materialize(value, ty, span)? {
+            Place::Header(header) => Some(header),
+            _ => self.shape_error(span),
+        }
+    }
+
+    /// Puts a value into storage of its own.
+    pub(super) fn materialize(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<Place> {
+        let name = format!("{}.tmp{}", self.name, self.out.vars.len());
+        let place = self.alloc(ty, &name, VarKind::Local, span)?;
+        self.assign(super::place::Target::Place(place.clone()), value, ty, span)?;
+        Some(place)
+    }
+
+    /// A value that later writes cannot change.
+    pub(super) fn snapshot(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<Rvalue> {
+        match value {
+            Rvalue::Scalar(operand) => self.snapshot_operand(operand).map(Rvalue::Scalar),
+            Rvalue::Invalid => Some(value),
+            Rvalue::NewHeader(fields) => {
+                let fields: Option<Vec<Operand>> =
+                    fields.into_iter().map(|field| self.snapshot_operand(field)).collect();
+                fields.map(Rvalue::NewHeader)
+            }
+            other => self.materialize(other, ty, span).map(|place| place.read()),
+        }
+    }
+
+    fn conditional(&mut self, cond: &Expr, a: &Expr, b: &Expr, expr: &Expr) -> Option<Rvalue> {
+        let cond = self.operand(cond)?;
+        let name = format!("{}.tmp{}", self.name, self.out.vars.len());
+        let place = self.alloc(&expr.ty, &name, VarKind::Local, expr.span)?;
+        let (then, otherwise, end) = (self.func.block(""), self.func.block(""), self.func.block(""));
+        self.func.end(Terminator::Branch { cond, then, otherwise });
+        for (block, side) in [(then, a), (otherwise, b)] {
+            self.func.open(block);
+            let value = self.rvalue(side)?;
+            self.assign(super::place::Target::Place(place.clone()), value, &expr.ty, expr.span)?;
+            self.func.end(Terminator::Jump(end));
+        }
+        self.func.open(end);
+        Some(place.read())
+    }
+
+    fn cast(&mut self, operand: &Expr, expr: &Expr) -> Option<Rvalue> {
+        let from = self.hir.underlying(&operand.ty).clone();
+        if from == Ty::Integer {
+            // Only constants have type int, and a constant would have been found above.
+            let value = self.const_value(operand)?;
+            let width = self.width(&expr.ty)?;
+            let Value::Int(number) = value else { return self.shape_error(expr.span) };
+            return Some(Rvalue::Scalar(Operand::Const(value::int_to_bits(&number, width))));
+        }
+        let src = self.operand(operand)?;
+        let (from_width, to) = (self.width(&operand.ty)?, self.var_type(&expr.ty)?);
+        if from_width == to.width() {
+            return Some(Rvalue::Scalar(src));
+        }
+        let dst = self.temp(to);
+        self.emit(Inst::Resize { dst, src, signed: matches!(from, Ty::Int(_)) });
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    /// An operand as a variable.
+    pub(super) fn as_var(&mut self, operand: Operand, ty: VarType) -> VarId {
+        match operand {
+            Operand::Var(var) => var,
+            Operand::Const(_) => {
+                let var = self.temp(ty);
+                self.emit(Inst::Assign { dst: var, src: operand });
+                var
+            }
+        }
+    }
+}
+
+fn plain_op(op: BinaryOp, signed: bool) -> Option<BinOp> {
+    Some(match op {
+        BinaryOp::Add => BinOp::Add,
+        BinaryOp::Sub => BinOp::Sub,
+        BinaryOp::Mul => BinOp::Mul,
+        BinaryOp::Div => BinOp::Div,
+        BinaryOp::Mod => BinOp::Mod,
+        BinaryOp::AddSat => BinOp::AddSat { signed },
+        BinaryOp::SubSat => BinOp::SubSat { signed },
+        BinaryOp::BitAnd | BinaryOp::And => BinOp::And,
+        BinaryOp::BitOr | BinaryOp::Or => BinOp::Or,
+        BinaryOp::BitXor => BinOp::Xor,
+        BinaryOp::Shl => BinOp::Shl,
+        BinaryOp::Shr => BinOp::Shr { signed },
+        BinaryOp::Eq => BinOp::Eq,
+        BinaryOp::Ne => BinOp::Ne,
+        BinaryOp::Lt => BinOp::Lt { signed },
+        BinaryOp::Le => BinOp::Le { signed },
+        BinaryOp::Gt | BinaryOp::Ge | BinaryOp::Concat => return None,
+    })
+}

@@ -1,0 +1,446 @@
+//! Externs of core.p4 and v1model.
+
+use super::Lowerer;
+use super::env::Object;
+use super::place::{Place, Rvalue, Target};
+use crate::limits::MAX_WIDTH;
+use crate::types::hir::{Call, Expr, ExprKind};
+use crate::types::ty::Ty;
+use crate::types::value::Value;
+use crate::{
+    CloneKind, Digest, DigestId, ExternCall, HeaderField, Inst, Operand, VarId, VarType,
+};
+use p4cc_syntax::{Diagnostic, Span};
+
+impl Lowerer<'_> {
+    /// A call of an extern function.
+    pub(super) fn extern_function(&mut self, name: &str, types: &[Ty], call: &Call) -> Option<()> {
+        match name {
+            "verify" => {
+                let cond = self.arg_before(call, 0)?;
+                let error = self.arg(call, 1)?;
+                self.emit(Inst::Verify { cond, error });
+                Some(())
+            }
+            "mark_to_drop" => self.emit_extern(ExternCall::MarkToDrop),
+            "hash" => self.hash(call),
+            "random" => {
+                let low = self.arg_before(call, 1)?;
+                let high = self.arg(call, 2)?;
+                self.with_result(call, 0, |dst| ExternCall::Random { dst, low, high })
+            }
+            "verify_checksum" | "verify_checksum_with_payload" => {
+                self.verify_checksum(call, name.ends_with("payload"))
+            }
+            "update_checksum" | "update_checksum_with_payload" => {
+                self.update_checksum(call, name.ends_with("payload"))
+            }
+            "digest" => self.digest(types, call),
+            "clone" => self.clone_packet(call, false),
+            "clone_preserving_field_list" => self.clone_packet(call, true),
+            "resubmit_preserving_field_list" => {
+                let field_list = self.arg(call, 0)?;
+                self.emit_extern(ExternCall::Resubmit { field_list })
+            }
+            "recirculate_preserving_field_list" => {
+                let field_list = self.arg(call, 0)?;
+                self.emit_extern(ExternCall::Recirculate { field_list })
+            }
+            "truncate" => {
+                let bytes = self.arg(call, 0)?;
+                self.emit_extern(ExternCall::Truncate { bytes })
+            }
+            "log_msg" => self.log_msg(call),
+            "assert" | "assume" => {
+                let cond = self.arg(call, 0)?;
+                let place = format!("{name} at byte {}", call.span.start);
+                self.emit_extern(ExternCall::Assert { cond, place })
+            }
+            _ => {
+                self.not_supported(call.span, format!("extern function `{name}`"));
+                None
+            }
+        }
+    }
+
+    fn emit_extern(&mut self, call: ExternCall) -> Option<()> {
+        self.emit(Inst::Extern(call));
+        Some(())
+    }
+
+    fn arg_expr<'c>(&mut self, call: &'c Call, at: usize) -> Option<&'c Expr> {
+        match call.args.get(at).and_then(Option::as_ref) {
+            Some(arg) => Some(arg),
+            None => self.shape_error(call.span),
+        }
+    }
+
+    fn arg(&mut self, call: &Call, at: usize) -> Option<Operand> {
+        let arg = self.arg_expr(call, at)?;
+        self.operand(arg)
+    }
+
+    /// An argument that keeps its value while the later ones are evaluated.
+    fn arg_before(&mut self, call: &Call, at: usize) -> Option<Operand> {
+        let arg = self.arg_expr(call, at)?;
+        let later: Vec<&Expr> = call.args.iter().skip(at + 1).flatten().collect();
+        self.operand_before(arg, &later)
+    }
+
+    /// Emits a call that writes argument `at`, straight into its variable if it is one. `_` gets a temporary.
+    fn with_result(&mut self, call: &Call, at: usize, make: impl FnOnce(VarId) -> ExternCall) -> Option<()> {
+        let Some(arg) = call.args.get(at).and_then(Option::as_ref) else {
+            self.not_supported(call.span, "`_` for the result of this call");
+            return None;
+        };
+        let target = self.target(arg)?;
+        if let Target::Place(Place::Scalar(dst)) = target {
+            return self.emit_extern(make(dst));
+        }
+        let Some(ty) = self.var_type(&arg.ty) else {
+            self.not_supported(arg.span, "results that are structs");
+            return None;
+        };
+        let dst = self.temp(ty);
+        self.emit(Inst::Extern(make(dst)));
+        self.assign(target, Rvalue::Scalar(Operand::Var(dst)), &arg.ty, arg.span)
+    }
+
+    /// The scalars that a value is made of, in wire order.
+    fn flatten(&mut self, value: Rvalue, ty: &Ty, span: Span, out: &mut Vec<Operand>) -> Option<()> {
+        match value {
+            Rvalue::Scalar(operand) => out.push(operand),
+            Rvalue::Header(header) => out.extend(self.field_vars(header).into_iter().map(Operand::Var)),
+            Rvalue::NewHeader(fields) => out.extend(fields),
+            Rvalue::Struct(parts) => {
+                let types: Vec<Ty> = match ty {
+                    Ty::Tuple(items) => items.to_vec(),
+                    _ => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
+                };
+                for (part, ty) in parts.into_iter().zip(&types) {
+                    self.flatten(part, ty, span, out)?;
+                }
+            }
+            Rvalue::Element(..) | Rvalue::Invalid if self.hir.is_header(ty) => {
+                let header = self.header_of(value, ty, span)?;
+                out.extend(self.field_vars(header).into_iter().map(Operand::Var));
+            }
+            _ => {
+                self.not_supported(span, "header stacks and unions as data of an extern");
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn data(&mut self, call: &Call, at: usize) -> Option<Vec<Operand>> {
+        let arg = self.arg_expr(call, at)?;
+        let value = self.rvalue(arg)?;
+        let mut out = Vec::new();
+        self.flatten(value, &arg.ty, arg.span, &mut out)?;
+        Some(out)
+    }
+
+    fn hash(&mut self, call: &Call) -> Option<()> {
+        let algorithm = self.arg_expr(call, 1)?;
+        let algorithm = self.algorithm(algorithm)?;
+        let base = self.arg_before(call, 2)?;
+        let data = self.data(call, 3)?;
+        let max = self.arg(call, 4)?;
+        self.with_result(call, 0, |dst| ExternCall::Hash { dst, algorithm, base, data, max })
+    }
+
+    fn verify_checksum(&mut self, call: &Call, with_payload: bool) -> Option<()> {
+        let cond = self.arg_before(call, 0)?;
+        let data = self.data(call, 1)?;
+        let checksum = self.arg(call, 2)?;
+        let algorithm = self.arg_expr(call, 3)?;
+        let algorithm = self.algorithm(algorithm)?;
+        self.emit_extern(ExternCall::VerifyChecksum { cond, data, checksum, algorithm, with_payload })
+    }
+
+    fn update_checksum(&mut self, call: &Call, with_payload: bool) -> Option<()> {
+        let cond = self.arg_before(call, 0)?;
+        let data = self.data(call, 1)?;
+        let algorithm = self.arg_expr(call, 3)?;
+        let algorithm = self.algorithm(algorithm)?;
+        let target = self.arg_expr(call, 2)?;
+        if !matches!(self.static_place(target), Some(Place::Scalar(_))) {
+            // Written only under the condition, so that a temporary would not do.
+            self.not_supported(target.span, "a checksum that is not a field or variable");
+            return None;
+        }
+        self.with_result(call, 2, |checksum| ExternCall::UpdateChecksum {
+            cond,
+            data,
+            checksum,
+            algorithm,
+            with_payload,
+        })
+    }
+
+    fn digest(&mut self, types: &[Ty], call: &Call) -> Option<()> {
+        let ty = types.first()?;
+        if !self.hir.is_struct(ty) {
+            self.not_supported(call.span, "digests of anything but a struct");
+            return None;
+        }
+        let data = self.data(call, 1)?;
+        let Ty::Aggregate(agg) = ty else { return None };
+        let agg = self.hir.aggregates.get(agg.index())?;
+        let cp = Self::cp_name_in("", &agg.name, &agg.annotations);
+        let mut fields = Vec::with_capacity(agg.fields.len());
+        for field in &agg.fields {
+            let Some(ty) = self.var_type(&field.ty) else {
+                self.not_supported(call.span, "digests with nested structs or headers");
+                return None;
+            };
+            fields.push(HeaderField { name: field.name.clone(), ty });
+        }
+        let digest = match self.out.digests.iter().position(|digest| digest.cp.name == cp.name) {
+            Some(at) => DigestId::from_index(at),
+            None => {
+                self.out.digests.push(Digest { cp, fields });
+                DigestId::from_index(self.out.digests.len() - 1)
+            }
+        };
+        self.emit_extern(ExternCall::Digest { digest, data })
+    }
+
+    fn clone_packet(&mut self, call: &Call, with_list: bool) -> Option<()> {
+        let kind = self.arg_expr(call, 0)?;
+        let kind = match self.enum_member(kind) {
+            Some("I2E") => CloneKind::I2E,
+            Some("E2E") => CloneKind::E2E,
+            _ => {
+                self.push(Diagnostic::error(kind.span, "the clone type must be `CloneType.I2E` or `CloneType.E2E`"));
+                return None;
+            }
+        };
+        let session = self.arg(call, 1)?;
+        let field_list = if with_list { Some(self.arg(call, 2)?) } else { None };
+        self.emit_extern(ExternCall::Clone { kind, session, field_list })
+    }
+
+    fn log_msg(&mut self, call: &Call) -> Option<()> {
+        let format = self.arg_expr(call, 0)?;
+        let Value::String(format) = self.const_value(format)? else { return self.shape_error(call.span) };
+        let args = if call.args.len() > 1 { self.data(call, 1)? } else { Vec::new() };
+        self.emit_extern(ExternCall::LogMsg { format, args })
+    }
+
+    /// A call of a method of an extern object.
+    pub(super) fn extern_method(
+        &mut self,
+        object: Object,
+        (extern_name, name): (&str, &str),
+        types: &[Ty],
+        call: &Call,
+        ret: Option<&Ty>,
+    ) -> Option<Rvalue> {
+        let nothing = Rvalue::Struct(Vec::new());
+        match (object, name) {
+            (Object::PacketIn, _) => self.packet_in(name, types, call, ret),
+            (Object::PacketOut, "emit") => {
+                let arg = self.arg_expr(call, 0)?;
+                let value = self.rvalue(arg)?;
+                self.emit_value(value, &arg.ty, arg.span)?;
+                Some(nothing)
+            }
+            (Object::Register(register), "read") => {
+                let index = self.arg(call, 1)?;
+                self.with_result(call, 0, |dst| ExternCall::RegisterRead { register, dst, index })?;
+                Some(nothing)
+            }
+            (Object::Register(register), "write") => {
+                let index = self.arg_before(call, 0)?;
+                let value = self.arg(call, 1)?;
+                self.emit_extern(ExternCall::RegisterWrite { register, index, value })?;
+                Some(nothing)
+            }
+            (Object::Counter(counter), "count") => {
+                let index = self.arg(call, 0)?;
+                self.emit_extern(ExternCall::CounterCount { counter, index })?;
+                Some(nothing)
+            }
+            (Object::DirectCounter(counter), "count") => {
+                self.emit_extern(ExternCall::DirectCounterCount { counter })?;
+                Some(nothing)
+            }
+            (Object::Meter(meter), "execute_meter") => {
+                let index = self.arg(call, 0)?;
+                self.with_result(call, 1, |dst| ExternCall::MeterExecute { meter, index, dst })?;
+                Some(nothing)
+            }
+            (Object::DirectMeter(meter), "read") => {
+                self.with_result(call, 0, |dst| ExternCall::DirectMeterRead { meter, dst })?;
+                Some(nothing)
+            }
+            _ => {
+                self.not_supported(call.span, format!("method `{extern_name}.{name}`"));
+                None
+            }
+        }
+    }
+
+    /// `emit`: headers in order; structs, stacks and unions part by part.
+    fn emit_value(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<()> {
+        match value {
+            Rvalue::Header(header) => self.emit(Inst::Emit { header }),
+            Rvalue::Stack(stack) => {
+                let elements = self.out.stacks.get(stack.index())?.elements.clone();
+                elements.into_iter().for_each(|header| self.emit(Inst::Emit { header }));
+            }
+            Rvalue::Union(union) => {
+                let members = self.out.unions.get(union.index())?.members.clone();
+                members.into_iter().for_each(|header| self.emit(Inst::Emit { header }));
+            }
+            Rvalue::Struct(parts) => {
+                let types: Vec<Ty> = match ty {
+                    Ty::Tuple(items) => items.to_vec(),
+                    _ => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
+                };
+                for (part, ty) in parts.into_iter().zip(&types) {
+                    self.emit_value(part, ty, span)?;
+                }
+            }
+            Rvalue::Scalar(_) => {
+                let shown = self.hir.show(ty);
+                self.push(
+                    Diagnostic::error(span, format!("a value of type `{shown}` cannot be emitted"))
+                        .with_help("only headers, and structs, stacks and unions of them, can be emitted"),
+                );
+                return None;
+            }
+            Rvalue::Element(..) | Rvalue::NewHeader(_) | Rvalue::NewStack(_) | Rvalue::Invalid => {
+                let header = self.header_of(value, ty, span)?;
+                self.emit(Inst::Emit { header });
+            }
+        }
+        Some(())
+    }
+
+    fn packet_in(&mut self, name: &str, types: &[Ty], call: &Call, ret: Option<&Ty>) -> Option<Rvalue> {
+        match name {
+            "extract" => {
+                self.extract(call)?;
+                Some(Rvalue::Struct(Vec::new()))
+            }
+            "lookahead" => self.lookahead(types.first().or(ret)?, call.span),
+            "advance" => {
+                let bits = self.arg(call, 0)?;
+                self.emit(Inst::Advance { bits });
+                Some(Rvalue::Struct(Vec::new()))
+            }
+            "length" => {
+                let dst = self.temp(VarType::Bit(32));
+                self.emit(Inst::PacketLength { dst });
+                Some(Rvalue::Scalar(Operand::Var(dst)))
+            }
+            _ => {
+                self.not_supported(call.span, format!("method `packet_in.{name}`"));
+                None
+            }
+        }
+    }
+
+    fn extract(&mut self, call: &Call) -> Option<()> {
+        let varbit_bits = if call.args.len() > 1 { Some(self.arg(call, 1)?) } else { None };
+        let Some(target) = call.args.first().and_then(Option::as_ref) else {
+            self.not_supported(call.span, "`extract(_)`");
+            return None;
+        };
+        if !self.hir.is_header(&target.ty) {
+            let shown = self.hir.show(&target.ty);
+            self.push(
+                Diagnostic::error(target.span, format!("a value of type `{shown}` cannot be extracted"))
+                    .with_help("only headers can be extracted, one by one"),
+            );
+            return None;
+        }
+        let has_varbit = self.hir.fields(&target.ty).iter().any(|field| matches!(field.ty, Ty::Varbit(_)));
+        if has_varbit != varbit_bits.is_some() {
+            let message = if has_varbit {
+                "the header has a varbit field: `extract` needs its size as second argument"
+            } else {
+                "the header has no varbit field: `extract` takes one argument"
+            };
+            self.push(Diagnostic::error(call.span, message));
+            return None;
+        }
+        if let ExprKind::StackNext(base) = &target.kind {
+            let stack = self.stack(base)?;
+            self.emit(Inst::ExtractNext { stack, varbit_bits });
+            return Some(());
+        }
+        match self.target(target)? {
+            Target::Place(Place::Header(header)) => {
+                self.emit(match varbit_bits {
+                    Some(varbit_bits) => Inst::ExtractVar { header, varbit_bits },
+                    None => Inst::Extract { header },
+                });
+                Some(())
+            }
+            place => {
+                if has_varbit {
+                    self.not_supported(target.span, "a header with varbit at an index known at run time only");
+                    return None;
+                }
+                let value = self.default_value(&target.ty, target.span)?;
+                let header = self.header_of(value, &target.ty, target.span)?;
+                self.emit(Inst::Extract { header });
+                self.assign(place, Rvalue::Header(header), &target.ty, target.span)
+            }
+        }
+    }
+
+    fn lookahead(&mut self, ty: &Ty, span: Span) -> Option<Rvalue> {
+        let Some(width) = self.hir.width_bits(ty).filter(|width| (1..=MAX_WIDTH).contains(width)) else {
+            let shown = self.hir.show(ty);
+            self.not_supported(span, format!("lookahead of type `{shown}`"));
+            return None;
+        };
+        if let Some(scalar) = self.var_type(ty) {
+            let dst = self.temp(scalar);
+            self.emit(Inst::Lookahead { dst });
+            return Some(Rvalue::Scalar(Operand::Var(dst)));
+        }
+        let whole = self.temp(VarType::Bit(width));
+        self.emit(Inst::Lookahead { dst: whole });
+        let mut left = width;
+        self.unpack(ty, whole, &mut left, span)
+    }
+
+    /// Takes a value apart from the high end of `whole`; `left` bits are not used yet.
+    fn unpack(&mut self, ty: &Ty, whole: VarId, left: &mut u32, span: Span) -> Option<Rvalue> {
+        if let Some(scalar) = self.var_type(ty) {
+            *left = left.checked_sub(scalar.width())?;
+            let dst = self.temp(scalar);
+            self.emit(Inst::Slice { dst, src: Operand::Var(whole), lo: *left });
+            return Some(Rvalue::Scalar(Operand::Var(dst)));
+        }
+        let parts: Vec<Ty> = match ty {
+            Ty::Aggregate(_) if !self.hir.is_union(ty) => {
+                self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect()
+            }
+            Ty::Tuple(items) => items.to_vec(),
+            _ => {
+                self.not_supported(span, "lookahead of stacks and unions");
+                return None;
+            }
+        };
+        let values: Option<Vec<Rvalue>> = parts.iter().map(|part| self.unpack(part, whole, left, span)).collect();
+        let values = values?;
+        if !self.hir.is_header(ty) {
+            return Some(Rvalue::Struct(values));
+        }
+        let fields: Option<Vec<Operand>> = values
+            .into_iter()
+            .map(|value| match value {
+                Rvalue::Scalar(operand) => Some(operand),
+                _ => None,
+            })
+            .collect();
+        fields.map(Rvalue::NewHeader)
+    }
+}

@@ -1,0 +1,180 @@
+//! Lowering: typed tree to IR.
+//!
+//! What the language composes is taken apart here: instances are elaborated with their constructor arguments, structs
+//! and headers flattened into variables, controls, sub-parsers and functions inlined. Each file has one subject.
+//!
+//! Invariants: a construct without lowering is reported as "not supported yet", never dropped; code made after an
+//! error is never handed out; all growth (variables, instructions, inlined calls) is bounded by `limits`.
+
+mod action;
+mod arch;
+mod assign;
+mod block;
+mod build;
+mod call;
+mod consteval;
+mod env;
+mod expr;
+mod externs;
+mod inline;
+mod parser;
+mod place;
+mod stmt;
+mod table;
+mod target;
+
+use crate::limits::MAX_INSTS;
+use crate::types::hir::{AggId, Program};
+use crate::{
+    Action, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header, HeaderType, HeaderTypeId, Inst, Meter,
+    Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
+};
+use build::FuncBuilder;
+use env::{Env, EnvId, GLOBAL, Owner};
+use p4cc_syntax::{Diagnostic, Severity, Span};
+use place::{CopyOut, Place};
+use std::collections::BTreeMap;
+
+/// Most calls that are inlined; nested calls multiply.
+const MAX_INLINED: usize = 20_000;
+
+/// Lowers a program that was checked without errors.
+pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnostic>) {
+    let mut lowerer = Lowerer {
+        hir,
+        out: Out::default(),
+        diagnostics: Vec::new(),
+        envs: vec![Env::new(Owner::None, String::new())],
+        env: GLOBAL,
+        func: FuncBuilder::new(""),
+        flow: Flow::default(),
+        name: String::new(),
+        header_types: BTreeMap::new(),
+        insts: 0,
+        inlined: 0,
+    };
+    let program = lowerer.program(name);
+    let failed = lowerer.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    if program.is_none() && !failed {
+        // A way out that reported nothing would be a silent failure.
+        lowerer.push(Diagnostic::not_supported(Span::default(), "a construct of this program"));
+    }
+    (program.filter(|_| !failed), lowerer.diagnostics)
+}
+
+/// Parts of the program made so far.
+#[derive(Default)]
+struct Out {
+    vars: Vec<Var>,
+    header_types: Vec<HeaderType>,
+    headers: Vec<Header>,
+    stacks: Vec<Stack>,
+    unions: Vec<Union>,
+    funcs: Vec<Func>,
+    actions: Vec<Action>,
+    tables: Vec<Table>,
+    counters: Vec<Counter>,
+    meters: Vec<Meter>,
+    registers: Vec<Register>,
+    profiles: Vec<Profile>,
+    digests: Vec<Digest>,
+    value_sets: Vec<ValueSet>,
+    controller_headers: Vec<ControllerHeader>,
+    field_lists: Vec<FieldList>,
+}
+
+/// Where control goes from the statements being lowered.
+#[derive(Default)]
+struct Flow {
+    /// End of the inlined body that `return` leaves; without one `return` leaves the function.
+    end: Option<crate::BlockId>,
+    /// Where `return e` puts the value.
+    result: Option<Place>,
+    /// `break` and `continue` of the loops around.
+    loops: Vec<(crate::BlockId, crate::BlockId)>,
+    /// Copies that `exit` owes the callers inlined around.
+    pending: Vec<Vec<CopyOut>>,
+    /// An action's body: copies are owed outside of this function.
+    owed_outside: bool,
+    /// A parser is being made.
+    in_parser: bool,
+}
+
+struct Lowerer<'h> {
+    hir: &'h Program,
+    out: Out,
+    diagnostics: Vec<Diagnostic>,
+    envs: Vec<Env>,
+    env: EnvId,
+    func: FuncBuilder,
+    flow: Flow,
+    /// Name of what is being lowered, for the names of variables.
+    name: String,
+    header_types: BTreeMap<AggId, HeaderTypeId>,
+    insts: usize,
+    inlined: usize,
+}
+
+impl Lowerer<'_> {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        let told = |old: &Diagnostic| old.span == diagnostic.span && old.message == diagnostic.message;
+        if !self.diagnostics.iter().rev().take(64).any(told) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn not_supported(&mut self, span: Span, what: impl core::fmt::Display) {
+        self.push(Diagnostic::not_supported(span, what));
+    }
+
+    fn emit(&mut self, inst: Inst) {
+        self.insts += 1;
+        if self.insts > MAX_INSTS {
+            if self.insts == MAX_INSTS + 1 {
+                self.push(
+                    Diagnostic::error(Span::default(), format!("the program has more than {MAX_INSTS} instructions"))
+                        .with_help("inlined calls multiply; call less or apply tables instead"),
+                );
+            }
+            return;
+        }
+        self.func.push(inst);
+    }
+
+    /// Counts an inlined call; past the bound it reports and gives `None`.
+    fn count_inlined(&mut self, span: Span) -> Option<()> {
+        self.inlined += 1;
+        if self.inlined > MAX_INLINED || self.insts > MAX_INSTS {
+            self.push(
+                Diagnostic::error(span, format!("the program has more than {MAX_INLINED} calls after inlining"))
+                    .with_help("nested calls multiply; call less"),
+            );
+            return None;
+        }
+        Some(())
+    }
+
+    /// Makes a function of its own by `body`, then goes on with the one before.
+    fn function(
+        &mut self,
+        name: String,
+        flow: Flow,
+        fallback: &Terminator,
+        body: impl FnOnce(&mut Self) -> Option<()>,
+    ) -> Option<FuncId> {
+        let outer_func = std::mem::replace(&mut self.func, FuncBuilder::new(name.clone()));
+        let outer_flow = std::mem::replace(&mut self.flow, flow);
+        let outer_name = std::mem::replace(&mut self.name, name);
+        let made = body(self);
+        self.name = outer_name;
+        self.flow = outer_flow;
+        let func = std::mem::replace(&mut self.func, outer_func);
+        made?;
+        self.out.funcs.push(func.finish(fallback));
+        Some(FuncId::from_index(self.out.funcs.len() - 1))
+    }
+
+    fn field_vars(&self, header: crate::HeaderId) -> Vec<VarId> {
+        self.out.headers.get(header.index()).map_or_else(Vec::new, |header| header.fields.clone())
+    }
+}

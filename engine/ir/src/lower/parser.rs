@@ -1,0 +1,167 @@
+//! Parsers: a block per state, selects, value sets.
+
+use super::Lowerer;
+use crate::limits::MAX_TABLE_SIZE;
+use crate::types::hir::{Expr, ExprKind, ParserId, SelectCase, SelectKeyset, SetId, Target, Transition};
+use crate::types::ty::Ty;
+use crate::{
+    BlockId, ControlPlaneName, Inst, Keyset, MatchKind, Operand, Terminator, ValueSet, ValueSetId, VarType,
+};
+
+impl Lowerer<'_> {
+    /// The states of a parser, entered from the open block; `accept` is how the parser ends well.
+    pub(super) fn parser_body(&mut self, id: ParserId, accept: &Terminator) -> Option<()> {
+        let parser = self.hir.parsers.get(id.index())?;
+        self.stmts(&parser.init)?;
+        let states: Vec<BlockId> = parser.states.iter().map(|state| self.func.block(state.name.clone())).collect();
+        self.func.end(Terminator::Jump(*states.get(parser.start)?));
+        let (accepted, rejected) = (self.func.block(""), self.func.block(""));
+        let to = |target: Target| match target {
+            Target::State(at) => states.get(at).copied().unwrap_or(rejected),
+            Target::Accept => accepted,
+            Target::Reject => rejected,
+        };
+        for (state, block) in parser.states.iter().zip(&states) {
+            self.func.open(*block);
+            self.stmts(&state.body)?;
+            match &state.transition {
+                Transition::Direct(target) => self.func.end(Terminator::Jump(to(*target))),
+                Transition::Select { keys, cases } => self.select(keys, cases, &to)?,
+            }
+        }
+        self.func.open(accepted);
+        self.func.end(accept.clone());
+        self.func.open(rejected);
+        self.func.end(Terminator::Reject);
+        Some(())
+    }
+
+    fn select(&mut self, keys: &[Expr], cases: &[SelectCase], to: &dyn Fn(Target) -> BlockId) -> Option<()> {
+        let mut operands = Vec::with_capacity(keys.len());
+        for (at, key) in keys.iter().enumerate() {
+            let later: Vec<&Expr> = keys.iter().skip(at + 1).collect();
+            operands.push(self.operand_before(key, &later)?);
+        }
+        let mut plain: Vec<(Vec<Keyset>, BlockId)> = Vec::new();
+        for case in cases {
+            match &case.keyset {
+                SelectKeyset::Each(each) => {
+                    if each.iter().all(|part| part.kind == ExprKind::Any) {
+                        let default = Some(to(case.target));
+                        self.func.end(Terminator::Select { keys: operands, cases: plain, default });
+                        return Some(());
+                    }
+                    let keysets: Option<Vec<Keyset>> = each.iter().map(|part| self.keyset(part)).collect();
+                    plain.push((keysets?, to(case.target)));
+                }
+                SelectKeyset::Set(set) => {
+                    // Cases keep their order: those before the set first, those behind it after.
+                    self.flush_cases(&operands, &mut plain);
+                    let set = self.value_set(*set)?;
+                    let dst = self.temp(VarType::Bool);
+                    self.emit(Inst::ValueSetMatch { dst, set, keys: operands.clone() });
+                    let otherwise = self.func.block("");
+                    let cond = Operand::Var(dst);
+                    self.func.end(Terminator::Branch { cond, then: to(case.target), otherwise });
+                    self.func.open(otherwise);
+                }
+            }
+        }
+        self.func.end(Terminator::Select { keys: operands, cases: plain, default: None });
+        Some(())
+    }
+
+    fn flush_cases(&mut self, keys: &[Operand], cases: &mut Vec<(Vec<Keyset>, BlockId)>) {
+        if cases.is_empty() {
+            return;
+        }
+        let next = self.func.block("");
+        let cases = std::mem::take(cases);
+        self.func.end(Terminator::Select { keys: keys.to_vec(), cases, default: Some(next) });
+        self.func.open(next);
+    }
+
+    fn keyset(&mut self, part: &Expr) -> Option<Keyset> {
+        let width = self.width(&part.ty)?;
+        let signed = matches!(self.hir.underlying(&part.ty), Ty::Int(_));
+        match &part.kind {
+            ExprKind::Any => Some(Keyset::Any),
+            ExprKind::Mask(value, mask) => {
+                let value = self.const_bits(value, width)?;
+                let mask = self.const_bits(mask, width)?;
+                Some(Keyset::Mask { value, mask })
+            }
+            ExprKind::Range(low, high) => {
+                let low = self.const_bits(low, width)?;
+                let high = self.const_bits(high, width)?;
+                Some(Keyset::Range { low, high, signed })
+            }
+            ExprKind::ValueSet(_) => {
+                self.not_supported(part.span, "a value set beside other keysets");
+                None
+            }
+            _ => {
+                let value = self.const_bits(part, width)?;
+                Some(Keyset::Mask { value, mask: super::table::ones(width) })
+            }
+        }
+    }
+
+    /// A value set of the current environment, made on first use.
+    fn value_set(&mut self, id: SetId) -> Option<ValueSetId> {
+        if let Some(made) = self.envs.get(self.env.0).and_then(|env| env.sets.get(&id)) {
+            return Some(*made);
+        }
+        let source = self.hir.value_sets.get(id.index())?;
+        let cp = self.cp_name(&source.name, &source.annotations);
+        let size = self.bounded_number(&source.size, "size of the value set", 1, MAX_TABLE_SIZE, source.span)?;
+        let keys = match &source.ty {
+            Ty::Aggregate(_) => {
+                let mut keys = Vec::new();
+                for field in self.hir.fields(&source.ty) {
+                    let Some(ty) = self.var_type(&field.ty) else {
+                        self.not_supported(source.span, "value sets with nested structs");
+                        return None;
+                    };
+                    let kind = self.set_match_kind(&field.annotations.texts, source.span)?;
+                    keys.push((Self::cp_name_in("", &field.name, &field.annotations), ty, kind));
+                }
+                keys
+            }
+            Ty::Tuple(items) => {
+                let types: Option<Vec<VarType>> = items.iter().map(|item| self.var_type(item)).collect();
+                types?.into_iter().map(|ty| (ControlPlaneName::default(), ty, MatchKind::Exact)).collect()
+            }
+            other => match self.var_type(other) {
+                Some(ty) => vec![(ControlPlaneName::default(), ty, MatchKind::Exact)],
+                None => {
+                    self.not_supported(source.span, "value sets of this type");
+                    return None;
+                }
+            },
+        };
+        let made = ValueSetId::from_index(self.out.value_sets.len());
+        self.out.value_sets.push(ValueSet { cp, size, keys });
+        if let Some(env) = self.envs.get_mut(self.env.0) {
+            env.sets.insert(id, made);
+        }
+        Some(made)
+    }
+
+    /// `@match(kind)` of a value set's field.
+    fn set_match_kind(&mut self, annotations: &[String], span: p4cc_syntax::Span) -> Option<MatchKind> {
+        let written = annotations.iter().find_map(|text| text.strip_prefix("@match(")?.strip_suffix(')'));
+        match written {
+            None | Some("exact") => Some(MatchKind::Exact),
+            Some("ternary") => Some(MatchKind::Ternary),
+            Some("lpm") => Some(MatchKind::Lpm),
+            Some("range") => Some(MatchKind::Range),
+            Some("optional") => Some(MatchKind::Optional),
+            Some(other) => {
+                let message = format!("match kind `{other}` in a value set");
+                self.not_supported(span, message);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Where values live: flattening of types into variables, headers, stacks and unions.
+
+use super::Lowerer;
+use crate::limits::MAX_VARS;
+use crate::types::hir::{AggId, LocalId};
+use crate::types::ty::Ty;
+use crate::types::value::Value;
+use crate::{
+    Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Operand, Stack, StackId, Union, UnionId, Var, VarId,
+    VarKind, VarType,
+};
+use p4cc_syntax::{Diagnostic, Span};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Static storage of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// One variable.
+    Scalar(VarId),
+    /// A header.
+    Header(HeaderId),
+    /// A header stack.
+    Stack(StackId),
+    /// A header union.
+    Union(UnionId),
+    /// A struct or tuple, part by part.
+    Struct(Rc<[Place]>),
+}
+
+/// What can be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Static storage.
+    Place(Place),
+    /// Bits `lo ..` of a target that is one number.
+    Slice {
+        /// The number.
+        base: Box<Target>,
+        /// Width of the number.
+        base_width: u32,
+        /// Lowest bit.
+        lo: u32,
+        /// Bits written.
+        width: u32,
+    },
+    /// A stack's element whose index is known at run time only.
+    Element(StackId, Operand),
+    /// A field of such an element.
+    ElementField(StackId, Operand, u32),
+}
+
+/// What an expression gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rvalue {
+    /// A number, flag, enum or error.
+    Scalar(Operand),
+    /// A header as it lies.
+    Header(HeaderId),
+    /// A header of a stack at an index known at run time only.
+    Element(StackId, Operand),
+    /// A header stack as it lies.
+    Stack(StackId),
+    /// A union as it lies.
+    Union(UnionId),
+    /// A struct or tuple, part by part.
+    Struct(Vec<Rvalue>),
+    /// A valid header with these fields.
+    NewHeader(Vec<Operand>),
+    /// A stack of these headers.
+    NewStack(Vec<Rvalue>),
+    /// An invalid header, or a union or stack of such.
+    Invalid,
+}
+
+/// A copy owed to the caller at the end of a call.
+#[derive(Clone, Debug)]
+pub struct CopyOut {
+    /// The argument.
+    pub target: Target,
+    /// The parameter's storage.
+    pub place: Place,
+    /// Their type.
+    pub ty: Ty,
+}
+
+/// What a name stands for while code is made.
+#[derive(Clone, Debug)]
+pub enum Binding {
+    /// Storage.
+    Place(Place),
+    /// A value that stands for an `in` parameter that is never written.
+    Value(Rvalue),
+    /// A compile-time value.
+    Const(Value),
+    /// An object.
+    Object(super::env::Object),
+}
+
+impl Place {
+    /// As something to read.
+    pub fn read(&self) -> Rvalue {
+        match self {
+            Place::Scalar(var) => Rvalue::Scalar(Operand::Var(*var)),
+            Place::Header(header) => Rvalue::Header(*header),
+            Place::Stack(stack) => Rvalue::Stack(*stack),
+            Place::Union(union) => Rvalue::Union(*union),
+            Place::Struct(parts) => Rvalue::Struct(parts.iter().map(Place::read).collect()),
+        }
+    }
+}
+
+impl Lowerer<'_> {
+    /// The type of the variable that a scalar type becomes.
+    pub(super) fn var_type(&self, ty: &Ty) -> Option<VarType> {
+        match self.hir.underlying(ty) {
+            Ty::Bool => Some(VarType::Bool),
+            Ty::Bit(width) => Some(VarType::Bit(*width)),
+            Ty::Int(width) => Some(VarType::Int(*width)),
+            Ty::Varbit(width) => Some(VarType::Varbit(*width)),
+            Ty::Enum(_) | Ty::Error => Some(VarType::Bit(32)),
+            _ => None,
+        }
+    }
+
+    /// Width of a scalar type.
+    pub(super) fn width(&self, ty: &Ty) -> Option<u32> {
+        self.var_type(ty).map(VarType::width)
+    }
+
+    /// How many variables a type takes, saturating.
+    fn var_count(&self, ty: &Ty) -> usize {
+        match ty {
+            Ty::Aggregate(_) => self
+                .hir
+                .fields(ty)
+                .iter()
+                .fold(0usize, |sum, field| sum.saturating_add(self.var_count(&field.ty)))
+                .max(1),
+            Ty::Tuple(items) => items.iter().fold(0usize, |sum, item| sum.saturating_add(self.var_count(item))),
+            Ty::Stack(elem, size) => self.var_count(elem).saturating_mul(*size as usize),
+            _ => 1,
+        }
+    }
+
+    /// Makes storage for a value.
+    pub(super) fn alloc(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<Place> {
+        if self.out.vars.len().saturating_add(self.var_count(ty)) > MAX_VARS {
+            self.push(
+                Diagnostic::error(span, format!("the program needs more than {MAX_VARS} variables"))
+                    .with_help("make stacks smaller or use fewer copies of large structs"),
+            );
+            return None;
+        }
+        self.alloc_within(ty, name, kind, span)
+    }
+
+    fn alloc_within(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<Place> {
+        if let Some(var_ty) = self.var_type(ty) {
+            return Some(Place::Scalar(self.new_var(name, var_ty, kind)));
+        }
+        match ty {
+            Ty::Tuple(items) => {
+                let parts: Option<Vec<Place>> = items
+                    .iter()
+                    .enumerate()
+                    .map(|(at, item)| self.alloc_within(item, &format!("{name}[{at}]"), kind, span))
+                    .collect();
+                Some(Place::Struct(parts?.into()))
+            }
+            Ty::Stack(elem, size) => {
+                let elements: Option<Vec<HeaderId>> = (0..*size)
+                    .map(|at| match self.alloc_within(elem, &format!("{name}[{at}]"), kind, span)? {
+                        Place::Header(header) => Some(header),
+                        _ => None,
+                    })
+                    .collect();
+                let id = StackId::from_index(self.out.stacks.len());
+                self.out.stacks.push(Stack { name: name.to_owned(), elements: elements? });
+                Some(Place::Stack(id))
+            }
+            Ty::Aggregate(id) if self.hir.is_header(ty) => self.alloc_header(*id, name, None),
+            Ty::Aggregate(_) if self.hir.is_union(ty) => self.alloc_union(ty, name),
+            Ty::Aggregate(_) => {
+                let fields = self.hir.fields(ty);
+                let parts: Option<Vec<Place>> = fields
+                    .iter()
+                    .map(|field| self.alloc_within(&field.ty, &format!("{name}.{}", field.name), kind, span))
+                    .collect();
+                Some(Place::Struct(parts?.into()))
+            }
+            _ => {
+                let shown = self.hir.show(ty);
+                self.push(Diagnostic::not_supported(span, format!("variables of type `{shown}`")));
+                None
+            }
+        }
+    }
+
+    fn alloc_union(&mut self, ty: &Ty, name: &str) -> Option<Place> {
+        let id = UnionId::from_index(self.out.unions.len());
+        self.out.unions.push(Union { name: name.to_owned(), members: Vec::new() });
+        let mut members = Vec::new();
+        for field in self.hir.fields(ty) {
+            let Ty::Aggregate(member) = field.ty else { return None };
+            match self.alloc_header(member, &format!("{name}.{}", field.name), Some(id))? {
+                Place::Header(header) => members.push(header),
+                _ => return None,
+            }
+        }
+        if let Some(union) = self.out.unions.get_mut(id.index()) {
+            union.members = members;
+        }
+        Some(Place::Union(id))
+    }
+
+    fn alloc_header(&mut self, agg: AggId, name: &str, union: Option<UnionId>) -> Option<Place> {
+        let ty = self.header_type(agg)?;
+        let header = HeaderId::from_index(self.out.headers.len());
+        self.out.headers.push(Header { name: name.to_owned(), ty, fields: Vec::new(), union });
+        let fields = self.out.header_types.get(ty.index())?.fields.clone();
+        let mut vars = Vec::with_capacity(fields.len());
+        for (at, field) in fields.iter().enumerate() {
+            let kind = VarKind::Field { header, field: at as u32 };
+            vars.push(self.new_var(&format!("{name}.{}", field.name), field.ty, kind));
+        }
+        self.out.headers.get_mut(header.index())?.fields = vars;
+        Some(Place::Header(header))
+    }
+
+    /// The IR's header type of a header declaration.
+    pub(super) fn header_type(&mut self, agg: AggId) -> Option<HeaderTypeId> {
+        if let Some(id) = self.header_types.get(&agg) {
+            return Some(*id);
+        }
+        let decl = self.hir.aggregates.get(agg.index())?;
+        let fields: Option<Vec<HeaderField>> = decl
+            .fields
+            .iter()
+            .map(|field| Some(HeaderField { name: field.name.clone(), ty: self.var_type(&field.ty)? }))
+            .collect();
+        let id = HeaderTypeId::from_index(self.out.header_types.len());
+        self.out.header_types.push(HeaderType { name: decl.name.clone(), fields: fields? });
+        self.header_types.insert(agg, id);
+        Some(id)
+    }
+
+    /// A new variable.
+    pub(super) fn new_var(&mut self, name: &str, ty: VarType, kind: VarKind) -> VarId {
+        let id = VarId::from_index(self.out.vars.len());
+        self.out.vars.push(Var { name: name.to_owned(), ty, kind });
+        id
+    }
+
+    /// A new temporary. Past the bound on variables it reports and hands out the last one.
+    pub(super) fn temp(&mut self, ty: VarType) -> VarId {
+        if self.out.vars.len() >= MAX_VARS {
+            self.push(Diagnostic::error(
+                Span::default(),
+                format!("the program needs more than {MAX_VARS} variables"),
+            ));
+            return VarId::from_index(self.out.vars.len().saturating_sub(1));
+        }
+        let name = format!("{}.tmp{}", self.name, self.out.vars.len());
+        self.new_var(&name, ty, VarKind::Local)
+    }
+
+    /// Storage of a local, made on first use; a local of a block that is made twice keeps its storage.
+    pub(super) fn local_place(&mut self, id: LocalId) -> Option<Place> {
+        if let Some(Binding::Place(place)) = self.binding(id) {
+            return Some(place.clone());
+        }
+        let local = self.hir.locals.get(id.index())?;
+        let name = format!("{}.{}", self.name, local.name);
+        let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
+        self.bind(id, Binding::Place(place.clone()));
+        Some(place)
+    }
+
+    /// All variables and headers of a place.
+    pub(super) fn footprint(&self, place: &Place, vars: &mut BTreeSet<VarId>, headers: &mut BTreeSet<HeaderId>) {
+        match place {
+            Place::Scalar(var) => {
+                vars.insert(*var);
+            }
+            Place::Header(header) => {
+                headers.insert(*header);
+                if let Some(header) = self.out.headers.get(header.index()) {
+                    vars.extend(header.fields.iter().copied());
+                    // Validity of one member changes that of the others.
+                    if let Some(union) = header.union.and_then(|union| self.out.unions.get(union.index())) {
+                        headers.extend(union.members.iter().copied());
+                    }
+                }
+            }
+            Place::Stack(stack) => {
+                let elements = self.out.stacks.get(stack.index()).map_or(&[][..], |stack| &stack.elements);
+                for element in elements {
+                    self.footprint(&Place::Header(*element), vars, headers);
+                }
+            }
+            Place::Union(union) => {
+                let members = self.out.unions.get(union.index()).map_or(&[][..], |union| &union.members);
+                for member in members {
+                    self.footprint(&Place::Header(*member), vars, headers);
+                }
+            }
+            Place::Struct(parts) => parts.iter().for_each(|part| self.footprint(part, vars, headers)),
+        }
+    }
+}

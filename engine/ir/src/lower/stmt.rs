@@ -1,0 +1,252 @@
+//! Statements.
+
+use super::Lowerer;
+use super::place::{CopyOut, Place, Target};
+use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
+use crate::types::ty::Ty;
+use crate::types::value::Value;
+use crate::{BinOp, Bits, BlockId, Inst, Operand, Terminator, VarType};
+use p4cc_syntax::ast::{BinaryOp, UnaryOp};
+use p4cc_syntax::{Diagnostic, Span};
+
+impl Lowerer<'_> {
+    /// Lowers statements in order. What stands behind an end is dropped.
+    pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Option<()> {
+        for stmt in stmts {
+            if self.func.ended() {
+                return Some(());
+            }
+            self.stmt(stmt)?;
+        }
+        Some(())
+    }
+
+    fn stmt(&mut self, stmt: &Stmt) -> Option<()> {
+        match &stmt.kind {
+            StmtKind::Declare(id, init) => self.declare_local(*id, init.as_ref()),
+            StmtKind::Assign(target, value) => self.assign_stmt(target, value),
+            StmtKind::Call(call) => self.call(call, None).map(|_| ()),
+            StmtKind::If(cond, then, otherwise) => self.if_stmt(cond, then, otherwise),
+            StmtKind::SwitchAction { table, cases, default } => {
+                self.switch_action(*table, cases, default, stmt.span)
+            }
+            StmtKind::SwitchValue { value, cases, default } => self.switch_value(value, cases, default),
+            StmtKind::For { init, cond, update, body } => self.for_loop(init, cond, update, body),
+            StmtKind::ForRange { var, low, high, body } => self.for_range(*var, low, high, body),
+            StmtKind::Break => {
+                let (end, _) = self.flow.loops.last().copied()?;
+                self.func.end(Terminator::Jump(end));
+                Some(())
+            }
+            StmtKind::Continue => {
+                let (_, next) = self.flow.loops.last().copied()?;
+                self.func.end(Terminator::Jump(next));
+                Some(())
+            }
+            StmtKind::Return(value) => self.return_stmt(value.as_ref()),
+            StmtKind::Exit => self.exit_stmt(stmt.span),
+            StmtKind::Block(body) => self.stmts(body),
+        }
+    }
+
+    fn declare_local(&mut self, id: LocalId, init: Option<&Expr>) -> Option<()> {
+        let place = self.local_place(id)?;
+        let local = self.hir.locals.get(id.index())?;
+        match init {
+            Some(init) => {
+                let value = self.rvalue(init)?;
+                self.assign(Target::Place(place), value, &local.ty, init.span)
+            }
+            None => {
+                self.invalidate(&place);
+                Some(())
+            }
+        }
+    }
+
+    /// Makes every header of a place invalid, as those of a new variable are.
+    pub(super) fn invalidate(&mut self, place: &Place) {
+        match place {
+            Place::Scalar(_) => {}
+            Place::Header(header) => self.emit(Inst::SetInvalid { header: *header }),
+            Place::Stack(stack) => {
+                let elements = self.out.stacks.get(stack.index()).map_or_else(Vec::new, |s| s.elements.clone());
+                elements.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
+            }
+            Place::Union(union) => {
+                let members = self.out.unions.get(union.index()).map_or_else(Vec::new, |u| u.members.clone());
+                members.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
+            }
+            Place::Struct(parts) => parts.iter().for_each(|part| self.invalidate(part)),
+        }
+    }
+
+    fn if_stmt(&mut self, cond: &Expr, then: &[Stmt], otherwise: &[Stmt]) -> Option<()> {
+        if let Ok(Some(Value::Bool(known))) = self.try_const(cond) {
+            return self.stmts(if known { then } else { otherwise });
+        }
+        let (yes, no, end) = (self.func.block(""), self.func.block(""), self.func.block(""));
+        self.branch(cond, yes, no)?;
+        for (block, body) in [(yes, then), (no, otherwise)] {
+            self.func.open(block);
+            self.stmts(body)?;
+            self.func.end(Terminator::Jump(end));
+        }
+        self.func.open(end);
+        Some(())
+    }
+
+    /// Goes to one of two blocks by a condition, without making a value of `&&`, `||` and `!`.
+    fn branch(&mut self, cond: &Expr, yes: BlockId, no: BlockId) -> Option<()> {
+        match &cond.kind {
+            ExprKind::Unary(UnaryOp::Not, inner) => self.branch(inner, no, yes),
+            ExprKind::Binary(BinaryOp::And, a, b) => {
+                let more = self.func.block("");
+                self.branch(a, more, no)?;
+                self.func.open(more);
+                self.branch(b, yes, no)
+            }
+            ExprKind::Binary(BinaryOp::Or, a, b) => {
+                let more = self.func.block("");
+                self.branch(a, yes, more)?;
+                self.func.open(more);
+                self.branch(b, yes, no)
+            }
+            _ => {
+                let cond = self.operand(cond)?;
+                self.func.end(Terminator::Branch { cond, then: yes, otherwise: no });
+                Some(())
+            }
+        }
+    }
+
+    fn switch_action(
+        &mut self,
+        table: TabId,
+        cases: &[(Vec<ActId>, Vec<Stmt>)],
+        default: &[Stmt],
+        span: Span,
+    ) -> Option<()> {
+        let ran = self.temp(VarType::Bit(32));
+        self.apply_table(table, None, Some(ran), span)?;
+        let listed: Vec<ActId> = self.hir.tables.get(table.index())?.actions.iter().map(|a| a.action).collect();
+        let mut keyed = Vec::with_capacity(cases.len());
+        for (labels, body) in cases {
+            let at = labels.iter().filter_map(|label| listed.iter().position(|action| action == label));
+            keyed.push((at.map(|at| Bits::from_u128(32, at as u128)).collect(), body.as_slice()));
+        }
+        self.switch(Operand::Var(ran), keyed, default)
+    }
+
+    fn switch_value(&mut self, value: &Expr, cases: &[(Vec<Expr>, Vec<Stmt>)], default: &[Stmt]) -> Option<()> {
+        let width = self.width(&value.ty)?;
+        let value = self.operand(value)?;
+        let mut keyed = Vec::with_capacity(cases.len());
+        for (labels, body) in cases {
+            let labels: Option<Vec<Bits>> =
+                labels.iter().map(|label| Some(self.const_value(label)?.to_bits(width))).collect();
+            keyed.push((labels?, body.as_slice()));
+        }
+        self.switch(value, keyed, default)
+    }
+
+    fn switch(&mut self, value: Operand, cases: Vec<(Vec<Bits>, &[Stmt])>, default: &[Stmt]) -> Option<()> {
+        let (other, end) = (self.func.block(""), self.func.block(""));
+        let bodies: Vec<(BlockId, &[Stmt])> = cases.iter().map(|(_, body)| (self.func.block(""), *body)).collect();
+        let targets = cases
+            .into_iter()
+            .zip(&bodies)
+            .flat_map(|((labels, _), (block, _))| labels.into_iter().map(|label| (label, *block)))
+            .collect();
+        self.func.end(Terminator::Switch { value, cases: targets, default: other });
+        for (block, body) in bodies.into_iter().chain([(other, default)]) {
+            self.func.open(block);
+            self.stmts(body)?;
+            self.func.end(Terminator::Jump(end));
+        }
+        self.func.open(end);
+        Some(())
+    }
+
+    fn for_loop(&mut self, init: &[Stmt], cond: &Expr, update: &[Stmt], body: &[Stmt]) -> Option<()> {
+        self.stmts(init)?;
+        let (head, round) = (self.func.block(""), self.func.block(""));
+        let (next, end) = (self.func.block(""), self.func.block(""));
+        self.func.end(Terminator::Jump(head));
+        self.func.open(head);
+        self.branch(cond, round, end)?;
+        self.func.open(round);
+        self.flow.loops.push((end, next));
+        let made = self.stmts(body);
+        self.flow.loops.pop();
+        made?;
+        self.func.end(Terminator::Jump(next));
+        self.func.open(next);
+        self.stmts(update)?;
+        self.func.end(Terminator::Jump(head));
+        self.func.open(end);
+        Some(())
+    }
+
+    fn for_range(&mut self, var: LocalId, low: &Expr, high: &Expr, body: &[Stmt]) -> Option<()> {
+        let ty = self.hir.locals.get(var.index())?.ty.clone();
+        let signed = matches!(self.hir.underlying(&ty), Ty::Int(_));
+        let width = self.width(&ty)?;
+        let Place::Scalar(counter) = self.local_place(var)? else { return self.shape_error(low.span) };
+        let first = self.operand_before(low, &[high])?;
+        let last = self.operand(high)?;
+        let last = self.snapshot_operand(last)?;
+        self.emit(Inst::Assign { dst: counter, src: first });
+        let (round, next) = (self.func.block(""), self.func.block(""));
+        let (step, end) = (self.func.block(""), self.func.block(""));
+        let more = self.temp(VarType::Bool);
+        self.emit(Inst::Binary { dst: more, op: BinOp::Le { signed }, a: Operand::Var(counter), b: last.clone() });
+        self.func.end(Terminator::Branch { cond: Operand::Var(more), then: round, otherwise: end });
+        self.func.open(round);
+        self.flow.loops.push((end, next));
+        let made = self.stmts(body);
+        self.flow.loops.pop();
+        made?;
+        self.func.end(Terminator::Jump(next));
+        // The last value ends the loop before the counter could wrap around.
+        self.func.open(next);
+        self.emit(Inst::Binary { dst: more, op: BinOp::Eq, a: Operand::Var(counter), b: last });
+        self.func.end(Terminator::Branch { cond: Operand::Var(more), then: end, otherwise: step });
+        self.func.open(step);
+        let one = Operand::Const(Bits::from_u128(width, 1));
+        self.emit(Inst::Binary { dst: counter, op: BinOp::Add, a: Operand::Var(counter), b: one });
+        self.func.end(Terminator::Jump(round));
+        self.func.open(end);
+        Some(())
+    }
+
+    fn return_stmt(&mut self, value: Option<&Expr>) -> Option<()> {
+        if let Some(value) = value {
+            let place = self.flow.result.clone()?;
+            let made = self.rvalue(value)?;
+            self.assign(Target::Place(place), made, &value.ty, value.span)?;
+        }
+        self.func.end(match self.flow.end {
+            Some(end) => Terminator::Jump(end),
+            None => Terminator::Return,
+        });
+        Some(())
+    }
+
+    /// `exit` first gives the callers around their out and inout arguments.
+    fn exit_stmt(&mut self, span: Span) -> Option<()> {
+        if self.flow.owed_outside {
+            self.push(
+                Diagnostic::not_supported(span, "`exit` in an action of a control whose arguments are copied")
+                    .with_help("apply the control at one place only, with arguments that do not overlap"),
+            );
+            return None;
+        }
+        let pending: Vec<Vec<CopyOut>> = self.flow.pending.clone();
+        for copies in pending.into_iter().rev() {
+            self.copy_out(copies, span)?;
+        }
+        self.func.end(Terminator::Exit);
+        Some(())
+    }
+}

@@ -1,0 +1,312 @@
+//! Tables: what the control plane sees of one, and applying it.
+
+use super::Lowerer;
+use super::env::Object;
+use super::place::Place;
+use crate::limits::MAX_TABLE_SIZE;
+use crate::types::hir::{self, ActionRef, Annotations, Expr, ExprKind, TabId};
+use crate::types::ty::Ty;
+use crate::{
+    ActionCall, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table, TableAction, TableId,
+    VarId, VarKind,
+};
+use p4cc_syntax::{Diagnostic, Span};
+
+/// Entries of a table that does not say how many it holds, as p4c has it.
+const DEFAULT_SIZE: u32 = 1024;
+
+impl Lowerer<'_> {
+    /// `table.apply()`
+    pub(super) fn apply_table(
+        &mut self,
+        id: TabId,
+        hit: Option<VarId>,
+        action: Option<VarId>,
+        _: Span,
+    ) -> Option<()> {
+        let table = self.table(id)?;
+        let keys: Vec<VarId> = self.out.tables.get(table.index())?.keys.iter().map(|key| key.var).collect();
+        let source = &self.hir.tables.get(id.index())?.keys;
+        for (var, key) in keys.into_iter().zip(source) {
+            // A key that is a variable is read where it lies.
+            if self.static_place(&key.expr) != Some(Place::Scalar(var)) {
+                let src = self.operand(&key.expr)?;
+                self.emit(Inst::Assign { dst: var, src });
+            }
+        }
+        self.emit(Inst::Apply { table, hit, action });
+        Some(())
+    }
+
+    /// A table of the current environment, made on first use.
+    fn table(&mut self, id: TabId) -> Option<TableId> {
+        if let Some(made) = self.envs.get(self.env.0).and_then(|env| env.tables.get(&id)) {
+            return Some(*made);
+        }
+        let source = self.hir.tables.get(id.index())?;
+        let cp = self.cp_name(&source.name, &source.annotations);
+        let keys: Option<Vec<Key>> = source.keys.iter().map(|key| self.key(&cp.name, key)).collect();
+        let keys = keys?;
+        let mut actions = Vec::with_capacity(source.actions.len() + 1);
+        for listed in &source.actions {
+            let action = self.listed_action(listed)?;
+            let scope = scope(&listed.annotations);
+            actions.push(TableAction { action, scope, annotations: listed.annotations.texts.clone() });
+        }
+        let default_action = self.default_action(source, &mut actions)?;
+        let size = match &source.size {
+            Some(size) => self.bounded_number(size, "size of the table", 0, MAX_TABLE_SIZE, source.span)?,
+            None => DEFAULT_SIZE,
+        };
+        let mut table = Table {
+            cp,
+            keys,
+            actions,
+            default_action,
+            const_default: source.const_default,
+            entries: Vec::new(),
+            const_entries: source.const_entries,
+            // A size of 0 says nothing; p4c takes its default then.
+            size: if size == 0 { DEFAULT_SIZE } else { size },
+            profile: None,
+            counter: None,
+            meter: None,
+            idle_timeout: source.support_timeout,
+        };
+        self.attach(source, &mut table)?;
+        table.entries = self.entries(source, &table)?;
+        let made = TableId::from_index(self.out.tables.len());
+        self.out.tables.push(table);
+        if let Some(env) = self.envs.get_mut(self.env.0) {
+            env.tables.insert(id, made);
+        }
+        Some(made)
+    }
+
+    fn key(&mut self, table: &str, key: &hir::Key) -> Option<Key> {
+        let kind = match key.match_kind.as_str() {
+            "exact" => MatchKind::Exact,
+            "lpm" => MatchKind::Lpm,
+            "ternary" => MatchKind::Ternary,
+            "range" => MatchKind::Range,
+            "optional" => MatchKind::Optional,
+            "selector" => MatchKind::Selector,
+            other => {
+                self.not_supported(key.expr.span, format!("match kind `{other}`"));
+                return None;
+            }
+        };
+        if kind == MatchKind::Range && matches!(self.hir.underlying(&key.expr.ty), Ty::Int(_)) {
+            self.not_supported(key.expr.span, "range keys of type `int<W>`");
+            return None;
+        }
+        let cp = Self::cp_name_in("", &key.name, &key.annotations);
+        let var = match self.static_place(&key.expr) {
+            Some(Place::Scalar(var)) => var,
+            _ => {
+                let ty = self.var_type(&key.expr.ty)?;
+                self.new_var(&format!("{table}.{}", cp.name), ty, VarKind::Local)
+            }
+        };
+        Some(Key { cp, var, kind })
+    }
+
+    /// The default action; without one the table does nothing on a miss, by an action that is listed for it.
+    fn default_action(&mut self, source: &hir::Table, actions: &mut Vec<TableAction>) -> Option<ActionCall> {
+        if let Some(default) = &source.default_action {
+            let at = source.actions.iter().position(|listed| listed.action == default.action)?;
+            return self.action_call(default, actions.get(at)?.action);
+        }
+        let Some(no_action) = self.hir.no_action else {
+            self.push(
+                Diagnostic::error(source.span, format!("table `{}` has no default action", source.name))
+                    .with_help("add `default_action = ...`, or include core.p4, which declares `NoAction`"),
+            );
+            return None;
+        };
+        if let Some(at) = source.actions.iter().position(|listed| listed.action == no_action) {
+            return Some(ActionCall { action: actions.get(at)?.action, args: Vec::new() });
+        }
+        let action = self.action(no_action, source.span)?;
+        let annotations = vec!["@defaultonly".to_owned()];
+        actions.push(TableAction { action, scope: ActionScope::DefaultOnly, annotations });
+        Some(ActionCall { action, args: Vec::new() })
+    }
+
+    fn action_call(&mut self, call: &ActionRef, action: crate::ActionId) -> Option<ActionCall> {
+        let args = self.action_data(call.action, &call.args)?;
+        Some(ActionCall { action, args })
+    }
+
+    /// Action profile, counter and meter.
+    fn attach(&mut self, source: &hir::Table, table: &mut Table) -> Option<()> {
+        if let Some(expr) = &source.implementation {
+            match self.object(expr)? {
+                Object::Profile(id) => table.profile = Some(id),
+                _ => return self.wrong_property(expr, "implementation", "an action_profile or action_selector"),
+            }
+        }
+        if let Some(expr) = &source.counters {
+            match self.object(expr)? {
+                Object::DirectCounter(id) => table.counter = Some(id),
+                _ => return self.wrong_property(expr, "counters", "a direct_counter"),
+            }
+        }
+        if let Some(expr) = &source.meters {
+            match self.object(expr)? {
+                Object::DirectMeter(id) => table.meter = Some(id),
+                _ => return self.wrong_property(expr, "meters", "a direct_meter"),
+            }
+        }
+        let selects = table.keys.iter().any(|key| key.kind == MatchKind::Selector);
+        let selector = table.profile.and_then(|id| self.out.profiles.get(id.index())).is_some_and(|p| p.selector.is_some());
+        if selects && !selector {
+            self.push(
+                Diagnostic::error(source.span, format!("table `{}` has selector keys but no action_selector", source.name))
+                    .with_help("add `implementation = ...;` that names an action_selector"),
+            );
+            return None;
+        }
+        if table.profile.is_some() && !source.entries.is_empty() {
+            self.not_supported(source.span, "entries in the source of a table with an implementation");
+            return None;
+        }
+        Some(())
+    }
+
+    fn wrong_property<T>(&mut self, expr: &Expr, property: &str, wanted: &str) -> Option<T> {
+        self.push(Diagnostic::error(expr.span, format!("`{property}` names {wanted}")));
+        None
+    }
+
+    fn entries(&mut self, source: &hir::Table, table: &Table) -> Option<Vec<SourceEntry>> {
+        if source.entries.len() > table.size as usize {
+            self.push(Diagnostic::error(
+                source.span,
+                format!("table `{}` holds {} entries, {} are given", source.name, table.size, source.entries.len()),
+            ));
+            return None;
+        }
+        let priorities = priorities(source);
+        let mut made: Vec<SourceEntry> = Vec::with_capacity(source.entries.len());
+        for (entry, priority) in source.entries.iter().zip(priorities) {
+            let mut matches = Vec::with_capacity(entry.keysets.len());
+            for (keyset, key) in entry.keysets.iter().zip(&table.keys) {
+                matches.push(self.match_value(keyset, key.kind)?);
+            }
+            let at = source.actions.iter().position(|listed| listed.action == entry.action.action)?;
+            let action = self.action_call(&entry.action, table.actions.get(at)?.action)?;
+            if made.iter().any(|other| other.matches == matches && other.priority == priority) {
+                self.push(Diagnostic::error(entry.span, "another entry matches exactly the same"));
+                return None;
+            }
+            made.push(SourceEntry { matches, priority, action, is_const: entry.is_const });
+        }
+        Some(made)
+    }
+
+    fn match_value(&mut self, keyset: &Expr, kind: MatchKind) -> Option<MatchValue> {
+        let width = self.width(&keyset.ty)?;
+        let wrong = |this: &mut Self, what: &str| {
+            this.push(Diagnostic::error(keyset.span, format!("a key of this kind cannot match {what}")));
+            None
+        };
+        match (&keyset.kind, kind) {
+            (ExprKind::Any, MatchKind::Exact) => wrong(self, "anything"),
+            (ExprKind::Any, _) => Some(MatchValue::Any),
+            (ExprKind::Mask(value, mask), MatchKind::Lpm | MatchKind::Ternary) => {
+                let value = self.const_bits(value, width)?;
+                let mask = self.const_bits(mask, width)?;
+                self.masked(value, mask, kind, keyset.span)
+            }
+            (ExprKind::Mask(..), _) => wrong(self, "a mask"),
+            (ExprKind::Range(low, high), MatchKind::Range) => {
+                let low = self.const_bits(low, width)?;
+                let high = self.const_bits(high, width)?;
+                Some(MatchValue::Range { low, high })
+            }
+            (ExprKind::Range(..), _) => wrong(self, "a range"),
+            (_, MatchKind::Exact | MatchKind::Optional) => {
+                self.const_bits(keyset, width).map(MatchValue::Exact)
+            }
+            (_, MatchKind::Lpm) => {
+                let value = self.const_bits(keyset, width)?;
+                Some(MatchValue::Lpm { value, len: width })
+            }
+            (_, MatchKind::Ternary) => {
+                let value = self.const_bits(keyset, width)?;
+                Some(MatchValue::Ternary { value, mask: ones(width) })
+            }
+            (_, MatchKind::Range) => {
+                let value = self.const_bits(keyset, width)?;
+                Some(MatchValue::Range { low: value.clone(), high: value })
+            }
+            (_, MatchKind::Selector) => wrong(self, "a value"),
+        }
+    }
+
+    fn masked(&mut self, value: Bits, mask: Bits, kind: MatchKind, span: Span) -> Option<MatchValue> {
+        let width = value.width();
+        let words: Vec<u64> = value.words().iter().zip(mask.words()).map(|(v, m)| v & m).collect();
+        let value = Bits::from_words(width, &words);
+        if mask.is_zero() {
+            return Some(MatchValue::Any);
+        }
+        if kind == MatchKind::Ternary {
+            return Some(MatchValue::Ternary { value, mask });
+        }
+        let len: u32 = mask.words().iter().map(|word| word.count_ones()).sum();
+        let all = crate::types::value::bits_to_int(&ones(width), false);
+        let prefix = (&all >> (width - len)) << (width - len);
+        if crate::types::value::bits_to_int(&mask, false) != prefix {
+            self.push(Diagnostic::error(span, "the mask of an lpm key must be a prefix: ones, then zeros"));
+            return None;
+        }
+        Some(MatchValue::Lpm { value, len })
+    }
+
+    /// The bits of a compile-time value.
+    pub(super) fn const_bits(&mut self, expr: &Expr, width: u32) -> Option<Bits> {
+        Some(self.const_value(expr)?.to_bits(width))
+    }
+}
+
+/// All ones.
+pub(super) fn ones(width: u32) -> Bits {
+    Bits::from_words(width, &vec![u64::MAX; crate::bits::words_for(width)])
+}
+
+fn scope(annotations: &Annotations) -> ActionScope {
+    if annotations.has("tableonly") {
+        ActionScope::TableOnly
+    } else if annotations.has("defaultonly") {
+        ActionScope::DefaultOnly
+    } else {
+        ActionScope::TableAndDefault
+    }
+}
+
+/// Priorities of the entries, larger first as in P4Runtime. Those not written follow from the order (P4-16 14.2.1.4).
+fn priorities(table: &hir::Table) -> Vec<u32> {
+    let count = table.entries.len() as u32;
+    if !table.has_priorities() {
+        return vec![0; table.entries.len()];
+    }
+    if table.entries.iter().all(|entry| entry.priority.is_none()) {
+        let delta = if table.const_entries { 1 } else { table.priority_delta };
+        return (0..count).rev().map(|left| left.saturating_mul(delta).saturating_add(1)).collect();
+    }
+    let delta = table.priority_delta;
+    let mut written = Vec::with_capacity(table.entries.len());
+    let mut next = if table.largest_priority_wins { count.saturating_sub(1).saturating_mul(delta) + 1 } else { 1 };
+    for entry in &table.entries {
+        let priority = entry.priority.unwrap_or(next);
+        next = if table.largest_priority_wins { priority.saturating_sub(delta) } else { priority.saturating_add(delta) };
+        written.push(priority);
+    }
+    if table.largest_priority_wins {
+        return written;
+    }
+    let top = written.iter().copied().max().unwrap_or(0);
+    written.into_iter().map(|priority| top - priority + 1).collect()
+}

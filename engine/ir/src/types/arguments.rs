@@ -1,0 +1,294 @@
+//! Arguments: matching them to parameters, inferring type arguments, checking directions.
+
+use super::Checker;
+use super::hir::{Expr, ExprKind, Sig, SigParam, TypeVar};
+use super::ty::{Substitution, Ty};
+use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Type};
+use p4cc_syntax::{Diagnostic, Span};
+use std::rc::Rc;
+
+/// A call's arguments checked against a signature.
+pub(super) struct Bound {
+    /// One per parameter; `None` for `_` and for optional ones left out.
+    pub args: Vec<Option<Expr>>,
+    /// Result type.
+    pub ret: Ty,
+    /// Type arguments.
+    pub types: Substitution,
+}
+
+impl Checker {
+    /// Chooses among overloads by number and names of arguments. Reports when none fits.
+    pub(super) fn overload<'a>(&mut self, sigs: &'a [Sig], args: &[Argument], span: Span) -> Option<&'a Sig> {
+        let fits = |sig: &&Sig| {
+            let least = sig.params.iter().filter(|p| p.default.is_none() && !p.optional).count();
+            let named = args.iter().filter_map(|arg| arg.name.as_ref());
+            (least..=sig.params.len()).contains(&args.len())
+                && named.clone().all(|name| sig.params.iter().any(|param| param.name == name.name))
+        };
+        if let Some(sig) = sigs.iter().find(fits) {
+            return Some(sig);
+        }
+        match sigs {
+            [single] => Some(single),
+            [] => None,
+            [first, ..] => {
+                let counts: Vec<String> = sigs.iter().map(|sig| sig.params.len().to_string()).collect();
+                self.error(
+                    span,
+                    format!("`{}` takes {} arguments, {} are given", first.name, counts.join(" or "), args.len()),
+                );
+                None
+            }
+        }
+    }
+
+    /// Checks a call's arguments. Reports and gives `None` if they do not fit.
+    pub(super) fn bind(&mut self, sig: &Sig, type_args: &[Type], args: &[Argument], span: Span) -> Option<Bound> {
+        let placed = self.place_args(sig, args, span)?;
+        let mut types = Substitution::new();
+        if !type_args.is_empty() {
+            if type_args.len() != sig.type_vars.len() {
+                self.error(
+                    span,
+                    format!("`{}` takes {} type arguments, {} are given", sig.name, sig.type_vars.len(), type_args.len()),
+                );
+                return None;
+            }
+            for (var, ty) in sig.type_vars.iter().zip(type_args) {
+                let ty = self.resolve_type(ty);
+                if ty != Ty::DontCare {
+                    types.insert(*var, ty);
+                }
+            }
+        }
+        self.bind_placed(sig, placed, types, span)
+    }
+
+    /// Puts each argument at its parameter's place.
+    fn place_args<'a>(
+        &mut self,
+        sig: &Sig,
+        args: &'a [Argument],
+        span: Span,
+    ) -> Option<Vec<Option<&'a ast::Expr>>> {
+        let mut placed: Vec<Option<&ast::Expr>> = vec![None; sig.params.len()];
+        if args.len() > sig.params.len() {
+            self.count_error(sig, args.len(), span);
+            return None;
+        }
+        for (index, arg) in args.iter().enumerate() {
+            let at = match &arg.name {
+                None => index,
+                Some(name) => match sig.params.iter().position(|param| param.name == name.name) {
+                    Some(at) => at,
+                    None => {
+                        let near = super::scope::closest(&name.name, sig.params.iter().map(|p| p.name.as_str()));
+                        let near = near.map(str::to_owned);
+                        self.undeclared_near(&format!("parameter of `{}`", sig.name), name, near);
+                        return None;
+                    }
+                },
+            };
+            if arg.name.is_some() != args.first().is_some_and(|first| first.name.is_some()) {
+                self.error(arg.value.span, "either all arguments have names or none");
+                return None;
+            }
+            let slot = placed.get_mut(at)?;
+            if slot.is_some() {
+                self.error(arg.value.span, "the parameter already has an argument");
+                return None;
+            }
+            *slot = Some(&arg.value);
+        }
+        let missing = sig.params.iter().zip(&placed).find(|(param, arg)| {
+            arg.is_none() && param.default.is_none() && !param.optional
+        });
+        if missing.is_some() {
+            self.count_error(sig, args.len(), span);
+            return None;
+        }
+        Some(placed)
+    }
+
+    fn count_error(&mut self, sig: &Sig, given: usize, span: Span) {
+        let wanted = sig.params.len();
+        let names: Vec<String> = sig.params.iter().map(|param| param.name.clone()).collect();
+        let plural = if wanted == 1 { "" } else { "s" };
+        let mut diagnostic = Diagnostic::error(
+            span,
+            format!("`{}` takes {wanted} argument{plural}, {given} {} given", sig.name, if given == 1 { "is" } else { "are" }),
+        );
+        if !names.is_empty() {
+            diagnostic = diagnostic.with_help(format!("the parameters are ({})", names.join(", ")));
+        }
+        if sig.span != Span::default() {
+            diagnostic = diagnostic.with_related(sig.span, "declared here");
+        }
+        self.push(diagnostic);
+    }
+
+    fn bind_placed(
+        &mut self,
+        sig: &Sig,
+        placed: Vec<Option<&ast::Expr>>,
+        mut types: Substitution,
+        span: Span,
+    ) -> Option<Bound> {
+        let mut checked: Vec<Option<Expr>> = Vec::with_capacity(placed.len());
+        for (param, arg) in sig.params.iter().zip(placed) {
+            let Some(arg) = arg else {
+                checked.push(param.default.clone());
+                continue;
+            };
+            if matches!(arg.kind, Ast::DontCare) {
+                if param.direction != Direction::Out {
+                    self.error(arg.span, format!("`_` cannot stand for parameter `{}`, which is read", param.name));
+                    return None;
+                }
+                checked.push(None);
+                continue;
+            }
+            let expr = self.expr(arg);
+            if param.ty.has_vars() {
+                infer(&param.ty, &expr.ty, &mut types);
+            }
+            checked.push(Some(expr));
+        }
+        if checked.iter().flatten().any(|arg| matches!(arg.kind, ExprKind::Poison)) {
+            return None;
+        }
+        self.check_inferred(sig, &types, span)?;
+        let mut args = Vec::with_capacity(checked.len());
+        for (param, arg) in sig.params.iter().zip(checked) {
+            let arg = match arg {
+                Some(arg) => Some(self.bind_arg(param, arg, &types)?),
+                None => None,
+            };
+            args.push(arg);
+        }
+        Some(Bound { args, ret: sig.ret.subst(&types), types })
+    }
+
+    fn check_inferred(&mut self, sig: &Sig, types: &Substitution, span: Span) -> Option<()> {
+        let occurs = |var: TypeVar| sig.params.iter().any(|param| mentions(&param.ty, var)) || mentions(&sig.ret, var);
+        for var in &sig.type_vars {
+            match types.get(var) {
+                Some(ty) if has_open_number(ty) => {
+                    self.push(
+                        Diagnostic::error(span, format!("the width of a number in this call of `{}` is not known", sig.name))
+                            .with_help("give the number a width: `16w1`"),
+                    );
+                    return None;
+                }
+                Some(_) => {}
+                None if occurs(*var) => {
+                    self.push(
+                        Diagnostic::error(span, format!("a type argument of `{}` cannot be inferred", sig.name))
+                            .with_help(format!("write it: `{}<T>(...)`", sig.name)),
+                    );
+                    return None;
+                }
+                None => {}
+            }
+        }
+        Some(())
+    }
+
+    fn bind_arg(&mut self, param: &SigParam, arg: Expr, types: &Substitution) -> Option<Expr> {
+        let ty = param.ty.subst(types);
+        match param.direction {
+            Direction::Out | Direction::InOut => {
+                if !self.require_writable(&arg) {
+                    return None;
+                }
+                if arg.ty != ty && arg.ty != Ty::Unknown && ty != Ty::Unknown {
+                    let (from, wanted) = (self.hir.show(&arg.ty), self.hir.show(&ty));
+                    self.push(
+                        Diagnostic::error(arg.span, format!("parameter `{}` has type `{wanted}`, found `{from}`", param.name))
+                            .with_help("an out or inout argument has exactly the parameter's type"),
+                    );
+                    return None;
+                }
+                Some(arg)
+            }
+            Direction::In | Direction::None => {
+                let compatible_block = match (&arg.ty, &ty) {
+                    (Ty::Block(a), Ty::Block(b)) => Some(a.is_parser == b.is_parser && a.params == b.params),
+                    _ => None,
+                };
+                match compatible_block {
+                    Some(true) => Some(arg),
+                    Some(false) => {
+                        let Ty::Block(wanted) = &ty else { return None };
+                        let shown: Vec<String> = wanted.params.iter().map(|(_, ty)| self.hir.show(ty)).collect();
+                        let kind = if wanted.is_parser { "parser" } else { "control" };
+                        self.error(
+                            arg.span,
+                            format!(
+                                "parameter `{}` takes a {kind} with parameters ({}); `{}` has others",
+                                param.name,
+                                shown.join(", "),
+                                self.hir.show(&arg.ty)
+                            ),
+                        );
+                        None
+                    }
+                    None => {
+                        let made = self.coerce(arg, &ty);
+                        if matches!(made.kind, ExprKind::Poison) { None } else { Some(made) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn mentions(ty: &Ty, var: TypeVar) -> bool {
+    match ty {
+        Ty::Var(other) => *other == var,
+        Ty::Stack(elem, _) | Ty::List(elem) => mentions(elem, var),
+        Ty::Tuple(items) | Ty::Extern(_, items) => items.iter().any(|item| mentions(item, var)),
+        Ty::Block(block) => block.params.iter().any(|(_, ty)| mentions(ty, var)),
+        _ => false,
+    }
+}
+
+/// Whether a number without width is part of a type.
+fn has_open_number(ty: &Ty) -> bool {
+    match ty {
+        Ty::Integer | Ty::Dots | Ty::InvalidHeader => true,
+        Ty::Tuple(items) => items.iter().any(has_open_number),
+        Ty::Record(fields) => fields.iter().any(|(_, ty)| has_open_number(ty)),
+        _ => false,
+    }
+}
+
+/// Finds what type variables stand for by laying an argument's type over a parameter's.
+pub(super) fn infer(param: &Ty, arg: &Ty, types: &mut Substitution) {
+    match (param, arg) {
+        (_, Ty::Unknown) => {}
+        (Ty::Var(var), _) => {
+            // A number without width yields to a type with one.
+            let better = types.get(var).is_none_or(|old| *old == Ty::Integer);
+            if better {
+                types.insert(*var, arg.clone());
+            }
+        }
+        (Ty::Stack(a, _), Ty::Stack(b, _)) | (Ty::List(a), Ty::List(b)) => infer(a, b, types),
+        (Ty::Tuple(a), Ty::Tuple(b)) => infer_all(a, b, types),
+        (Ty::Extern(x, a), Ty::Extern(y, b)) if x == y => infer_all(a, b, types),
+        (Ty::Block(a), Ty::Block(b)) if a.is_parser == b.is_parser && a.params.len() == b.params.len() => {
+            for ((_, a), (_, b)) in a.params.iter().zip(&b.params) {
+                infer(a, b, types);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn infer_all(params: &Rc<[Ty]>, args: &Rc<[Ty]>, types: &mut Substitution) {
+    for (param, arg) in params.iter().zip(args.iter()) {
+        infer(param, arg, types);
+    }
+}

@@ -1,0 +1,355 @@
+//! Calls: functions, actions, methods, `apply`.
+
+use super::arguments::Bound;
+use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig};
+use super::scope::{FnSymbol, Symbol, TypeSymbol};
+use super::ty::{Substitution, Ty};
+use super::value::Value;
+use super::{Checker, Place};
+use num_bigint::BigInt;
+use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, Type, TypeKind};
+use p4cc_syntax::{Diagnostic, Span};
+
+impl Checker {
+    pub(super) fn call(&mut self, callee: &ast::Expr, type_args: &[Type], args: &[Argument], span: Span) -> Expr {
+        match &callee.kind {
+            Ast::Path(path) => self.call_path(path, type_args, args, span),
+            Ast::Member(base, name) => self.call_member(base, name, type_args, args, span),
+            Ast::TypeMember(ty, name) if name.name == "apply" => self.direct_application(ty, args, span),
+            _ => self.poison_error(callee.span, "this cannot be called"),
+        }
+    }
+
+    fn call_path(&mut self, path: &Path, type_args: &[Type], args: &[Argument], span: Span) -> Expr {
+        let name = &path.name;
+        let Some(entry) = self.scopes.get(&name.name, path.absolute) else {
+            self.undeclared("function or action", name);
+            return Self::poison(span);
+        };
+        let declared = entry.span;
+        match entry.symbol.clone() {
+            Symbol::Functions(symbols) => self.call_function(&symbols, type_args, args, span),
+            Symbol::Action(id) => {
+                let Some(sig) = self.action_sigs.get(id.index()).cloned() else { return Self::poison(span) };
+                if !matches!(self.place, Place::Control | Place::Action) {
+                    return self.poison_error(span, "an action can only be called in a control or an action");
+                }
+                match self.bind(&sig, type_args, args, span) {
+                    Some(bound) => call_expr(Callee::Action(id), bound, span),
+                    None => Self::poison(span),
+                }
+            }
+            Symbol::Type(_) => {
+                let kind = match type_args {
+                    [] => TypeKind::Named(path.clone()),
+                    _ => TypeKind::Specialized(path.clone(), type_args.to_vec()),
+                };
+                let construct = self.construct(&Type { kind, span: name.span }, args, span);
+                let ty = self.constructed_type(&construct);
+                Expr { kind: ExprKind::Construct(Box::new(construct)), ty, span }
+            }
+            _ => {
+                self.push(
+                    Diagnostic::error(span, format!("`{}` cannot be called", name.name))
+                        .with_related(declared, "declared here"),
+                );
+                Self::poison(span)
+            }
+        }
+    }
+
+    fn call_function(&mut self, symbols: &[FnSymbol], type_args: &[Type], args: &[Argument], span: Span) -> Expr {
+        let sigs: Vec<Sig> = symbols
+            .iter()
+            .filter_map(|symbol| match symbol {
+                FnSymbol::Extern(index) => self.extern_functions.get(*index).cloned(),
+                FnSymbol::User(id) => self.function_sigs.get(id.index()).cloned(),
+            })
+            .collect();
+        let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
+        let chosen = sigs.iter().position(|other| std::ptr::eq(other, sig)).and_then(|at| symbols.get(at));
+        let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
+        match chosen {
+            Some(FnSymbol::User(id)) => call_expr(Callee::Function(*id), bound, span),
+            Some(FnSymbol::Extern(_)) => self.extern_call(sig, bound, span),
+            None => Self::poison(span),
+        }
+    }
+
+    fn extern_call(&mut self, sig: &Sig, bound: Bound, span: Span) -> Expr {
+        for (param, arg) in sig.params.iter().zip(&bound.args) {
+            if let Some(arg) = arg
+                && param.direction == Direction::None
+                && !self.is_compile_time(arg)
+            {
+                return self.poison_error(
+                    arg.span,
+                    format!("parameter `{}` has no direction: its argument must be known at compile time", param.name),
+                );
+            }
+        }
+        if sig.name == "static_assert" {
+            return self.static_assert(&bound, span);
+        }
+        let type_args = sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
+        let params = sig.params.iter().map(|param| (param.direction, param.ty.subst(&bound.types))).collect();
+        call_expr(Callee::Extern { name: sig.name.clone(), type_args, params }, bound, span)
+    }
+
+    fn static_assert(&mut self, bound: &Bound, span: Span) -> Expr {
+        let mut args = bound.args.iter().flatten();
+        match args.next().map(|arg| &arg.kind) {
+            Some(ExprKind::Const(Value::Bool(false))) => {
+                let text = match args.next().map(|arg| &arg.kind) {
+                    Some(ExprKind::Const(Value::String(text))) => format!("static assertion failed: {text}"),
+                    _ => "static assertion failed".to_owned(),
+                };
+                self.poison_error(span, text)
+            }
+            Some(ExprKind::Const(_)) => Expr { kind: ExprKind::Const(Value::Bool(true)), ty: Ty::Bool, span },
+            _ => {
+                self.not_supported(span, "static assertions on constructor parameters");
+                Self::poison(span)
+            }
+        }
+    }
+
+    fn call_member(
+        &mut self,
+        base: &ast::Expr,
+        name: &Ident,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Expr {
+        if let Ast::Path(path) = &base.kind
+            && let Some(entry) = self.scopes.get(&path.name.name, path.absolute)
+        {
+            match entry.symbol.clone() {
+                Symbol::Table(id) => return self.apply_table(id, name, args, span),
+                Symbol::Type(_) if name.name == "apply" => {
+                    let ty = Type { kind: TypeKind::Named(path.clone()), span: base.span };
+                    return self.direct_application(&ty, args, span);
+                }
+                _ => {}
+            }
+        }
+        let object = self.expr(base);
+        match object.ty.clone() {
+            Ty::Unknown => Self::poison(span),
+            Ty::Block(_) => self.apply_block(object, name, args, span),
+            Ty::Extern(id, extern_args) => {
+                self.call_method(object, id, &extern_args, name, type_args, args, span)
+            }
+            ty => self.call_builtin(object, &ty, name, args, span),
+        }
+    }
+
+    fn apply_table(&mut self, id: super::hir::TabId, name: &Ident, args: &[Argument], span: Span) -> Expr {
+        if name.name != "apply" {
+            return self.poison_error(name.span, format!("a table has no method `{}`; it has `apply`", name.name));
+        }
+        if !args.is_empty() {
+            return self.poison_error(span, "`apply` of a table takes no arguments");
+        }
+        if self.place != Place::Control {
+            return self.poison_error(span, "a table can only be applied in the apply block of its control");
+        }
+        let call = Call { callee: Callee::Table(id), args: Vec::new(), span };
+        Expr { kind: ExprKind::Call(Box::new(call)), ty: Ty::ApplyResult(id), span }
+    }
+
+    fn apply_block(&mut self, object: Expr, name: &Ident, args: &[Argument], span: Span) -> Expr {
+        if name.name != "apply" {
+            return self.poison_error(name.span, format!("there is no method `{}`; only `apply`", name.name));
+        }
+        let Some(sig) = self.apply_sig(&object) else { return Self::poison(span) };
+        let Ty::Block(block) = &object.ty else { return Self::poison(span) };
+        let wanted = if block.is_parser { Place::Parser } else { Place::Control };
+        if self.place != wanted {
+            let message = if block.is_parser {
+                "a parser can only be applied in a parser state"
+            } else {
+                "a control can only be applied in the apply block of a control"
+            };
+            return self.poison_error(span, message);
+        }
+        if let ExprKind::Instance(id) = &object.kind
+            && let Some(instance) = self.hir.instances.get_mut(id.index())
+        {
+            instance.apply_sites += 1;
+        }
+        match self.bind(&sig, &[], args, span) {
+            Some(bound) => call_expr(Callee::Apply(Box::new(object)), bound, span),
+            None => Self::poison(span),
+        }
+    }
+
+    /// Signature of `apply` of a parser or control.
+    fn apply_sig(&mut self, object: &Expr) -> Option<Sig> {
+        if let ExprKind::Instance(id) = &object.kind {
+            let what = &self.hir.instances.get(id.index())?.construct.what;
+            return match what {
+                super::hir::Constructed::Control(id) => Some(self.control_sigs.get(id.index())?.apply.clone()),
+                super::hir::Constructed::Parser(id) => Some(self.parser_sigs.get(id.index())?.apply.clone()),
+                _ => None,
+            };
+        }
+        self.not_supported(object.span, "applying a parser or control that is a parameter");
+        None
+    }
+
+    /// `C.apply(args)`: an instance of `C` made for this one call and named like its type.
+    pub(super) fn direct_application(&mut self, ty: &Type, args: &[Argument], span: Span) -> Expr {
+        let construct = self.construct(ty, &[], span);
+        if !matches!(construct.what, super::hir::Constructed::Control(_) | super::hir::Constructed::Parser(_)) {
+            if construct.what != super::hir::Constructed::Poison {
+                self.error(ty.span, "only parsers and controls can be applied");
+            }
+            return Self::poison(span);
+        }
+        let id = self.anonymous_instance(ty, construct, span);
+        let ty = self.instance_type(id);
+        let object = Expr { kind: ExprKind::Instance(id), ty, span };
+        let name = Ident { name: "apply".to_owned(), span };
+        self.apply_block(object, &name, args, span)
+    }
+
+    fn anonymous_instance(&mut self, ty: &Type, construct: Construct, span: Span) -> InstId {
+        let name = match &ty.kind {
+            TypeKind::Named(path) | TypeKind::Specialized(path, _) => path.name.name.clone(),
+            _ => "instance".to_owned(),
+        };
+        let id = InstId::from_index(self.hir.instances.len());
+        let annotations = super::hir::Annotations::default();
+        self.hir.instances.push(Instance { name, construct, annotations, apply_sites: 0, span });
+        self.instances.push(id);
+        id
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one per part of `object.name<types>(args)`")]
+    fn call_method(
+        &mut self,
+        object: Expr,
+        id: super::hir::ExternId,
+        extern_args: &[Ty],
+        name: &Ident,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Expr {
+        let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return Self::poison(span) };
+        let with: Substitution = ext.type_vars.iter().copied().zip(extern_args.iter().cloned()).collect();
+        let sigs: Vec<Sig> = ext
+            .methods
+            .iter()
+            .filter(|sig| sig.name == name.name)
+            .map(|sig| {
+                let mut sig = sig.clone();
+                sig.ret = sig.ret.subst(&with);
+                for param in &mut sig.params {
+                    param.ty = param.ty.subst(&with);
+                }
+                sig
+            })
+            .collect();
+        if sigs.is_empty() {
+            let near = super::scope::closest(&name.name, ext.methods.iter().map(|sig| sig.name.as_str()));
+            let near = near.map(str::to_owned);
+            self.undeclared_near(&format!("method of `{}`", ext.name), name, near);
+            return Self::poison(span);
+        }
+        if ext.name == "packet_in" && self.place != Place::Parser {
+            return self.poison_error(span, format!("`{}` can only be called in a parser", name.name));
+        }
+        let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
+        let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
+        let types = sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
+        let callee = Callee::Method {
+            object: Box::new(object),
+            extern_name: ext.name.clone(),
+            name: name.name.clone(),
+            type_args: types,
+        };
+        call_expr(callee, bound, span)
+    }
+
+    fn call_builtin(&mut self, object: Expr, ty: &Ty, name: &Ident, args: &[Argument], span: Span) -> Expr {
+        let is_header = self.hir.is_header(ty);
+        let is_union = self.hir.is_union(ty);
+        let is_stack = matches!(ty, Ty::Stack(..));
+        let (builtin, wanted, ret) = match name.name.as_str() {
+            "isValid" if is_header || is_union => (Builtin::IsValid, 0, Ty::Bool),
+            "setValid" if is_header => (Builtin::SetValid, 0, Ty::Void),
+            "setInvalid" if is_header => (Builtin::SetInvalid, 0, Ty::Void),
+            "push_front" if is_stack => (Builtin::PushFront, 1, Ty::Void),
+            "pop_front" if is_stack => (Builtin::PopFront, 1, Ty::Void),
+            "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes" => {
+                return self.size_method(ty, name, args, span);
+            }
+            _ => {
+                let shown = self.hir.show(ty);
+                return self.poison_error(name.span, format!("`{shown}` has no method `{}`", name.name));
+            }
+        };
+        if args.len() != wanted {
+            return self.poison_error(
+                span,
+                format!("`{}` takes {wanted} argument{}, {} given", name.name, if wanted == 1 { "" } else { "s" }, args.len()),
+            );
+        }
+        let mut checked = Vec::new();
+        for arg in args {
+            let value = self.expr(&arg.value);
+            if self.number_of(&value, "number of elements", 0, u32::MAX).is_none() {
+                return Self::poison(span);
+            }
+            checked.push(Some(value));
+        }
+        if builtin != Builtin::IsValid && !self.require_writable(&object) {
+            return Self::poison(span);
+        }
+        let call = Call { callee: Callee::Builtin(builtin, Box::new(object)), args: checked, span };
+        Expr { kind: ExprKind::Call(Box::new(call)), ty: ret, span }
+    }
+
+    fn size_method(&mut self, ty: &Ty, name: &Ident, args: &[Argument], span: Span) -> Expr {
+        let largest = name.name.starts_with("max");
+        let bits = if args.is_empty() { self.size_bits(ty, largest) } else { None };
+        match bits {
+            Some(bits) => {
+                let size = if name.name.ends_with("Bytes") { bits.div_ceil(8) } else { bits };
+                let value = Value::Int(BigInt::from(size));
+                Expr { kind: ExprKind::Const(value), ty: Ty::Integer, span }
+            }
+            None => {
+                let shown = self.hir.show(ty);
+                self.poison_error(span, format!("`{}` is not defined for `{shown}`", name.name))
+            }
+        }
+    }
+
+    /// Smallest or largest size of a value on the wire.
+    fn size_bits(&self, ty: &Ty, largest: bool) -> Option<u64> {
+        match ty {
+            Ty::Varbit(width) => Some(if largest { u64::from(*width) } else { 0 }),
+            Ty::Stack(elem, size) => Some(self.size_bits(elem, largest)? * u64::from(*size)),
+            Ty::Aggregate(_) => {
+                let sizes: Option<Vec<u64>> =
+                    self.hir.fields(ty).iter().map(|field| self.size_bits(&field.ty, largest)).collect();
+                let sizes = sizes?;
+                if !self.hir.is_union(ty) {
+                    return Some(sizes.iter().sum());
+                }
+                let pick = if largest { sizes.iter().max() } else { sizes.iter().min() };
+                Some(pick.copied().unwrap_or(0))
+            }
+            _ => self.hir.width_bits(ty).map(u64::from),
+        }
+    }
+}
+
+fn call_expr(callee: Callee, bound: Bound, span: Span) -> Expr {
+    let ty = bound.ret;
+    Expr { kind: ExprKind::Call(Box::new(Call { callee, args: bound.args, span })), ty, span }
+}

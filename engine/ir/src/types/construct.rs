@@ -1,0 +1,163 @@
+//! Constructor calls: extern objects, parsers, controls, packages.
+
+use super::Checker;
+use super::hir::{Construct, Constructed, Expr, InstId, Sig};
+use super::scope::{Symbol, TypeSymbol};
+use super::ty::{Substitution, Ty};
+use p4cc_syntax::ast::{Argument, Type, TypeKind};
+use p4cc_syntax::{Diagnostic, Span};
+
+impl Checker {
+    /// Checks a constructor call.
+    pub(super) fn construct(&mut self, ty: &Type, args: &[Argument], span: Span) -> Construct {
+        let made = self.construct_inner(ty, args, span);
+        made.unwrap_or(Construct { what: Constructed::Poison, args: Vec::new() })
+    }
+
+    fn construct_inner(&mut self, ty: &Type, args: &[Argument], span: Span) -> Option<Construct> {
+        let (path, type_args): (_, &[Type]) = match &ty.kind {
+            TypeKind::Named(path) => (path, &[]),
+            TypeKind::Specialized(path, type_args) => (path, type_args),
+            _ => {
+                self.error(ty.span, "only externs, parsers, controls and packages have constructors");
+                return None;
+            }
+        };
+        let Some(entry) = self.scopes.get(&path.name.name, path.absolute) else {
+            self.undeclared("type", &path.name);
+            return None;
+        };
+        let declared = entry.span;
+        let Symbol::Type(symbol) = entry.symbol.clone() else {
+            self.push(
+                Diagnostic::error(ty.span, format!("`{}` is not a type", path.name.name))
+                    .with_related(declared, "declared here"),
+            );
+            return None;
+        };
+        match symbol {
+            TypeSymbol::Plain(Ty::Extern(id, _)) | TypeSymbol::Extern(id) => {
+                self.construct_extern(id, type_args, args, span)
+            }
+            TypeSymbol::Control(id) => {
+                let sig = self.control_sigs.get(id.index())?.constructor.clone();
+                let bound = self.bind_constructor(&sig, type_args, args, span)?;
+                Some(Construct { what: Constructed::Control(id), args: bound })
+            }
+            TypeSymbol::Parser(id) => {
+                let sig = self.parser_sigs.get(id.index())?.constructor.clone();
+                let bound = self.bind_constructor(&sig, type_args, args, span)?;
+                Some(Construct { what: Constructed::Parser(id), args: bound })
+            }
+            TypeSymbol::Package(index) => {
+                let sig = self.packages.get(index)?.clone();
+                let bound = self.bind_constructor(&sig, type_args, args, span)?;
+                Some(Construct { what: Constructed::Package(sig.name), args: bound })
+            }
+            TypeSymbol::Block(_) => {
+                self.push(
+                    Diagnostic::error(ty.span, format!("`{}` has no body and cannot be instantiated", path.name.name))
+                        .with_related(declared, "declared here"),
+                );
+                None
+            }
+            TypeSymbol::Plain(_) | TypeSymbol::Generic(_) => {
+                self.error(ty.span, format!("`{}` has no constructor", path.name.name));
+                None
+            }
+        }
+    }
+
+    fn bind_constructor(
+        &mut self,
+        sig: &Sig,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Vec<Option<Expr>>> {
+        let bound = self.bind(sig, type_args, args, span)?;
+        self.require_compile_time(&bound.args)?;
+        Some(bound.args)
+    }
+
+    fn require_compile_time(&mut self, args: &[Option<Expr>]) -> Option<()> {
+        for arg in args.iter().flatten() {
+            if !self.is_compile_time(arg) {
+                self.error(arg.span, "a constructor's argument must be known at compile time");
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn construct_extern(
+        &mut self,
+        id: super::hir::ExternId,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Construct> {
+        let ext = self.hir.externs.get(id.index())?.clone();
+        if ext.has_abstract {
+            self.not_supported(span, format!("extern `{}` with abstract methods", ext.name));
+            return None;
+        }
+        let written: Vec<Ty> = type_args.iter().map(|ty| self.resolve_type(ty)).collect();
+        if !written.is_empty() && written.len() != ext.type_vars.len() {
+            self.error(
+                span,
+                format!("`{}` takes {} type arguments, {} are given", ext.name, ext.type_vars.len(), written.len()),
+            );
+            return None;
+        }
+        if ext.constructors.is_empty() {
+            self.error(span, format!("`{}` has no constructor", ext.name));
+            return None;
+        }
+        let sig = self.overload(&ext.constructors, args, span)?;
+        let with: Substitution = ext.type_vars.iter().copied().zip(written.iter().cloned()).collect();
+        let mut sig = sig.clone();
+        for param in &mut sig.params {
+            param.ty = param.ty.subst(&with);
+        }
+        if written.is_empty() {
+            // The object's own type variables may follow from the constructor's arguments.
+            sig.type_vars.extend(ext.type_vars.iter().copied());
+        }
+        let bound = self.bind(&sig, &[], args, span)?;
+        self.require_compile_time(&bound.args)?;
+        let mut made = Vec::with_capacity(ext.type_vars.len());
+        for var in &ext.type_vars {
+            match with.get(var).or_else(|| bound.types.get(var)) {
+                Some(Ty::DontCare) | None => {
+                    self.push(
+                        Diagnostic::error(span, format!("the type arguments of `{}` are missing", ext.name))
+                            .with_help(format!("write `{}<T>(...)`", ext.name)),
+                    );
+                    return None;
+                }
+                Some(ty) => made.push(ty.clone()),
+            }
+        }
+        Some(Construct { what: Constructed::Extern(id, made), args: bound.args })
+    }
+
+    /// Type of what a constructor call makes.
+    pub(super) fn constructed_type(&mut self, construct: &Construct) -> Ty {
+        match &construct.what {
+            Constructed::Extern(id, args) => Ty::Extern(*id, args.as_slice().into()),
+            Constructed::Control(id) => self.type_of_symbol(&TypeSymbol::Control(*id), &[], Span::default()),
+            Constructed::Parser(id) => self.type_of_symbol(&TypeSymbol::Parser(*id), &[], Span::default()),
+            Constructed::Package(name) => Ty::Package(name.as_str().into()),
+            Constructed::Poison => Ty::Unknown,
+        }
+    }
+
+    /// Type of a named instance.
+    pub(super) fn instance_type(&mut self, id: InstId) -> Ty {
+        match self.hir.instances.get(id.index()).map(|instance| instance.construct.clone()) {
+            Some(construct) => self.constructed_type(&construct),
+            None => Ty::Unknown,
+        }
+    }
+}

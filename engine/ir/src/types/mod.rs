@@ -1,0 +1,210 @@
+//! Checking: syntax tree to typed tree.
+//!
+//! One walk in source order, since P4 wants every name declared before its use. Each file has one subject: types as
+//! written ([`typexpr`]), declarations, expressions, calls, statements, tables, parsers. The checker reports and goes
+//! on: an expression in error becomes a poison that silences what follows from it.
+
+pub mod hir;
+pub mod scope;
+pub mod ty;
+pub mod value;
+
+mod annotation;
+mod arguments;
+mod block;
+mod call;
+mod construct;
+mod convert;
+mod decl;
+mod expr;
+mod function;
+mod keyset;
+mod member;
+mod operator;
+mod parser;
+pub mod stmt;
+mod table;
+mod typexpr;
+
+use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, Stmt, TypeVar};
+use p4cc_syntax::ast::{self, Decl};
+use p4cc_syntax::{Diagnostic, Severity, Span};
+use scope::{Scopes, Symbol};
+use std::collections::{BTreeMap, BTreeSet};
+use ty::Ty;
+
+/// Nesting of expressions and statements that the checker follows.
+const MAX_DEPTH: u32 = 200;
+
+/// Checks a program. The tree is meaningful only if no diagnostic is an error.
+pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
+    let mut checker = Checker::default();
+    for decl in &program.decls {
+        checker.global_decl(decl);
+    }
+    checker.finish()
+}
+
+/// Where the checker is, for what is allowed only in some places.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Place {
+    /// Outside parsers, controls, actions and functions.
+    #[default]
+    Top,
+    /// A parser or a parser state.
+    Parser,
+    /// The apply block of a control.
+    Control,
+    /// An action.
+    Action,
+    /// A function.
+    Function,
+}
+
+/// A generic aggregate and its instances so far.
+struct GenericAggregate {
+    decl: Decl,
+    made: Vec<(Vec<Ty>, Ty)>,
+}
+
+/// A parser or control type without a body, or a package's or extern's parameter list.
+struct BlockSig {
+    is_parser: bool,
+    sig: Sig,
+}
+
+#[derive(Default)]
+struct Checker {
+    diagnostics: Vec<Diagnostic>,
+    scopes: Scopes,
+    hir: Program,
+    generics: Vec<GenericAggregate>,
+    blocks: Vec<BlockSig>,
+    packages: Vec<Sig>,
+    extern_functions: Vec<Sig>,
+    function_sigs: Vec<Sig>,
+    action_sigs: Vec<Sig>,
+    control_sigs: Vec<BlockSigs>,
+    parser_sigs: Vec<BlockSigs>,
+    match_kinds: Vec<String>,
+    aggregate_names: BTreeMap<String, hir::AggId>,
+    next_type_var: u32,
+    place: Place,
+    /// Result type of the function being checked.
+    return_ty: Option<Ty>,
+    loop_depth: u32,
+    depth: u32,
+    /// Instances of the parser or control being checked.
+    instances: Vec<InstId>,
+    /// Statements that stand for initialisers of a parser's or control's variables.
+    initialisers: Vec<Stmt>,
+    used_locals: BTreeSet<LocalId>,
+}
+
+/// Signatures of a parser's or control's `apply` and constructor.
+struct BlockSigs {
+    apply: Sig,
+    constructor: Sig,
+}
+
+impl Checker {
+    fn push(&mut self, diagnostic: Diagnostic) {
+        // One mistake is told once, however often the checker comes by.
+        let told = |old: &Diagnostic| old.span == diagnostic.span && old.message == diagnostic.message;
+        if !self.diagnostics.iter().rev().take(64).any(told) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    fn error(&mut self, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::error(span, message));
+    }
+
+    fn warning(&mut self, span: Span, message: impl Into<String>) {
+        self.push(Diagnostic::warning(span, message));
+    }
+
+    fn not_supported(&mut self, span: Span, what: impl core::fmt::Display) {
+        self.push(Diagnostic::not_supported(span, what));
+    }
+
+    fn poison(span: Span) -> Expr {
+        Expr { kind: ExprKind::Poison, ty: Ty::Unknown, span }
+    }
+
+    fn poison_error(&mut self, span: Span, message: impl Into<String>) -> Expr {
+        self.error(span, message);
+        Self::poison(span)
+    }
+
+    fn declare(&mut self, name: &ast::Ident, symbol: Symbol) {
+        if let Err(diagnostic) = self.scopes.declare(&name.name, name.span, symbol) {
+            self.push(*diagnostic);
+        }
+    }
+
+    fn new_local(&mut self, name: &ast::Ident, ty: Ty, kind: LocalKind, annotations: hir::Annotations) -> LocalId {
+        let id = LocalId::from_index(self.hir.locals.len());
+        self.hir.locals.push(Local { name: name.name.clone(), ty, kind, annotations, span: name.span });
+        self.declare(name, Symbol::Local(id));
+        id
+    }
+
+    fn local_kind(&self, id: LocalId) -> LocalKind {
+        self.hir.locals.get(id.index()).map_or(LocalKind::Variable, |local| local.kind)
+    }
+
+    fn new_type_var(&mut self) -> TypeVar {
+        let var = TypeVar(self.next_type_var);
+        self.next_type_var += 1;
+        var
+    }
+
+    /// Declares type parameters in the innermost scope.
+    fn type_params(&mut self, params: &[ast::Ident]) -> Vec<TypeVar> {
+        let mut vars = Vec::with_capacity(params.len());
+        for param in params {
+            let var = self.new_type_var();
+            self.declare(param, Symbol::Type(scope::TypeSymbol::Plain(Ty::Var(var))));
+            vars.push(var);
+        }
+        vars
+    }
+
+    fn undeclared(&mut self, what: &str, name: &ast::Ident) {
+        let near = scope::closest(&name.name, self.scopes.names()).map(str::to_owned);
+        self.undeclared_near(what, name, near);
+    }
+
+    fn undeclared_near(&mut self, what: &str, name: &ast::Ident, near: Option<String>) {
+        let mut diagnostic =
+            Diagnostic::error(name.span, format!("{what} `{}` is not declared", name.name)).with_label("not found");
+        if let Some(near) = near {
+            diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
+        }
+        self.push(diagnostic);
+    }
+
+    /// Runs `body` one level deeper; past the bound it reports and gives `None`.
+    fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= MAX_DEPTH {
+            self.error(span, format!("nested deeper than {MAX_DEPTH} levels"));
+            return None;
+        }
+        self.depth += 1;
+        let result = body(self);
+        self.depth -= 1;
+        Some(result)
+    }
+
+    fn finish(mut self) -> (Program, Vec<Diagnostic>) {
+        let failed = self.diagnostics.iter().any(|d| d.severity == Severity::Error);
+        if !failed && self.hir.main.is_none() {
+            self.push(
+                Diagnostic::error(Span::default(), "the program has no `main`")
+                    .with_help("end the program with an instance of the architecture's package: `V1Switch(...) main;`"),
+            );
+        }
+        (self.hir, self.diagnostics)
+    }
+}

@@ -1,0 +1,191 @@
+//! Symbols, scopes and name look-up.
+//!
+//! Types and values share one name space, as in P4. Invariant: a symbol is entered before anything that may name it is
+//! checked, so that a use before the declaration is an undeclared name.
+
+use super::hir::{ActId, ControlId, Expr, ExternId, FnId, InstId, LocalId, ParserId, SetId, TabId};
+use super::ty::Ty;
+use indexmap::IndexMap;
+use p4cc_syntax::{Diagnostic, Span};
+use std::rc::Rc;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub enum Symbol {
+    /// A type.
+    Type(TypeSymbol),
+    /// A constant's value.
+    Const(Rc<Expr>),
+    /// A variable or parameter.
+    Local(LocalId),
+    /// An instance.
+    Instance(InstId),
+    /// An action.
+    Action(ActId),
+    /// Functions of one name.
+    Functions(Vec<FnSymbol>),
+    /// A table.
+    Table(TabId),
+    /// A value set.
+    ValueSet(SetId),
+}
+
+/// A type's name.
+#[derive(Clone, Debug)]
+pub enum TypeSymbol {
+    /// Any type without parameters.
+    Plain(Ty),
+    /// A generic struct, header or union: position in the checker's list.
+    Generic(usize),
+    /// An extern object type.
+    Extern(ExternId),
+    /// A parser with a body.
+    Parser(ParserId),
+    /// A control with a body.
+    Control(ControlId),
+    /// A parser or control type without a body: position in the checker's list.
+    Block(usize),
+    /// A package type: position in the checker's list.
+    Package(usize),
+}
+
+/// A function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FnSymbol {
+    /// Position in the checker's list of extern functions.
+    Extern(usize),
+    /// With a body.
+    User(FnId),
+}
+
+/// A symbol and where it was declared.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What it is.
+    pub symbol: Symbol,
+    /// Place of the name.
+    pub span: Span,
+}
+
+/// Scopes from the outermost to the innermost.
+#[derive(Debug)]
+pub struct Scopes {
+    stack: Vec<IndexMap<String, Entry>>,
+}
+
+impl Default for Scopes {
+    fn default() -> Self {
+        Self { stack: vec![IndexMap::new()] }
+    }
+}
+
+impl Scopes {
+    /// Opens a scope.
+    pub fn push(&mut self) {
+        self.stack.push(IndexMap::new());
+    }
+
+    /// Closes the innermost scope; the global one stays.
+    pub fn pop(&mut self) {
+        if self.stack.len() > 1 {
+            self.stack.pop();
+        }
+    }
+
+    /// Whether only the global scope is open.
+    pub fn at_top(&self) -> bool {
+        self.stack.len() == 1
+    }
+
+    /// Hides all scopes but the global one until the result is given back.
+    pub fn hide_locals(&mut self) -> HiddenScopes {
+        HiddenScopes(self.stack.split_off(1))
+    }
+
+    /// Brings hidden scopes back.
+    pub fn restore(&mut self, hidden: HiddenScopes) {
+        self.stack.truncate(1);
+        self.stack.extend(hidden.0);
+    }
+
+    /// Enters a name into the innermost scope.
+    pub fn declare(&mut self, name: &str, span: Span, symbol: Symbol) -> Result<(), Box<Diagnostic>> {
+        let Some(scope) = self.stack.last_mut() else { return Ok(()) };
+        if let Some(old) = scope.get_mut(name) {
+            if let (Symbol::Functions(old), Symbol::Functions(new)) = (&mut old.symbol, &symbol) {
+                old.extend(new.iter().copied());
+                return Ok(());
+            }
+            let first = old.span;
+            let diagnostic = Diagnostic::error(span, format!("`{name}` is already declared in this scope"))
+                .with_label("second declaration")
+                .with_related(first, "declared first here");
+            return Err(Box::new(diagnostic));
+        }
+        scope.insert(name.to_owned(), Entry { symbol, span });
+        Ok(())
+    }
+
+    /// The innermost symbol of a name; `absolute` looks at the global scope only.
+    pub fn get(&self, name: &str, absolute: bool) -> Option<&Entry> {
+        let depth = if absolute { 1 } else { self.stack.len() };
+        self.stack.iter().take(depth).rev().find_map(|scope| scope.get(name))
+    }
+
+    /// Names in sight, the innermost first.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.stack.iter().rev().flat_map(|scope| scope.keys().map(String::as_str))
+    }
+}
+
+/// Scopes taken out of sight.
+#[derive(Debug)]
+pub struct HiddenScopes(Vec<IndexMap<String, Entry>>);
+
+/// The candidate nearest to `name`, if it is near enough to be meant.
+pub fn closest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).clamp(1, 3);
+    candidates
+        .filter(|candidate| candidate.len().abs_diff(name.len()) <= limit)
+        .map(|candidate| (distance(name, candidate), candidate))
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// Edit distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let above = row.get(j + 1).copied().unwrap_or(usize::MAX - 1);
+            let substituted = diagonal + usize::from(x != *y);
+            let best = substituted.min(above + 1).min(left + 1);
+            diagonal = above;
+            if let Some(cell) = row.get_mut(j) {
+                *cell = left;
+            }
+            left = best;
+        }
+        if let Some(cell) = row.last_mut() {
+            *cell = left;
+        }
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_names_are_found_and_far_ones_not() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "ab"), 2);
+        assert_eq!(closest("ipv4_lmp", ["ipv4_lpm", "ipv6_lpm"].into_iter()), Some("ipv4_lpm"));
+        assert_eq!(closest("x", ["abc"].into_iter()), None);
+    }
+}

@@ -1,0 +1,293 @@
+//! Types as written: names, widths, type arguments.
+
+use super::hir::{AggId, Aggregate, Expr, ExprKind, Field};
+use super::scope::{Symbol, TypeSymbol};
+use super::ty::{BlockType, Substitution, Ty};
+use super::value::Value;
+use super::{Checker, hir};
+use crate::limits::{MAX_STACK, MAX_WIDTH};
+use num_traits::ToPrimitive;
+use p4cc_syntax::ast::{self, AggregateKind, DeclKind, Path, Type, TypeKind};
+use p4cc_syntax::{Diagnostic, Span};
+use std::rc::Rc;
+
+impl Checker {
+    /// The type that a type expression stands for.
+    pub(super) fn resolve_type(&mut self, ty: &Type) -> Ty {
+        self.nested(ty.span, |this| this.resolve_type_inner(ty)).unwrap_or(Ty::Unknown)
+    }
+
+    fn resolve_type_inner(&mut self, ty: &Type) -> Ty {
+        match &ty.kind {
+            TypeKind::Void => Ty::Void,
+            TypeKind::Bool => Ty::Bool,
+            TypeKind::Error => Ty::Error,
+            TypeKind::MatchKind => Ty::MatchKind,
+            TypeKind::String => Ty::String,
+            TypeKind::Integer => Ty::Integer,
+            TypeKind::Bit(None) => Ty::Bit(1),
+            TypeKind::Bit(Some(width)) => self.width(width, 0).map_or(Ty::Unknown, Ty::Bit),
+            TypeKind::Int(width) => self.width(width, 1).map_or(Ty::Unknown, Ty::Int),
+            TypeKind::Varbit(width) => self.width(width, 1).map_or(Ty::Unknown, Ty::Varbit),
+            TypeKind::Named(path) => self.named_type(path, &[], ty.span),
+            TypeKind::Specialized(path, args) => {
+                let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
+                self.named_type(path, &args, ty.span)
+            }
+            TypeKind::Stack(elem, size) => self.stack_type(elem, size, ty.span),
+            TypeKind::Tuple(items) => Ty::Tuple(items.iter().map(|item| self.resolve_type(item)).collect()),
+            TypeKind::List(elem) => Ty::List(Rc::new(self.resolve_type(elem))),
+            TypeKind::DontCare => Ty::DontCare,
+        }
+    }
+
+    fn stack_type(&mut self, elem: &Type, size: &ast::Expr, span: Span) -> Ty {
+        let elem_ty = self.resolve_type(elem);
+        let Some(size) = self.number(size, "size of a header stack", 1, MAX_STACK) else { return Ty::Unknown };
+        if elem_ty == Ty::Unknown {
+            return Ty::Unknown;
+        }
+        if self.hir.is_union(&elem_ty) {
+            self.not_supported(span, "stacks of header unions");
+            return Ty::Unknown;
+        }
+        if !self.hir.is_header(&elem_ty) {
+            let shown = self.hir.show(&elem_ty);
+            self.push(
+                Diagnostic::error(elem.span, format!("a stack holds headers, but `{shown}` is not a header"))
+                    .with_help("declare the element type with `header`"),
+            );
+            return Ty::Unknown;
+        }
+        Ty::Stack(Rc::new(elem_ty), size)
+    }
+
+    fn width(&mut self, expr: &ast::Expr, least: u32) -> Option<u32> {
+        let width = self.number(expr, "width", least, MAX_WIDTH)?;
+        if width == 0 {
+            self.not_supported(expr.span, "types of width 0");
+            return None;
+        }
+        Some(width)
+    }
+
+    /// A compile-time number in a range.
+    pub(super) fn number(&mut self, expr: &ast::Expr, what: &str, least: u32, most: u32) -> Option<u32> {
+        let checked = self.expr(expr);
+        self.number_of(&checked, what, least, most)
+    }
+
+    /// The number that a checked expression stands for, in a range.
+    pub(super) fn number_of(&mut self, checked: &Expr, what: &str, least: u32, most: u32) -> Option<u32> {
+        match &checked.kind {
+            ExprKind::Poison => None,
+            ExprKind::Const(Value::Int(value)) => {
+                let number = value.to_u32().filter(|n| (least..=most).contains(n));
+                if number.is_none() {
+                    self.error(checked.span, format!("the {what} is {value}; it must lie in {least} to {most}"));
+                }
+                number
+            }
+            _ => {
+                self.push(
+                    Diagnostic::error(checked.span, format!("the {what} must be a compile-time number"))
+                        .with_label("not known at compile time"),
+                );
+                None
+            }
+        }
+    }
+
+    fn named_type(&mut self, path: &Path, args: &[Ty], span: Span) -> Ty {
+        let Some(entry) = self.scopes.get(&path.name.name, path.absolute) else {
+            self.undeclared("type", &path.name);
+            return Ty::Unknown;
+        };
+        let Symbol::Type(symbol) = entry.symbol.clone() else {
+            let declared = entry.span;
+            self.push(
+                Diagnostic::error(span, format!("`{}` is not a type", path.name.name))
+                    .with_related(declared, "declared here"),
+            );
+            return Ty::Unknown;
+        };
+        self.type_of_symbol(&symbol, args, span)
+    }
+
+    /// The type that a symbol with type arguments stands for.
+    pub(super) fn type_of_symbol(&mut self, symbol: &TypeSymbol, args: &[Ty], span: Span) -> Ty {
+        match symbol {
+            TypeSymbol::Plain(ty) => {
+                if self.type_args_fit(0, args, span) { ty.clone() } else { Ty::Unknown }
+            }
+            TypeSymbol::Generic(index) => self.generic_aggregate(*index, args, span),
+            TypeSymbol::Extern(id) => {
+                let wanted = self.hir.externs.get(id.index()).map_or(0, |ext| ext.type_vars.len());
+                if !self.type_args_fit(wanted, args, span) {
+                    return Ty::Unknown;
+                }
+                Ty::Extern(*id, args.into())
+            }
+            TypeSymbol::Block(index) => self.block_type(*index, args, span),
+            TypeSymbol::Control(id) => {
+                let params = self.control_sigs.get(id.index()).map(|sigs| signature_params(&sigs.apply));
+                let name = self.hir.controls.get(id.index()).map(|control| control.name.clone());
+                block_type(false, name, params)
+            }
+            TypeSymbol::Parser(id) => {
+                let params = self.parser_sigs.get(id.index()).map(|sigs| signature_params(&sigs.apply));
+                let name = self.hir.parsers.get(id.index()).map(|parser| parser.name.clone());
+                block_type(true, name, params)
+            }
+            TypeSymbol::Package(index) => {
+                let name = self.packages.get(*index).map_or("", |sig| sig.name.as_str());
+                Ty::Package(name.into())
+            }
+        }
+    }
+
+    fn type_args_fit(&mut self, wanted: usize, args: &[Ty], span: Span) -> bool {
+        if args.len() != wanted {
+            self.error(span, format!("the type takes {wanted} type arguments, {} are given", args.len()));
+        }
+        args.len() == wanted
+    }
+
+    fn block_type(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
+        let Some(block) = self.blocks.get(index) else { return Ty::Unknown };
+        let (is_parser, sig) = (block.is_parser, block.sig.clone());
+        if !self.type_args_fit(sig.type_vars.len(), args, span) {
+            return Ty::Unknown;
+        }
+        let with: Substitution = sig.type_vars.iter().copied().zip(args.iter().cloned()).collect();
+        let params = sig.params.iter().map(|param| (param.direction, param.ty.subst(&with))).collect();
+        block_type(is_parser, Some(sig.name.clone()), Some(params))
+    }
+
+    /// Fills the type parameters of a generic struct, header or union.
+    fn generic_aggregate(&mut self, index: usize, args: &[Ty], span: Span) -> Ty {
+        let Some(generic) = self.generics.get(index) else { return Ty::Unknown };
+        if let Some((_, ty)) = generic.made.iter().find(|(made, _)| made == args) {
+            return ty.clone();
+        }
+        let decl = generic.decl.clone();
+        let DeclKind::Aggregate { kind, name, type_params, fields } = &decl.kind else { return Ty::Unknown };
+        if !self.type_args_fit(type_params.len(), args, span) {
+            return Ty::Unknown;
+        }
+        if args.iter().any(Ty::has_vars) {
+            self.not_supported(span, "generic structs inside generic declarations");
+            return Ty::Unknown;
+        }
+        let hidden = self.scopes.hide_locals();
+        self.scopes.push();
+        for (param, arg) in type_params.iter().zip(args) {
+            self.declare(param, Symbol::Type(TypeSymbol::Plain(arg.clone())));
+        }
+        let shown: Vec<String> = args.iter().map(|arg| self.hir.show(arg)).collect();
+        let shown = format!("{}<{}>", name.name, shown.join(", "));
+        let id = self.aggregate(*kind, shown, name.span, fields, &decl.annotations);
+        self.scopes.pop();
+        self.scopes.restore(hidden);
+        let ty = Ty::Aggregate(id);
+        if let Some(generic) = self.generics.get_mut(index) {
+            generic.made.push((args.to_vec(), ty.clone()));
+        }
+        ty
+    }
+
+    /// Makes a struct, header or union type from its fields.
+    pub(super) fn aggregate(
+        &mut self,
+        kind: AggregateKind,
+        name: String,
+        span: Span,
+        fields: &[ast::Field],
+        annotations: &[ast::Annotation],
+    ) -> AggId {
+        let mut made: Vec<Field> = Vec::with_capacity(fields.len());
+        for field in fields {
+            if let Some(first) = fields.iter().find(|other| other.name.name == field.name.name)
+                && first.name.span != field.name.span
+            {
+                self.push(
+                    Diagnostic::error(field.name.span, format!("field `{}` is declared twice", field.name.name))
+                        .with_related(first.name.span, "declared first here"),
+                );
+                continue;
+            }
+            let ty = self.resolve_type(&field.ty);
+            let ty = self.field_type(kind, ty, field);
+            let annotations = self.annotations(&field.annotations);
+            made.push(Field { name: field.name.name.clone(), ty, annotations });
+        }
+        if kind == AggregateKind::Header {
+            self.check_header(&name, span, &made);
+        }
+        let annotations = self.annotations(annotations);
+        let id = AggId::from_index(self.hir.aggregates.len());
+        self.aggregate_names.insert(name.clone(), id);
+        self.hir.aggregates.push(Aggregate { kind, name, fields: made, annotations, span });
+        id
+    }
+
+    fn field_type(&mut self, kind: AggregateKind, ty: Ty, field: &ast::Field) -> Ty {
+        let allowed = match kind {
+            AggregateKind::Header => match self.hir.underlying(&ty) {
+                Ty::Bit(_) | Ty::Int(_) | Ty::Varbit(_) | Ty::Bool | Ty::Unknown => true,
+                Ty::Aggregate(_) if self.hir.is_struct(&ty) => {
+                    self.not_supported(field.ty.span, "structs inside headers");
+                    return Ty::Unknown;
+                }
+                _ => false,
+            },
+            AggregateKind::HeaderUnion => self.hir.is_header(&ty) || ty == Ty::Unknown,
+            AggregateKind::Struct => !matches!(
+                ty,
+                Ty::Void | Ty::MatchKind | Ty::String | Ty::Integer | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_)
+            ),
+        };
+        if allowed {
+            return ty;
+        }
+        let holder = match kind {
+            AggregateKind::Header => "a header",
+            AggregateKind::HeaderUnion => "a header union",
+            AggregateKind::Struct => "a struct",
+        };
+        let shown = self.hir.show(&ty);
+        self.error(field.ty.span, format!("{holder} cannot have a field of type `{shown}`"));
+        Ty::Unknown
+    }
+
+    fn check_header(&mut self, name: &str, span: Span, fields: &[Field]) {
+        let varbits = fields.iter().filter(|field| matches!(field.ty, Ty::Varbit(_))).count();
+        if varbits > 1 {
+            self.error(span, format!("header `{name}` has {varbits} varbit fields; at most one is allowed"));
+        }
+        let bits: u64 = fields
+            .iter()
+            .map(|field| match self.hir.underlying(&field.ty) {
+                Ty::Bit(width) | Ty::Int(width) => u64::from(*width),
+                Ty::Bool => 1,
+                _ => 0,
+            })
+            .sum();
+        let known = fields.iter().all(|field| field.ty != Ty::Unknown);
+        if known && !bits.is_multiple_of(8) {
+            self.warning(span, format!("header `{name}` is {bits} bits wide, which is not a whole number of bytes"));
+        }
+    }
+}
+
+fn block_type(is_parser: bool, name: Option<String>, params: Option<Vec<(ast::Direction, Ty)>>) -> Ty {
+    match (name, params) {
+        (Some(name), Some(params)) => Ty::Block(Rc::new(BlockType { is_parser, name, params })),
+        _ => Ty::Unknown,
+    }
+}
+
+/// Directions and types of a signature's parameters.
+pub(super) fn signature_params(sig: &hir::Sig) -> Vec<(ast::Direction, Ty)> {
+    sig.params.iter().map(|param| (param.direction, param.ty.clone())).collect()
+}
