@@ -1,8 +1,24 @@
 //! P4Info generation and the P4Runtime gRPC server; the only async crate.
 //!
+//! ```text
+//!  gRPC ─► server (arbitration, pipeline, one lock) ─► entity (tables, profiles, arrays, ...) ─► Switch
+//!                                                        catalog, codec, entries: protocol <-> IR
+//! ```
+//!
 //! Invariants: no request panics the server, whatever bytes it holds; nothing here reads the wall clock to decide
 //! anything a program or packet can see; requests of all clients to all devices are applied one at a time, in the
 //! order in which they arrived.
 
+mod catalog;
+mod codec;
+mod device_config;
+mod entity;
+mod entries;
+mod errors;
 pub mod p4info;
+mod packet_io;
 pub mod proto;
+pub mod server;
+
+pub use p4info::{P4InfoError, p4info, p4info_text};
+pub use server::{Devices, NoSuchDevice, Server, StartError};

@@ -22,7 +22,9 @@ pub(super) fn sort(texts: &[String], skip: &[&str]) -> Annotations {
             (_, Body::Structured(body)) => sorted.structured.push(structured(name, body)),
             ("name" | "id", _) => {}
             ("brief", Body::Plain(body)) => sorted.doc.get_or_insert_default().brief = unquote(body),
-            ("description", Body::Plain(body)) => sorted.doc.get_or_insert_default().description = unquote(body),
+            ("description", Body::Plain(body)) => {
+                sorted.doc.get_or_insert_default().description = unquote(body)
+            }
             _ if skip.contains(&name) => {}
             _ => sorted.plain.push(text.clone()),
         }
@@ -109,7 +111,9 @@ fn structured(name: &str, body: &str) -> p4::StructuredAnnotation {
         .collect();
     let body = match pairs {
         Some(kv_pairs) if !parts.is_empty() => Of::KvPairList(p4::KeyValuePairList { kv_pairs }),
-        _ => Of::ExpressionList(p4::ExpressionList { expressions: parts.iter().map(|p| expression(p)).collect() }),
+        _ => Of::ExpressionList(p4::ExpressionList {
+            expressions: parts.iter().map(|p| expression(p)).collect(),
+        }),
     };
     p4::StructuredAnnotation { name: name.to_owned(), body: Some(body), source_location: None }
 }
@@ -192,7 +196,8 @@ mod tests {
 
     #[test]
     fn documentation_is_taken_out_and_the_rest_kept_as_written() {
-        let texts = ["@brief(\"a \\\"b\\\"\")", "@name(\"x\")", "@noWarn(\"unused\")", "@hot"].map(str::to_owned);
+        let texts =
+            ["@brief(\"a \\\"b\\\"\")", "@name(\"x\")", "@noWarn(\"unused\")", "@hot"].map(str::to_owned);
         let sorted = sort(&texts, &[]);
         assert_eq!(sorted.doc.unwrap().brief, "a \"b\"");
         assert_eq!(sorted.plain, ["@noWarn(\"unused\")", "@hot"]);
@@ -206,14 +211,21 @@ mod tests {
             panic!("not a list: {:?}", sorted.structured);
         };
         let values: Vec<_> = list.expressions.iter().map(|e| e.value.clone().unwrap()).collect();
-        let expected =
-            [Value::Int64Value(1), Value::StringValue("a,b".into()), Value::BoolValue(true), Value::Int64Value(31)];
+        let expected = [
+            Value::Int64Value(1),
+            Value::StringValue("a,b".into()),
+            Value::BoolValue(true),
+            Value::Int64Value(31),
+        ];
         assert_eq!(values, expected);
     }
 
     #[test]
     fn package_fields_come_from_pkginfo() {
         let info = package(&["@pkginfo[name=\"ecn.p4\", version=\"2\"]".to_owned()]);
-        assert_eq!((info.name.as_str(), info.version.as_str(), info.arch.as_str()), ("ecn.p4", "2", "v1model"));
+        assert_eq!(
+            (info.name.as_str(), info.version.as_str(), info.arch.as_str()),
+            ("ecn.p4", "2", "v1model")
+        );
     }
 }

@@ -91,8 +91,10 @@ impl Ids {
             assigner.declare(*prefix, cp)?;
         }
         assigner.assign()?;
-        let aliases = aliases(lists.iter().flatten().filter(|(_, cp)| !cp.hidden).map(|(_, cp)| cp.name.as_str()));
-        let mut ids = lists.iter().map(|list| list.iter().map(|(prefix, cp)| assigner.id(*prefix, cp)).collect());
+        let aliases =
+            aliases(lists.iter().flatten().filter(|(_, cp)| !cp.hidden).map(|(_, cp)| cp.name.as_str()));
+        let mut ids =
+            lists.iter().map(|list| list.iter().map(|(prefix, cp)| assigner.id(*prefix, cp)).collect());
         let mut next = || ids.next().unwrap_or_default();
         Ok(Self {
             actions: next(),

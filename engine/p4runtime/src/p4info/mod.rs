@@ -3,24 +3,29 @@
 //! Hidden objects and `selector` keys do not appear. The order is the program's.
 
 mod annotations;
+mod compare;
 mod ids;
 mod text;
 
 use p4cc_ir::{
-    ActionCall, ActionId, ActionScope, ControlPlaneName, CountUnit, MatchKind, Program, Table, TableId, VarType,
+    ActionCall, ActionId, ActionScope, ControlPlaneName, CountUnit, MatchKind, Program, Table, TableId,
+    VarType,
 };
 
 use crate::proto::p4::config::v1 as p4;
 use annotations::Annotations;
-pub(crate) use ids::field_ids;
+pub(crate) use compare::first_difference;
 pub use ids::Ids;
+pub(crate) use ids::field_ids;
 pub use text::p4info_text;
 
 /// Why a program has no P4Info.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum P4InfoError {
     /// An `@id` of another kind of object.
-    #[error("{name}: @id {id:#010x} has another resource's prefix; give it {expected:#04x} or none in the top 8 bits")]
+    #[error(
+        "{name}: @id {id:#010x} has another resource's prefix; give it {expected:#04x} or none in the top 8 bits"
+    )]
     WrongPrefix {
         /// The object.
         name: String,
@@ -91,7 +96,12 @@ impl Builder<'_> {
         info
     }
 
-    fn visible<T, U>(&self, of: &[T], cp: fn(&T) -> &ControlPlaneName, build: impl Fn(usize, &T) -> U) -> Vec<U> {
+    fn visible<T, U>(
+        &self,
+        of: &[T],
+        cp: fn(&T) -> &ControlPlaneName,
+        build: impl Fn(usize, &T) -> U,
+    ) -> Vec<U> {
         of.iter().enumerate().filter(|(_, t)| !cp(t).hidden).map(|(at, t)| build(at, t)).collect()
     }
 
@@ -213,7 +223,9 @@ impl Builder<'_> {
         let profile = &self.program.profiles[at];
         let users = self.program.tables.iter().zip(&self.ids.tables);
         let table_ids = users
-            .filter(|(table, _)| !table.cp.hidden && table.profile.is_some_and(|profile| profile.index() == at))
+            .filter(|(table, _)| {
+                !table.cp.hidden && table.profile.is_some_and(|profile| profile.index() == at)
+            })
             .map(|(_, &id)| id)
             .collect();
         p4::ActionProfile {
@@ -279,7 +291,9 @@ impl Builder<'_> {
             info.type_info.get_or_insert_default().structs.insert(digest.cp.name.clone(), spec);
             info.digests.push(p4::Digest {
                 preamble: self.preamble(id, &digest.cp),
-                type_spec: Some(p4::P4DataTypeSpec { type_spec: Some(p4::p4_data_type_spec::TypeSpec::Struct(name)) }),
+                type_spec: Some(p4::P4DataTypeSpec {
+                    type_spec: Some(p4::p4_data_type_spec::TypeSpec::Struct(name)),
+                }),
             });
         }
     }
@@ -287,17 +301,18 @@ impl Builder<'_> {
     fn controller_headers(&self, info: &mut p4::P4Info) {
         for (header, &id) in self.program.controller_headers.iter().zip(&self.ids.controller_headers) {
             let ids = field_ids(header.fields.iter().map(|(cp, _)| cp));
-            let metadata = header.fields.iter().zip(ids).filter(|((cp, _), _)| !cp.hidden).map(|((cp, ty), id)| {
-                let sorted = annotations::sort(&cp.annotations, &[]);
-                p4::controller_packet_metadata::Metadata {
-                    id,
-                    name: cp.name.clone(),
-                    annotations: sorted.plain,
-                    bitwidth: signed(ty.width()),
-                    structured_annotations: sorted.structured,
-                    ..Default::default()
-                }
-            });
+            let metadata =
+                header.fields.iter().zip(ids).filter(|((cp, _), _)| !cp.hidden).map(|((cp, ty), id)| {
+                    let sorted = annotations::sort(&cp.annotations, &[]);
+                    p4::controller_packet_metadata::Metadata {
+                        id,
+                        name: cp.name.clone(),
+                        annotations: sorted.plain,
+                        bitwidth: signed(ty.width()),
+                        structured_annotations: sorted.structured,
+                        ..Default::default()
+                    }
+                });
             let metadata = metadata.collect();
             let mut preamble = self.preamble(id, &header.cp);
             // p4c keeps `@controller_header` among the annotations of the header it names.
@@ -361,7 +376,9 @@ fn data_type(ty: VarType) -> p4::P4DataTypeSpec {
         VarType::Bool => None,
         VarType::Bit(width) => Some(Bitstring::Bit(p4::P4BitTypeSpec { bitwidth: signed(width) })),
         VarType::Int(width) => Some(Bitstring::Int(p4::P4IntTypeSpec { bitwidth: signed(width) })),
-        VarType::Varbit(width) => Some(Bitstring::Varbit(p4::P4VarbitTypeSpec { max_bitwidth: signed(width) })),
+        VarType::Varbit(width) => {
+            Some(Bitstring::Varbit(p4::P4VarbitTypeSpec { max_bitwidth: signed(width) }))
+        }
     };
     let type_spec = match bitstring {
         None => TypeSpec::Bool(p4::P4BoolType {}),

@@ -4,8 +4,8 @@ use prost::Message;
 use prost_reflect::text_format::FormatOptions;
 use prost_reflect::{DescriptorPool, DynamicMessage};
 
-use crate::proto::p4::config::v1::P4Info;
 use crate::proto::DESCRIPTORS;
+use crate::proto::p4::config::v1::P4Info;
 
 const MESSAGE: &str = "p4.config.v1.P4Info";
 

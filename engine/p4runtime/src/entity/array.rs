@@ -1,0 +1,226 @@
+//! Indirect counters, meters and registers: arrays with an index.
+
+use p4cc_exec::{MeterConfig, control::CounterCell};
+use p4cc_ir::Bits;
+
+use super::{Target, Verb, only_modify, push};
+use crate::codec;
+use crate::errors::Failure;
+use crate::proto::p4::v1 as p4;
+use p4::entity::Entity as Of;
+
+/// The cells that a request names: one, or all when it names none.
+fn cells(
+    what: &str,
+    name: &str,
+    size: u32,
+    index: Option<&p4::Index>,
+) -> Result<std::ops::Range<u32>, Failure> {
+    let Some(p4::Index { index }) = index else { return Ok(0..size) };
+    match u32::try_from(*index) {
+        Ok(index) if index < size => Ok(index..index + 1),
+        Err(_) if *index < 0 => Err(Failure::invalid(format!("{what} {name}: index {index} is negative"))),
+        _ => Err(Failure::out_of_range(format!(
+            "{what} {name}: index {index} is past the end, it has {size} cells"
+        ))),
+    }
+}
+
+fn index(at: u32) -> Option<p4::Index> {
+    Some(p4::Index { index: at.into() })
+}
+
+/// Reads a counter's value of a request.
+pub(super) fn parse_counter(place: &str, data: &p4::CounterData) -> Result<CounterCell, Failure> {
+    let count = |what: &str, value: i64| {
+        u64::try_from(value)
+            .map_err(|_| Failure::invalid(format!("{place}: a {what} count of {value} is negative")))
+    };
+    Ok(CounterCell { packets: count("packet", data.packet_count)?, bytes: count("byte", data.byte_count)? })
+}
+
+/// A counter's value; the protocol counts in signed numbers.
+pub(super) fn counter_data(cell: CounterCell) -> p4::CounterData {
+    let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+    p4::CounterData { byte_count: signed(cell.bytes), packet_count: signed(cell.packets) }
+}
+
+/// Reads a meter's rates of a request.
+pub(super) fn parse_meter(place: &str, config: &p4::MeterConfig) -> Result<MeterConfig, Failure> {
+    let number = |what: &str, value: i64| {
+        u64::try_from(value).map_err(|_| Failure::invalid(format!("{place}: {what} of {value} is negative")))
+    };
+    if config.eburst != 0 {
+        return Err(Failure::invalid(format!("{place}: a two-rate three-colour meter takes no eburst")));
+    }
+    let parsed = MeterConfig {
+        cir: number("cir", config.cir)?,
+        cburst: number("cburst", config.cburst)?,
+        pir: number("pir", config.pir)?,
+        pburst: number("pburst", config.pburst)?,
+    };
+    if parsed.cir > parsed.pir {
+        let (cir, pir) = (parsed.cir, parsed.pir);
+        return Err(Failure::invalid(format!("{place}: cir {cir} is above pir {pir}")));
+    }
+    Ok(parsed)
+}
+
+/// A meter's rates.
+pub(super) fn meter_config(config: MeterConfig) -> p4::MeterConfig {
+    let signed = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    p4::MeterConfig {
+        cir: signed(config.cir),
+        cburst: signed(config.cburst),
+        pir: signed(config.pir),
+        pburst: signed(config.pburst),
+        eburst: 0,
+    }
+}
+
+/// Sets one counter cell, or all.
+pub(super) fn write_counter(
+    target: &mut Target<'_>,
+    verb: Verb,
+    entry: &p4::CounterEntry,
+) -> Result<(), Failure> {
+    let (counter, size) = target.catalog.counter(entry.counter_id)?;
+    let name = &target.catalog.program.counters[counter.index()].cp.name;
+    only_modify(verb, "a counter cell")?;
+    let cells = cells("counter", name, size, entry.index.as_ref())?;
+    let Some(data) = &entry.data else { return Ok(()) };
+    let value = parse_counter(&format!("counter {name}"), data)?;
+    let state = target.state_mut()?;
+    for at in cells {
+        state.counter_write(counter, at, value)?;
+    }
+    Ok(())
+}
+
+/// Reads one counter cell, all of a counter, or all.
+pub(super) fn read_counters(
+    target: &Target<'_>,
+    entry: &p4::CounterEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    let catalog = target.catalog;
+    let all: Vec<_> = if entry.counter_id == 0 {
+        catalog.counters().collect()
+    } else {
+        let (counter, size) = catalog.counter(entry.counter_id)?;
+        vec![(entry.counter_id, counter, size)]
+    };
+    let state = target.state()?;
+    for (counter_id, counter, size) in all {
+        let name = &catalog.program.counters[counter.index()].cp.name;
+        let wanted = entry.index.as_ref().filter(|_| entry.counter_id != 0);
+        for at in cells("counter", name, size, wanted)? {
+            let data = Some(counter_data(state.counter_read(counter, at)?));
+            push(out, Of::CounterEntry(p4::CounterEntry { counter_id, index: index(at), data }))?;
+        }
+    }
+    Ok(())
+}
+
+/// Configures one meter cell, or all; without a configuration everything is green.
+pub(super) fn write_meter(
+    target: &mut Target<'_>,
+    verb: Verb,
+    entry: &p4::MeterEntry,
+) -> Result<(), Failure> {
+    let (meter, size) = target.catalog.meter(entry.meter_id)?;
+    let name = &target.catalog.program.meters[meter.index()].cp.name;
+    only_modify(verb, "a meter cell")?;
+    no_meter_counters(entry.counter_data.is_some())?;
+    let cells = cells("meter", name, size, entry.index.as_ref())?;
+    let config =
+        entry.config.as_ref().map(|config| parse_meter(&format!("meter {name}"), config)).transpose()?;
+    let state = target.state_mut()?;
+    for at in cells {
+        state.meter_write(meter, at, config)?;
+    }
+    Ok(())
+}
+
+/// Reads one meter cell, all of a meter, or all.
+pub(super) fn read_meters(
+    target: &Target<'_>,
+    entry: &p4::MeterEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    let catalog = target.catalog;
+    no_meter_counters(entry.counter_data.is_some())?;
+    let all: Vec<_> = if entry.meter_id == 0 {
+        catalog.meters().collect()
+    } else {
+        let (meter, size) = catalog.meter(entry.meter_id)?;
+        vec![(entry.meter_id, meter, size)]
+    };
+    let state = target.state()?;
+    for (meter_id, meter, size) in all {
+        let name = &catalog.program.meters[meter.index()].cp.name;
+        let wanted = entry.index.as_ref().filter(|_| entry.meter_id != 0);
+        for at in cells("meter", name, size, wanted)? {
+            let config = state.meter_read(meter, at)?.map(meter_config);
+            push(
+                out,
+                Of::MeterEntry(p4::MeterEntry { meter_id, index: index(at), config, counter_data: None }),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// v1model's meters do not count.
+pub(super) fn no_meter_counters(asked: bool) -> Result<(), Failure> {
+    if asked {
+        return Err(Failure::unimplemented(
+            "meters do not count packets here; leave the meter's counter data out",
+        ));
+    }
+    Ok(())
+}
+
+/// Sets one register cell, or all.
+pub(super) fn write_register(
+    target: &mut Target<'_>,
+    verb: Verb,
+    entry: &p4::RegisterEntry,
+) -> Result<(), Failure> {
+    let register = target.catalog.register(entry.register_id)?;
+    let declared = &target.catalog.program.registers[register.index()];
+    let name = &declared.cp.name;
+    only_modify(verb, "a register cell")?;
+    let cells = cells("register", name, declared.size, entry.index.as_ref())?;
+    let data = entry.data.clone().unwrap_or_default();
+    let value: Bits = codec::parse_data(&data, declared.ty, || format!("register {name}"))?;
+    let state = target.state_mut()?;
+    for at in cells {
+        state.register_write(register, at, &value)?;
+    }
+    Ok(())
+}
+
+/// Reads one register cell, all of a register, or all.
+pub(super) fn read_registers(
+    target: &Target<'_>,
+    entry: &p4::RegisterEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    let catalog = target.catalog;
+    let all: Vec<_> = if entry.register_id == 0 {
+        catalog.registers().collect()
+    } else {
+        vec![(entry.register_id, catalog.register(entry.register_id)?)]
+    };
+    let state = target.state()?;
+    for (register_id, register) in all {
+        let declared = &catalog.program.registers[register.index()];
+        let wanted = entry.index.as_ref().filter(|_| entry.register_id != 0);
+        for at in cells("register", &declared.cp.name, declared.size, wanted)? {
+            let data = Some(codec::data(&state.register_read(register, at)?, declared.ty));
+            push(out, Of::RegisterEntry(p4::RegisterEntry { register_id, index: index(at), data }))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,127 @@
+//! The entities of the protocol over a switch's state: one file for each family, each with its write and its read.
+
+pub(crate) mod array;
+pub(crate) mod digest;
+pub(crate) mod profile;
+pub(crate) mod replication;
+pub(crate) mod table;
+pub(crate) mod value_set;
+
+use p4cc_exec::State;
+use p4cc_switch::Switch;
+
+use crate::catalog::Catalog;
+use crate::errors::Failure;
+use crate::proto::p4::v1 as p4;
+use digest::DigestConfigs;
+use p4::entity::Entity as Of;
+use p4::update::Type;
+
+/// What an update does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Insert,
+    Modify,
+    Delete,
+}
+
+/// Most entities that one read returns; larger arrays are to be read by index.
+pub(crate) const MAX_READ_ENTITIES: usize = 1 << 20;
+
+/// A switch as one controller's request sees it.
+pub(crate) struct Target<'a> {
+    pub(crate) catalog: &'a Catalog,
+    pub(crate) switch: &'a mut Switch,
+    pub(crate) digests: &'a mut DigestConfigs,
+}
+
+impl Target<'_> {
+    pub(crate) fn state(&self) -> Result<&State, Failure> {
+        self.switch.state().ok_or_else(no_pipeline)
+    }
+
+    pub(crate) fn state_mut(&mut self) -> Result<&mut State, Failure> {
+        self.switch.state_mut().ok_or_else(no_pipeline)
+    }
+
+    /// Applies one update.
+    pub(crate) fn write(&mut self, update: &p4::Update) -> Result<(), Failure> {
+        let verb = match Type::try_from(update.r#type) {
+            Ok(Type::Insert) => Verb::Insert,
+            Ok(Type::Modify) => Verb::Modify,
+            Ok(Type::Delete) => Verb::Delete,
+            Ok(Type::Unspecified) | Err(_) => {
+                return Err(Failure::invalid("the update has no type; give INSERT, MODIFY or DELETE"));
+            }
+        };
+        let Some(entity) = update.entity.as_ref().and_then(|entity| entity.entity.as_ref()) else {
+            return Err(Failure::invalid("the update has no entity"));
+        };
+        match entity {
+            Of::TableEntry(entry) => table::write(self, verb, entry),
+            Of::ActionProfileMember(member) => profile::write_member(self, verb, member),
+            Of::ActionProfileGroup(group) => profile::write_group(self, verb, group),
+            Of::CounterEntry(entry) => array::write_counter(self, verb, entry),
+            Of::DirectCounterEntry(entry) => table::write_direct_counter(self, verb, entry),
+            Of::MeterEntry(entry) => array::write_meter(self, verb, entry),
+            Of::DirectMeterEntry(entry) => table::write_direct_meter(self, verb, entry),
+            Of::RegisterEntry(entry) => array::write_register(self, verb, entry),
+            Of::PacketReplicationEngineEntry(entry) => replication::write(self, verb, entry),
+            Of::ValueSetEntry(entry) => value_set::write(self, verb, entry),
+            Of::DigestEntry(entry) => digest::write(self, verb, entry),
+            Of::ExternEntry(_) => Err(no_externs()),
+        }
+    }
+
+    /// Appends what a request of a read asks for.
+    pub(crate) fn read(&self, entity: &p4::Entity, out: &mut Vec<p4::Entity>) -> Result<(), Failure> {
+        let Some(entity) = &entity.entity else {
+            return Err(Failure::invalid("the entity is empty; name a kind of entity to read"));
+        };
+        match entity {
+            Of::TableEntry(entry) => table::read(self, entry, out),
+            Of::ActionProfileMember(member) => profile::read_members(self, member, out),
+            Of::ActionProfileGroup(group) => profile::read_groups(self, group, out),
+            Of::CounterEntry(entry) => array::read_counters(self, entry, out),
+            Of::DirectCounterEntry(entry) => table::read_direct_counters(self, entry, out),
+            Of::MeterEntry(entry) => array::read_meters(self, entry, out),
+            Of::DirectMeterEntry(entry) => table::read_direct_meters(self, entry, out),
+            Of::RegisterEntry(entry) => array::read_registers(self, entry, out),
+            Of::PacketReplicationEngineEntry(entry) => replication::read(self, entry, out),
+            Of::ValueSetEntry(entry) => value_set::read(self, entry, out),
+            Of::DigestEntry(entry) => digest::read(self, entry, out),
+            Of::ExternEntry(_) => Err(no_externs()),
+        }
+    }
+}
+
+fn no_pipeline() -> Failure {
+    Failure::precondition("the device has no program; call SetForwardingPipelineConfig first")
+}
+
+fn no_externs() -> Failure {
+    Failure::unimplemented(
+        "v1model has no externs of its own in P4Runtime, so there are no ExternEntry entities",
+    )
+}
+
+/// Appends an entity, within the bound of a read.
+pub(crate) fn push(out: &mut Vec<p4::Entity>, entity: Of) -> Result<(), Failure> {
+    if out.len() >= MAX_READ_ENTITIES {
+        return Err(Failure::exhausted(format!(
+            "the read returns more than {MAX_READ_ENTITIES} entities; read arrays by index, tables one by one"
+        )));
+    }
+    out.push(p4::Entity { entity: Some(entity) });
+    Ok(())
+}
+
+/// For entities that exist as long as the program does.
+pub(crate) fn only_modify(verb: Verb, what: &str) -> Result<(), Failure> {
+    match verb {
+        Verb::Modify => Ok(()),
+        Verb::Insert | Verb::Delete => {
+            Err(Failure::invalid(format!("{what} can only be modified, not inserted or deleted")))
+        }
+    }
+}

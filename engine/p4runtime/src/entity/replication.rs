@@ -1,0 +1,140 @@
+//! Multicast groups and clone sessions.
+
+#![expect(deprecated, reason = "deprecated fields are read, to be honoured or refused")]
+
+use p4cc_switch::{CloneSession, MulticastGroup, Replica};
+
+use super::{Target, Verb, push};
+use crate::codec::{canonical, parse};
+use crate::errors::Failure;
+use crate::proto::p4::v1 as p4;
+use p4::entity::Entity as Of;
+use p4::packet_replication_engine_entry::Type;
+use p4::replica::PortKind;
+
+/// Ports are 32-bit numbers to the controller.
+const PORT_BITS: u32 = 32;
+
+fn parse_replicas(what: &str, given: &[p4::Replica]) -> Result<Vec<Replica>, Failure> {
+    given.iter().map(|replica| parse_replica(what, replica)).collect()
+}
+
+fn parse_replica(what: &str, given: &p4::Replica) -> Result<Replica, Failure> {
+    if !given.backup_replicas.is_empty() {
+        return Err(Failure::unimplemented(format!("{what}: backup replicas are not supported")));
+    }
+    let port = match &given.port_kind {
+        Some(PortKind::EgressPort(port)) => *port,
+        Some(PortKind::Port(bytes)) => parse_port(bytes, &format!("{what}, replica port"))?,
+        None => return Err(Failure::invalid(format!("{what}: a replica has no port"))),
+    };
+    let instance = u16::try_from(given.instance).map_err(|_| {
+        Failure::invalid(format!(
+            "{what}: instance {} is above 65535, the most of egress_rid",
+            given.instance
+        ))
+    })?;
+    Ok(Replica { port, instance })
+}
+
+/// Reads a port number.
+pub(super) fn parse_port(bytes: &[u8], what: &str) -> Result<u32, Failure> {
+    let port = parse(bytes, PORT_BITS, || what.to_owned())?;
+    u32::try_from(port.low_u64()).map_err(|_| Failure::out_of_range(format!("{what}: not a port")))
+}
+
+/// A port number's byte string.
+pub(super) fn port_bytes(port: u32) -> Vec<u8> {
+    canonical(&p4cc_ir::Bits::from_u128(PORT_BITS, port.into()))
+}
+
+fn replicas(of: &[Replica]) -> Vec<p4::Replica> {
+    let replica = |replica: &Replica| p4::Replica {
+        port_kind: Some(PortKind::Port(port_bytes(replica.port))),
+        instance: replica.instance.into(),
+        backup_replicas: Vec::new(),
+    };
+    of.iter().map(replica).collect()
+}
+
+/// Inserts, replaces or removes a group or session.
+pub(super) fn write(
+    target: &mut Target<'_>,
+    verb: Verb,
+    entry: &p4::PacketReplicationEngineEntry,
+) -> Result<(), Failure> {
+    let engine = target.switch.pre_mut();
+    match &entry.r#type {
+        Some(Type::MulticastGroupEntry(group)) => {
+            let id = group.multicast_group_id;
+            if verb == Verb::Delete {
+                return Ok(engine.delete_group(id)?);
+            }
+            let replicas = parse_replicas(&format!("multicast group {id}"), &group.replicas)?;
+            let group = MulticastGroup { id, replicas, metadata: group.metadata.clone() };
+            Ok(if verb == Verb::Insert { engine.insert_group(group) } else { engine.modify_group(group) }?)
+        }
+        Some(Type::CloneSessionEntry(session)) => {
+            let id = session.session_id;
+            if verb == Verb::Delete {
+                return Ok(engine.delete_session(id)?);
+            }
+            let what = format!("clone session {id}");
+            let length = session.packet_length_bytes;
+            let packet_length_bytes = u32::try_from(length)
+                .map_err(|_| Failure::invalid(format!("{what}: packet length {length} is negative")))?;
+            let session = CloneSession {
+                id,
+                replicas: parse_replicas(&what, &session.replicas)?,
+                class_of_service: session.class_of_service,
+                packet_length_bytes,
+            };
+            Ok(if verb == Verb::Insert {
+                engine.insert_session(session)
+            } else {
+                engine.modify_session(session)
+            }?)
+        }
+        None => Err(Failure::invalid("the replication engine entry names neither a group nor a session")),
+    }
+}
+
+/// Reads one group or session, or all of either.
+pub(super) fn read(
+    target: &Target<'_>,
+    entry: &p4::PacketReplicationEngineEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    let engine = target.switch.pre();
+    let mut give = |entry: Type| {
+        push(out, Of::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry { r#type: Some(entry) }))
+    };
+    match &entry.r#type {
+        Some(Type::MulticastGroupEntry(p4::MulticastGroupEntry { multicast_group_id: id, .. })) => {
+            if *id != 0 && engine.group(*id).is_none() {
+                return Err(Failure::not_found(format!("there is no multicast group {id}")));
+            }
+            engine.groups().filter(|group| *id == 0 || group.id == *id).try_for_each(|group| {
+                give(Type::MulticastGroupEntry(p4::MulticastGroupEntry {
+                    multicast_group_id: group.id,
+                    replicas: replicas(&group.replicas),
+                    metadata: group.metadata.clone(),
+                }))
+            })
+        }
+        Some(Type::CloneSessionEntry(p4::CloneSessionEntry { session_id: id, .. })) => {
+            if *id != 0 && engine.session(*id).is_none() {
+                return Err(Failure::not_found(format!("there is no clone session {id}")));
+            }
+            engine.sessions().filter(|session| *id == 0 || session.id == *id).try_for_each(|session| {
+                give(Type::CloneSessionEntry(p4::CloneSessionEntry {
+                    session_id: session.id,
+                    replicas: replicas(&session.replicas),
+                    class_of_service: session.class_of_service,
+                    packet_length_bytes: i32::try_from(session.packet_length_bytes).unwrap_or(i32::MAX),
+                }))
+            })
+        }
+        None => Err(Failure::invalid("the replication engine entry names neither a group nor a session")),
+    }
+}

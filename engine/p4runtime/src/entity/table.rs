@@ -1,0 +1,448 @@
+//! Table entries, default entries, and their direct counters and meters.
+
+#![expect(deprecated, reason = "deprecated fields are read, to be honoured or refused")]
+
+use p4cc_exec::control::{EntryAction, TableEntry};
+use p4cc_ir::{ActionCall, MatchValue};
+
+use super::array::{counter_data, meter_config, no_meter_counters, parse_counter, parse_meter};
+use super::{Target, Verb, only_modify, push};
+use crate::catalog::TableInfo;
+use crate::entries::{Place, action, match_fields, parse_action, parse_match};
+use crate::errors::Failure;
+use crate::proto::p4::v1 as p4;
+use p4::entity::Entity as Of;
+use p4::table_action::Type as ActionType;
+
+/// What identifies an entry within its table.
+struct Key {
+    matches: Vec<MatchValue>,
+    priority: u32,
+}
+
+fn parse_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> Result<Key, Failure> {
+    let name = target.catalog.table_name(info.table);
+    let matches = parse_match(target.catalog, info, &entry.r#match)?;
+    let priority = match (info.has_priority, u32::try_from(entry.priority)) {
+        (true, Ok(priority)) if priority > 0 => priority,
+        (true, _) => {
+            let given = entry.priority;
+            return Err(Failure::invalid(format!(
+                "table {name}: priority {given}; it has ternary, range or optional fields, so give 1 or more"
+            )));
+        }
+        (false, Ok(0)) => 0,
+        (false, _) => {
+            let given = entry.priority;
+            return Err(Failure::invalid(format!(
+                "table {name}: priority {given}; it has only exact and lpm fields, so give none"
+            )));
+        }
+    };
+    Ok(Key { matches, priority })
+}
+
+/// Inserts, changes or removes an entry, or changes the default entry.
+pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::TableEntry) -> Result<(), Failure> {
+    let catalog = target.catalog;
+    let info = catalog.table(entry.table_id)?;
+    let name = catalog.table_name(info.table);
+    if entry.is_const {
+        return Err(Failure::invalid(format!(
+            "table {name}: is_const is the program's to set; leave it out"
+        )));
+    }
+    if entry.is_default_action {
+        return write_default(target, info, verb, entry);
+    }
+    if info.keys.is_empty() {
+        return Err(Failure::invalid(format!(
+            "table {name} has no key, only a default entry; set is_default_action"
+        )));
+    }
+    let key = parse_key(target, info, entry)?;
+    if verb == Verb::Delete {
+        return Ok(target.state_mut()?.table_delete(info.table, &key.matches, key.priority)?);
+    }
+    check_fields(name, entry)?;
+    let direct = Direct::parse(target, info, entry)?;
+    match verb {
+        Verb::Insert => {
+            let Some(action) = &entry.action else {
+                return Err(Failure::invalid(format!("table {name}: the action is missing")));
+            };
+            let new = new_entry(target, info, entry, &key, action)?;
+            target.state_mut()?.table_insert(info.table, new)?;
+        }
+        Verb::Modify | Verb::Delete => modify(target, info, entry, &key)?,
+    }
+    direct.apply(target, info, &key, verb)
+}
+
+fn check_fields(name: &str, entry: &p4::TableEntry) -> Result<(), Failure> {
+    if entry.controller_metadata != 0 {
+        return Err(Failure::unimplemented(format!(
+            "table {name}: controller_metadata is deprecated and not kept; use metadata"
+        )));
+    }
+    if entry.time_since_last_hit.is_some() {
+        return Err(Failure::invalid(format!("table {name}: time_since_last_hit can only be read")));
+    }
+    if entry.idle_timeout_ns < 0 {
+        let timeout = entry.idle_timeout_ns;
+        return Err(Failure::invalid(format!("table {name}: idle timeout {timeout} ns is negative")));
+    }
+    no_meter_counters(entry.meter_counter_data.is_some())
+}
+
+fn new_entry(
+    target: &Target<'_>,
+    info: &TableInfo,
+    entry: &p4::TableEntry,
+    key: &Key,
+    given: &p4::TableAction,
+) -> Result<TableEntry, Failure> {
+    Ok(TableEntry {
+        matches: key.matches.clone(),
+        priority: key.priority,
+        action: parse_entry_action(target, info, given)?,
+        metadata: entry.metadata.clone(),
+        idle_timeout_ns: u64::try_from(entry.idle_timeout_ns).unwrap_or(0),
+        is_const: false,
+    })
+}
+
+fn parse_entry_action(
+    target: &Target<'_>,
+    info: &TableInfo,
+    given: &p4::TableAction,
+) -> Result<EntryAction, Failure> {
+    let catalog = target.catalog;
+    let name = catalog.table_name(info.table);
+    let profile = catalog.ir_table(info.table).profile;
+    let selector = profile.and_then(|profile| catalog.program.profiles[profile.index()].selector);
+    match (&given.r#type, profile) {
+        (None, _) => Err(Failure::invalid(format!("table {name}: the action is empty"))),
+        (Some(ActionType::Action(given)), None) => {
+            Ok(EntryAction::Direct(parse_action(catalog, info, given, Place::Entry)?))
+        }
+        (Some(ActionType::Action(_)), Some(_)) => Err(Failure::invalid(format!(
+            "table {name} is implemented by an action profile; give a member or a group instead of an action"
+        ))),
+        (Some(ActionType::ActionProfileMemberId(id)), Some(_)) => Ok(EntryAction::Member(*id)),
+        (Some(ActionType::ActionProfileGroupId(id)), Some(_)) if selector.is_some() => {
+            Ok(EntryAction::Group(*id))
+        }
+        (Some(ActionType::ActionProfileGroupId(_)), Some(_)) => Err(Failure::invalid(format!(
+            "table {name}: its action profile has no selector, so it has no groups"
+        ))),
+        (Some(ActionType::ActionProfileActionSet(_)), Some(_)) if selector.is_some() => {
+            Err(Failure::unimplemented(format!(
+                "table {name}: one-shot action sets are not supported yet; insert members and a group"
+            )))
+        }
+        (Some(_), _) => Err(Failure::invalid(format!("table {name} has no action profile; give an action"))),
+    }
+}
+
+/// An entry keeps its action when none is given; on constant entries only direct resources can be changed.
+fn modify(
+    target: &mut Target<'_>,
+    info: &TableInfo,
+    entry: &p4::TableEntry,
+    key: &Key,
+) -> Result<(), Failure> {
+    let old = target.state()?.table_entry(info.table, &key.matches, key.priority)?.clone();
+    let Some(given) = &entry.action else {
+        let only_direct =
+            entry.metadata == old.metadata && entry.idle_timeout_ns as u64 == old.idle_timeout_ns;
+        if only_direct || old.is_const {
+            return Ok(());
+        }
+        let idle_timeout_ns = entry.idle_timeout_ns as u64;
+        let new = TableEntry { metadata: entry.metadata.clone(), idle_timeout_ns, ..old };
+        return Ok(target.state_mut()?.table_modify(info.table, new)?);
+    };
+    if old.is_const {
+        let name = target.catalog.table_name(info.table);
+        return Err(Failure::denied(format!(
+            "table {name}: the entry is constant, its action cannot be given"
+        )));
+    }
+    let new = new_entry(target, info, entry, key, given)?;
+    Ok(target.state_mut()?.table_modify(info.table, new)?)
+}
+
+fn write_default(
+    target: &mut Target<'_>,
+    info: &TableInfo,
+    verb: Verb,
+    entry: &p4::TableEntry,
+) -> Result<(), Failure> {
+    let catalog = target.catalog;
+    let name = catalog.table_name(info.table);
+    only_modify(verb, &format!("table {name}: the default entry"))?;
+    if !entry.r#match.is_empty() || entry.priority != 0 {
+        return Err(Failure::invalid(format!(
+            "table {name}: the default entry has no match and no priority"
+        )));
+    }
+    let extra =
+        entry.counter_data.is_some() || entry.meter_config.is_some() || entry.meter_counter_data.is_some();
+    if extra || !entry.metadata.is_empty() || entry.controller_metadata != 0 {
+        return Err(Failure::unimplemented(format!(
+            "table {name}: the default entry has no metadata, direct counter or direct meter here"
+        )));
+    }
+    match entry.action.as_ref().map(|action| &action.r#type) {
+        None => {
+            if catalog.ir_table(info.table).const_default {
+                return Err(Failure::denied(format!("table {name}: the default action is constant")));
+            }
+            Ok(target.state_mut()?.reset_default_action(info.table)?)
+        }
+        Some(Some(ActionType::Action(given))) => {
+            let call = parse_action(catalog, info, given, Place::Default)?;
+            Ok(target.state_mut()?.set_default_action(info.table, call)?)
+        }
+        Some(_) => Err(Failure::invalid(format!("table {name}: the default entry needs an action"))),
+    }
+}
+
+/// Direct resources given with an entry.
+struct Direct {
+    counter: Option<p4cc_exec::control::CounterCell>,
+    meter: Option<p4cc_exec::MeterConfig>,
+}
+
+impl Direct {
+    fn parse(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> Result<Self, Failure> {
+        let table = target.catalog.ir_table(info.table);
+        let name = &table.cp.name;
+        if entry.counter_data.is_some() && table.counter.is_none() {
+            return Err(Failure::invalid(format!(
+                "table {name} has no direct counter; leave counter_data out"
+            )));
+        }
+        if entry.meter_config.is_some() && table.meter.is_none() {
+            return Err(Failure::invalid(format!(
+                "table {name} has no direct meter; leave meter_config out"
+            )));
+        }
+        let place = format!("table {name}");
+        Ok(Self {
+            counter: entry.counter_data.as_ref().map(|data| parse_counter(&place, data)).transpose()?,
+            meter: entry.meter_config.as_ref().map(|config| parse_meter(&place, config)).transpose()?,
+        })
+    }
+
+    /// A counter that is not given is left alone; a meter that is not given is reset when the entry is modified.
+    fn apply(self, target: &mut Target<'_>, info: &TableInfo, key: &Key, verb: Verb) -> Result<(), Failure> {
+        let has_meter = target.catalog.ir_table(info.table).meter.is_some();
+        let state = target.state_mut()?;
+        if let Some(counter) = self.counter {
+            state.direct_counter_write(info.table, &key.matches, key.priority, counter)?;
+        }
+        if has_meter && (self.meter.is_some() || verb == Verb::Modify) {
+            state.direct_meter_write(info.table, &key.matches, key.priority, self.meter)?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads entries by filter: one table or all, one match, one action, one priority, one cookie; or default entries.
+pub(super) fn read(
+    target: &Target<'_>,
+    filter: &p4::TableEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    no_meter_counters(filter.meter_counter_data.is_some())?;
+    if filter.time_since_last_hit.is_some() {
+        return Err(Failure::unimplemented("time_since_last_hit is not supported yet; leave it out"));
+    }
+    for info in wanted(target, filter.table_id)? {
+        if filter.is_default_action {
+            let default = default_entry(target, info)?;
+            if !filtered_out(filter, &default) {
+                push(out, Of::TableEntry(default))?;
+            }
+            continue;
+        }
+        let key = match filter.r#match.is_empty() {
+            true => None,
+            false => Some(parse_match(target.catalog, info, &filter.r#match)?),
+        };
+        let entries = target.state()?.table_entries(info.table);
+        for entry in entries.filter(|entry| key.as_ref().is_none_or(|key| *key == entry.matches)) {
+            let message = entry_message(target, info, entry, filter)?;
+            if !filtered_out(filter, &message) {
+                push(out, Of::TableEntry(message))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn wanted<'a>(target: &Target<'a>, table_id: u32) -> Result<Vec<&'a TableInfo>, Failure> {
+    if table_id == 0 {
+        return Ok(target.catalog.tables().collect());
+    }
+    Ok(vec![target.catalog.table(table_id)?])
+}
+
+fn filtered_out(filter: &p4::TableEntry, entry: &p4::TableEntry) -> bool {
+    let action_id =
+        |entry: &p4::TableEntry| match entry.action.as_ref().and_then(|action| action.r#type.as_ref()) {
+            Some(ActionType::Action(action)) => Some(action.action_id),
+            _ => None,
+        };
+    filter.priority != 0 && filter.priority != entry.priority
+        || !filter.metadata.is_empty() && filter.metadata != entry.metadata
+        || filter.controller_metadata != 0
+        || action_id(filter).is_some_and(|wanted| action_id(entry) != Some(wanted))
+}
+
+fn direct_action(target: &Target<'_>, call: &ActionCall) -> Option<p4::TableAction> {
+    Some(p4::TableAction { r#type: Some(ActionType::Action(action(target.catalog, call))) })
+}
+
+fn default_entry(target: &Target<'_>, info: &TableInfo) -> Result<p4::TableEntry, Failure> {
+    Ok(p4::TableEntry {
+        table_id: info.id,
+        action: direct_action(target, target.state()?.default_action(info.table)?),
+        is_default_action: true,
+        is_const: target.catalog.ir_table(info.table).const_default,
+        ..Default::default()
+    })
+}
+
+/// The key of an entry as the controller gave it.
+fn key_message(info: &TableInfo, entry: &TableEntry) -> p4::TableEntry {
+    p4::TableEntry {
+        table_id: info.id,
+        r#match: match_fields(&info.keys, &entry.matches),
+        priority: i32::try_from(entry.priority).unwrap_or(i32::MAX),
+        ..Default::default()
+    }
+}
+
+fn entry_message(
+    target: &Target<'_>,
+    info: &TableInfo,
+    entry: &TableEntry,
+    filter: &p4::TableEntry,
+) -> Result<p4::TableEntry, Failure> {
+    let table = target.catalog.ir_table(info.table);
+    let action = match &entry.action {
+        EntryAction::Direct(call) => direct_action(target, call),
+        EntryAction::Member(id) => Some(table_action(ActionType::ActionProfileMemberId(*id))),
+        EntryAction::Group(id) => Some(table_action(ActionType::ActionProfileGroupId(*id))),
+    };
+    let mut message = p4::TableEntry {
+        action,
+        metadata: entry.metadata.clone(),
+        idle_timeout_ns: i64::try_from(entry.idle_timeout_ns).unwrap_or(i64::MAX),
+        is_const: entry.is_const,
+        ..key_message(info, entry)
+    };
+    if filter.counter_data.is_some() && table.counter.is_some() {
+        let cell = target.state()?.direct_counter_read(info.table, &entry.matches, entry.priority)?;
+        message.counter_data = Some(counter_data(cell));
+    }
+    if filter.meter_config.is_some() && table.meter.is_some() {
+        let config = target.state()?.direct_meter_read(info.table, &entry.matches, entry.priority)?;
+        message.meter_config = config.map(meter_config);
+    }
+    Ok(message)
+}
+
+fn table_action(of: ActionType) -> p4::TableAction {
+    p4::TableAction { r#type: Some(of) }
+}
+
+fn direct_entry<'a>(what: &str, entry: Option<&'a p4::TableEntry>) -> Result<&'a p4::TableEntry, Failure> {
+    entry.ok_or_else(|| Failure::invalid(format!("the direct {what} entry names no table entry")))
+}
+
+/// Sets the direct counter of an entry.
+pub(super) fn write_direct_counter(
+    target: &mut Target<'_>,
+    verb: Verb,
+    given: &p4::DirectCounterEntry,
+) -> Result<(), Failure> {
+    only_modify(verb, "a direct counter")?;
+    let entry = direct_entry("counter", given.table_entry.as_ref())?;
+    let info = target.catalog.table(entry.table_id)?;
+    let key = parse_key(target, info, entry)?;
+    let current = target.state()?.direct_counter_read(info.table, &key.matches, key.priority)?;
+    let place = format!("table {}", target.catalog.table_name(info.table));
+    let value = given.data.as_ref().map_or(Ok(current), |data| parse_counter(&place, data))?;
+    Ok(target.state_mut()?.direct_counter_write(info.table, &key.matches, key.priority, value)?)
+}
+
+/// Configures the direct meter of an entry; without a configuration everything is green.
+pub(super) fn write_direct_meter(
+    target: &mut Target<'_>,
+    verb: Verb,
+    given: &p4::DirectMeterEntry,
+) -> Result<(), Failure> {
+    only_modify(verb, "a direct meter")?;
+    no_meter_counters(given.counter_data.is_some())?;
+    let entry = direct_entry("meter", given.table_entry.as_ref())?;
+    let info = target.catalog.table(entry.table_id)?;
+    let key = parse_key(target, info, entry)?;
+    let place = format!("table {}", target.catalog.table_name(info.table));
+    let config = given.config.as_ref().map(|config| parse_meter(&place, config)).transpose()?;
+    Ok(target.state_mut()?.direct_meter_write(info.table, &key.matches, key.priority, config)?)
+}
+
+/// The entries whose direct resource a read asks for: one, all of a table, or all of the tables that have it.
+fn direct_entries<'a>(
+    target: &'a Target<'_>,
+    filter: &p4::TableEntry,
+    has: impl Fn(&p4cc_ir::Table) -> bool,
+) -> Result<Vec<(&'a TableInfo, &'a TableEntry)>, Failure> {
+    if filter.table_id != 0 && !filter.r#match.is_empty() {
+        let info = target.catalog.table(filter.table_id)?;
+        let key = parse_key(target, info, filter)?;
+        return Ok(vec![(info, target.state()?.table_entry(info.table, &key.matches, key.priority)?)]);
+    }
+    let state = target.state()?;
+    let tables = wanted(target, filter.table_id)?;
+    let tables =
+        tables.into_iter().filter(|info| filter.table_id != 0 || has(target.catalog.ir_table(info.table)));
+    Ok(tables.flat_map(|info| state.table_entries(info.table).map(move |entry| (info, entry))).collect())
+}
+
+/// Reads direct counters.
+pub(super) fn read_direct_counters(
+    target: &Target<'_>,
+    given: &p4::DirectCounterEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    let filter = direct_entry("counter", given.table_entry.as_ref())?;
+    for (info, entry) in direct_entries(target, filter, |table| table.counter.is_some())? {
+        let cell = target.state()?.direct_counter_read(info.table, &entry.matches, entry.priority)?;
+        let table_entry = Some(key_message(info, entry));
+        let data = Some(counter_data(cell));
+        push(out, Of::DirectCounterEntry(p4::DirectCounterEntry { table_entry, data }))?;
+    }
+    Ok(())
+}
+
+/// Reads direct meters.
+pub(super) fn read_direct_meters(
+    target: &Target<'_>,
+    given: &p4::DirectMeterEntry,
+    out: &mut Vec<p4::Entity>,
+) -> Result<(), Failure> {
+    no_meter_counters(given.counter_data.is_some())?;
+    let filter = direct_entry("meter", given.table_entry.as_ref())?;
+    for (info, entry) in direct_entries(target, filter, |table| table.meter.is_some())? {
+        let config = target.state()?.direct_meter_read(info.table, &entry.matches, entry.priority)?;
+        let table_entry = Some(key_message(info, entry));
+        let config = config.map(meter_config);
+        push(out, Of::DirectMeterEntry(p4::DirectMeterEntry { table_entry, config, counter_data: None }))?;
+    }
+    Ok(())
+}

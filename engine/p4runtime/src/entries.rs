@@ -1,0 +1,226 @@
+//! Matches and actions between the protocol's messages and the IR's values.
+
+use p4cc_ir::{ActionCall, ActionId, ActionScope, Bits, MatchKind, MatchValue};
+
+use crate::catalog::{Catalog, KeyInfo, TableInfo};
+use crate::codec::{canonical, hex, parse};
+use crate::errors::Failure;
+use crate::proto::p4::v1 as p4;
+use p4::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
+
+/// Where an action is to stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Entry,
+    Default,
+}
+
+/// Reads the match of a table entry: one value for each key, [`MatchValue::Any`] where none is given.
+pub(crate) fn parse_match(
+    catalog: &Catalog,
+    info: &TableInfo,
+    given: &[p4::FieldMatch],
+) -> Result<Vec<MatchValue>, Failure> {
+    parse_keys(&format!("table {}", catalog.table_name(info.table)), &info.keys, given)
+}
+
+/// Reads a value for each key of a table or value set.
+pub(crate) fn parse_keys(
+    owner: &str,
+    keys: &[KeyInfo],
+    given: &[p4::FieldMatch],
+) -> Result<Vec<MatchValue>, Failure> {
+    let mut values = vec![MatchValue::Any; keys.len()];
+    let mut seen = vec![false; keys.len()];
+    for field in given {
+        let Some(key) = keys.iter().find(|key| key.id == field.field_id) else {
+            return Err(Failure::invalid(format!("{owner} has no match field with id {}", field.field_id)));
+        };
+        if std::mem::replace(&mut seen[key.position], true) {
+            return Err(Failure::invalid(format!("{owner}, field {}: given twice", key.name)));
+        }
+        values[key.position] = parse_field(&format!("{owner}, field {}", key.name), key, field)?;
+    }
+    match keys.iter().find(|key| key.kind == MatchKind::Exact && !seen[key.position]) {
+        Some(key) => {
+            Err(Failure::invalid(format!("{owner}, field {}: an exact field must be given", key.name)))
+        }
+        None => Ok(values),
+    }
+}
+
+fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<MatchValue, Failure> {
+    let value = |bytes: &[u8], part: &str| parse(bytes, key.width, || format!("{place}{part}"));
+    let Some(given) = &field.field_match_type else {
+        return Err(Failure::invalid(format!("{place}: no value; leave the field out for \"don't care\"")));
+    };
+    match (key.kind, given) {
+        (MatchKind::Exact, FieldMatchType::Exact(exact)) => Ok(MatchValue::Exact(value(&exact.value, "")?)),
+        (MatchKind::Optional, FieldMatchType::Optional(optional)) => {
+            Ok(MatchValue::Exact(value(&optional.value, "")?))
+        }
+        (MatchKind::Lpm, FieldMatchType::Lpm(lpm)) => parse_lpm(place, key, lpm, value(&lpm.value, "")?),
+        (MatchKind::Ternary, FieldMatchType::Ternary(ternary)) => {
+            let (value, mask) = (value(&ternary.value, " value")?, value(&ternary.mask, " mask")?);
+            if mask.is_zero() {
+                return Err(Failure::invalid(format!(
+                    "{place}: the mask is zero; leave the field out for \"don't care\""
+                )));
+            }
+            let outside = value.words().iter().zip(mask.words()).any(|(value, mask)| value & !mask != 0);
+            if outside {
+                let (value, mask) = (hex(&canonical(&value)), hex(&canonical(&mask)));
+                return Err(Failure::invalid(format!(
+                    "{place}: value {value} has bits outside of mask {mask}; clear them"
+                )));
+            }
+            Ok(MatchValue::Ternary { value, mask })
+        }
+        (MatchKind::Range, FieldMatchType::Range(range)) => {
+            let (low, high) = (value(&range.low, " low")?, value(&range.high, " high")?);
+            let (low_bytes, high_bytes) = (low.to_be_bytes(), high.to_be_bytes());
+            if low_bytes > high_bytes {
+                let (low, high) = (hex(&canonical(&low)), hex(&canonical(&high)));
+                return Err(Failure::invalid(format!("{place}: low {low} is above high {high}")));
+            }
+            if low.is_zero() && high == all_ones(key.width) {
+                return Err(Failure::invalid(format!(
+                    "{place}: the range is everything; leave the field out"
+                )));
+            }
+            Ok(MatchValue::Range { low, high })
+        }
+        (kind, _) => Err(Failure::invalid(format!(
+            "{place}: the field is {}; another match type was given",
+            kind_name(kind)
+        ))),
+    }
+}
+
+fn parse_lpm(place: &str, key: &KeyInfo, lpm: &Lpm, value: Bits) -> Result<MatchValue, Failure> {
+    let width = key.width;
+    let len = match u32::try_from(lpm.prefix_len) {
+        Ok(0) => {
+            return Err(Failure::invalid(format!(
+                "{place}: prefix length 0; leave the field out for \"don't care\""
+            )));
+        }
+        Ok(len) if len <= width => len,
+        _ => {
+            let len = lpm.prefix_len;
+            return Err(Failure::invalid(format!("{place}: prefix length {len} is not from 1 to {width}")));
+        }
+    };
+    if (0..width - len).any(|bit| value.words()[(bit / 64) as usize] >> (bit % 64) & 1 == 1) {
+        let value = hex(&canonical(&value));
+        return Err(Failure::invalid(format!(
+            "{place}: {value} has bits set after the prefix of {len} bits; clear them"
+        )));
+    }
+    Ok(MatchValue::Lpm { value, len })
+}
+
+fn all_ones(width: u32) -> Bits {
+    Bits::from_words(width, &vec![u64::MAX; p4cc_ir::bits::words_for(width)])
+}
+
+fn kind_name(kind: MatchKind) -> &'static str {
+    match kind {
+        MatchKind::Exact => "exact",
+        MatchKind::Lpm => "lpm",
+        MatchKind::Ternary => "ternary",
+        MatchKind::Range => "range",
+        MatchKind::Optional => "optional",
+        MatchKind::Selector => "selector",
+    }
+}
+
+/// The match of an entry, without its "don't care" fields.
+pub(crate) fn match_fields(keys: &[KeyInfo], values: &[MatchValue]) -> Vec<p4::FieldMatch> {
+    keys.iter().filter_map(|key| field(key, values.get(key.position)?)).collect()
+}
+
+fn field(key: &KeyInfo, value: &MatchValue) -> Option<p4::FieldMatch> {
+    let given = match value {
+        MatchValue::Any => return None,
+        MatchValue::Exact(value) if key.kind == MatchKind::Optional => {
+            FieldMatchType::Optional(Optional { value: canonical(value) })
+        }
+        MatchValue::Exact(value) => FieldMatchType::Exact(Exact { value: canonical(value) }),
+        MatchValue::Lpm { len: 0, .. } => return None,
+        MatchValue::Lpm { value, len } => {
+            let prefix_len = i32::try_from(*len).unwrap_or(i32::MAX);
+            FieldMatchType::Lpm(Lpm { value: canonical(value), prefix_len })
+        }
+        MatchValue::Ternary { mask, .. } if mask.is_zero() => return None,
+        MatchValue::Ternary { value, mask } => {
+            FieldMatchType::Ternary(Ternary { value: canonical(value), mask: canonical(mask) })
+        }
+        MatchValue::Range { low, high } if low.is_zero() && *high == all_ones(key.width) => return None,
+        MatchValue::Range { low, high } => {
+            FieldMatchType::Range(Range { low: canonical(low), high: canonical(high) })
+        }
+    };
+    Some(p4::FieldMatch { field_id: key.id, field_match_type: Some(given) })
+}
+
+/// Reads an action with its arguments for a table, or for a profile by its table.
+pub(crate) fn parse_action(
+    catalog: &Catalog,
+    info: &TableInfo,
+    given: &p4::Action,
+    place: Place,
+) -> Result<ActionCall, Failure> {
+    let table = catalog.table_name(info.table);
+    let Some(&(action, scope)) = info.actions.get(&given.action_id) else {
+        let id = given.action_id;
+        let known = catalog.ids.actions.iter().position(|&known| known == id).map(ActionId::from_index);
+        let name = known
+            .map_or_else(|| format!("action id {id} ({id:#010x})"), |a| catalog.action_name(a).to_owned());
+        return Err(Failure::invalid(format!("table {table}: {name} is not one of its actions")));
+    };
+    let name = catalog.action_name(action);
+    match (scope, place) {
+        (ActionScope::TableOnly, Place::Default) => {
+            return Err(Failure::denied(format!(
+                "table {table}: {name} is @tableonly, it cannot be the default action"
+            )));
+        }
+        (ActionScope::DefaultOnly, Place::Entry) => {
+            return Err(Failure::denied(format!(
+                "table {table}: {name} is @defaultonly, no entry can have it"
+            )));
+        }
+        _ => {}
+    }
+    let params = &catalog.action(action).params;
+    let mut args: Vec<Option<Bits>> = vec![None; params.len()];
+    for param in &given.params {
+        let Some(at) = params.iter().position(|(id, ..)| *id == param.param_id) else {
+            return Err(Failure::invalid(format!(
+                "action {name} has no parameter with id {}",
+                param.param_id
+            )));
+        };
+        let (_, param_name, width) = &params[at];
+        if args[at].is_some() {
+            return Err(Failure::invalid(format!("action {name}, parameter {param_name}: given twice")));
+        }
+        args[at] = Some(parse(&param.value, *width, || {
+            format!("table {table}, action {name}, parameter {param_name}")
+        })?);
+    }
+    if let Some(missing) = args.iter().position(Option::is_none) {
+        let param = &params[missing].1;
+        return Err(Failure::invalid(format!("table {table}, action {name}: parameter {param} is missing")));
+    }
+    Ok(ActionCall { action, args: args.into_iter().flatten().collect() })
+}
+
+/// An action with its arguments.
+pub(crate) fn action(catalog: &Catalog, call: &ActionCall) -> p4::Action {
+    let info = catalog.action(call.action);
+    let params = info.params.iter().zip(&call.args);
+    let params = params.map(|((id, ..), value)| p4::action::Param { param_id: *id, value: canonical(value) });
+    p4::Action { action_id: info.id, params: params.collect() }
+}

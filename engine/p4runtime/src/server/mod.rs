@@ -1,0 +1,145 @@
+//! The gRPC server: its threads, its bounds, and what it needs from the owner of the switches.
+
+mod arbitration;
+mod device;
+mod pipeline;
+mod service;
+mod stream;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use p4cc_switch::{Packet, Switch};
+use p4cc_units::Time;
+use tokio::runtime::Runtime;
+use tonic::transport::server::TcpIncoming;
+
+use crate::proto::p4::v1::p4_runtime_server::P4RuntimeServer;
+use service::Service;
+
+/// Largest request: a program's source, a P4Info or a batch of updates.
+pub const MAX_REQUEST_BYTES: usize = 64 << 20;
+/// Largest response.
+const MAX_RESPONSE_BYTES: usize = 64 << 20;
+/// Requests of one connection that wait or run at once; further ones wait in the connection.
+const MAX_REQUESTS_IN_FLIGHT: usize = 64;
+/// Open calls of one connection.
+const MAX_CALLS: u32 = 256;
+/// Silent connections are probed after this time, so that a dead primary is noticed.
+const KEEPALIVE: Duration = Duration::from_secs(20);
+/// Requests are applied one at a time; a second thread keeps streams alive meanwhile.
+const THREADS: usize = 2;
+/// How long stopping waits for a request that is being applied.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// No device has this id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no device with id {0}")]
+pub struct NoSuchDevice(pub u64);
+
+/// Where the devices are. The server calls with requests in arrival order, one at a time; a call may wait until the
+/// owner has a moment at which control requests may be applied.
+pub trait Devices: Send + Sync + 'static {
+    /// Ids of all devices.
+    fn ids(&self) -> Vec<u64>;
+
+    /// Lends a device.
+    ///
+    /// # Errors
+    /// No device has this id.
+    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch)) -> Result<(), NoSuchDevice>;
+
+    /// Gives a packet of the controller to a device, which has a CPU port, at the network's time.
+    ///
+    /// # Errors
+    /// No device has this id.
+    fn packet_out(&self, device_id: u64, packet: Packet) -> Result<(), NoSuchDevice>;
+}
+
+/// Why the server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The address cannot be listened on.
+    #[error("cannot listen on {addr}: {cause}; choose another address, or port 0 for any free port")]
+    Listen {
+        /// Address asked for.
+        addr: SocketAddr,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// No threads.
+    #[error("cannot start the server's threads: {0}")]
+    Threads(std::io::Error),
+}
+
+/// A running P4Runtime server; stops when dropped.
+pub struct Server {
+    local_addr: SocketAddr,
+    service: Service,
+    runtime: Option<Runtime>,
+}
+
+impl Server {
+    /// Starts serving the devices on an address; port 0 takes any free port.
+    ///
+    /// # Errors
+    /// The address is taken or not of this machine, or no thread can be started.
+    pub fn start(addr: SocketAddr, devices: Arc<dyn Devices>) -> Result<Self, StartError> {
+        let listen = |cause| StartError::Listen { addr, cause };
+        let listener = TcpListener::bind(addr).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let local_addr = listener.local_addr().map_err(listen)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("p4runtime")
+            .enable_all()
+            .build()
+            .map_err(StartError::Threads)?;
+        let incoming = {
+            let _in_runtime = runtime.enter();
+            TcpIncoming::from(tokio::net::TcpListener::from_std(listener).map_err(listen)?)
+                .with_nodelay(Some(true))
+        };
+        let service = Service::new(devices);
+        let server = P4RuntimeServer::new(service.clone())
+            .max_decoding_message_size(MAX_REQUEST_BYTES)
+            .max_encoding_message_size(MAX_RESPONSE_BYTES);
+        let serve = tonic::transport::Server::builder()
+            .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
+            .max_concurrent_streams(MAX_CALLS)
+            .http2_keepalive_interval(Some(KEEPALIVE))
+            .add_service(server)
+            .serve_with_incoming(incoming);
+        runtime.spawn(serve);
+        Ok(Self { local_addr, service, runtime: Some(runtime) })
+    }
+
+    /// The address it listens on, the port resolved.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Sends what the switches hold for their controllers: packet-ins and digests. `now` is the network's time. Not
+    /// to be called while lending a device.
+    pub fn deliver(&self, now: Time) {
+        self.service.deliver(now);
+    }
+
+    /// Closes all streams and stops serving.
+    pub fn stop(mut self) {
+        self.shut_down();
+    }
+
+    fn shut_down(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(STOP_TIMEOUT);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}

@@ -1,0 +1,229 @@
+//! The calls of the service: each takes the one lock, finds its device, and hands over to the file of its verb.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use p4cc_switch::Switch;
+use p4cc_units::Time;
+use tokio::sync::{Mutex, MutexGuard, mpsc};
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status, Streaming};
+
+use super::Devices;
+use super::device::{Device, MAX_WAITING_MESSAGES};
+use super::{pipeline, stream};
+use crate::codec::uint128;
+use crate::errors::{Failure, batch_status};
+use crate::packet_io::decode_packet_in;
+use crate::proto::p4::v1 as p4;
+use p4::p4_runtime_server::P4Runtime;
+use p4::stream_message_response::Update;
+
+/// Version of the P4Runtime API that the messages are of.
+const API_VERSION: &str = "1.5.0";
+/// Most entities in one message of a read.
+const READ_CHUNK: usize = 1_024;
+
+type StreamOf<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+/// The service; clones share everything.
+#[derive(Clone)]
+pub(super) struct Service {
+    devices: Arc<dyn Devices>,
+    /// By device id, made when first used. Tokio's mutex is fair: requests are applied in arrival order.
+    states: Arc<Mutex<BTreeMap<u64, Device>>>,
+    last_session: Arc<AtomicU64>,
+}
+
+impl Service {
+    pub(super) fn new(devices: Arc<dyn Devices>) -> Self {
+        Self { devices, states: Arc::default(), last_session: Arc::default() }
+    }
+
+    /// Applies one request to one device, when its turn comes.
+    pub(super) async fn apply<T>(
+        &self,
+        device_id: u64,
+        f: impl FnOnce(&mut Device, &mut Switch) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let mut states = self.states.lock().await;
+        // The owner may be busy for a while, and compiling takes its time; other connections go on meanwhile.
+        tokio::task::block_in_place(|| self.apply_locked(&mut states, device_id, f))
+    }
+
+    fn apply_locked<T>(
+        &self,
+        states: &mut MutexGuard<'_, BTreeMap<u64, Device>>,
+        device_id: u64,
+        f: impl FnOnce(&mut Device, &mut Switch) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let (mut f, mut result) = (Some(f), None);
+        let lent = self.devices.with_device(device_id, &mut |switch| {
+            if let Some(f) = f.take() {
+                result = Some(f(states.entry(device_id).or_default(), switch));
+            }
+        });
+        match (lent, result) {
+            (Ok(()), Some(result)) => result,
+            (Err(missing), _) => Err(Failure::not_found(missing.to_string())),
+            (Ok(()), None) => Err(Failure::new(tonic::Code::Internal, "the device was not lent")),
+        }
+    }
+
+    /// Like [`Self::apply`], for what concerns only the controllers of a device. An unknown device does nothing.
+    pub(super) async fn with_controllers(&self, device_id: u64, f: impl FnOnce(&mut Device)) {
+        if let Some(device) = self.states.lock().await.get_mut(&device_id) {
+            f(device);
+        }
+    }
+
+    pub(super) fn devices(&self) -> &dyn Devices {
+        &*self.devices
+    }
+
+    /// Takes what the switches hold for their controllers and sends it.
+    pub(super) fn deliver(&self, now: Time) {
+        let mut states = self.states.blocking_lock();
+        for device_id in self.devices.ids() {
+            let sent = self.apply_locked(&mut states, device_id, |device, switch| {
+                let (packets, messages) = (switch.take_packet_ins(), switch.take_digests());
+                let Ok(running) = device.running(switch) else { return Ok(()) };
+                let loaded = Arc::clone(&running.loaded);
+                for packet in packets {
+                    let packet = decode_packet_in(&loaded.catalog.program, &packet.to_vec());
+                    device.send_to_primary(Update::Packet(packet));
+                }
+                for list in device.digests.lists(&loaded.catalog, &messages, now) {
+                    device.send_to_primary(Update::Digest(list));
+                }
+                Ok(())
+            });
+            // A device that went away between the two calls has nothing to deliver.
+            let _: Result<(), Failure> = sent;
+        }
+    }
+}
+
+fn check_role(role: &str, role_id: u64) -> Result<(), Failure> {
+    if role.is_empty() && role_id == 0 {
+        return Ok(());
+    }
+    Err(Failure::unimplemented("roles are not supported yet; leave the role out to use the default role"))
+}
+
+#[allow(deprecated, reason = "role_id must be seen to be refused")]
+fn write_role(request: &p4::WriteRequest) -> Result<(), Failure> {
+    check_role(&request.role, request.role_id)
+}
+
+#[allow(deprecated, reason = "role_id must be seen to be refused")]
+fn pipeline_role(request: &p4::SetForwardingPipelineConfigRequest) -> Result<(), Failure> {
+    check_role(&request.role, request.role_id)
+}
+
+/// The updates of a batch, each on its own: one that fails stops nothing.
+fn write(
+    device: &mut Device,
+    switch: &mut Switch,
+    request: &p4::WriteRequest,
+) -> Result<Vec<Result<(), Failure>>, Failure> {
+    device.arbitration.check_primary(request.election_id.as_ref().map(uint128))?;
+    device.with_target(switch, |target| {
+        if request.atomicity() != p4::write_request::Atomicity::ContinueOnError {
+            return Err(Failure::unimplemented(
+                "only CONTINUE_ON_ERROR is supported; leave the atomicity out",
+            ));
+        }
+        Ok(request.updates.iter().map(|update| target.write(update)).collect())
+    })
+}
+
+type ReadOutcome = (Vec<p4::Entity>, Vec<Result<(), Failure>>);
+
+fn read(device: &mut Device, switch: &mut Switch, request: &p4::ReadRequest) -> Result<ReadOutcome, Failure> {
+    device.with_target(switch, |target| {
+        let mut found = Vec::new();
+        let results = request.entities.iter().map(|entity| target.read(entity, &mut found)).collect();
+        Ok((found, results))
+    })
+}
+
+#[tonic::async_trait]
+impl P4Runtime for Service {
+    type ReadStream = StreamOf<p4::ReadResponse>;
+    type StreamChannelStream = StreamOf<p4::StreamMessageResponse>;
+
+    async fn write(&self, request: Request<p4::WriteRequest>) -> Result<Response<p4::WriteResponse>, Status> {
+        let request = request.into_inner();
+        write_role(&request).map_err(Failure::status)?;
+        let results = self.apply(request.device_id, |device, switch| write(device, switch, &request)).await;
+        batch_status(&results.map_err(Failure::status)?)?;
+        Ok(Response::new(p4::WriteResponse {}))
+    }
+
+    async fn read(&self, request: Request<p4::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
+        let request = request.into_inner();
+        check_role(&request.role, 0).map_err(Failure::status)?;
+        let read = self.apply(request.device_id, |device, switch| read(device, switch, &request)).await;
+        let (mut found, results) = read.map_err(Failure::status)?;
+        let end = batch_status(&results).err();
+        // Messages are made one by one as the client takes them.
+        let mut rest = std::mem::take(&mut found).into_iter();
+        let chunks = std::iter::from_fn(move || {
+            let entities: Vec<_> = rest.by_ref().take(READ_CHUNK).collect();
+            (!entities.is_empty()).then(|| Ok(p4::ReadResponse { entities }))
+        });
+        Ok(Response::new(Box::pin(tokio_stream::iter(chunks.chain(end.map(Err))))))
+    }
+
+    async fn set_forwarding_pipeline_config(
+        &self,
+        request: Request<p4::SetForwardingPipelineConfigRequest>,
+    ) -> Result<Response<p4::SetForwardingPipelineConfigResponse>, Status> {
+        let request = request.into_inner();
+        pipeline_role(&request).map_err(Failure::status)?;
+        let election_id = request.election_id.as_ref().map(uint128);
+        let set = self.apply(request.device_id, |device, switch| {
+            device.arbitration.check_primary(election_id)?;
+            pipeline::set(device, switch, request.action, request.config)
+        });
+        set.await.map_err(Failure::status)?;
+        Ok(Response::new(p4::SetForwardingPipelineConfigResponse {}))
+    }
+
+    async fn get_forwarding_pipeline_config(
+        &self,
+        request: Request<p4::GetForwardingPipelineConfigRequest>,
+    ) -> Result<Response<p4::GetForwardingPipelineConfigResponse>, Status> {
+        let request = request.into_inner();
+        let get = self
+            .apply(request.device_id, |device, switch| pipeline::get(device, switch, request.response_type));
+        let config = get.await.map_err(Failure::status)?;
+        Ok(Response::new(p4::GetForwardingPipelineConfigResponse { config }))
+    }
+
+    async fn stream_channel(
+        &self,
+        request: Request<Streaming<p4::StreamMessageRequest>>,
+    ) -> Result<Response<Self::StreamChannelStream>, Status> {
+        let session = self.last_session.fetch_add(1, Ordering::Relaxed) + 1;
+        let (sender, receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
+        tokio::spawn(stream::serve(self.clone(), session, sender, request.into_inner()));
+        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+    }
+
+    async fn capabilities(
+        &self,
+        request: Request<p4::CapabilitiesRequest>,
+    ) -> Result<Response<p4::CapabilitiesResponse>, Status> {
+        let device_id = request.into_inner().device_id;
+        if device_id != 0 && !self.devices.ids().contains(&device_id) {
+            return Err(Failure::not_found(super::NoSuchDevice(device_id).to_string()).status());
+        }
+        let p4runtime_api_version = API_VERSION.to_owned();
+        Ok(Response::new(p4::CapabilitiesResponse { p4runtime_api_version, ..Default::default() }))
+    }
+}
