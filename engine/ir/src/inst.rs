@@ -24,6 +24,7 @@ pub enum UnOp {
 }
 
 /// Binary operators on operands of one width, unless said. `signed` reads them as two's complement.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinOp {
     /// Wrapping sum.
@@ -61,6 +62,7 @@ pub enum BinOp {
 }
 
 /// A parser keyset of one key.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keyset {
     /// Anything.
@@ -95,6 +97,7 @@ pub enum CloneKind {
 }
 
 /// An instruction. Widths: unless said, operands have the width of `dst`.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inst {
     /// `dst = src`
@@ -170,6 +173,7 @@ pub enum Inst {
 }
 
 /// Calls of v1model's externs.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternCall {
     /// `counter.count(index)`; an index past the end counts nothing.
@@ -223,6 +227,7 @@ pub enum ExternCall {
 }
 
 /// How a block ends.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terminator {
     /// Go on at a block.

@@ -15,8 +15,8 @@ pub mod limits;
 mod lower;
 pub mod program;
 pub mod text;
-pub mod verify;
 pub mod types;
+pub mod verify;
 
 pub use bits::Bits;
 pub use entities::*;

@@ -1,8 +1,8 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, FuncId, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, StackId,
-    Terminator, UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, FuncId, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Terminator,
+    UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -40,6 +40,7 @@ pub struct Var {
 }
 
 /// What a variable belongs to.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
     /// Field of a header instance, by position.
@@ -217,6 +218,7 @@ pub struct ActionCall {
 }
 
 /// One key's value in an entry.
+#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchValue {
     /// Anything: ternary, range, optional or lpm left out.

@@ -6,7 +6,8 @@ use super::{Flow, Lowerer};
 use crate::types::hir::{Constructed, Expr, Field, LocalId};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, ControllerHeader, FieldList, FuncId, Program, StandardMetadata, Terminator, V1Model, VarId, VarKind,
+    Architecture, ControllerHeader, FieldList, FuncId, Program, StandardMetadata, Terminator, V1Model, VarId,
+    VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,13 +26,17 @@ impl Lowerer<'_> {
         match &main.construct.what {
             Constructed::Package(package) if package == "V1Switch" => {}
             Constructed::Package(package) => {
-                self.not_supported(main.span, format!("architecture `{package}`; known is `V1Switch` of v1model"));
+                self.not_supported(
+                    main.span,
+                    format!("architecture `{package}`; known is `V1Switch` of v1model"),
+                );
                 return None;
             }
             _ => {
                 self.push(
-                    Diagnostic::error(main.span, "`main` is not a package")
-                        .with_help("make it an instance of the architecture's package: `V1Switch(...) main;`"),
+                    Diagnostic::error(main.span, "`main` is not a package").with_help(
+                        "make it an instance of the architecture's package: `V1Switch(...) main;`",
+                    ),
                 );
                 return None;
             }
@@ -119,8 +124,10 @@ impl Lowerer<'_> {
         let ty = self.hir.locals.get(metadata.index())?.ty.clone();
         let mut lists = BTreeMap::new();
         self.field_lists(&ty, &metadata_place, &mut lists);
-        self.out.field_lists =
-            lists.into_iter().map(|(index, vars)| FieldList { index, vars: vars.into_iter().collect() }).collect();
+        self.out.field_lists = lists
+            .into_iter()
+            .map(|(index, vars)| FieldList { index, vars: vars.into_iter().collect() })
+            .collect();
         Some(Shared { headers: headers_place, metadata: metadata_place, standard: standard_place })
     }
 
@@ -209,9 +216,8 @@ impl Lowerer<'_> {
         let outer = std::mem::replace(&mut self.env, env);
         let flow = Flow { in_parser: matches!(owner, Owner::Parser(_)), ..Flow::default() };
         let made = match owner {
-            Owner::Parser(id) => self.function(name, flow, &Terminator::Reject, |this| {
-                this.parser_body(id, &Terminator::Accept)
-            }),
+            Owner::Parser(id) => self
+                .function(name, flow, &Terminator::Reject, |this| this.parser_body(id, &Terminator::Accept)),
             Owner::Control(id) => {
                 let control = self.hir.controls.get(id.index())?;
                 self.function(name, flow, &Terminator::Return, |this| this.stmts(&control.body))

@@ -69,7 +69,7 @@ impl Lowerer<'_> {
         vars: &mut BTreeSet<VarId>,
         headers: &mut BTreeSet<HeaderId>,
     ) {
-        let mut operand = |operand: &Operand, vars: &mut BTreeSet<VarId>| {
+        let operand = |operand: &Operand, vars: &mut BTreeSet<VarId>| {
             if let Operand::Var(var) = operand {
                 vars.insert(*var);
             }
@@ -266,7 +266,13 @@ impl Lowerer<'_> {
                     self.not_supported(span, "copies of header stacks in a parser");
                     return None;
                 }
-                self.out.stacks.get(src.index())?.elements.iter().map(|header| Rvalue::Header(*header)).collect()
+                self.out
+                    .stacks
+                    .get(src.index())?
+                    .elements
+                    .iter()
+                    .map(|header| Rvalue::Header(*header))
+                    .collect()
             }
             Rvalue::NewStack(values) => values,
             Rvalue::Invalid => elements.iter().map(|_| Rvalue::Invalid).collect(),
@@ -282,9 +288,14 @@ impl Lowerer<'_> {
         let members = self.out.unions.get(dst.index())?.members.clone();
         let values: Vec<Rvalue> = match value {
             Rvalue::Union(src) if src == dst => return Some(()),
-            Rvalue::Union(src) => {
-                self.out.unions.get(src.index())?.members.iter().map(|header| Rvalue::Header(*header)).collect()
-            }
+            Rvalue::Union(src) => self
+                .out
+                .unions
+                .get(src.index())?
+                .members
+                .iter()
+                .map(|header| Rvalue::Header(*header))
+                .collect(),
             Rvalue::Invalid => members.iter().map(|_| Rvalue::Invalid).collect(),
             _ => return self.shape_error(span),
         };

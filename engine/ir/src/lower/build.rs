@@ -159,7 +159,8 @@ fn join_chains(blocks: &mut [Block]) {
             }
             let Some(next) = blocks.get_mut(to) else { break };
             let insts = std::mem::take(&mut next.insts);
-            let terminator = std::mem::replace(&mut next.terminator, Terminator::Jump(BlockId::from_index(to)));
+            let terminator =
+                std::mem::replace(&mut next.terminator, Terminator::Jump(BlockId::from_index(to)));
             if let Some(block) = blocks.get_mut(at) {
                 block.insts.extend(insts);
                 block.terminator = terminator;

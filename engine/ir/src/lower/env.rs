@@ -9,8 +9,8 @@ use crate::types::hir::{
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
-    ActionId, ControlPlaneName, CountUnit, Counter, CounterId, HashAlgorithm, Meter, MeterId, Profile, ProfileId,
-    Register, RegisterId, TableId, ValueSetId,
+    ActionId, ControlPlaneName, CountUnit, Counter, CounterId, HashAlgorithm, Meter, MeterId, Profile,
+    ProfileId, Register, RegisterId, TableId, ValueSetId,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -146,7 +146,8 @@ impl Lowerer<'_> {
     pub(super) fn elaborate(&mut self, id: InstId) -> Option<()> {
         let instance = self.hir.instances.get(id.index())?;
         let cp = self.cp_name(&instance.name, &instance.annotations);
-        let object = self.make(&instance.construct, cp, &instance.annotations, instance.apply_sites, instance.span)?;
+        let object =
+            self.make(&instance.construct, cp, &instance.annotations, instance.apply_sites, instance.span)?;
         if let Some(env) = self.envs.get_mut(self.env.0) {
             env.instances.insert(id, object);
         }
@@ -234,8 +235,12 @@ impl Lowerer<'_> {
             },
             ExprKind::Construct(construct) => {
                 let name = match &construct.what {
-                    Constructed::Control(id) => self.hir.controls.get(id.index()).map(|control| control.name.clone()),
-                    Constructed::Parser(id) => self.hir.parsers.get(id.index()).map(|parser| parser.name.clone()),
+                    Constructed::Control(id) => {
+                        self.hir.controls.get(id.index()).map(|control| control.name.clone())
+                    }
+                    Constructed::Parser(id) => {
+                        self.hir.parsers.get(id.index()).map(|parser| parser.name.clone())
+                    }
                     _ => None,
                 };
                 let annotations = Annotations::default();
@@ -273,7 +278,8 @@ impl Lowerer<'_> {
             }
             "counter" | "direct_counter" => {
                 let direct = name == "direct_counter";
-                let size = if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
+                let size =
+                    if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
                 let unit = self.unit_arg(construct, usize::from(!direct), span)?;
                 self.out.counters.push(Counter { cp, unit, size });
                 let id = CounterId::from_index(self.out.counters.len() - 1);
@@ -281,7 +287,8 @@ impl Lowerer<'_> {
             }
             "meter" | "direct_meter" => {
                 let direct = name == "direct_meter";
-                let size = if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
+                let size =
+                    if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
                 let unit = self.unit_arg(construct, usize::from(!direct), span)?;
                 self.out.meters.push(Meter { cp, unit, size });
                 let id = MeterId::from_index(self.out.meters.len() - 1);
@@ -323,7 +330,14 @@ impl Lowerer<'_> {
     }
 
     /// A compile-time number in a range.
-    pub(super) fn bounded_number(&mut self, expr: &Expr, what: &str, least: u32, most: u32, _: Span) -> Option<u32> {
+    pub(super) fn bounded_number(
+        &mut self,
+        expr: &Expr,
+        what: &str,
+        least: u32,
+        most: u32,
+        _: Span,
+    ) -> Option<u32> {
         let value = self.const_value(expr)?;
         let number = value.as_int().and_then(ToPrimitive::to_u32).filter(|n| (least..=most).contains(n));
         if number.is_none() {

@@ -6,7 +6,7 @@ use crate::types::hir::{Callee, Expr, ExprKind};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::types::value::{self, Value};
-use crate::{BinOp, Bits, Inst, Operand, Terminator, UnOp, VarId, VarKind, VarType};
+use crate::{BinOp, Bits, Inst, Operand, Terminator, UnOp, VarKind, VarType};
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -112,7 +112,9 @@ impl Lowerer<'_> {
         }
         let parts: Vec<Ty> = match ty {
             Ty::Stack(..) => return Some(Rvalue::Invalid),
-            Ty::Aggregate(_) if self.hir.is_header(ty) || self.hir.is_union(ty) => return Some(Rvalue::Invalid),
+            Ty::Aggregate(_) if self.hir.is_header(ty) || self.hir.is_union(ty) => {
+                return Some(Rvalue::Invalid);
+            }
             Ty::Aggregate(_) => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
             Ty::Tuple(items) => items.to_vec(),
             _ => return self.shape_error(span),
@@ -182,7 +184,9 @@ impl Lowerer<'_> {
     fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, expr: &Expr) -> Option<Rvalue> {
         match op {
             BinaryOp::And | BinaryOp::Or if has_call(b) => return self.short_circuit(op, a, b),
-            BinaryOp::Eq | BinaryOp::Ne if self.width(&a.ty).is_none() => return self.compare_parts(op, a, b, expr),
+            BinaryOp::Eq | BinaryOp::Ne if self.width(&a.ty).is_none() => {
+                return self.compare_parts(op, a, b, expr);
+            }
             _ => {}
         }
         let left = self.operand_before(a, &[b])?;
@@ -358,18 +362,6 @@ impl Lowerer<'_> {
         let dst = self.temp(to);
         self.emit(Inst::Resize { dst, src, signed: matches!(from, Ty::Int(_)) });
         Some(Rvalue::Scalar(Operand::Var(dst)))
-    }
-
-    /// An operand as a variable.
-    pub(super) fn as_var(&mut self, operand: Operand, ty: VarType) -> VarId {
-        match operand {
-            Operand::Var(var) => var,
-            Operand::Const(_) => {
-                let var = self.temp(ty);
-                self.emit(Inst::Assign { dst: var, src: operand });
-                var
-            }
-        }
     }
 }
 

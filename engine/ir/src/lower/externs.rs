@@ -7,9 +7,7 @@ use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{
-    CloneKind, Digest, DigestId, ExternCall, HeaderField, Inst, Operand, VarId, VarType,
-};
+use crate::{CloneKind, Digest, DigestId, ExternCall, HeaderField, Inst, Operand, VarId, VarType};
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
@@ -213,7 +211,10 @@ impl Lowerer<'_> {
             Some("I2E") => CloneKind::I2E,
             Some("E2E") => CloneKind::E2E,
             _ => {
-                self.push(Diagnostic::error(kind.span, "the clone type must be `CloneType.I2E` or `CloneType.E2E`"));
+                self.push(Diagnostic::error(
+                    kind.span,
+                    "the clone type must be `CloneType.I2E` or `CloneType.E2E`",
+                ));
                 return None;
             }
         };
@@ -383,7 +384,10 @@ impl Lowerer<'_> {
             }
             place => {
                 if has_varbit {
-                    self.not_supported(target.span, "a header with varbit at an index known at run time only");
+                    self.not_supported(
+                        target.span,
+                        "a header with varbit at an index known at run time only",
+                    );
                     return None;
                 }
                 let value = self.default_value(&target.ty, target.span)?;
@@ -429,7 +433,8 @@ impl Lowerer<'_> {
                 return None;
             }
         };
-        let values: Option<Vec<Rvalue>> = parts.iter().map(|part| self.unpack(part, whole, left, span)).collect();
+        let values: Option<Vec<Rvalue>> =
+            parts.iter().map(|part| self.unpack(part, whole, left, span)).collect();
         let values = values?;
         if !self.hir.is_header(ty) {
             return Some(Rvalue::Struct(values));

@@ -76,7 +76,8 @@ impl Lowerer<'_> {
                 Evaluated::Out(target) => {
                     let others = written.iter().enumerate().filter(|(other, _)| *other != at);
                     let alone = target.as_ref().is_some_and(|target| self.is_alone(target, others));
-                    let copy = self.bind_output(*param, target, alone, callee, (passing, first_time, span))?;
+                    let copy =
+                        self.bind_output(*param, target, alone, callee, (passing, first_time, span))?;
                     copies.extend(copy);
                 }
             }
@@ -218,7 +219,10 @@ impl Lowerer<'_> {
         match callee.locals.get(&param) {
             Some(Binding::Place(place)) if callee.owned.contains(&param) => return Some(place.clone()),
             Some(Binding::Place(_) | Binding::Value(_)) if !fresh => {
-                self.not_supported(span, "applying this instance with arguments that overlap in different ways");
+                self.not_supported(
+                    span,
+                    "applying this instance with arguments that overlap in different ways",
+                );
                 return None;
             }
             _ => {}

@@ -26,8 +26,8 @@ mod target;
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{AggId, Program};
 use crate::{
-    Action, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header, HeaderType, HeaderTypeId, Inst, Meter,
-    Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
+    Action, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header, HeaderType, HeaderTypeId,
+    Inst, Meter, Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
@@ -132,8 +132,11 @@ impl Lowerer<'_> {
         if self.insts > MAX_INSTS {
             if self.insts == MAX_INSTS + 1 {
                 self.push(
-                    Diagnostic::error(Span::default(), format!("the program has more than {MAX_INSTS} instructions"))
-                        .with_help("inlined calls multiply; call less or apply tables instead"),
+                    Diagnostic::error(
+                        Span::default(),
+                        format!("the program has more than {MAX_INSTS} instructions"),
+                    )
+                    .with_help("inlined calls multiply; call less or apply tables instead"),
                 );
             }
             return;
@@ -146,8 +149,11 @@ impl Lowerer<'_> {
         self.inlined += 1;
         if self.inlined > MAX_INLINED || self.insts > MAX_INSTS {
             self.push(
-                Diagnostic::error(span, format!("the program has more than {MAX_INLINED} calls after inlining"))
-                    .with_help("nested calls multiply; call less"),
+                Diagnostic::error(
+                    span,
+                    format!("the program has more than {MAX_INLINED} calls after inlining"),
+                )
+                .with_help("nested calls multiply; call less"),
             );
             return None;
         }

@@ -13,7 +13,8 @@ impl Lowerer<'_> {
     pub(super) fn parser_body(&mut self, id: ParserId, accept: &Terminator) -> Option<()> {
         let parser = self.hir.parsers.get(id.index())?;
         self.stmts(&parser.init)?;
-        let states: Vec<BlockId> = parser.states.iter().map(|state| self.func.block(state.name.clone())).collect();
+        let states: Vec<BlockId> =
+            parser.states.iter().map(|state| self.func.block(state.name.clone())).collect();
         self.func.end(Terminator::Jump(*states.get(parser.start)?));
         let (accepted, rejected) = (self.func.block(""), self.func.block(""));
         let to = |target: Target| match target {
@@ -114,7 +115,8 @@ impl Lowerer<'_> {
         }
         let source = self.hir.value_sets.get(id.index())?;
         let cp = self.cp_name(&source.name, &source.annotations);
-        let size = self.bounded_number(&source.size, "size of the value set", 1, MAX_TABLE_SIZE, source.span)?;
+        let size =
+            self.bounded_number(&source.size, "size of the value set", 1, MAX_TABLE_SIZE, source.span)?;
         let keys = match &source.ty {
             Ty::Aggregate(_) => {
                 let mut keys = Vec::new();

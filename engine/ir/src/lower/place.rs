@@ -6,8 +6,8 @@ use crate::types::hir::{AggId, LocalId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
-    Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Operand, Stack, StackId, Union, UnionId, Var, VarId,
-    VarKind, VarType,
+    Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Operand, Stack, StackId, Union, UnionId, Var,
+    VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
@@ -137,7 +137,9 @@ impl Lowerer<'_> {
                 .iter()
                 .fold(0usize, |sum, field| sum.saturating_add(self.var_count(&field.ty)))
                 .max(1),
-            Ty::Tuple(items) => items.iter().fold(0usize, |sum, item| sum.saturating_add(self.var_count(item))),
+            Ty::Tuple(items) => {
+                items.iter().fold(0usize, |sum, item| sum.saturating_add(self.var_count(item)))
+            }
             Ty::Stack(elem, size) => self.var_count(elem).saturating_mul(*size as usize),
             _ => 1,
         }
@@ -278,7 +280,12 @@ impl Lowerer<'_> {
     }
 
     /// All variables and headers of a place.
-    pub(super) fn footprint(&self, place: &Place, vars: &mut BTreeSet<VarId>, headers: &mut BTreeSet<HeaderId>) {
+    pub(super) fn footprint(
+        &self,
+        place: &Place,
+        vars: &mut BTreeSet<VarId>,
+        headers: &mut BTreeSet<HeaderId>,
+    ) {
         match place {
             Place::Scalar(var) => {
                 vars.insert(*var);

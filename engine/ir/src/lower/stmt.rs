@@ -70,7 +70,8 @@ impl Lowerer<'_> {
             Place::Scalar(_) => {}
             Place::Header(header) => self.emit(Inst::SetInvalid { header: *header }),
             Place::Stack(stack) => {
-                let elements = self.out.stacks.get(stack.index()).map_or_else(Vec::new, |s| s.elements.clone());
+                let elements =
+                    self.out.stacks.get(stack.index()).map_or_else(Vec::new, |s| s.elements.clone());
                 elements.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
             }
             Place::Union(union) => {
@@ -129,7 +130,8 @@ impl Lowerer<'_> {
     ) -> Option<()> {
         let ran = self.temp(VarType::Bit(32));
         self.apply_table(table, None, Some(ran), span)?;
-        let listed: Vec<ActId> = self.hir.tables.get(table.index())?.actions.iter().map(|a| a.action).collect();
+        let listed: Vec<ActId> =
+            self.hir.tables.get(table.index())?.actions.iter().map(|a| a.action).collect();
         let mut keyed = Vec::with_capacity(cases.len());
         for (labels, body) in cases {
             let at = labels.iter().filter_map(|label| listed.iter().position(|action| action == label));
@@ -138,7 +140,12 @@ impl Lowerer<'_> {
         self.switch(Operand::Var(ran), keyed, default)
     }
 
-    fn switch_value(&mut self, value: &Expr, cases: &[(Vec<Expr>, Vec<Stmt>)], default: &[Stmt]) -> Option<()> {
+    fn switch_value(
+        &mut self,
+        value: &Expr,
+        cases: &[(Vec<Expr>, Vec<Stmt>)],
+        default: &[Stmt],
+    ) -> Option<()> {
         let width = self.width(&value.ty)?;
         let value = self.operand(value)?;
         let mut keyed = Vec::with_capacity(cases.len());
@@ -152,7 +159,8 @@ impl Lowerer<'_> {
 
     fn switch(&mut self, value: Operand, cases: Vec<(Vec<Bits>, &[Stmt])>, default: &[Stmt]) -> Option<()> {
         let (other, end) = (self.func.block(""), self.func.block(""));
-        let bodies: Vec<(BlockId, &[Stmt])> = cases.iter().map(|(_, body)| (self.func.block(""), *body)).collect();
+        let bodies: Vec<(BlockId, &[Stmt])> =
+            cases.iter().map(|(_, body)| (self.func.block(""), *body)).collect();
         let targets = cases
             .into_iter()
             .zip(&bodies)
@@ -200,7 +208,12 @@ impl Lowerer<'_> {
         let (round, next) = (self.func.block(""), self.func.block(""));
         let (step, end) = (self.func.block(""), self.func.block(""));
         let more = self.temp(VarType::Bool);
-        self.emit(Inst::Binary { dst: more, op: BinOp::Le { signed }, a: Operand::Var(counter), b: last.clone() });
+        self.emit(Inst::Binary {
+            dst: more,
+            op: BinOp::Le { signed },
+            a: Operand::Var(counter),
+            b: last.clone(),
+        });
         self.func.end(Terminator::Branch { cond: Operand::Var(more), then: round, otherwise: end });
         self.func.open(round);
         self.flow.loops.push((end, next));
@@ -237,8 +250,11 @@ impl Lowerer<'_> {
     fn exit_stmt(&mut self, span: Span) -> Option<()> {
         if self.flow.owed_outside {
             self.push(
-                Diagnostic::not_supported(span, "`exit` in an action of a control whose arguments are copied")
-                    .with_help("apply the control at one place only, with arguments that do not overlap"),
+                Diagnostic::not_supported(
+                    span,
+                    "`exit` in an action of a control whose arguments are copied",
+                )
+                .with_help("apply the control at one place only, with arguments that do not overlap"),
             );
             return None;
         }

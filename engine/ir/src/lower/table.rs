@@ -7,8 +7,8 @@ use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Expr, ExprKind, TabId};
 use crate::types::ty::Ty;
 use crate::{
-    ActionCall, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table, TableAction, TableId,
-    VarId, VarKind,
+    ActionCall, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table, TableAction,
+    TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -143,7 +143,13 @@ impl Lowerer<'_> {
         if let Some(expr) = &source.implementation {
             match self.object(expr)? {
                 Object::Profile(id) => table.profile = Some(id),
-                _ => return self.wrong_property(expr, "implementation", "an action_profile or action_selector"),
+                _ => {
+                    return self.wrong_property(
+                        expr,
+                        "implementation",
+                        "an action_profile or action_selector",
+                    );
+                }
             }
         }
         if let Some(expr) = &source.counters {
@@ -159,11 +165,17 @@ impl Lowerer<'_> {
             }
         }
         let selects = table.keys.iter().any(|key| key.kind == MatchKind::Selector);
-        let selector = table.profile.and_then(|id| self.out.profiles.get(id.index())).is_some_and(|p| p.selector.is_some());
+        let selector = table
+            .profile
+            .and_then(|id| self.out.profiles.get(id.index()))
+            .is_some_and(|p| p.selector.is_some());
         if selects && !selector {
             self.push(
-                Diagnostic::error(source.span, format!("table `{}` has selector keys but no action_selector", source.name))
-                    .with_help("add `implementation = ...;` that names an action_selector"),
+                Diagnostic::error(
+                    source.span,
+                    format!("table `{}` has selector keys but no action_selector", source.name),
+                )
+                .with_help("add `implementation = ...;` that names an action_selector"),
             );
             return None;
         }
@@ -183,7 +195,12 @@ impl Lowerer<'_> {
         if source.entries.len() > table.size as usize {
             self.push(Diagnostic::error(
                 source.span,
-                format!("table `{}` holds {} entries, {} are given", source.name, table.size, source.entries.len()),
+                format!(
+                    "table `{}` holds {} entries, {} are given",
+                    source.name,
+                    table.size,
+                    source.entries.len()
+                ),
             ));
             return None;
         }
@@ -298,10 +315,15 @@ fn priorities(table: &hir::Table) -> Vec<u32> {
     }
     let delta = table.priority_delta;
     let mut written = Vec::with_capacity(table.entries.len());
-    let mut next = if table.largest_priority_wins { count.saturating_sub(1).saturating_mul(delta) + 1 } else { 1 };
+    let mut next =
+        if table.largest_priority_wins { count.saturating_sub(1).saturating_mul(delta) + 1 } else { 1 };
     for entry in &table.entries {
         let priority = entry.priority.unwrap_or(next);
-        next = if table.largest_priority_wins { priority.saturating_sub(delta) } else { priority.saturating_add(delta) };
+        next = if table.largest_priority_wins {
+            priority.saturating_sub(delta)
+        } else {
+            priority.saturating_add(delta)
+        };
         written.push(priority);
     }
     if table.largest_priority_wins {

@@ -77,9 +77,11 @@ impl Checker {
 
     fn number_list(&mut self, annotation: &Annotation) -> Vec<u32> {
         let values: Option<Vec<u32>> = match &annotation.body {
-            AnnotationBody::Tokens(tokens) => {
-                tokens.iter().filter(|token| token.text != ",").map(|token| self.number_token(token)).collect()
-            }
+            AnnotationBody::Tokens(tokens) => tokens
+                .iter()
+                .filter(|token| token.text != ",")
+                .map(|token| self.number_token(token))
+                .collect(),
             AnnotationBody::Expressions(exprs) => exprs.iter().map(|expr| self.number_expr(expr)).collect(),
             _ => None,
         };
@@ -101,7 +103,10 @@ impl Checker {
     fn number_token(&self, token: &AnnotationToken) -> Option<u32> {
         let text = token.text.replace('_', "");
         let radix = |prefix: &[&str], base: u32| {
-            prefix.iter().find_map(|p| text.strip_prefix(p)).and_then(|digits| u32::from_str_radix(digits, base).ok())
+            prefix
+                .iter()
+                .find_map(|p| text.strip_prefix(p))
+                .and_then(|digits| u32::from_str_radix(digits, base).ok())
         };
         if text.starts_with(|c: char| c.is_ascii_digit()) {
             return radix(&["0x", "0X"], 16)

@@ -36,7 +36,12 @@ impl Checker {
                 let counts: Vec<String> = sigs.iter().map(|sig| sig.params.len().to_string()).collect();
                 self.error(
                     span,
-                    format!("`{}` takes {} arguments, {} are given", first.name, counts.join(" or "), args.len()),
+                    format!(
+                        "`{}` takes {} arguments, {} are given",
+                        first.name,
+                        counts.join(" or "),
+                        args.len()
+                    ),
                 );
                 None
             }
@@ -44,14 +49,25 @@ impl Checker {
     }
 
     /// Checks a call's arguments. Reports and gives `None` if they do not fit.
-    pub(super) fn bind(&mut self, sig: &Sig, type_args: &[Type], args: &[Argument], span: Span) -> Option<Bound> {
+    pub(super) fn bind(
+        &mut self,
+        sig: &Sig,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Bound> {
         let placed = self.place_args(sig, args, span)?;
         let mut types = Substitution::new();
         if !type_args.is_empty() {
             if type_args.len() != sig.type_vars.len() {
                 self.error(
                     span,
-                    format!("`{}` takes {} type arguments, {} are given", sig.name, sig.type_vars.len(), type_args.len()),
+                    format!(
+                        "`{}` takes {} type arguments, {} are given",
+                        sig.name,
+                        sig.type_vars.len(),
+                        type_args.len()
+                    ),
                 );
                 return None;
             }
@@ -83,7 +99,8 @@ impl Checker {
                 Some(name) => match sig.params.iter().position(|param| param.name == name.name) {
                     Some(at) => at,
                     None => {
-                        let near = super::scope::closest(&name.name, sig.params.iter().map(|p| p.name.as_str()));
+                        let near =
+                            super::scope::closest(&name.name, sig.params.iter().map(|p| p.name.as_str()));
                         let near = near.map(str::to_owned);
                         self.undeclared_near(&format!("parameter of `{}`", sig.name), name, near);
                         return None;
@@ -101,9 +118,11 @@ impl Checker {
             }
             *slot = Some(&arg.value);
         }
-        let missing = sig.params.iter().zip(&placed).find(|(param, arg)| {
-            arg.is_none() && param.default.is_none() && !param.optional
-        });
+        let missing = sig
+            .params
+            .iter()
+            .zip(&placed)
+            .find(|(param, arg)| arg.is_none() && param.default.is_none() && !param.optional);
         if missing.is_some() {
             self.count_error(sig, args.len(), span);
             return None;
@@ -117,7 +136,11 @@ impl Checker {
         let plural = if wanted == 1 { "" } else { "s" };
         let mut diagnostic = Diagnostic::error(
             span,
-            format!("`{}` takes {wanted} argument{plural}, {given} {} given", sig.name, if given == 1 { "is" } else { "are" }),
+            format!(
+                "`{}` takes {wanted} argument{plural}, {given} {} given",
+                sig.name,
+                if given == 1 { "is" } else { "are" }
+            ),
         );
         if !names.is_empty() {
             diagnostic = diagnostic.with_help(format!("the parameters are ({})", names.join(", ")));
@@ -143,7 +166,10 @@ impl Checker {
             };
             if matches!(arg.kind, Ast::DontCare) {
                 if param.direction != Direction::Out {
-                    self.error(arg.span, format!("`_` cannot stand for parameter `{}`, which is read", param.name));
+                    self.error(
+                        arg.span,
+                        format!("`_` cannot stand for parameter `{}`, which is read", param.name),
+                    );
                     return None;
                 }
                 checked.push(None);
@@ -171,21 +197,28 @@ impl Checker {
     }
 
     fn check_inferred(&mut self, sig: &Sig, types: &Substitution, span: Span) -> Option<()> {
-        let occurs = |var: TypeVar| sig.params.iter().any(|param| mentions(&param.ty, var)) || mentions(&sig.ret, var);
+        let occurs =
+            |var: TypeVar| sig.params.iter().any(|param| mentions(&param.ty, var)) || mentions(&sig.ret, var);
         for var in &sig.type_vars {
             match types.get(var) {
                 Some(ty) if has_open_number(ty) => {
                     self.push(
-                        Diagnostic::error(span, format!("the width of a number in this call of `{}` is not known", sig.name))
-                            .with_help("give the number a width: `16w1`"),
+                        Diagnostic::error(
+                            span,
+                            format!("the width of a number in this call of `{}` is not known", sig.name),
+                        )
+                        .with_help("give the number a width: `16w1`"),
                     );
                     return None;
                 }
                 Some(_) => {}
                 None if occurs(*var) => {
                     self.push(
-                        Diagnostic::error(span, format!("a type argument of `{}` cannot be inferred", sig.name))
-                            .with_help(format!("write it: `{}<T>(...)`", sig.name)),
+                        Diagnostic::error(
+                            span,
+                            format!("a type argument of `{}` cannot be inferred", sig.name),
+                        )
+                        .with_help(format!("write it: `{}<T>(...)`", sig.name)),
                     );
                     return None;
                 }
@@ -205,8 +238,11 @@ impl Checker {
                 if arg.ty != ty && arg.ty != Ty::Unknown && ty != Ty::Unknown {
                     let (from, wanted) = (self.hir.show(&arg.ty), self.hir.show(&ty));
                     self.push(
-                        Diagnostic::error(arg.span, format!("parameter `{}` has type `{wanted}`, found `{from}`", param.name))
-                            .with_help("an out or inout argument has exactly the parameter's type"),
+                        Diagnostic::error(
+                            arg.span,
+                            format!("parameter `{}` has type `{wanted}`, found `{from}`", param.name),
+                        )
+                        .with_help("an out or inout argument has exactly the parameter's type"),
                     );
                     return None;
                 }
@@ -221,7 +257,8 @@ impl Checker {
                     Some(true) => Some(arg),
                     Some(false) => {
                         let Ty::Block(wanted) = &ty else { return None };
-                        let shown: Vec<String> = wanted.params.iter().map(|(_, ty)| self.hir.show(ty)).collect();
+                        let shown: Vec<String> =
+                            wanted.params.iter().map(|(_, ty)| self.hir.show(ty)).collect();
                         let kind = if wanted.is_parser { "parser" } else { "control" };
                         self.error(
                             arg.span,

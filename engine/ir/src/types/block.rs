@@ -12,7 +12,8 @@ impl Checker {
             self.not_supported(param.span, "generic controls with a body");
             return;
         }
-        let (apply, constructor) = self.block_sigs(&control.name, &control.params, &control.constructor_params);
+        let (apply, constructor) =
+            self.block_sigs(&control.name, &control.params, &control.constructor_params);
         let outer_place = std::mem::replace(&mut self.place, Place::Control);
         let outer_instances = std::mem::take(&mut self.instances);
         self.scopes.push();

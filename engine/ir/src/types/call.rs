@@ -2,7 +2,7 @@
 
 use super::arguments::Bound;
 use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig};
-use super::scope::{FnSymbol, Symbol, TypeSymbol};
+use super::scope::{FnSymbol, Symbol};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
 use super::{Checker, Place};
@@ -11,7 +11,13 @@ use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, 
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Checker {
-    pub(super) fn call(&mut self, callee: &ast::Expr, type_args: &[Type], args: &[Argument], span: Span) -> Expr {
+    pub(super) fn call(
+        &mut self,
+        callee: &ast::Expr,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Expr {
         match &callee.kind {
             Ast::Path(path) => self.call_path(path, type_args, args, span),
             Ast::Member(base, name) => self.call_member(base, name, type_args, args, span),
@@ -58,7 +64,13 @@ impl Checker {
         }
     }
 
-    fn call_function(&mut self, symbols: &[FnSymbol], type_args: &[Type], args: &[Argument], span: Span) -> Expr {
+    fn call_function(
+        &mut self,
+        symbols: &[FnSymbol],
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Expr {
         let sigs: Vec<Sig> = symbols
             .iter()
             .filter_map(|symbol| match symbol {
@@ -84,14 +96,18 @@ impl Checker {
             {
                 return self.poison_error(
                     arg.span,
-                    format!("parameter `{}` has no direction: its argument must be known at compile time", param.name),
+                    format!(
+                        "parameter `{}` has no direction: its argument must be known at compile time",
+                        param.name
+                    ),
                 );
             }
         }
         if sig.name == "static_assert" {
             return self.static_assert(&bound, span);
         }
-        let type_args = sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
+        let type_args =
+            sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
         let params = sig.params.iter().map(|param| (param.direction, param.ty.subst(&bound.types))).collect();
         call_expr(Callee::Extern { name: sig.name.clone(), type_args, params }, bound, span)
     }
@@ -147,7 +163,8 @@ impl Checker {
 
     fn apply_table(&mut self, id: super::hir::TabId, name: &Ident, args: &[Argument], span: Span) -> Expr {
         if name.name != "apply" {
-            return self.poison_error(name.span, format!("a table has no method `{}`; it has `apply`", name.name));
+            return self
+                .poison_error(name.span, format!("a table has no method `{}`; it has `apply`", name.name));
         }
         if !args.is_empty() {
             return self.poison_error(span, "`apply` of a table takes no arguments");
@@ -190,7 +207,9 @@ impl Checker {
         if let ExprKind::Instance(id) = &object.kind {
             let what = &self.hir.instances.get(id.index())?.construct.what;
             return match what {
-                super::hir::Constructed::Control(id) => Some(self.control_sigs.get(id.index())?.apply.clone()),
+                super::hir::Constructed::Control(id) => {
+                    Some(self.control_sigs.get(id.index())?.apply.clone())
+                }
                 super::hir::Constructed::Parser(id) => Some(self.parser_sigs.get(id.index())?.apply.clone()),
                 _ => None,
             };
@@ -202,7 +221,8 @@ impl Checker {
     /// `C.apply(args)`: an instance of `C` made for this one call and named like its type.
     pub(super) fn direct_application(&mut self, ty: &Type, args: &[Argument], span: Span) -> Expr {
         let construct = self.construct(ty, &[], span);
-        if !matches!(construct.what, super::hir::Constructed::Control(_) | super::hir::Constructed::Parser(_)) {
+        if !matches!(construct.what, super::hir::Constructed::Control(_) | super::hir::Constructed::Parser(_))
+        {
             if construct.what != super::hir::Constructed::Poison {
                 self.error(ty.span, "only parsers and controls can be applied");
             }
@@ -264,7 +284,8 @@ impl Checker {
         }
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
         let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
-        let types = sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
+        let types =
+            sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
         let callee = Callee::Method {
             object: Box::new(object),
             extern_name: ext.name.clone(),
@@ -295,7 +316,12 @@ impl Checker {
         if args.len() != wanted {
             return self.poison_error(
                 span,
-                format!("`{}` takes {wanted} argument{}, {} given", name.name, if wanted == 1 { "" } else { "s" }, args.len()),
+                format!(
+                    "`{}` takes {wanted} argument{}, {} given",
+                    name.name,
+                    if wanted == 1 { "" } else { "s" },
+                    args.len()
+                ),
             );
         }
         let mut checked = Vec::new();

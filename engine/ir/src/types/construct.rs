@@ -56,8 +56,11 @@ impl Checker {
             }
             TypeSymbol::Block(_) => {
                 self.push(
-                    Diagnostic::error(ty.span, format!("`{}` has no body and cannot be instantiated", path.name.name))
-                        .with_related(declared, "declared here"),
+                    Diagnostic::error(
+                        ty.span,
+                        format!("`{}` has no body and cannot be instantiated", path.name.name),
+                    )
+                    .with_related(declared, "declared here"),
                 );
                 None
             }
@@ -106,7 +109,12 @@ impl Checker {
         if !written.is_empty() && written.len() != ext.type_vars.len() {
             self.error(
                 span,
-                format!("`{}` takes {} type arguments, {} are given", ext.name, ext.type_vars.len(), written.len()),
+                format!(
+                    "`{}` takes {} type arguments, {} are given",
+                    ext.name,
+                    ext.type_vars.len(),
+                    written.len()
+                ),
             );
             return None;
         }

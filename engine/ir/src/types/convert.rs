@@ -38,7 +38,16 @@ impl Checker {
     }
 
     fn has_default(&self, ty: &Ty) -> bool {
-        !matches!(ty, Ty::Void | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_) | Ty::String | Ty::MatchKind | Ty::Var(_))
+        !matches!(
+            ty,
+            Ty::Void
+                | Ty::Extern(..)
+                | Ty::Block(_)
+                | Ty::Package(_)
+                | Ty::String
+                | Ty::MatchKind
+                | Ty::Var(_)
+        )
     }
 
     fn coerce_error(&mut self, expr: &Expr, to: &Ty) -> Expr {
@@ -85,7 +94,13 @@ impl Checker {
         }
     }
 
-    fn by_position(&mut self, mut items: Vec<Expr>, parts: &[(String, Ty)], to: &Ty, span: Span) -> Option<Vec<Expr>> {
+    fn by_position(
+        &mut self,
+        mut items: Vec<Expr>,
+        parts: &[(String, Ty)],
+        to: &Ty,
+        span: Span,
+    ) -> Option<Vec<Expr>> {
         let open = items.last().is_some_and(|item| item.ty == Ty::Dots);
         if open {
             items.pop();
@@ -136,7 +151,8 @@ impl Checker {
                 None => {
                     let shown = self.hir.show(to);
                     let near = super::scope::closest(name, parts.iter().map(|(part, _)| part.as_str()));
-                    let mut diagnostic = Diagnostic::error(item.span, format!("`{shown}` has no field `{name}`"));
+                    let mut diagnostic =
+                        Diagnostic::error(item.span, format!("`{shown}` has no field `{name}`"));
                     if let Some(near) = near {
                         diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
                     }

@@ -2,14 +2,17 @@
 //! instances.
 
 use super::hir::{
-    EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType, NewTypeId, Stmt, StmtKind,
+    EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType, NewTypeId,
+    Stmt, StmtKind,
 };
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;
 use super::{BlockSig, Checker, GenericAggregate, Place};
 use num_bigint::BigInt;
-use p4cc_syntax::ast::{self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type};
+use p4cc_syntax::ast::{
+    self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type,
+};
 use p4cc_syntax::{Diagnostic, Span};
 use std::rc::Rc;
 
@@ -37,13 +40,17 @@ impl Checker {
                     self.declare(name, Symbol::Type(TypeSymbol::Generic(index)));
                 }
             }
-            DeclKind::Enum { name, underlying, members } => self.enum_decl(name, underlying.as_ref(), members),
+            DeclKind::Enum { name, underlying, members } => {
+                self.enum_decl(name, underlying.as_ref(), members)
+            }
             DeclKind::Typedef { ty, name } => {
                 let ty = self.resolve_type(ty);
                 self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
             }
             DeclKind::NewType { ty, name } => self.newtype_decl(ty, name),
-            DeclKind::ParserType { name, type_params, params } => self.block_sig(true, name, type_params, params),
+            DeclKind::ParserType { name, type_params, params } => {
+                self.block_sig(true, name, type_params, params)
+            }
             DeclKind::ControlType { name, type_params, params } => {
                 self.block_sig(false, name, type_params, params);
             }
@@ -55,14 +62,23 @@ impl Checker {
             }
             DeclKind::Parser(parser) => self.parser_decl(parser, &decl.annotations),
             DeclKind::Control(control) => self.control_decl(control, &decl.annotations),
-            DeclKind::ExternObject { name, type_params, methods } => self.extern_object(name, type_params, methods),
+            DeclKind::ExternObject { name, type_params, methods } => {
+                self.extern_object(name, type_params, methods)
+            }
             DeclKind::ExternFunction(signature) => self.extern_function(signature),
             DeclKind::Function { signature, body } => self.function_decl(signature, body),
-            DeclKind::Action { name, params, body } => self.action_decl(name, params, body, &decl.annotations),
-            DeclKind::Variable { name, .. } => {
-                self.error(name.span, "a variable cannot be declared outside parsers, controls, actions and functions");
+            DeclKind::Action { name, params, body } => {
+                self.action_decl(name, params, body, &decl.annotations)
             }
-            DeclKind::Table(table) => self.error(table.name.span, "a table can only be declared inside a control"),
+            DeclKind::Variable { name, .. } => {
+                self.error(
+                    name.span,
+                    "a variable cannot be declared outside parsers, controls, actions and functions",
+                );
+            }
+            DeclKind::Table(table) => {
+                self.error(table.name.span, "a table can only be declared inside a control")
+            }
             DeclKind::ValueSet { name, .. } => {
                 self.error(name.span, "a value set can only be declared inside a parser");
             }
@@ -115,9 +131,13 @@ impl Checker {
         let resolved = self.resolve_type(ty);
         let bad = match &resolved {
             Ty::Integer => Some("`int` has no width; a variable needs `bit<W>` or `int<W>`".to_owned()),
-            Ty::Void | Ty::String | Ty::MatchKind | Ty::DontCare | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_) => {
-                Some(format!("a variable cannot have type `{}`", self.hir.show(&resolved)))
-            }
+            Ty::Void
+            | Ty::String
+            | Ty::MatchKind
+            | Ty::DontCare
+            | Ty::Extern(..)
+            | Ty::Block(_)
+            | Ty::Package(_) => Some(format!("a variable cannot have type `{}`", self.hir.show(&resolved))),
             Ty::List(_) => {
                 self.not_supported(ty.span, "variables of type `list`");
                 return Ty::Unknown;
@@ -139,8 +159,11 @@ impl Checker {
         let checked = self.coerce(checked, &ty);
         if !self.is_compile_time(&checked) {
             self.push(
-                Diagnostic::error(value.span, format!("the value of constant `{}` is not known at compile time", name.name))
-                    .with_help("use a variable instead of `const`"),
+                Diagnostic::error(
+                    value.span,
+                    format!("the value of constant `{}` is not known at compile time", name.name),
+                )
+                .with_help("use a variable instead of `const`"),
             );
         }
         self.declare(name, Symbol::Const(Rc::new(checked)));
@@ -155,7 +178,9 @@ impl Checker {
             ExprKind::Aggregate(items) => items.iter().all(|item| self.is_compile_time(item)),
             ExprKind::Field(base, _) | ExprKind::Slice(base, _, _) => self.is_compile_time(base),
             ExprKind::Unary(_, a) | ExprKind::Cast(a) => self.is_compile_time(a),
-            ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => self.is_compile_time(a) && self.is_compile_time(b),
+            ExprKind::Binary(_, a, b) | ExprKind::Index(a, b) => {
+                self.is_compile_time(a) && self.is_compile_time(b)
+            }
             ExprKind::Conditional(c, a, b) => [c, a, b].into_iter().all(|e| self.is_compile_time(e)),
             _ => false,
         }
@@ -177,7 +202,13 @@ impl Checker {
         let annotations = self.annotations(annotations);
         let id = InstId::from_index(self.hir.instances.len());
         let name_text = name.name.clone();
-        self.hir.instances.push(Instance { name: name_text, construct, annotations, apply_sites: 0, span: name.span });
+        self.hir.instances.push(Instance {
+            name: name_text,
+            construct,
+            annotations,
+            apply_sites: 0,
+            span: name.span,
+        });
         self.declare(name, Symbol::Instance(id));
         if self.scopes.at_top() {
             self.hir.global_instances.push(id);
@@ -207,7 +238,10 @@ impl Checker {
         );
         if !allowed {
             let shown = self.hir.show(&inner);
-            self.error(ty.span, format!("`type` cannot wrap `{shown}`; it takes bit, int, bool, enum and error types"));
+            self.error(
+                ty.span,
+                format!("`type` cannot wrap `{shown}`; it takes bit, int, bool, enum and error types"),
+            );
         }
         let ty = if inner == Ty::Unknown || !allowed {
             Ty::Unknown
@@ -254,7 +288,10 @@ impl Checker {
                 None
             }
             (Some(_), None) => {
-                self.error(member.name.span, format!("member `{}` of a typed enum needs a value", member.name.name));
+                self.error(
+                    member.name.span,
+                    format!("member `{}` of a typed enum needs a value", member.name.name),
+                );
                 None
             }
             (Some(ty), Some(value)) => {

@@ -38,7 +38,9 @@ impl Checker {
             Ast::Struct { fields, dots } => self.struct_expr(fields, *dots, span),
             Ast::Tuple(items) => match items.as_slice() {
                 [single] => self.expr(single),
-                _ => self.poison_error(span, "`(a, b)` is only allowed in keysets; a list is written `{a, b}`"),
+                _ => {
+                    self.poison_error(span, "`(a, b)` is only allowed in keysets; a list is written `{a, b}`")
+                }
             },
             Ast::Mask(..) | Ast::Range(..) => {
                 self.poison_error(span, "`&&&` and `..` are only allowed in keysets and loops")
@@ -70,14 +72,18 @@ impl Checker {
             return self.poison_error(span, value::FoldError::TooLarge.message());
         }
         let Some(number) = BigInt::parse_bytes(literal.digits.as_bytes(), literal.base) else {
-            return self.poison_error(span, format!("`{}` is not a number in base {}", literal.digits, literal.base));
+            return self.poison_error(
+                span,
+                format!("`{}` is not a number in base {}", literal.digits, literal.base),
+            );
         };
         let ty = match literal.width {
             None => Ty::Integer,
             Some((width, signed)) => {
                 let least = if signed { 1 } else { 0 };
                 if !(least..=MAX_WIDTH).contains(&width) {
-                    return self.poison_error(span, format!("the width {width} must lie in 1 to {MAX_WIDTH}"));
+                    return self
+                        .poison_error(span, format!("the width {width} must lie in 1 to {MAX_WIDTH}"));
                 }
                 if width == 0 {
                     self.not_supported(span, "types of width 0");
@@ -265,10 +271,14 @@ impl Checker {
             }
         };
         if hi < lo {
-            return self.poison_error(span, format!("the slice [{hi}:{lo}] has its high end below its low end"));
+            return self
+                .poison_error(span, format!("the slice [{hi}:{lo}] has its high end below its low end"));
         }
         if hi >= width {
-            return self.poison_error(span, format!("bit {hi} of the slice is outside the {width} bits of the value"));
+            return self.poison_error(
+                span,
+                format!("bit {hi} of the slice is outside the {width} bits of the value"),
+            );
         }
         let ty = Ty::Bit(hi - lo + 1);
         if let ExprKind::Const(Value::Int(number)) = &base.kind {
@@ -285,7 +295,9 @@ impl Checker {
                 let local = self.hir.locals.get(id.index())?;
                 match local.kind {
                     LocalKind::Variable | LocalKind::Param(Direction::Out | Direction::InOut) => None,
-                    LocalKind::LoopVariable => Some(format!("`{}` is a loop variable and read-only", local.name)),
+                    LocalKind::LoopVariable => {
+                        Some(format!("`{}` is a loop variable and read-only", local.name))
+                    }
                     LocalKind::Param(Direction::In) => {
                         Some(format!("`{}` is an `in` parameter and read-only", local.name))
                     }

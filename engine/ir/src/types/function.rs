@@ -1,6 +1,6 @@
 //! Signatures, functions and actions.
 
-use super::hir::{Action, ActId, FnId, Function, LocalId, LocalKind, Sig, SigParam, Stmt, StmtKind};
+use super::hir::{ActId, Action, FnId, Function, LocalId, LocalKind, Sig, SigParam, Stmt, StmtKind};
 use super::scope::{FnSymbol, Symbol};
 use super::ty::Ty;
 use super::{Checker, Place};
@@ -46,7 +46,13 @@ impl Checker {
                 self.error(param.name.span, "an out or inout parameter cannot have a default value");
             }
             let optional = param.annotations.iter().any(|annotation| annotation.name.name == "optional");
-            made.push(SigParam { name: param.name.name.clone(), direction: param.direction, ty, default, optional });
+            made.push(SigParam {
+                name: param.name.name.clone(),
+                direction: param.direction,
+                ty,
+                default,
+                optional,
+            });
         }
         let ret = ret.map_or(Ty::Void, |ret| self.resolve_type(ret));
         Sig { name: name.to_owned(), type_vars, params: made, ret, span }
@@ -110,13 +116,24 @@ impl Checker {
             );
         }
         let id = FnId::from_index(self.hir.functions.len());
-        self.hir.functions.push(Function { name: name.name.clone(), params, ret: sig.ret.clone(), body: stmts });
+        self.hir.functions.push(Function {
+            name: name.name.clone(),
+            params,
+            ret: sig.ret.clone(),
+            body: stmts,
+        });
         self.function_sigs.push(sig);
         self.declare(name, Symbol::Functions(vec![FnSymbol::User(id)]));
     }
 
     /// Checks an action.
-    pub(super) fn action_decl(&mut self, name: &Ident, params: &[Param], body: &Block, annotations: &[Annotation]) {
+    pub(super) fn action_decl(
+        &mut self,
+        name: &Ident,
+        params: &[Param],
+        body: &Block,
+        annotations: &[Annotation],
+    ) {
         let sig = self.signature(&name.name, name.span, &[], params, None);
         self.check_run_time_params(&sig, name.span, false);
         self.check_action_params(&sig, params);
@@ -158,7 +175,10 @@ impl Checker {
                     let shown = self.hir.show(&checked.ty);
                     self.error(
                         param.name.span,
-                        format!("parameter `{}` comes from the control plane and cannot have type `{shown}`", checked.name),
+                        format!(
+                            "parameter `{}` comes from the control plane and cannot have type `{shown}`",
+                            checked.name
+                        ),
                     );
                 }
             } else if data_seen {

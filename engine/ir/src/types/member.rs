@@ -1,12 +1,12 @@
 //! Member access: fields, stack properties, enum and error members, results of `apply()`.
 
 use super::Checker;
+use super::Place;
 use super::expr::fold_field;
 use super::hir::{Callee, Expr, ExprKind};
 use super::scope::{Symbol, TypeSymbol, closest};
 use super::ty::Ty;
 use super::value::Value;
-use super::Place;
 use p4cc_syntax::ast::{self, ExprKind as Ast, Ident, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -31,7 +31,8 @@ impl Checker {
             Ty::Unknown => Self::poison(span),
             Ty::ApplyResult(table) => {
                 let table = *table;
-                let applied = matches!(&base.kind, ExprKind::Call(call) if matches!(call.callee, Callee::Table(_)));
+                let applied =
+                    matches!(&base.kind, ExprKind::Call(call) if matches!(call.callee, Callee::Table(_)));
                 match name.name.as_str() {
                     "hit" | "miss" if applied => {
                         let negated = name.name == "miss";
@@ -40,7 +41,11 @@ impl Checker {
                     "action_run" if applied => {
                         Expr { kind: ExprKind::ActionRun(table), ty: Ty::ActionRun(table), span }
                     }
-                    _ => self.no_member(&Ty::ApplyResult(table), name, ["hit", "miss", "action_run"].into_iter()),
+                    _ => self.no_member(
+                        &Ty::ApplyResult(table),
+                        name,
+                        ["hit", "miss", "action_run"].into_iter(),
+                    ),
                 }
             }
             Ty::Aggregate(_) => {
@@ -67,7 +72,8 @@ impl Checker {
     fn stack_member(&mut self, base: Expr, elem: Ty, size: u32, name: &Ident, span: Span) -> Expr {
         let parser_only = matches!(name.name.as_str(), "next" | "last" | "lastIndex");
         if parser_only && self.place != Place::Parser {
-            return self.poison_error(span, format!("`{}` of a stack can only be used in a parser", name.name));
+            return self
+                .poison_error(span, format!("`{}` of a stack can only be used in a parser", name.name));
         }
         let base = Box::new(base);
         match name.name.as_str() {
@@ -134,7 +140,8 @@ impl Checker {
                         Expr { kind: ExprKind::Const(value), ty: ty.clone(), span }
                     }
                     None => {
-                        let names: Vec<String> = def.members.iter().map(|(member, _)| member.clone()).collect();
+                        let names: Vec<String> =
+                            def.members.iter().map(|(member, _)| member.clone()).collect();
                         self.no_member(ty, name, names.iter().map(String::as_str))
                     }
                 }

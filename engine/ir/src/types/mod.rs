@@ -26,7 +26,7 @@ pub mod stmt;
 mod table;
 mod typexpr;
 
-use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, Stmt, TypeVar};
+use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
 use p4cc_syntax::ast::{self, Decl};
 use p4cc_syntax::{Diagnostic, Severity, Span};
 use scope::{Scopes, Symbol};
@@ -96,8 +96,6 @@ struct Checker {
     depth: u32,
     /// Instances of the parser or control being checked.
     instances: Vec<InstId>,
-    /// Statements that stand for initialisers of a parser's or control's variables.
-    initialisers: Vec<Stmt>,
     used_locals: BTreeSet<LocalId>,
 }
 
@@ -143,7 +141,13 @@ impl Checker {
         }
     }
 
-    fn new_local(&mut self, name: &ast::Ident, ty: Ty, kind: LocalKind, annotations: hir::Annotations) -> LocalId {
+    fn new_local(
+        &mut self,
+        name: &ast::Ident,
+        ty: Ty,
+        kind: LocalKind,
+        annotations: hir::Annotations,
+    ) -> LocalId {
         let id = LocalId::from_index(self.hir.locals.len());
         self.hir.locals.push(Local { name: name.name.clone(), ty, kind, annotations, span: name.span });
         self.declare(name, Symbol::Local(id));
@@ -177,8 +181,8 @@ impl Checker {
     }
 
     fn undeclared_near(&mut self, what: &str, name: &ast::Ident, near: Option<String>) {
-        let mut diagnostic =
-            Diagnostic::error(name.span, format!("{what} `{}` is not declared", name.name)).with_label("not found");
+        let mut diagnostic = Diagnostic::error(name.span, format!("{what} `{}` is not declared", name.name))
+            .with_label("not found");
         if let Some(near) = near {
             diagnostic = diagnostic.with_help(format!("did you mean `{near}`?"));
         }
@@ -200,10 +204,9 @@ impl Checker {
     fn finish(mut self) -> (Program, Vec<Diagnostic>) {
         let failed = self.diagnostics.iter().any(|d| d.severity == Severity::Error);
         if !failed && self.hir.main.is_none() {
-            self.push(
-                Diagnostic::error(Span::default(), "the program has no `main`")
-                    .with_help("end the program with an instance of the architecture's package: `V1Switch(...) main;`"),
-            );
+            self.push(Diagnostic::error(Span::default(), "the program has no `main`").with_help(
+                "end the program with an instance of the architecture's package: `V1Switch(...) main;`",
+            ));
         }
         (self.hir, self.diagnostics)
     }

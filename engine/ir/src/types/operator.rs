@@ -28,7 +28,11 @@ impl Checker {
                 (UnaryOp::BitNot, Ty::Bool) => Some("use `!`"),
                 _ => None,
             };
-            return self.operator_error(span, &format!("`{}` does not work on `{shown}`", unary_text(op)), help);
+            return self.operator_error(
+                span,
+                &format!("`{}` does not work on `{shown}`", unary_text(op)),
+                help,
+            );
         }
         let ty = operand.ty.clone();
         if let ExprKind::Const(value) = &operand.kind {
@@ -89,12 +93,10 @@ impl Checker {
 
     fn mismatch(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr {
         let (left, right) = (self.hir.show(&a.ty), self.hir.show(&b.ty));
-        let mut diagnostic = Diagnostic::error(
-            span,
-            format!("`{}` does not work on `{left}` and `{right}`", binary_text(op)),
-        )
-        .with_related(a.span, format!("this is `{left}`"))
-        .with_related(b.span, format!("this is `{right}`"));
+        let mut diagnostic =
+            Diagnostic::error(span, format!("`{}` does not work on `{left}` and `{right}`", binary_text(op)))
+                .with_related(a.span, format!("this is `{left}`"))
+                .with_related(b.span, format!("this is `{right}`"));
         if a.ty.is_fixed() && b.ty.is_fixed() {
             diagnostic = diagnostic.with_help(format!("cast one side: `({left})`"));
         }
@@ -120,10 +122,11 @@ impl Checker {
         if a.ty == b.ty {
             return (a, b);
         }
-        let (a, b) = match (self.hir.enum_underlying(&a.ty).is_some(), self.hir.enum_underlying(&b.ty).is_some()) {
-            (true, _) | (_, true) => (self.plain_number(a), self.plain_number(b)),
-            _ => (a, b),
-        };
+        let (a, b) =
+            match (self.hir.enum_underlying(&a.ty).is_some(), self.hir.enum_underlying(&b.ty).is_some()) {
+                (true, _) | (_, true) => (self.plain_number(a), self.plain_number(b)),
+                _ => (a, b),
+            };
         if a.ty == Ty::Integer && b.ty.is_fixed() {
             let ty = b.ty.clone();
             (self.coerce(a, &ty), b)
@@ -150,7 +153,13 @@ impl Checker {
         }
         let comparable = !matches!(
             a.ty,
-            Ty::Void | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_) | Ty::ApplyResult(_) | Ty::ActionRun(_) | Ty::Var(_)
+            Ty::Void
+                | Ty::Extern(..)
+                | Ty::Block(_)
+                | Ty::Package(_)
+                | Ty::ApplyResult(_)
+                | Ty::ActionRun(_)
+                | Ty::Var(_)
         );
         if a.ty != b.ty || !comparable {
             return self.mismatch(op, &a, &b, span);
@@ -252,7 +261,10 @@ impl Checker {
             return self.mismatch(BinaryOp::Concat, &a, &b, span);
         };
         if hi + lo > MAX_WIDTH {
-            return self.poison_error(span, format!("the result has {} bits; at most {MAX_WIDTH} are allowed", hi + lo));
+            return self.poison_error(
+                span,
+                format!("the result has {} bits; at most {MAX_WIDTH} are allowed", hi + lo),
+            );
         }
         let ty = if matches!(a.ty, Ty::Int(_)) { Ty::Int(hi + lo) } else { Ty::Bit(hi + lo) };
         if let (ExprKind::Const(Value::Int(high)), ExprKind::Const(Value::Int(low))) = (&a.kind, &b.kind) {
@@ -270,7 +282,8 @@ impl Checker {
         }
         if a.ty != b.ty {
             let (left, right) = (self.hir.show(&a.ty), self.hir.show(&b.ty));
-            return self.poison_error(span, format!("the two sides of `?:` have types `{left}` and `{right}`"));
+            return self
+                .poison_error(span, format!("the two sides of `?:` have types `{left}` and `{right}`"));
         }
         if let ExprKind::Const(Value::Bool(value)) = &cond.kind {
             return if *value { a } else { b };
@@ -291,7 +304,8 @@ impl Checker {
         let checked = self.expr(cond);
         if checked.ty != Ty::Bool && checked.ty != Ty::Unknown {
             let shown = self.hir.show(&checked.ty);
-            let mut diagnostic = Diagnostic::error(cond.span, format!("a condition is a `bool`, not `{shown}`"));
+            let mut diagnostic =
+                Diagnostic::error(cond.span, format!("a condition is a `bool`, not `{shown}`"));
             if checked.ty.is_fixed() {
                 diagnostic = diagnostic.with_help("compare it: `x != 0`");
             }

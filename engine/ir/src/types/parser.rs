@@ -1,6 +1,8 @@
 //! Parsers: states, transitions, selects, value sets.
 
-use super::hir::{LocalKind, Parser, ParserId, SelectCase, SelectKeyset, SetId, State, Stmt, Target, Transition, ValueSet};
+use super::hir::{
+    LocalKind, Parser, ParserId, SelectCase, SelectKeyset, SetId, State, Stmt, Target, Transition, ValueSet,
+};
 use super::scope::{Symbol, TypeSymbol, closest};
 use super::ty::Ty;
 use super::{BlockSigs, Checker, Place, hir};
@@ -24,12 +26,16 @@ impl Checker {
         self.scopes.push();
         let init: Vec<Stmt> = parser.locals.iter().filter_map(|decl| self.parser_local(decl)).collect();
         self.check_state_names(&parser.states);
-        let states: Vec<State> = parser.states.iter().map(|state| self.state(state, &parser.states)).collect();
+        let states: Vec<State> =
+            parser.states.iter().map(|state| self.state(state, &parser.states)).collect();
         let start = states.iter().position(|state| state.name == "start");
         if start.is_none() {
             self.push(
-                Diagnostic::error(parser.name.span, format!("parser `{}` has no state `start`", parser.name.name))
-                    .with_help("name the first state `start`"),
+                Diagnostic::error(
+                    parser.name.span,
+                    format!("parser `{}` has no state `start`", parser.name.name),
+                )
+                .with_help("name the first state `start`"),
             );
         }
         let start = start.unwrap_or(0);
@@ -66,7 +72,13 @@ impl Checker {
         }
         let annotations = self.annotations(&decl.annotations);
         let id = SetId::from_index(self.hir.value_sets.len());
-        self.hir.value_sets.push(ValueSet { name: name.name.clone(), ty, size, annotations, span: name.span });
+        self.hir.value_sets.push(ValueSet {
+            name: name.name.clone(),
+            ty,
+            size,
+            annotations,
+            span: name.span,
+        });
         self.declare(name, Symbol::ValueSet(id));
         None
     }
@@ -115,7 +127,12 @@ impl Checker {
         }
     }
 
-    fn select(&mut self, keys: &[ast::Expr], cases: &[ast::SelectCase], states: &[ParserState]) -> Transition {
+    fn select(
+        &mut self,
+        keys: &[ast::Expr],
+        cases: &[ast::SelectCase],
+        states: &[ParserState],
+    ) -> Transition {
         let keys: Vec<hir::Expr> = keys.iter().map(|key| self.select_key(key)).collect();
         let types: Vec<Ty> = keys.iter().map(|key| key.ty.clone()).collect();
         let mut made = Vec::with_capacity(cases.len());
@@ -177,7 +194,10 @@ impl Checker {
             && members.iter().zip(keys).all(|(a, b)| self.hir.underlying(a) == self.hir.underlying(b));
         if !fits && !keys.contains(&Ty::Unknown) && !members.contains(&Ty::Unknown) {
             let shown = self.hir.show(&set.ty.clone());
-            self.error(span, format!("the value set holds `{shown}`, which does not fit the selected values"));
+            self.error(
+                span,
+                format!("the value set holds `{shown}`, which does not fit the selected values"),
+            );
         }
     }
 

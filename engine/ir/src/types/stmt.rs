@@ -55,7 +55,9 @@ impl Checker {
             }
             AstStmt::Switch { value, cases } => self.switch(value, cases, span)?,
             AstStmt::For { init, cond, update, body, .. } => self.for_loop(init, cond, update, body),
-            AstStmt::ForIn { ty, name, range, body, .. } => self.for_in(ty.as_ref(), name, range, body, span)?,
+            AstStmt::ForIn { ty, name, range, body, .. } => {
+                self.for_in(ty.as_ref(), name, range, body, span)?
+            }
             AstStmt::Break | AstStmt::Continue if self.loop_depth == 0 => {
                 self.error(span, "`break` and `continue` can only stand in a loop");
                 return None;
@@ -75,7 +77,13 @@ impl Checker {
         Some(Stmt { kind, span })
     }
 
-    fn assign(&mut self, target: &ast::Expr, op: Option<BinaryOp>, value: &ast::Expr, span: Span) -> Option<StmtKind> {
+    fn assign(
+        &mut self,
+        target: &ast::Expr,
+        op: Option<BinaryOp>,
+        value: &ast::Expr,
+        span: Span,
+    ) -> Option<StmtKind> {
         let target = self.expr(target);
         let value = self.expr(value);
         if !self.require_writable(&target) || target.ty == Ty::Unknown {
@@ -91,7 +99,10 @@ impl Checker {
                 self.binary_of(op, target.clone(), value, span)
             }
         };
-        let assignable = !matches!(target.ty, Ty::Void | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_) | Ty::ApplyResult(_));
+        let assignable = !matches!(
+            target.ty,
+            Ty::Void | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_) | Ty::ApplyResult(_)
+        );
         if !assignable {
             let shown = self.hir.show(&target.ty);
             self.error(span, format!("a value of type `{shown}` cannot be assigned"));
@@ -183,7 +194,8 @@ impl Checker {
                 }
                 Some(expr) => {
                     if let Some(value) = label(self, expr) {
-                        let twice = open.contains(&value) || made.iter().any(|(labels, _)| labels.contains(&value));
+                        let twice =
+                            open.contains(&value) || made.iter().any(|(labels, _)| labels.contains(&value));
                         if twice {
                             self.error(expr.span, "the switch already has this label");
                         } else {
@@ -255,7 +267,13 @@ impl Checker {
         StmtKind::SwitchValue { value, cases, default }
     }
 
-    fn for_loop(&mut self, init: &[ast::Stmt], cond: &ast::Expr, update: &[ast::Stmt], body: &ast::Stmt) -> StmtKind {
+    fn for_loop(
+        &mut self,
+        init: &[ast::Stmt],
+        cond: &ast::Expr,
+        update: &[ast::Stmt],
+        body: &ast::Stmt,
+    ) -> StmtKind {
         self.scopes.push();
         let init = self.stmts(init);
         let cond = self.condition(cond);
@@ -317,7 +335,9 @@ pub fn has_call(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Call(call) => !is_pure(call),
         ExprKind::Hit { .. } | ExprKind::ActionRun(_) => true,
-        ExprKind::Field(a, _) | ExprKind::Slice(a, _, _) | ExprKind::Unary(_, a) | ExprKind::Cast(a) => has_call(a),
+        ExprKind::Field(a, _) | ExprKind::Slice(a, _, _) | ExprKind::Unary(_, a) | ExprKind::Cast(a) => {
+            has_call(a)
+        }
         ExprKind::StackNext(a) | ExprKind::StackLast(a) | ExprKind::StackLastIndex(a) => has_call(a),
         ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Mask(a, b) | ExprKind::Range(a, b) => {
             has_call(a) || has_call(b)

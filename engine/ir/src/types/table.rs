@@ -1,12 +1,13 @@
 //! Tables: keys, actions, default action, entries, properties.
 
-use super::hir::{ActId, ActionRef, Annotations, Entry, Expr, ExprKind, Key, TabId, Table};
+use super::hir::{ActId, ActionRef, Annotations, Entry, ExprKind, Key, TabId, Table};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::Value;
 use super::{Checker, hir};
 use p4cc_syntax::ast::{
-    self, Annotation, Argument, BinaryOp, Direction, ExprKind as Ast, KeyElement, TableDecl, TableEntry, TablePropertyKind,
+    self, Annotation, Argument, BinaryOp, Direction, ExprKind as Ast, KeyElement, TableDecl, TableEntry,
+    TablePropertyKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -51,7 +52,8 @@ impl Checker {
             match &property.kind {
                 TablePropertyKind::Entries { is_const, entries } => {
                     table.const_entries = *is_const;
-                    table.entries = entries.iter().filter_map(|entry| self.entry(&table, entry, *is_const)).collect();
+                    table.entries =
+                        entries.iter().filter_map(|entry| self.entry(&table, entry, *is_const)).collect();
                 }
                 TablePropertyKind::Other { is_const, name, value } => {
                     self.property(&mut table, *is_const, name, value, property.span);
@@ -74,7 +76,12 @@ impl Checker {
         for (index, property) in decl.properties.iter().enumerate() {
             let this = name(&property.kind);
             if let Some(first) = decl.properties.iter().take(index).find(|other| name(&other.kind) == this) {
-                self.error_with(property.span, format!("property `{this}` is given twice"), first.span, "given first here");
+                self.error_with(
+                    property.span,
+                    format!("property `{this}` is given twice"),
+                    first.span,
+                    "given first here",
+                );
             }
         }
     }
@@ -91,7 +98,8 @@ impl Checker {
             self.error(key.expr.span, format!("a value of type `{shown}` cannot be a key"));
         }
         if !self.match_kinds.contains(&key.match_kind.name) {
-            let near = super::scope::closest(&key.match_kind.name, self.match_kinds.iter().map(String::as_str));
+            let near =
+                super::scope::closest(&key.match_kind.name, self.match_kinds.iter().map(String::as_str));
             let near = near.map(str::to_owned);
             self.undeclared_near("match kind", &key.match_kind, near);
         }
@@ -112,7 +120,12 @@ impl Checker {
             if let Some(first) = made.iter().find(|other| other.action == id) {
                 let first = first.span;
                 let name = &action.path.name.name;
-                self.error_with(action.span, format!("action `{name}` is listed twice"), first, "listed first here");
+                self.error_with(
+                    action.span,
+                    format!("action `{name}` is listed twice"),
+                    first,
+                    "listed first here",
+                );
                 continue;
             }
             let Some(sig) = self.action_sigs.get(id.index()).cloned() else { continue };
@@ -126,7 +139,8 @@ impl Checker {
     }
 
     fn action_named(&mut self, path: &ast::Path) -> Option<ActId> {
-        match self.scopes.get(&path.name.name, path.absolute).map(|entry| (entry.symbol.clone(), entry.span)) {
+        match self.scopes.get(&path.name.name, path.absolute).map(|entry| (entry.symbol.clone(), entry.span))
+        {
             Some((Symbol::Action(id), _)) => Some(id),
             Some((_, declared)) => {
                 let message = format!("`{}` is not an action", path.name.name);
@@ -141,12 +155,21 @@ impl Checker {
     }
 
     /// Checks an action with the values of its control-plane parameters, and perhaps its bound arguments again.
-    fn action_call(&mut self, table: &Table, path: &ast::Path, args: &[Argument], span: Span) -> Option<ActionRef> {
+    fn action_call(
+        &mut self,
+        table: &Table,
+        path: &ast::Path,
+        args: &[Argument],
+        span: Span,
+    ) -> Option<ActionRef> {
         let id = self.action_named(path)?;
         let Some(listed) = table.actions.iter().find(|action| action.action == id) else {
             self.push(
-                Diagnostic::error(span, format!("action `{}` is not listed in `actions` of the table", path.name.name))
-                    .with_help("add it to `actions`"),
+                Diagnostic::error(
+                    span,
+                    format!("action `{}` is not listed in `actions` of the table", path.name.name),
+                )
+                .with_help("add it to `actions`"),
             );
             return None;
         };
@@ -156,7 +179,8 @@ impl Checker {
         let mut data_sig = sig.clone();
         data_sig.params.retain(|param| param.direction == Direction::None);
         // The bound arguments may be repeated here; they were checked where the action is listed.
-        let data = if directional > 0 && args.len() == sig.params.len() { args.get(directional..)? } else { args };
+        let data =
+            if directional > 0 && args.len() == sig.params.len() { args.get(directional..)? } else { args };
         let bound = self.bind(&data_sig, &[], data, span)?;
         for arg in bound.args.iter().flatten() {
             if !self.is_compile_time(arg) {
@@ -179,10 +203,23 @@ impl Checker {
         if action.annotations.has("defaultonly") {
             self.error(entry.action.span, "the action is `@defaultonly` and cannot stand in an entry");
         }
-        Some(Entry { keysets: keysets?, priority, action, is_const: all_const || entry.is_const, span: entry.span })
+        Some(Entry {
+            keysets: keysets?,
+            priority,
+            action,
+            is_const: all_const || entry.is_const,
+            span: entry.span,
+        })
     }
 
-    fn property(&mut self, table: &mut Table, is_const: bool, name: &ast::Ident, value: &ast::Expr, span: Span) {
+    fn property(
+        &mut self,
+        table: &mut Table,
+        is_const: bool,
+        name: &ast::Ident,
+        value: &ast::Expr,
+        span: Span,
+    ) {
         match name.name.as_str() {
             "default_action" => {
                 table.const_default = is_const;
@@ -249,9 +286,13 @@ fn key_name(expr: &ast::Expr) -> Option<String> {
         Ast::Path(path) => Some(path.name.name.clone()),
         Ast::Member(base, name) => Some(format!("{}.{}", key_name(base)?, name.name)),
         Ast::Index(base, index) => Some(format!("{}[{}]", key_name(base)?, number_text(index)?)),
-        Ast::Slice(base, hi, lo) => Some(format!("{}[{}:{}]", key_name(base)?, number_text(hi)?, number_text(lo)?)),
+        Ast::Slice(base, hi, lo) => {
+            Some(format!("{}[{}:{}]", key_name(base)?, number_text(hi)?, number_text(lo)?))
+        }
         Ast::Call { callee, args, .. } if args.is_empty() => match &callee.kind {
-            Ast::Member(base, name) if name.name == "isValid" => Some(format!("{}.isValid()", key_name(base)?)),
+            Ast::Member(base, name) if name.name == "isValid" => {
+                Some(format!("{}.isValid()", key_name(base)?))
+            }
             _ => None,
         },
         Ast::Binary(BinaryOp::BitAnd, a, b) => match (&a.kind, &b.kind) {
@@ -279,4 +320,3 @@ impl hir::Table {
         self.keys.iter().any(|key| matches!(key.match_kind.as_str(), "ternary" | "range" | "optional"))
     }
 }
-

@@ -216,7 +216,8 @@ impl Program {
             Ty::Tuple(items) => format!("tuple<{}>", list(items)),
             Ty::List(elem) => format!("list<{}>", self.show(elem)),
             Ty::Record(fields) => {
-                let fields: Vec<_> = fields.iter().map(|(name, ty)| format!("{name}: {}", self.show(ty))).collect();
+                let fields: Vec<_> =
+                    fields.iter().map(|(name, ty)| format!("{name}: {}", self.show(ty))).collect();
                 format!("{{{}}}", fields.join(", "))
             }
             Ty::Extern(id, args) => {

@@ -43,7 +43,9 @@ impl Checker {
 
     fn stack_type(&mut self, elem: &Type, size: &ast::Expr, span: Span) -> Ty {
         let elem_ty = self.resolve_type(elem);
-        let Some(size) = self.number(size, "size of a header stack", 1, MAX_STACK) else { return Ty::Unknown };
+        let Some(size) = self.number(size, "size of a header stack", 1, MAX_STACK) else {
+            return Ty::Unknown;
+        };
         if elem_ty == Ty::Unknown {
             return Ty::Unknown;
         }
@@ -84,7 +86,10 @@ impl Checker {
             ExprKind::Const(Value::Int(value)) => {
                 let number = value.to_u32().filter(|n| (least..=most).contains(n));
                 if number.is_none() {
-                    self.error(checked.span, format!("the {what} is {value}; it must lie in {least} to {most}"));
+                    self.error(
+                        checked.span,
+                        format!("the {what} is {value}; it must lie in {least} to {most}"),
+                    );
                 }
                 number
             }
@@ -118,7 +123,11 @@ impl Checker {
     pub(super) fn type_of_symbol(&mut self, symbol: &TypeSymbol, args: &[Ty], span: Span) -> Ty {
         match symbol {
             TypeSymbol::Plain(ty) => {
-                if self.type_args_fit(0, args, span) { ty.clone() } else { Ty::Unknown }
+                if self.type_args_fit(0, args, span) {
+                    ty.clone()
+                } else {
+                    Ty::Unknown
+                }
             }
             TypeSymbol::Generic(index) => self.generic_aggregate(*index, args, span),
             TypeSymbol::Extern(id) => {
@@ -211,8 +220,11 @@ impl Checker {
                 && first.name.span != field.name.span
             {
                 self.push(
-                    Diagnostic::error(field.name.span, format!("field `{}` is declared twice", field.name.name))
-                        .with_related(first.name.span, "declared first here"),
+                    Diagnostic::error(
+                        field.name.span,
+                        format!("field `{}` is declared twice", field.name.name),
+                    )
+                    .with_related(first.name.span, "declared first here"),
                 );
                 continue;
             }
@@ -244,7 +256,13 @@ impl Checker {
             AggregateKind::HeaderUnion => self.hir.is_header(&ty) || ty == Ty::Unknown,
             AggregateKind::Struct => !matches!(
                 ty,
-                Ty::Void | Ty::MatchKind | Ty::String | Ty::Integer | Ty::Extern(..) | Ty::Block(_) | Ty::Package(_)
+                Ty::Void
+                    | Ty::MatchKind
+                    | Ty::String
+                    | Ty::Integer
+                    | Ty::Extern(..)
+                    | Ty::Block(_)
+                    | Ty::Package(_)
             ),
         };
         if allowed {
@@ -275,7 +293,10 @@ impl Checker {
             .sum();
         let known = fields.iter().all(|field| field.ty != Ty::Unknown);
         if known && !bits.is_multiple_of(8) {
-            self.warning(span, format!("header `{name}` is {bits} bits wide, which is not a whole number of bytes"));
+            self.warning(
+                span,
+                format!("header `{name}` is {bits} bits wide, which is not a whole number of bytes"),
+            );
         }
     }
 }
