@@ -32,3 +32,6 @@ pub use state::{DEFAULT_DROP_PORT, State};
 
 /// The register machine is the pipeline itself.
 pub type Machine = Pipeline;
+
+#[cfg(feature = "testing")]
+pub mod testing;

@@ -1,0 +1,11 @@
+//! Programs built by hand and a bench to run them on: for tests of this crate and of those above it.
+//!
+//! Not part of a normal build (feature `testing`). Builders put no checks of their own: the verifier has them.
+
+mod builder;
+mod ecn;
+mod rig;
+
+pub use builder::{ProgramBuilder, block, constant, var};
+pub use ecn::{EcnProgram, ecn_program};
+pub use rig::{Rig, SplitMix};
