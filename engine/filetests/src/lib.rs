@@ -1,1 +1,77 @@
 //! Text cases that run a P4 program through every execution back end.
+//!
+//! A case is one P4 file. Under `cases/check` its comments say which diagnostics the compiler must give beside which
+//! line ([`check`]); under `cases/run` they are commands: table entries, packets in, packets out ([`script`],
+//! [`runner`]). A case passes only if everything is as said and nothing else happens.
+
+pub mod check;
+pub mod runner;
+pub mod script;
+
+use p4cc_ir::Program;
+use p4cc_syntax::{Diagnostic, Options, Severity, Source};
+use std::path::{Path, PathBuf};
+
+/// What compiling a file gave.
+pub struct Compiled {
+    /// The preprocessed text.
+    pub source: Source,
+    /// All findings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The program, if there was no error.
+    pub program: Option<Program>,
+}
+
+/// Why a case failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}:{line}: {message}")]
+pub struct Failure {
+    /// The case.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// What is not as it should be.
+    pub message: String,
+}
+
+/// Preprocesses, parses, checks and lowers a file.
+pub fn compile(path: &Path) -> Compiled {
+    let (source, diagnostics) = Source::load(path, &Options::default());
+    compile_source(source, diagnostics)
+}
+
+/// Parses, checks and lowers preprocessed text.
+pub fn compile_source(source: Source, mut diagnostics: Vec<Diagnostic>) -> Compiled {
+    let (ast, found) = p4cc_syntax::parse(&source);
+    diagnostics.extend(found);
+    let mut program = None;
+    if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+        let (made, found) = p4cc_ir::compile(&ast);
+        diagnostics.extend(found);
+        program = made;
+    }
+    Compiled { source, diagnostics, program }
+}
+
+/// The `.p4` files below a folder, in order of their names; folders named `include` hold no cases.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn cases(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(&folder)? {
+            let path = entry?.path();
+            if path.is_dir() {
+                if path.file_name().is_none_or(|name| name != "include") {
+                    open.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "p4") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

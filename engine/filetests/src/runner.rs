@@ -1,0 +1,307 @@
+//! Runs a case's commands on a switch.
+//!
+//! Time is zero throughout: ports are served at once after each packet, so that outputs come in order of ports. Every
+//! output must be expected before the next command that is not an expectation, and before the end.
+
+use crate::script::{Action, Command, Key, Runs, parse};
+use crate::{Failure, compile};
+use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
+use p4cc_exec::{DigestMessage, Pipeline, State};
+use p4cc_ir::{
+    ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId, ValueSetId,
+};
+use p4cc_switch::{CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig};
+use p4cc_units::{Rate, Time};
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Ports of the switch that cases run on.
+const PORTS: u32 = 8;
+
+/// Runs a case.
+///
+/// # Errors
+/// The first command that did not go as it says, or the compiler's diagnostics.
+pub fn run(path: &Path) -> Result<(), Failure> {
+    let file = path.display().to_string();
+    let fail = |line: u32, message: String| Failure { file: file.clone(), line, message };
+    let text = std::fs::read_to_string(path).map_err(|error| fail(1, error.to_string()))?;
+    let commands = parse(&text).map_err(|(line, cause)| fail(line, cause))?;
+    if !commands.iter().any(|(_, command)| matches!(command, Command::Packet { .. })) {
+        return Err(fail(1, "the case sends no packet".to_owned()));
+    }
+    let compiled = compile(path);
+    let Some(program) = compiled.program else {
+        return Err(fail(1, compiled.source.render(&compiled.diagnostics, false)));
+    };
+    if !compiled.diagnostics.is_empty() {
+        return Err(fail(1, format!("unexpected:\n{}", compiled.source.render(&compiled.diagnostics, false))));
+    }
+    let violations = p4cc_ir::verify::verify(&program);
+    if !violations.is_empty() {
+        return Err(fail(1, format!("{violations:#?}\n{}", p4cc_ir::text::to_text(&program))));
+    }
+    let mut bench = Bench::new(program).map_err(|cause| fail(1, cause))?;
+    for (line, command) in commands {
+        bench.step(&command).map_err(|cause| fail(line, cause))?;
+    }
+    bench.settled().map_err(|cause| fail(text.lines().count() as u32, cause))
+}
+
+/// A switch with the program, and what it gave so far.
+struct Bench {
+    program: Arc<Program>,
+    switch: Switch,
+    outputs: VecDeque<(u32, Vec<u8>)>,
+    digests: VecDeque<DigestMessage>,
+}
+
+type Outcome<T> = Result<T, String>;
+
+impl Bench {
+    fn new(program: Program) -> Outcome<Self> {
+        let program = Arc::new(program);
+        let port = |port| PortConfig {
+            port,
+            rate: Rate::from_bps(1_000_000_000),
+            capacity_pkts: 64,
+            framing_bytes: 0,
+            qdepth_unit: QdepthUnit::default(),
+        };
+        let config = SwitchConfig {
+            device_id: 1,
+            ports: (0..PORTS).map(port).collect(),
+            timestamp_unit: p4cc_switch::TimestampUnit::default(),
+            cpu_port: None,
+            drop_port: p4cc_exec::DEFAULT_DROP_PORT,
+            seed: 1,
+        };
+        let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
+        let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
+        switch.set_pipeline(Arc::new(pipeline));
+        Ok(Self { program, switch, outputs: VecDeque::new(), digests: VecDeque::new() })
+    }
+
+    fn state(&mut self) -> Outcome<&mut State> {
+        self.switch.state_mut().ok_or_else(|| "the switch has no pipeline".to_owned())
+    }
+
+    fn settled(&self) -> Outcome<()> {
+        match (self.outputs.front(), self.digests.front()) {
+            (Some((port, bytes)), _) => Err(format!("not expected: port {port} {}", hex(bytes))),
+            (None, Some(digest)) => Err(format!("not expected: {digest:?}")),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn step(&mut self, command: &Command) -> Outcome<()> {
+        match command {
+            Command::Expect { port, nibbles } => self.expect(*port, nibbles),
+            Command::ExpectNothing => self.settled(),
+            Command::ExpectRegister { name, index, value } => {
+                let id = self.register(name)?;
+                let read = self.state()?.register_read(id, *index).map_err(|error| error.to_string())?;
+                same(&format!("{name}[{index}]"), read.to_u128(), Some(*value))
+            }
+            Command::ExpectCounter { name, index, packets } => {
+                let id = self.counter(name)?;
+                let read = self.state()?.counter_read(id, *index).map_err(|error| error.to_string())?;
+                same(&format!("{name}[{index}]"), read.packets, *packets)
+            }
+            Command::ExpectDigest { name, values } => self.expect_digest(name, values),
+            _ => {
+                self.settled()?;
+                self.act(command)
+            }
+        }
+    }
+
+    fn act(&mut self, command: &Command) -> Outcome<()> {
+        match command {
+            Command::Packet { port, bytes } => self.packet(*port, bytes),
+            Command::Add { table, keys, runs, priority } => self.add(table, keys, runs, *priority),
+            Command::Default { table, action } => {
+                let id = self.table(table)?;
+                let call = self.action(action)?;
+                self.state()?.set_default_action(id, call).map_err(|error| error.to_string())
+            }
+            Command::Member { profile, id, action } => {
+                let action = self.action(action)?;
+                let profile = self.profile(profile)?;
+                let member = Member { id: *id, action };
+                self.state()?.member_insert(profile, member).map_err(|error| error.to_string())
+            }
+            Command::Group { profile, id, members } => {
+                let profile = self.profile(profile)?;
+                let member = |id: &u32| GroupMember { member_id: *id, weight: 1, watch_port: None };
+                let group = Group { id: *id, max_size: 0, members: members.iter().map(member).collect() };
+                self.state()?.group_insert(profile, group).map_err(|error| error.to_string())
+            }
+            Command::Register { name, index, value } => {
+                let id = self.register(name)?;
+                let width = self.program.registers[id.index()].ty.width();
+                let value = Bits::from_u128(width, *value);
+                self.state()?.register_write(id, *index, &value).map_err(|error| error.to_string())
+            }
+            Command::Multicast { group, ports } => {
+                let replicas = ports.iter().map(|port| replica(*port)).collect();
+                let group = MulticastGroup { id: *group, replicas, metadata: Vec::new() };
+                self.switch.pre_mut().insert_group(group).map_err(|error| error.to_string())
+            }
+            Command::Session { id, port } => {
+                let session = CloneSession {
+                    id: *id,
+                    replicas: vec![replica(*port)],
+                    class_of_service: 0,
+                    packet_length_bytes: 0,
+                };
+                self.switch.pre_mut().insert_session(session).map_err(|error| error.to_string())
+            }
+            Command::Set { name, values } => self.set(name, values),
+            _ => Err("an expectation is no action".to_owned()),
+        }
+    }
+
+    fn packet(&mut self, port: u32, bytes: &[u8]) -> Outcome<()> {
+        self.switch.receive(Time::ZERO, port, Packet::new(bytes, 0));
+        let mut out: Vec<(u32, Vec<u8>)> = Vec::new();
+        while let Some(port) = self.switch.next_ready() {
+            while let Some(sent) = self.switch.transmit(Time::ZERO, port) {
+                out.push((port, sent.packet.to_vec()));
+            }
+        }
+        out.sort_by_key(|(port, _)| *port);
+        self.outputs.extend(out);
+        self.digests.extend(self.switch.take_digests());
+        Ok(())
+    }
+
+    fn expect(&mut self, port: u32, nibbles: &[Option<u8>]) -> Outcome<()> {
+        let wanted: String =
+            nibbles.iter().map(|n| n.map_or('*', |n| char::from_digit(u32::from(n), 16).unwrap_or('?'))).collect();
+        let Some((left, bytes)) = self.outputs.pop_front() else {
+            return Err(format!("nothing left, but port {port} should send {wanted}"));
+        };
+        let given: Vec<u8> = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).collect();
+        let fits = given.len() == nibbles.len()
+            && given.iter().zip(nibbles).all(|(given, wanted)| wanted.is_none_or(|wanted| wanted == *given));
+        if left == port && fits {
+            return Ok(());
+        }
+        Err(format!("port {left} sent {}\n  but port {port} should send {wanted}", hex(&bytes)))
+    }
+
+    fn expect_digest(&mut self, name: &str, values: &[u128]) -> Outcome<()> {
+        let Some(digest) = self.digests.pop_front() else {
+            return Err(format!("no digest came, but {name} should"));
+        };
+        let sent = self.program.digests.get(digest.digest.index()).map(|digest| digest.cp.name.as_str());
+        same("digest", sent, Some(name))?;
+        let data: Vec<Option<u128>> = digest.values.iter().map(Bits::to_u128).collect();
+        same(name, data, values.iter().map(|value| Some(*value)).collect())
+    }
+
+    fn add(&mut self, table: &str, keys: &[Key], runs: &Runs, priority: u32) -> Outcome<()> {
+        let id = self.table(table)?;
+        let kinds: Vec<(MatchKind, u32)> = self.program.tables[id.index()]
+            .keys
+            .iter()
+            .filter(|key| key.kind != MatchKind::Selector)
+            .map(|key| (key.kind, self.program.vars[key.var.index()].ty.width()))
+            .collect();
+        same("number of keys", keys.len(), kinds.len())?;
+        let mut given = keys.iter().zip(&kinds).map(|(key, (kind, width))| match_value(key, *kind, *width));
+        let mut matches = Vec::new();
+        for key in &self.program.tables[id.index()].keys {
+            matches.push(match key.kind {
+                MatchKind::Selector => MatchValue::Any,
+                _ => given.next().ok_or("a key is missing")??,
+            });
+        }
+        drop(given);
+        let action = match runs {
+            Runs::Action(action) => EntryAction::Direct(self.action(action)?),
+            Runs::Member(id) => EntryAction::Member(*id),
+            Runs::Group(id) => EntryAction::Group(*id),
+        };
+        let entry =
+            TableEntry { matches, priority, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false };
+        self.state()?.table_insert(id, entry).map_err(|error| error.to_string())
+    }
+
+    fn set(&mut self, name: &str, values: &[u128]) -> Outcome<()> {
+        let at = find(&self.program.value_sets, name, |set| &set.cp.name)?;
+        let set = &self.program.value_sets[at];
+        let [(_, ty, kind)] = set.keys.as_slice() else { return Err(format!("{name} has several keys")) };
+        let members: Outcome<Vec<Vec<MatchValue>>> = values
+            .iter()
+            .map(|value| Ok(vec![match_value(&Key::Value(*value), *kind, ty.width())?]))
+            .collect();
+        let members = members?;
+        self.state()?.value_set_write(ValueSetId::from_index(at), members).map_err(|error| error.to_string())
+    }
+
+    fn action(&self, action: &Action) -> Outcome<ActionCall> {
+        let at = find(&self.program.actions, &action.name, |action| &action.cp.name)?;
+        let params = &self.program.actions[at].params;
+        same("number of arguments", action.args.len(), params.len())?;
+        let width = |var: p4cc_ir::VarId| self.program.vars[var.index()].ty.width();
+        let args = action.args.iter().zip(params).map(|(arg, param)| Bits::from_u128(width(param.var), *arg));
+        Ok(ActionCall { action: ActionId::from_index(at), args: args.collect() })
+    }
+
+    fn table(&self, name: &str) -> Outcome<TableId> {
+        find(&self.program.tables, name, |table| &table.cp.name).map(TableId::from_index)
+    }
+
+    fn register(&self, name: &str) -> Outcome<RegisterId> {
+        find(&self.program.registers, name, |register| &register.cp.name).map(RegisterId::from_index)
+    }
+
+    fn counter(&self, name: &str) -> Outcome<CounterId> {
+        find(&self.program.counters, name, |counter| &counter.cp.name).map(CounterId::from_index)
+    }
+
+    fn profile(&self, name: &str) -> Outcome<ProfileId> {
+        find(&self.program.profiles, name, |profile| &profile.cp.name).map(ProfileId::from_index)
+    }
+}
+
+fn replica(port: u32) -> Replica {
+    Replica { port, instance: 0 }
+}
+
+fn find<T>(list: &[T], name: &str, named: impl Fn(&T) -> &String) -> Outcome<usize> {
+    list.iter().position(|one| named(one) == name).ok_or_else(|| {
+        let names: Vec<&str> = list.iter().map(|one| named(one).as_str()).collect();
+        format!("there is no `{name}`; there are {}", names.join(", "))
+    })
+}
+
+fn same<T: PartialEq + std::fmt::Debug>(what: &str, given: T, wanted: T) -> Outcome<()> {
+    if given == wanted { Ok(()) } else { Err(format!("{what} is {given:?}, should be {wanted:?}")) }
+}
+
+fn match_value(key: &Key, kind: MatchKind, width: u32) -> Outcome<MatchValue> {
+    let bits = |value: u128| Bits::from_u128(width, value);
+    Ok(match (key, kind) {
+        (Key::Any, _) => MatchValue::Any,
+        (Key::Value(value), MatchKind::Exact | MatchKind::Optional) => MatchValue::Exact(bits(*value)),
+        (Key::Value(value), MatchKind::Lpm) => MatchValue::Lpm { value: bits(*value), len: width },
+        (Key::Prefix(value, len), MatchKind::Lpm) => MatchValue::Lpm { value: bits(*value), len: *len },
+        (Key::Value(value), MatchKind::Ternary) => {
+            MatchValue::Ternary { value: bits(*value), mask: bits(u128::MAX) }
+        }
+        (Key::Mask(value, mask), MatchKind::Ternary) => {
+            MatchValue::Ternary { value: bits(*value & *mask), mask: bits(*mask) }
+        }
+        (Key::Value(value), MatchKind::Range) => MatchValue::Range { low: bits(*value), high: bits(*value) },
+        (Key::Range(low, high), MatchKind::Range) => MatchValue::Range { low: bits(*low), high: bits(*high) },
+        _ => return Err(format!("{key:?} does not fit a {kind:?} key")),
+    })
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

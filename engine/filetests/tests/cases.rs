@@ -1,0 +1,33 @@
+//! Runs all cases. A failing case prints its file, line and cause.
+
+use std::path::{Path, PathBuf};
+
+fn cases(folder: &str) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(folder);
+    p4cc_filetests::cases(&folder).expect("the cases are part of the repository")
+}
+
+#[test]
+fn programs_give_the_announced_diagnostics() {
+    let cases = cases("check");
+    let failures: Vec<String> = cases
+        .iter()
+        .filter_map(|case| p4cc_filetests::check::run(case).err())
+        .flatten()
+        .map(|failure| failure.to_string())
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(cases.len() >= 10, "only {} cases were found", cases.len());
+}
+
+#[test]
+fn programs_do_what_their_cases_say() {
+    let cases = cases("run");
+    let failures: Vec<String> = cases
+        .iter()
+        .filter_map(|case| p4cc_filetests::runner::run(case).err())
+        .map(|failure| failure.to_string())
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(cases.len() >= 25, "only {} cases were found", cases.len());
+}
