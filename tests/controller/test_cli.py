@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 
 from controller.cli import app
 
-INFO = str(Path(__file__).with_name("ecn_dual.p4info.txtpb"))
+INFO = str(Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb")
 STAR = ["--topology", "star", "--set", "senders=2"]
 
 

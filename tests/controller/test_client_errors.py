@@ -15,14 +15,13 @@ from controller.install import Server, install_network
 from controller.pipeline import load_pipeline
 from topos import generate
 
-PIPELINE = load_pipeline(Path(__file__).with_name("ecn_dual.p4info.txtpb").read_text(encoding="utf-8"), b"program")
-
+GOLDEN = Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb"
+PIPELINE = load_pipeline(GOLDEN.read_text(encoding="utf-8"), b"program")
 CALLS: dict[str, Callable[[Session], Awaitable[object]]] = {
     "arbitration": lambda session: session.become_primary(),
     "pipeline query": lambda session: session.has_pipeline(PIPELINE),
     "read": lambda session: session.read(program.SCOPE, PIPELINE),
     "read of egress.ecn.level_packets": lambda session: session.read_counter(program.LEVEL_PACKETS, [4], PIPELINE),
-    "read of egress.peak": lambda session: session.read_register("egress.peak", [0], PIPELINE),
 }
 
 

@@ -30,7 +30,16 @@ from controller.entities import (
 from controller.pipeline import Pipeline, load_pipeline
 from topos import generate
 
-P4INFO = Path(__file__).with_name("ecn_dual.p4info.txtpb").read_text(encoding="utf-8")
+GOLDEN = Path(__file__).resolve().parents[2] / "p4src" / "golden" / "ecn_dual.p4info.txtpb"
+REGISTER = """
+registers {
+  preamble { id: 0x16000001 name: "egress.peak" alias: "peak" }
+  type_spec { bitstring { bit { bitwidth: 32 } } }
+  size: 8
+}
+"""
+# The program has no register; one more makes their requests testable.
+P4INFO = GOLDEN.read_text(encoding="utf-8") + REGISTER
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +81,7 @@ def test_the_message_of_an_entry(schema: P4Schema) -> None:
     message = convert.to_update(Update(UpdateKind.INSERT, threshold(3, k=8, k_dc=300)), schema)
     assert message.type == p4r.Update.INSERT
     entry = message.entity.table_entry
-    assert entry.table_id == 0x02000002
+    assert entry.table_id == schema.tables[program.THRESHOLDS].id
     assert [(field.field_id, field.exact.value) for field in entry.match] == [(1, b"\x03")]
     values = {param.param_id: param.value for param in entry.action.action.params}
     assert values == {1: b"\x08", 2: b"\x01\x2c"}, "the shortest big-endian bytes"
