@@ -71,7 +71,7 @@ impl Verifier<'_> {
                 });
                 let kind = VarKind::Field { header: HeaderId::from_index(index), field: field as u32 };
                 self.check(found.kind == kind, || format!("{var} says it is {:?}, not {kind:?}", found.kind));
-                owned += 1;
+                owned += usize::from(found.kind == kind);
             }
         }
         self.place = "program".to_owned();

@@ -1,0 +1,170 @@
+//! Action profiles and selectors.
+
+use p4cc_exec::control::{ControlError, EntryAction, Group, GroupMember, Member, TableEntry};
+use p4cc_exec::testing::{ProgramBuilder, Rig, var};
+use p4cc_ir::{
+    ActionCall, ActionId, Bits, HashAlgorithm, Inst, MatchKind, MatchValue, ProfileId, TableId, VarId,
+};
+
+struct Selected {
+    rig: Rig,
+    table: TableId,
+    profile: ProfileId,
+    set: ActionId,
+    flow: VarId,
+    out: VarId,
+    action: VarId,
+}
+
+fn selected(selector: Option<HashAlgorithm>) -> Selected {
+    let mut b = ProgramBuilder::new();
+    let (key, flow) = (b.bits("key", 8), b.bits("flow", 16));
+    let (out, action) = (b.bits("out", 32), b.bits("action", 8));
+    let set = b.action("set", &[32], |p| vec![Inst::Assign { dst: out, src: var(p[0]) }]);
+    let miss = b.action("miss", &[], |_| Vec::new());
+    let mut keys = vec![(key, MatchKind::Exact)];
+    keys.extend(selector.map(|_| (flow, MatchKind::Selector)));
+    let table = b.table("t", &keys, &[set, miss]);
+    let profile = b.profile("p", 8, selector);
+    b.program.profiles[profile.index()].max_group_size = 6;
+    b.program.tables[table.index()].profile = Some(profile);
+    b.ingress(vec![Inst::Apply { table, hit: None, action: Some(action) }]);
+    Selected { rig: Rig::new(b.compile()), table, profile, set, flow, out, action }
+}
+
+impl Selected {
+    fn member(&self, id: u32) -> Member {
+        let args = vec![Bits::from_u128(32, u128::from(id) * 100)];
+        Member { id, action: ActionCall { action: self.set, args } }
+    }
+
+    fn group(id: u32, members: &[(u32, u32)]) -> Group {
+        let members = members.iter();
+        let members = members.map(|&(member_id, weight)| GroupMember { member_id, weight, watch_port: None });
+        Group { id, max_size: 0, members: members.collect() }
+    }
+
+    fn entry(action: EntryAction) -> TableEntry {
+        let matches = vec![MatchValue::Exact(Bits::zero(8))];
+        TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
+    }
+
+    fn choose(&mut self, flow: u64) -> u64 {
+        self.rig.set(self.out, 1);
+        self.rig.set(self.flow, flow);
+        self.rig.ingress();
+        self.rig.get(self.out)
+    }
+}
+
+fn with_group(members: &[(u32, u32)]) -> Selected {
+    let mut s = selected(Some(HashAlgorithm::Identity));
+    for &(id, _) in members {
+        assert_eq!(s.rig.state.member_insert(s.profile, s.member(id)), Ok(()));
+    }
+    assert_eq!(s.rig.state.group_insert(s.profile, Selected::group(1, members)), Ok(()));
+    assert_eq!(s.rig.state.table_insert(s.table, Selected::entry(EntryAction::Group(1))), Ok(()));
+    s
+}
+
+#[test]
+fn weights_share_the_hash_space_in_the_order_of_ids() {
+    let mut s = with_group(&[(3, 1), (1, 3)]);
+    let chosen: Vec<u64> = (0..5).map(|flow| s.choose(flow)).collect();
+    assert_eq!(chosen, [100, 100, 100, 300, 100]);
+    assert_eq!(s.rig.get(s.action), 0);
+}
+
+#[test]
+fn a_port_that_is_down_is_not_chosen() {
+    let mut s = with_group(&[(1, 1), (2, 1)]);
+    let mut group = Selected::group(1, &[(1, 1), (2, 1)]);
+    group.members[0].watch_port = Some(9);
+    assert_eq!(s.rig.state.group_modify(s.profile, group), Ok(()));
+    assert_eq!((s.choose(0), s.choose(1)), (100, 200));
+    s.rig.state.set_port_up(9, false);
+    assert_eq!((s.choose(0), s.choose(1)), (200, 200));
+    s.rig.state.set_port_up(9, true);
+    assert_eq!((s.choose(0), s.choose(1)), (100, 200));
+}
+
+#[test]
+fn an_empty_group_runs_nothing() {
+    let mut s = with_group(&[(1, 1)]);
+    assert_eq!(s.rig.state.group_modify(s.profile, Selected::group(1, &[])), Ok(()));
+    assert_eq!(s.choose(0), 1);
+    assert_eq!(s.rig.get(s.action), 2, "past the list of actions");
+}
+
+#[test]
+fn what_is_used_is_not_deleted() {
+    let mut s = with_group(&[(1, 1), (2, 1)]);
+    let held = |result: Result<(), ControlError>| {
+        assert!(matches!(result, Err(ControlError::FailedPrecondition(_))), "{result:?}");
+    };
+    held(s.rig.state.member_delete(s.profile, 1));
+    held(s.rig.state.group_delete(s.profile, 1));
+    let matches = [MatchValue::Exact(Bits::zero(8))];
+    assert_eq!(s.rig.state.table_modify(s.table, Selected::entry(EntryAction::Member(2))), Ok(()));
+    assert_eq!(s.choose(0), 200);
+    assert_eq!(s.rig.state.group_delete(s.profile, 1), Ok(()));
+    assert_eq!(s.rig.state.member_delete(s.profile, 1), Ok(()));
+    held(s.rig.state.member_delete(s.profile, 2));
+    assert_eq!(s.rig.state.table_delete(s.table, &matches, 0), Ok(()));
+    assert_eq!(s.rig.state.member_delete(s.profile, 2), Ok(()));
+    assert_eq!(s.rig.state.members(s.profile).count() + s.rig.state.groups(s.profile).count(), 0);
+}
+
+#[test]
+fn a_changed_member_changes_at_once() {
+    let mut s = with_group(&[(1, 1)]);
+    let action = ActionCall { action: s.set, args: vec![Bits::from_u128(32, 7)] };
+    assert_eq!(s.rig.state.member_modify(s.profile, Member { id: 1, action }), Ok(()));
+    assert_eq!(s.choose(0), 7);
+}
+
+#[test]
+fn limits_and_mistakes_are_refused() {
+    let mut s = with_group(&[(1, 1), (2, 1)]);
+    let exhausted = |result: Result<(), ControlError>| {
+        assert!(matches!(result, Err(ControlError::ResourceExhausted(_))), "{result:?}");
+    };
+    exhausted(s.rig.state.group_insert(s.profile, Selected::group(2, &[(1, 7)])));
+    assert_eq!(s.rig.state.group_insert(s.profile, Selected::group(2, &[(1, 6)])), Ok(()));
+    exhausted(s.rig.state.group_insert(s.profile, Selected::group(3, &[(1, 1)])));
+    for id in 3..9 {
+        assert_eq!(s.rig.state.member_insert(s.profile, s.member(id)), Ok(()));
+    }
+    exhausted(s.rig.state.member_insert(s.profile, s.member(9)));
+    let again = s.rig.state.member_insert(s.profile, s.member(8));
+    assert!(matches!(again, Err(ControlError::AlreadyExists(_))), "{again:?}");
+    for bad in [Selected::group(4, &[(1, 0)]), Selected::group(4, &[(1, 1), (1, 1)])] {
+        let refused = s.rig.state.group_insert(s.profile, bad);
+        assert!(matches!(refused, Err(ControlError::InvalidArgument(_))), "{refused:?}");
+    }
+    let unknown = s.rig.state.group_modify(s.profile, Selected::group(2, &[(99, 1)]));
+    assert!(matches!(unknown, Err(ControlError::NotFound(_))), "{unknown:?}");
+    let direct = EntryAction::Direct(s.member(1).action);
+    let refused = s.rig.state.table_modify(s.table, Selected::entry(direct));
+    assert!(matches!(refused, Err(ControlError::InvalidArgument(_))), "{refused:?}");
+    let plain = selected(None);
+    let mut state = plain.rig.state;
+    assert!(state.group_insert(plain.profile, Selected::group(1, &[])).is_err());
+    assert!(state.table_insert(plain.table, Selected::entry(EntryAction::Group(1))).is_err());
+}
+
+#[test]
+fn every_algorithm_spreads_over_its_members() {
+    for algorithm in [HashAlgorithm::Crc16, HashAlgorithm::Crc32, HashAlgorithm::Csum16, HashAlgorithm::Xor16]
+    {
+        let mut s = selected(Some(algorithm));
+        for id in [1, 2] {
+            assert_eq!(s.rig.state.member_insert(s.profile, s.member(id)), Ok(()));
+        }
+        assert_eq!(s.rig.state.group_insert(s.profile, Selected::group(1, &[(1, 1), (2, 1)])), Ok(()));
+        assert_eq!(s.rig.state.table_insert(s.table, Selected::entry(EntryAction::Group(1))), Ok(()));
+        let first = (0..200).filter(|&flow| s.choose(flow) == 100).count();
+        assert!((60..140).contains(&first), "{algorithm:?}: {first} of 200");
+        assert_eq!(s.choose(77), s.choose(77));
+    }
+}
