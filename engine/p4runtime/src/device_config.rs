@@ -69,10 +69,12 @@ fn payload(bytes: &[u8]) -> Option<&[u8]> {
 
 fn compile(text: &str) -> Result<Loaded, Failure> {
     let (source, mut found) = Source::from_text(SOURCE_NAME, text, &Memory::default(), &Options::default());
+    let (tree, syntax) = p4cc_syntax::parse(&source);
+    found.extend(syntax);
     if has_errors(&found) {
         return Err(refused(&source, &found));
     }
-    let (program, diagnostics) = p4cc_ir::compile(&source);
+    let (program, diagnostics) = p4cc_ir::compile(&tree);
     found.extend(diagnostics);
     let Some(program) = program.filter(|_| !has_errors(&found)) else {
         return Err(refused(&source, &found));

@@ -17,7 +17,7 @@ use annotations::Annotations;
 pub(crate) use compare::first_difference;
 pub use ids::Ids;
 pub(crate) use ids::field_ids;
-pub use text::p4info_text;
+pub use text::{ReflectError, p4info_text};
 
 /// Why a program has no P4Info.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -194,10 +194,13 @@ impl Builder<'_> {
         p4::TableActionCall { action_id: self.action_id(call.action), arguments }
     }
 
-    /// Copies of an action that differ by table only are one action to the controller.
+    /// Copies of an action that differ by table only are one action to the controller. Actions of no control come
+    /// first, as they stand first in the source.
     fn actions(&self, info: &mut p4::P4Info) {
         let mut seen = std::collections::BTreeSet::new();
-        for (action, &id) in self.program.actions.iter().zip(&self.ids.actions) {
+        let mut actions: Vec<_> = self.program.actions.iter().zip(&self.ids.actions).collect();
+        actions.sort_by_key(|(action, _)| action.cp.name.contains('.'));
+        for (action, &id) in actions {
             if action.cp.hidden || !seen.insert(id) {
                 continue;
             }
