@@ -1,0 +1,167 @@
+"""The engine: P4 compiler, virtual-time network, P4Runtime server, sender algorithms.
+
+Native module. Long calls release the interpreter's lock and end at Ctrl-C with KeyboardInterrupt.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, final
+
+__all__ = [
+    "CompileError",
+    "Diagnostic",
+    "EngineError",
+    "Network",
+    "Program",
+    "RunError",
+    "RunResult",
+    "ServerError",
+    "SpecError",
+    "algorithms",
+    "compile_p4",
+    "compile_p4_text",
+    "validate_sender",
+]
+
+Column = tuple[Literal["uint64", "int64", "float64", "text"], bytes]
+"""Type of a column and its values."""
+
+class EngineError(Exception):
+    """Base of the engine's errors; `str()` is one message with place, cause and remedy."""
+
+    place: str
+    """Which value or file; may be empty."""
+    cause: str
+    """What is wrong."""
+    remedy: str
+    """What to do; may be empty."""
+
+class CompileError(EngineError):
+    """Something was asked of a program that has errors."""
+
+class SpecError(EngineError):
+    """A network or sender description cannot be used; `place` is its path in the JSON."""
+
+class RunError(EngineError):
+    """A run ended before its time."""
+
+class ServerError(EngineError):
+    """The P4Runtime server cannot start or is in the wrong state."""
+
+@final
+class Diagnostic:
+    """One finding of the compiler."""
+
+    @property
+    def file(self) -> str:
+        """File as the user named it."""
+    @property
+    def line(self) -> int:
+        """Line, from 1."""
+    @property
+    def column(self) -> int:
+        """Column in characters, from 1."""
+    @property
+    def severity(self) -> Literal["error", "warning"]:
+        """How bad it is."""
+    @property
+    def message(self) -> str:
+        """What is wrong."""
+    @property
+    def help(self) -> str | None:
+        """What to do about it, if known."""
+
+@final
+class Program:
+    """A compiled program; what is made of it raises CompileError when `ok` is false."""
+
+    @property
+    def ok(self) -> bool:
+        """No diagnostic is an error."""
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """All findings, in the order found."""
+    @property
+    def rendered(self) -> str:
+        """The findings with source lines and carets; empty when there are none."""
+    def p4info_text(self) -> str:
+        """P4Info as protobuf text, as p4c prints it."""
+    def p4info_bytes(self) -> bytes:
+        """P4Info, serialized."""
+    def ir_text(self) -> str:
+        """Text form of the intermediate representation."""
+    def device_config(self) -> bytes:
+        """What is pushed to a switch: the source as one self-contained text."""
+
+def compile_p4(path: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
+    """Compiles a P4-16 file. A file that cannot be read is a diagnostic."""
+
+def compile_p4_text(
+    name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...
+) -> Program:
+    """Compiles P4-16 source text; `name` stands in diagnostics, and quoted includes are looked up beside it."""
+
+@final
+class Network:
+    """A virtual-time network at time zero: its switches wait for a program over P4Runtime.
+
+    Raises SpecError when the description (JSON) cannot be used.
+    """
+
+    def __new__(cls, spec_json: str, seed: int = 0) -> Network: ...
+    @property
+    def seed(self) -> int:
+        """Seed of this run."""
+    @property
+    def now_ns(self) -> int:
+        """Virtual time reached, in nanoseconds."""
+    @property
+    def has_ended(self) -> bool:
+        """The run is over."""
+    @property
+    def device_ids(self) -> list[int]:
+        """P4Runtime device ids of the switches, in their order."""
+    def serve(self, address: str = "127.0.0.1:0") -> str:
+        """Starts a P4Runtime server over the switches and returns `host:port`; raises ServerError."""
+    def stop_server(self) -> None:
+        """Stops the server; does nothing when none runs."""
+    def fork(self, seed: int) -> Network:
+        """A network at time zero with the programs and entries of this one, without server."""
+    def run_until(self, time_ns: int) -> None:
+        """Runs to a virtual time, then hands packet-ins and digests to controllers; raises RunError."""
+    def run(self, progress: Callable[[float], object] | None = None) -> None:
+        """Runs to the end; `progress` gets the share of virtual time passed, 0 to 1; raises RunError."""
+    def run_many(
+        self, seeds: Sequence[int], jobs: int = 1, progress: Callable[[int], object] | None = None
+    ) -> list[RunResult]:
+        """Runs a fork for each seed, `jobs` at a time; `progress` gets the number finished.
+
+        Results are in the order of `seeds` and do not depend on `jobs`. Raises RunError for the first run that failed.
+        """
+    def result(self) -> RunResult:
+        """What this run found so far."""
+
+@final
+class RunResult:
+    """Tables and summary of one run."""
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run."""
+    @property
+    def tables(self) -> list[str]:
+        """Names of the tables."""
+    def summary(self) -> dict[str, Any]:
+        """The run in a few numbers; the unit is the end of each key."""
+    def table(self, name: str) -> dict[str, Column]:
+        """A table by column: type and little-endian values, 8 bytes each.
+
+        A column of type `text` holds a uint32 for each row, its place in `texts(name, column)`. Raises KeyError.
+        """
+    def texts(self, table: str, column: str) -> list[str]:
+        """The distinct texts of a text column. Raises KeyError."""
+
+def algorithms() -> str:
+    """JSON list of the sender algorithms, with parameters, units, ranges and defaults."""
+
+def validate_sender(config_json: str) -> None:
+    """Checks a sender's configuration (JSON); raises SpecError."""
