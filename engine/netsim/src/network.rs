@@ -293,6 +293,14 @@ impl Network {
         self.run(until, &AtomicBool::new(false), &mut |_| {})
     }
 
+    /// As [`Self::run_until`]; ends soon after `cancel` is set.
+    ///
+    /// # Errors
+    /// The limit of events, or the cancellation.
+    pub fn run_until_or_cancelled(&mut self, until: Time, cancel: &AtomicBool) -> Result<(), RunError> {
+        self.run(until, cancel, &mut |_| {})
+    }
+
     /// Runs to the end: all flows with a size complete (unless the description says otherwise), or the stop time.
     /// `progress` is called now and then; the run ends soon after `cancel` is set.
     ///
