@@ -1,1 +1,26 @@
 //! Python bindings of the engine; the only crate that names pyo3.
+//!
+//! Invariants: thin, every decision is made below; errors become Python exceptions in one file ([`errors`]); a call that
+//! may take long releases the interpreter's lock, and Ctrl-C ends it. `p4cc/_engine.pyi` describes what is here.
+
+mod algorithms;
+mod compile;
+mod errors;
+mod interrupt;
+mod network;
+mod result;
+
+/// The native module `p4cc._engine`.
+#[pyo3::pymodule]
+mod _engine {
+    #[pymodule_export]
+    use crate::algorithms::{algorithms, validate_sender};
+    #[pymodule_export]
+    use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
+    #[pymodule_export]
+    use crate::errors::{CompileError, EngineError, RunError, ServerError, SpecError};
+    #[pymodule_export]
+    use crate::network::Network;
+    #[pymodule_export]
+    use crate::result::RunResult;
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use prost::Message;
-use prost_reflect::{DescriptorPool, DynamicMessage, Kind, MapKey, ReflectMessage, Value};
+use prost_reflect::{DescriptorPool, DynamicMessage, Kind, MapKey, Value};
 
 use crate::proto::DESCRIPTORS;
 use crate::proto::p4::config::v1::P4Info;
@@ -40,7 +40,7 @@ fn print_message(out: &mut String, indent: usize, message: &DynamicMessage) {
             }
             Value::Map(entries) => {
                 let mut entries: Vec<_> = entries.iter().collect();
-                entries.sort_by(|(a, _), (b, _)| key_text(a).cmp(&key_text(b)));
+                entries.sort_by_key(|(key, _)| key_text(key));
                 let value_kind = kind.as_message().map(|entry| entry.map_entry_value_field().kind());
                 for (key, value) in entries {
                     line(out, indent, format_args!("{} {{", field.name()));

@@ -1,0 +1,168 @@
+//! P4 programs: compilation, diagnostics, and what is made of a program.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use p4cc_syntax::{FileSystem, Options, Severity, Source};
+use prost::Message;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::errors;
+
+/// One finding of the compiler.
+#[pyclass(frozen, get_all, module = "p4cc._engine", skip_from_py_object)]
+#[derive(Clone)]
+pub(crate) struct Diagnostic {
+    file: String,
+    line: u32,
+    column: u32,
+    severity: &'static str,
+    message: String,
+    help: Option<String>,
+}
+
+#[pymethods]
+impl Diagnostic {
+    fn __repr__(&self) -> String {
+        format!("{}:{}:{}: {}: {}", self.file, self.line, self.column, self.severity, self.message)
+    }
+}
+
+/// What a program without errors is made into.
+struct Made {
+    p4info_text: String,
+    p4info_bytes: Vec<u8>,
+    ir_text: String,
+    device_config: String,
+}
+
+/// A compiled program.
+#[pyclass(frozen, module = "p4cc._engine")]
+pub(crate) struct Program {
+    name: String,
+    diagnostics: Vec<Diagnostic>,
+    rendered: String,
+    made: Option<Made>,
+}
+
+impl Program {
+    fn made(&self, py: Python<'_>) -> PyResult<&Made> {
+        self.made.as_ref().ok_or_else(|| errors::not_compiled(py, &self.name, &self.rendered))
+    }
+}
+
+#[pymethods]
+impl Program {
+    #[getter]
+    fn ok(&self) -> bool {
+        self.made.is_some()
+    }
+
+    #[getter]
+    fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.clone()
+    }
+
+    #[getter]
+    fn rendered(&self) -> &str {
+        &self.rendered
+    }
+
+    fn p4info_text(&self, py: Python<'_>) -> PyResult<&str> {
+        Ok(&self.made(py)?.p4info_text)
+    }
+
+    fn p4info_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.made(py)?.p4info_bytes))
+    }
+
+    fn ir_text(&self, py: Python<'_>) -> PyResult<&str> {
+        Ok(&self.made(py)?.ir_text)
+    }
+
+    fn device_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, self.made(py)?.device_config.as_bytes()))
+    }
+}
+
+/// Compiles a file.
+#[pyfunction]
+#[pyo3(signature = (path, include_dirs = Vec::new(), defines = BTreeMap::new()))]
+pub(crate) fn compile_p4(
+    py: Python<'_>,
+    path: PathBuf,
+    include_dirs: Vec<PathBuf>,
+    defines: BTreeMap<String, String>,
+) -> Program {
+    let options = options(include_dirs, defines);
+    py.detach(|| compile(&path.display().to_string(), Source::load(&path, &options)))
+}
+
+/// Compiles source text.
+#[pyfunction]
+#[pyo3(signature = (name, text, include_dirs = Vec::new(), defines = BTreeMap::new()))]
+pub(crate) fn compile_p4_text(
+    py: Python<'_>,
+    name: &str,
+    text: &str,
+    include_dirs: Vec<PathBuf>,
+    defines: BTreeMap<String, String>,
+) -> Program {
+    let options = options(include_dirs, defines);
+    py.detach(|| compile(name, Source::from_text(name, text, &FileSystem, &options)))
+}
+
+fn options(include_dirs: Vec<PathBuf>, defines: BTreeMap<String, String>) -> Options {
+    Options { include_dirs, defines: defines.into_iter().collect(), ..Options::default() }
+}
+
+fn compile(name: &str, (source, mut found): (Source, Vec<p4cc_syntax::Diagnostic>)) -> Program {
+    let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
+    let mut program = None;
+    if !failed(&found) {
+        let (tree, syntax) = p4cc_syntax::parse(&source);
+        found.extend(syntax);
+        if !failed(&found) {
+            let (compiled, checks) = p4cc_ir::compile(&tree);
+            found.extend(checks);
+            program = compiled.filter(|_| !failed(&found));
+        }
+    }
+    let mut rendered = source.render(&found, false);
+    let mut diagnostics: Vec<Diagnostic> = found.iter().map(|one| diagnostic(source.machine(one))).collect();
+    let made = program.and_then(|program| match make(&program, &source) {
+        Ok(made) => Some(made),
+        Err(message) => {
+            rendered.push_str(&format!("{name}: error: {message}\n"));
+            let (file, help) = (name.to_owned(), None);
+            diagnostics.push(Diagnostic { file, line: 1, column: 1, severity: "error", message, help });
+            None
+        }
+    });
+    Program { name: name.to_owned(), diagnostics, rendered, made }
+}
+
+fn make(program: &p4cc_ir::Program, source: &Source) -> Result<Made, String> {
+    let info = p4cc_p4runtime::p4info(program).map_err(|error| error.to_string())?;
+    Ok(Made {
+        p4info_text: p4cc_p4runtime::p4info_text(&info).map_err(|error| error.to_string())?,
+        p4info_bytes: info.encode_to_vec(),
+        ir_text: p4cc_ir::text::to_text(program),
+        device_config: source.to_self_contained(),
+    })
+}
+
+fn diagnostic(one: p4cc_syntax::MachineDiagnostic) -> Diagnostic {
+    Diagnostic {
+        file: one.file,
+        line: one.line,
+        column: one.column,
+        severity: match one.severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        },
+        message: one.message,
+        help: Some(one.help).filter(|help| !help.is_empty()),
+    }
+}

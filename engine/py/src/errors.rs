@@ -1,0 +1,61 @@
+//! The engine's errors as Python exceptions: each carries `place`, `cause` and `remedy`.
+
+#![allow(missing_docs, reason = "the exceptions are documented in the stub")]
+
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::{PyTypeInfo, create_exception};
+
+create_exception!(_engine, EngineError, PyException);
+create_exception!(_engine, CompileError, EngineError);
+create_exception!(_engine, SpecError, EngineError);
+create_exception!(_engine, RunError, EngineError);
+create_exception!(_engine, ServerError, EngineError);
+
+/// An exception of type `E`; `message` is what `str()` gives.
+fn raise<E: PyTypeInfo>(py: Python<'_>, message: String, place: &str, cause: &str, remedy: &str) -> PyErr {
+    let error = PyErr::new::<E, _>(message);
+    let value = error.value(py);
+    for (name, text) in [("place", place), ("cause", cause), ("remedy", remedy)] {
+        if let Err(failed) = value.setattr(name, text) {
+            return failed;
+        }
+    }
+    error
+}
+
+/// A description that cannot be used.
+pub(crate) fn spec(py: Python<'_>, error: &p4cc_netsim::SpecError) -> PyErr {
+    raise::<SpecError>(py, error.to_string(), &error.path, &error.cause, &error.remedy)
+}
+
+/// A sender's configuration that cannot be used.
+pub(crate) fn config(py: Python<'_>, error: &p4cc_cc::ConfigError) -> PyErr {
+    raise::<SpecError>(py, error.to_string(), &error.place, &error.cause, &error.remedy)
+}
+
+/// JSON that is not a configuration.
+pub(crate) fn json(py: Python<'_>, path: &str, cause: &str) -> PyErr {
+    let remedy = "see the list of algorithms for names and parameters";
+    raise::<SpecError>(py, format!("{path}: {cause}; {remedy}"), path, cause, remedy)
+}
+
+/// A run that ended before its time.
+pub(crate) fn run(py: Python<'_>, error: &p4cc_netsim::RunError) -> PyErr {
+    match error {
+        p4cc_netsim::RunError::Spec(error) => spec(py, error),
+        error => raise::<RunError>(py, error.to_string(), "", &error.to_string(), ""),
+    }
+}
+
+/// The server, or a call to it at the wrong time.
+pub(crate) fn server(py: Python<'_>, cause: &str, remedy: &str) -> PyErr {
+    let message = if remedy.is_empty() { cause.to_owned() } else { format!("{cause}; {remedy}") };
+    raise::<ServerError>(py, message, "", cause, remedy)
+}
+
+/// A program with errors was asked for what only a good one has.
+pub(crate) fn not_compiled(py: Python<'_>, name: &str, rendered: &str) -> PyErr {
+    let remedy = "correct the program; its diagnostics say where";
+    raise::<CompileError>(py, format!("{name} does not compile\n{rendered}"), name, rendered, remedy)
+}

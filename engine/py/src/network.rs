@@ -1,0 +1,201 @@
+//! The virtual-time network and its P4Runtime server.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+
+use p4cc_netsim::{NetworkSpec, Results, RunError, run_many};
+use p4cc_p4runtime::{Devices, NoSuchDevice, Server};
+use p4cc_switch::{Packet, Switch};
+use p4cc_units::Time;
+use parking_lot::{FairMutex, Mutex};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::result::RunResult;
+use crate::{errors, interrupt};
+
+/// The network behind one lock: a run holds it from start to end, requests of controllers take it in between.
+struct Shared(FairMutex<p4cc_netsim::Network>);
+
+impl Devices for Shared {
+    fn ids(&self) -> Vec<u64> {
+        self.0.lock().device_ids().collect()
+    }
+
+    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch)) -> Result<(), NoSuchDevice> {
+        let mut network = self.0.lock();
+        f(network.switch_mut(device_id).ok_or(NoSuchDevice(device_id))?);
+        Ok(())
+    }
+
+    fn packet_out(&self, device_id: u64, packet: Packet) -> Result<(), NoSuchDevice> {
+        let mut network = self.0.lock();
+        let now = network.now();
+        network.switch_mut(device_id).ok_or(NoSuchDevice(device_id))?.packet_out(now, packet);
+        Ok(())
+    }
+}
+
+/// A virtual-time network.
+#[pyclass(frozen, module = "p4cc._engine")]
+pub(crate) struct Network {
+    shared: Arc<Shared>,
+    server: Mutex<Option<Server>>,
+}
+
+impl Network {
+    fn new(network: p4cc_netsim::Network) -> Self {
+        Self { shared: Arc::new(Shared(FairMutex::new(network))), server: Mutex::new(None) }
+    }
+
+    /// Runs `work` on the network without the interpreter's lock.
+    fn with<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut p4cc_netsim::Network) -> T + Send) -> T {
+        py.detach(|| work(&mut self.shared.0.lock()))
+    }
+
+    /// Hands what the switches hold for controllers to the server, if there is one.
+    fn deliver(&self, now: Time) {
+        if let Some(server) = &*self.server.lock() {
+            server.deliver(now);
+        }
+    }
+
+    fn run_to(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<f64>) -> Result<(), RunError> + Send,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        let ran = interrupt::run(
+            py,
+            |cancel, sender| {
+                let (ran, now) = {
+                    let mut network = self.shared.0.lock();
+                    let ran = work(&mut network, cancel, sender);
+                    (ran, network.now())
+                };
+                self.deliver(now);
+                ran
+            },
+            |_, share| progress.map_or(Ok(()), |progress| progress.call1((share,)).map(|_| ())),
+        )?;
+        ran.map_err(|error| errors::run(py, &error))
+    }
+}
+
+#[pymethods]
+impl Network {
+    #[new]
+    #[pyo3(signature = (spec_json, seed = 0))]
+    fn py_new(py: Python<'_>, spec_json: &str, seed: u64) -> PyResult<Self> {
+        let built = py.detach(|| {
+            NetworkSpec::from_json(spec_json).and_then(|spec| p4cc_netsim::Network::build(spec, seed))
+        });
+        built.map(Self::new).map_err(|error| errors::spec(py, &error))
+    }
+
+    #[getter]
+    fn seed(&self, py: Python<'_>) -> u64 {
+        self.with(py, |network| network.seed())
+    }
+
+    #[getter]
+    fn now_ns(&self, py: Python<'_>) -> u64 {
+        self.with(py, |network| network.now().as_ns())
+    }
+
+    #[getter]
+    fn has_ended(&self, py: Python<'_>) -> bool {
+        self.with(py, |network| network.has_ended())
+    }
+
+    #[getter]
+    fn device_ids(&self, py: Python<'_>) -> Vec<u64> {
+        self.with(py, |network| network.device_ids().collect())
+    }
+
+    #[pyo3(signature = (address = "127.0.0.1:0"))]
+    fn serve(&self, py: Python<'_>, address: &str) -> PyResult<String> {
+        let addr: SocketAddr = address.parse().map_err(|_| {
+            errors::server(py, &format!("{address:?} is no address"), "give IP:PORT, such as 127.0.0.1:9559")
+        })?;
+        let devices: Arc<dyn Devices> = Arc::clone(&self.shared) as Arc<dyn Devices>;
+        let started = py.detach(|| {
+            let mut running = self.server.lock();
+            if let Some(server) = &*running {
+                return Err(format!("the server runs already at {}", server.local_addr()));
+            }
+            let server = Server::start(addr, devices).map_err(|error| error.to_string())?;
+            let local_addr = server.local_addr();
+            *running = Some(server);
+            Ok(local_addr.to_string())
+        });
+        started.map_err(|cause| errors::server(py, &cause, ""))
+    }
+
+    fn stop_server(&self, py: Python<'_>) {
+        py.detach(|| {
+            let server = self.server.lock().take();
+            if let Some(server) = server {
+                server.stop();
+            }
+        });
+    }
+
+    fn fork(&self, py: Python<'_>, seed: u64) -> PyResult<Self> {
+        let forked = self.with(py, |network| network.fork(seed));
+        forked.map(Self::new).map_err(|error| errors::spec(py, &error))
+    }
+
+    fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<()> {
+        let until = Time::from_ns(time_ns.min(p4cc_netsim::spec::MAX_TIME_NS));
+        self.run_to(py, |network, cancel, _| network.run_until_or_cancelled(until, cancel), None)
+    }
+
+    #[pyo3(signature = (progress = None))]
+    fn run(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+        self.run_to(
+            py,
+            |network, cancel, sender| {
+                network.run_to_end(cancel, &mut |at| {
+                    // Nobody listens any more only when the caller has gone.
+                    let _ = sender.send(at.now_ns as f64 / at.stop_ns.max(1) as f64);
+                })
+            },
+            progress,
+        )
+    }
+
+    #[pyo3(signature = (seeds, jobs = 1, progress = None))]
+    fn run_many(
+        &self,
+        py: Python<'_>,
+        seeds: Vec<u64>,
+        jobs: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<RunResult>> {
+        if jobs == 0 {
+            return Err(PyValueError::new_err("jobs: 0 runs nothing; give 1 or more"));
+        }
+        let outcomes: Vec<Result<Results, RunError>> = interrupt::run(
+            py,
+            |cancel, sender| {
+                let network = self.shared.0.lock();
+                let sender = Mutex::new(sender);
+                run_many(&network, &seeds, jobs, cancel, &|done| {
+                    // As above.
+                    let _ = sender.lock().send(done);
+                })
+            },
+            |_, done| progress.map_or(Ok(()), |progress| progress.call1((done,)).map(|_| ())),
+        )?;
+        let results = outcomes.into_iter().map(|outcome| outcome.map(RunResult::new));
+        results.map(|result| result.map_err(|error| errors::run(py, &error))).collect()
+    }
+
+    fn result(&self, py: Python<'_>) -> RunResult {
+        RunResult::new(self.with(py, |network| network.results()))
+    }
+}

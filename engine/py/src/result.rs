@@ -1,0 +1,102 @@
+//! Results of a run as Python values: numbers in a dict, tables as buffers.
+
+use p4cc_netsim::{Column, Results, Table};
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use serde_json::Value;
+
+/// Tables and summary of one run.
+#[pyclass(frozen, module = "p4cc._engine")]
+pub(crate) struct RunResult {
+    results: Results,
+}
+
+impl RunResult {
+    pub(crate) fn new(results: Results) -> Self {
+        Self { results }
+    }
+
+    fn find(&self, name: &str) -> PyResult<&Table> {
+        let known = || self.results.tables.iter().map(|table| table.name).collect::<Vec<_>>().join(", ");
+        self.results
+            .table(name)
+            .ok_or_else(|| PyKeyError::new_err(format!("there is no table {name:?}; there are {}", known())))
+    }
+}
+
+#[pymethods]
+impl RunResult {
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.results.summary.seed
+    }
+
+    #[getter]
+    fn tables(&self) -> Vec<&'static str> {
+        self.results.tables.iter().map(|table| table.name).collect()
+    }
+
+    fn summary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let summary = PyDict::new(py);
+        let json = serde_json::to_value(&self.results.summary)
+            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
+        for (key, value) in json.as_object().into_iter().flatten() {
+            set_number(&summary, key, value)?;
+        }
+        Ok(summary)
+    }
+
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (name, column) in &self.find(name)?.columns {
+            columns.set_item(name, buffer(py, column)?)?;
+        }
+        Ok(columns)
+    }
+
+    fn texts(&self, table: &str, column: &str) -> PyResult<Vec<String>> {
+        match self.find(table)?.column(column) {
+            Some(Column::Text { values, .. }) => Ok(values.clone()),
+            Some(_) => {
+                Err(PyKeyError::new_err(format!("column {column:?} of table {table:?} holds numbers")))
+            }
+            None => Err(PyKeyError::new_err(format!("table {table:?} has no column {column:?}"))),
+        }
+    }
+}
+
+fn set_number(summary: &Bound<'_, PyDict>, key: &str, value: &Value) -> PyResult<()> {
+    match value {
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => summary.set_item(key, number),
+            (None, Some(number)) => summary.set_item(key, number),
+            (None, None) => summary.set_item(key, number.as_f64()),
+        },
+        Value::String(text) => summary.set_item(key, text),
+        Value::Bool(value) => summary.set_item(key, value),
+        other => summary.set_item(key, other.to_string()),
+    }
+}
+
+/// The type of a column and its values in little-endian order.
+fn buffer<'py>(py: Python<'py>, column: &Column) -> PyResult<(&'static str, Bound<'py, PyBytes>)> {
+    fn fill<'py, const N: usize, T: Copy>(
+        py: Python<'py>,
+        rows: &[T],
+        bytes: impl Fn(T) -> [u8; N],
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        PyBytes::new_with(py, rows.len() * N, |out| {
+            for (place, row) in out.chunks_exact_mut(N).zip(rows) {
+                place.copy_from_slice(&bytes(*row));
+            }
+            Ok(())
+        })
+    }
+    Ok(match column {
+        Column::U64(rows) => ("uint64", fill(py, rows, u64::to_le_bytes)?),
+        Column::I64(rows) => ("int64", fill(py, rows, i64::to_le_bytes)?),
+        Column::F64(rows) => ("float64", fill(py, rows, f64::to_le_bytes)?),
+        Column::Text { codes, .. } => ("text", fill(py, codes, u32::to_le_bytes)?),
+    })
+}
