@@ -7,13 +7,13 @@
 // expect 1 0705 0000 00000000
 #include "include/v1.p4"
 
-control Lookup(in bit<8> key, out bit<8> result)(bit<8> otherwise) {
+control Lookup(in bit<8> wanted, out bit<8> result)(bit<8> otherwise) {
     bit<8> found;
     action set(bit<8> value) {
         found = value;
     }
     table t {
-        key = { key: exact; }
+        key = { wanted: exact; }
         actions = { set; NoAction; }
         default_action = NoAction();
     }

@@ -262,14 +262,17 @@ impl Checker {
             let shown = self.hir.show(ty);
             self.error(*span, format!("an enum is stored as `bit<W>` or `int<W>`, not as `{shown}`"));
         }
-        let ty = underlying.map(|(ty, _)| self.hir.underlying(&ty).clone()).filter(|ty| *ty != Ty::Unknown);
+        let written = underlying.is_some();
+        let ty = underlying.map(|(ty, _)| self.hir.underlying(&ty).clone()).filter(Ty::is_fixed);
+        let wrong = written && ty.is_none();
         let mut made: Vec<(String, BigInt)> = Vec::with_capacity(members.len());
         for (index, member) in members.iter().enumerate() {
             if made.iter().any(|(old, _)| *old == member.name.name) {
                 self.error(member.name.span, format!("enum member `{}` is declared twice", member.name.name));
                 continue;
             }
-            let value = self.enum_value(ty.as_ref(), member).unwrap_or_else(|| BigInt::from(index));
+            let given = if wrong { None } else { self.enum_value(ty.as_ref(), member) };
+            let value = given.unwrap_or_else(|| BigInt::from(index));
             made.push((member.name.name.clone(), value));
         }
         let id = EnumId::from_index(self.hir.enums.len());

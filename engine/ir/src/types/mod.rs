@@ -42,7 +42,8 @@ pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
     for decl in &program.decls {
         checker.global_decl(decl);
     }
-    checker.finish()
+    let end = program.decls.last().map_or(Span::default(), |decl| decl.span);
+    checker.finish(end)
 }
 
 /// Where the checker is, for what is allowed only in some places.
@@ -201,10 +202,10 @@ impl Checker {
         Some(result)
     }
 
-    fn finish(mut self) -> (Program, Vec<Diagnostic>) {
+    fn finish(mut self, end: Span) -> (Program, Vec<Diagnostic>) {
         let failed = self.diagnostics.iter().any(|d| d.severity == Severity::Error);
         if !failed && self.hir.main.is_none() {
-            self.push(Diagnostic::error(Span::default(), "the program has no `main`").with_help(
+            self.push(Diagnostic::error(end, "the program has no `main`").with_help(
                 "end the program with an instance of the architecture's package: `V1Switch(...) main;`",
             ));
         }

@@ -199,6 +199,7 @@ impl Checker {
             if matches!(&b.kind, ExprKind::Const(Value::Int(value)) if *value == 0.into()) {
                 return self.poison_error(span, FoldError::DivisionByZero.message());
             }
+            self.warn_run_time_division(&b, span);
         }
         let compares = matches!(op, BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge);
         let ty = if compares { Ty::Bool } else { a.ty.clone() };
@@ -206,6 +207,17 @@ impl Checker {
             return self.folded(value::binary(op, left, right, &a.ty), ty, span);
         }
         Expr { kind: ExprKind::Binary(op, Box::new(a), Box::new(b)), ty, span }
+    }
+
+    /// The language defines division at compile time only; this engine and BMv2 divide at run time too.
+    fn warn_run_time_division(&mut self, divisor: &Expr, span: Span) {
+        if matches!(divisor.kind, ExprKind::Const(_)) {
+            return;
+        }
+        self.push(
+            Diagnostic::warning(span, "division by a value that is not known at compile time")
+                .with_help("other P4 compilers refuse it; divide by a constant"),
+        );
     }
 
     fn shift(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {

@@ -1,0 +1,17 @@
+// What the engine does not run yet is said, never dropped.
+#include "../run/include/v1.p4"
+
+T generic<T>(in T x) { return x; } //~ ERROR not supported yet: generic functions
+
+control Generic<T>(in T x) { //~ ERROR not supported yet: generic controls
+    apply { }
+}
+
+header inner_h { inner_t x; } //~ ERROR type `inner_t` is not declared
+
+control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
+    apply {
+        for (bit<8> i in hdr.data) { } //~ ERROR not supported yet: `for` over a list
+        bit<16> n = hdr.data.c[hdr.data.a +: 4]; //~ ERROR not supported yet: slices whose place
+    }
+}

@@ -1,0 +1,205 @@
+//! Functions in the making, and temporaries.
+//!
+//! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live for one
+//! statement; counts of variables and instructions never pass their limits, whatever the input says.
+
+use std::collections::HashMap;
+
+use crate::{BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType, limits};
+
+use super::number;
+
+/// A block whose end may still be open.
+struct Open {
+    label: String,
+    insts: Vec<Inst>,
+    end: Option<Terminator>,
+}
+
+/// Variables, and the function being written.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub vars: Vec<Var>,
+    blocks: Vec<Open>,
+    at: usize,
+    insts: usize,
+    temps: HashMap<VarType, (Vec<VarId>, usize)>,
+    /// A limit that was passed; the program cannot be used.
+    pub overflow: Option<String>,
+}
+
+impl Builder {
+    /// A new variable. Past the limit it is an old one, and `overflow` says so.
+    pub fn var(&mut self, name: String, ty: VarType, kind: VarKind) -> VarId {
+        if self.vars.len() >= limits::MAX_VARS {
+            self.overflow.get_or_insert_with(|| format!("more than {} variables", limits::MAX_VARS));
+            return VarId(0);
+        }
+        self.vars.push(Var { name, ty, kind });
+        VarId::from_index(self.vars.len() - 1)
+    }
+
+    /// A variable of its own for some purpose.
+    pub fn local(&mut self, name: impl Into<String>, width: u32) -> VarId {
+        self.var(name.into(), VarType::Bit(width), VarKind::Local)
+    }
+
+    /// A temporary of this statement.
+    pub fn temp(&mut self, width: u32) -> VarId {
+        let ty = VarType::Bit(width);
+        let free = self.temps.get_mut(&ty).and_then(|(vars, used)| {
+            let var = vars.get(*used).copied();
+            *used += usize::from(var.is_some());
+            var
+        });
+        free.unwrap_or_else(|| {
+            let number = self.temps.get(&ty).map_or(0, |(vars, _)| vars.len());
+            let var = self.local(format!("$t{width}.{number}"), width);
+            let (vars, used) = self.temps.entry(ty).or_default();
+            vars.push(var);
+            *used = vars.len();
+            var
+        })
+    }
+
+    /// The next statement may use all temporaries again.
+    pub fn next_statement(&mut self) {
+        self.temps.values_mut().for_each(|(_, used)| *used = 0);
+    }
+
+    pub fn ty(&self, var: VarId) -> VarType {
+        self.vars.get(var.index()).map_or(VarType::Bit(1), |var| var.ty)
+    }
+
+    /// Starts a function with its entry block.
+    pub fn begin(&mut self) {
+        self.blocks.clear();
+        let entry = self.block("");
+        self.go_to(entry);
+        self.next_statement();
+    }
+
+    /// Ends the function; open blocks get `end`.
+    pub fn finish(&mut self, name: &str, end: &Terminator) -> Func {
+        let close = |open: Open| Block {
+            label: open.label,
+            insts: open.insts,
+            terminator: open.end.unwrap_or_else(|| end.clone()),
+        };
+        Func { name: name.to_owned(), blocks: self.blocks.drain(..).map(close).collect() }
+    }
+
+    pub fn block(&mut self, label: &str) -> BlockId {
+        self.blocks.push(Open { label: label.to_owned(), insts: Vec::new(), end: None });
+        BlockId::from_index(self.blocks.len() - 1)
+    }
+
+    pub fn go_to(&mut self, block: BlockId) {
+        self.at = block.index();
+    }
+
+    /// Ends the current block, if it is open.
+    pub fn end(&mut self, terminator: Terminator) {
+        if let Some(open) = self.blocks.get_mut(self.at) {
+            open.end.get_or_insert(terminator);
+        }
+    }
+
+    /// Ends the current block with a jump, and goes on there.
+    pub fn fall_into(&mut self, block: BlockId) {
+        self.end(Terminator::Jump(block));
+        self.go_to(block);
+    }
+
+    pub fn emit(&mut self, inst: Inst) {
+        if self.insts >= limits::MAX_INSTS {
+            self.overflow.get_or_insert_with(|| format!("more than {} instructions", limits::MAX_INSTS));
+            return;
+        }
+        if let Some(open) = self.blocks.get_mut(self.at) {
+            open.insts.push(inst);
+            self.insts += 1;
+        }
+    }
+
+    /// `dst = src`, written by the instruction that made `src` where that is the last one.
+    pub fn store(&mut self, dst: VarId, src: Operand) {
+        let last = self.blocks.get_mut(self.at).and_then(|open| open.insts.last_mut());
+        let made = match last {
+            Some(
+                Inst::Binary { dst, .. }
+                | Inst::Unary { dst, .. }
+                | Inst::Resize { dst, .. }
+                | Inst::Slice { dst, .. }
+                | Inst::Lookahead { dst },
+            ) => Some(dst),
+            _ => None,
+        };
+        match made {
+            Some(made) if src == Operand::Var(*made) && self.is_temp(src.clone()) => self.retarget(dst),
+            _ => self.emit(Inst::Assign { dst, src }),
+        }
+    }
+
+    fn is_temp(&self, operand: Operand) -> bool {
+        let Operand::Var(var) = operand else { return false };
+        self.temps.get(&self.ty(var)).is_some_and(|(vars, _)| vars.contains(&var))
+    }
+
+    fn retarget(&mut self, to: VarId) {
+        if let Some(
+            Inst::Binary { dst, .. }
+            | Inst::Unary { dst, .. }
+            | Inst::Resize { dst, .. }
+            | Inst::Slice { dst, .. }
+            | Inst::Lookahead { dst },
+        ) = self.blocks.get_mut(self.at).and_then(|open| open.insts.last_mut())
+        {
+            *dst = to;
+        }
+    }
+
+    /// A binary operation on operands of `width` bits; comparisons give one bit.
+    pub fn binary(&mut self, op: BinOp, width: u32, a: Operand, b: Operand) -> Operand {
+        let compares = matches!(op, BinOp::Eq | BinOp::Ne | BinOp::Lt { .. } | BinOp::Le { .. });
+        let dst = self.temp(if compares { 1 } else { width });
+        self.emit(Inst::Binary { dst, op, a, b });
+        Operand::Var(dst)
+    }
+
+    /// An operand with another width.
+    pub fn resize(&mut self, operand: Operand, from: u32, signed: bool, width: u32) -> Operand {
+        match operand {
+            same if from == width => same,
+            Operand::Const(bits) => Operand::Const(number::resized(&bits, signed, width)),
+            src @ Operand::Var(_) => {
+                let dst = self.temp(width);
+                self.emit(Inst::Resize { dst, src, signed });
+                Operand::Var(dst)
+            }
+        }
+    }
+
+    /// `cond ? a : b` on `width` bits, without a branch.
+    pub fn select(&mut self, cond: Operand, width: u32, a: Operand, b: Operand) -> Operand {
+        let mask = self.resize(cond, 1, true, width);
+        let differ = self.binary(BinOp::Xor, width, a, b.clone());
+        let chosen = self.binary(BinOp::And, width, differ, mask);
+        self.binary(BinOp::Xor, width, chosen, b)
+    }
+
+    /// Complement of one bit.
+    pub fn not(&mut self, flag: Operand) -> Operand {
+        self.binary(BinOp::Xor, 1, flag, bit(true))
+    }
+}
+
+/// A constant of one bit.
+pub(super) fn bit(value: bool) -> Operand {
+    constant(1, u64::from(value))
+}
+
+/// A constant.
+pub(super) fn constant(width: u32, value: u64) -> Operand {
+    Operand::Const(Bits::from_u128(width, u128::from(value)))
+}
