@@ -205,6 +205,26 @@ impl Network {
         Ok(network)
     }
 
+    /// The same switches, as the control plane left them, at the start of a run of another description. It must have
+    /// the same switches with the same ports and rates in the same order; all else may differ.
+    ///
+    /// # Errors
+    /// The first value of the description that cannot be used, or a switch that differs.
+    pub fn with_spec(&self, spec: NetworkSpec) -> Result<Self, SpecError> {
+        let fresh = Self::build(spec, self.seed)?;
+        if fresh.topology.switches != self.topology.switches {
+            let remedy = "build a new network and install its switches again";
+            return Err(SpecError::new("switches", "they differ from those of the network", remedy));
+        }
+        let switches = self.switches.iter().map(|node| node.switch.fork(self.seed)).collect();
+        Self::start(fresh.spec, fresh.topology, switches, self.seed)
+    }
+
+    /// The description.
+    pub fn spec(&self) -> &NetworkSpec {
+        &self.spec
+    }
+
     fn host_node(&self, host: u32) -> u32 {
         self.switches.len() as u32 + host
     }

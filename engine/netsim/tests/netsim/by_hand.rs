@@ -1,0 +1,88 @@
+//! Times and orders that a pencil gives.
+
+use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_units::Time;
+use serde_json::{Value, json};
+
+use crate::support::{Incast, incast};
+
+/// Two hosts on one 10 Gb/s wire of 50 us each way.
+fn pair(flow: Value) -> Network {
+    let host = |name: &str, last: u8, peer: u8| {
+        json!({
+            "name": name, "mac": format!("02:00:00:00:00:{last:02x}"), "ipv4": format!("10.0.0.{last}"),
+            "gateway_mac": format!("02:00:00:00:00:{peer:02x}"),
+        })
+    };
+    let spec = json!({
+        "switches": [],
+        "hosts": [host("a", 1, 2), host("b", 2, 1)],
+        "links": [{"a": {"node": "a"}, "b": {"node": "b"}, "rate_bps": 10_000_000_000_u64, "delay_ns": 50_000}],
+        "algorithms": {"reno": {}},
+        "flows": [flow],
+        "stop_ns": 1_000_000_000,
+        "limits": {"max_events": 1_000_000},
+    });
+    let spec = NetworkSpec::from_json(&spec.to_string()).expect("a right description");
+    Network::build(spec, 1).expect("a right description")
+}
+
+fn flow_times(results: &Results, column: &str) -> Vec<i64> {
+    match results.table("flows").and_then(|table| table.column(column)) {
+        Some(Column::I64(values)) => values.clone(),
+        other => panic!("{column}: {other:?}"),
+    }
+}
+
+#[test]
+fn one_segment_takes_a_packet_time_an_ack_time_and_the_round_trip() {
+    let mut network = pair(json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 1436, "algorithm": "reno"}));
+    network.run_until(Time::MAX).expect("few events");
+    // 1,500 B take 1,200 ns and 64 B take 51.2 ns at 10 Gb/s: 100,000 + 1,200 + 51.2.
+    let results = network.results();
+    assert_eq!(flow_times(&results, "finish_ns"), [101_251]);
+    assert_eq!(flow_times(&results, "received_ns"), [51_200]);
+    assert_eq!((results.summary.packet_hops, results.summary.flows_completed), (2, 1));
+    assert!((results.summary.goodput_bps - 1_436.0 * 8.0 / 101_251.2e-9).abs() < 1.0);
+}
+
+#[test]
+fn the_second_round_sends_two_segments_back_to_back() {
+    let mut network =
+        pair(json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 3 * 1436, "algorithm": "reno"}));
+    network.run_until(Time::MAX).expect("few events");
+    // Second round: two packets from 101,251.2 ns, the later one's ACK after 2,400 + 100,000 + 51.2.
+    assert_eq!(flow_times(&network.results(), "finish_ns"), [203_702]);
+}
+
+#[test]
+fn a_flow_starts_when_it_is_told_and_time_stops_between_runs() {
+    let flow =
+        json!({"id": 7, "src": "a", "dst": "b", "size_bytes": 1436, "algorithm": "reno", "start_ns": 5_000});
+    let mut network = pair(flow);
+    network.run_until(Time::from_ns(5_000 + 101_251)).expect("few events");
+    assert_eq!(flow_times(&network.results(), "finish_ns"), [-1]);
+    assert_eq!(network.now(), Time::from_ns(106_251));
+    network.run_until(Time::from_ns(106_252)).expect("few events");
+    assert_eq!(flow_times(&network.results(), "finish_ns"), [106_251]);
+    assert_eq!(flow_times(&network.results(), "fct_ns"), [101_251]);
+    assert!(network.has_ended());
+}
+
+#[test]
+fn packets_of_one_instant_pass_the_switch_by_port_number() {
+    let mut network = incast(&Incast {
+        senders: 3,
+        size_bytes: 1_436,
+        start_jitter_ns: 0,
+        buffer_pkts: 10,
+        k: 10,
+        k_dc: 10,
+        algorithm: "{}",
+        record: "{}",
+    });
+    network.run_until(Time::MAX).expect("few events");
+    // All three arrive at 26,200 ns; host 1 is on the lowest port. They leave 1,200 ns after each other.
+    let received = flow_times(&network.results(), "received_ns");
+    assert_eq!(received, [52_400, 53_600, 54_800]);
+}

@@ -1,0 +1,94 @@
+//! What is wrong with a description is said with path, cause and remedy.
+
+use p4cc_netsim::{Network, NetworkSpec};
+use serde_json::{Value, json};
+
+fn right() -> Value {
+    json!({
+        "switches": [{"name": "s", "device_id": 1, "ports": [
+            {"port": 1, "queue_capacity_pkts": 10}, {"port": 2, "queue_capacity_pkts": 10},
+        ]}],
+        "hosts": [
+            {"name": "a", "mac": "02:00:00:00:00:0a", "ipv4": "10.0.0.1"},
+            {"name": "b", "mac": "02:00:00:00:00:0b", "ipv4": "10.0.0.2"},
+        ],
+        "links": [
+            {"a": {"node": "a"}, "b": {"node": "s", "port": 1}, "rate_bps": 1_000_000, "delay_ns": 1},
+            {"a": {"node": "b"}, "b": {"node": "s", "port": 2}, "rate_bps": 1_000_000, "delay_ns": 1},
+        ],
+        "algorithms": {"reno": {}},
+        "flows": [{"id": 1, "src": "a", "dst": "b", "size_bytes": 1000, "algorithm": "reno"}],
+        "stop_ns": 1_000_000,
+        "limits": {"max_events": 1000},
+    })
+}
+
+fn message(change: impl FnOnce(&mut Value)) -> String {
+    let mut spec = right();
+    change(&mut spec);
+    let spec = match NetworkSpec::from_json(&spec.to_string()) {
+        Ok(spec) => spec,
+        Err(error) => return error.to_string(),
+    };
+    Network::build(spec, 1).map_or_else(|error| error.to_string(), |_| "fine".to_owned())
+}
+
+#[test]
+fn every_error_names_path_cause_and_remedy() {
+    assert_eq!(message(|_| {}), "fine");
+    let cases: [(&str, Value, &str); 20] = [
+        (
+            "/switches/0/ports/0/queue_capacity_pkts",
+            json!(0),
+            "switches[0].ports[0].queue_capacity_pkts: 0 packets",
+        ),
+        (
+            "/switches/0/ports/0/queue_capacity_pkts",
+            json!(-1),
+            "switches[0].ports[0].queue_capacity_pkts: invalid value",
+        ),
+        ("/switches/0/ports/0/port", json!(600), "links[0].b.port: switch \"s\" has no port 1"),
+        ("/switches/0/device_id", json!(0), "switches[0].device_id: 0 is no P4Runtime device id"),
+        ("/switches/0/name", json!("a"), "hosts[0].name: the name \"a\" is used twice"),
+        ("/hosts/0/mac", json!("02:00"), "hosts[0].mac: \"02:00\" is no MAC address"),
+        ("/hosts/0/ipv4", json!("10.0.0.2"), "hosts[1].ipv4: 10.0.0.2 is the address of \"a\" too"),
+        ("/hosts/0/ipv4", json!("10.0.0"), "hosts[0].ipv4: invalid IPv4 address"),
+        ("/links/0/rate_bps", json!(0), "links[0].rate_bps: 0 is out of range"),
+        ("/links/0/loss", json!(1.5), "links[0].loss: 1.5 is no share of packets"),
+        ("/links/0/framing_bytes", json!(999), "links[0].framing_bytes: 999 is out of range"),
+        ("/links/0/b/port", json!(2), "links[1].b: another link uses s:2"),
+        ("/links/0/b/port", json!(3), "links[0].b.port: switch \"s\" has no port 3"),
+        ("/links/0/a/node", json!("x"), "links[0].a.node: there is no switch or host \"x\""),
+        ("/links/0/a/port", json!(1), "links[0].a.port: host \"a\" has one interface"),
+        ("/flows/0/dst", json!("a"), "flows[0].dst: \"a\" would send to itself"),
+        ("/flows/0/dst", json!("s"), "flows[0].dst: \"s\" is a switch"),
+        (
+            "/flows/0/algorithm",
+            json!("cubic"),
+            "flows[0].algorithm: there is no algorithm \"cubic\"; name one of: reno",
+        ),
+        ("/flows/0/priority", json!(8), "flows[0].priority: 8 is out of range"),
+        ("/stop_ns", json!(0), "stop_ns: 0 is out of range"),
+    ];
+    for (pointer, value, want) in cases {
+        let got = message(|spec| set(spec, pointer, value));
+        assert!(got.starts_with(want), "{pointer}: {got}");
+        assert!(got.contains("; "), "a remedy is missing: {got}");
+    }
+}
+
+/// Sets a value, adding the last key if it is not there.
+fn set(spec: &mut Value, pointer: &str, value: Value) {
+    let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+    spec.pointer_mut(parent).expect("a parent")[key] = value;
+}
+
+#[test]
+fn missing_and_repeated_things_are_found() {
+    let got = message(|spec| spec["flows"] = json!([spec["flows"][0], spec["flows"][0]]));
+    assert!(got.starts_with("flows: flow id 1 is used twice"), "{got}");
+    let got = message(|spec| spec["links"] = json!([spec["links"][0]]));
+    assert!(got.starts_with("switches[0].ports[1]: port 2 of switch \"s\" has no link"), "{got}");
+    let got = message(|spec| spec["algorithms"]["reno"] = json!({"cc": {"slow_start": {"name": "gst"}}}));
+    assert!(got.starts_with("algorithms.reno.cc.slow_start.k: "), "{got}");
+}
