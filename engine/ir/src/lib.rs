@@ -29,12 +29,24 @@ use p4cc_syntax::{Diagnostic, Severity, ast};
 ///
 /// All findings are returned, warnings included; the program is there exactly if none of them is an error. Spans are
 /// those of the syntax tree. Never panics on any tree that the parser can give.
-pub fn compile(program: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
-    let (hir, mut diagnostics) = types::check(program);
+pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
+    let (hir, mut diagnostics) = types::check(tree);
     if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
         return (None, diagnostics);
     }
     let (program, found) = lower::lower(&hir, "main");
     diagnostics.extend(found);
+    // What the verifier refuses would run wrongly: an error of the compiler is an error for its user.
+    if let Some(violation) = program.as_ref().and_then(|program| verify::verify(program).into_iter().next()) {
+        let end = program_end(tree);
+        let message = format!("error of the compiler itself: {}: {}", violation.place, violation.message);
+        diagnostics.push(Diagnostic::error(end, message).with_help("please report it with the program"));
+        return (None, diagnostics);
+    }
     (program, diagnostics)
+}
+
+/// Where a program ends, for what concerns all of it.
+fn program_end(tree: &ast::Program) -> p4cc_syntax::Span {
+    tree.decls.last().map_or_else(p4cc_syntax::Span::default, |decl| decl.span)
 }

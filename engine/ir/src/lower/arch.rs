@@ -41,6 +41,7 @@ impl Lowerer<'_> {
                 return None;
             }
         }
+        self.core_errors(main.span)?;
         for id in self.hir.global_instances.clone() {
             if self.hir.main != Some(id) {
                 self.elaborate(id)?;
@@ -67,6 +68,27 @@ impl Lowerer<'_> {
         self.controller_headers()?;
         let package_annotations = main.annotations.texts.clone();
         Some(self.assemble(name, v1model, package_annotations))
+    }
+
+    /// The engine sets core.p4's errors by their positions.
+    fn core_errors(&mut self, span: Span) -> Option<()> {
+        const NAMES: [&str; 7] = [
+            "NoError",
+            "PacketTooShort",
+            "NoMatch",
+            "StackOutOfBounds",
+            "HeaderTooShort",
+            "ParserTimeout",
+            "ParserInvalidArgument",
+        ];
+        if self.hir.errors.iter().map(String::as_str).take(NAMES.len()).eq(NAMES) {
+            return Some(());
+        }
+        self.push(
+            Diagnostic::error(span, "the program's first errors are not those of core.p4, in their order")
+                .with_help("include the core.p4 that comes with the engine before declaring errors"),
+        );
+        None
     }
 
     fn assemble(&mut self, name: &str, v1model: V1Model, package_annotations: Vec<String>) -> Program {

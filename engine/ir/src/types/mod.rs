@@ -42,8 +42,7 @@ pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
     for decl in &program.decls {
         checker.global_decl(decl);
     }
-    let end = program.decls.last().map_or(Span::default(), |decl| decl.span);
-    checker.finish(end)
+    checker.finish(crate::program_end(program))
 }
 
 /// Where the checker is, for what is allowed only in some places.
