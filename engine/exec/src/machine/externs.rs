@@ -211,10 +211,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let line = format_log(format, args.iter().map(bits));
                 self.effect(|effects| effects.logs.push(line));
             }
-            ExternOp::Assert { cond, place } => {
-                if get(self.slots, *cond) == 0 {
-                    self.effect(|effects| effects.assertion_failures.push(place.to_string()));
-                }
+            ExternOp::Assert { cond, place } if get(self.slots, *cond) == 0 => {
+                self.effect(|effects| effects.assertion_failures.push(place.to_string()));
             }
             _ => {}
         }

@@ -18,6 +18,20 @@ use crate::{Frame, Pipeline};
 /// Most jumps of one control run. A control that loops on is cut off as by `exit`.
 pub const MAX_CONTROL_STEPS: u32 = 1 << 20;
 
+/// Does something and goes on with the next operation; with `self`, an error rejects the packet.
+macro_rules! next {
+    ($self:ident, $result:expr) => {{
+        if let Err(error) = $result {
+            return $self.reject(error);
+        }
+        continue;
+    }};
+    ($action:expr) => {{
+        $action;
+        continue;
+    }};
+}
+
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
@@ -76,11 +90,22 @@ fn clamp(shift: u8, value: i128) -> u64 {
 }
 
 #[inline(always)]
+fn copy_words(slots: &mut [u64], dst: u32, src: u32, words: u32) {
+    slots.copy_within(src as usize..(src + words) as usize, dst as usize);
+}
+
+#[inline(always)]
+fn shift_left(value: u64, amount: u64) -> u64 {
+    if amount < 64 { value << amount } else { 0 }
+}
+
+#[inline(always)]
 fn shift_right(value: u64, amount: u64) -> u64 {
     if amount < 64 { value >> amount } else { 0 }
 }
 
 impl<T: Trace> Run<'_, '_, '_, T> {
+    /// Runs from an address. The frequent operations stand in one match: a second one costs a jump each.
     fn run(&mut self, entry: u32, step_limit: u32) -> End {
         let code = self.code;
         let mut steps = step_limit;
@@ -92,23 +117,40 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         loop {
             let Some(&op) = code.ops.get(pc) else { return End::Done };
             pc += 1;
+            let s = &mut *self.slots;
             let to = match op {
-                Op::Jump { to } => to,
-                Op::Branch { cond, then, otherwise } => {
-                    if get(self.slots, cond) != 0 {
-                        then
-                    } else {
-                        otherwise
-                    }
+                Op::Move { dst, src } => next!(s[dst as usize] = s[src as usize]),
+                Op::CopyWords { dst, src, words } => next!(copy_words(s, dst, src, words)),
+                Op::SetWord { dst, value } => next!(s[dst as usize] = u64::from(value)),
+                Op::Not(shift, args) => next!(alu(s, args, |a, _| cut(shift, !a))),
+                Op::Add(shift, args) => next!(alu(s, args, |a, b| cut(shift, a.wrapping_add(b)))),
+                Op::Sub(shift, args) => next!(alu(s, args, |a, b| cut(shift, a.wrapping_sub(b)))),
+                Op::And(args) => next!(alu(s, args, |a, b| a & b)),
+                Op::Or(args) => next!(alu(s, args, |a, b| a | b)),
+                Op::Xor(args) => next!(alu(s, args, |a, b| a ^ b)),
+                Op::Shl(shift, args) => next!(alu(s, args, |a, b| cut(shift, shift_left(a, b)))),
+                Op::Shr(args) => next!(alu(s, args, shift_right)),
+                Op::Eq(args) => next!(alu(s, args, |a, b| u64::from(a == b))),
+                Op::Ne(args) => next!(alu(s, args, |a, b| u64::from(a != b))),
+                Op::Lt(args) => next!(alu(s, args, |a, b| u64::from(a < b))),
+                Op::Le(args) => next!(alu(s, args, |a, b| u64::from(a <= b))),
+                Op::Concat { low, args } => next!(alu(s, args, |a, b| a << low | b)),
+                Op::Truncate { shift, dst, src } => next!(s[dst as usize] = cut(shift, s[src as usize])),
+                Op::Slice { shift, low, dst, src } => {
+                    next!(s[dst as usize] = cut(shift, s[src as usize] >> low))
                 }
-                Op::Select(index) => match self.select(index) {
-                    Some(to) => to,
-                    None => return self.reject(core_errors::NO_MATCH),
-                },
-                Op::SelectSlow(index) => match self.select_slow(index) {
-                    Some(to) => to,
-                    None => return self.reject(core_errors::NO_MATCH),
-                },
+                Op::Extract { header } => next!(self, self.extract(header)),
+                Op::Verify { cond, error } => next!(self, self.verify(cond, error)),
+                Op::Emit { header } => next!(self.emit(header)),
+                Op::Count { counter, index } => next!(self.count(counter, index)),
+                Op::VerifyChecksum(index) => next!(self.verify_checksum(index)),
+                Op::UpdateChecksum(index) => next!(self.update_checksum(index)),
+                Op::Jump { to } => Some(to),
+                Op::Branch { cond, then, otherwise } => {
+                    Some(if get(s, cond) != 0 { then } else { otherwise })
+                }
+                Op::Select(index) => self.select(index),
+                Op::SelectSlow(index) => self.select_slow(index),
                 Op::Apply { table, hit, action } => {
                     if let Some(entry) = self.apply(table, hit, action) {
                         self.calls.push(pc as u32);
@@ -122,44 +164,28 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                     continue;
                 }
                 Op::Return => match self.calls.pop() {
-                    Some(back) => {
-                        pc = back as usize;
-                        continue;
-                    }
+                    Some(back) => next!(pc = back as usize),
                     None => return End::Done,
                 },
                 Op::Exit | Op::Accept => return End::Done,
-                Op::Reject => return End::Reject(get(self.slots, code.parser_error) as u32),
-                _ => match self.step(op) {
-                    Ok(()) => continue,
-                    Err(error) => return self.reject(error),
-                },
+                Op::Reject => return End::Reject(get(s, code.parser_error) as u32),
+                _ => next!(self, self.rare(op)),
             };
+            let Some(to) = to else { return self.reject(core_errors::NO_MATCH) };
             pc = to as usize;
             if T::ENABLED {
                 self.trace_block(pc);
             }
-            if steps == 0 {
-                return End::StepLimit;
-            }
-            steps -= 1;
+            let Some(left) = steps.checked_sub(1) else { return End::StepLimit };
+            steps = left;
         }
     }
 
-    /// Operations that go on with the next one; an error rejects the packet.
-    #[inline(always)]
-    fn step(&mut self, op: Op) -> Result<(), u32> {
+    /// The less frequent operations; an error rejects the packet.
+    fn rare(&mut self, op: Op) -> Result<(), u32> {
         let s = &mut *self.slots;
         match op {
-            Op::Move { dst, src } => s[dst as usize] = s[src as usize],
-            Op::CopyWords { dst, src, words } => {
-                s.copy_within(src as usize..(src + words) as usize, dst as usize);
-            }
-            Op::SetWord { dst, value } => s[dst as usize] = u64::from(value),
-            Op::Not(shift, args) => alu(s, args, |a, _| cut(shift, !a)),
             Op::Neg(shift, args) => alu(s, args, |a, _| cut(shift, a.wrapping_neg())),
-            Op::Add(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_add(b))),
-            Op::Sub(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_sub(b))),
             Op::Mul(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_mul(b))),
             Op::Div(args) => alu(s, args, |a, b| a.checked_div(b).unwrap_or(0)),
             Op::Mod(args) => alu(s, args, |a, b| a.checked_rem(b).unwrap_or(0)),
@@ -171,61 +197,36 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             Op::SubSatSigned(shift, args) => {
                 alu(s, args, |a, b| clamp(shift, i128::from(signed(shift, a)) - i128::from(signed(shift, b))))
             }
-            Op::And(args) => alu(s, args, |a, b| a & b),
-            Op::Or(args) => alu(s, args, |a, b| a | b),
-            Op::Xor(args) => alu(s, args, |a, b| a ^ b),
-            Op::Shl(shift, args) => alu(s, args, |a, b| if b < 64 { cut(shift, a << b) } else { 0 }),
-            Op::Shr(args) => alu(s, args, shift_right),
             Op::ShrSigned(shift, args) => {
                 alu(s, args, |a, b| cut(shift, (signed(shift, a) >> b.min(63)) as u64));
             }
-            Op::Eq(args) => alu(s, args, |a, b| u64::from(a == b)),
-            Op::Ne(args) => alu(s, args, |a, b| u64::from(a != b)),
-            Op::Lt(args) => alu(s, args, |a, b| u64::from(a < b)),
             Op::LtSigned(shift, args) => {
                 alu(s, args, |a, b| u64::from(signed(shift, a) < signed(shift, b)));
             }
-            Op::Le(args) => alu(s, args, |a, b| u64::from(a <= b)),
             Op::LeSigned(shift, args) => {
                 alu(s, args, |a, b| u64::from(signed(shift, a) <= signed(shift, b)));
             }
-            Op::Concat { low, args } => alu(s, args, |a, b| a << low | b),
-            Op::Truncate { shift, dst, src } => s[dst as usize] = cut(shift, s[src as usize]),
             Op::SignExtend { shift, from, dst, src } => {
                 s[dst as usize] = cut(shift, signed(from, s[src as usize]) as u64);
             }
-            Op::Slice { shift, low, dst, src } => s[dst as usize] = cut(shift, s[src as usize] >> low),
             Op::SetSlice { shift, low, dst, src } => {
                 let hole = (u64::MAX >> shift) << low;
                 s[dst as usize] = s[dst as usize] & !hole | s[src as usize] << low;
             }
-            _ => return self.step_out(op),
-        }
-        Ok(())
-    }
-
-    /// Operations that reach past the frame.
-    #[inline(always)]
-    fn step_out(&mut self, op: Op) -> Result<(), u32> {
-        match op {
-            Op::Extract { header } => return self.extract(header),
-            Op::Emit { header } => self.emit(header),
-            Op::Count { counter, index } => self.count(counter, index),
-            Op::VerifyChecksum(index) => self.verify_checksum(index),
-            Op::UpdateChecksum(index) => self.update_checksum(index),
-            Op::Verify { cond, error } => {
-                if get(self.slots, cond) == 0 {
-                    return Err(get(self.slots, error) as u32);
-                }
-            }
             Op::Advance { bits } => return self.advance(get(self.slots, bits)),
             Op::Lookahead { width, dst } => return self.lookahead(width, dst),
-            Op::PacketLength { dst, shift } => self.slots[dst as usize] = cut(shift, self.packet.len()),
+            Op::PacketLength { dst, shift } => s[dst as usize] = cut(shift, self.packet.len()),
             Op::Slow(index) => return self.slow(index),
             Op::Extern(index) => self.call_extern(index),
             _ => {}
         }
         Ok(())
+    }
+
+    /// `verify(cond, error)`
+    #[inline(always)]
+    fn verify(&self, cond: u32, error: u32) -> Result<(), u32> {
+        if get(self.slots, cond) != 0 { Ok(()) } else { Err(get(self.slots, error) as u32) }
     }
 
     #[inline]

@@ -50,7 +50,7 @@ impl KeyShape {
             } else {
                 shape.fields.push(Field { first: shape.words, shift: 0, width });
                 shape.words += width.div_ceil(64);
-                free = if width <= 64 { 64 - width } else { 0 };
+                free = 64u32.saturating_sub(width);
             }
             shape.bits += width;
         }
