@@ -6,9 +6,12 @@ use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Preprocessed text of every case and the tokens of it, as byte ranges.
-fn corpus() -> &'static [(String, Vec<(usize, usize)>)] {
-    static CORPUS: OnceLock<Vec<(String, Vec<(usize, usize)>)>> = OnceLock::new();
+/// Preprocessed text of a case and its tokens, as byte ranges.
+type Text = (String, Vec<(usize, usize)>);
+
+/// All cases.
+fn corpus() -> &'static [Text] {
+    static CORPUS: OnceLock<Vec<Text>> = OnceLock::new();
     CORPUS.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut files: Vec<PathBuf> = Vec::new();

@@ -113,8 +113,8 @@ impl Lowerer<'_> {
             }
             (Target::Place(Place::Stack(dst)), value) => self.assign_stack(dst, value, span),
             (Target::Place(Place::Union(dst)), value) => self.assign_union(dst, value, span),
-            (Target::Slice { base, base_width, lo, width }, Rvalue::Scalar(src)) => {
-                self.assign_slice(*base, base_width, lo, width, src, span)
+            (Target::Slice { base, base_width, lo, .. }, Rvalue::Scalar(src)) => {
+                self.assign_slice(*base, base_width, lo, src, span)
             }
             (Target::Element(stack, index), value) => self.assign_element(stack, index, value, ty, span),
             (Target::ElementField(stack, index, field), Rvalue::Scalar(src)) => {
@@ -125,22 +125,14 @@ impl Lowerer<'_> {
         }
     }
 
-    fn assign_slice(
-        &mut self,
-        base: Target,
-        base_width: u32,
-        lo: u32,
-        width: u32,
-        src: Operand,
-        span: Span,
-    ) -> Option<()> {
+    fn assign_slice(&mut self, base: Target, base_width: u32, lo: u32, src: Operand, span: Span) -> Option<()> {
         match base {
             Target::Place(Place::Scalar(dst)) => {
                 self.emit(Inst::SetSlice { dst, lo, src });
                 Some(())
             }
             Target::Slice { base, base_width, lo: outer, .. } => {
-                self.assign_slice(*base, base_width, outer + lo, width, src, span)
+                self.assign_slice(*base, base_width, outer + lo, src, span)
             }
             Target::ElementField(stack, index, field) => {
                 let whole = self.temp(VarType::Bit(base_width));

@@ -182,7 +182,7 @@ impl Checker {
         &mut self,
         cases: &[SwitchCase],
         mut label: impl FnMut(&mut Self, &ast::Expr) -> Option<T>,
-    ) -> (Vec<(Vec<T>, Vec<Stmt>)>, Vec<Stmt>) {
+    ) -> Cases<T> {
         let (mut made, mut default): (Vec<(Vec<T>, Vec<Stmt>)>, _) = (Vec::new(), Vec::new());
         let (mut open, mut open_default, mut default_seen) = (Vec::new(), false, false);
         for case in cases {
@@ -320,6 +320,9 @@ impl Checker {
         Some(StmtKind::ForRange { var, low, high, body })
     }
 }
+
+/// Cases of a switch with their labels, and the default's body.
+type Cases<T> = (Vec<(Vec<T>, Vec<Stmt>)>, Vec<Stmt>);
 
 /// A switch label, equal to another by its value whatever its place.
 struct EqualByValue(super::value::Value, Expr);
