@@ -17,6 +17,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 DEPS_STAMP := $(VENV)/.deps-stamp
 ENGINE_STAMP := $(VENV)/.engine-stamp
+ENGINE_LOG := $(VENV)/engine-build.log
 ENGINE_SOURCES := Cargo.toml Cargo.lock $(shell find engine host_agents \
 	\( -name '*.rs' -o -name Cargo.toml -o -path '*/p4include/*.p4' \) -not -path '*/tests/*' 2>/dev/null)
 
@@ -47,9 +48,8 @@ $(DEPS_STAMP): pyproject.toml uv.lock
 
 $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
 	@echo "setup: building the engine in release mode (minutes the first time)"
-	@$(BIN)/maturin develop --release --locked --skip-install --quiet || { \
-		echo "setup: building the engine failed; the compiler's messages stand above" >&2; exit 1; }
-	@$(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --uv >$(ENGINE_LOG) 2>&1 || { \
+		cat $(ENGINE_LOG) >&2; echo "setup: building the engine failed; the compiler's messages stand above" >&2; exit 1; }
 	@touch $@
 
 # Names every tool that is missing, with the remedy; as root it installs Debian's packages itself.
