@@ -4,7 +4,7 @@ Native module. Long calls release the interpreter's lock and end at Ctrl-C with 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, final
+from typing import Any, Literal, TypeAlias, final
 
 __all__ = [
     "CompileError",
@@ -22,7 +22,7 @@ __all__ = [
     "validate_sender",
 ]
 
-Column = tuple[Literal["uint64", "int64", "float64", "text"], bytes]
+Column: TypeAlias = tuple[Literal["uint64", "int64", "float64", "text"], bytes]
 """Type of a column and its values."""
 
 class EngineError(Exception):
@@ -95,9 +95,7 @@ class Program:
 def compile_p4(path: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
     """Compiles a P4-16 file. A file that cannot be read is a diagnostic."""
 
-def compile_p4_text(
-    name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...
-) -> Program:
+def compile_p4_text(name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
     """Compiles P4-16 source text; `name` stands in diagnostics, and quoted includes are looked up beside it."""
 
 @final
@@ -126,6 +124,11 @@ class Network:
         """Stops the server; does nothing when none runs."""
     def fork(self, seed: int) -> Network:
         """A network at time zero with the programs and entries of this one, without server."""
+    def exchange(self, fork: Network) -> None:
+        """Swaps the states of this network and a fork of it, so that this one's server shows what the fork did.
+
+        Controllers stay connected: both run the same program. Raises ValueError for the network itself.
+        """
     def run_until(self, time_ns: int) -> None:
         """Runs to a virtual time, then hands packet-ins and digests to controllers; raises RunError."""
     def run(self, progress: Callable[[float], object] | None = None) -> None:

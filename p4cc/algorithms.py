@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal
 
 from pydantic import BaseModel, TypeAdapter
@@ -37,3 +38,10 @@ class Algorithm(BaseModel):
 def registry() -> list[Algorithm]:
     """All algorithms, in the engine's order."""
     return TypeAdapter(list[Algorithm]).validate_json(_engine.algorithms())
+
+
+@cache
+def needs_thresholds(name: str) -> bool:
+    """Whether an algorithm has parameters for the two thresholds of the switches."""
+    parameters = {parameter.name for entry in registry() if entry.name == name for parameter in entry.parameters}
+    return {"k", "k_dc"} <= parameters

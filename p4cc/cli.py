@@ -7,6 +7,7 @@ import sys
 import typer
 from rich.console import Console
 
+from controller.cli import app as controller_app
 from p4cc.commands import info, program, run
 from p4cc.errors import UserError
 
@@ -21,6 +22,7 @@ app = typer.Typer(
 run.register(app)
 program.register(app)
 info.register(app)
+app.add_typer(controller_app, name="controller")
 
 INTERRUPTED = 130
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -19,7 +19,7 @@ class Advance(Protocol):
 
 
 @contextmanager
-def progress(total: int, quiet: bool) -> Iterator[Advance]:
+def progress(total: int, quiet: bool) -> Generator[Advance]:
     """A bar of `total` runs with the rate in packet-hops per second and the time left."""
     console = Console(stderr=True)
     shown = console.is_terminal and not quiet

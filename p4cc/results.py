@@ -1,28 +1,27 @@
 """Results on disk: Parquet tables, summary.json. Wall-clock values stand in summary.json only."""
 
+# pyarrow's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-TABLES = ("flows", "windows", "queues", "counters")
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import TracebackType
 
-Column = tuple[str, bytes]
-"""Arrow type name (`int64`, `uint32`, `double`) and little-endian values."""
+    from p4cc import _engine
 
-_TYPES: dict[str, pa.DataType] = {
-    "int64": pa.int64(),
-    "uint64": pa.uint64(),
-    "uint32": pa.uint32(),
-    "uint8": pa.uint8(),
-    "float64": pa.float64(),
-}
+ENGINE_TABLES = ("flows", "windows", "queues", "events", "ports", "port_queues", "links")
+"""Tables of the engine that are kept; one without rows in every run leaves an empty file."""
+
+_NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}
 
 
 class ResultWriter:
@@ -42,30 +41,29 @@ class ResultWriter:
         for writer in self._writers.values():
             writer.close()
 
-    def add(self, keys: Mapping[str, Any], tables: Mapping[str, Mapping[str, Column]]) -> None:
+    def add(self, keys: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
         """Appends one run; `keys` (variant, seed, swept values) lead every row."""
         for name, columns in tables.items():
-            table = to_arrow(keys, columns)
+            table = with_keys(keys, columns)
             writer = self._writers.get(name)
             if writer is None:
-                writer = pq.ParquetWriter(
-                    self._folder / f"{name}.parquet", table.schema, compression="zstd", version="2.6"
-                )
+                path = self._folder / f"{name}.parquet"
+                writer = pq.ParquetWriter(path, table.schema, compression="zstd", version="2.6")
                 self._writers[name] = writer
             if table.num_rows:
                 writer.write_table(table)
 
 
-def to_arrow(keys: Mapping[str, Any], columns: Mapping[str, Column]) -> pa.Table:
-    """One run's columns with its keys in front; no copy of the values."""
-    arrays: dict[str, pa.Array] = {}
-    rows = 0
-    for name, (kind, values) in columns.items():
-        arrow_type = _TYPES[kind]
-        rows = len(values) * 8 // arrow_type.bit_width
-        arrays[name] = pa.Array.from_buffers(arrow_type, rows, [None, pa.py_buffer(values)])
-    leading = {name: pa.repeat(pa.scalar(value), rows) for name, value in keys.items()}
-    return pa.table({**leading, **arrays})
+def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
+    """The engine's tables as Arrow, without a copy of the numbers."""
+    return {name: _engine_table(result, name) for name in ENGINE_TABLES}
+
+
+def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
+    """The table with constant columns in front."""
+    leading = {name: pa.repeat(pa.scalar(value), table.num_rows) for name, value in keys.items()}
+    rest = {name: table.column(name) for name in table.column_names if name not in leading}
+    return pa.table({**leading, **rest})
 
 
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
@@ -73,3 +71,19 @@ def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
     path = folder / "summary.json"
     path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return path
+
+
+def _engine_table(result: _engine.RunResult, name: str) -> pa.Table:
+    arrays: dict[str, pa.Array[Any]] = {}
+    for column, (kind, values) in result.table(name).items():
+        if kind == "text":
+            places = _array(pa.uint32(), values)
+            texts = pa.array(result.texts(name, column), pa.string())
+            arrays[column] = pa.DictionaryArray.from_arrays(places, texts).dictionary_decode()
+        else:
+            arrays[column] = _array(_NUMBERS[kind], values)
+    return pa.table(arrays)
+
+
+def _array(kind: pa.DataType, values: bytes) -> pa.Array[Any]:
+    return pa.Array.from_buffers(kind, len(values) * 8 // kind.bit_width, [None, pa.py_buffer(values)])

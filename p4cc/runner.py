@@ -11,23 +11,24 @@ import asyncio
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from p4cc.case import CaseRun, Installer, keys_of, run_case
+from p4cc.case import CaseRun, Controller, keys_of, run_case
 from p4cc.errors import UserError
 from p4cc.figures import over_sweep, over_time
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
 from p4cc.results import ResultWriter, write_summary
 from p4cc.scenario.expand import Case, expand
-from p4cc.scenario.load import read_document, validate
+from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import apply_overrides
 from p4cc.scenario.schema import Scenario, SweepFigure
+from p4cc.scenario.yaml import read_document
 
 PARTIAL = ".partial"
 
@@ -61,8 +62,8 @@ class RunOutcome:
 class _Collected:
     """What cases leave while they end one by one."""
 
-    runs: list[dict[str, Any]] = field(default_factory=list)
-    warnings: dict[str, None] = field(default_factory=dict)
+    runs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    warnings: dict[str, None] = field(default_factory=dict[str, None])
 
 
 def run_scenario(request: RunRequest) -> RunOutcome:
@@ -129,11 +130,11 @@ async def _schedule(
 ) -> None:
     """Runs at most `jobs` cases at a time and hands their results over in order."""
     places = asyncio.Semaphore(jobs)
-    installer = Installer(program)
+    controller = Controller(program)
 
     async def one(case: Case) -> CaseRun:
         async with places:
-            return await run_case(case, installer, advance)
+            return await run_case(case, controller, advance)
 
     tasks = [asyncio.create_task(one(case)) for case in cases]
     try:
@@ -173,7 +174,7 @@ def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[
 
 
 @contextlib.contextmanager
-def _partial_folder(folder: Path) -> Iterator[Path]:
+def _partial_folder(folder: Path) -> Generator[Path]:
     """A fresh folder beside `folder` that replaces it at the end, and vanishes if the end is not reached."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
 from typing import Any, cast
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
-
 from p4cc.errors import UserError
+from p4cc.scenario.yaml import parse_value
 
 MAX_DEPTH = 16
 
@@ -76,8 +73,8 @@ def _set_swept(data: dict[str, Any], path: str, value: Any) -> bool:
 
 def _value(assignment: str, text: str) -> Any:
     try:
-        return YAML(typ="safe", pure=True).load(io.StringIO(text))
-    except (YAMLError, ValueError, RecursionError) as error:
+        return parse_value(text)
+    except ValueError as error:
         raise UserError(
             f"the value of {assignment!r} is not YAML", place="--set", remedy="quote it for the shell"
         ) from error

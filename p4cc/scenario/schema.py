@@ -80,7 +80,9 @@ class Algorithm(Model):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     name: str
-    __pydantic_extra__: dict[str, Parameter]
+
+    # pydantic's way to give extra fields a type; the base class declares it wider.
+    __pydantic_extra__: dict[str, Parameter] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def parameters(self) -> dict[str, Parameter]:
         """The parameters given, without the name."""
@@ -92,8 +94,8 @@ class Transport(Model):
 
     recovery: Literal["reno", "newreno"]
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_436
-    iw: Annotated[float, Field(ge=1, le=1_000, description="Initial window in segments.")]
-    rwnd: Annotated[int, Field(ge=1, le=1 << 20, description="Receiver window in segments.")] | None = None
+    iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")]
+    rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments.")]
     rto_min_ns: Annotated[int, Field(ge=1)]
     rto_init_ns: Annotated[int, Field(ge=1)] | None = None
     rto_max_ns: Annotated[int, Field(ge=1)] = 60_000_000_000
@@ -110,13 +112,21 @@ class Variant(Model):
     thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
 
 
-class Record(Model):
-    """What is kept of each run beside the flows; intervals bound the number of samples, zero keeps every change."""
+Interval = Annotated[int, Field(ge=100, le=1_000_000_000)]
 
-    windows: bool = True
-    windows_interval_ns: Annotated[int, Field(ge=0)] = 100_000
-    queues: bool = True
-    queues_interval_ns: Annotated[int, Field(ge=0)] = 100_000
+
+class Record(Model):
+    """Sampling of each run beside its flows; null records nothing, a row is kept where something changed."""
+
+    windows_interval_ns: Interval | None = 100_000
+    queues_interval_ns: Interval | None = 100_000
+    events: bool = False
+
+
+class Limits(Model):
+    """Bounds of one run."""
+
+    max_events: Annotated[int, Field(ge=1, le=1 << 40)] = 1_000_000_000
 
 
 class Panel(Model):
@@ -171,6 +181,7 @@ class Scenario(Model):
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 63)]], Field(min_length=1, max_length=10_000)]
     stop_ns: Annotated[int, Field(ge=1, le=3_600_000_000_000)]
     record: Record = Record()
+    limits: Limits = Limits()
     figures: list[Figure] = []
 
     @model_validator(mode="after")

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from p4cc.errors import UserError
 from p4cc.scenario.expand import expand
-from p4cc.scenario.load import Document, read_document, validate
+from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import apply_overrides
+from p4cc.scenario.yaml import Document, read_document
 
 if TYPE_CHECKING:
     from p4cc.scenario.schema import Scenario

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +14,14 @@ MAX_LINES = 800
 SOURCES = (".rs", ".py", ".p4")
 
 # What a folder's non-test code never contains, with the invariant that forbids it.
-SANS_IO = ("engine/switch", "engine/netsim", "engine/exec", "engine/ir", "host_agents/cc", "host_agents/transport")
+SANS_IO = (
+    "engine/switch",
+    "engine/netsim",
+    "engine/exec",
+    "engine/ir",
+    "host_agents/cc",
+    "host_agents/transport",
+)
 ABSENCES: list[tuple[tuple[str, ...], str, str]] = [
     (SANS_IO, r"std::time|Instant::now|SystemTime", "reads no clock"),
     (SANS_IO, r"std::net|UdpSocket|TcpStream|TcpListener", "opens no socket"),
@@ -24,7 +32,11 @@ ABSENCES: list[tuple[tuple[str, ...], str, str]] = [
         r"\.(powf|powi|exp|exp2|ln|log2|log10|sqrt|cbrt)\(",
         "uses libm, which is the same on every machine",
     ),
-    (("engine", "host_agents"), r"\btodo!|\bunimplemented!|allow\(dead_code\)", "holds no stub and no dead code"),
+    (
+        ("engine", "host_agents"),
+        r"\btodo!|\bunimplemented!|allow\(dead_code\)",
+        "holds no stub and no dead code",
+    ),
 ]
 ONLY_IN = [
     (r"\bpyo3\b", "engine/py", "one crate names pyo3"),
@@ -34,7 +46,9 @@ ONLY_IN = [
 
 def tracked(*suffixes: str) -> list[Path]:
     """Files that git tracks, by suffix."""
-    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    git = shutil.which("git")
+    assert git is not None, "git lists the files"
+    listing = subprocess.run([git, "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
     return [ROOT / name for name in listing.splitlines() if name.endswith(suffixes) and (ROOT / name).exists()]
 
 
@@ -46,7 +60,9 @@ def production(path: Path) -> str:
 
 def is_test(path: Path) -> bool:
     """Whether a file is a test, bench or example by its place."""
-    return bool({"tests", "benches", "examples", "filetests"} & set(path.relative_to(ROOT).parts)) or path.stem == "tests"
+    return (
+        bool({"tests", "benches", "examples", "filetests"} & set(path.relative_to(ROOT).parts)) or path.stem == "tests"
+    )
 
 
 def test_files_stay_short() -> None:
@@ -92,10 +108,11 @@ def test_only_top_programs_include_an_architecture() -> None:
 
 
 def test_unsafe_only_with_a_proof() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{number}"
-        for path in tracked(".rs")
-        for number, line in enumerate(lines := path.read_text(encoding="utf-8").splitlines(), start=1)
-        if re.search(r"\bunsafe\s*(\{|fn|impl)", line) and not any("SAFETY" in above for above in lines[max(0, number - 6) : number])
-    ]
+    found: list[str] = []
+    for path in tracked(".rs"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines):
+            proof = any("SAFETY" in above for above in lines[max(0, number - 6) : number])
+            if re.search(r"\bunsafe\s*(\{|fn|impl)", line) and not proof:
+                found.append(f"{path.relative_to(ROOT)}:{number + 1}")
     assert not found, f"state the proof in a SAFETY comment: {found}"

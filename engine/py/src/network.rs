@@ -149,6 +149,21 @@ impl Network {
         forked.map(Self::new).map_err(|error| errors::spec(py, &error))
     }
 
+    /// Puts the state of a fork behind this network's server: the pipeline is the same, so controllers stay connected.
+    fn exchange(&self, py: Python<'_>, fork: &Self) -> PyResult<()> {
+        if Arc::ptr_eq(&self.shared, &fork.shared) {
+            return Err(PyValueError::new_err("fork: a network cannot be exchanged with itself; give a fork of it"));
+        }
+        // Always in the order of addresses, so that two exchanges cannot wait for each other.
+        let (first, second) = if Arc::as_ptr(&self.shared) < Arc::as_ptr(&fork.shared) {
+            (&self.shared, &fork.shared)
+        } else {
+            (&fork.shared, &self.shared)
+        };
+        py.detach(|| std::mem::swap(&mut *first.0.lock(), &mut *second.0.lock()));
+        Ok(())
+    }
+
     fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<()> {
         let until = Time::from_ns(time_ns.min(p4cc_netsim::spec::MAX_TIME_NS));
         self.run_to(py, |network, cancel, _| network.run_until_or_cancelled(until, cancel), None)
