@@ -4,7 +4,7 @@
 //! headers of one type copy and compare as word ranges. Frame: variables (zeroed per packet), temporaries and table
 //! key (never zeroed), constants (written once).
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use p4cc_ir::bits::words_for;
 use p4cc_ir::{Bits, HeaderId, MatchKind, Operand, Program, StackId, VarId, VarType};
@@ -58,7 +58,7 @@ pub(crate) struct Layout {
     pub key: u32,
     consts_from: u32,
     consts: Vec<u64>,
-    const_index: HashMap<Bits, u32>,
+    const_index: BTreeMap<Bits, u32>,
 }
 
 fn width_words(ty: VarType) -> u32 {
@@ -121,7 +121,7 @@ impl Layout {
             key,
             consts_from,
             consts: Vec::new(),
-            const_index: HashMap::new(),
+            const_index: BTreeMap::new(),
         }
     }
 

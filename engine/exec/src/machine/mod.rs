@@ -108,6 +108,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     /// Runs from an address. The frequent operations stand in one match: a second one costs a jump each.
     fn run(&mut self, entry: u32, step_limit: u32) -> End {
         let code = self.code;
+        let ops = &code.ops[..];
         let mut steps = step_limit;
         let mut pc = entry as usize;
         self.calls.clear();
@@ -115,10 +116,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             self.trace_block(pc);
         }
         loop {
-            let Some(&op) = code.ops.get(pc) else { return End::Done };
+            let Some(op) = ops.get(pc) else { return End::Done };
             pc += 1;
             let s = &mut *self.slots;
-            let to = match op {
+            let to = match *op {
                 Op::Move { dst, src } => next!(s[dst as usize] = s[src as usize]),
                 Op::CopyWords { dst, src, words } => next!(copy_words(s, dst, src, words)),
                 Op::SetWord { dst, value } => next!(s[dst as usize] = u64::from(value)),
@@ -182,9 +183,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// The less frequent operations; an error rejects the packet.
-    fn rare(&mut self, op: Op) -> Result<(), u32> {
+    fn rare(&mut self, op: &Op) -> Result<(), u32> {
         let s = &mut *self.slots;
-        match op {
+        match *op {
             Op::Neg(shift, args) => alu(s, args, |a, _| cut(shift, a.wrapping_neg())),
             Op::Mul(shift, args) => alu(s, args, |a, b| cut(shift, a.wrapping_mul(b))),
             Op::Div(args) => alu(s, args, |a, b| a.checked_div(b).unwrap_or(0)),
