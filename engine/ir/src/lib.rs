@@ -9,6 +9,7 @@
 //! width mismatch and no block without terminator; nothing here knows of packets, time or the network.
 
 pub mod bits;
+pub mod bmv2;
 pub mod entities;
 pub mod inst;
 pub mod limits;

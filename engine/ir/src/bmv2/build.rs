@@ -94,6 +94,10 @@ impl Builder {
         BlockId::from_index(self.blocks.len() - 1)
     }
 
+    pub fn current(&self) -> BlockId {
+        BlockId::from_index(self.at)
+    }
+
     pub fn go_to(&mut self, block: BlockId) {
         self.at = block.index();
     }
@@ -124,38 +128,31 @@ impl Builder {
 
     /// `dst = src`, written by the instruction that made `src` where that is the last one.
     pub fn store(&mut self, dst: VarId, src: Operand) {
-        let last = self.blocks.get_mut(self.at).and_then(|open| open.insts.last_mut());
-        let made = match last {
-            Some(
-                Inst::Binary { dst, .. }
-                | Inst::Unary { dst, .. }
-                | Inst::Resize { dst, .. }
-                | Inst::Slice { dst, .. }
-                | Inst::Lookahead { dst },
-            ) => Some(dst),
+        let made = match &src {
+            Operand::Var(var) if self.is_temp(*var) => self.last_result().filter(|made| **made == *var),
             _ => None,
         };
-        match made {
-            Some(made) if src == Operand::Var(*made) && self.is_temp(src.clone()) => self.retarget(dst),
-            _ => self.emit(Inst::Assign { dst, src }),
+        if made.is_none() {
+            return self.emit(Inst::Assign { dst, src });
+        }
+        if let Some(made) = self.last_result() {
+            *made = dst;
         }
     }
 
-    fn is_temp(&self, operand: Operand) -> bool {
-        let Operand::Var(var) = operand else { return false };
+    fn is_temp(&self, var: VarId) -> bool {
         self.temps.get(&self.ty(var)).is_some_and(|(vars, _)| vars.contains(&var))
     }
 
-    fn retarget(&mut self, to: VarId) {
-        if let Some(
+    /// Where the last instruction writes, if it computes a value.
+    fn last_result(&mut self) -> Option<&mut VarId> {
+        match self.blocks.get_mut(self.at)?.insts.last_mut()? {
             Inst::Binary { dst, .. }
             | Inst::Unary { dst, .. }
             | Inst::Resize { dst, .. }
             | Inst::Slice { dst, .. }
-            | Inst::Lookahead { dst },
-        ) = self.blocks.get_mut(self.at).and_then(|open| open.insts.last_mut())
-        {
-            *dst = to;
+            | Inst::Lookahead { dst } => Some(dst),
+            _ => None,
         }
     }
 

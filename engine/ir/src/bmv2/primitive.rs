@@ -238,8 +238,8 @@ impl<'j> Reader<'j> {
                     reader.b.emit(Inst::CopyHeader { dst, src });
                 });
             }
-            _ => {
-                let (Some(to), Some(from)) = (dst_index, src_index) else { return Ok(()) };
+            (None, None) => {}
+            (Some(to), Some(from)) => {
                 self.for_chosen(&dsts, &to, |reader, &dst| {
                     reader.for_chosen(&srcs, &from, |reader, &src| {
                         reader.b.emit(Inst::CopyHeader { dst, src });
