@@ -25,6 +25,8 @@ pub(crate) type Saved = SmallVec<[u64; 8]>;
 /// Which variables are kept, and how.
 #[derive(Debug)]
 pub(crate) struct LiveSet {
+    /// For each of [`set_at_egress`] whether anything reads it.
+    egress_reads: [bool; EGRESS_METADATA],
     metadata: Vec<Kept>,
     headers: Vec<(HeaderId, Vec<Kept>)>,
 }
@@ -66,7 +68,16 @@ impl LiveSet {
             let fields = header.fields.iter().map(|&var| Kept::new(program, var)).collect();
             (HeaderId::from_index(i), fields)
         });
-        Self { metadata, headers: headers.collect() }
+        Self {
+            egress_reads: set_at_egress.map(|var| named.vars.contains(&var)),
+            metadata,
+            headers: headers.collect(),
+        }
+    }
+
+    /// For each of [`set_at_egress`], in its order, whether anything reads it.
+    pub fn egress_reads(&self) -> &[bool; EGRESS_METADATA] {
+        &self.egress_reads
     }
 
     /// Packs the live part of a frame.
@@ -229,8 +240,11 @@ impl Unpacker<'_> {
     }
 }
 
+/// How much metadata the switch itself sets when a packet leaves its queue.
+const EGRESS_METADATA: usize = 10;
+
 /// Metadata that the switch itself sets when a packet leaves its queue.
-fn set_at_egress(v1: &V1Model) -> [VarId; 10] {
+pub(crate) fn set_at_egress(v1: &V1Model) -> [VarId; EGRESS_METADATA] {
     let StandardMetadata {
         egress_spec,
         egress_port,

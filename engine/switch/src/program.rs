@@ -13,7 +13,7 @@ use p4cc_units::Time;
 
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
-use crate::live::LiveSet;
+use crate::live::{LiveSet, set_at_egress};
 use crate::packet::Packet;
 use crate::pre::Replica;
 
@@ -311,19 +311,26 @@ impl Program {
         let (enqueued, left) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
         // BMv2 starts egress with a value that is not the drop port; most programs never look at it.
         let not_drop = u64::from(core.config.drop_port) + 1;
-        for (var, value) in [
-            (meta.egress_port, u64::from(port)),
-            (meta.egress_spec, not_drop),
-            (meta.instance_type, queued.instance as u64),
-            (meta.packet_length, u64::from(queued.length)),
-            (meta.enq_timestamp, enqueued),
-            (meta.enq_qdepth, u64::from(enq_depth)),
-            (meta.deq_timedelta, left - enqueued),
-            (meta.deq_qdepth, u64::from(deq_depth)),
-            (meta.egress_global_timestamp, left),
-            (meta.egress_rid, u64::from(queued.rid)),
-        ] {
-            self.set(var, value);
+        // In the order of `set_at_egress`; what nothing reads is left out, but the drop decision reads the
+        // egress specification.
+        let values = [
+            not_drop,
+            u64::from(port),
+            queued.instance as u64,
+            u64::from(queued.length),
+            enqueued,
+            u64::from(enq_depth),
+            left - enqueued,
+            u64::from(deq_depth),
+            left,
+            u64::from(queued.rid),
+        ];
+        for ((var, value), read) in
+            set_at_egress(&self.v1).into_iter().zip(values).zip(self.live.egress_reads())
+        {
+            if *read || var == meta.egress_spec {
+                self.frame.set(&self.pipeline, var, value);
+            }
         }
     }
 
