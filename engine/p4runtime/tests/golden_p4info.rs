@@ -1,5 +1,6 @@
-//! The committed P4Info of every program in `p4src/v1model` is the one that the program gives today: ids are stable
-//! and a change of the control plane's view is seen in review.
+//! The committed P4Info of every program in `p4src/v1model`, and of the program with one object of every kind that the
+//! client tests use, is the one that the program gives today: ids are stable and a change of the control plane's view is
+//! seen in review. Each was byte for byte what p4c 1.2.5 printed when it was committed.
 //!
 //! `P4CC_UPDATE_GOLDEN=1 cargo test -p p4cc-p4runtime --test golden_p4info` writes them anew.
 
@@ -7,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use p4cc_syntax::{Options, Source};
 
-fn p4src() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src")
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 fn p4info_of(path: &Path) -> String {
@@ -21,27 +22,37 @@ fn p4info_of(path: &Path) -> String {
     p4cc_p4runtime::p4info_text(&info).expect("P4Info can be reflected")
 }
 
-#[test]
-fn committed_p4info_is_fresh() {
+/// Programs in a folder, each with its golden in another.
+fn check(programs: &Path, golden: &Path) {
     let update = std::env::var_os("P4CC_UPDATE_GOLDEN").is_some();
-    let golden = p4src().join("golden");
-    let mut programs: Vec<PathBuf> = std::fs::read_dir(p4src().join("v1model"))
-        .expect("p4src/v1model is a folder")
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(programs)
+        .expect("the folder is there")
         .map(|entry| entry.expect("the folder can be read").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "p4"))
         .collect();
-    programs.sort();
-    assert!(!programs.is_empty(), "there are programs");
-    for path in programs {
+    paths.sort();
+    assert!(!paths.is_empty(), "{} has programs", programs.display());
+    for path in paths {
         let name = path.file_stem().expect("a file name").to_string_lossy().into_owned();
         let expected = golden.join(format!("{name}.p4info.txtpb"));
         let text = p4info_of(&path);
         if update {
-            std::fs::create_dir_all(&golden).expect("p4src/golden can be made");
+            std::fs::create_dir_all(golden).expect("the golden folder can be made");
             std::fs::write(&expected, &text).expect("the golden can be written");
         }
         let committed = std::fs::read_to_string(&expected)
             .unwrap_or_else(|error| panic!("{}: {error}; set P4CC_UPDATE_GOLDEN=1", expected.display()));
         assert_eq!(committed, text, "{} is stale; set P4CC_UPDATE_GOLDEN=1", expected.display());
     }
+}
+
+#[test]
+fn p4info_of_our_programs_is_fresh() {
+    check(&repository().join("p4src/v1model"), &repository().join("p4src/golden"));
+}
+
+#[test]
+fn p4info_of_every_kind_of_object_is_fresh() {
+    let folder = repository().join("tests/p4runtime");
+    check(&folder, &folder);
 }

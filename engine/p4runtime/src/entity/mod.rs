@@ -96,7 +96,9 @@ impl Target<'_> {
 }
 
 fn no_pipeline() -> Failure {
-    Failure::precondition("the device has no program; call SetForwardingPipelineConfig first")
+    Failure::precondition(
+        "the device has no forwarding pipeline config; call SetForwardingPipelineConfig first",
+    )
 }
 
 fn no_externs() -> Failure {

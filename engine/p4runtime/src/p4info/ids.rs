@@ -76,11 +76,17 @@ impl Ids {
             .iter()
             .map(|m| (direct(m.size, Prefix::Meter, Prefix::DirectMeter), &m.cp))
             .collect::<Vec<_>>();
+        // p4c hashes the name of the header type, not the name that the annotation gives.
+        let headers = program.controller_headers.iter().map(|header| ControlPlaneName {
+            name: program.header_types[header.ty.index()].name.clone(),
+            ..header.cp.clone()
+        });
+        let headers: Vec<ControlPlaneName> = headers.collect();
         let lists: [Vec<(Prefix, &ControlPlaneName)>; 9] = [
             program.actions.iter().map(|a| (Prefix::Action, &a.cp)).collect(),
             program.tables.iter().map(|t| (Prefix::Table, &t.cp)).collect(),
             program.value_sets.iter().map(|v| (Prefix::ValueSet, &v.cp)).collect(),
-            program.controller_headers.iter().map(|h| (Prefix::ControllerHeader, &h.cp)).collect(),
+            headers.iter().map(|cp| (Prefix::ControllerHeader, cp)).collect(),
             program.profiles.iter().map(|p| (Prefix::ActionProfile, &p.cp)).collect(),
             counters,
             meters,

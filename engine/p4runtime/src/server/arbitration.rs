@@ -56,7 +56,7 @@ impl Arbitration {
             .any(|(&id, &other)| id != session && other.is_some() && other == election_id);
         if let (true, Some(election_id)) = (taken, election_id) {
             return Err(Failure::invalid(format!(
-                "election id {election_id} is in use by another controller of this device; choose another"
+                "election id {election_id} is used by another controller of this device; choose another"
             )));
         }
         if !self.sessions.contains_key(&session) && self.sessions.len() >= MAX_SESSIONS {

@@ -71,7 +71,9 @@ impl Device {
             switch.pipeline().is_some_and(|pipeline| Arc::ptr_eq(pipeline, &installed.loaded.pipeline))
         };
         self.installed.as_ref().filter(runs).ok_or_else(|| {
-            Failure::precondition("the device has no program; call SetForwardingPipelineConfig first")
+            Failure::precondition(
+                "the device has no forwarding pipeline config; call SetForwardingPipelineConfig first",
+            )
         })
     }
 
