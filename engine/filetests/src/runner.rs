@@ -8,9 +8,12 @@ use crate::{Failure, compile};
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
 use p4cc_exec::{DigestMessage, Pipeline, State};
 use p4cc_ir::{
-    ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId, ValueSetId,
+    ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
+    ValueSetId,
 };
-use p4cc_switch::{CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig};
+use p4cc_switch::{
+    CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig,
+};
 use p4cc_units::{Rate, Time};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -175,8 +178,10 @@ impl Bench {
     }
 
     fn expect(&mut self, port: u32, nibbles: &[Option<u8>]) -> Outcome<()> {
-        let wanted: String =
-            nibbles.iter().map(|n| n.map_or('*', |n| char::from_digit(u32::from(n), 16).unwrap_or('?'))).collect();
+        let wanted: String = nibbles
+            .iter()
+            .map(|n| n.map_or('*', |n| char::from_digit(u32::from(n), 16).unwrap_or('?')))
+            .collect();
         let Some((left, bytes)) = self.outputs.pop_front() else {
             return Err(format!("nothing left, but port {port} should send {wanted}"));
         };
@@ -218,8 +223,14 @@ impl Bench {
             Runs::Member(id) => EntryAction::Member(*id),
             Runs::Group(id) => EntryAction::Group(*id),
         };
-        let entry =
-            TableEntry { matches, priority, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false };
+        let entry = TableEntry {
+            matches,
+            priority,
+            action,
+            metadata: Vec::new(),
+            idle_timeout_ns: 0,
+            is_const: false,
+        };
         self.state()?.table_insert(id, entry).map_err(|error| error.to_string())
     }
 

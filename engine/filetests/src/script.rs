@@ -99,7 +99,9 @@ fn command(line: &str) -> Result<Option<Command>, String> {
     let made = match (word, words.as_slice()) {
         ("packet", [port, hex @ ..]) => Command::Packet { port: small(port)?, bytes: bytes(&hex.concat())? },
         ("expect", ["nothing"]) => Command::ExpectNothing,
-        ("expect", [port, hex @ ..]) => Command::Expect { port: small(port)?, nibbles: nibbles(&hex.concat())? },
+        ("expect", [port, hex @ ..]) => {
+            Command::Expect { port: small(port)?, nibbles: nibbles(&hex.concat())? }
+        }
         ("add", _) => add(rest)?,
         ("default", [table, ..]) => {
             let action = action(rest.trim_start_matches(*table).trim())?;
@@ -200,7 +202,10 @@ fn nibbles(hex: &str) -> Result<Vec<Option<u8>>, String> {
     hex.chars()
         .map(|c| match c {
             '*' => Ok(None),
-            _ => c.to_digit(16).map(|digit| Some(digit as u8)).ok_or_else(|| format!("`{c}` is not a hex digit")),
+            _ => c
+                .to_digit(16)
+                .map(|digit| Some(digit as u8))
+                .ok_or_else(|| format!("`{c}` is not a hex digit")),
         })
         .collect()
 }

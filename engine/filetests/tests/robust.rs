@@ -83,8 +83,10 @@ proptest! {
 
 #[test]
 fn deep_nesting_is_refused() {
-    let deep = |open: &str, close: &str, count: usize| format!("{}1{}", open.repeat(count), close.repeat(count));
-    for expr in [deep("(", ")", 5_000), deep("-", "", 5_000), deep("1 + ", "", 5_000), deep("{", "}", 5_000)] {
+    let deep =
+        |open: &str, close: &str, count: usize| format!("{}1{}", open.repeat(count), close.repeat(count));
+    for expr in [deep("(", ")", 5_000), deep("-", "", 5_000), deep("1 + ", "", 5_000), deep("{", "}", 5_000)]
+    {
         compiles_without_panic(&format!("const bit<8> x = {expr};"));
     }
     let ifs = format!("void f() {{ {} }}", "if (true) { ".repeat(2_000) + &"}".repeat(2_000));

@@ -5,8 +5,8 @@ use super::place::{Binding, Place};
 use super::{Flow, Lowerer};
 use crate::types::hir::{ActId, ActionRef, Expr, LocalId, LocalKind};
 use crate::{Action, ActionId, ActionParam, Inst, Operand, Terminator, VarKind};
-use p4cc_syntax::Span;
 use p4cc_syntax::ast::Direction;
+use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     fn is_directional(&self, param: LocalId) -> bool {
@@ -57,6 +57,17 @@ impl Lowerer<'_> {
             return self.action(listed.action, listed.span);
         }
         self.count_inlined(listed.span)?;
+        let cp = self.cp_name(&action.name, &action.annotations);
+        if self.out.actions.iter().any(|made| made.cp.name == cp.name) {
+            self.push(
+                Diagnostic::not_supported(
+                    listed.span,
+                    format!("action `{}` listed with bound arguments more than once", action.name),
+                )
+                .with_help("declare an action for each table"),
+            );
+            return None;
+        }
         let directional: Vec<LocalId> =
             action.params.iter().copied().filter(|param| self.is_directional(*param)).collect();
         self.make_action(listed.action, |this| {

@@ -6,8 +6,8 @@ use super::{Flow, Lowerer};
 use crate::types::hir::{Constructed, Expr, Field, LocalId};
 use crate::types::ty::Ty;
 use crate::{
-    Architecture, ControllerHeader, FieldList, FuncId, Program, StandardMetadata, Terminator, V1Model, VarId,
-    VarKind,
+    Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program, StandardMetadata,
+    Terminator, V1Model, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,8 +66,32 @@ impl Lowerer<'_> {
             metadata,
         };
         self.controller_headers()?;
+        self.unique_names(main.span)?;
         let package_annotations = main.annotations.texts.clone();
         Some(self.assemble(name, v1model, package_annotations))
+    }
+
+    /// The control plane finds objects by name, so that no two of a kind may share one.
+    fn unique_names(&mut self, span: Span) -> Option<()> {
+        let out = &self.out;
+        let others = [
+            ("actions", twice(out.actions.iter().map(|action| &action.cp))),
+            ("tables", twice(out.tables.iter().map(|table| &table.cp))),
+            ("counters", twice(out.counters.iter().map(|counter| &counter.cp))),
+            ("meters", twice(out.meters.iter().map(|meter| &meter.cp))),
+            ("registers", twice(out.registers.iter().map(|register| &register.cp))),
+            ("action profiles", twice(out.profiles.iter().map(|profile| &profile.cp))),
+            ("value sets", twice(out.value_sets.iter().map(|set| &set.cp))),
+        ];
+        let shared = others.into_iter().find_map(|(kind, name)| Some((kind, name?)));
+        if let Some((kind, name)) = shared {
+            self.push(
+                Diagnostic::error(span, format!("two {kind} have the control-plane name `{name}`"))
+                    .with_help("rename one, with `@name` or where it is declared"),
+            );
+            return None;
+        }
+        Some(())
     }
 
     /// The engine sets core.p4's errors by their positions.
@@ -266,4 +290,10 @@ impl Lowerer<'_> {
         }
         Some(())
     }
+}
+
+/// A name that occurs twice among visible objects.
+fn twice<'n>(names: impl Iterator<Item = &'n ControlPlaneName>) -> Option<String> {
+    let mut seen = BTreeSet::new();
+    names.filter(|cp| !seen.insert(cp.name.as_str())).map(|cp| cp.name.clone()).next()
 }

@@ -5,7 +5,7 @@ use super::place::{Place, Rvalue, Target};
 use crate::types::hir::{Expr, ExprKind};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
-use crate::{HeaderId, Inst, Operand, StackId, Terminator, VarId, VarType};
+use crate::{HeaderId, Inst, Operand, StackId, Terminator, VarId, VarKind, VarType};
 use p4cc_syntax::Span;
 use std::collections::BTreeSet;
 
@@ -18,6 +18,10 @@ impl Lowerer<'_> {
             return Some(());
         }
         let mut made = self.rvalue(value)?;
+        if let (Target::Place(Place::Scalar(dst)), Rvalue::Scalar(src)) = (&place, &made) {
+            self.assign_scalar(*dst, src.clone(), value);
+            return Some(());
+        }
         if matches!(value.kind, ExprKind::Aggregate(_)) && self.overlaps(&place, &made) {
             made = self.snapshot(made, &target.ty, value.span)?;
         }
@@ -125,7 +129,42 @@ impl Lowerer<'_> {
         }
     }
 
-    fn assign_slice(&mut self, base: Target, base_width: u32, lo: u32, src: Operand, span: Span) -> Option<()> {
+    /// Writes a scalar that `expr` gave. An operator's result is a temporary of its own that nobody else knows of: its
+    /// instruction can write the target itself, and the temporary is given back.
+    pub(super) fn assign_scalar(&mut self, dst: VarId, src: Operand, expr: &Expr) {
+        let fresh = matches!(expr.kind, ExprKind::Unary(..) | ExprKind::Binary(..));
+        if src != Operand::Var(dst) && !(fresh && self.forward(&src, dst)) {
+            self.emit(Inst::Assign { dst, src });
+        }
+    }
+
+    fn forward(&mut self, src: &Operand, dst: VarId) -> bool {
+        let Operand::Var(temp) = src else { return false };
+        let newest = temp.index() + 1 == self.out.vars.len() && dst.index() < temp.index();
+        let ty = |this: &Self, var: VarId| this.out.vars.get(var.index()).map(|var| (var.ty, var.kind));
+        let (Some((temp_ty, VarKind::Local)), Some((dst_ty, _))) = (ty(self, *temp), ty(self, dst)) else {
+            return false;
+        };
+        let made = match self.func.last_mut() {
+            Some(Inst::Unary { dst, .. } | Inst::Binary { dst, .. } | Inst::Resize { dst, .. }) => dst,
+            _ => return false,
+        };
+        if !newest || temp_ty != dst_ty || made != temp {
+            return false;
+        }
+        *made = dst;
+        self.out.vars.pop();
+        true
+    }
+
+    fn assign_slice(
+        &mut self,
+        base: Target,
+        base_width: u32,
+        lo: u32,
+        src: Operand,
+        span: Span,
+    ) -> Option<()> {
         match base {
             Target::Place(Place::Scalar(dst)) => {
                 self.emit(Inst::SetSlice { dst, lo, src });

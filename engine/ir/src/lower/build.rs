@@ -47,6 +47,11 @@ impl FuncBuilder {
         }
     }
 
+    /// The last instruction of the open block.
+    pub fn last_mut(&mut self) -> Option<&mut Inst> {
+        self.blocks.get_mut(self.current).filter(|block| block.terminator.is_none())?.insts.last_mut()
+    }
+
     /// Ends the open block; the first end counts.
     pub fn end(&mut self, terminator: Terminator) {
         if let Some(block) = self.blocks.get_mut(self.current)

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Lowerer;
-use super::place::{CopyOut, Place, Target};
+use super::place::{CopyOut, Place, Rvalue, Target};
 use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -55,6 +55,10 @@ impl Lowerer<'_> {
         match init {
             Some(init) => {
                 let value = self.rvalue(init)?;
+                if let (Place::Scalar(dst), Rvalue::Scalar(src)) = (&place, &value) {
+                    self.assign_scalar(*dst, src.clone(), init);
+                    return Some(());
+                }
                 self.assign(Target::Place(place), value, &local.ty, init.span)
             }
             None => {
