@@ -42,8 +42,9 @@ impl<'j> Reader<'j> {
     pub(super) fn action(&mut self, item: &'j Value) -> Res<'j, ()> {
         let (id, name) = (id_of(item)?, name_of(item)?);
         let meter = self.actions.meters.get(&id).copied().flatten();
-        let does = [get(item, "runtime_data")?, get(item, "primitives")?];
-        let key = format!("{name} {} {} {meter:?}", without_source(does[0]), without_source(does[1]));
+        let mut key = format!("{name} {meter:?} ");
+        without_source(get(item, "runtime_data")?, &mut key);
+        without_source(get(item, "primitives")?, &mut key);
         let action = match self.actions.same.get(&key) {
             Some(&same) => same,
             None => self.new_action(item, name, meter)?,
@@ -190,19 +191,27 @@ impl<'j> Reader<'j> {
     }
 }
 
-/// A value as text, places in the source left out.
-fn without_source(value: &Value) -> String {
+/// Appends a value as text, places in the source left out.
+fn without_source(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(without_source).collect();
-            format!("[{}]", items.join(","))
+            out.push('[');
+            for item in items {
+                without_source(item, out);
+                out.push(',');
+            }
+            out.push(']');
         }
         Value::Object(members) => {
-            let kept = members.iter().filter(|(key, _)| key.as_str() != "source_info");
-            let kept: Vec<String> =
-                kept.map(|(key, value)| format!("{key:?}:{}", without_source(value))).collect();
-            format!("{{{}}}", kept.join(","))
+            out.push('{');
+            for (key, member) in members.iter().filter(|(key, _)| key.as_str() != "source_info") {
+                out.push_str(key);
+                out.push(':');
+                without_source(member, out);
+                out.push(',');
+            }
+            out.push('}');
         }
-        leaf => leaf.to_string(),
+        leaf => out.push_str(&leaf.to_string()),
     }
 }

@@ -138,6 +138,11 @@ impl<'j> Reader<'j> {
         let Some(info) = self.tables.get(name_of(at)?).cloned() else { return Ok(()) };
         for key in &info.keys {
             match key {
+                KeyPlan::Computed { dst, from } => {
+                    let data = self.exact(from)?;
+                    let src = data.operand;
+                    self.b.emit(Inst::Assign { dst: *dst, src });
+                }
                 KeyPlan::Masked { dst, src, mask } => {
                     let (a, b) = (Operand::Var(*src), Operand::Const(mask.clone()));
                     self.b.emit(Inst::Binary { dst: *dst, op: BinOp::And, a, b });

@@ -75,6 +75,12 @@ impl<'j> Reader<'j> {
             None => match typed(value)? {
                 ("expression", inner) => self.header_ref(inner),
                 ("header", name) => text(name).map(HeaderRef::Named),
+                // `stack.last` as a whole.
+                ("stack_field", pair) if pair.get(1).and_then(Value::as_str) == Some("last") => {
+                    let [stack, _] = tuple::<2>(pair)?;
+                    let stack = self.named(stack, "header stack", &self.shapes.stacks)?;
+                    Ok(self.last_element(stack))
+                }
                 _ => fault(value, "this is not a header", NOT_P4C),
             },
         }

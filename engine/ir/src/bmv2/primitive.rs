@@ -141,8 +141,12 @@ impl<'j> Reader<'j> {
         let [format, args] = parameters::<2>(call)?;
         let format = text(of_type(format, "string")?)?.to_owned();
         let mut values = Vec::new();
-        for arg in list(of_type(args, "parameters_vector")?)? {
-            values.push(self.exact(arg)?.operand);
+        let args = of_type(args, "parameters_vector")?;
+        // p4c writes an empty object for no arguments.
+        if args.as_object().is_none_or(|members| !members.is_empty()) {
+            for arg in list(args)? {
+                values.push(self.exact(arg)?.operand);
+            }
         }
         self.extern_call(call, ExternCall::LogMsg { format, args: values })
     }

@@ -254,7 +254,7 @@ fn header_field<'j>(item: &'j Value, all: &'j [Value], field: &'j Value) -> Res<
         return fault(field, "a field needs a name and a width", NOT_P4C);
     };
     let name = text(name)?.to_owned();
-    let signed = parts.get(2).map_or(Ok(false), flag)?;
+    let signed = parts.get(2).map_or(Ok(false), is_signed)?;
     if width.as_str() == Some("*") {
         return Ok(HeaderField { name, ty: VarType::Varbit(varbit_width(item, all)?) });
     }
@@ -263,6 +263,14 @@ fn header_field<'j>(item: &'j Value, all: &'j [Value], field: &'j Value) -> Res<
         return fault(width, format!("field `{name}` has no bits"), NOT_P4C);
     }
     Ok(HeaderField { name, ty: if signed { VarType::Int(bits) } else { VarType::Bit(bits) } })
+}
+
+/// Whether a field is signed; p4c writes 0 where the field is a `bool`.
+fn is_signed(value: &Value) -> Res<'_, bool> {
+    match value.as_u64() {
+        Some(number @ 0..=1) => Ok(number == 1),
+        _ => flag(value),
+    }
 }
 
 /// Largest width of a varbit: what `max_length` bytes leave beside the other fields.

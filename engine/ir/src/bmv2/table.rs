@@ -19,7 +19,8 @@ use crate::{
 
 /// What has to be computed before a table is applied.
 #[derive(Clone, Debug)]
-pub(super) enum KeyPlan {
+pub(super) enum KeyPlan<'j> {
+    Computed { dst: VarId, from: &'j Value },
     Masked { dst: VarId, src: VarId, mask: Bits },
     Valid { dst: VarId, header: Option<HeaderId> },
 }
@@ -28,7 +29,7 @@ pub(super) enum KeyPlan {
 #[derive(Clone, Debug)]
 pub(super) struct TableInfo<'j> {
     pub id: TableId,
-    pub keys: Vec<KeyPlan>,
+    pub keys: Vec<KeyPlan<'j>>,
     /// Name of the action at each position; `None` for one that was added here.
     pub positions: Vec<Option<&'j str>>,
     /// Takes whether the table was hit, when a direct meter needs it.
@@ -143,7 +144,7 @@ impl<'j> Reader<'j> {
         }
     }
 
-    fn key(&mut self, key: &'j Value, table: &str, plans: &mut Vec<KeyPlan>) -> Res<'j, Key> {
+    fn key(&mut self, key: &'j Value, table: &str, plans: &mut Vec<KeyPlan<'j>>) -> Res<'j, Key> {
         let kind = match text(get(key, "match_type")?)? {
             "exact" | "valid" => MatchKind::Exact,
             "lpm" => MatchKind::Lpm,
@@ -159,6 +160,7 @@ impl<'j> Reader<'j> {
         };
         let validity = match target {
             Value::String(header) => Some(HeaderRef::Named(header)),
+            Value::Object(_) => return self.computed_key(target, name, kind, plans),
             pair => {
                 let [header, field] = tuple::<2>(pair)?;
                 (text(field)? == "$valid$").then_some(HeaderRef::Named(text(header)?))
@@ -186,6 +188,22 @@ impl<'j> Reader<'j> {
         };
         let cp = ControlPlaneName { name, ..ControlPlaneName::default() };
         Ok(Key { cp, var, kind })
+    }
+
+    /// A key that is an expression.
+    fn computed_key(
+        &mut self,
+        from: &'j Value,
+        name: String,
+        kind: MatchKind,
+        plans: &mut Vec<KeyPlan<'j>>,
+    ) -> Res<'j, Key> {
+        // Its width is known when it is lowered; the code is made where the table is applied.
+        self.b.begin();
+        let width = self.exact(from)?.width;
+        let dst = self.b.local(name.clone(), width);
+        plans.push(KeyPlan::Computed { dst, from });
+        Ok(Key { cp: visible(&name), var: dst, kind })
     }
 
     /// An action with arguments written in the program.
@@ -349,6 +367,7 @@ fn prefix(width: u32, len: u32) -> Bits {
 fn joined(target: &Value) -> Res<'_, String> {
     match target {
         Value::String(name) => Ok(name.clone()),
+        Value::Object(_) => fault(target, "a key that is an expression needs a name", NOT_P4C),
         pair => {
             let [header, field] = tuple::<2>(pair)?;
             Ok(format!("{}.{}", text(header)?, text(field)?))
