@@ -2,6 +2,8 @@
 
 pub(crate) mod array;
 pub(crate) mod digest;
+#[cfg(test)]
+mod hostile;
 pub(crate) mod profile;
 pub(crate) mod replication;
 pub(crate) mod table;
