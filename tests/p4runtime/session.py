@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -150,14 +150,14 @@ class Controller:
 
 
 @asynccontextmanager
-async def connected(address: str, device: int = 1, election: int = 10) -> AsyncIterator[Controller]:
+async def connected(address: str, device: int = 1, election: int = 10) -> AsyncGenerator[Controller]:
     """A controller that has not arbitrated yet."""
     async with P4Client(address) as client:
         yield Controller(client, device, election)
 
 
 @asynccontextmanager
-async def primary(address: str, program: Program | None = None, device: int = 1) -> AsyncIterator[Controller]:
+async def primary(address: str, program: Program | None = None, device: int = 1) -> AsyncGenerator[Controller]:
     """A primary controller, the program loaded."""
     async with connected(address, device) as controller:
         assert await controller.arbitrate() == grpc.StatusCode.OK.value[0]

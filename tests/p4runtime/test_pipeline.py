@@ -17,7 +17,9 @@ async def get(controller: Controller, kind: Get.ResponseType.ValueType = Get.ALL
     return response.config
 
 
-async def refused(controller: Controller, action: Set.Action.ValueType, config: p4r.ForwardingPipelineConfig | None) -> P4ClientError:
+async def refused(
+    controller: Controller, action: Set.Action.ValueType, config: p4r.ForwardingPipelineConfig | None
+) -> P4ClientError:
     with pytest.raises(P4ClientError) as error:
         await controller.set(action, config)
     return error.value
