@@ -10,7 +10,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     }
     table two {
         key = { hdr.data.b: exact; }
-        actions = { bump(hdr.data.b); } //~ ERROR action `bump` listed with bound arguments more than once
+        actions = { bump(hdr.data.b); } //~ ERROR action `bump` listed with different bound arguments
         default_action = bump();
     }
     apply {

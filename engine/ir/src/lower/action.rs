@@ -35,7 +35,7 @@ impl Lowerer<'_> {
 
     fn inline_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
         let action = self.hir.actions.get(id.index())?;
-        let copies = self.bind_args(&action.params, args, self.env, Passing::Action)?;
+        let copies = self.bind_args(&action.params, args, self.env, passing(action.global))?;
         let end = self.func.block("");
         let outer_end = self.flow.end.replace(end);
         let outer_loops = std::mem::take(&mut self.flow.loops);
@@ -57,21 +57,17 @@ impl Lowerer<'_> {
             return self.action(listed.action, listed.span);
         }
         self.count_inlined(listed.span)?;
-        let cp = self.cp_name(&action.name, &action.annotations);
-        if self.out.actions.iter().any(|made| made.cp.name == cp.name) {
-            self.push(
-                Diagnostic::not_supported(
-                    listed.span,
-                    format!("action `{}` listed with bound arguments more than once", action.name),
-                )
-                .with_help("declare an action for each table"),
-            );
-            return None;
+        let places: Option<Vec<Place>> =
+            listed.args.iter().map(|arg| arg.as_ref().and_then(|arg| self.static_place(arg))).collect();
+        let key = places.map(|places| (listed.action, if action.global { 0 } else { self.env.0 }, places));
+        if let Some((_, made)) = self.wrappers.iter().find(|(old, _)| Some(old) == key.as_ref()) {
+            return Some(*made);
         }
+        self.refuse_second_binding(listed)?;
         let directional: Vec<LocalId> =
             action.params.iter().copied().filter(|param| self.is_directional(*param)).collect();
-        self.make_action(listed.action, |this| {
-            let copies = this.bind_args(&directional, &listed.args, this.env, Passing::Action)?;
+        let made = self.make_action(listed.action, |this| {
+            let copies = this.bind_args(&directional, &listed.args, this.env, passing(action.global))?;
             // A `return` in the body leads to the copies, not past them.
             let end = this.func.block("");
             this.flow.end = Some(end);
@@ -81,7 +77,32 @@ impl Lowerer<'_> {
             this.func.end(Terminator::Jump(end));
             this.func.open(end);
             this.copy_out(copies, listed.span)
-        })
+        })?;
+        if let Some(key) = key {
+            self.wrappers.push((key, made));
+        }
+        Some(made)
+    }
+
+    /// One action bound to different arguments would be two under one name, which the control plane could not tell
+    /// apart.
+    fn refuse_second_binding(&mut self, listed: &ActionRef) -> Option<()> {
+        let action = self.hir.actions.get(listed.action.index())?;
+        let cp = match action.global {
+            true => Self::cp_name_in("", &action.name, &action.annotations),
+            false => self.cp_name(&action.name, &action.annotations),
+        };
+        if !self.out.actions.iter().any(|made| made.cp.name == cp.name) {
+            return Some(());
+        }
+        self.push(
+            Diagnostic::not_supported(
+                listed.span,
+                format!("action `{}` listed with different bound arguments", action.name),
+            )
+            .with_help("declare an action for each table"),
+        );
+        None
     }
 
     /// An action without directional parameters, made on first use in the current environment.
@@ -142,4 +163,9 @@ impl Lowerer<'_> {
         }
         Some(data)
     }
+}
+
+/// A global action sees its parameters only, as a function does.
+fn passing(global: bool) -> Passing {
+    if global { Passing::Function } else { Passing::Action }
 }

@@ -167,6 +167,7 @@ impl Lowerer<'_> {
         let headers_place = place(self, *headers)?;
         let metadata_place = place(self, *metadata)?;
         let standard_place = place(self, *standard)?;
+        self.standard = Some(standard_place.clone());
         let ty = self.hir.locals.get(metadata.index())?.ty.clone();
         let mut lists = BTreeMap::new();
         self.field_lists(&ty, &metadata_place, &mut lists);

@@ -20,7 +20,7 @@ impl Lowerer<'_> {
                 self.emit(Inst::Verify { cond, error });
                 Some(())
             }
-            "mark_to_drop" => self.emit_extern(ExternCall::MarkToDrop),
+            "mark_to_drop" => self.mark_to_drop(call),
             "hash" => self.hash(call),
             "random" => {
                 let low = self.arg_before(call, 1)?;
@@ -63,6 +63,38 @@ impl Lowerer<'_> {
 
     fn emit_extern(&mut self, call: ExternCall) -> Option<()> {
         self.emit(Inst::Extern(call));
+        Some(())
+    }
+
+    /// `mark_to_drop(m)`, where `m` may be a copy of the standard metadata: then the copy gets the drop port, and the
+    /// original keeps what it has until the copy is given back.
+    fn mark_to_drop(&mut self, call: &Call) -> Option<()> {
+        let original = self.standard.clone();
+        let given = match call.args.first().and_then(Option::as_ref) {
+            Some(arg) => self.static_place(arg),
+            None => original.clone(),
+        };
+        let (Some(Place::Struct(given)), Some(Place::Struct(original))) = (given, original) else {
+            return self.shape_error(call.span);
+        };
+        if given == original {
+            return self.emit_extern(ExternCall::MarkToDrop);
+        }
+        let mut saved = Vec::new();
+        for (copy, place) in given.iter().zip(original.iter()) {
+            let (Place::Scalar(copy), Place::Scalar(var)) = (copy, place) else {
+                return self.shape_error(call.span);
+            };
+            let name = self.out.vars.get(var.index())?.name.as_str();
+            if name.ends_with(".egress_spec") || name.ends_with(".mcast_grp") {
+                saved.push((*copy, *var, self.snapshot_operand(Operand::Var(*var))?));
+            }
+        }
+        self.emit(Inst::Extern(ExternCall::MarkToDrop));
+        for (copy, var, before) in saved {
+            self.emit(Inst::Assign { dst: copy, src: Operand::Var(var) });
+            self.emit(Inst::Assign { dst: var, src: before });
+        }
         Some(())
     }
 

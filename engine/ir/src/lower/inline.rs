@@ -93,6 +93,7 @@ impl Lowerer<'_> {
     fn bind_in(&mut self, env: EnvId, param: LocalId, binding: Binding) {
         if let Some(env) = self.envs.get_mut(env.0) {
             env.locals.insert(param, binding);
+            env.owned.remove(&param);
         }
     }
 

@@ -24,10 +24,10 @@ mod table;
 mod target;
 
 use crate::limits::MAX_INSTS;
-use crate::types::hir::{AggId, Program};
+use crate::types::hir::{ActId, AggId, Program};
 use crate::{
-    Action, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header, HeaderType, HeaderTypeId,
-    Inst, Meter, Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
+    Action, ActionId, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header, HeaderType,
+    HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
@@ -50,6 +50,8 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         flow: Flow::default(),
         name: String::new(),
         header_types: BTreeMap::new(),
+        standard: None,
+        wrappers: Vec::new(),
         insts: 0,
         inlined: 0,
     };
@@ -111,6 +113,10 @@ struct Lowerer<'h> {
     /// Name of what is being lowered, for the names of variables.
     name: String,
     header_types: BTreeMap<AggId, HeaderTypeId>,
+    /// Standard metadata.
+    standard: Option<Place>,
+    /// Actions made for tables that bind directional arguments: which, in which environment, to which places.
+    wrappers: Vec<((ActId, usize, Vec<Place>), ActionId)>,
     insts: usize,
     inlined: usize,
 }

@@ -36,8 +36,11 @@ impl Checker {
             return None;
         };
         match symbol {
-            TypeSymbol::Plain(Ty::Extern(id, _)) | TypeSymbol::Extern(id) => {
-                self.construct_extern(id, type_args, args, span)
+            // A typedef brings its type arguments along.
+            TypeSymbol::Plain(Ty::Extern(id, given)) => self.construct_extern(id, given.to_vec(), args, span),
+            TypeSymbol::Extern(id) => {
+                let written = type_args.iter().map(|ty| self.resolve_type(ty)).collect();
+                self.construct_extern(id, written, args, span)
             }
             TypeSymbol::Control(id) => {
                 let sig = self.control_sigs.get(id.index())?.constructor.clone();
@@ -96,7 +99,7 @@ impl Checker {
     fn construct_extern(
         &mut self,
         id: super::hir::ExternId,
-        type_args: &[Type],
+        written: Vec<Ty>,
         args: &[Argument],
         span: Span,
     ) -> Option<Construct> {
@@ -105,7 +108,6 @@ impl Checker {
             self.not_supported(span, format!("extern `{}` with abstract methods", ext.name));
             return None;
         }
-        let written: Vec<Ty> = type_args.iter().map(|ty| self.resolve_type(ty)).collect();
         if !written.is_empty() && written.len() != ext.type_vars.len() {
             self.error(
                 span,
