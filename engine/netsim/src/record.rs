@@ -119,7 +119,7 @@ impl Recorder {
         if at >= time {
             return None;
         }
-        let mut take = |clock: &mut Option<Clock>| match clock {
+        let take = |clock: &mut Option<Clock>| match clock {
             Some(clock) if clock.next == at => {
                 clock.next += clock.interval;
                 true

@@ -66,6 +66,9 @@ impl Results {
     }
 }
 
+/// Device id, port and priority of a queue, and what it counted.
+type QueueRow = (u64, u64, u64, p4cc_switch::QueueCounters);
+
 impl Network {
     /// What the run found so far.
     pub fn results(&self) -> Results {
@@ -200,9 +203,7 @@ impl Network {
                 }
             }
         }
-        let u64s = |get: &dyn Fn(&(u64, u64, u64, p4cc_switch::QueueCounters)) -> u64| {
-            Column::U64(rows.iter().map(get).collect())
-        };
+        let u64s = |get: &dyn Fn(&QueueRow) -> u64| Column::U64(rows.iter().map(get).collect());
         let mut columns = vec![
             ("device_id", u64s(&|row| row.0)),
             ("port", u64s(&|row| row.1)),
