@@ -27,6 +27,19 @@ const PORTS: u32 = 8;
 /// # Errors
 /// The first command that did not go as it says, or the compiler's diagnostics.
 pub fn run(path: &Path) -> Result<(), Failure> {
+    let compiled = compile(path);
+    let Some(program) = compiled.program else {
+        let message = compiled.source.render(&compiled.diagnostics, false);
+        return Err(Failure { file: path.display().to_string(), line: 1, message });
+    };
+    run_program(path, program)
+}
+
+/// Runs a case's commands on a program that was read from elsewhere.
+///
+/// # Errors
+/// The first command that did not go as it says.
+pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
     let file = path.display().to_string();
     let fail = |line: u32, message: String| Failure { file: file.clone(), line, message };
     let text = std::fs::read_to_string(path).map_err(|error| fail(1, error.to_string()))?;
@@ -34,10 +47,6 @@ pub fn run(path: &Path) -> Result<(), Failure> {
     if !commands.iter().any(|(_, command)| matches!(command, Command::Packet { .. })) {
         return Err(fail(1, "the case sends no packet".to_owned()));
     }
-    let compiled = compile(path);
-    let Some(program) = compiled.program else {
-        return Err(fail(1, compiled.source.render(&compiled.diagnostics, false)));
-    };
     let violations = p4cc_ir::verify::verify(&program);
     if !violations.is_empty() {
         return Err(fail(1, format!("{violations:#?}\n{}", p4cc_ir::text::to_text(&program))));
