@@ -102,6 +102,9 @@ struct Flow {
     in_parser: bool,
 }
 
+/// A bound action: which, in which environment, to which places.
+type Binding = (ActId, usize, Vec<Place>);
+
 struct Lowerer<'h> {
     hir: &'h Program,
     out: Out,
@@ -116,7 +119,7 @@ struct Lowerer<'h> {
     /// Standard metadata.
     standard: Option<Place>,
     /// Actions made for tables that bind directional arguments: which, in which environment, to which places.
-    wrappers: Vec<((ActId, usize, Vec<Place>), ActionId)>,
+    wrappers: Vec<(Binding, ActionId)>,
     insts: usize,
     inlined: usize,
 }
