@@ -9,9 +9,7 @@ mod entry;
 mod parse;
 mod runner;
 
-pub use parse::{
-    ActionText, Cell, Command, KeyValue, Literal, MeterRates, ParseError, Relation, parse,
-};
+pub use parse::{ActionText, Cell, Command, KeyValue, Literal, MeterRates, ParseError, Relation, parse};
 
 use std::path::Path;
 

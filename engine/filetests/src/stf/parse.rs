@@ -337,7 +337,11 @@ impl Words {
     }
 
     fn expect(&mut self, wanted: &str) -> Outcome<()> {
-        if self.take(wanted) { Ok(()) } else { Err(format!("`{wanted}` is missing before `{}`", self.peek(0))) }
+        if self.take(wanted) {
+            Ok(())
+        } else {
+            Err(format!("`{wanted}` is missing before `{}`", self.peek(0)))
+        }
     }
 
     fn end(&self) -> Outcome<()> {
@@ -466,7 +470,8 @@ mod tests {
     fn commands_have_their_parts() {
         let text = "# a comment\nadd ingress.t 7 hdr.v[1].f:0x0*F h.$valid$:1 d:0x0a00/8 act(p:3, q:0b1) = $e\n\
                     EXPECT 2 0a*b $\nexpect 3\npacket 0 0A 0b\ncheck_counter c($e) bytes >= 10";
-        let commands = parse(text).map(|commands| commands.into_iter().map(|(line, _)| line).collect::<Vec<_>>());
+        let commands =
+            parse(text).map(|commands| commands.into_iter().map(|(line, _)| line).collect::<Vec<_>>());
         assert_eq!(commands, Ok(vec![2, 3, 4, 5, 6]));
         let parsed = parse(text).unwrap_or_default();
         let Command::Add { table, priority, keys, action, name } = &parsed[0].1 else { panic!("{parsed:?}") };
@@ -483,7 +488,9 @@ mod tests {
 
     #[test]
     fn what_is_not_a_command_names_its_line() {
-        for bad in ["frob 1", "packet 0 abc", "packet x 00", "expect 1 zz", "add t k:1", "wait 3", "add t a(x:\"b)"] {
+        for bad in
+            ["frob 1", "packet 0 abc", "packet x 00", "expect 1 zz", "add t k:1", "wait 3", "add t a(x:\"b)"]
+        {
             let (line, cause) = parse(&format!("wait\n{bad}")).err().unwrap_or_default();
             assert!(line == 2 && !cause.is_empty(), "{bad}");
         }

@@ -7,7 +7,8 @@ use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
 use p4cc_exec::{MeterConfig, Pipeline, State};
 use p4cc_ir::{Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId};
 use p4cc_switch::{
-    CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig, TimestampUnit,
+    CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig,
+    TimestampUnit,
 };
 use p4cc_units::{Rate, Span, Time};
 
@@ -233,10 +234,13 @@ impl Bench {
     ) -> Outcome<()> {
         let id = self.counter(name)?;
         let read = match cell {
-            Cell::Index(index) => self.state()?.counter_read(id, *index).map_err(|error| error.to_string())?,
+            Cell::Index(index) => {
+                self.state()?.counter_read(id, *index).map_err(|error| error.to_string())?
+            }
             Cell::Entry(label) => {
                 let entry = self.entries.get(label).cloned();
-                let (table, matches, priority) = entry.ok_or_else(|| format!("there is no entry `{label}`"))?;
+                let (table, matches, priority) =
+                    entry.ok_or_else(|| format!("there is no entry `{label}`"))?;
                 let read = self.state()?.direct_counter_read(table, &matches, priority);
                 read.map_err(|error| error.to_string())?
             }
@@ -350,7 +354,8 @@ impl Bench {
                 }
             }
             for (number, extra) in got.iter().enumerate().skip(expected.len()) {
-                let message = format!("port {port}, packet {number}: not expected\n  got      {}", hex(extra));
+                let message =
+                    format!("port {port}, packet {number}: not expected\n  got      {}", hex(extra));
                 problems.push(Problem { line: 0, message });
             }
         }

@@ -13,8 +13,8 @@ use super::json::{
 };
 use super::objects::visible;
 use crate::{
-    Action, ActionId, ActionParam, BlockId, ExternCall, Func, FuncId, Inst, MeterId, Operand, Terminator, VarId,
-    VarKind, VarType, limits,
+    Action, ActionId, ActionParam, BlockId, ExternCall, Func, FuncId, Inst, MeterId, Operand, Terminator,
+    VarId, VarKind, VarType, limits,
 };
 
 /// A direct meter that runs before an action when its table was hit.

@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use crate::{BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType, limits};
+use crate::{
+    BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType, limits,
+};
 
 use super::number;
 

@@ -132,8 +132,7 @@ impl<'j> Reader<'j> {
             return fault(ty, "only checksums of type `generic` are known", NOT_P4C);
         }
         let name = get(item, "calculation")?;
-        let Calculation { algorithm, input } =
-            self.named(name, "calculation", &self.objects.calculations)?;
+        let Calculation { algorithm, input } = self.named(name, "calculation", &self.objects.calculations)?;
         let target = get(item, "target")?;
         let [header, field] = tuple::<2>(target)?;
         let slot = self.slot(header, text(header)?)?;

@@ -87,6 +87,8 @@ struct Reader<'j> {
     tables: BTreeMap<&'j str, TableInfo<'j>>,
     /// Variables that take whether a table with a direct meter was hit.
     meter_hits: BTreeMap<&'j str, VarId>,
+    /// Variables for what a table did, by width.
+    outcomes: BTreeMap<u32, VarId>,
     /// Varbits without length, by largest width.
     empty_varbits: BTreeMap<u32, VarId>,
     /// Parameters of the action at hand.
@@ -107,6 +109,7 @@ impl<'j> Reader<'j> {
             actions: Actions::default(),
             tables: BTreeMap::new(),
             meter_hits: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
             empty_varbits: BTreeMap::new(),
             params: Vec::new(),
             in_parser: false,
@@ -226,13 +229,17 @@ impl<'j> Reader<'j> {
             let found = self.metadata_var(&[&own, &format!("{set}.{field}")]);
             let found = found.unwrap_or_else(|| self.b.var(own, VarType::Bit(width), VarKind::Metadata));
             let has = self.b.ty(found);
-            if matches!(has, VarType::Varbit(_)) || has.width() > 64 || (width == 32 && has.width() < least(field)) {
+            if matches!(has, VarType::Varbit(_))
+                || has.width() > 64
+                || (width == 32 && has.width() < least(field))
+            {
                 let cause = format!("`{field}` of standard metadata is {has:?}, which v1model's is not");
                 self.complain(self.root, cause, json::NOT_P4C);
             }
             found
         };
-        let (standard, queueing, intrinsic) = ("standard_metadata", "queueing_metadata", "intrinsic_metadata");
+        let (standard, queueing, intrinsic) =
+            ("standard_metadata", "queueing_metadata", "intrinsic_metadata");
         StandardMetadata {
             ingress_port: var("ingress_port", standard, 9),
             egress_spec: var("egress_spec", standard, 9),

@@ -81,7 +81,7 @@ pub(super) fn resized(bits: &Bits, signed: bool, width: u32) -> Bits {
         return Bits::from_words(width, bits.words());
     }
     let mut words = bits.words().to_vec();
-    if from % 64 != 0
+    if !from.is_multiple_of(64)
         && let Some(last) = words.last_mut()
     {
         *last |= u64::MAX << (from % 64);

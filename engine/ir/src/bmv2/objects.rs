@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::Reader;
 use super::json::{
-    NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number, number_to, of_type, opt, text, tuple,
-    typed,
+    NOT_P4C, Res, fault, flag, get, id_of, items, list, name_of, number, number_to, of_type, opt, text,
+    tuple, typed,
 };
 use crate::{
     ControlPlaneName, CountUnit, Counter, CounterId, Digest, DigestId, FieldList, HashAlgorithm, HeaderField,
@@ -68,7 +68,8 @@ pub(super) fn algorithm(value: &Value) -> Res<'_, HashAlgorithm> {
         "csum16" => HashAlgorithm::Csum16,
         "xor16" => HashAlgorithm::Xor16,
         other => {
-            let remedy = "use one of v1model's: crc32, crc16, their _custom forms, random, identity, csum16, xor16";
+            let remedy =
+                "use one of v1model's: crc32, crc16, their _custom forms, random, identity, csum16, xor16";
             return fault(value, format!("the algorithm `{other:.40}` is unknown"), remedy);
         }
     })

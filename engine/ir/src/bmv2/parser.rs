@@ -5,16 +5,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Reader;
-use super::build::constant;
-use super::json::{
-    NOT_P4C, Res, fault, get, items, name_of, number, opt, parameters, text, tuple, typed,
-};
+use super::build::{bit, constant};
+use super::json::{NOT_P4C, Res, fault, get, items, name_of, number, opt, parameters, text, tuple, typed};
 use super::number::{Number, ones};
 use super::place::HeaderRef;
 use super::shape::INDEX_WIDTH;
 use crate::{
-    BinOp, Bits, BlockId, ControlPlaneName, Func, HeaderId, Inst, Keyset, MatchKind, Operand, Terminator, VarType,
-    core_errors,
+    BinOp, Bits, BlockId, ControlPlaneName, Func, HeaderId, Inst, Keyset, MatchKind, Operand, Terminator,
+    VarType, core_errors,
 };
 
 /// Width of error codes.
@@ -226,17 +224,21 @@ impl<'j> Reader<'j> {
             keys.widths.push(data.width);
             keys.operands.push(data.operand);
         }
-        // Without a match and a default BMv2 accepts.
         let accept = self.b.block("");
         let target = |next: Option<BlockId>| next.unwrap_or(accept);
         let mut cases = Vec::new();
-        let mut default = accept;
-        for transition in items(state, "transitions")? {
-            let next = target(opt(transition, "next_state").map_or(Ok(None), |next| next_state(next, blocks))?);
+        let transitions = items(state, "transitions")?;
+        // A select without default has none in the document, and ends in NoMatch (P4-16 13.6; BMv2 accepts).
+        let mut default = transitions.is_empty().then_some(accept);
+        for transition in transitions {
+            let next =
+                target(opt(transition, "next_state").map_or(Ok(None), |next| next_state(next, blocks))?);
             match opt(transition, "type").map_or(Ok("hexstr"), text)? {
-                "default" => default = next,
-                "hexstr" | "hexstring" if opt(transition, "value").and_then(Value::as_str) == Some("default") => {
-                    default = next;
+                "default" => default = Some(next),
+                "hexstr" | "hexstring"
+                    if opt(transition, "value").and_then(Value::as_str) == Some("default") =>
+                {
+                    default = Some(next);
                 }
                 "hexstr" | "hexstring" => {
                     if let Some(sets) = self.keysets(transition, &keys)? {
@@ -247,7 +249,7 @@ impl<'j> Reader<'j> {
                     let otherwise = self.b.block("");
                     if !cases.is_empty() {
                         let here = self.b.block("");
-                        self.select(&keys, core::mem::take(&mut cases), here);
+                        self.select(&keys, core::mem::take(&mut cases), Some(here));
                         self.b.go_to(here);
                     }
                     self.value_set_match(transition, &keys, next, otherwise)?;
@@ -261,12 +263,15 @@ impl<'j> Reader<'j> {
         Ok(())
     }
 
-    fn select(&mut self, keys: &Keys, cases: Vec<(Vec<Keyset>, BlockId)>, default: BlockId) {
-        self.b.end(if cases.is_empty() {
-            Terminator::Jump(default)
-        } else {
-            Terminator::Select { keys: keys.operands.clone(), cases, default: Some(default) }
-        });
+    fn select(&mut self, keys: &Keys, cases: Vec<(Vec<Keyset>, BlockId)>, default: Option<BlockId>) {
+        match default {
+            Some(default) if cases.is_empty() => self.b.end(Terminator::Jump(default)),
+            None if cases.is_empty() => {
+                let error = constant(ERROR_WIDTH, u64::from(core_errors::NO_MATCH));
+                self.b.emit(Inst::Verify { cond: bit(false), error });
+            }
+            default => self.b.end(Terminator::Select { keys: keys.operands.clone(), cases, default }),
+        }
     }
 
     /// A value or mask of a transition, padded.
@@ -289,7 +294,8 @@ impl<'j> Reader<'j> {
         };
         let mask = self.padded(mask, keys)?;
         // Both sides of the comparison are masked.
-        let words: Vec<u64> = value.words().iter().zip(mask.words()).map(|(value, mask)| value & mask).collect();
+        let words: Vec<u64> =
+            value.words().iter().zip(mask.words()).map(|(value, mask)| value & mask).collect();
         let value = Bits::from_words(value.width(), &words);
         let (Some(values), Some(masks)) = (keys.split(&value), self.masks(&mask, keys)) else {
             return Ok(None);
@@ -323,9 +329,9 @@ impl<'j> Reader<'j> {
         let name = get(transition, "value")?;
         let info = self.named(name, "value set", &self.objects.sets)?;
         if let Some(mask) = opt(transition, "mask")
-            && !self.masks(&self.padded(mask, keys)?, keys).is_some_and(|masks| {
-                masks.iter().all(|mask| *mask == ones(mask.width()))
-            })
+            && !self
+                .masks(&self.padded(mask, keys)?, keys)
+                .is_some_and(|masks| masks.iter().all(|mask| *mask == ones(mask.width())))
         {
             let remedy = "mask the key before the select, or match the whole key";
             return fault(mask, "a mask on a value set", remedy);
@@ -362,8 +368,13 @@ impl<'j> Reader<'j> {
 
     /// Value sets that no transition uses have one key.
     pub(super) fn unused_sets(&mut self) {
-        let unused: Vec<_> =
-            self.objects.sets.iter().filter(|(_, info)| !info.used).map(|(&name, &info)| (name, info)).collect();
+        let unused: Vec<_> = self
+            .objects
+            .sets
+            .iter()
+            .filter(|(_, info)| !info.used)
+            .map(|(&name, &info)| (name, info))
+            .collect();
         for (name, info) in unused {
             if let Err(fault) = self.set_keys(info.at, name, &[info.width]) {
                 self.report(fault);

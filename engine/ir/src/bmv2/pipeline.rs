@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Reader;
 use super::json::{NOT_P4C, Res, fault, get, items, name_of, opt, text};
 use super::table::{KeyPlan, TableInfo};
-use crate::{Bits, BinOp, BlockId, Func, Inst, Operand, Terminator};
+use crate::{BinOp, Bits, BlockId, Func, Inst, Operand, Terminator, VarId};
 
 /// A node of the control flow.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ impl<'j> Reader<'j> {
         info: &TableInfo<'j>,
         nodes: &Nodes<'j>,
     ) -> Res<'j, ()> {
-        let hit = info.hit.unwrap_or_else(|| self.b.temp(1));
+        let hit = info.hit.unwrap_or_else(|| self.outcome(1));
         self.b.emit(Inst::Apply { table: info.id, hit: Some(hit), action: None });
         let then = self.member_block(next_tables, "__HIT__", nodes)?;
         let otherwise = self.member_block(next_tables, "__MISS__", nodes)?;
@@ -198,7 +198,7 @@ impl<'j> Reader<'j> {
             self.b.end(Terminator::Jump(next));
             return Ok(());
         }
-        let action = self.b.temp(POSITION_WIDTH);
+        let action = self.outcome(POSITION_WIDTH);
         self.b.emit(Inst::Apply { table: info.id, hit: info.hit, action: Some(action) });
         let mut cases = Vec::with_capacity(nexts.len());
         for (number, next) in nexts.into_iter().enumerate() {
@@ -207,6 +207,16 @@ impl<'j> Reader<'j> {
         let default = self.next_block(base, nodes)?;
         self.b.end(Terminator::Switch { value: Operand::Var(action), cases, default });
         Ok(())
+    }
+
+    /// A variable for what a table did. Not a temporary: the action that runs uses those.
+    fn outcome(&mut self, width: u32) -> VarId {
+        if let Some(&var) = self.outcomes.get(&width) {
+            return var;
+        }
+        let var = self.b.local(format!("$outcome{width}"), width);
+        self.outcomes.insert(width, var);
+        var
     }
 
     /// Whether applying the table may run no action at all: a group of its profile may be empty.
@@ -255,5 +265,8 @@ fn successors<'j>(nodes: &Nodes<'j>, name: &str) -> Vec<&'j str> {
     let direct = keys.iter().filter_map(|key| node.at.get(key));
     let by_action = node.at.get("next_tables").and_then(Value::as_object);
     let all = direct.chain(by_action.into_iter().flat_map(|map| map.values()));
-    all.filter_map(Value::as_str).filter_map(|next| nodes.get_key_value(next)).map(|(&name, _)| name).collect()
+    all.filter_map(Value::as_str)
+        .filter_map(|next| nodes.get_key_value(next))
+        .map(|(&name, _)| name)
+        .collect()
 }

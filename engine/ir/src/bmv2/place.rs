@@ -31,7 +31,10 @@ pub(super) enum HeaderRef<'j> {
 pub(super) enum UnionRef<'j> {
     Fixed(UnionId),
     /// An element of a union stack, chosen by an index of [`INDEX_WIDTH`] bits.
-    Element { stack: &'j str, index: Operand },
+    Element {
+        stack: &'j str,
+        index: Operand,
+    },
 }
 
 /// A field of a header, or its validity.
@@ -45,9 +48,18 @@ pub(super) enum FieldRef {
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     Var(VarId),
-    StackField { stack: StackId, index: Operand, field: u32, ty: VarType },
+    StackField {
+        stack: StackId,
+        index: Operand,
+        field: u32,
+        ty: VarType,
+    },
     /// The same field of several headers, chosen by an index.
-    Chosen { among: Vec<VarId>, index: Operand, ty: VarType },
+    Chosen {
+        among: Vec<VarId>,
+        index: Operand,
+        ty: VarType,
+    },
 }
 
 /// The field that stands for a header's validity.
@@ -126,12 +138,7 @@ impl<'j> Reader<'j> {
     }
 
     /// A member of a union, by its place.
-    fn union_member(
-        &mut self,
-        at: &'j Value,
-        union: &UnionRef<'j>,
-        member: usize,
-    ) -> Res<'j, HeaderRef<'j>> {
+    fn union_member(&mut self, at: &'j Value, union: &UnionRef<'j>, member: usize) -> Res<'j, HeaderRef<'j>> {
         let missing = format!("the union has no member {member}");
         let of = |reader: &Self, union: UnionId| {
             reader.program.unions.get(union.index()).and_then(|union| union.members.get(member)).copied()
@@ -316,9 +323,8 @@ impl<'j> Reader<'j> {
         let varbit = "a varbit of an element chosen at run time";
         match self.field_place(at, header, field)? {
             Place::Var(var) => Ok(self.var_term(var)),
-            Place::StackField { ty: VarType::Varbit(_), .. } | Place::Chosen { ty: VarType::Varbit(_), .. } => {
-                fault(at, varbit, "use a constant index")
-            }
+            Place::StackField { ty: VarType::Varbit(_), .. }
+            | Place::Chosen { ty: VarType::Varbit(_), .. } => fault(at, varbit, "use a constant index"),
             Place::StackField { stack, index, field, ty } => {
                 let (width, signed) = (ty.width(), matches!(ty, VarType::Int(_)));
                 let dst = self.b.temp(width);
@@ -354,18 +360,12 @@ impl<'j> Reader<'j> {
     }
 
     /// Does something to the one of several things that an index chooses, in blocks of their own.
-    pub(super) fn for_chosen<T>(
-        &mut self,
-        among: &[T],
-        index: &Operand,
-        mut act: impl FnMut(&mut Self, &T),
-    ) {
+    pub(super) fn for_chosen<T>(&mut self, among: &[T], index: &Operand, mut act: impl FnMut(&mut Self, &T)) {
         let join = self.b.block("");
         let blocks: Vec<_> = among.iter().map(|_| self.b.block("")).collect();
         let cases = blocks.iter().enumerate();
-        let cases = cases.map(|(number, &block)| {
-            (crate::Bits::from_u128(INDEX_WIDTH, number as u128), block)
-        });
+        let cases =
+            cases.map(|(number, &block)| (crate::Bits::from_u128(INDEX_WIDTH, number as u128), block));
         self.b.end(Terminator::Switch { value: index.clone(), cases: cases.collect(), default: join });
         for (item, &block) in among.iter().zip(&blocks) {
             self.b.go_to(block);

@@ -389,7 +389,8 @@ impl<'j> Reader<'j> {
         let count = (count as usize).min(size);
         for step in 0..size {
             let to = if push { size - 1 - step } else { step };
-            let from = if push { to.checked_sub(count) } else { Some(to + count).filter(|&from| from < size) };
+            let from =
+                if push { to.checked_sub(count) } else { Some(to + count).filter(|&from| from < size) };
             if let Some(from) = from {
                 let (dst, src) = (stack.unions[to], stack.unions[from]);
                 self.assign_union(at, &UnionRef::Fixed(dst), &UnionRef::Fixed(src))?;
@@ -498,7 +499,7 @@ impl<'j> Reader<'j> {
             return fault(name, "a direct meter runs by itself", NOT_P4C);
         }
         let index = self.index(index)?;
-        self.into_place(dst, |width| width, |dst| ExternCall::MeterExecute { meter, index, dst })
+        self.store_result(dst, |width| width, |dst| ExternCall::MeterExecute { meter, index, dst })
     }
 
     fn register_read(&mut self, call: &'j Value) -> Res<'j, ()> {
@@ -506,11 +507,11 @@ impl<'j> Reader<'j> {
         let register = self.register_named(of_type(register, "register_array")?)?;
         let index = self.index(index)?;
         let cell = self.program.registers[register.index()].ty.width();
-        self.into_place(dst, |_| cell, |dst| ExternCall::RegisterRead { register, dst, index })
+        self.store_result(dst, |_| cell, |dst| ExternCall::RegisterRead { register, dst, index })
     }
 
     /// Calls an extern that writes a result of some width, and puts it where it belongs.
-    fn into_place(
+    fn store_result(
         &mut self,
         dst: &'j Value,
         width: impl FnOnce(u32) -> u32,
@@ -551,7 +552,8 @@ impl<'j> Reader<'j> {
             if payload {
                 return fault(name, "a hash over the payload", "hash header fields and metadata only");
             }
-            let call = ExternCall::Hash { dst: result, algorithm, base: base.clone(), data, max: max.clone() };
+            let call =
+                ExternCall::Hash { dst: result, algorithm, base: base.clone(), data, max: max.clone() };
             reader.b.emit(Inst::Extern(call));
             Ok(())
         })?;
@@ -568,7 +570,7 @@ impl<'j> Reader<'j> {
         let target = self.place_type(&place).width();
         let width = target.max(low.width).max(high.width);
         let (low, high) = (self.fit(low, width), self.fit(high, width));
-        self.into_place(dst, |_| width, |dst| ExternCall::Random { dst, low, high })
+        self.store_result(dst, |_| width, |dst| ExternCall::Random { dst, low, high })
     }
 
     fn digest(&mut self, call: &'j Value) -> Res<'j, ()> {

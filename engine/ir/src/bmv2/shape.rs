@@ -73,7 +73,11 @@ impl<'j> Reader<'j> {
         let name = name_of(item)?;
         if let Some(length) = opt(item, "length_exp") {
             let remedy = "compile the program with p4c, which gives the length to each `extract_VL`";
-            return fault(length, "a header type that computes its own varbit length is not supported", remedy);
+            return fault(
+                length,
+                "a header type that computes its own varbit length is not supported",
+                remedy,
+            );
         }
         let declared = list(get(item, "fields")?)?;
         let mut fields = Vec::with_capacity(declared.len());
@@ -244,7 +248,11 @@ fn check_size(item: &Value, size: usize) -> Res<'_, ()> {
     if (1..=limits::MAX_STACK as usize).contains(&size) {
         return Ok(());
     }
-    fault(item, format!("{size} elements, not from 1 to {}", limits::MAX_STACK), "give the stack another size")
+    fault(
+        item,
+        format!("{size} elements, not from 1 to {}", limits::MAX_STACK),
+        "give the stack another size",
+    )
 }
 
 /// A field: name, width or `"*"`, and in newer versions whether it is signed.
@@ -277,7 +285,7 @@ fn is_signed(value: &Value) -> Res<'_, bool> {
 fn varbit_width<'j>(item: &'j Value, all: &'j [Value]) -> Res<'j, u32> {
     let max_bytes = super::json::number(get(item, "max_length")?)?;
     let others = all.iter().filter_map(|field| field.get(1)?.as_u64()).fold(0, u64::saturating_add);
-    let bits = (u64::from(max_bytes) * 8).checked_sub(others).unwrap_or(0);
+    let bits = (u64::from(max_bytes) * 8).saturating_sub(others);
     match u32::try_from(bits) {
         Ok(bits) if (1..=limits::MAX_WIDTH).contains(&bits) => Ok(bits),
         _ => {

@@ -13,8 +13,8 @@ use super::number::ones;
 use super::objects::visible;
 use super::place::HeaderRef;
 use crate::{
-    ActionCall, ActionId, ActionScope, Bits, ControlPlaneName, HeaderId, Key, MatchKind, MatchValue, SourceEntry,
-    Table, TableAction, TableId, VarId, VarType, limits,
+    ActionCall, ActionId, ActionScope, Bits, ControlPlaneName, HeaderId, Key, MatchKind, MatchValue,
+    SourceEntry, Table, TableAction, TableId, VarId, VarType, limits,
 };
 
 /// What has to be computed before a table is applied.
@@ -280,9 +280,10 @@ impl<'j> Reader<'j> {
         if table.profile.is_some() {
             return fault(item, "entries of a table with an action profile", NOT_P4C);
         }
-        let ranked = table.keys.iter().any(|key| {
-            matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional)
-        });
+        let ranked = table
+            .keys
+            .iter()
+            .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
         for (number, entry) in entries.iter().enumerate() {
             let values = list(get(entry, "match_key")?)?;
             if values.len() != table.keys.len() {
@@ -293,7 +294,8 @@ impl<'j> Reader<'j> {
             for (value, key) in values.iter().zip(&table.keys) {
                 matches.push(self.match_value(value, key)?);
             }
-            let rank = opt(entry, "priority").map_or(Ok(number as u32 + 1), |rank| number_to(rank, MAX_PRIORITY - 1))?;
+            let rank = opt(entry, "priority")
+                .map_or(Ok(number as u32 + 1), |rank| number_to(rank, MAX_PRIORITY - 1))?;
             let priority = if ranked { MAX_PRIORITY - rank } else { 0 };
             let action = self.action_call(get(entry, "action_entry")?, table)?;
             table.entries.push(SourceEntry { matches, priority, action, is_const: true });
@@ -311,7 +313,9 @@ impl<'j> Reader<'j> {
             ("valid", MatchKind::Exact) => {
                 MatchValue::Exact(Bits::from_u128(1, u128::from(flag(get(value, "key")?)?)))
             }
-            ("exact", MatchKind::Exact) | ("optional", MatchKind::Optional) => MatchValue::Exact(bits("key")?),
+            ("exact", MatchKind::Exact) | ("optional", MatchKind::Optional) => {
+                MatchValue::Exact(bits("key")?)
+            }
             ("lpm", MatchKind::Lpm) => {
                 let len = number_to(get(value, "prefix_length")?, width)?;
                 let mask = prefix(width, len);

@@ -1,0 +1,211 @@
+//! BMv2 JSON: the cases compiled by p4c behave as their source does, documents of our own show what no case does, and
+//! nothing that is wrong with a document makes the reader panic.
+//!
+//! `cases/bmv2/NAME.json` is what `p4c-bm2-ss cases/run/NAME.p4` wrote, without `source_info`. Cases that p4c cannot
+//! compile have none, nor has `stacks`: p4c assigns an invalid header there.
+
+use p4cc_filetests::{runner, stf};
+use p4cc_ir::bmv2;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name)
+}
+
+/// Names and texts of the documents in the repository.
+fn corpus() -> &'static [(String, String)] {
+    static CORPUS: OnceLock<Vec<(String, String)>> = OnceLock::new();
+    CORPUS.get_or_init(|| {
+        let files = std::fs::read_dir(folder("bmv2")).expect("part of the repository");
+        let paths = files.map(|file| file.expect("readable").path());
+        let mut found: Vec<(String, String)> = paths
+            .map(|path| {
+                let name = path.file_stem().expect("a file").to_string_lossy().into_owned();
+                (name, std::fs::read_to_string(&path).expect("part of the repository"))
+            })
+            .collect();
+        found.sort();
+        found
+    })
+}
+
+#[test]
+fn cases_behave_as_their_source_does() {
+    let mut ran = 0;
+    for (name, text) in corpus() {
+        let (program, errors) = bmv2::read(text);
+        let program = program.unwrap_or_else(|| panic!("{name}: {errors:#?}"));
+        if let Err(failure) = runner::run_program(&folder("run").join(format!("{name}.p4")), program) {
+            panic!("{failure}");
+        }
+        ran += 1;
+    }
+    assert!(ran >= 30, "only {ran} documents");
+}
+
+/// A document of our own with what p4c's output for the cases does not hold: an older error list and older metadata,
+/// action calls, arithmetic primitives of the first version, direct counter and meter, a stack of unions.
+fn document() -> Value {
+    let text =
+        std::fs::read_to_string(folder("bmv2_own").join("older.json")).expect("part of the repository");
+    serde_json::from_str(&text).expect("valid JSON")
+}
+
+#[test]
+fn what_older_compilers_wrote_runs_as_in_bmv2() {
+    let folder = folder("bmv2_own");
+    let problems = stf::run_files(&folder.join("older.json"), &folder.join("older.stf"));
+    assert!(problems.is_empty(), "{problems:#?}");
+}
+
+#[test]
+fn every_fault_names_its_path_and_a_remedy() {
+    let edits: [(&str, Value, &str, &str); 14] = [
+        ("/__meta__/version/0", json!(3), "__meta__.version", "version [3,18]"),
+        ("/headers/2/header_type", json!("x"), "headers[2]", "no header type `x`"),
+        ("/header_types/2/fields/0/1", json!(4096), "header_types[2].fields[0][1]", "from 0 to 2048"),
+        ("/header_types/2/fields/0/1", json!(1e300), "header_types[2].fields[0][1]", "from 0 to 2048"),
+        ("/parsers/0/init_state", json!("x"), "parsers[0].init_state", "no state `x`"),
+        (
+            "/parsers/0/parse_states/0/transitions/0/value",
+            json!("0x107"),
+            "parsers[0].parse_states[0].transitions[0].value",
+            "does not fit the key's 8 bits",
+        ),
+        ("/actions/0/primitives/0/op", json!("frob"), "actions[0].primitives[0]", "`frob` is unknown"),
+        (
+            "/actions/0/primitives/1/parameters/1/value/1",
+            json!("x"),
+            "actions[0].primitives[1].parameters[1].value",
+            "no field `x`",
+        ),
+        (
+            "/actions/2/primitives/0/parameters/1/value",
+            json!(1),
+            "actions[2].primitives[0].parameters[1].value",
+            "no action parameter 1",
+        ),
+        (
+            "/pipelines/0/conditionals/0/expression/value/op",
+            json!("<=>"),
+            "pipelines[0].conditionals[0].expression.value",
+            "`<=>` is unknown",
+        ),
+        ("/pipelines/0/action_calls/2/next_node", json!("begin"), "pipelines[0].", "comes back to"),
+        (
+            "/pipelines/0/tables/0/next_tables/set",
+            json!("x"),
+            "pipelines[0].tables[0].next_tables.set",
+            "no table",
+        ),
+        (
+            "/pipelines/0/tables/0/max_size",
+            json!(4294967295u32),
+            "pipelines[0].tables[0].max_size",
+            "1048576",
+        ),
+        ("/deparsers/0/order/0", json!("meta"), "deparsers[0].order[0]", "metadata cannot be sent"),
+    ];
+    for (pointer, value, path, cause) in edits {
+        let mut document = document();
+        *document.pointer_mut(pointer).expect("a place in the document") = value;
+        let (program, errors) = bmv2::read(&document.to_string());
+        assert!(program.is_none(), "{pointer}");
+        let found = errors.iter().any(|error| {
+            error.path.starts_with(path) && error.cause.contains(cause) && !error.remedy.is_empty()
+        });
+        assert!(found, "{pointer}: {errors:#?}");
+    }
+}
+
+#[test]
+fn hostile_documents_are_refused() {
+    let sum = |terms: usize| {
+        let mut text = r#"{"type": "hexstr", "value": "0x1"}"#.to_owned();
+        for _ in 0..terms {
+            text = format!(
+                r#"{{"type":"expression","value":{{"op":"+","left":{text},"right":{{"type":"hexstr","value":"0x1"}}}}}}"#
+            );
+        }
+        let marker = document();
+        marker.to_string().replacen(r#"{"type":"hexstr","value":"0xff"}"#, &text, 1)
+    };
+    assert!(bmv2::read(&sum(200)).0.is_some(), "a long sum is read");
+    for text in [
+        sum(5_000),
+        "[".repeat(1 << 20),
+        "{\"a\":".repeat(1 << 18),
+        String::new(),
+        "null".to_owned(),
+        "[]".to_owned(),
+        "{}".to_owned(),
+        "\u{0}".to_owned(),
+        r#"{"pipelines": 3}"#.to_owned(),
+    ] {
+        let (program, errors) = bmv2::read(&text);
+        assert!(program.is_none() && !errors.is_empty(), "{:.40}", text);
+    }
+}
+
+/// All places of a document.
+fn places(value: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+    match value {
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(i, item)| places(item, &format!("{at}/{i}"), found));
+        }
+        Value::Object(members) => {
+            members.iter().for_each(|(key, item)| places(item, &format!("{at}/{}", escaped(key)), found));
+        }
+        _ => {}
+    }
+}
+
+/// Puts something else in the place of a value.
+fn mutate(document: &mut Value, place: usize, other: usize, kind: u8) {
+    let mut found = Vec::new();
+    places(document, "", &mut found);
+    let (to, from) = (&found[place % found.len()], &found[other % found.len()]);
+    let copy = document.pointer(from).cloned().unwrap_or_default();
+    let Some(value) = document.pointer_mut(to) else { return };
+    *value = match kind {
+        0 => Value::Null,
+        1 => json!(u64::MAX),
+        2 => json!("0x100000000000000000000000000000000000"),
+        3 => json!(-1),
+        4 => json!([]),
+        5 => json!(0),
+        6 => json!("$valid$"),
+        _ => copy,
+    };
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mutants_are_read_or_refused_and_run(
+        which in any::<usize>(),
+        edits in prop::collection::vec((any::<usize>(), any::<usize>(), 0u8..10), 1..4),
+    ) {
+        let all = corpus();
+        let mut mutant = match all.get(which % (all.len() + 1)) {
+            Some((_, text)) => serde_json::from_str(text).expect("valid JSON"),
+            None => document(),
+        };
+        for (place, other, kind) in edits {
+            mutate(&mut mutant, place, other, kind);
+        }
+        let (program, errors) = bmv2::read(&mutant.to_string());
+        prop_assert_eq!(program.is_none(), !errors.is_empty());
+        if let Some(program) = program {
+            prop_assert!(p4cc_ir::verify::verify(&program).is_empty());
+            // Whatever the mutant does, it ends.
+            stf::run(program, "packet 0 0123456789abcdef0123456789abcdef\npacket 1 00\n");
+        }
+    }
+}
