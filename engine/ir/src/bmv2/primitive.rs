@@ -218,7 +218,7 @@ impl<'j> Reader<'j> {
         if is_fixed(dst) && is_fixed(src) {
             match (self.fixed_header(at, dst)?, self.fixed_header(at, src)?) {
                 (Some(dst), Some(src)) => {
-                    self.b.emit(Inst::CopyHeader { dst, src });
+                    self.copy_header(dst, src);
                     return Ok(());
                 }
                 (None, None) => return self.copy_metadata(at, dst, src),
@@ -233,25 +233,38 @@ impl<'j> Reader<'j> {
             (Some(index), None) => {
                 let src = srcs[0];
                 self.for_chosen(&dsts, &index, |reader, &dst| {
-                    reader.b.emit(Inst::CopyHeader { dst, src });
+                    reader.copy_header(dst, src);
                 });
             }
             (None, Some(index)) => {
                 let dst = dsts[0];
                 self.for_chosen(&srcs, &index, |reader, &src| {
-                    reader.b.emit(Inst::CopyHeader { dst, src });
+                    reader.copy_header(dst, src);
                 });
             }
             (None, None) => {}
             (Some(to), Some(from)) => {
                 self.for_chosen(&dsts, &to, |reader, &dst| {
                     reader.for_chosen(&srcs, &from, |reader, &src| {
-                        reader.b.emit(Inst::CopyHeader { dst, src });
+                        reader.copy_header(dst, src);
                     });
                 });
             }
         }
         Ok(())
+    }
+
+    /// Copies a header; the fields stay as they are when the source is invalid (as BMv2 does).
+    fn copy_header(&mut self, dst: HeaderId, src: HeaderId) {
+        let valid = self.is_valid(src);
+        let (copy, clear, join) = (self.b.block(""), self.b.block(""), self.b.block(""));
+        self.b.end(Terminator::Branch { cond: valid, then: copy, otherwise: clear });
+        self.b.go_to(copy);
+        self.b.emit(Inst::CopyHeader { dst, src });
+        self.b.end(Terminator::Jump(join));
+        self.b.go_to(clear);
+        self.b.emit(Inst::SetInvalid { header: dst });
+        self.b.fall_into(join);
     }
 
     /// Headers that a reference may mean; an index of [`INDEX_WIDTH`] bits when it is chosen at run time.
