@@ -92,17 +92,17 @@ impl Gst {
         if self.beta == 0 {
             return 1.0;
         }
-        let Some(queue) = self.queue_estimate() else {
-            // Every packet marked, so the estimate is unbounded: no growth, in either form (spec 6.4).
-            return 0.0;
-        };
         let span = self.k_dc - self.k;
-        // Equal thresholds: a mark says that both are passed.
-        let position = if span > 0.0 { ((queue - self.k) / span).clamp(0.0, 1.0) } else { 1.0 };
+        let position = match self.queue_estimate() {
+            Some(queue) if span > 0.0 => ((queue - self.k) / span).clamp(0.0, 1.0),
+            // Every packet marked: the estimate is unbounded. Equal thresholds: any mark is above both.
+            _ => 1.0,
+        };
         match self.form {
             // Spec 6.4: clamp((Kdc - q)/(Kdc - K), 0, 1).
             Form::Text => 1.0 - position,
-            // The printed formula: (q - K)/(Kdc - K).
+            // The printed formula: (q - K)/(Kdc - K), its limit 1 where q is unbounded. The pseudo-code's zero there
+            // is the text form's; with it the printed form would recover at 70 senders, which spec 18.1b denies.
             Form::Literal => position,
         }
     }
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn the_literal_form_runs_the_other_way() {
         let literal = r#"{"name":"gst","k":25,"k_dc":65,"delta":"literal"}"#;
-        for (beta, want) in [(0, 1.0), (5, 0.208), (10, 0.625), (12, 0.9375), (20, 0.0)] {
+        for (beta, want) in [(0, 1.0), (5, 0.208), (10, 0.625), (12, 0.9375), (20, 1.0)] {
             assert!((delta(literal, 20, beta) - want).abs() < 5e-4, "beta {beta}");
         }
     }
