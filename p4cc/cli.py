@@ -24,8 +24,6 @@ program.register(app)
 info.register(app)
 app.add_typer(controller_app, name="controller")
 
-INTERRUPTED = 130
-
 
 def main() -> None:
     """Entry point of the `p4cc` command."""
@@ -35,9 +33,6 @@ def main() -> None:
         Console(stderr=True, highlight=False, soft_wrap=True).print("[bold red]error:[/bold red] ", end="")
         print(error, file=sys.stderr)
         sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        print("interrupted; nothing was left behind", file=sys.stderr)
-        sys.exit(INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output has gone (`p4cc run … | head`); there is no one left to tell.
         sys.stderr.close()

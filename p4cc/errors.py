@@ -17,3 +17,9 @@ class UserError(Exception):
     def __str__(self) -> str:
         text = f"{self.place}: {self.cause}" if self.place else self.cause
         return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
+
+
+class InterruptedRunError(UserError):
+    """Ctrl-C during a run."""
+
+    exit_code = 130

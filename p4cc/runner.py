@@ -19,7 +19,7 @@ from typing import Any
 import polars as pl
 
 from p4cc.case import CaseRun, Controller, keys_of, run_case
-from p4cc.errors import UserError
+from p4cc.errors import InterruptedRunError, UserError
 from p4cc.figures import over_sweep, over_time
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
@@ -117,7 +117,10 @@ def _run_cases(cases: list[Case], program: CompiledProgram, request: RunRequest,
                 collected.runs.append({**keys, **one.summary})
                 writer.add(keys, one.tables)
 
-        asyncio.run(_schedule(cases, program, request.jobs, advance, keep))
+        try:
+            asyncio.run(_schedule(cases, program, request.jobs, advance, keep))
+        except KeyboardInterrupt as error:
+            raise InterruptedRunError("interrupted; nothing was left behind") from error
     return collected
 
 

@@ -6,7 +6,7 @@ use crate::{
 };
 
 /// Type of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum VarType {
     /// One bit.
     Bool,

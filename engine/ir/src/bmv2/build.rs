@@ -3,7 +3,7 @@
 //! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live for one
 //! statement; counts of variables and instructions never pass their limits, whatever the input says.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use crate::{
     BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType, limits,
@@ -25,7 +25,7 @@ pub(super) struct Builder {
     blocks: Vec<Open>,
     at: usize,
     insts: usize,
-    temps: HashMap<VarType, (Vec<VarId>, usize)>,
+    temps: BTreeMap<VarType, (Vec<VarId>, usize)>,
     /// A limit that was passed; the program cannot be used.
     pub overflow: Option<String>,
 }
