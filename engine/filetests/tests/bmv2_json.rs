@@ -150,6 +150,33 @@ fn hostile_documents_are_refused() {
     }
 }
 
+#[test]
+fn what_would_grow_without_bound_is_refused() {
+    let mut document = document();
+    let stack = |document: &mut Value, name: &str, first: usize| {
+        let ids: Vec<usize> = (first..first + 1_024).collect();
+        let headers = document["headers"].as_array_mut().expect("a list");
+        headers.extend(ids.iter().map(|id| {
+            json!({"name": format!("{name}[{id}]"), "id": id, "header_type": "one_t", "metadata": false})
+        }));
+        json!({"name": name, "id": first, "header_type": "one_t", "size": 1024, "header_ids": ids})
+    };
+    let stacks = [stack(&mut document, "s", 1_000), stack(&mut document, "t", 3_000)];
+    document["header_stacks"] = json!(stacks);
+    let index = json!({"type": "field", "value": ["h", "f"]});
+    let element = |stack: &str| {
+        let stack = json!({"type": "header_stack", "value": stack});
+        let op = json!({"op": "dereference_header_stack", "left": stack, "right": index});
+        json!({"type": "expression", "value": op})
+    };
+    // Each of these is a million copies.
+    let copy = json!({"op": "assign_header", "parameters": [element("s"), element("t")]});
+    document["actions"][0]["primitives"] = json!(vec![copy; 10_000]);
+    let (program, errors) = bmv2::read(&document.to_string());
+    assert!(program.is_none());
+    assert!(errors.iter().any(|error| error.cause.contains("more than")), "{errors:#?}");
+}
+
 /// All places of a document.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());

@@ -3,7 +3,7 @@
 //! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live for one
 //! statement; counts of variables and instructions never pass their limits, whatever the input says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     BinOp, Bits, Block, BlockId, Func, Inst, Operand, Terminator, Var, VarId, VarKind, VarType, limits,
@@ -25,7 +25,10 @@ pub(super) struct Builder {
     blocks: Vec<Open>,
     at: usize,
     insts: usize,
+    block_count: usize,
     temps: BTreeMap<VarType, (Vec<VarId>, usize)>,
+    /// All temporaries.
+    all_temps: BTreeSet<VarId>,
     /// A limit that was passed; the program cannot be used.
     pub overflow: Option<String>,
 }
@@ -60,6 +63,7 @@ impl Builder {
             let (vars, used) = self.temps.entry(ty).or_default();
             vars.push(var);
             *used = vars.len();
+            self.all_temps.insert(var);
             var
         })
     }
@@ -91,7 +95,13 @@ impl Builder {
         Func { name: name.to_owned(), blocks: self.blocks.drain(..).map(close).collect() }
     }
 
+    /// A new block. Past the limit it is the entry, and `overflow` says so.
     pub fn block(&mut self, label: &str) -> BlockId {
+        if self.block_count >= limits::MAX_INSTS {
+            self.overflow.get_or_insert_with(|| format!("more than {} blocks", limits::MAX_INSTS));
+            return Func::ENTRY;
+        }
+        self.block_count += 1;
         self.blocks.push(Open { label: label.to_owned(), insts: Vec::new(), end: None });
         BlockId::from_index(self.blocks.len() - 1)
     }
@@ -143,7 +153,7 @@ impl Builder {
     }
 
     fn is_temp(&self, var: VarId) -> bool {
-        self.temps.get(&self.ty(var)).is_some_and(|(vars, _)| vars.contains(&var))
+        self.all_temps.contains(&var)
     }
 
     /// Where the last instruction writes, if it computes a value.

@@ -11,6 +11,7 @@ use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, flag, get, items, number_to, of_type, opt, text, tuple, typed};
 use super::objects::Calculation;
 use super::place::HeaderRef;
+use crate::verify::MAX_DATA_FIELDS;
 use crate::{BinOp, ExternCall, Func, HeaderId, Inst, Operand, Terminator, VarType, limits};
 
 /// Most headers whose fields one calculation runs over: code doubles with each.
@@ -34,6 +35,10 @@ impl<'j> Reader<'j> {
         let (mut parts, mut payload) = (Vec::new(), false);
         for item in input {
             payload |= self.part(item, &mut parts)?;
+        }
+        if let (Some(item), true) = (input.first(), parts.len() > MAX_DATA_FIELDS) {
+            let cause = format!("a calculation over {} fields, more than {MAX_DATA_FIELDS}", parts.len());
+            return fault(item, cause, "hash fewer fields");
         }
         let mut headers: Vec<HeaderId> = parts.iter().filter_map(|part| part.header).collect();
         headers.sort_unstable();
@@ -95,7 +100,7 @@ impl<'j> Reader<'j> {
                 let header = HeaderRef::Named(text(name)?);
                 let (slot, header) = (self.slot(name, text(name)?)?, self.fixed_header(name, &header)?);
                 let of = |var| Part { header, operand: Operand::Var(var) };
-                parts.extend(slot.vars.into_iter().map(of));
+                parts.extend(slot.vars.iter().copied().map(of));
             }
             (other, _) => {
                 let cause = format!("`{other:.40}` cannot stand in a calculation");

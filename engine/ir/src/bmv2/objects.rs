@@ -52,6 +52,9 @@ pub(super) struct Objects<'j> {
     pub error_codes: BTreeMap<u32, u32>,
 }
 
+/// Most error codes of a program.
+const MAX_ERROR_CODES: usize = 1_024;
+
 /// What the control plane sees of a named object.
 pub(super) fn visible(name: &str) -> ControlPlaneName {
     ControlPlaneName { name: name.to_owned(), ..ControlPlaneName::default() }
@@ -205,7 +208,7 @@ impl<'j> Reader<'j> {
                 let index = self.field_index(field, slot.type_name, text(field)?)?;
                 Ok(vec![slot.vars[index]])
             }
-            ("header", name) => Ok(self.slot(name, text(name)?)?.vars),
+            ("header", name) => Ok(self.slot(name, text(name)?)?.vars.to_vec()),
             (other, _) => {
                 let cause = format!("`{other:.40}` cannot stand in a field list");
                 fault(element, cause, "list metadata fields only")
@@ -283,6 +286,10 @@ impl<'j> Reader<'j> {
                 None => Ok(()),
             }
         });
+        if codes.len() > MAX_ERROR_CODES {
+            let cause = format!("{} error codes, more than {MAX_ERROR_CODES}", codes.len());
+            return self.complain(self.root, cause, "declare fewer errors");
+        }
         for (code, name) in codes {
             let known = self.program.errors.iter().position(|known| known == name);
             let index = known.unwrap_or_else(|| {

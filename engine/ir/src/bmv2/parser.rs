@@ -92,6 +92,9 @@ impl<'j> Reader<'j> {
     fn state(&mut self, state: &'j Value, blocks: &BTreeMap<&'j str, BlockId>) -> Res<'j, ()> {
         for op in items(state, "parser_ops")? {
             self.b.next_statement();
+            if self.b.overflow.is_some() {
+                return Ok(());
+            }
             self.parser_op(op)?;
         }
         self.b.next_statement();

@@ -202,9 +202,9 @@ impl<'j> Reader<'j> {
             return Ok(FieldRef::Valid);
         }
         let ty = self.header_type_of(at, header)?;
-        let fields = &self.program.header_types[ty.index()].fields;
-        match fields.iter().position(|declared| declared.name == field) {
-            Some(index) => Ok(FieldRef::At(index)),
+        let name = self.program.header_types[ty.index()].name.as_str();
+        match self.shapes.types.get(name).and_then(|info| info.places.get(field)) {
+            Some(&index) => Ok(FieldRef::At(index)),
             None => fault(at, format!("the header has no field `{field}`"), NOT_P4C),
         }
     }

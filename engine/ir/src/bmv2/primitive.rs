@@ -16,6 +16,9 @@ impl<'j> Reader<'j> {
     /// One primitive call. Jumps and `exit` are the action's own.
     pub(super) fn primitive(&mut self, call: &'j Value) -> Res<'j, ()> {
         self.b.next_statement();
+        if self.b.overflow.is_some() {
+            return Ok(());
+        }
         let op = text(get(call, "op")?)?;
         match op {
             "assign" | "modify_field" => {
@@ -305,7 +308,7 @@ impl<'j> Reader<'j> {
             return fault(at, "this is not metadata", NOT_P4C);
         };
         let (dst, src) = (self.slot(at, dst)?.vars, self.slot(at, src)?.vars);
-        for (dst, src) in dst.into_iter().zip(src) {
+        for (&dst, &src) in dst.iter().zip(src.iter()) {
             self.b.emit(Inst::Assign { dst, src: Operand::Var(src) });
         }
         Ok(())

@@ -4,7 +4,8 @@
 //! the IR; fields of the others become metadata variables. A stack of header unions, which the IR does not have, is a
 //! list of unions and a variable for the next index.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -19,6 +20,8 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct TypeInfo {
     pub ir: HeaderTypeId,
+    /// Places of fields by name.
+    pub places: BTreeMap<String, usize>,
     pub fields: Vec<HeaderField>,
 }
 
@@ -29,7 +32,7 @@ pub(super) struct Slot<'j> {
     /// `None` for metadata, which is always valid.
     pub header: Option<HeaderId>,
     /// One for each field.
-    pub vars: Vec<VarId>,
+    pub vars: Rc<[VarId]>,
 }
 
 /// A stack of header unions.
@@ -53,6 +56,8 @@ pub(super) struct Shapes<'j> {
     union_ids: BTreeMap<u32, UnionId>,
     pub union_stacks: BTreeMap<&'j str, UnionStack>,
     union_types: BTreeMap<&'j str, Vec<String>>,
+    /// Elements of stacks.
+    stacked: BTreeSet<HeaderId>,
 }
 
 /// Width of the next index of a union stack, as `nextIndex` of other stacks.
@@ -88,9 +93,10 @@ impl<'j> Reader<'j> {
         if varbits > 1 {
             return fault(item, format!("`{name}` has {varbits} fields of variable length"), NOT_P4C);
         }
+        let places = fields.iter().enumerate().map(|(place, field)| (field.name.clone(), place)).collect();
         let ir = HeaderTypeId::from_index(self.program.header_types.len());
         self.program.header_types.push(HeaderType { name: name.to_owned(), fields: fields.clone() });
-        self.unique(item, name, |shapes| shapes.types.insert(name, TypeInfo { ir, fields }).is_some())
+        self.unique(item, name, |shapes| shapes.types.insert(name, TypeInfo { ir, places, fields }).is_some())
     }
 
     /// Fails when an insertion replaced something.
@@ -129,13 +135,15 @@ impl<'j> Reader<'j> {
         }
         self.shapes.slot_ids.insert(id, name);
         self.unique(item, name, |shapes| {
-            shapes.slots.insert(name, Slot { type_name, header, vars }).is_some()
+            shapes.slots.insert(name, Slot { type_name, header, vars: vars.into() }).is_some()
         })
     }
 
     /// Headers by the ids in a list.
     fn headers_of(&self, item: &'j Value) -> Res<'j, Vec<HeaderId>> {
         let ids = list(get(item, "header_ids")?)?;
+        // What follows takes the square of the number.
+        check_size(item, ids.len())?;
         let mut headers = Vec::with_capacity(ids.len());
         for id in ids {
             let name = super::json::number(id)?;
@@ -157,8 +165,7 @@ impl<'j> Reader<'j> {
         if types.windows(2).any(|pair| pair[0] != pair[1]) {
             return fault(item, format!("elements of stack `{name}` are of different types"), NOT_P4C);
         }
-        let taken = self.program.stacks.iter().flat_map(|stack| &stack.elements);
-        if taken.into_iter().any(|taken| elements.contains(taken)) {
+        if elements.iter().any(|&element| !self.shapes.stacked.insert(element)) {
             return fault(item, format!("an element of stack `{name}` is in another stack already"), NOT_P4C);
         }
         let id = StackId::from_index(self.program.stacks.len());
@@ -179,8 +186,7 @@ impl<'j> Reader<'j> {
     fn header_union(&mut self, item: &'j Value) -> Res<'j, ()> {
         let name = name_of(item)?;
         let members = self.headers_of(item)?;
-        let stacked = self.program.stacks.iter().flat_map(|stack| &stack.elements);
-        if stacked.into_iter().any(|stacked| members.contains(stacked)) {
+        if members.iter().any(|member| self.shapes.stacked.contains(member)) {
             return fault(item, format!("a member of union `{name}` is in a stack already"), NOT_P4C);
         }
         let id = UnionId::from_index(self.program.unions.len());
@@ -228,9 +234,8 @@ impl<'j> Reader<'j> {
 
     /// Place of a field in a header type.
     pub(super) fn field_index(&self, at: &'j Value, type_name: &str, field: &str) -> Res<'j, usize> {
-        let fields = self.shapes.types.get(type_name).map_or(&[][..], |info| &info.fields);
-        match fields.iter().position(|declared| declared.name == field) {
-            Some(index) => Ok(index),
+        match self.shapes.types.get(type_name).and_then(|info| info.places.get(field)) {
+            Some(&index) => Ok(index),
             None => fault(at, format!("header type `{type_name}` has no field `{field}`"), NOT_P4C),
         }
     }
@@ -239,8 +244,7 @@ impl<'j> Reader<'j> {
     pub(super) fn find_field(&self, header: &str, field: &str) -> Option<VarId> {
         let slot = self.shapes.slots.get(header)?;
         let info = self.shapes.types.get(slot.type_name)?;
-        let index = info.fields.iter().position(|declared| declared.name == field)?;
-        slot.vars.get(index).copied()
+        slot.vars.get(*info.places.get(field)?).copied()
     }
 }
 

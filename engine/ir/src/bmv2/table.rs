@@ -1,6 +1,6 @@
 //! Tables: keys, actions, default, entries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -119,7 +119,7 @@ impl<'j> Reader<'j> {
     fn table_actions(&mut self, item: &'j Value) -> Res<'j, (Vec<TableAction>, Vec<Option<&'j str>>)> {
         let names = list(get(item, "actions")?)?;
         let ids = opt(item, "action_ids").map(list).transpose()?;
-        let (mut actions, mut positions) = (Vec::<TableAction>::new(), Vec::new());
+        let (mut actions, mut positions, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         for (number, name) in names.iter().enumerate() {
             let action = match ids {
                 Some(ids) => match ids.get(number) {
@@ -128,7 +128,7 @@ impl<'j> Reader<'j> {
                 },
                 None => self.named(name, "action", &self.actions.by_name)?,
             };
-            if actions.iter().all(|listed| listed.action != action) {
+            if seen.insert(action) {
                 let scope = ActionScope::TableAndDefault;
                 actions.push(TableAction { action, scope, annotations: Vec::new() });
                 positions.push(Some(text(name)?));
