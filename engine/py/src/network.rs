@@ -152,7 +152,9 @@ impl Network {
     /// Puts the state of a fork behind this network's server: the pipeline is the same, so controllers stay connected.
     fn exchange(&self, py: Python<'_>, fork: &Self) -> PyResult<()> {
         if Arc::ptr_eq(&self.shared, &fork.shared) {
-            return Err(PyValueError::new_err("fork: a network cannot be exchanged with itself; give a fork of it"));
+            return Err(PyValueError::new_err(
+                "fork: a network cannot be exchanged with itself; give a fork of it",
+            ));
         }
         // Always in the order of addresses, so that two exchanges cannot wait for each other.
         let (first, second) = if Arc::as_ptr(&self.shared) < Arc::as_ptr(&fork.shared) {
