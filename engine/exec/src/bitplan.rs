@@ -67,7 +67,7 @@ impl BitPlan {
     }
 
     /// Whether chunks cover the plan.
-    fn is_chunked(&self) -> bool {
+    pub fn is_chunked(&self) -> bool {
         !self.chunks.is_empty()
     }
 

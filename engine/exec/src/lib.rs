@@ -16,6 +16,7 @@ mod layout;
 mod machine;
 mod op;
 mod pipeline;
+mod snapshot;
 mod state;
 mod wide;
 
@@ -27,6 +28,7 @@ pub use env::{
 pub use frame::Frame;
 pub use machine::MAX_CONTROL_STEPS;
 pub use pipeline::{CompileError, Pipeline};
+pub use snapshot::Snapshot;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig};
 pub use state::{DEFAULT_DROP_PORT, State};
 

@@ -7,7 +7,6 @@ use p4cc_units::Time;
 
 use crate::config::{SwitchConfig, TimestampUnit};
 use crate::counters::{DropCause, SwitchCounters};
-use crate::live::Saved;
 use crate::packet::Packet;
 use crate::pre::ReplicationEngine;
 use crate::random::Stream;
@@ -31,17 +30,16 @@ pub(crate) enum Instance {
 /// A packet between ingress and egress.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
-    /// As it came in; its first `payload_at` bytes are the parsed headers.
+    /// The live part of the frame in place of the bytes that were parsed into it, then what was not parsed: most
+    /// packets wait without memory of their own.
     pub packet: Packet,
-    /// The live part of its frame.
-    pub saved: Saved,
     pub enqueued_at: Time,
-    /// Bytes parsed into headers.
-    pub payload_at: u32,
     /// Length as it came in, v1model's `packet_length`.
     pub length: u32,
     /// Length that it is cut to when it leaves.
     pub truncate: u32,
+    /// Bytes of the live part at the head of `packet`.
+    pub saved_bytes: u32,
     pub rid: u16,
     /// Port that it came in on, for what has to be counted against it.
     pub ingress_port: u16,

@@ -58,14 +58,14 @@ impl Packet {
     pub(crate) fn replace_front(&mut self, taken: u32, front: &[u8]) {
         let from_head = self.head.len().min(taken as usize);
         self.zeros = self.zeros.saturating_sub(taken - from_head as u32);
-        if from_head == front.len() {
-            self.head[..from_head].copy_from_slice(front);
-            return;
+        let old = self.head.len();
+        if let Some(longer) = front.get(from_head..) {
+            // Makes room; what is appended is overwritten by what moves behind the front.
+            self.head.extend_from_slice(longer);
         }
-        let mut head = SmallVec::with_capacity(front.len() + self.head.len() - from_head);
-        head.extend_from_slice(front);
-        head.extend_from_slice(&self.head[from_head..]);
-        self.head = head;
+        self.head.copy_within(from_head..old, front.len());
+        self.head.truncate(front.len() + old - from_head);
+        self.head[..front.len()].copy_from_slice(front);
     }
 }
 

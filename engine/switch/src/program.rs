@@ -13,7 +13,7 @@ use p4cc_units::Time;
 
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
-use crate::live::{LiveSet, set_at_egress};
+use crate::live::{LiveSet, copy_headers, set_at_egress};
 use crate::packet::Packet;
 use crate::pre::Replica;
 
@@ -31,8 +31,8 @@ pub(crate) struct Program {
     /// Second frame: what a clone or the next pass starts from.
     spare: Frame,
     effects: Effects,
-    /// Headers as the deparser wrote them.
-    headers: Vec<u8>,
+    /// What goes in front of a packet: the live part of its frame, or the headers as the deparser wrote them.
+    front: Vec<u8>,
 }
 
 /// A packet at the entrance of the parser.
@@ -60,11 +60,11 @@ impl Program {
         Self {
             state,
             v1,
-            live: Arc::new(LiveSet::new(pipeline.program())),
+            live: Arc::new(LiveSet::new(&pipeline)),
             frame: Frame::new(&pipeline),
             spare: Frame::new(&pipeline),
             effects: Effects::default(),
-            headers: Vec::new(),
+            front: Vec::new(),
             pipeline,
         }
     }
@@ -187,12 +187,15 @@ impl Program {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
+        let length = arrival.packet.len();
+        let mut packet = arrival.packet;
+        self.live.save(&self.frame, &mut self.front);
+        packet.replace_front(verdict.payload_at, &self.front);
         let queued = Queued {
-            length: arrival.packet.len(),
-            packet: arrival.packet,
-            saved: self.live.save(&self.pipeline, &self.frame),
+            packet,
             enqueued_at: now,
-            payload_at: verdict.payload_at,
+            length,
+            saved_bytes: self.front.len() as u32,
             truncate: verdict.truncate,
             rid: 0,
             ingress_port: arrival.ingress_port as u16,
@@ -236,12 +239,14 @@ impl Program {
         self.effects = effects;
         let parsed = self.spare.clone();
         self.start_spare_or_reset(request.field_list);
-        self.live.copy_headers(&self.pipeline, &parsed, &mut self.spare);
+        copy_headers(&self.pipeline, &parsed, &mut self.spare);
+        let mut packet = arrival.packet.clone();
+        self.live.save(&self.spare, &mut self.front);
+        packet.replace_front(payload_at, &self.front);
         let queued = Queued {
-            packet: arrival.packet.clone(),
-            saved: self.live.save(&self.pipeline, &self.spare),
+            packet,
             enqueued_at: now,
-            payload_at,
+            saved_bytes: self.front.len() as u32,
             length: arrival.packet.len(),
             truncate,
             rid: 0,
@@ -264,10 +269,11 @@ impl Program {
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let LeftQueue { mut queued, port, priority, enq_depth, deq_depth } = left;
         self.frame.reset();
-        self.live.restore(&self.pipeline, &queued.saved, &mut self.frame);
+        let saved = queued.packet.head.get(..queued.saved_bytes as usize).unwrap_or_default();
+        self.live.restore(saved, &mut self.frame);
         self.set_egress_metadata(core, now, &queued, port, enq_depth, deq_depth);
         self.effects.reset();
-        self.run(core, now, self.v1.egress, &queued.packet, queued.payload_at, queued.length);
+        self.run(core, now, self.v1.egress, &queued.packet, queued.saved_bytes, queued.length);
         queued.truncate = queued.truncate.min(self.effects.truncate.unwrap_or(u32::MAX));
         if let Some(request) = last_clone(&self.effects, CloneKind::E2E) {
             self.clone_from_egress(core, now, &queued, request);
@@ -279,11 +285,11 @@ impl Program {
             return None;
         }
         let recirculate = self.effects.recirculate;
-        self.run(core, now, self.v1.compute_checksum, &queued.packet, queued.payload_at, queued.length);
-        self.headers.clear();
-        self.pipeline.deparse(&mut self.frame, &mut self.headers);
+        self.run(core, now, self.v1.compute_checksum, &queued.packet, queued.saved_bytes, queued.length);
+        self.front.clear();
+        self.pipeline.deparse(&mut self.frame, &mut self.front);
         let mut packet = queued.packet;
-        packet.replace_front(queued.payload_at, &self.headers);
+        packet.replace_front(queued.saved_bytes, &self.front);
         packet.truncate(queued.truncate);
         let Some(list) = recirculate else { return Some(packet) };
         if queued.passes >= MAX_PASSES {
@@ -345,10 +351,13 @@ impl Program {
             return;
         }
         self.start_spare_or_reset(request.field_list);
-        self.live.copy_headers(&self.pipeline, &self.frame, &mut self.spare);
+        copy_headers(&self.pipeline, &self.frame, &mut self.spare);
+        let mut packet = queued.packet.clone();
+        self.live.save(&self.spare, &mut self.front);
+        packet.replace_front(queued.saved_bytes, &self.front);
         let copy = Queued {
-            packet: queued.packet.clone(),
-            saved: self.live.save(&self.pipeline, &self.spare),
+            packet,
+            saved_bytes: self.front.len() as u32,
             enqueued_at: now,
             truncate,
             rid: 0,

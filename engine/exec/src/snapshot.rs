@@ -1,0 +1,188 @@
+//! Chosen variables and all valid headers of a frame as bytes: how a packet waits between two halves of a pipeline.
+//!
+//! A frame takes a word for every field, a kilobyte for a small program; packed, headers take what they take on the
+//! wire. Layout: one validity bit for each header, the metadata, the fields of valid headers in order. Each group of
+//! fields starts on a byte. A varbit stands behind its group: its length in four bytes, then as many whole words as
+//! hold it.
+//!
+//! Invariant: restoring into a frame that was reset gives every kept variable the value it had when it was saved;
+//! fields of invalid headers read as zero (P4 leaves them open).
+
+use p4cc_ir::VarId;
+
+use crate::bitplan::{BitPlan, BitWriter};
+use crate::env::PacketView;
+use crate::layout::Place;
+use crate::{Frame, Pipeline};
+
+/// What is kept of a frame, and how. Usable only with frames of the pipeline it was made from.
+#[derive(Debug)]
+pub struct Snapshot {
+    validity_bytes: usize,
+    metadata: Group,
+    headers: Vec<Header>,
+}
+
+#[derive(Debug)]
+struct Header {
+    /// Word that says whether it is valid.
+    valid: u32,
+    fields: Group,
+}
+
+/// Variables that are kept or left out together.
+#[derive(Debug)]
+struct Group {
+    plan: BitPlan,
+    varbits: Vec<Place>,
+}
+
+impl Snapshot {
+    /// Keeps this metadata and all headers.
+    pub fn new(pipeline: &Pipeline, metadata: &[VarId]) -> Self {
+        let layout = &pipeline.code().layout;
+        let headers = &pipeline.program().headers;
+        Self {
+            validity_bytes: headers.len().div_ceil(8),
+            metadata: Group::new(metadata.iter().map(|&var| layout.var(var))),
+            headers: headers
+                .iter()
+                .enumerate()
+                .map(|(i, header)| Header {
+                    valid: layout.valid(p4cc_ir::HeaderId::from_index(i)),
+                    fields: Group::new(header.fields.iter().map(|&var| layout.var(var))),
+                })
+                .collect(),
+        }
+    }
+
+    /// Appends the kept part of a frame to `out`.
+    pub fn save(&self, frame: &Frame, out: &mut Vec<u8>) {
+        let slots = &frame.slots[..];
+        let validity = out.len();
+        out.resize(validity + self.validity_bytes, 0);
+        self.metadata.save(slots, out);
+        for (i, header) in self.headers.iter().enumerate() {
+            if slots[header.valid as usize] != 0 {
+                out[validity + i / 8] |= 1 << (i % 8);
+                header.fields.save(slots, out);
+            }
+        }
+    }
+
+    /// Takes what [`Self::save`] appended into a frame that was reset. Bytes that are missing read as zero.
+    pub fn restore(&self, saved: &[u8], frame: &mut Frame) {
+        let slots = &mut frame.slots[..];
+        let mut at = self.validity_bytes;
+        self.metadata.restore(saved, &mut at, slots);
+        for (i, header) in self.headers.iter().enumerate() {
+            if saved.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1) {
+                slots[header.valid as usize] = 1;
+                header.fields.restore(saved, &mut at, slots);
+            }
+        }
+    }
+}
+
+impl Group {
+    fn new(places: impl Iterator<Item = Place>) -> Self {
+        let (varbits, fixed): (Vec<Place>, Vec<Place>) = places.partition(|place| place.varbit);
+        let plan = BitPlan::new(fixed.iter().copied(), true);
+        if plan.is_chunked() {
+            return Self { plan, varbits };
+        }
+        // Fields that cannot be cut into chunks get whole bytes each.
+        let whole_bytes = |place: Place| Place { width: place.width.next_multiple_of(8), ..place };
+        Self { plan: BitPlan::new(fixed.into_iter().map(whole_bytes), true), varbits }
+    }
+
+    #[inline]
+    fn save(&self, slots: &[u64], out: &mut Vec<u8>) {
+        self.plan.store(slots, &mut BitWriter::new(out));
+        for varbit in &self.varbits {
+            let bits = slots[varbit.slot as usize].min(u64::from(varbit.width)) as u32;
+            out.extend_from_slice(&bits.to_be_bytes());
+            let value = varbit.value() as usize;
+            for word in &slots[value..value + bits.div_ceil(64) as usize] {
+                out.extend_from_slice(&word.to_be_bytes());
+            }
+        }
+    }
+
+    #[inline]
+    fn restore(&self, saved: &[u8], at: &mut usize, slots: &mut [u64]) {
+        self.plan.load(PacketView::new(saved), *at as u64 * 8, slots);
+        *at += self.plan.bytes as usize;
+        for varbit in &self.varbits {
+            let bits = u32::from_be_bytes(take(saved, at)).min(varbit.width);
+            slots[varbit.slot as usize] = u64::from(bits);
+            let value = varbit.value() as usize;
+            for word in &mut slots[value..value + bits.div_ceil(64) as usize] {
+                *word = u64::from_be_bytes(take(saved, at));
+            }
+        }
+    }
+}
+
+/// The next bytes; zeros past the end.
+fn take<const N: usize>(saved: &[u8], at: &mut usize) -> [u8; N] {
+    let bytes = saved.get(*at..*at + N).and_then(|bytes| bytes.try_into().ok());
+    *at += N;
+    bytes.unwrap_or([0; N])
+}
+
+#[cfg(test)]
+mod tests {
+    use p4cc_ir::Bits;
+
+    use super::*;
+
+    fn narrow(slot: u32, width: u32) -> Place {
+        Place { slot, width, varbit: false }
+    }
+
+    /// Saves some words by a group and gives back what comes out, with the number of bytes.
+    fn round_trip(places: &[Place], slots: &[u64]) -> (Vec<u64>, usize) {
+        let group = Group::new(places.iter().copied());
+        let mut saved = vec![0xff];
+        group.save(slots, &mut saved);
+        let (mut at, mut restored) = (1, vec![0; slots.len()]);
+        group.restore(&saved, &mut at, &mut restored);
+        assert_eq!(at, saved.len());
+        (restored, saved.len() - 1)
+    }
+
+    #[test]
+    fn a_group_that_cuts_into_chunks_takes_its_bits() {
+        let places = [narrow(0, 4), narrow(1, 4), narrow(2, 6), narrow(3, 2), narrow(4, 13), narrow(5, 48)];
+        let slots = [15, 5, 63, 2, 0x1fff, 0xffff_ffff_ffff];
+        assert_eq!(round_trip(&places, &slots), (slots.to_vec(), 10));
+    }
+
+    #[test]
+    fn a_group_without_byte_boundaries_and_wide_values_come_out_again() {
+        // 3 + 60 + 7 bits have no boundary within 64; 100 bits take two words.
+        let places = [narrow(0, 3), narrow(1, 60), narrow(2, 7), narrow(3, 100), narrow(5, 64)];
+        let slots = [5, (1 << 60) - 3, 0x55, u64::MAX, 0xf_1234_5678, u64::MAX - 1];
+        let (restored, bytes) = round_trip(&places, &slots);
+        assert_eq!((restored.as_slice(), bytes), (&slots[..], 1 + 8 + 1 + 13 + 8));
+    }
+
+    #[test]
+    fn a_varbit_takes_as_many_words_as_it_has() {
+        let varbit = Place { slot: 1, width: 320, varbit: true };
+        let value = Bits::from_u128(72, 0xab_cdef_0123_4567_89ab);
+        let mut slots = vec![7, 72, 0, 0, 0, 0, 0];
+        slots[2..4].copy_from_slice(value.words());
+        assert_eq!(round_trip(&[narrow(0, 8), varbit], &slots), (slots, 1 + 4 + 16));
+        assert_eq!(round_trip(&[varbit], &[0; 7]), (vec![0; 7], 4));
+    }
+
+    #[test]
+    fn bytes_that_are_missing_read_as_zero() {
+        let group = Group::new([narrow(0, 32), Place { slot: 1, width: 64, varbit: true }].into_iter());
+        let mut slots = [1, 1, 1];
+        group.restore(&[], &mut 0, &mut slots);
+        assert_eq!(slots[..2], [0, 0]);
+    }
+}
