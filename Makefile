@@ -107,4 +107,15 @@ format: setup ## Format Rust and Python sources
 
 .PHONY: bench
 bench: setup ## Measure the budgets of docs/performance.md
-	@cargo bench --locked --quiet
+	@$(BIN)/python -m benches.budgets
+
+PROFILE := results/profile
+.PHONY: profile
+profile: setup ## Where the instructions of a short incast go (needs valgrind)
+	@command -v valgrind >/dev/null || { echo "profile: valgrind is missing: apt-get install valgrind" >&2; exit 1; }
+	@mkdir -p $(PROFILE)
+	@program=$$(cargo bench --locked --package p4cc-netsim --bench incast --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))$$/\1/p'); \
+	valgrind --quiet --tool=callgrind --callgrind-out-file=$(PROFILE)/callgrind.out "$$program" --profile
+	@callgrind_annotate --inclusive=yes $(PROFILE)/callgrind.out >$(PROFILE)/inclusive.txt
+	@callgrind_annotate $(PROFILE)/callgrind.out >$(PROFILE)/self.txt
+	@echo "wrote $(PROFILE)/inclusive.txt and $(PROFILE)/self.txt"
