@@ -1,0 +1,111 @@
+"""The controller against the engine's own P4Runtime server: what it writes, what it leaves, what it reads back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from controller import EcnSettings, Profile, SwitchError, Thresholds, plan_network, same_thresholds
+from controller.install import Server, diff_network, install_network, read_ports
+from controller.pipeline import Pipeline, load_pipeline
+from p4cc import _engine
+from p4cc.programs import compile_program
+from topos import Topology, format_ipv4, format_mac, generate, plan_addresses
+
+ROOT = Path(__file__).resolve().parents[2]
+TOPOLOGY = generate("star", {"senders": 3})
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    program = compile_program(ROOT / "p4src" / "v1model" / "ecn_dual.p4")
+    return load_pipeline(program.p4info_bytes(), program.device_config())
+
+
+def ecn(profile: Profile, k_pkts: int) -> EcnSettings:
+    return EcnSettings(profile, same_thresholds(TOPOLOGY, Thresholds(k_pkts, 65)))
+
+
+def network(topology: Topology) -> _engine.Network:
+    """The star with one flow from its first sender."""
+    addresses = plan_addresses(topology)
+    hosts = [
+        {"name": name, "mac": format_mac(a.mac), "ipv4": format_ipv4(a.ipv4), "gateway_mac": format_mac(a.gateway_mac)}
+        for name, a in addresses.hosts.items()
+    ]
+    ports = topology.ports["s1"]
+    links = [
+        {"a": {"node": port.peer}, "b": {"node": "s1", "port": port.number}, "rate_bps": 10**10, "delay_ns": 25_000}
+        for port in ports
+    ]
+    spec: dict[str, object] = {
+        "switches": [
+            {
+                "name": "s1",
+                "device_id": 1,
+                "ports": [{"port": port.number, "queue_capacity_pkts": 150} for port in ports],
+            }
+        ],
+        "hosts": hosts,
+        "links": links,
+        "algorithms": {"reno": {}},
+        "flows": [{"id": 1, "src": "h1", "dst": "aggregator", "size_bytes": 14_360, "algorithm": "reno"}],
+        "stop_ns": 10**9,
+        "limits": {"max_events": 10**6},
+    }
+    return _engine.Network(json.dumps(spec))
+
+
+@asynccontextmanager
+async def served(net: _engine.Network) -> AsyncGenerator[Server]:
+    try:
+        yield Server(net.serve())
+    finally:
+        net.stop_server()
+
+
+async def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
+    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    async with served(network(TOPOLOGY)) as server:
+        (before,) = await diff_network(server, pipeline, plans)
+        assert before.pipeline_differs
+        (first,) = await install_network(server, pipeline, plans)
+        assert first.pipeline_pushed
+        assert first.updates_written == len(before.updates) > 0
+        (again,) = await install_network(server, pipeline, plans)
+        assert not again.pipeline_pushed
+        assert again.updates_written == 0
+        other = plan_network(TOPOLOGY, ecn(Profile.GST, 25))
+        (changed,) = await install_network(server, pipeline, other)
+        assert not changed.pipeline_pushed
+        assert changed.updates_written == len(TOPOLOGY.ports["s1"])
+        (left,) = await diff_network(server, pipeline, other)
+        assert left.updates == ()
+
+
+async def test_counters_are_read_back_after_a_run(pipeline: Pipeline) -> None:
+    plans = plan_network(TOPOLOGY, ecn(Profile.SCE, 33))
+    net = network(TOPOLOGY)
+    async with served(net) as server:
+        await install_network(server, pipeline, plans)
+        assert all(port.level0_pkts == 0 for port in await read_ports(server, pipeline, plans))
+        net.run()
+        ports = {port.peer: port for port in await read_ports(server, pipeline, plans)}
+    assert (ports["aggregator"].k_pkts, ports["aggregator"].k_dc_pkts) == (33, 65)
+    # Ten data packets to the aggregator, an ACK for each back to the sender, nothing elsewhere.
+    assert ports["aggregator"].level0_pkts == 10
+    assert ports["h1"].level0_pkts == 10
+    assert ports["h2"].level0_pkts == 0
+
+
+async def test_a_switch_that_is_not_there_is_one_error(pipeline: Pipeline) -> None:
+    plans = plan_network(TOPOLOGY, ecn(Profile.GST, 33))
+    net = network(TOPOLOGY)
+    address = net.serve()
+    net.stop_server()
+    with pytest.raises(SwitchError, match="UNAVAILABLE"):
+        await install_network(Server(address, timeout_s=2.0), pipeline, plans)
