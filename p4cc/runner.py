@@ -79,12 +79,13 @@ def run_scenario(request: RunRequest) -> RunOutcome:
         collected = _run_cases(cases, program, request, partial)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
-        figures = _draw(scenario, collected.runs, partial) if request.figures else []
+    # The results stand by now: a figure that cannot be drawn does not take them away.
+    figures = _draw(scenario, collected.runs, folder) if request.figures else []
     return RunOutcome(
         title=scenario.title,
         summary=summary,
         folder=folder,
-        figures=[folder / path.name for path in figures],
+        figures=figures,
         row_keys=row_keys,
         warnings=list(collected.warnings),
     )

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from p4cc.errors import UserError
 from p4cc.runner import RunRequest, run_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,15 +24,17 @@ QUIET = ("record.windows_interval_ns=null", "record.queues_interval_ns=null")
 Runs = list[dict[str, Any]]
 
 
-def run(folder: Path, scenario: Path, *overrides: str, variants: tuple[str, ...] = (), jobs: int = 2) -> Runs:
-    """All runs of a scenario without its figures."""
+def run(
+    folder: Path, scenario: Path, *overrides: str, variants: tuple[str, ...] = (), jobs: int = 2, figures: bool = False
+) -> Runs:
+    """All runs of a scenario, without its figures unless asked for."""
     request = RunRequest(
         scenario=scenario,
         out=folder / "out",
         overrides=overrides,
         variants=variants,
         jobs=jobs,
-        figures=False,
+        figures=figures,
         quiet=True,
     )
     return run_scenario(request).summary["runs"]
@@ -156,3 +159,24 @@ def test_one_seed_gives_the_same_bytes_and_another_seed_does_not(tmp_path: Path)
     assert {"flows.parquet", "windows.parquet", "queues.parquet", "counters.parquet"} <= set(first)
     assert first == same
     assert first["flows.parquet"] != other["flows.parquet"]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "overrides", "picture"),
+    [
+        (INCAST, ("topology.senders=[2, 3]", "seeds=[1]"), "incast.png"),
+        (BASIC, ("topology.senders=3", "seeds=[1]"), "basic.png"),
+    ],
+)
+def test_every_scenario_draws_its_figure(
+    tmp_path: Path, scenario: Path, overrides: tuple[str, ...], picture: str
+) -> None:
+    run(tmp_path, scenario, *overrides, figures=True)
+    assert (tmp_path / "out" / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_that_cannot_be_drawn_leaves_the_results(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no column 'gudput'"):
+        run(tmp_path, INCAST, "topology.senders=[2]", "seeds=[1]", "figures.0.panels.0.y=gudput", figures=True)
+    assert (tmp_path / "out" / "summary.json").exists()
+    assert not (tmp_path / "out" / "incast.png").exists()
