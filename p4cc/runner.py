@@ -20,7 +20,6 @@ import polars as pl
 
 from p4cc.case import CaseRun, Controller, keys_of, run_case
 from p4cc.errors import InterruptedRunError, UserError
-from p4cc.figures import over_sweep, over_time
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
 from p4cc.results import ResultWriter, write_summary
@@ -163,6 +162,9 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
 
 
 def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[Path]:
+    # Plotting takes a second to import; runs without figures need not wait for it.
+    from p4cc.figures import over_sweep, over_time
+
     frame = pl.DataFrame(runs, infer_schema_length=None)
     drawn: list[Path] = []
     for figure in scenario.figures:

@@ -10,9 +10,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from p4cc import report
-from p4cc.runner import RunRequest, run_scenario
-
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -43,6 +40,10 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --set topology.senders=25 --set seeds=[1,2] --json`
     * `p4cc run experiments/gst/basic.yaml --variant DCTCP --out /tmp/dctcp`
     """
+    # Plotting and tables take a second to import; other commands need not wait for them.
+    from p4cc import report
+    from p4cc.runner import RunRequest, run_scenario
+
     request = RunRequest(
         scenario=scenario,
         out=out,

@@ -96,7 +96,9 @@ def _draw_panel(axes: Axes, series: Series, panel: Panel) -> None:
         known = sorted({*series.windows.columns, *series.queues.columns, "rate_bps"})
         raise UserError(f"no time series has a column {panel.y!r}", remedy=f"columns: {', '.join(known)}")
     for number, (_, flow) in enumerate(series.windows.group_by("flow_id", maintain_order=True)):
-        axes.plot(*_xy(flow, panel.y, panel.scale), color=COLOURS[number % len(COLOURS)], alpha=0.5, linewidth=0.8)
+        # A row stands where something changed, so a value holds until the next row.
+        colour = COLOURS[number % len(COLOURS)]
+        axes.step(*_xy(flow, panel.y, panel.scale), where="post", color=colour, alpha=0.5, linewidth=0.8)
 
 
 def _xy(frame: pl.DataFrame, column: str, scale: float) -> tuple[list[float], list[float]]:
