@@ -10,7 +10,16 @@ control Generic<T>(in T x) { //~ ERROR not supported yet: generic controls
 header inner_h { inner_t x; } //~ ERROR type `inner_t` is not declared
 
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
+    action nop() { }
+    table prioritized {
+        key = { hdr.data.a: ternary; }
+        actions = { nop; }
+        const entries = {
+            1 &&& 1: nop() @priority(3); //~ ERROR not supported yet: `@priority` of an entry
+        }
+    }
     apply {
+        prioritized.apply();
         for (bit<8> i in hdr.data) { } //~ ERROR not supported yet: `for` over a list
         bit<16> n = hdr.data.c[hdr.data.a +: 4]; //~ ERROR not supported yet: slices whose place
     }

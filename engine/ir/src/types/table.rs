@@ -199,6 +199,14 @@ impl Checker {
             Some(priority) => Some(self.number(priority, "priority", 0, i32::MAX as u32)?),
             None => None,
         };
+        // p4c's older way to write a priority; to pass over it would change which entry wins.
+        if let Some(found) = entry.annotations.iter().find(|annotation| annotation.name.name == "priority") {
+            self.not_supported(
+                found.span,
+                "`@priority` of an entry; write `priority = …:` before its keyset",
+            );
+            return None;
+        }
         let action = action?;
         if action.annotations.has("defaultonly") {
             self.error(entry.action.span, "the action is `@defaultonly` and cannot stand in an entry");
