@@ -85,7 +85,7 @@ def test_the_difference_leads_to_the_desired_state(
     batches = diff(desired, actual)
     for batch in batches:
         # A server may reorder within a batch.
-        for update in random.Random(seed).sample(batch, len(batch)):  # noqa: S311
+        for update in random.Random(seed).sample(batch, len(batch)):
             server.write(update)
     assert server.state == {entity.key: entity for entity in desired}
     assert diff(desired, tuple(server.state.values())) == ()
