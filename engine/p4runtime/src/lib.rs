@@ -20,5 +20,5 @@ mod packet_io;
 pub mod proto;
 pub mod server;
 
-pub use p4info::{P4InfoError, p4info, p4info_text};
+pub use p4info::{P4InfoError, p4info, p4info_from_text, p4info_text};
 pub use server::{Devices, NoSuchDevice, Server, StartError};

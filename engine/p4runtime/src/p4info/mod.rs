@@ -17,7 +17,7 @@ use annotations::Annotations;
 pub(crate) use compare::first_difference;
 pub use ids::Ids;
 pub(crate) use ids::field_ids;
-pub use text::{ReflectError, p4info_text};
+pub use text::{ReflectError, p4info_from_text, p4info_text};
 
 /// Why a program has no P4Info.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

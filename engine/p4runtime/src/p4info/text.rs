@@ -10,9 +10,9 @@ use crate::proto::p4::config::v1::P4Info;
 
 const MESSAGE: &str = "p4.config.v1.P4Info";
 
-/// Why a P4Info cannot be printed: a fault of the build, not of the P4Info.
+/// Why a P4Info cannot be printed or read. Printing fails by a fault of the build only.
 #[derive(Debug, thiserror::Error)]
-#[error("the message {MESSAGE} cannot be reflected: {0}")]
+#[error("{MESSAGE} as text: {0}")]
 pub struct ReflectError(String);
 
 /// The text form, with the two comment lines that p4c puts on top.
@@ -27,6 +27,18 @@ pub fn p4info_text(info: &P4Info) -> Result<String, ReflectError> {
     let mut out = format!("# proto-file: p4/config/v1/p4info.proto\n# proto-message: {MESSAGE}\n\n");
     print_message(&mut out, 0, &message.map_err(|error| failed(&error))?);
     Ok(out)
+}
+
+/// Reads the text form.
+///
+/// # Errors
+/// The text is no P4Info; the message says where.
+pub fn p4info_from_text(text: &str) -> Result<P4Info, ReflectError> {
+    let failed = |error: &dyn std::fmt::Display| ReflectError(error.to_string());
+    let pool = DescriptorPool::decode(DESCRIPTORS).map_err(|error| failed(&error))?;
+    let descriptor = pool.get_message_by_name(MESSAGE).ok_or_else(|| failed(&"it is missing"))?;
+    let message = DynamicMessage::parse_text_format(descriptor, text).map_err(|error| failed(&error))?;
+    P4Info::decode(message.encode_to_vec().as_slice()).map_err(|error| failed(&error))
 }
 
 fn print_message(out: &mut String, indent: usize, message: &DynamicMessage) {
