@@ -10,6 +10,7 @@
 
 pub mod bits;
 pub mod bmv2;
+mod check;
 pub mod entities;
 pub mod inst;
 pub mod limits;
@@ -31,8 +32,13 @@ use p4cc_syntax::{Diagnostic, Severity, ast};
 /// All findings are returned, warnings included; the program is there exactly if none of them is an error. Spans are
 /// those of the syntax tree. Never panics on any tree that the parser can give.
 pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
-    let (hir, mut diagnostics) = types::check(tree);
-    if diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
+    let mut diagnostics = check::syntax(tree);
+    let (hir, found) = types::check(tree);
+    diagnostics.extend(found);
+    if !failed(&diagnostics) && hir.main.is_none() {
+        diagnostics.push(no_main(tree));
+    }
+    if failed(&diagnostics) {
         return (None, diagnostics);
     }
     let (program, found) = lower::lower(&hir, "main");
@@ -45,6 +51,15 @@ pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
         return (None, diagnostics);
     }
     (program, diagnostics)
+}
+
+fn failed(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+}
+
+fn no_main(tree: &ast::Program) -> Diagnostic {
+    Diagnostic::error(program_end(tree), "the program has no `main`")
+        .with_help("end the program with an instance of the architecture's package: `V1Switch(...) main;`")
 }
 
 /// Where a program ends, for what concerns all of it.

@@ -10,6 +10,7 @@ pub mod ast;
 pub mod diag;
 pub mod loader;
 pub mod span;
+pub mod visit;
 
 mod lexer;
 mod parser;

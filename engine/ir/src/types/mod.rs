@@ -28,7 +28,7 @@ mod typexpr;
 
 use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
 use p4cc_syntax::ast::{self, Decl};
-use p4cc_syntax::{Diagnostic, Severity, Span};
+use p4cc_syntax::{Diagnostic, Span};
 use scope::{Scopes, Symbol};
 use std::collections::{BTreeMap, BTreeSet};
 use ty::Ty;
@@ -42,7 +42,7 @@ pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
     for decl in &program.decls {
         checker.global_decl(decl);
     }
-    checker.finish(crate::program_end(program))
+    (checker.hir, checker.diagnostics)
 }
 
 /// Where the checker is, for what is allowed only in some places.
@@ -199,15 +199,5 @@ impl Checker {
         let result = body(self);
         self.depth -= 1;
         Some(result)
-    }
-
-    fn finish(mut self, end: Span) -> (Program, Vec<Diagnostic>) {
-        let failed = self.diagnostics.iter().any(|d| d.severity == Severity::Error);
-        if !failed && self.hir.main.is_none() {
-            self.push(Diagnostic::error(end, "the program has no `main`").with_help(
-                "end the program with an instance of the architecture's package: `V1Switch(...) main;`",
-            ));
-        }
-        (self.hir, self.diagnostics)
     }
 }

@@ -1,0 +1,22 @@
+//! Checks that need no more than the shape of a program: passes beside the typing walk.
+//!
+//! Two entry points: [`syntax`] looks at the syntax tree and runs on every program, also on one with type errors;
+//! [`typed`] looks at the typed tree and runs only on one without. Each pass is a file with one subject and adds
+//! findings only: no pass changes a tree, and none relies on another.
+
+mod annotations;
+mod placement;
+mod shadow;
+mod tables;
+
+use p4cc_syntax::{Diagnostic, ast};
+
+/// Checks the syntax tree.
+pub(crate) fn syntax(tree: &ast::Program) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    placement::check(tree, &mut found);
+    tables::check(tree, &mut found);
+    annotations::check(tree, &mut found);
+    shadow::check(tree, &mut found);
+    found
+}

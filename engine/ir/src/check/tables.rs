@@ -1,0 +1,85 @@
+//! Order and combination of a table's properties.
+
+use p4cc_syntax::ast::{Decl, DeclKind, Program, TableDecl, TablePropertyKind};
+use p4cc_syntax::visit::{self, Visitor};
+use p4cc_syntax::{Diagnostic, Span};
+
+/// Runs the pass.
+pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
+    visit::walk_program(&mut Tables { found }, tree);
+}
+
+struct Tables<'a> {
+    found: &'a mut Vec<Diagnostic>,
+}
+
+impl Tables<'_> {
+    /// `later` refers to `earlier`, so it must stand behind it, as every use stands behind its declaration.
+    fn order(&mut self, table: &TableDecl, earlier: (&str, Option<Span>), later: (&str, Option<Span>)) {
+        if let (Some(first), Some(second)) = (earlier.1, later.1)
+            && second.start < first.start
+        {
+            self.found.push(
+                Diagnostic::error(
+                    second,
+                    format!("`{}` of table `{}` stands before its `{}`", later.0, table.name.name, earlier.0),
+                )
+                .with_related(first, format!("`{}` stands here", earlier.0))
+                .with_help(format!("write `{}` first", earlier.0)),
+            );
+        }
+    }
+
+    fn properties(&mut self, table: &TableDecl) {
+        let place = |wanted: &dyn Fn(&TablePropertyKind) -> bool| {
+            table.properties.iter().find(|property| wanted(&property.kind)).map(|property| property.span)
+        };
+        let key = place(&|kind| matches!(kind, TablePropertyKind::Key(_)));
+        let actions = place(&|kind| matches!(kind, TablePropertyKind::Actions(_)));
+        let entries = place(&|kind| matches!(kind, TablePropertyKind::Entries { .. }));
+        let default = place(
+            &|kind| matches!(kind, TablePropertyKind::Other { name, .. } if name.name == "default_action"),
+        );
+        self.order(table, ("key", key), ("entries", entries));
+        self.order(table, ("actions", actions), ("default_action", default));
+        self.order(table, ("actions", actions), ("entries", entries));
+        let keyless = table.properties.iter().all(|property| match &property.kind {
+            TablePropertyKind::Key(keys) => keys.is_empty(),
+            _ => true,
+        });
+        if let Some(entries) = entries
+            && keyless
+        {
+            self.found.push(
+                Diagnostic::error(
+                    table.name.span,
+                    format!("table `{}` has entries but no key", table.name.name),
+                )
+                .with_related(entries, "entries stand here")
+                .with_help("add `key = { ... }`, or leave the entries out and set `default_action`"),
+            );
+        }
+    }
+
+    fn priorities(&mut self, table: &TableDecl) {
+        for property in &table.properties {
+            let TablePropertyKind::Entries { is_const: true, entries } = &property.kind else { continue };
+            if let Some(priority) = entries.iter().find_map(|entry| entry.priority.as_ref()) {
+                self.found.push(
+                    Diagnostic::error(priority.span, "entries of `const entries` cannot have priorities")
+                        .with_help("their order decides; or leave `const` before `entries` out"),
+                );
+            }
+        }
+    }
+}
+
+impl Visitor for Tables<'_> {
+    fn decl(&mut self, decl: &Decl) {
+        if let DeclKind::Table(table) = &decl.kind {
+            self.properties(table);
+            self.priorities(table);
+        }
+        visit::walk_decl(self, decl);
+    }
+}
