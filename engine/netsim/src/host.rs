@@ -10,7 +10,7 @@ use p4cc_cc::Mark;
 use p4cc_switch::Packet;
 use p4cc_transport::wire::{self, FRAME_HEADERS_LEN, Header};
 use p4cc_transport::{AckFields, EcnProfile, Receiver, Segment, WindowSender};
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 use smallvec::smallvec;
 
 use crate::channel::Line;
@@ -62,7 +62,12 @@ pub(crate) struct Flow {
     pub receiver: Receiver,
     /// How to read the marks that the receiver sees.
     pub profile: Option<EcnProfile>,
-    pub start: Time,
+    /// Earliest start, random part included; of a flow that waits for another, when that let it start.
+    pub start: Option<Time>,
+    /// Its application acted for the first time.
+    pub has_begun: bool,
+    /// Time from its start by which it should be complete.
+    pub deadline: Option<Span>,
     /// When its timer is due; events for other times are void.
     pub timer: Option<Time>,
     pub finish: Option<Time>,
@@ -74,6 +79,12 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// Whether all bytes were at the receiver in time; none without a deadline.
+    pub fn deadline_met(&self) -> Option<bool> {
+        let deadline = self.deadline?;
+        Some(self.start.zip(self.received).is_some_and(|(start, received)| received.since(start) <= deadline))
+    }
+
     /// Counts the mark of a data packet that arrived.
     pub fn count_mark(&mut self, ecn: p4cc_transport::Codepoint) {
         match self.profile.map_or(Mark::None, |profile| profile.mark(ecn)) {

@@ -18,6 +18,7 @@ mod results;
 pub mod spec;
 mod table;
 mod topology;
+pub mod traffic;
 
 pub use error::{RunError, SpecError};
 pub use host::HostCounters;

@@ -20,6 +20,8 @@ use crate::host::{self, Flow, Host, HostCounters, Outgoing, Refusal};
 use crate::record::{Due, Recorder};
 use crate::spec::NetworkSpec;
 use crate::topology::{FlowPlan, Topology};
+use crate::traffic::rounds::{Member, Next, Rounds};
+use crate::traffic::uniform;
 use crate::{RunError, SpecError};
 
 /// Events between two looks at the cancel flag.
@@ -36,7 +38,7 @@ pub struct Progress {
     pub events: u64,
     /// Flows complete.
     pub flows_completed: u64,
-    /// Flows with a size.
+    /// Flows with a size, requests of rounds not counted.
     pub flows_finite: u64,
 }
 
@@ -109,7 +111,10 @@ pub struct Network {
     pub(crate) switches: Vec<SwitchNode>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) channels: Vec<Channel>,
+    /// Flows of this run by rising id; what the description gives, and arrivals.
+    pub(crate) plans: Arc<Vec<FlowPlan>>,
     pub(crate) flows: Vec<Flow>,
+    pub(crate) rounds: Vec<Rounds>,
     /// Flows under way, in order of their start.
     active: Vec<u32>,
     pub(crate) recorder: Recorder,
@@ -121,9 +126,11 @@ pub struct Network {
     now: Time,
     pub(crate) events: u64,
     pub(crate) packet_hops: u64,
-    /// Flows with a size that are not complete.
+    /// Counted flows that are not complete.
     open_flows: u64,
-    finite_flows: u64,
+    counted_flows: u64,
+    /// When the first counted flow began, and what all flows had had acknowledged then.
+    pub(crate) first_begin: Option<(Time, u64)>,
     ended: bool,
 }
 
@@ -168,12 +175,13 @@ impl Network {
         switches: Vec<Switch>,
         seed: u64,
     ) -> Result<Self, SpecError> {
-        let mut flows = Vec::with_capacity(topology.flows.len());
-        for plan in &topology.flows {
+        let plans = topology.flows_of_run(seed)?;
+        let mut flows = Vec::with_capacity(plans.len());
+        for plan in plans.iter() {
             flows.push(new_flow(&spec, plan, seed)?);
         }
         let lines = p4cc_switch::config::MAX_PORTS as usize;
-        let finite_flows = topology.flows.iter().filter(|flow| flow.size_bytes.is_some()).count() as u64;
+        let counted_flows = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
         let ports = topology.switches.iter().map(|switch| switch.ports.len()).sum();
         let mut network = Self {
             hosts: vec![Host::default(); topology.hosts.len()],
@@ -184,6 +192,8 @@ impl Network {
                 .into_iter()
                 .map(|switch| SwitchNode { switch, lines: vec![Line::default(); lines] })
                 .collect(),
+            rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
+            plans,
             flows,
             active: Vec::new(),
             queue: EventQueue::default(),
@@ -192,15 +202,17 @@ impl Network {
             now: Time::ZERO,
             events: 0,
             packet_hops: 0,
-            open_flows: finite_flows,
-            finite_flows,
+            open_flows: counted_flows,
+            counted_flows,
+            first_begin: None,
             ended: false,
             spec,
             topology,
         };
         for flow in 0..network.flows.len() {
-            let (host, start) = (network.topology.flows[flow].src, network.flows[flow].start);
-            network.schedule(start, Kind::Start, network.host_node(host), 0, flow as u32);
+            if let Some(start) = network.flows[flow].start {
+                network.schedule_application(start, flow as u32);
+            }
         }
         Ok(network)
     }
@@ -234,6 +246,12 @@ impl Network {
         let seq = &mut self.seqs[node as usize];
         *seq += 1;
         self.queue.push(Event::new(time, kind, node, port, *seq, subject));
+    }
+
+    /// Schedules that a flow's application acts.
+    fn schedule_application(&mut self, time: Time, flow: u32) {
+        let node = self.host_node(self.plans[flow as usize].src);
+        self.schedule(time, Kind::Start, node, 0, flow);
     }
 
     /// Seed of the run.
@@ -277,8 +295,8 @@ impl Network {
             now_ns: self.now.as_ns(),
             stop_ns: self.spec.stop_ns,
             events: self.events,
-            flows_completed: self.finite_flows - self.open_flows,
-            flows_finite: self.finite_flows,
+            flows_completed: self.counted_flows - self.open_flows,
+            flows_finite: self.counted_flows,
         }
     }
 
@@ -377,7 +395,7 @@ impl Network {
     }
 
     fn is_complete(&self) -> bool {
-        self.spec.stop_when_complete && self.open_flows == 0 && self.finite_flows > 0
+        self.spec.stop_when_complete && self.open_flows == 0 && self.counted_flows > 0
     }
 
     fn dispatch(&mut self, event: &Event) {
@@ -455,7 +473,7 @@ impl Network {
             Work::Start => {
                 let Some(out) = state.waiting.pop_front() else { return };
                 let topology = &self.topology;
-                let Some(packet) = host::to_packet(&topology.hosts, &topology.flows, &out, self.now) else {
+                let Some(packet) = host::to_packet(&topology.hosts, &self.plans, &out, self.now) else {
                     return;
                 };
                 state.counters.sent_pkts += 1;
@@ -497,8 +515,8 @@ impl Network {
                 return;
             }
         };
-        let plans = &self.topology.flows;
-        let flow = plans.binary_search_by_key(&read.header.flow_id, |plan| plan.id).ok().filter(|&flow| {
+        let plans = &self.plans;
+        let flow = position(plans, read.header.flow_id).filter(|&flow| {
             let plan = &plans[flow];
             host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
         });
@@ -523,14 +541,55 @@ impl Network {
         if receipt.completed {
             flow.received = Some(self.now);
         }
+        let delivered = flow.receiver.delivered_bytes();
         let acks = receipt.acks.iter().map(|&fields| Outgoing::Ack(index, fields));
         self.hosts[host as usize].waiting.extend(acks);
         self.start_interface(host);
+        if receipt.delivered_bytes > 0
+            && let Some(member) = self.plans[index as usize].member
+        {
+            self.on_member_delivered(member, delivered);
+        }
     }
 
+    /// A flow of barrier rounds brought bytes to its receiver.
+    fn on_member_delivered(&mut self, member: Member, delivered: u64) {
+        let topology = Arc::clone(&self.topology);
+        let plan = &topology.rounds[member.group as usize];
+        match self.rounds[member.group as usize].on_delivered(plan, member, delivered, self.now) {
+            Next::Nothing => {}
+            Next::Answer(flow, after) => self.schedule_application(self.now + after, flow),
+            Next::Ask(after) => {
+                for flow in plan.requests() {
+                    self.schedule_application(self.now + after, flow);
+                }
+            }
+        }
+    }
+
+    /// The application of a flow acts: it opens the connection the first time, and gives the next piece if it does not
+    /// give all at once.
     fn on_start(&mut self, flow: u32) {
-        self.active.push(flow);
-        self.with_sender(flow, |sender, now, out| sender.start(now, out));
+        let (plan, state) = (&self.plans[flow as usize], &mut self.flows[flow as usize]);
+        let piece_bytes = plan.piece_bytes;
+        if !state.has_begun {
+            state.has_begun = true;
+            state.start.get_or_insert(self.now);
+            if plan.is_counted() && self.first_begin.is_none() {
+                self.first_begin = Some((self.now, self.acked_bytes()));
+            }
+            self.active.push(flow);
+            self.with_sender(flow, |sender, now, out| sender.start(now, out));
+        }
+        if piece_bytes > 0 {
+            self.with_sender(flow, |sender, now, out| sender.supply(piece_bytes, now, out));
+        }
+    }
+
+    /// Payload bytes acknowledged, over all flows but requests.
+    pub(crate) fn acked_bytes(&self) -> u64 {
+        let flows = self.plans.iter().zip(&self.flows).filter(|(plan, _)| !plan.is_request());
+        flows.map(|(_, flow)| flow.sender.snapshot().snd_una).sum()
     }
 
     fn on_timer(&mut self, flow: u32) {
@@ -546,8 +605,8 @@ impl Network {
         let mut actions = core::mem::take(&mut self.actions);
         actions.clear();
         act(&mut self.flows[flow as usize].sender, self.now, &mut actions);
-        let plan = &self.topology.flows[flow as usize];
-        let (flow_id, host, finite) = (plan.id, plan.src, plan.size_bytes.is_some());
+        let plan = &self.plans[flow as usize];
+        let (flow_id, host, is_counted) = (plan.id, plan.src, plan.is_counted());
         for event in actions.events() {
             self.recorder.event(self.now, flow_id, event);
         }
@@ -565,7 +624,7 @@ impl Network {
                 Action::CancelTimer => state.timer = None,
                 Action::Complete => {
                     state.finish = Some(self.now);
-                    self.open_flows -= u64::from(finite);
+                    self.open_flows -= u64::from(is_counted);
                 }
             }
         }
@@ -586,12 +645,17 @@ impl Network {
         if due.windows {
             for &index in &self.active {
                 let flow = &self.flows[index as usize];
-                let id = self.topology.flows[index as usize].id;
+                let id = self.plans[index as usize].id;
                 self.recorder.window(due.at, index as usize, id, &flow.sender.snapshot());
             }
             // What is complete has had its last row.
             let flows = &self.flows;
             self.active.retain(|&index| flows[index as usize].finish.is_none());
+        }
+        if due.checkpoint {
+            for (plan, flow) in self.plans.iter().zip(&self.flows).filter(|(_, flow)| flow.has_begun) {
+                self.recorder.checkpoint(due.at, plan.id, flow.sender.snapshot().snd_una);
+            }
         }
         if due.queues {
             let mut place = 0;
@@ -606,27 +670,40 @@ impl Network {
     }
 }
 
+/// Place of a flow among flows by rising id.
+fn position(plans: &[FlowPlan], id: u32) -> Option<usize> {
+    let first = plans.first()?.id;
+    // Ids without gaps, as a description has as a rule, need no search.
+    let guess = id.checked_sub(first)? as usize;
+    if plans.get(guess).is_some_and(|plan| plan.id == id) {
+        return Some(guess);
+    }
+    plans.binary_search_by_key(&id, |plan| plan.id).ok()
+}
+
 fn new_flow(spec: &NetworkSpec, plan: &FlowPlan, seed: u64) -> Result<Flow, SpecError> {
     let algorithm = spec.algorithms.iter().nth(plan.algorithm as usize);
     let Some((name, config)) = algorithm else {
         return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
     };
-    let sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
+    let mut sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
         SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
     })?;
-    // Uniform over the whole jitter, both ends included, to the picosecond.
-    let jitter = match plan.start_jitter_ns {
-        0 => Span::ZERO,
-        ns => {
-            let bound = Span::from_ns(ns).as_ps() + 1;
-            Span::from_ps(Stream::named(seed, &format!("flow.{}.start", plan.id)).below(bound))
-        }
+    if plan.piece_bytes > 0 {
+        sender.await_supply();
+    }
+    let stream = |what: &str| Stream::named(seed, &format!("flow.{}.{what}", plan.id));
+    let jitter = match plan.start_jitter {
+        Span::ZERO => Span::ZERO,
+        most => uniform(&mut stream("start"), most),
     };
     Ok(Flow {
         sender,
         receiver: Receiver::new(config.rwnd, config.mss_bytes),
         profile: config.ecn_profile,
-        start: plan.start + jitter,
+        start: (!plan.is_triggered).then_some(plan.start + jitter),
+        has_begun: false,
+        deadline: plan.deadline.map(|deadline| deadline.draw(|| stream("deadline"))),
         timer: None,
         finish: None,
         received: None,

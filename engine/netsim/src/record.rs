@@ -1,4 +1,5 @@
-//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they come.
+//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they come, and what
+//! every flow has had acknowledged at chosen times.
 //!
 //! A sample row is written only where something differs from the row before of the same flow or port, so a table is a
 //! step function: a value holds until the next row. A sample at `t` shows the state after all events up to `t`.
@@ -28,6 +29,8 @@ impl Clock {
 pub(crate) struct Recorder {
     windows_clock: Option<Clock>,
     queues_clock: Option<Clock>,
+    /// Times of checkpoints to come, the next one last.
+    checkpoints_due: Vec<Time>,
     events_wanted: bool,
     max_rows: usize,
     /// Earliest sample due, so that a run without samples pays one comparison for each event.
@@ -35,6 +38,7 @@ pub(crate) struct Recorder {
     windows: Windows,
     queues: Queues,
     events: Events,
+    checkpoints: Checkpoints,
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
@@ -75,12 +79,20 @@ struct Events {
     second: Vec<f64>,
 }
 
+#[derive(Clone, Debug, Default)]
+struct Checkpoints {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    acked_bytes: Vec<u64>,
+}
+
 /// Which samples are due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
     pub at: Time,
     pub windows: bool,
     pub queues: bool,
+    pub checkpoint: bool,
 }
 
 impl Recorder {
@@ -88,12 +100,14 @@ impl Recorder {
         let mut recorder = Self {
             windows_clock: Clock::new(spec.windows_interval_ns),
             queues_clock: Clock::new(spec.queues_interval_ns),
+            checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
             max_rows: usize::try_from(spec.max_rows).unwrap_or(usize::MAX),
             next: Time::MAX,
             windows: Windows::default(),
             queues: Queues::default(),
             events: Events::default(),
+            checkpoints: Checkpoints::default(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
             rows_left_out: 0,
@@ -110,7 +124,8 @@ impl Recorder {
 
     fn set_next(&mut self) {
         let clocks = [self.windows_clock, self.queues_clock];
-        self.next = clocks.into_iter().flatten().map(|clock| clock.next).min().unwrap_or(Time::MAX);
+        let next = clocks.into_iter().flatten().map(|clock| clock.next);
+        self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
     }
 
     /// The earliest samples due before `time`, once; the caller asks again until there are none.
@@ -126,7 +141,12 @@ impl Recorder {
             }
             _ => false,
         };
-        let due = Due { at, windows: take(&mut self.windows_clock), queues: take(&mut self.queues_clock) };
+        let due = Due {
+            at,
+            windows: take(&mut self.windows_clock),
+            queues: take(&mut self.queues_clock),
+            checkpoint: self.checkpoints_due.pop_if(|due| *due == at).is_some(),
+        };
         self.set_next();
         Some(due)
     }
@@ -173,6 +193,17 @@ impl Recorder {
         rows.depth_pkts.push(u64::from(depth_pkts));
     }
 
+    pub fn checkpoint(&mut self, at: Time, flow_id: u32, acked_bytes: u64) {
+        let rows = &mut self.checkpoints;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.acked_bytes.push(acked_bytes);
+    }
+
     pub fn event(&mut self, at: Time, flow_id: u32, event: &Event) {
         if !self.events_wanted {
             return;
@@ -190,9 +221,10 @@ impl Recorder {
         rows.second.push(second);
     }
 
-    /// The three tables.
-    pub fn tables(&self) -> [Table; 3] {
+    /// The four tables.
+    pub fn tables(&self) -> [Table; 4] {
         let (w, q, e) = (self.windows.clone(), self.queues.clone(), self.events.clone());
+        let c = self.checkpoints.clone();
         [
             Table {
                 name: "windows",
@@ -228,6 +260,14 @@ impl Recorder {
                     ("event", Column::text(e.event)),
                     ("value", Column::F64(e.value)),
                     ("second_value", Column::F64(e.second)),
+                ],
+            },
+            Table {
+                name: "checkpoints",
+                columns: vec![
+                    ("time_ns", Column::U64(c.time_ns)),
+                    ("flow_id", Column::U64(c.flow_id)),
+                    ("acked_bytes", Column::U64(c.acked_bytes)),
                 ],
             },
         ]
@@ -282,13 +322,25 @@ mod tests {
     }
 
     #[test]
+    fn checkpoints_come_once_beside_the_samples() {
+        let spec =
+            RecordSpec { queues_interval_ns: Some(4), checkpoints_ns: vec![3, 4], ..RecordSpec::default() };
+        let mut recorder = Recorder::new(&spec, 0, 0);
+        let mut due = Vec::new();
+        while let Some(next) = recorder.due_before(Time::from_ns(9)) {
+            due.push((next.at.as_ns(), next.queues, next.checkpoint));
+        }
+        assert_eq!(due, [(0, true, false), (3, false, true), (4, true, true), (8, true, false)]);
+    }
+
+    #[test]
     fn an_unchanged_depth_is_no_row_and_rows_are_bounded() {
         let spec = RecordSpec { queues_interval_ns: Some(1), max_rows: 2, ..RecordSpec::default() };
         let mut recorder = Recorder::new(&spec, 0, 1);
         for (at, depth) in [(0, 0), (1, 0), (2, 5), (3, 5), (4, 6)] {
             recorder.depth(Time::from_ns(at), 0, 1, 1, depth);
         }
-        let [_, queues, _] = recorder.tables();
+        let [_, queues, _, _] = recorder.tables();
         assert_eq!(queues.column("time_ns"), Some(&Column::U64(vec![0, 2])));
         assert_eq!(recorder.rows_left_out, 1);
     }

@@ -16,14 +16,25 @@ pub struct Summary {
     /// Payload bits of flows with a size, acknowledged, over the time from their earliest planned start to the last
     /// finish, or to the end of the run if one is not complete (spec 17, A-23). 0 if there is none.
     pub goodput_bps: f64,
+    /// As `goodput_bps`, of all flows but requests, flows without end included: payload acknowledged from the first
+    /// start of a flow with a size to the end of the run.
+    pub total_goodput_bps: f64,
+    /// Jain's index of the goodputs of single flows, each over its own time (spec 17); 0 without a flow.
+    pub jain_index: f64,
     /// Last finish of a flow with a size; -1 if one is not complete.
     pub finish_ns: i64,
     /// Virtual time at the end of the run.
     pub end_ns: u64,
-    /// Flows with a size.
+    /// Flows with a size; requests of rounds are not counted.
     pub flows_finite: u64,
     /// Of these, complete.
     pub flows_completed: u64,
+    /// Rounds complete, over all groups.
+    pub rounds_completed: u64,
+    /// Flows with a deadline.
+    pub deadline_flows: u64,
+    /// Of these, whole at the receiver in time.
+    pub deadlines_met: u64,
     /// Retransmission timeouts of all flows.
     pub timeouts: u64,
     /// Flows with at least one.
@@ -53,7 +64,7 @@ pub struct Summary {
 /// Tables and summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// `flows`, `windows`, `queues`, `events`, `ports`, `port_queues`, `links`, `hosts`.
+    /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -66,13 +77,19 @@ impl Results {
     }
 }
 
+/// Payload over a time, in bit/s; 0 over no time.
+fn rate_bps(bytes: u64, start: Time, end: Time) -> f64 {
+    let span_ps = end.since(start).as_ps();
+    if span_ps == 0 { 0.0 } else { bytes as f64 * 8.0 / (span_ps as f64 * 1e-12) }
+}
+
 /// Device id, port and priority of a queue, and what it counted.
 type QueueRow = (u64, u64, u64, p4cc_switch::QueueCounters);
 
 impl Network {
     /// What the run found so far.
     pub fn results(&self) -> Results {
-        let mut tables = vec![self.flows_table()];
+        let mut tables = vec![self.flows_table(), self.rounds_table()];
         tables.extend(self.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         Results { tables, summary: self.summary() }
@@ -80,6 +97,7 @@ impl Network {
 
     /// The run in a few numbers.
     pub fn summary(&self) -> Summary {
+        let rounds = || self.rounds.iter().flat_map(|run| &run.rounds);
         let balance = self.packet_balance();
         let snapshots = || self.flows.iter().map(|flow| flow.sender.snapshot());
         let switches = || self.switches.iter().map(|node| &node.switch);
@@ -90,10 +108,15 @@ impl Network {
         Summary {
             seed: self.seed(),
             goodput_bps: self.goodput_bps(),
+            total_goodput_bps: self.total_goodput_bps(),
+            jain_index: self.jain_index(),
             finish_ns: self.last_finish().map_or(-1, |finish| finish.as_ns() as i64),
             end_ns: progress.now_ns,
             flows_finite: progress.flows_finite,
             flows_completed: progress.flows_completed,
+            rounds_completed: rounds().filter(|round| round.finish.is_some()).count() as u64,
+            deadline_flows: self.flows.iter().filter(|flow| flow.deadline.is_some()).count() as u64,
+            deadlines_met: self.flows.iter().filter(|flow| flow.deadline_met() == Some(true)).count() as u64,
             timeouts: snapshots().map(|snapshot| snapshot.timeouts).sum(),
             flows_timed_out: snapshots().filter(|snapshot| snapshot.timeouts > 0).count() as u64,
             drops: balance.dropped,
@@ -109,27 +132,43 @@ impl Network {
         }
     }
 
-    /// Flows with a size, by index.
-    fn finite(&self) -> impl Iterator<Item = usize> + '_ {
-        let flows = self.topology.flows.iter().enumerate();
-        flows.filter(|(_, plan)| plan.size_bytes.is_some()).map(|(index, _)| index)
+    /// Counted flows, by index.
+    fn counted(&self) -> impl Iterator<Item = usize> + '_ {
+        let plans = self.plans.iter().enumerate();
+        plans.filter(|(_, plan)| plan.is_counted()).map(|(index, _)| index)
     }
 
-    /// When the last flow with a size finished, if all did.
+    /// When the last counted flow finished, if all did.
     fn last_finish(&self) -> Option<Time> {
-        self.finite().map(|flow| self.flows[flow].finish).collect::<Option<Vec<_>>>()?.into_iter().max()
+        self.counted().map(|flow| self.flows[flow].finish).collect::<Option<Vec<_>>>()?.into_iter().max()
     }
 
     fn goodput_bps(&self) -> f64 {
-        let Some(start) = self.finite().map(|flow| self.topology.flows[flow].start).min() else { return 0.0 };
+        let Some(start) = self.counted().map(|flow| self.plans[flow].start).min() else { return 0.0 };
         let end = self.last_finish().unwrap_or(self.now());
-        let bytes: u64 = self.finite().map(|flow| self.flows[flow].sender.snapshot().snd_una).sum();
-        let span_ps = end.since(start).as_ps();
-        if span_ps == 0 { 0.0 } else { bytes as f64 * 8.0 / (span_ps as f64 * 1e-12) }
+        let bytes: u64 = self.counted().map(|flow| self.flows[flow].sender.snapshot().snd_una).sum();
+        rate_bps(bytes, start, end)
+    }
+
+    fn total_goodput_bps(&self) -> f64 {
+        let (start, before) = self.first_begin.unwrap_or((Time::ZERO, 0));
+        rate_bps(self.acked_bytes() - before, start, self.now())
+    }
+
+    fn jain_index(&self) -> f64 {
+        let begun =
+            self.plans.iter().zip(&self.flows).filter(|(plan, flow)| flow.has_begun && !plan.is_request());
+        let rates = begun.map(|(_, flow)| {
+            let start = flow.start.unwrap_or(Time::ZERO);
+            rate_bps(flow.sender.snapshot().snd_una, start, flow.finish.unwrap_or(self.now()))
+        });
+        let (count, sum, squares) =
+            rates.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
+        if squares == 0.0 { 0.0 } else { sum * sum / (count * squares) }
     }
 
     fn flows_table(&self) -> Table {
-        let plans = &self.topology.flows;
+        let plans = &self.plans;
         let algorithms: Vec<&str> = self.spec.algorithms.keys().map(String::as_str).collect();
         let host = |index: u32| self.spec.hosts[index as usize].name.as_str();
         let snapshots: Vec<_> = self.flows.iter().map(|flow| flow.sender.snapshot()).collect();
@@ -138,21 +177,25 @@ impl Network {
         let i64s = |get: &dyn Fn(usize) -> i64| Column::I64((0..plans.len()).map(get).collect());
         let fct = |flow: usize| {
             let flow = &self.flows[flow];
-            flow.finish.map_or(-1, |finish| finish.since(flow.start).as_ns() as i64)
+            flow.start.zip(flow.finish).map_or(-1, |(start, finish)| finish.since(start).as_ns() as i64)
         };
+        let deadline = |flow: usize| self.flows[flow].deadline.map_or(-1, |deadline| deadline.as_ns() as i64);
+        let met = |flow: usize| self.flows[flow].deadline_met().map_or(-1, i64::from);
         Table {
             name: "flows",
             columns: vec![
                 ("flow_id", u64s(&|flow| u64::from(plans[flow].id))),
                 ("src", Column::text(plans.iter().map(|plan| host(plan.src)))),
                 ("dst", Column::text(plans.iter().map(|plan| host(plan.dst)))),
-                ("class", Column::text(plans.iter().map(|plan| plan.class.as_str()))),
+                ("class", Column::text(plans.iter().map(|plan| &*plan.class))),
                 ("algorithm", Column::text(plans.iter().map(|plan| algorithms[plan.algorithm as usize]))),
                 ("size_bytes", i64s(&|flow| plans[flow].size_bytes.map_or(-1, |size| size as i64))),
-                ("start_ns", u64s(&|flow| self.flows[flow].start.as_ns())),
+                ("start_ns", i64s(&|flow| time(self.flows[flow].start))),
                 ("finish_ns", i64s(&|flow| time(self.flows[flow].finish))),
                 ("received_ns", i64s(&|flow| time(self.flows[flow].received))),
                 ("fct_ns", i64s(&fct)),
+                ("deadline_ns", i64s(&deadline)),
+                ("deadline_met", i64s(&met)),
                 ("acked_bytes", u64s(&|flow| snapshots[flow].snd_una)),
                 ("data_pkts", u64s(&|flow| self.flows[flow].data_pkts)),
                 ("retransmitted_pkts", u64s(&|flow| snapshots[flow].retransmitted_segments)),
@@ -160,6 +203,34 @@ impl Network {
                 ("fast_retransmits", u64s(&|flow| snapshots[flow].fast_retransmits)),
                 ("marks_level1", u64s(&|flow| self.flows[flow].marks[0])),
                 ("marks_level2", u64s(&|flow| self.flows[flow].marks[1])),
+            ],
+        }
+    }
+
+    /// One row for each round that began.
+    fn rounds_table(&self) -> Table {
+        let rows: Vec<_> = self
+            .topology
+            .rounds
+            .iter()
+            .zip(&self.rounds)
+            .flat_map(|(plan, run)| {
+                run.rounds.iter().enumerate().map(move |(number, round)| (plan, number, round))
+            })
+            .collect();
+        let goodput = rows.iter().map(|(plan, _, round)| {
+            round.finish.map_or(f64::NAN, |finish| rate_bps(plan.round_bytes(), round.start, finish))
+        });
+        let finish = rows.iter().map(|(_, _, round)| round.finish.map_or(-1, |finish| finish.as_ns() as i64));
+        Table {
+            name: "rounds",
+            columns: vec![
+                ("group", Column::text(rows.iter().map(|(plan, _, _)| plan.name.as_str()))),
+                ("round", Column::U64(rows.iter().map(|(_, number, _)| *number as u64).collect())),
+                ("start_ns", Column::U64(rows.iter().map(|(_, _, round)| round.start.as_ns()).collect())),
+                ("finish_ns", Column::I64(finish.collect())),
+                ("bytes", Column::U64(rows.iter().map(|(plan, _, _)| plan.round_bytes()).collect())),
+                ("goodput_bps", Column::F64(goodput.collect())),
             ],
         }
     }

@@ -9,11 +9,14 @@ use p4cc_transport::SenderConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
+use crate::traffic::{ArrivalsSpec, DeadlineSpec, RoundsSpec};
 
 /// Most switches and hosts together.
 pub const MAX_NODES: usize = 16_384;
 /// Most flows.
 pub const MAX_FLOWS: usize = 1_000_000;
+/// Largest flow.
+pub const MAX_FLOW_BYTES: u64 = 1 << 50;
 /// Longest run: one virtual hour.
 pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
 
@@ -30,7 +33,14 @@ pub struct NetworkSpec {
     /// Sender configurations by name.
     pub algorithms: BTreeMap<String, SenderConfig>,
     /// Flows in any order.
+    #[serde(default)]
     pub flows: Vec<FlowSpec>,
+    /// Clients that ask many servers, round by round; their flows are numbered after `flows`.
+    #[serde(default)]
+    pub rounds: Vec<RoundsSpec>,
+    /// Poisson arrivals, drawn anew for each seed; their flows are numbered last.
+    #[serde(default)]
+    pub arrivals: Vec<ArrivalsSpec>,
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,
@@ -185,6 +195,9 @@ pub struct FlowSpec {
     /// Label for results.
     #[serde(default)]
     pub class: String,
+    /// Time from its start by which it should be complete; a random part is of the flow's own stream.
+    #[serde(default)]
+    pub deadline: Option<DeadlineSpec>,
 }
 
 /// What to record over time; absent intervals record nothing.
@@ -195,15 +208,23 @@ pub struct RecordSpec {
     pub windows_interval_ns: Option<u64>,
     /// Sampling interval of queue depths.
     pub queues_interval_ns: Option<u64>,
+    /// Times at which every flow's acknowledged bytes are noted, rising.
+    pub checkpoints_ns: Vec<u64>,
     /// Whether to keep the senders' events.
     pub events: bool,
-    /// Most rows of each of the three; later ones are counted and left out.
+    /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
 
 impl Default for RecordSpec {
     fn default() -> Self {
-        Self { windows_interval_ns: None, queues_interval_ns: None, events: false, max_rows: 5_000_000 }
+        Self {
+            windows_interval_ns: None,
+            queues_interval_ns: None,
+            checkpoints_ns: Vec::new(),
+            events: false,
+            max_rows: 5_000_000,
+        }
     }
 }
 
@@ -232,6 +253,18 @@ impl NetworkSpec {
         })?;
         Ok(spec)
     }
+}
+
+/// Refuses a value outside `min..=max`.
+pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(SpecError::new(
+        path,
+        format!("{value} is out of range"),
+        format!("give a number from {min} to {max}"),
+    ))
 }
 
 /// Reads `aa:bb:cc:dd:ee:ff`.

@@ -4,16 +4,21 @@
 //! A channel is one direction of a link; channel `2 i` leads from end `a` of link `i`, channel `2 i + 1` from end `b`.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
 use p4cc_switch::{PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit};
+use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
 use crate::spec::{
-    EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, NetworkSpec, QdepthUnit,
-    SwitchSpec, TimestampUnit, parse_mac,
+    EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, NetworkSpec,
+    QdepthUnit, SwitchSpec, TimestampUnit, in_range, parse_mac,
 };
+use crate::traffic::DeadlineSpec;
+use crate::traffic::arrivals::ArrivalsPlan;
+use crate::traffic::rounds::{Member, RoundsPlan};
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -40,17 +45,35 @@ pub(crate) struct HostPlan {
 }
 
 /// A flow between hosts, by host index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FlowPlan {
     pub id: u32,
     pub src: u32,
     pub dst: u32,
     pub size_bytes: Option<u64>,
+    /// Bytes that its application gives at a time; 0 if all at the start.
+    pub piece_bytes: u64,
+    /// Earliest start; of a flow that waits for another, the start of its group.
     pub start: Time,
-    pub start_jitter_ns: u64,
+    pub start_jitter: Span,
+    /// Whether what another flow delivers starts it.
+    pub is_triggered: bool,
     pub algorithm: u32,
-    pub priority: p4cc_transport::wire::TrafficClass,
-    pub class: String,
+    pub priority: TrafficClass,
+    pub class: Arc<str>,
+    pub deadline: Option<DeadlineSpec>,
+    pub member: Option<Member>,
+}
+
+impl FlowPlan {
+    /// Whether the run is about this flow: it has a size and is no request.
+    pub fn is_counted(&self) -> bool {
+        self.size_bytes.is_some() && !self.is_request()
+    }
+
+    pub fn is_request(&self) -> bool {
+        self.member.is_some_and(|member| member.is_request)
+    }
 }
 
 /// The description, resolved.
@@ -62,8 +85,10 @@ pub(crate) struct Topology {
     pub switch_channels: Vec<Vec<Option<u32>>>,
     pub hosts: Vec<HostPlan>,
     pub channels: Vec<ChannelPlan>,
-    /// By rising flow id.
-    pub flows: Vec<FlowPlan>,
+    /// By rising flow id; those of arrivals are not among them.
+    pub flows: Arc<Vec<FlowPlan>>,
+    pub rounds: Vec<RoundsPlan>,
+    pub arrivals: Vec<ArrivalsPlan>,
 }
 
 /// What a name stands for.
@@ -82,7 +107,9 @@ impl Topology {
             switch_channels: vec![vec![None; MAX_PORTS as usize]; spec.switches.len()],
             hosts: Vec::with_capacity(spec.hosts.len()),
             channels: Vec::with_capacity(2 * spec.links.len()),
-            flows: Vec::with_capacity(spec.flows.len()),
+            flows: Arc::default(),
+            rounds: Vec::with_capacity(spec.rounds.len()),
+            arrivals: Vec::with_capacity(spec.arrivals.len()),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
@@ -97,7 +124,7 @@ impl Topology {
             topology.hosts.push(host_plan(i, host, uplinks[i])?);
         }
         check_addresses(spec)?;
-        topology.add_flows(spec, &names)?;
+        topology.add_traffic(spec, &names)?;
         Ok(topology)
     }
 
@@ -206,23 +233,106 @@ impl Topology {
         Ok(config)
     }
 
-    fn add_flows(&mut self, spec: &NetworkSpec, names: &BTreeMap<&str, Node>) -> Result<(), SpecError> {
-        let algorithms: Vec<&String> = spec.algorithms.keys().collect();
+    fn add_traffic(&mut self, spec: &NetworkSpec, names: &BTreeMap<&str, Node>) -> Result<(), SpecError> {
         for (name, config) in &spec.algorithms {
             config.validate().map_err(|error| {
                 SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
             })?;
         }
+        check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
+        check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
+        let resolver = Resolver { names, algorithms: spec.algorithms.keys().map(String::as_str).collect() };
+        let mut flows = Vec::with_capacity(spec.flows.len());
         for (i, flow) in spec.flows.iter().enumerate() {
-            let plan = flow_plan(i, flow, names, &algorithms)?;
-            self.flows.push(plan);
+            flows.push(flow_plan(i, flow, &resolver)?);
         }
-        self.flows.sort_by_key(|flow| flow.id);
-        if let Some(twice) = self.flows.windows(2).find(|pair| pair[0].id == pair[1].id) {
+        flows.sort_by_key(|flow| flow.id);
+        if let Some(twice) = flows.windows(2).find(|pair| pair[0].id == pair[1].id) {
             let cause = format!("flow id {} is used twice", twice[0].id);
             return Err(SpecError::new("flows", cause, "give every flow an id of its own"));
         }
+        for (i, rounds) in spec.rounds.iter().enumerate() {
+            let plan = RoundsPlan::new(i, rounds, &resolver, next_id(&flows)?, &mut flows)?;
+            self.rounds.push(plan);
+        }
+        for (i, arrivals) in spec.arrivals.iter().enumerate() {
+            self.arrivals.push(ArrivalsPlan::new(i, arrivals, &resolver)?);
+        }
+        self.flows = Arc::new(flows);
         Ok(())
+    }
+
+    /// All flows of one run, by rising id.
+    pub fn flows_of_run(&self, seed: u64) -> Result<Arc<Vec<FlowPlan>>, SpecError> {
+        if self.arrivals.is_empty() {
+            return Ok(self.flows.clone());
+        }
+        let mut flows = self.flows.to_vec();
+        for arrivals in &self.arrivals {
+            let drawn = arrivals.draw(seed, next_id(&flows)?)?;
+            flows.extend(drawn);
+        }
+        next_id(&flows)?;
+        Ok(Arc::new(flows))
+    }
+}
+
+/// The id after the last, with room for as many flows as a network may have.
+fn next_id(flows: &[FlowPlan]) -> Result<u32, SpecError> {
+    let next = flows.last().map_or(1, |flow| u64::from(flow.id) + 1);
+    if flows.len() > MAX_FLOWS {
+        let cause = format!("{} flows", flows.len());
+        return Err(SpecError::new("flows", cause, format!("use at most {MAX_FLOWS}")));
+    }
+    in_range("flows", next, 1, u64::from(u32::MAX) - MAX_FLOWS as u64)
+        .map_err(|error| SpecError { cause: format!("flow id {} is too large", next - 1), ..error })?;
+    Ok(next as u32)
+}
+
+fn check_labels<'a>(list: &str, labels: impl Iterator<Item = &'a str>) -> Result<(), SpecError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for (i, label) in labels.enumerate() {
+        if !seen.insert(label) {
+            let cause = format!("the name {label:?} is used twice");
+            return Err(SpecError::new(format!("{list}[{i}].name"), cause, "give each its own name"));
+        }
+    }
+    Ok(())
+}
+
+/// Names of the description to what they stand for.
+pub(crate) struct Resolver<'a> {
+    names: &'a BTreeMap<&'a str, Node>,
+    algorithms: Vec<&'a str>,
+}
+
+impl Resolver<'_> {
+    /// A host by name.
+    pub fn host(&self, path: &str, name: &str) -> Result<u32, SpecError> {
+        match node(self.names, path, name)? {
+            Node::Host(host) => Ok(host as u32),
+            Node::Switch(_) => {
+                let cause = format!("{name:?} is a switch");
+                Err(SpecError::new(path, cause, "flows go from host to host"))
+            }
+        }
+    }
+
+    /// An algorithm's place by name.
+    pub fn algorithm(&self, path: &str, name: &str) -> Result<u32, SpecError> {
+        let found = self.algorithms.iter().position(|known| *known == name).ok_or_else(|| {
+            let cause = format!("there is no algorithm {name:?}");
+            SpecError::new(path, cause, format!("name one of: {}", self.algorithms.join(", ")))
+        })?;
+        Ok(found as u32)
+    }
+
+    /// A traffic class.
+    pub fn priority(&self, path: &str, priority: u8) -> Result<TrafficClass, SpecError> {
+        TrafficClass::new(priority).ok_or_else(|| {
+            let cause = format!("{priority} is out of range");
+            SpecError::new(path, cause, "give a number from 0 to 7")
+        })
     }
 }
 
@@ -263,6 +373,11 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
             in_range(key, interval, 1, MAX_TIME_NS)?;
         }
     }
+    let checkpoints = &spec.record.checkpoints_ns;
+    for (i, &at) in checkpoints.iter().enumerate() {
+        let after = i.checked_sub(1).map_or(0, |before| checkpoints[before].saturating_add(1));
+        in_range(&format!("record.checkpoints_ns[{i}]"), at, after, MAX_TIME_NS)?;
+    }
     in_range("record.max_rows", spec.record.max_rows, 0, 100_000_000)
 }
 
@@ -276,17 +391,6 @@ fn check_link(index: usize, link: &LinkSpec) -> Result<(), SpecError> {
         return Err(SpecError::new(path("loss"), cause, "give a number from 0 to 1"));
     }
     Ok(())
-}
-
-fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(SpecError::new(
-        path,
-        format!("{value} is out of range"),
-        format!("give a number from {min} to {max}"),
-    ))
 }
 
 fn check_device_ids(spec: &NetworkSpec) -> Result<(), SpecError> {
@@ -338,46 +442,31 @@ fn host_plan(index: usize, host: &HostSpec, uplink: Option<u32>) -> Result<HostP
     })
 }
 
-fn flow_plan(
-    index: usize,
-    flow: &FlowSpec,
-    names: &BTreeMap<&str, Node>,
-    algorithms: &[&String],
-) -> Result<FlowPlan, SpecError> {
+fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<FlowPlan, SpecError> {
     let path = |key: &str| format!("flows[{index}].{key}");
-    let host = |key: &str, name: &str| match node(names, &path(key), name)? {
-        Node::Host(host) => Ok(host as u32),
-        Node::Switch(_) => {
-            let cause = format!("{name:?} is a switch");
-            Err(SpecError::new(path(key), cause, "flows go from host to host"))
-        }
-    };
-    let (src, dst) = (host("src", &flow.src)?, host("dst", &flow.dst)?);
+    let src = resolver.host(&path("src"), &flow.src)?;
+    let dst = resolver.host(&path("dst"), &flow.dst)?;
     if src == dst {
         let cause = format!("{:?} would send to itself", flow.src);
         return Err(SpecError::new(path("dst"), cause, "name another host"));
     }
     in_range(&path("start_ns"), flow.start_ns, 0, MAX_TIME_NS)?;
     in_range(&path("start_jitter_ns"), flow.start_jitter_ns, 0, MAX_TIME_NS)?;
-    in_range(&path("size_bytes"), flow.size_bytes.unwrap_or(1), 1, 1 << 50)?;
-    let algorithm = algorithms.iter().position(|name| **name == flow.algorithm).ok_or_else(|| {
-        let known: Vec<&str> = algorithms.iter().map(|name| name.as_str()).collect();
-        let cause = format!("there is no algorithm {:?}", flow.algorithm);
-        SpecError::new(path("algorithm"), cause, format!("name one of: {}", known.join(", ")))
-    })?;
-    let priority = p4cc_transport::wire::TrafficClass::new(flow.priority).ok_or_else(|| {
-        let cause = format!("{} is out of range", flow.priority);
-        SpecError::new(path("priority"), cause, "give a number from 0 to 7")
-    })?;
+    in_range(&path("size_bytes"), flow.size_bytes.unwrap_or(1), 1, MAX_FLOW_BYTES)?;
+    if let Some(deadline) = &flow.deadline {
+        deadline.check(&path("deadline"))?;
+    }
     Ok(FlowPlan {
         id: flow.id,
         src,
         dst,
         size_bytes: flow.size_bytes,
         start: Time::from_ns(flow.start_ns),
-        start_jitter_ns: flow.start_jitter_ns,
-        algorithm: algorithm as u32,
-        priority,
-        class: flow.class.clone(),
+        start_jitter: Span::from_ns(flow.start_jitter_ns),
+        algorithm: resolver.algorithm(&path("algorithm"), &flow.algorithm)?,
+        priority: resolver.priority(&path("priority"), flow.priority)?,
+        class: Arc::from(flow.class.as_str()),
+        deadline: flow.deadline,
+        ..FlowPlan::default()
     })
 }

@@ -76,6 +76,8 @@ pub struct WindowSender {
     state: State,
     /// One past the last byte of the flow; `u64::MAX` without a limit.
     flow_end: u64,
+    /// One past the last byte that the application has given so far; `u64::MAX` when it gave all at the start.
+    supplied: u64,
     snd_una: u64,
     snd_nxt: u64,
     snd_max: u64,
@@ -117,6 +119,7 @@ impl WindowSender {
             rtt: RttEstimator::new(config.rto_bounds()),
             state: State::Idle,
             flow_end: flow_bytes.unwrap_or(u64::MAX),
+            supplied: u64::MAX,
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
@@ -131,6 +134,24 @@ impl WindowSender {
             fast_retransmits: 0,
             retransmitted_segments: 0,
         })
+    }
+
+    /// Makes the application hand out the flow's bytes piece by piece ([`Self::supply`]): a connection that is kept
+    /// over several answers (spec 16.4, barrier rounds). Nothing leaves before the first piece. To be called before
+    /// the start.
+    pub fn await_supply(&mut self) {
+        self.supplied = 0;
+    }
+
+    /// The application gives `bytes` more; what is beyond the end of the flow is not sent. Changes nothing for a flow
+    /// that was given whole.
+    ///
+    /// A piece ends with a short segment as a flow does, and without FIN unless it is the last.
+    pub fn supply(&mut self, bytes: u64, now: Time, out: &mut Actions) {
+        self.supplied = self.supplied.saturating_add(bytes);
+        if self.state == State::Active {
+            self.send_allowed(now, out);
+        }
     }
 
     /// Starts the flow; a second call changes nothing.
@@ -302,7 +323,7 @@ impl WindowSender {
     /// min(cwnd, rwnd). A window grows to the next segment only when its real value reaches it.
     fn send_allowed(&mut self, now: Time, out: &mut Actions) {
         let window = self.controller.window().whole_segments().min(self.rwnd_segments);
-        while self.snd_nxt < self.flow_end && self.flight_segments() < window {
+        while self.snd_nxt < self.sendable_end() && self.flight_segments() < window && self.fits_bytes() {
             let len = self.send_segment(self.snd_nxt, now, out);
             self.snd_nxt += len;
             self.snd_max = self.snd_max.max(self.snd_nxt);
@@ -311,7 +332,7 @@ impl WindowSender {
 
     /// Puts the segment that starts at `seq` on the wire and returns its length; moves no pointer.
     fn send_segment(&mut self, seq: u64, now: Time, out: &mut Actions) -> u64 {
-        let len = self.mss_bytes.min(self.flow_end - seq);
+        let len = self.segment_len(seq);
         let retransmit = seq < self.snd_max;
         if retransmit {
             self.retransmitted_segments += 1;
@@ -360,6 +381,24 @@ impl WindowSender {
     /// Number of the segment that ends at or covers `position`; only the last one of a flow is short.
     const fn segments(&self, position: u64) -> u64 {
         position.div_ceil(self.mss_bytes)
+    }
+
+    /// Whether the next segment fits the receiver window in bytes. Short segments inside a flow that is given piece by
+    /// piece can make the count of segments one too low; in a whole flow the count alone is exact.
+    fn fits_bytes(&self) -> bool {
+        self.supplied == u64::MAX
+            || self.snd_nxt + self.segment_len(self.snd_nxt) - self.snd_una
+                <= self.rwnd_segments * self.mss_bytes
+    }
+
+    /// Length of the segment that starts at `seq`, which lies before the end of what may leave.
+    fn segment_len(&self, seq: u64) -> u64 {
+        self.mss_bytes.min(self.sendable_end() - seq)
+    }
+
+    /// One past the last byte that may leave.
+    fn sendable_end(&self) -> u64 {
+        self.flow_end.min(self.supplied)
     }
 
     const fn flight_segments(&self) -> u64 {

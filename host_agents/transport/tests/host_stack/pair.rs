@@ -5,7 +5,7 @@
 
 use core::fmt::Write as _;
 use core::net::Ipv4Addr;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use p4cc_cc::Mark;
 use p4cc_transport::wire::{Header, Packet, TrafficClass, rewrite_ecn_bits};
@@ -62,6 +62,9 @@ pub struct Pair<F> {
     next_event: u64,
     actions: Actions,
     last: Option<Snapshot>,
+    /// What the application has still to give, and how many bytes it gave.
+    pieces: VecDeque<u64>,
+    pub given_bytes: u64,
 }
 
 impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
@@ -83,7 +86,16 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             next_event: 0,
             actions: Actions::new(),
             last: None,
+            pieces: VecDeque::new(),
+            given_bytes: 0,
         }
+    }
+
+    /// Makes the application give the flow in pieces of these bytes, each when the one before has arrived.
+    pub fn with_pieces(mut self, pieces: &[u64]) -> Self {
+        self.sender.await_supply();
+        self.pieces = pieces.iter().copied().collect();
+        self
     }
 
     pub fn with_ack_fate(mut self, ack_fate: impl FnMut(u64) -> Fate + 'static) -> Self {
@@ -97,6 +109,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
         self.sender.start(self.now, &mut self.actions);
         self.carry_out();
         for _ in 0..max_events {
+            self.give();
             check(self);
             let Some(((at, _), arrival)) = self.queue.pop_first() else { return true };
             self.now = at;
@@ -112,6 +125,18 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             self.carry_out();
         }
         false
+    }
+
+    /// The application gives the next piece if all before has arrived.
+    fn give(&mut self) {
+        if self.delivered_bytes == self.given_bytes
+            && let Some(piece) = self.pieces.pop_front()
+        {
+            self.given_bytes += piece;
+            self.actions.clear();
+            self.sender.supply(piece, self.now, &mut self.actions);
+            self.carry_out();
+        }
     }
 
     fn data_arrives(&mut self, bytes: &[u8], payload: usize) {

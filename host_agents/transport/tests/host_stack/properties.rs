@@ -68,6 +68,32 @@ proptest! {
         prop_assert_eq!(pair.receiver.is_complete(), flow_bytes > 0);
     }
 
+    /// A connection kept over several answers (spec 16.4): nothing leaves before it is given, windows keep their
+    /// bounds over short segments inside the flow, and the end comes once.
+    #[test]
+    fn pieces_arrive_in_turn(
+        config in configs(),
+        pieces in prop::collection::vec(1_u64..9_000, 1..12),
+        data_fates in fates(),
+        ack_fates in fates(),
+    ) {
+        let fate = move |_, _, sent: u64| data_fates.get(sent as usize).copied().unwrap_or(FINE);
+        let flow_bytes = pieces.iter().sum();
+        let mut pair = Pair::new(&config, flow_bytes, fate)
+            .with_ack_fate(move |sent| ack_fates.get(sent as usize).copied().unwrap_or(FINE))
+            .with_pieces(&pieces);
+        let window_bytes = u64::from(config.rwnd) * u64::from(config.mss_bytes);
+        let ended = pair.run(4_000_000, |pair| {
+            let state = pair.sender.snapshot();
+            assert!(state.snd_nxt <= pair.given_bytes, "nothing leaves before it is given");
+            assert!(state.snd_nxt - state.snd_una <= window_bytes);
+            assert!(state.flight_segments <= u64::from(config.rwnd));
+            assert_eq!(pair.receiver.is_complete(), pair.delivered_bytes == flow_bytes);
+        });
+        prop_assert!(ended, "the flow never ends");
+        prop_assert_eq!((pair.delivered_bytes, pair.completions), (flow_bytes, 1));
+    }
+
     /// ACKs of a broken or hostile peer and timers at any time: no panic, no window beyond its bounds.
     #[test]
     fn a_sender_survives_any_ack(
