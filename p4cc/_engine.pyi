@@ -16,6 +16,8 @@ __all__ = [
     "RunResult",
     "ServerError",
     "SpecError",
+    "StfProblem",
+    "StfReport",
     "algorithms",
     "compile_p4",
     "compile_p4_text",
@@ -90,13 +92,64 @@ class Program:
     def ir_text(self) -> str:
         """Text form of the intermediate representation."""
     def device_config(self) -> bytes:
-        """What is pushed to a switch: the source as one self-contained text."""
+        """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
+    def run_stf(self, test: str) -> StfReport:
+        """Runs a test of the Simple Test Framework, given as text, on a switch of its own."""
+
+@final
+class StfProblem:
+    """Why a test did not pass."""
+
+    @property
+    def line(self) -> int:
+        """Line of the test, from 1; 0 when none is to blame."""
+    @property
+    def kind(self) -> Literal["syntax", "command", "counter", "packet"]:
+        """The text is no test; a command cannot be carried out; a counter or a packet is not as expected."""
+    @property
+    def message(self) -> str:
+        """What is wrong; for packets several lines with both sides."""
+    @property
+    def port(self) -> int | None:
+        """Port of the packet."""
+    @property
+    def packet(self) -> int | None:
+        """The packet's place among those of the port, from 0."""
+    @property
+    def expected(self) -> str | None:
+        """Hexadecimal digits, `*` for any, `$` at the end when the packet ends there."""
+    @property
+    def got(self) -> str | None:
+        """Hexadecimal digits of the packet that came."""
+    @property
+    def first_byte(self) -> int | None:
+        """First byte that differs, from 0."""
+
+@final
+class StfReport:
+    """What a test came to."""
+
+    @property
+    def problems(self) -> list[StfProblem]:
+        """Empty when it passed."""
+    @property
+    def printed(self) -> list[tuple[int, str]]:
+        """What commands that read found, by line of the test."""
+    @property
+    def packets_in(self) -> int:
+        """Packets that the test sent."""
+    @property
+    def packets_expected(self) -> int:
+        """Packets that the test waits for."""
 
 def compile_p4(path: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
-    """Compiles a P4-16 file. A file that cannot be read is a diagnostic."""
+    """Compiles a P4-16 file, or reads BMv2 JSON, told apart by content.
+
+    A file that cannot be read is a diagnostic.
+    """
 
 def compile_p4_text(name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
-    """Compiles P4-16 source text; `name` stands in diagnostics, and quoted includes are looked up beside it."""
+    """Compiles P4-16 source text, or reads BMv2 JSON; `name` stands in diagnostics, and quoted includes are looked up beside it."""
 
 @final
 class Network:

@@ -45,14 +45,19 @@ class CompiledProgram:
         return self._program.ir_text()
 
     def device_config(self) -> bytes:
-        """What is pushed to a switch: the self-contained source."""
+        """What is pushed to a switch: the self-contained source, or the BMv2 JSON."""
         return self._program.device_config()
+
+    def run_stf(self, test: str) -> _engine.StfReport:
+        """Runs a test of the Simple Test Framework on it."""
+        return self._program.run_stf(test)
 
 
 def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = ()) -> CompiledProgram:
-    """Compiles P4-16 source; raises UserError only when the file cannot be read."""
+    """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read."""
     if not path.is_file():
-        raise UserError("no such P4 program", place=str(path), remedy="give the path of a .p4 file")
+        remedy = "give the path of a .p4 file, or of BMv2 JSON"
+        raise UserError("no such P4 program", place=str(path), remedy=remedy)
     macros = dict(_macro(text) for text in defines)
     return CompiledProgram(_engine.compile_p4(str(path), [str(folder) for folder in include], macros))
 

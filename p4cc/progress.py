@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -16,6 +16,16 @@ class Advance(Protocol):
     def __call__(self, label: str, packet_hops: int) -> None:
         """Moves the bar on by one run."""
         ...
+
+
+@contextmanager
+def counted(label: str, total: int, quiet: bool) -> Generator[Callable[[str], None]]:
+    """A bar of `total` steps with the time left; what is yielded moves it on and names the step done."""
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=quiet or not console.is_terminal) as bar:
+        task = bar.add_task(label, total=total)
+        yield lambda step: bar.update(task, advance=1, description=step)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compile_command(
-    program: Annotated[Path, typer.Argument(help="P4-16 source.")],
+    program: Annotated[Path, typer.Argument(help="P4-16 source, or BMv2 JSON.")],
     p4info: Annotated[Path | None, typer.Option("--p4info", help="Write P4Info (text) here; - for the output.")] = None,
     ir: Annotated[Path | None, typer.Option("--ir", help="Write the IR's text form here; - for the output.")] = None,
     include: IncludeDirs = None,
@@ -51,14 +51,17 @@ def compile_command(
 
 
 def check(
-    programs: Annotated[list[Path], typer.Argument(help="P4-16 sources.")],
+    programs: Annotated[list[Path], typer.Argument(help="P4-16 sources, or BMv2 JSON.")],
     include: IncludeDirs = None,
     define: Defines = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the diagnostics as JSON.")] = False,
 ) -> None:
-    """Check P4-16 programs; exit code 1 if one has an error.
+    """Check P4 programs; exit code 1 if one has an error.
 
-    Example: `p4cc check p4src/v1model/*.p4`
+    Examples:
+
+    * `p4cc check p4src/v1model/*.p4`
+    * `p4cc check forward.json`, with JSON that p4c made for BMv2
     """
     compiled = [_compile(program, include, define) for program in programs]
     if as_json:

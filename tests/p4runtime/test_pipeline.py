@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from finsy import GRPCStatusCode as Code
 from finsy.p4client import P4ClientError
-from finsy.proto import p4r
+from finsy.proto import p4i, p4r
 
+from p4cc import _engine
 from tests.p4runtime.session import Controller, Program, Set, primary
 
+ROOT = Path(__file__).resolve().parents[2]
 Get = p4r.GetForwardingPipelineConfigRequest
 
 
@@ -84,5 +88,29 @@ async def test_bad_configs_say_what_is_wrong(address: str, program: Program) -> 
         assert "bitwidth is 31, the program's is 32" in error.message
 
         json = program.config()
-        json.p4_device_config = b'{"header_types": []}'
-        assert (await refused(controller, Set.VERIFY_AND_COMMIT, json)).code == Code.UNIMPLEMENTED
+        json.p4_device_config = b'{"header_types": 3}'
+        error = await refused(controller, Set.VERIFY_AND_COMMIT, json)
+        assert error.code == Code.INVALID_ARGUMENT
+        assert "header_types" in error.message
+
+
+async def test_bmv2_json_is_a_device_config(address: str) -> None:
+    path = ROOT / "engine" / "filetests" / "cases" / "bmv2" / "tables.json"
+    read = _engine.compile_p4(str(path))
+    assert read.ok, read.rendered
+    text = path.read_bytes()
+    assert read.device_config() == text
+    # Field 3 of P4DeviceConfig, the payload: key, length as a varint, bytes.
+    size = len(text)
+    length = bytearray()
+    while size > 0x7F:
+        length.append(size & 0x7F | 0x80)
+        size >>= 7
+    envelope = b"\x1a" + bytes(length) + bytes([size]) + text
+    p4info = p4i.P4Info.FromString(read.p4info_bytes())
+    async with primary(address) as controller:
+        for device_config in (text, envelope):
+            config = p4r.ForwardingPipelineConfig(p4info=p4info, p4_device_config=device_config)
+            await controller.set(Set.VERIFY_AND_COMMIT, config)
+            assert (await get(controller)).p4_device_config == device_config
+            assert await controller.read(p4r.Entity(table_entry=p4r.TableEntry())) == []

@@ -9,7 +9,7 @@ use p4cc_ir::bmv2;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("cases").join(name)
@@ -232,7 +232,7 @@ proptest! {
         if let Some(program) = program {
             prop_assert!(p4cc_ir::verify::verify(&program).is_empty());
             // Whatever the mutant does, it ends.
-            stf::run(program, "packet 0 0123456789abcdef0123456789abcdef\npacket 1 00\n");
+            stf::run(&Arc::new(program), "packet 0 0123456789abcdef0123456789abcdef\npacket 1 00\n");
         }
     }
 }

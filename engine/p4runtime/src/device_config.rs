@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use p4cc_exec::Pipeline;
+use p4cc_ir::{Program, bmv2};
 use p4cc_syntax::{Diagnostic, Memory, Options, Severity, Source};
 use prost::Message;
 
@@ -29,18 +30,23 @@ pub(crate) struct Loaded {
     pub(crate) pipeline: Arc<Pipeline>,
 }
 
-/// Compiles the program that a device config holds.
+/// Reads the program that a device config holds.
 pub(crate) fn load(device_config: &[u8]) -> Result<Loaded, Failure> {
-    compile(source_text(device_config)?)
+    let text = text(device_config)?;
+    let program = if bmv2::is_document(text) { read_json(text)? } else { compile(text)? };
+    let program = Arc::new(program);
+    let catalog = Catalog::new(Arc::clone(&program)).map_err(|error| Failure::invalid(error.to_string()))?;
+    let pipeline = Pipeline::compile(program).map_err(|error| Failure::invalid(error.to_string()))?;
+    Ok(Loaded { catalog, pipeline: Arc::new(pipeline) })
 }
 
-fn source_text(bytes: &[u8]) -> Result<&str, Failure> {
+fn text(bytes: &[u8]) -> Result<&str, Failure> {
     if let Some(text) = as_text(bytes)? {
         return Ok(text);
     }
     Err(Failure::invalid(
-        "the device config is neither P4-16 source text nor a serialized P4DeviceConfig that holds it; \
-         is it truncated?",
+        "the device config is neither P4-16 source text nor BMv2 JSON, nor a serialized P4DeviceConfig that holds \
+         one of them; is it truncated?",
     ))
 }
 
@@ -51,13 +57,12 @@ fn as_text(bytes: &[u8]) -> Result<Option<&str>, Failure> {
         _ => payload(bytes).and_then(|payload| std::str::from_utf8(payload).ok()),
     };
     let Some(text) = text else { return Ok(None) };
-    match text.trim_start().chars().next() {
-        None => Err(Failure::invalid("the device config is empty; give the P4-16 source of the program")),
-        Some('{') => Err(Failure::unimplemented(
-            "BMv2 JSON is not supported yet as device config; give the program's P4-16 source instead",
-        )),
-        Some(_) => Ok(Some(text)),
+    if text.trim_start().is_empty() {
+        return Err(Failure::invalid(
+            "the device config is empty; give the program as P4-16 source or as BMv2 JSON",
+        ));
     }
+    Ok(Some(text))
 }
 
 /// The payload of an envelope, borrowed from it.
@@ -67,7 +72,15 @@ fn payload(bytes: &[u8]) -> Option<&[u8]> {
     (!data.is_empty()).then(|| &bytes[at..at + data.len()])
 }
 
-fn compile(text: &str) -> Result<Loaded, Failure> {
+fn read_json(text: &str) -> Result<Program, Failure> {
+    let (program, errors) = bmv2::read(text);
+    program.ok_or_else(|| {
+        let lines: String = errors.iter().map(|error| format!("\n{error}")).collect();
+        Failure::invalid(format!("the BMv2 JSON cannot be used:{lines}"))
+    })
+}
+
+fn compile(text: &str) -> Result<Program, Failure> {
     let (source, mut found) = Source::from_text(SOURCE_NAME, text, &Memory::default(), &Options::default());
     let (tree, syntax) = p4cc_syntax::parse(&source);
     found.extend(syntax);
@@ -76,13 +89,7 @@ fn compile(text: &str) -> Result<Loaded, Failure> {
     }
     let (program, diagnostics) = p4cc_ir::compile(&tree);
     found.extend(diagnostics);
-    let Some(program) = program.filter(|_| !has_errors(&found)) else {
-        return Err(refused(&source, &found));
-    };
-    let program = Arc::new(program);
-    let catalog = Catalog::new(Arc::clone(&program)).map_err(|error| Failure::invalid(error.to_string()))?;
-    let pipeline = Pipeline::compile(program).map_err(|error| Failure::invalid(error.to_string()))?;
-    Ok(Loaded { catalog, pipeline: Arc::new(pipeline) })
+    program.filter(|_| !has_errors(&found)).ok_or_else(|| refused(&source, &found))
 }
 
 fn has_errors(found: &[Diagnostic]) -> bool {
@@ -102,25 +109,36 @@ mod tests {
     use super::*;
     use tonic::Code;
 
-    #[test]
-    fn text_and_envelopes_are_told_apart() {
-        let text = "control c() { apply {} }\n\t// ä";
-        assert_eq!(source_text(text.as_bytes()).unwrap(), text);
-        let envelope = P4DeviceConfig { device_data: text.as_bytes().to_vec() }.encode_to_vec();
-        assert_eq!(source_text(&envelope).unwrap(), text);
+    fn envelope(data: &[u8]) -> Vec<u8> {
+        P4DeviceConfig { device_data: data.to_vec() }.encode_to_vec()
     }
 
     #[test]
-    fn what_is_neither_is_refused_with_its_own_code() {
-        let code = |bytes: &[u8]| source_text(bytes).unwrap_err().code;
-        assert_eq!(code(b"  {\"header_types\": []}"), Code::Unimplemented);
-        assert_eq!(
-            code(&P4DeviceConfig { device_data: b"{}".to_vec() }.encode_to_vec()),
-            Code::Unimplemented
-        );
+    fn text_and_envelopes_are_told_apart() {
+        for held in ["control c() { apply {} }\n\t// ä", " {\"header_types\": []}"] {
+            assert_eq!(text(held.as_bytes()).unwrap(), held);
+            assert_eq!(text(&envelope(held.as_bytes())).unwrap(), held);
+        }
+    }
+
+    #[test]
+    fn json_is_read_bare_and_in_an_envelope() {
+        let json = include_str!("../../filetests/cases/bmv2/tables.json");
+        for config in [json.as_bytes().to_vec(), envelope(json.as_bytes())] {
+            let loaded = load(&config).unwrap();
+            assert!(loaded.catalog.tables().count() > 0);
+        }
+        let failure = load(b"{\"header_types\": 3}").unwrap_err();
+        assert_eq!(failure.code, Code::InvalidArgument);
+        assert!(failure.message.contains("header_types"), "{}", failure.message);
+    }
+
+    #[test]
+    fn what_is_neither_is_refused() {
+        let code = |bytes: &[u8]| text(bytes).unwrap_err().code;
         assert_eq!(code(b" \n"), Code::InvalidArgument);
         assert_eq!(code(&[0xff, 0x00, 0x1a]), Code::InvalidArgument);
-        let mut truncated = P4DeviceConfig { device_data: b"parser p() {}".to_vec() }.encode_to_vec();
+        let mut truncated = envelope(b"parser p() {}");
         truncated.truncate(6);
         assert_eq!(code(&truncated), Code::InvalidArgument);
     }

@@ -1,14 +1,17 @@
 //! P4 programs: compilation, diagnostics, and what is made of a program.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use p4cc_ir::bmv2;
 use p4cc_syntax::{FileSystem, Options, Severity, Source};
 use prost::Message;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors;
+use crate::stf::StfReport;
 
 /// One finding of the compiler.
 #[pyclass(frozen, get_all, module = "p4cc._engine", skip_from_py_object)]
@@ -35,6 +38,7 @@ struct Made {
     p4info_bytes: Vec<u8>,
     ir_text: String,
     device_config: String,
+    program: Arc<p4cc_ir::Program>,
 }
 
 /// A compiled program.
@@ -84,9 +88,14 @@ impl Program {
     fn device_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, self.made(py)?.device_config.as_bytes()))
     }
+
+    fn run_stf(&self, py: Python<'_>, test: &str) -> PyResult<StfReport> {
+        let program = &self.made(py)?.program;
+        Ok(StfReport::new(py.detach(|| p4cc_stf::run(program, test))))
+    }
 }
 
-/// Compiles a file.
+/// Compiles a file: P4-16 source, or BMv2 JSON, told apart by content.
 #[pyfunction]
 #[pyo3(signature = (path, include_dirs = Vec::new(), defines = BTreeMap::new()))]
 pub(crate) fn compile_p4(
@@ -96,10 +105,19 @@ pub(crate) fn compile_p4(
     defines: BTreeMap<String, String>,
 ) -> Program {
     let options = options(include_dirs, defines);
-    py.detach(|| compile(&path.display().to_string(), Source::load(&path, &options)))
+    let name = path.display().to_string();
+    py.detach(|| match document(&path) {
+        Some(text) => read_json(&name, text),
+        None => compile(&name, Source::load(&path, &options)),
+    })
 }
 
-/// Compiles source text.
+/// The text of a file that holds BMv2 JSON. Of a file that cannot be read the compiler says why.
+fn document(path: &Path) -> Option<String> {
+    std::fs::read_to_string(path).ok().filter(|text| bmv2::is_document(text))
+}
+
+/// Compiles source text, or reads BMv2 JSON.
 #[pyfunction]
 #[pyo3(signature = (name, text, include_dirs = Vec::new(), defines = BTreeMap::new()))]
 pub(crate) fn compile_p4_text(
@@ -110,7 +128,10 @@ pub(crate) fn compile_p4_text(
     defines: BTreeMap<String, String>,
 ) -> Program {
     let options = options(include_dirs, defines);
-    py.detach(|| compile(name, Source::from_text(name, text, &FileSystem, &options)))
+    py.detach(|| match bmv2::is_document(text) {
+        true => read_json(name, text.to_owned()),
+        false => compile(name, Source::from_text(name, text, &FileSystem, &options)),
+    })
 }
 
 fn options(include_dirs: Vec<PathBuf>, defines: BTreeMap<String, String>) -> Options {
@@ -129,27 +150,54 @@ fn compile(name: &str, (source, mut found): (Source, Vec<p4cc_syntax::Diagnostic
             program = compiled.filter(|_| !failed(&found));
         }
     }
-    let mut rendered = source.render(&found, false);
-    let mut diagnostics: Vec<Diagnostic> = found.iter().map(|one| diagnostic(source.machine(one))).collect();
-    let made = program.and_then(|program| match make(&program, &source) {
+    let rendered = source.render(&found, false);
+    let diagnostics = found.iter().map(|one| diagnostic(source.machine(one))).collect();
+    finish(name, program, diagnostics, rendered, || source.to_self_contained())
+}
+
+/// Reads BMv2 JSON. Its places are paths in the document, not lines.
+fn read_json(name: &str, text: String) -> Program {
+    let (program, errors) = bmv2::read(&text);
+    let mut rendered = String::new();
+    let mut diagnostics = Vec::new();
+    for error in errors {
+        rendered.push_str(&format!("{name}: error: {error}\n"));
+        let message = format!("{}: {}", error.path, error.cause);
+        diagnostics.push(failure(name, message, Some(error.remedy)));
+    }
+    finish(name, program, diagnostics, rendered, || text)
+}
+
+fn finish(
+    name: &str,
+    program: Option<p4cc_ir::Program>,
+    mut diagnostics: Vec<Diagnostic>,
+    mut rendered: String,
+    device_config: impl FnOnce() -> String,
+) -> Program {
+    let made = program.and_then(|program| match make(program, device_config) {
         Ok(made) => Some(made),
         Err(message) => {
             rendered.push_str(&format!("{name}: error: {message}\n"));
-            let (file, help) = (name.to_owned(), None);
-            diagnostics.push(Diagnostic { file, line: 1, column: 1, severity: "error", message, help });
+            diagnostics.push(failure(name, message, None));
             None
         }
     });
     Program { name: name.to_owned(), diagnostics, rendered, made }
 }
 
-fn make(program: &p4cc_ir::Program, source: &Source) -> Result<Made, String> {
-    let info = p4cc_p4runtime::p4info(program).map_err(|error| error.to_string())?;
+fn failure(name: &str, message: String, help: Option<String>) -> Diagnostic {
+    Diagnostic { file: name.to_owned(), line: 1, column: 1, severity: "error", message, help }
+}
+
+fn make(program: p4cc_ir::Program, device_config: impl FnOnce() -> String) -> Result<Made, String> {
+    let info = p4cc_p4runtime::p4info(&program).map_err(|error| error.to_string())?;
     Ok(Made {
         p4info_text: p4cc_p4runtime::p4info_text(&info).map_err(|error| error.to_string())?,
         p4info_bytes: info.encode_to_vec(),
-        ir_text: p4cc_ir::text::to_text(program),
-        device_config: source.to_self_contained(),
+        ir_text: p4cc_ir::text::to_text(&program),
+        device_config: device_config(),
+        program: Arc::new(program),
     })
 }
 

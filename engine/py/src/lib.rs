@@ -9,6 +9,7 @@ mod errors;
 mod interrupt;
 mod network;
 mod result;
+mod stf;
 
 /// The native module `p4cc._engine`.
 #[pyo3::pymodule]
@@ -23,4 +24,6 @@ mod _engine {
     use crate::network::Network;
     #[pymodule_export]
     use crate::result::RunResult;
+    #[pymodule_export]
+    use crate::stf::{StfProblem, StfReport};
 }

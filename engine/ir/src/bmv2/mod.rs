@@ -60,8 +60,14 @@ impl fmt::Display for ReadError {
 
 impl core::error::Error for ReadError {}
 
+/// Whether a text is meant as a document of this format: it starts with a brace, which P4-16 source never does.
+pub fn is_document(text: &str) -> bool {
+    text.strip_prefix('\u{feff}').unwrap_or(text).trim_start().starts_with('{')
+}
+
 /// Reads a document: a program that passes the verifier, or the reasons why there is none.
 pub fn read(json: &str) -> (Option<Program>, Vec<ReadError>) {
+    let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     let root = match json::parse(json) {
         Ok(root) => root,
         Err(cause) => {

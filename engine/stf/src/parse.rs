@@ -141,8 +141,14 @@ pub enum Command {
     CounterWrite(String, u32, u64, u64),
     /// `meter_set_rates name index rates`, or for all cells `meter_array_set_rates name rates`
     MeterSetRates(String, Option<u32>, MeterRates),
-    /// A command that only prints: `register_read`, `counter_read`, `meter_get_rates`, `mirroring_get`.
-    Print,
+    /// `register_read name index`, which prints the cell.
+    RegisterRead(String, u32),
+    /// `counter_read name index`, which prints the cell.
+    CounterRead(String, u32),
+    /// `meter_get_rates name index`, which prints the rates.
+    MeterGetRates(String, u32),
+    /// `mirroring_get session`, which prints where clones go.
+    MirroringGet(u32),
 }
 
 /// Why a text is not a test: line from 1, and the cause.
@@ -217,16 +223,11 @@ fn command(line: &str) -> Outcome<Command> {
             Command::MeterSetRates(words.name()?, Some(words.number()?), words.meter_rates()?)
         }
         "meter_array_set_rates" => Command::MeterSetRates(words.name()?, None, words.meter_rates()?),
-        "register_read" | "counter_read" | "meter_get_rates" => {
-            words.name()?;
-            words.number()?;
-            Command::Print
-        }
-        "mirroring_get" => {
-            words.number()?;
-            Command::Print
-        }
-        other => return Err(format!("`{other}` is not a command")),
+        "register_read" => Command::RegisterRead(words.name()?, words.number()?),
+        "counter_read" => Command::CounterRead(words.name()?, words.number()?),
+        "meter_get_rates" => Command::MeterGetRates(words.name()?, words.number()?),
+        "mirroring_get" => Command::MirroringGet(words.number()?),
+        other => return Err(format!("`{other}` is not a command; p4cc stf --help lists them")),
     };
     words.end()?;
     Ok(command)

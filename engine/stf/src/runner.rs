@@ -12,9 +12,10 @@ use p4cc_switch::{
 };
 use p4cc_units::{Rate, Span, Time};
 
-use super::Problem;
+use super::difference::{Expected, PacketProblem, hex};
 use super::entry::{action, bits, find, matches, table};
-use super::parse::{Cell, Command, Relation};
+use super::parse::{ActionText, Cell, Command, Literal, Relation};
+use super::{Cause, Problem, Report};
 
 /// Time between two packets.
 const STEP: Span = Span::from_us(1_000);
@@ -22,13 +23,6 @@ const STEP: Span = Span::from_us(1_000);
 const QUEUE_PKTS: u32 = 1_024;
 
 type Outcome<T> = Result<T, String>;
-
-/// A packet that a test waits for.
-struct Expected {
-    line: u32,
-    nibbles: Vec<Option<u8>>,
-    exact: bool,
-}
 
 /// A node of a multicast group.
 struct Node {
@@ -43,31 +37,35 @@ struct Bench {
     ports: BTreeSet<u32>,
     now: Time,
     outputs: BTreeMap<u32, Vec<Vec<u8>>>,
-    expected: BTreeMap<u32, Vec<Expected>>,
+    /// With the line of the test.
+    expected: BTreeMap<u32, Vec<(u32, Expected)>>,
     /// Entries that were given names.
     entries: BTreeMap<String, (TableId, Vec<MatchValue>, u32)>,
     nodes: Vec<Node>,
     groups: BTreeMap<u32, Vec<u32>>,
+    report: Report,
 }
 
-/// Runs commands; empty when all went as they say.
-pub(super) fn run(program: Program, commands: &[(u32, Command)]) -> Vec<Problem> {
+/// Runs commands and compares what came out.
+pub(super) fn run(program: &Arc<Program>, commands: &[(u32, Command)]) -> Report {
     let mut bench = match Bench::new(program, commands) {
         Ok(bench) => bench,
-        Err(message) => return vec![Problem { line: 0, message }],
+        Err(message) => {
+            let problems = vec![Problem { line: 0, cause: Cause::Command(message) }];
+            return Report { problems, ..Report::default() };
+        }
     };
-    let mut problems = Vec::new();
     for (line, command) in commands {
-        if let Err(message) = bench.step(*line, command) {
-            problems.push(Problem { line: *line, message });
+        if let Err(cause) = bench.step(*line, command) {
+            bench.report.problems.push(Problem { line: *line, cause });
         }
     }
-    bench.compare(&mut problems);
-    problems
+    bench.compare();
+    bench.report
 }
 
 impl Bench {
-    fn new(program: Program, commands: &[(u32, Command)]) -> Outcome<Self> {
+    fn new(program: &Arc<Program>, commands: &[(u32, Command)]) -> Outcome<Self> {
         let named = commands.iter().filter_map(|(_, command)| match command {
             Command::Packet { port, .. } | Command::Expect { port, .. } => Some(*port),
             _ => None,
@@ -90,7 +88,7 @@ impl Bench {
             seed: 1,
         };
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
-        let program = Arc::new(program);
+        let program = Arc::clone(program);
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
         switch.set_pipeline(Arc::new(pipeline));
         Ok(Self {
@@ -103,6 +101,7 @@ impl Bench {
             entries: BTreeMap::new(),
             nodes: Vec::new(),
             groups: BTreeMap::new(),
+            report: Report::default(),
         })
     }
 
@@ -110,48 +109,105 @@ impl Bench {
         self.switch.state_mut().ok_or_else(|| "the switch has no pipeline".to_owned())
     }
 
-    fn step(&mut self, line: u32, command: &Command) -> Outcome<()> {
-        match command {
+    fn step(&mut self, line: u32, command: &Command) -> Result<(), Cause> {
+        if let Command::CheckCounter { name, cell, bytes, relation, value } = command {
+            return self.check_counter(name, cell, *bytes, *relation, *value);
+        }
+        let done = match command {
             Command::Packet { port, bytes } => {
                 self.packet(*port, bytes);
                 Ok(())
             }
             Command::Expect { port, nibbles, exact } => {
-                let expected = Expected { line, nibbles: nibbles.clone(), exact: *exact };
-                self.expected.entry(*port).or_default().push(expected);
+                let expected = Expected { nibbles: nibbles.clone(), exact: *exact };
+                self.expected.entry(*port).or_default().push((line, expected));
+                self.report.packets_expected += 1;
                 Ok(())
             }
             Command::Add { .. } => self.add(command),
-            Command::SetDefault { table: name, action: text } => {
-                let id = table(&self.program, name)?;
-                let call = action(&self.program, &self.program.tables[id.index()], text)?;
-                self.state()?.set_default_action(id, call).map_err(|error| error.to_string())
-            }
+            Command::SetDefault { table: name, action: text } => self.set_default(name, text),
             Command::Remove(name) => self.remove(name.as_deref()),
-            Command::NoPacket | Command::Wait | Command::Print => Ok(()),
-            Command::CheckCounter { name, cell, bytes, relation, value } => {
-                self.check_counter(name, cell, *bytes, *relation, *value)
-            }
-            Command::RegisterWrite(name, index, value) => {
-                let id = self.register(name)?;
-                let width = self.program.registers[id.index()].ty.width();
-                let value = bits(value, width)?;
-                self.state()?.register_write(id, *index, &value).map_err(|error| error.to_string())
-            }
+            Command::RegisterWrite(name, index, value) => self.register_write(name, *index, value),
             Command::RegisterReset(name) => self.register_reset(name),
             Command::CounterWrite(name, index, packets, bytes) => {
-                let id = self.counter(name)?;
-                let cell = CounterCell { packets: *packets, bytes: *bytes };
-                self.state()?.counter_write(id, *index, cell).map_err(|error| error.to_string())
+                self.counter_write(name, *index, CounterCell { packets: *packets, bytes: *bytes })
             }
             Command::MeterSetRates(name, index, rates) => self.meter_rates(name, *index, rates),
-            _ => self.replication(command),
+            Command::RegisterRead(..)
+            | Command::CounterRead(..)
+            | Command::MeterGetRates(..)
+            | Command::MirroringGet(_) => {
+                self.print(command).map(|text| self.report.printed.push((line, text)))
+            }
+            // Every packet has left the switch before the next command, so there is nothing to wait for.
+            Command::NoPacket | Command::Wait | Command::CheckCounter { .. } => Ok(()),
+            Command::MirroringAdd { .. }
+            | Command::MirroringDelete(_)
+            | Command::GroupCreate(_)
+            | Command::NodeCreate(..)
+            | Command::NodeUpdate(..)
+            | Command::NodeAssociate(..) => self.replication(command),
+        };
+        done.map_err(Cause::Command)
+    }
+
+    /// What a command that only reads finds.
+    fn print(&mut self, command: &Command) -> Outcome<String> {
+        match command {
+            Command::RegisterRead(name, index) => {
+                let id = self.register(name)?;
+                let value = self.state()?.register_read(id, *index).map_err(|error| error.to_string())?;
+                Ok(format!("{name}[{index}] = 0x{}", hex(&value.to_be_bytes())))
+            }
+            Command::CounterRead(name, index) => {
+                let id = self.counter(name)?;
+                let cell = self.state()?.counter_read(id, *index).map_err(|error| error.to_string())?;
+                Ok(format!("{name}[{index}] = {} packets, {} bytes", cell.packets, cell.bytes))
+            }
+            Command::MeterGetRates(name, index) => {
+                let id = self.meter(name)?;
+                let config = self.state()?.meter_read(id, *index).map_err(|error| error.to_string())?;
+                Ok(config.map_or_else(
+                    || format!("{name}[{index}] has no rates"),
+                    |MeterConfig { cir, cburst, pir, pburst }| {
+                        format!("{name}[{index}] = {cir}/s burst {cburst}, {pir}/s burst {pburst}")
+                    },
+                ))
+            }
+            Command::MirroringGet(id) => {
+                let session = self.switch.pre().session(*id);
+                let session = session.ok_or_else(|| format!("there is no clone session {id}"))?;
+                let replica =
+                    |replica: &Replica| format!("port {} instance {}", replica.port, replica.instance);
+                let replicas: Vec<String> = session.replicas.iter().map(replica).collect();
+                Ok(format!("session {id} = {}", replicas.join(", ")))
+            }
+            _ => Err("the command reads nothing".to_owned()),
         }
+    }
+
+    fn set_default(&mut self, name: &str, text: &ActionText) -> Outcome<()> {
+        let id = table(&self.program, name)?;
+        let call = action(&self.program, &self.program.tables[id.index()], text)?;
+        self.state()?.set_default_action(id, call).map_err(|error| error.to_string())
+    }
+
+    fn register_write(&mut self, name: &str, index: u32, value: &Literal) -> Outcome<()> {
+        let id = self.register(name)?;
+        let width = self.program.registers[id.index()].ty.width();
+        let value = bits(value, width)?;
+        self.state()?.register_write(id, index, &value).map_err(|error| error.to_string())
+    }
+
+    fn counter_write(&mut self, name: &str, index: u32, cell: CounterCell) -> Outcome<()> {
+        let id = self.counter(name)?;
+        self.state()?.counter_write(id, index, cell).map_err(|error| error.to_string())
     }
 
     /// Takes a packet in, and everything out that comes of it.
     fn packet(&mut self, port: u32, bytes: &[u8]) {
         self.now += STEP;
+        self.report.packets_in += 1;
         self.switch.receive(self.now, port, Packet::new(bytes, 0));
         while let Some(port) = self.switch.next_ready() {
             while let Some(sent) = self.switch.transmit(self.now, port) {
@@ -231,7 +287,24 @@ impl Bench {
         bytes: bool,
         relation: Relation,
         value: u64,
-    ) -> Outcome<()> {
+    ) -> Result<(), Cause> {
+        let count = self.count(name, cell, bytes).map_err(Cause::Command)?;
+        let (holds, sign) = match relation {
+            Relation::Equal => (count == value, "=="),
+            Relation::NotEqual => (count != value, "!="),
+            Relation::Less => (count < value, "<"),
+            Relation::LessOrEqual => (count <= value, "<="),
+            Relation::Greater => (count > value, ">"),
+            Relation::GreaterOrEqual => (count >= value, ">="),
+        };
+        if holds {
+            return Ok(());
+        }
+        let unit = if bytes { "bytes" } else { "packets" };
+        Err(Cause::Counter(format!("{name}: expected {unit} {sign} {value}, got {count}")))
+    }
+
+    fn count(&mut self, name: &str, cell: &Cell, bytes: bool) -> Outcome<u64> {
         let id = self.counter(name)?;
         let read = match cell {
             Cell::Index(index) => {
@@ -245,21 +318,15 @@ impl Bench {
                 read.map_err(|error| error.to_string())?
             }
         };
-        let count = if bytes { read.bytes } else { read.packets };
-        let holds = match relation {
-            Relation::Equal => count == value,
-            Relation::NotEqual => count != value,
-            Relation::Less => count < value,
-            Relation::LessOrEqual => count <= value,
-            Relation::Greater => count > value,
-            Relation::GreaterOrEqual => count >= value,
-        };
-        if holds { Ok(()) } else { Err(format!("{name} is {count}, which is not {relation:?} {value}")) }
+        Ok(if bytes { read.bytes } else { read.packets })
+    }
+
+    fn meter(&self, name: &str) -> Outcome<MeterId> {
+        find("meter", self.program.meters.iter().map(|item| &item.cp), name).map(MeterId::from_index)
     }
 
     fn meter_rates(&mut self, name: &str, index: Option<u32>, rates: &[(f64, u32)]) -> Outcome<()> {
-        let names = self.program.meters.iter().map(|item| &item.cp);
-        let id = find("meter", names, name).map(MeterId::from_index)?;
+        let id = self.meter(name)?;
         let [(committed, cburst), (peak, pburst)] = rates else {
             return Err(format!("{} rates where two are needed", rates.len()));
         };
@@ -339,65 +406,34 @@ impl Bench {
     }
 
     /// Compares what came out with what was expected, port by port.
-    fn compare(&self, problems: &mut Vec<Problem>) {
+    fn compare(&mut self) {
         for &port in &self.ports {
             let expected = self.expected.get(&port).map(Vec::as_slice).unwrap_or_default();
             let got = self.outputs.get(&port).map(Vec::as_slice).unwrap_or_default();
-            for (number, want) in expected.iter().enumerate() {
-                let message = match got.get(number) {
-                    Some(got) => difference(want, got),
-                    None => Some(format!("did not come\n  expected {}", pattern(want))),
-                };
-                if let Some(message) = message {
-                    let message = format!("port {port}, packet {number}: {message}");
-                    problems.push(Problem { line: want.line, message });
+            for number in 0..expected.len().max(got.len()) {
+                let (want, got) = (expected.get(number), got.get(number));
+                if let (Some((_, want)), Some(got)) = (want, got)
+                    && want.matches(got)
+                {
+                    continue;
                 }
-            }
-            for (number, extra) in got.iter().enumerate().skip(expected.len()) {
-                let message =
-                    format!("port {port}, packet {number}: not expected\n  got      {}", hex(extra));
-                problems.push(Problem { line: 0, message });
+                let elsewhere = |want: &Expected| {
+                    let others = self.outputs.iter().filter(|(other, _)| **other != port);
+                    let same = others.filter(|(_, packets)| packets.iter().any(|got| want.matches(got)));
+                    same.map(|(other, _)| *other).collect()
+                };
+                let problem = PacketProblem {
+                    port,
+                    number,
+                    expected: want.map(|(_, want)| want.clone()),
+                    got: got.cloned(),
+                    seen_on: want
+                        .filter(|(_, w)| !w.nibbles.is_empty())
+                        .map_or_else(Vec::new, |(_, w)| elsewhere(w)),
+                };
+                let line = want.map_or(0, |(line, _)| *line);
+                self.report.problems.push(Problem { line, cause: Cause::Packet(problem) });
             }
         }
     }
-}
-
-/// How a packet differs from what was expected, digit by digit.
-fn difference(want: &Expected, got: &[u8]) -> Option<String> {
-    let digits: Vec<u8> = got.iter().flat_map(|byte| [byte >> 4, byte & 15]).collect();
-    if want.nibbles.is_empty() {
-        return None;
-    }
-    let wrong = |(at, nibble): (usize, &Option<u8>)| match digits.get(at) {
-        Some(digit) => nibble.is_some_and(|nibble| nibble != *digit),
-        None => true,
-    };
-    let length = digits.len().max(want.nibbles.len());
-    let long = want.exact && digits.len() > want.nibbles.len();
-    let marks: Vec<bool> = want.nibbles.iter().enumerate().map(wrong).collect();
-    let first = marks.iter().position(|&wrong| wrong).or(long.then_some(want.nibbles.len()))?;
-    let mark = |at: usize| {
-        let past = long && at >= want.nibbles.len();
-        if past || marks.get(at).copied().unwrap_or(false) { '^' } else { ' ' }
-    };
-    let marks: String = (0..length).map(mark).collect();
-    Some(format!(
-        "differs from byte {}\n  expected {}\n  got      {}\n           {}",
-        first / 2,
-        pattern(want),
-        hex(got),
-        marks.trim_end()
-    ))
-}
-
-fn pattern(want: &Expected) -> String {
-    let digit = |nibble: &Option<u8>| {
-        nibble.map_or('*', |nibble| char::from_digit(u32::from(nibble), 16).unwrap_or('?'))
-    };
-    let end = if want.exact { "$" } else { "" };
-    want.nibbles.iter().map(digit).chain(end.chars()).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,0 +1,34 @@
+//! Programs and tests of the Simple Test Framework from files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use p4cc_ir::{Program, bmv2};
+pub use p4cc_stf::{Cause, Problem, Report, run};
+
+/// Loads a program: BMv2 JSON when the text is that, P4-16 source otherwise.
+///
+/// # Errors
+/// The file cannot be read, or the diagnostics.
+pub fn load(path: &Path) -> Result<Program, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    if bmv2::is_document(&text) {
+        let (program, errors) = bmv2::read(&text);
+        return program.ok_or_else(|| errors.iter().map(|error| format!("{error}\n")).collect());
+    }
+    let compiled = crate::compile(path);
+    compiled.program.ok_or_else(|| compiled.source.render(&compiled.diagnostics, false))
+}
+
+/// Loads a program and runs a test file on it; empty when it passes.
+pub fn run_files(program: &Path, test: &Path) -> Vec<Problem> {
+    let problem = |message| vec![Problem { line: 0, cause: Cause::Command(message) }];
+    let text = match std::fs::read_to_string(test) {
+        Ok(text) => text,
+        Err(error) => return problem(format!("{}: {error}", test.display())),
+    };
+    match load(program) {
+        Ok(program) => run(&Arc::new(program), &text).problems,
+        Err(message) => problem(message),
+    }
+}

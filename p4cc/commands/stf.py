@@ -1,0 +1,123 @@
+"""`p4cc stf`: packet tests in the language of p4c's own, the Simple Test Framework."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from p4cc.commands.program import Defines, IncludeDirs
+from p4cc.progress import counted
+from p4cc.stf import Outcome, Result, find_pairs, run_pairs
+
+INTERRUPTED = 130
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("stf")(stf)
+
+
+def stf(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="PROGRAM TEST.stf...",
+            help="A program (P4-16 source or BMv2 JSON) and its tests, any number of times; "
+            "or a folder, whose programs and tests go together by name.",
+        ),
+    ],
+    include: IncludeDirs = None,
+    define: Defines = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one record per test file as JSON.")] = False,
+    failed_only: Annotated[bool, typer.Option("--failed", help="Leave out the lines of tests that passed.")] = False,
+) -> None:
+    """Run tests of the Simple Test Framework (STF) on the embedded switch.
+
+    Packets that come out are compared port by port, in order. A difference is shown with both sides, carets under the
+    half bytes that differ; `*` stands for any half byte, `$` for the end of the packet.
+
+    Exit code: 0 all pass, 1 a test failed, 2 bad input (no such file, a program with errors, a line that is no command).
+
+    Examples:
+
+    * `p4cc stf forward.p4 forward.stf`
+    * `p4cc stf forward.p4 unicast.stf multicast.stf`
+    * `p4cc stf forward.json forward.stf`, with JSON that p4c made for BMv2
+    * `p4cc stf one.p4 one.stf two.p4 two.stf --json`
+    * `p4cc stf p4c/testdata/p4_16_samples --failed`
+
+    Commands: add, setdefault, remove, packet, expect, no_packet, wait, check_counter, counter_read, counter_write,
+    register_read, register_write, register_reset, meter_get_rates, meter_set_rates, meter_array_set_rates,
+    mirroring_add, mirroring_add_mc, mirroring_delete, mirroring_get, mc_mgrp_create, mc_node_create, mc_node_update,
+    mc_node_associate. `docs/p4-support.md` says what each does.
+    """
+    pairs = find_pairs(paths)
+    results: list[Result] = []
+    interrupted = False
+    try:
+        with counted("testing", len(pairs), quiet=as_json) as advance:
+            for result in run_pairs(pairs, tuple(include or ()), tuple(define or ())):
+                results.append(result)
+                advance(result.test.name)
+    except KeyboardInterrupt:
+        interrupted = True
+    if as_json:
+        typer.echo(json.dumps([_record(result) for result in results], indent=1))
+    else:
+        _print(results, failed_only)
+    if interrupted:
+        print(f"interrupted: {len(results)} of {len(pairs)} tests ran", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+    outcomes = {result.outcome for result in results}
+    if Outcome.ERROR in outcomes:
+        raise typer.Exit(2)
+    if Outcome.FAIL in outcomes:
+        raise typer.Exit(1)
+
+
+def _record(result: Result) -> dict[str, Any]:
+    """Plain data of one test."""
+    report = result.report
+    fields = ("line", "kind", "message", "port", "packet", "expected", "got", "first_byte")
+    return {
+        "program": str(result.program),
+        "test": str(result.test),
+        "outcome": result.outcome.value,
+        "error": result.error,
+        "packets_in": report.packets_in if report else 0,
+        "packets_expected": report.packets_expected if report else 0,
+        "problems": [{field: getattr(one, field) for field in fields} for one in (report.problems if report else ())],
+        "printed": [{"line": line, "text": text} for line, text in (report.printed if report else ())],
+    }
+
+
+def _print(results: list[Result], failed_only: bool) -> None:
+    """One line per test with what is wrong below it, then the sums."""
+    for result in results:
+        if failed_only and result.outcome is Outcome.PASS:
+            continue
+        report = result.report
+        counts = f"{report.packets_in} packets in, {report.packets_expected} expected" if report else ""
+        typer.echo(f"{result.outcome.value.upper():5} {result.test} on {result.program.name}  {counts}".rstrip())
+        for line, text in report.printed if report else ():
+            typer.echo(f"  line {line}: {text}")
+        if result.error:
+            typer.echo(_indented(result.error))
+        for problem in report.problems if report else ():
+            place = f"line {problem.line}: " if problem.line else ""
+            typer.echo(_indented(place + problem.message))
+    count = {outcome: sum(result.outcome is outcome for result in results) for outcome in Outcome}
+    parts = [f"{count[Outcome.PASS]} passed"]
+    parts += [f"{number} {name}" for outcome, name in _BAD if (number := count[outcome])]
+    typer.echo(f"{len(results)} tests: {', '.join(parts)}")
+
+
+_BAD = ((Outcome.FAIL, "failed"), (Outcome.ERROR, "could not be run"))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in text.rstrip().splitlines())
