@@ -130,7 +130,7 @@ mod tests {
         }
         let failure = load(b"{\"header_types\": 3}").unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);
-        assert!(failure.message.contains("header_types"), "{}", failure.message);
+        assert!(failure.message.contains("pipelines"), "{}", failure.message);
     }
 
     #[test]
