@@ -149,7 +149,10 @@ def compile_p4(path: str, include_dirs: Sequence[str] = ..., defines: dict[str, 
     """
 
 def compile_p4_text(name: str, text: str, include_dirs: Sequence[str] = ..., defines: dict[str, str] = ...) -> Program:
-    """Compiles P4-16 source text, or reads BMv2 JSON; `name` stands in diagnostics, and quoted includes are looked up beside it."""
+    """Compiles P4-16 source text, or reads BMv2 JSON.
+
+    `name` stands in diagnostics, and quoted includes are looked up beside it.
+    """
 
 @final
 class Network:

@@ -21,8 +21,8 @@ PROGRAM_SUFFIXES = (".p4", ".json")
 class Outcome(Enum):
     """What a test came to."""
 
-    PASS = "pass"
-    FAIL = "fail"
+    PASSED = "pass"
+    FAILED = "fail"
     ERROR = "error"
     """It could not be run: the program or the test is not in order."""
 
@@ -128,4 +128,4 @@ def _run(pair: Pair, compiled: CompiledProgram | UserError) -> Result:
     report = compiled.run_stf(text)
     if any(problem.kind == "syntax" for problem in report.problems):
         return Result(pair.program, pair.test, Outcome.ERROR, report=report)
-    return Result(pair.program, pair.test, Outcome.FAIL if report.problems else Outcome.PASS, report=report)
+    return Result(pair.program, pair.test, Outcome.FAILED if report.problems else Outcome.PASSED, report=report)

@@ -40,7 +40,8 @@ def stf(
     Packets that come out are compared port by port, in order. A difference is shown with both sides, carets under the
     half bytes that differ; `*` stands for any half byte, `$` for the end of the packet.
 
-    Exit code: 0 all pass, 1 a test failed, 2 bad input (no such file, a program with errors, a line that is no command).
+    Exit code: 0 all pass, 1 a test failed, 2 bad input (no such file, a program with errors, a line that is
+    no command).
 
     Examples:
 
@@ -58,24 +59,30 @@ def stf(
     pairs = find_pairs(paths)
     results: list[Result] = []
     interrupted = False
+    # A bar that moves and lines between do not go together; where there is no bar, lines come as they are found.
+    at_once = not as_json and not sys.stderr.isatty()
     try:
         with counted("testing", len(pairs), quiet=as_json) as advance:
             for result in run_pairs(pairs, tuple(include or ()), tuple(define or ())):
                 results.append(result)
+                if at_once:
+                    _print(result, failed_only)
                 advance(result.test.name)
     except KeyboardInterrupt:
         interrupted = True
     if as_json:
         typer.echo(json.dumps([_record(result) for result in results], indent=1))
     else:
-        _print(results, failed_only)
+        for result in () if at_once else results:
+            _print(result, failed_only)
+        _print_sums(results)
     if interrupted:
         print(f"interrupted: {len(results)} of {len(pairs)} tests ran", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)
     outcomes = {result.outcome for result in results}
     if Outcome.ERROR in outcomes:
         raise typer.Exit(2)
-    if Outcome.FAIL in outcomes:
+    if Outcome.FAILED in outcomes:
         raise typer.Exit(1)
 
 
@@ -95,28 +102,30 @@ def _record(result: Result) -> dict[str, Any]:
     }
 
 
-def _print(results: list[Result], failed_only: bool) -> None:
-    """One line per test with what is wrong below it, then the sums."""
-    for result in results:
-        if failed_only and result.outcome is Outcome.PASS:
-            continue
-        report = result.report
-        counts = f"{report.packets_in} packets in, {report.packets_expected} expected" if report else ""
-        typer.echo(f"{result.outcome.value.upper():5} {result.test} on {result.program.name}  {counts}".rstrip())
-        for line, text in report.printed if report else ():
-            typer.echo(f"  line {line}: {text}")
-        if result.error:
-            typer.echo(_indented(result.error))
-        for problem in report.problems if report else ():
-            place = f"line {problem.line}: " if problem.line else ""
-            typer.echo(_indented(place + problem.message))
+def _print(result: Result, failed_only: bool) -> None:
+    """A line for the test, and below it what is wrong."""
+    if failed_only and result.outcome is Outcome.PASSED:
+        return
+    report = result.report
+    counts = f"{report.packets_in} packets in, {report.packets_expected} expected" if report else ""
+    typer.echo(f"{result.outcome.value.upper():5} {result.test} on {result.program.name}  {counts}".rstrip())
+    for line, text in report.printed if report else ():
+        typer.echo(f"  line {line}: {text}")
+    if result.error:
+        typer.echo(_indented(result.error))
+    for problem in report.problems if report else ():
+        place = f"line {problem.line}: " if problem.line else ""
+        typer.echo(_indented(place + problem.message))
+
+
+def _print_sums(results: list[Result]) -> None:
     count = {outcome: sum(result.outcome is outcome for result in results) for outcome in Outcome}
-    parts = [f"{count[Outcome.PASS]} passed"]
+    parts = [f"{count[Outcome.PASSED]} passed"]
     parts += [f"{number} {name}" for outcome, name in _BAD if (number := count[outcome])]
     typer.echo(f"{len(results)} tests: {', '.join(parts)}")
 
 
-_BAD = ((Outcome.FAIL, "failed"), (Outcome.ERROR, "could not be run"))
+_BAD = ((Outcome.FAILED, "failed"), (Outcome.ERROR, "could not be run"))
 
 
 def _indented(text: str) -> str:

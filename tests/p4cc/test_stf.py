@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -153,7 +152,8 @@ def test_interrupting_says_how_far_it_came(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [P4CC, "stf", str(PROGRAM), *[str(test)] * 2_000], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    time.sleep(3)
+    assert running.stdout is not None
+    assert running.stdout.readline().startswith("PASS")
     running.send_signal(signal.SIGINT)
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
