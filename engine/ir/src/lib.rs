@@ -35,6 +35,9 @@ pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree);
     diagnostics.extend(found);
+    if !failed(&diagnostics) {
+        diagnostics.extend(check::typed(&hir));
+    }
     if !failed(&diagnostics) && hir.main.is_none() {
         diagnostics.push(no_main(tree));
     }

@@ -5,10 +5,16 @@
 //! findings only: no pass changes a tree, and none relies on another.
 
 mod annotations;
+mod core_calls;
+mod entries;
+mod names;
+mod parsers;
 mod placement;
 mod shadow;
 mod tables;
+mod walk;
 
+use crate::types::hir;
 use p4cc_syntax::{Diagnostic, ast};
 
 /// Checks the syntax tree.
@@ -18,5 +24,15 @@ pub(crate) fn syntax(tree: &ast::Program) -> Vec<Diagnostic> {
     tables::check(tree, &mut found);
     annotations::check(tree, &mut found);
     shadow::check(tree, &mut found);
+    names::check(tree, &mut found);
+    found
+}
+
+/// Checks the typed tree of a program without errors.
+pub(crate) fn typed(program: &hir::Program) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    core_calls::check(program, &mut found);
+    parsers::check(program, &mut found);
+    entries::check(program, &mut found);
     found
 }

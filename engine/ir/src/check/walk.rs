@@ -1,0 +1,125 @@
+//! Walks the typed tree.
+
+use crate::types::hir::{Call, Callee, Expr, ExprKind, Program, Stmt, StmtKind, Transition};
+
+/// Whose body a call stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    Parser,
+    /// A control, an action or a function.
+    Other,
+}
+
+/// Calls `visit` for every call of a program.
+pub(super) fn calls(program: &Program, visit: &mut dyn FnMut(Owner, &Expr, &Call)) {
+    for parser in &program.parsers {
+        let mut inside = |expr: &Expr, call: &Call| visit(Owner::Parser, expr, call);
+        stmts(&parser.init, &mut inside);
+        for state in &parser.states {
+            stmts(&state.body, &mut inside);
+            if let Transition::Select { keys, .. } = &state.transition {
+                keys.iter().for_each(|key| exprs(key, &mut inside));
+            }
+        }
+    }
+    let mut outside = |expr: &Expr, call: &Call| visit(Owner::Other, expr, call);
+    program.controls.iter().for_each(|control| stmts(&control.body, &mut outside));
+    program.actions.iter().for_each(|action| stmts(&action.body, &mut outside));
+    program.functions.iter().for_each(|function| stmts(&function.body, &mut outside));
+    for table in &program.tables {
+        table.keys.iter().for_each(|key| exprs(&key.expr, &mut outside));
+    }
+}
+
+type Visit<'a> = &'a mut dyn FnMut(&Expr, &Call);
+
+fn stmts(list: &[Stmt], visit: Visit<'_>) {
+    list.iter().for_each(|each| stmt(each, visit));
+}
+
+fn stmt(stmt: &Stmt, visit: Visit<'_>) {
+    match &stmt.kind {
+        StmtKind::Declare(_, value) | StmtKind::Return(value) => {
+            value.iter().for_each(|value| exprs(value, visit));
+        }
+        StmtKind::Assign(target, value) => [target, value].into_iter().for_each(|part| exprs(part, visit)),
+        StmtKind::Call(made) => {
+            let expr = Expr {
+                kind: ExprKind::Call(Box::new(made.clone())),
+                ty: crate::types::ty::Ty::Void,
+                span: stmt.span,
+            };
+            exprs(&expr, visit);
+        }
+        StmtKind::If(cond, then, otherwise) => {
+            exprs(cond, visit);
+            stmts(then, visit);
+            stmts(otherwise, visit);
+        }
+        StmtKind::SwitchAction { cases, default, .. } => {
+            cases.iter().for_each(|(_, body)| stmts(body, visit));
+            stmts(default, visit);
+        }
+        StmtKind::SwitchValue { value, cases, default } => {
+            exprs(value, visit);
+            cases.iter().for_each(|(_, body)| stmts(body, visit));
+            stmts(default, visit);
+        }
+        StmtKind::For { init, cond, update, body } => {
+            exprs(cond, visit);
+            [init, update, body].into_iter().for_each(|part| stmts(part, visit));
+        }
+        StmtKind::ForRange { low, high, body, .. } => {
+            [low, high].into_iter().for_each(|end| exprs(end, visit));
+            stmts(body, visit);
+        }
+        StmtKind::Break | StmtKind::Continue | StmtKind::Exit => {}
+        StmtKind::Block(body) => stmts(body, visit),
+    }
+}
+
+fn exprs(expr: &Expr, visit: Visit<'_>) {
+    if let ExprKind::Call(call) = &expr.kind {
+        visit(expr, call);
+    }
+    each_part(expr, &mut |part| exprs(part, visit));
+}
+
+/// Calls `visit` for the expressions that an expression is directly made of.
+pub(super) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+    match &expr.kind {
+        ExprKind::Field(a, _)
+        | ExprKind::StackNext(a)
+        | ExprKind::StackLast(a)
+        | ExprKind::StackLastIndex(a)
+        | ExprKind::Slice(a, _, _)
+        | ExprKind::Unary(_, a)
+        | ExprKind::Cast(a) => visit(a),
+        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Mask(a, b) | ExprKind::Range(a, b) => {
+            visit(a);
+            visit(b);
+        }
+        ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| visit(part)),
+        ExprKind::Aggregate(items) => items.iter().for_each(visit),
+        ExprKind::Construct(construct) => construct.args.iter().flatten().for_each(visit),
+        ExprKind::Call(call) => {
+            match &call.callee {
+                Callee::Method { object, .. } | Callee::Apply(object) | Callee::Builtin(_, object) => {
+                    visit(object);
+                }
+                Callee::Function(_) | Callee::Action(_) | Callee::Extern { .. } | Callee::Table(_) => {}
+            }
+            call.args.iter().flatten().for_each(visit);
+        }
+        ExprKind::Poison
+        | ExprKind::Const(_)
+        | ExprKind::Local(_)
+        | ExprKind::Instance(_)
+        | ExprKind::InvalidHeader
+        | ExprKind::Default
+        | ExprKind::Hit { .. }
+        | ExprKind::ActionRun(_)
+        | ExprKind::Any
+        | ExprKind::ValueSet(_) => {}
+    }
+}
