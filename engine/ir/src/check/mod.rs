@@ -7,6 +7,7 @@
 mod annotations;
 mod core_calls;
 mod entries;
+mod flow;
 mod names;
 mod parsers;
 mod placement;
@@ -34,5 +35,6 @@ pub(crate) fn typed(program: &hir::Program) -> Vec<Diagnostic> {
     core_calls::check(program, &mut found);
     parsers::check(program, &mut found);
     entries::check(program, &mut found);
+    flow::check(program, &mut found);
     found
 }
