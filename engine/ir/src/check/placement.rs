@@ -7,6 +7,7 @@ use p4cc_syntax::ast::{
 };
 use p4cc_syntax::visit::{self, Visitor};
 use p4cc_syntax::{Diagnostic, Span};
+use std::collections::BTreeMap;
 
 /// Runs the pass.
 pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
@@ -14,6 +15,7 @@ pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
     let mut pass = Placement {
         found,
         place: Place::Top,
+        blocks: BTreeMap::new(),
         has_errors: declares(|kind| matches!(kind, DeclKind::Error { .. })),
         has_match_kinds: declares(|kind| matches!(kind, DeclKind::MatchKind { .. })),
     };
@@ -37,6 +39,8 @@ enum Place {
 struct Placement<'a> {
     found: &'a mut Vec<Diagnostic>,
     place: Place,
+    /// Parsers and controls with a body, and which of the two each is.
+    blocks: BTreeMap<String, &'static str>,
     has_errors: bool,
     has_match_kinds: bool,
 }
@@ -48,11 +52,29 @@ impl Placement<'_> {
         self.place = outer;
     }
 
-    fn instance(&mut self, name: &Ident) {
+    /// A parser or control belongs to the one that applies it, or to the package that takes it.
+    fn global_instance(&mut self, ty: &Type, name: &Ident) {
+        let path = match &ty.kind {
+            TypeKind::Named(path) | TypeKind::Specialized(path, _) => path,
+            _ => return,
+        };
+        if let Some(kind) = self.blocks.get(&path.name.name) {
+            self.found.push(
+                Diagnostic::error(name.span, format!("{kind} `{}` cannot be made at top level", name.name))
+                    .with_help(format!(
+                        "make it where it is applied, or as an argument of the package: `{}()`",
+                        path.name.name
+                    )),
+            );
+        }
+    }
+
+    fn instance(&mut self, ty: &Type, name: &Ident) {
         let what = match self.place {
+            Place::Top => return self.global_instance(ty, name),
             Place::Apply => "the apply block of a control",
             Place::State => "a parser state",
-            Place::Top | Place::Locals | Place::Body => return,
+            Place::Locals | Place::Body => return,
         };
         self.found.push(
             Diagnostic::error(name.span, format!("instance `{}` cannot be made inside {what}", name.name))
@@ -129,15 +151,17 @@ fn is_optional(param: &Param) -> bool {
 impl Visitor for Placement<'_> {
     fn decl(&mut self, decl: &Decl) {
         match &decl.kind {
-            DeclKind::Instance { name, .. } => {
-                self.instance(name);
+            DeclKind::Instance { ty, name, .. } => {
+                self.instance(ty, name);
                 self.inside(Place::Body, |this| visit::walk_decl(this, decl));
             }
             DeclKind::Parser(parser) => {
+                self.blocks.insert(parser.name.name.clone(), "parser");
                 self.constructor_params(&parser.constructor_params, false);
                 self.inside(Place::Locals, |this| visit::walk_decl(this, decl));
             }
             DeclKind::Control(control) => {
+                self.blocks.insert(control.name.name.clone(), "control");
                 self.constructor_params(&control.constructor_params, false);
                 self.inside(Place::Locals, |this| visit::walk_decl(this, decl));
             }

@@ -6,11 +6,34 @@ use p4cc_syntax::{Diagnostic, Span};
 
 /// Runs the pass.
 pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
-    visit::walk_program(&mut Tables { found }, tree);
+    let mut pass = Tables { found, open_default: false };
+    visit::walk_program(&mut pass, tree);
+    if pass.open_default {
+        no_action(tree, found);
+    }
+}
+
+/// A table without a default action runs core.p4's `NoAction`; a program may declare its own, but like that one.
+fn no_action(tree: &Program, found: &mut Vec<Diagnostic>) {
+    for decl in &tree.decls {
+        let (name, fits) = match &decl.kind {
+            DeclKind::Action { name, params, .. } => (name, params.is_empty()),
+            DeclKind::Const { name, .. } | DeclKind::Instance { name, .. } => (name, false),
+            _ => continue,
+        };
+        if name.name == "NoAction" && !fits {
+            found.push(
+                Diagnostic::error(name.span, "`NoAction` must be an action without parameters")
+                    .with_help("tables without `default_action` run it; include core.p4 instead"),
+            );
+        }
+    }
 }
 
 struct Tables<'a> {
     found: &'a mut Vec<Diagnostic>,
+    /// Some table has no default action.
+    open_default: bool,
 }
 
 impl Tables<'_> {
@@ -40,6 +63,7 @@ impl Tables<'_> {
         let default = place(
             &|kind| matches!(kind, TablePropertyKind::Other { name, .. } if name.name == "default_action"),
         );
+        self.open_default |= default.is_none();
         self.order(table, ("key", key), ("entries", entries));
         self.order(table, ("actions", actions), ("default_action", default));
         self.order(table, ("actions", actions), ("entries", entries));

@@ -14,6 +14,7 @@ impl Checker {
         }
         let (apply, constructor) =
             self.block_sigs(&control.name, &control.params, &control.constructor_params);
+        self.check_brought_modules(false, &constructor, &control.constructor_params);
         let outer_place = std::mem::replace(&mut self.place, Place::Control);
         let outer_instances = std::mem::take(&mut self.instances);
         self.scopes.push();
@@ -53,6 +54,7 @@ impl Checker {
     pub(super) fn block_sigs(&mut self, name: &Ident, params: &[Param], constructor: &[Param]) -> (Sig, Sig) {
         let apply = self.signature(&name.name, name.span, &[], params, None);
         self.check_run_time_params(&apply, name.span, false);
+        self.no_modules(&apply, params);
         let constructor = self.signature(&name.name, name.span, &[], constructor, None);
         (apply, constructor)
     }

@@ -37,7 +37,19 @@ impl Checker {
         };
         match symbol {
             // A typedef brings its type arguments along.
-            TypeSymbol::Plain(Ty::Extern(id, given)) => self.construct_extern(id, given.to_vec(), args, span),
+            TypeSymbol::Plain(Ty::Extern(id, given)) => {
+                if !type_args.is_empty() {
+                    let name = &path.name.name;
+                    self.error_with(
+                        ty.span,
+                        format!("`{name}` has its type arguments already"),
+                        declared,
+                        "they are given here",
+                    );
+                    return None;
+                }
+                self.construct_extern(id, given.to_vec(), args, span)
+            }
             TypeSymbol::Extern(id) => {
                 let written = type_args.iter().map(|ty| self.resolve_type(ty)).collect();
                 self.construct_extern(id, written, args, span)
@@ -133,6 +145,9 @@ impl Checker {
         if written.is_empty() {
             // The object's own type variables may follow from the constructor's arguments.
             sig.type_vars.extend(ext.type_vars.iter().copied());
+        }
+        if !self.check_self_argument(id, &written, span) {
+            return None;
         }
         let bound = self.bind(&sig, &[], args, span)?;
         self.require_compile_time(&bound.args)?;

@@ -214,6 +214,10 @@ impl Checker {
             (Ty::Integer, Ty::Bit(_) | Ty::Int(_)) => self.number_to(expr, &under),
             (Ty::Integer, Ty::Bool) => match &expr.kind {
                 ExprKind::Const(Value::Int(number)) => {
+                    if *number != 0.into() && *number != 1.into() {
+                        let message = format!("{number} cannot be cast to `bool`; only 0 and 1 can");
+                        return self.poison_error(expr.span, message);
+                    }
                     let bit = *number == 1.into();
                     Expr { kind: ExprKind::Const(Value::Bool(bit)), ty: Ty::Bool, span: expr.span }
                 }

@@ -314,6 +314,7 @@ impl Checker {
 
     fn block_sig(&mut self, is_parser: bool, name: &Ident, type_params: &[Ident], params: &[Param]) {
         let sig = self.signature(&name.name, name.span, type_params, params, None);
+        self.no_modules(&sig, params);
         let index = self.blocks.len();
         self.blocks.push(BlockSig { is_parser, sig });
         self.declare(name, Symbol::Type(TypeSymbol::Block(index)));
@@ -339,6 +340,8 @@ impl Checker {
             let sig = self.signature(&s.name.name, s.name.span, &s.type_params, &s.params, ret);
             if method.is_constructor { constructors.push(sig) } else { made.push(sig) }
         }
+        self.check_overloads(&constructors);
+        self.check_overloads(&made);
         self.scopes.pop();
         if let Some(ext) = self.hir.externs.get_mut(id.index()) {
             ext.type_vars = type_vars;

@@ -38,9 +38,12 @@ impl Checker {
                 self.error(param.name.span, format!("parameter `{}` is declared twice", param.name.name));
             }
             let ty = self.resolve_type(&param.ty);
+            self.check_param(param, &ty);
             let default = param.default.as_ref().map(|default| {
                 let value = self.expr(default);
-                self.coerce(value, &ty)
+                let value = self.coerce(value, &ty);
+                self.check_default(param, &value);
+                value
             });
             if default.is_some() && matches!(param.direction, Direction::Out | Direction::InOut) {
                 self.error(param.name.span, "an out or inout parameter cannot have a default value");
@@ -54,7 +57,11 @@ impl Checker {
                 optional,
             });
         }
-        let ret = ret.map_or(Ty::Void, |ret| self.resolve_type(ret));
+        let ret = ret.map_or(Ty::Void, |written| {
+            let ty = self.resolve_type(written);
+            self.check_result(written, &ty);
+            ty
+        });
         Sig { name: name.to_owned(), type_vars, params: made, ret, span }
     }
 
@@ -136,6 +143,7 @@ impl Checker {
     ) {
         let sig = self.signature(&name.name, name.span, &[], params, None);
         self.check_run_time_params(&sig, name.span, false);
+        self.no_modules(&sig, params);
         self.check_action_params(&sig, params);
         let global = self.scopes.at_top();
         let outer = std::mem::replace(&mut self.place, Place::Action);

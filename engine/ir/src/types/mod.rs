@@ -25,6 +25,7 @@ mod parser;
 pub mod stmt;
 mod table;
 mod typexpr;
+mod wellformed;
 
 use hir::{Expr, ExprKind, InstId, Local, LocalId, LocalKind, Program, Sig, TypeVar};
 use p4cc_syntax::ast::{self, Decl};

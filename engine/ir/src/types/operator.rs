@@ -172,6 +172,11 @@ impl Checker {
 
     fn arithmetic(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
         let (a, b) = (self.plain_number(a), self.plain_number(b));
+        let divides = matches!(op, BinaryOp::Div | BinaryOp::Mod);
+        // Before a number gets the other's type, which would take its sign away.
+        if divides && (is_negative(&a) || is_negative(&b)) {
+            return self.poison_error(span, "division and modulo are not defined for negative numbers");
+        }
         let (a, b) = self.unify_operands(a, b);
         if a.ty == Ty::Unknown || b.ty == Ty::Unknown {
             return Self::poison(span);
@@ -187,7 +192,6 @@ impl Checker {
                 Some("give the numbers a width: `8w1`"),
             );
         }
-        let divides = matches!(op, BinaryOp::Div | BinaryOp::Mod);
         if divides {
             if matches!(a.ty, Ty::Int(_)) {
                 return self.operator_error(
@@ -326,6 +330,10 @@ impl Checker {
         }
         checked
     }
+}
+
+fn is_negative(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Const(Value::Int(number)) if number.is_negative())
 }
 
 /// Source text of an operator.

@@ -17,6 +17,7 @@ impl Checker {
             return;
         }
         let (apply, constructor) = self.block_sigs(&parser.name, &parser.params, &parser.constructor_params);
+        self.check_brought_modules(true, &constructor, &parser.constructor_params);
         let outer_place = std::mem::replace(&mut self.place, Place::Parser);
         let outer_instances = std::mem::take(&mut self.instances);
         self.scopes.push();
@@ -65,7 +66,12 @@ impl Checker {
 
     fn parser_local(&mut self, decl: &Decl) -> Option<Stmt> {
         let DeclKind::ValueSet { ty, size, name } = &decl.kind else { return self.local_decl(decl) };
+        let written = ty.span;
         let ty = self.resolve_type(ty);
+        if !self.fits_value_set(&ty) {
+            let shown = self.hir.show(&ty);
+            self.error(written, format!("a value set cannot hold values of type `{shown}`"));
+        }
         let size = self.expr(size);
         if !self.is_compile_time(&size) {
             self.error(size.span, "the size of a value set must be known at compile time");

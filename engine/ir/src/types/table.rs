@@ -274,7 +274,10 @@ impl Checker {
             Ast::Path(path) => self.action_call(table, path, &[], value.span),
             Ast::Call { callee, args, .. } => match &callee.kind {
                 Ast::Path(path) => self.action_call(table, path, args, value.span),
-                _ => None,
+                _ => {
+                    self.error(callee.span, "only an action can be called here");
+                    None
+                }
             },
             _ => {
                 self.error(value.span, "the default action is an action of the table with its arguments");

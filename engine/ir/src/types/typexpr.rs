@@ -35,7 +35,13 @@ impl Checker {
                 self.named_type(path, &args, ty.span)
             }
             TypeKind::Stack(elem, size) => self.stack_type(elem, size, ty.span),
-            TypeKind::Tuple(items) => Ty::Tuple(items.iter().map(|item| self.resolve_type(item)).collect()),
+            TypeKind::Tuple(items) => {
+                let part = |item| {
+                    let ty = self.resolve_type(item);
+                    self.tuple_part(item, ty)
+                };
+                Ty::Tuple(items.iter().map(part).collect())
+            }
             TypeKind::List(elem) => Ty::List(Rc::new(self.resolve_type(elem))),
             TypeKind::DontCare => Ty::DontCare,
         }
@@ -132,7 +138,7 @@ impl Checker {
             TypeSymbol::Generic(index) => self.generic_aggregate(*index, args, span),
             TypeSymbol::Extern(id) => {
                 let wanted = self.hir.externs.get(id.index()).map_or(0, |ext| ext.type_vars.len());
-                if !self.type_args_fit(wanted, args, span) {
+                if !self.type_args_fit(wanted, args, span) || !self.check_self_argument(*id, args, span) {
                     return Ty::Unknown;
                 }
                 Ty::Extern(*id, args.into())
@@ -182,6 +188,9 @@ impl Checker {
         let decl = generic.decl.clone();
         let DeclKind::Aggregate { kind, name, type_params, fields } = &decl.kind else { return Ty::Unknown };
         if !self.type_args_fit(type_params.len(), args, span) {
+            return Ty::Unknown;
+        }
+        if !args.iter().all(|arg| self.check_field_argument(span, arg)) {
             return Ty::Unknown;
         }
         if args.iter().any(Ty::has_vars) {
@@ -234,7 +243,8 @@ impl Checker {
             made.push(Field { name: field.name.name.clone(), ty, annotations });
         }
         if kind == AggregateKind::Header {
-            self.check_header(&name, span, &made);
+            let mut varbits = fields.iter().filter(|field| matches!(field.ty.kind, TypeKind::Varbit(_)));
+            self.check_header(&name, span, varbits.nth(1).map(|field| field.name.span), &made);
         }
         let annotations = self.annotations(annotations);
         let id = AggId::from_index(self.hir.aggregates.len());
@@ -278,10 +288,11 @@ impl Checker {
         Ty::Unknown
     }
 
-    fn check_header(&mut self, name: &str, span: Span, fields: &[Field]) {
+    fn check_header(&mut self, name: &str, span: Span, second_varbit: Option<Span>, fields: &[Field]) {
         let varbits = fields.iter().filter(|field| matches!(field.ty, Ty::Varbit(_))).count();
         if varbits > 1 {
-            self.error(span, format!("header `{name}` has {varbits} varbit fields; at most one is allowed"));
+            let place = second_varbit.unwrap_or(span);
+            self.error(place, format!("header `{name}` has {varbits} varbit fields; at most one is allowed"));
         }
         let bits: u64 = fields
             .iter()

@@ -172,7 +172,10 @@ impl Parser<'_> {
             return self.fail(Diagnostic::error(self.span(), message).with_help("remove it"));
         }
         let message = format!("expected {what}, found {}", self.found());
-        self.fail(Diagnostic::error(self.span(), message))
+        // The end is told where the text ends, not behind the empty lines that may follow.
+        let end = self.before().end;
+        let span = if self.at(Tok::Eof) && end > 0 { Span::new(end - 1, end) } else { self.span() };
+        self.fail(Diagnostic::error(span, message))
     }
 
     fn fail<T>(&mut self, diag: Diagnostic) -> Parsed<T> {

@@ -39,7 +39,7 @@ impl Flow<'_> {
         if found.is_empty() {
             return;
         }
-        let whole = found.iter().any(|part| *part == name);
+        let whole = found.contains(&name);
         let message = if whole {
             format!("`{name}` may be read before it has a value")
         } else {
@@ -61,7 +61,7 @@ impl Flow<'_> {
         if found.is_empty() {
             return;
         }
-        let what = if found.iter().any(|part| *part == name) {
+        let what = if found.contains(&name) {
             format!("out parameter `{name}`")
         } else {
             format!("{} of out parameter `{name}`", listed(&found))
