@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 
 use p4cc_cc::Mark;
 use p4cc_switch::Packet;
-use p4cc_transport::wire::{self, FRAME_HEADERS_LEN, Header};
-use p4cc_transport::{AckFields, EcnProfile, Receiver, Segment, WindowSender};
+use p4cc_transport::wire::{self, Header};
+use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, WindowSender};
 use p4cc_units::{Span, Time};
 use smallvec::smallvec;
 
@@ -111,8 +111,14 @@ pub(crate) fn to_packet(hosts: &[HostPlan], flows: &[FlowPlan], out: &Outgoing, 
     };
     debug_assert_eq!(flow.id, header.flow_id);
     let (from, to) = (&hosts[from as usize], &hosts[to as usize]);
-    let packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header);
-    let mut head = smallvec![0; FRAME_HEADERS_LEN];
+    let blocks = match out {
+        Outgoing::Data(..) => SackBlocks::NONE,
+        Outgoing::Ack(_, fields) => fields.sack,
+    };
+    let extension = blocks.to_wire();
+    let packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
+        .with_extension(extension.extension());
+    let mut head = smallvec![0; packet.headers_len()];
     packet.encode_to(&mut head).ok()?;
     Some(Packet { head, zeros: u32::from(header.payload_len) })
 }

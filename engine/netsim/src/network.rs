@@ -24,6 +24,9 @@ use crate::traffic::rounds::{Member, Next, Rounds};
 use crate::traffic::uniform;
 use crate::{RunError, SpecError};
 
+/// In the place of a timer's port: the receiver's timer for a delayed ACK, beside 0 for the sender's.
+const ACK_TIMER: u32 = 1;
+
 /// Events between two looks at the cancel flag.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
 
@@ -403,6 +406,7 @@ impl Network {
         match event.kind() {
             Kind::Dequeue => self.on_dequeue(node, port),
             Kind::Arrival => self.on_arrival(node, port, event.subject),
+            Kind::Timer if port == ACK_TIMER => self.on_ack_timer(event.subject),
             Kind::Timer => self.on_timer(event.subject),
             Kind::Start => self.on_start(event.subject),
         }
@@ -528,7 +532,7 @@ impl Network {
         match read.header.kind {
             PacketKind::Data => self.on_data(host, flow as u32, &read.header.data_fields(read.ecn)),
             PacketKind::Ack => {
-                let fields = read.header.ack_fields();
+                let fields = read.ack_fields();
                 self.with_sender(flow as u32, |sender, now, out| sender.on_ack(now, &fields, out));
             }
         }
@@ -537,7 +541,9 @@ impl Network {
     fn on_data(&mut self, host: u32, index: u32, data: &p4cc_transport::DataFields) {
         let flow = &mut self.flows[index as usize];
         flow.count_mark(data.ecn);
-        let receipt = flow.receiver.on_data(data);
+        let waited_until = flow.receiver.deadline();
+        let receipt = flow.receiver.on_data(self.now, data);
+        let waits_until = flow.receiver.deadline().filter(|until| waited_until != Some(*until));
         if receipt.completed {
             flow.received = Some(self.now);
         }
@@ -545,6 +551,9 @@ impl Network {
         let acks = receipt.acks.iter().map(|&fields| Outgoing::Ack(index, fields));
         self.hosts[host as usize].waiting.extend(acks);
         self.start_interface(host);
+        if let Some(until) = waits_until {
+            self.schedule(until, Kind::Timer, self.host_node(host), ACK_TIMER, index);
+        }
         if receipt.delivered_bytes > 0
             && let Some(member) = self.plans[index as usize].member
         {
@@ -578,6 +587,10 @@ impl Network {
             if plan.is_counted() && self.first_begin.is_none() {
                 self.first_begin = Some((self.now, self.acked_bytes()));
             }
+            let state = &mut self.flows[flow as usize];
+            if let Some(deadline) = state.start.zip(state.deadline).map(|(start, span)| start + span) {
+                state.sender.set_deadline(deadline);
+            }
             self.active.push(flow);
             self.with_sender(flow, |sender, now, out| sender.start(now, out));
         }
@@ -597,6 +610,15 @@ impl Network {
         if *timer == Some(self.now) {
             *timer = None;
             self.with_sender(flow, |sender, now, out| sender.on_timer(now, out));
+        }
+    }
+
+    /// A delayed ACK may be due; a timer that another ACK has overtaken gives none.
+    fn on_ack_timer(&mut self, index: u32) {
+        if let Some(fields) = self.flows[index as usize].receiver.on_timer(self.now) {
+            let host = self.plans[index as usize].dst;
+            self.hosts[host as usize].waiting.push_back(Outgoing::Ack(index, fields));
+            self.start_interface(host);
         }
     }
 
@@ -699,7 +721,7 @@ fn new_flow(spec: &NetworkSpec, plan: &FlowPlan, seed: u64) -> Result<Flow, Spec
     };
     Ok(Flow {
         sender,
-        receiver: Receiver::new(config.rwnd, config.mss_bytes),
+        receiver: Receiver::new(&config.receiver()),
         profile: config.ecn_profile,
         start: (!plan.is_triggered).then_some(plan.start + jitter),
         has_begun: false,

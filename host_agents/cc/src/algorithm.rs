@@ -15,6 +15,15 @@ pub enum Reaction {
     Cut,
 }
 
+/// How the receiver is to return marks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Echo {
+    /// Each ACK says what its packets met (spec 3.2): the share of marked packets can be counted.
+    PerPacket,
+    /// A mark is repeated in every ACK until a packet with CWR arrives (spec 2.4, RFC3168): no mark is lost with its ACK.
+    UntilCwr,
+}
+
 /// Growth above the threshold, and the answer to congestion marks in every phase.
 pub trait CongestionAvoidance: fmt::Debug + Send {
     /// Forgets the flow's past; `snd_nxt` is where it starts.
@@ -32,6 +41,11 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
     /// The threshold after a loss with `flight_segments` in flight (RFC5681, spec 2.3: `max(flight/2, 2)`).
     fn ssthresh_after_loss(&self, flight_segments: u64) -> f64 {
         (flight_segments as f64 / 2.0).max(2.0)
+    }
+
+    /// How the receiver is to return marks.
+    fn echo(&self) -> Echo {
+        Echo::PerPacket
     }
 
     /// The estimate of the marked share, where the algorithm keeps one.

@@ -290,11 +290,11 @@ mod tests {
         for (json, want) in [
             (
                 r#"{"congestion_avoidance":{"name":"dtcp"}}"#,
-                r#"congestion_avoidance.name: unknown algorithm "dtcp"; did you mean "dctcp"? known: reno, dctcp"#,
+                r#"congestion_avoidance.name: unknown algorithm "dtcp"; did you mean "dctcp"? known: reno, reno_ecn, dctcp, d2tcp, l2tcp"#,
             ),
             (
                 r#"{"congestion_avoidance":{"name":"gst"}}"#,
-                r#"congestion_avoidance.name: "gst" is an algorithm for slow_start, not for congestion_avoidance; known: reno, dctcp"#,
+                r#"congestion_avoidance.name: "gst" is an algorithm for slow_start, not for congestion_avoidance; known: reno, reno_ecn, dctcp, d2tcp, l2tcp"#,
             ),
             (
                 r#"{"congestion_avoidance":{"name":"dctcp","gg":1}}"#,

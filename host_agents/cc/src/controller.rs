@@ -14,7 +14,7 @@
 use crate::config::{ConfigError, Params, find};
 use crate::registry::{Kind, Make, SwitchNeed};
 use crate::{
-    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Event, Phase, Publisher,
+    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, Phase, Publisher,
     Reaction, SlowStart, Window,
 };
 
@@ -146,17 +146,18 @@ impl Controller {
         }
     }
 
-    /// Fast retransmit with `flight_segments` in flight after `dupthresh` duplicates (spec 2.3).
+    /// Fast retransmit with `flight_segments` in flight, `left_segments` of which are known to have left the network
+    /// without an ACK that says so: the duplicates, or none where SACK tells what is in flight (spec 2.3, RFC6675).
     pub fn on_fast_retransmit(
         &mut self,
         flight_segments: u64,
-        dupthresh: u32,
+        left_segments: u32,
         publisher: &mut dyn Publisher,
     ) {
         let (before, from_segments) = (self.phase(), self.window.cwnd());
-        // Spec 2.3: "ssthresh = max(flight/2, 2) … cwnd = ssthresh + 3": 3 packets are known to have left.
+        // Spec 2.3: "ssthresh = max(flight/2, 2) … cwnd = ssthresh + 3"; RFC6675 5 (4.2): "ssthresh = cwnd".
         self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
-        self.window.set_cwnd(self.window.ssthresh() + f64::from(dupthresh));
+        self.window.set_cwnd(self.window.ssthresh() + f64::from(left_segments));
         self.mode = Mode::Recovery;
         let to_segments = self.window.cwnd();
         publisher.publish(Event::WindowCut { from_segments, to_segments, cause: CutCause::FastRetransmit });
@@ -174,8 +175,9 @@ impl Controller {
         self.window.set_cwnd(self.window.cwnd() - new_segments as f64 + 1.0);
     }
 
-    /// The end of Reno's recovery, at the first new ACK: `cwnd = ssthresh` (spec 2.3).
-    pub fn on_recovery_exit_reno(&mut self, publisher: &mut dyn Publisher) {
+    /// The end of a recovery whose window needs no care, `cwnd = ssthresh`: Reno's at the first new ACK (spec 2.3), and
+    /// SACK's, whose window has that size all along (RFC6675).
+    pub fn on_recovery_exit(&mut self, publisher: &mut dyn Publisher) {
         self.exit_recovery(self.window.ssthresh(), publisher);
     }
 
@@ -236,6 +238,11 @@ impl Controller {
         self.slow_start.delta()
     }
 
+    /// How the receiver is to return marks.
+    pub fn echo(&self) -> Echo {
+        self.avoidance.echo()
+    }
+
     /// The most that either half needs from the switches.
     pub const fn switch_needs(&self) -> SwitchNeed {
         self.needs
@@ -244,19 +251,16 @@ impl Controller {
 
 #[cfg(test)]
 mod tests {
-    use p4cc_units::Time;
+    use p4cc_units::{Span, Time};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Mark;
+    use crate::testing::{ack, mark};
+    use crate::{AlgorithmInfo, FlowProgress, Mark, registry};
 
     fn controller(json: &str, cwnd_segments: f64, ssthresh_segments: f64) -> Controller {
         let config: AlgorithmConfig = serde_json::from_str(json).expect("valid JSON");
         build(&config, InitialWindow { cwnd_segments, ssthresh_segments }).expect("a valid configuration")
-    }
-
-    fn ack(new_segments: u64, ack: u64, snd_nxt: u64, mark: Mark) -> AckSample {
-        AckSample { now: Time::ZERO, new_segments, ack, snd_nxt, mark, rtt: None }
     }
 
     const GST_DCTCP: &str =
@@ -336,9 +340,8 @@ mod tests {
     }
 
     fn inputs() -> impl Strategy<Value = Vec<Input>> {
-        let mark = prop_oneof![Just(Mark::None), Just(Mark::K), Just(Mark::Kdc)];
         let input = prop_oneof![
-            12 => (0_u64..40, mark).prop_map(|(n, mark)| Input::Ack(n, mark)),
+            12 => (0_u64..40, mark()).prop_map(|(n, mark)| Input::Ack(n, mark)),
             1 => (0_u64..100).prop_map(Input::FastRetransmit),
             1 => (0_u64..100).prop_map(Input::Partial),
             1 => (0_u64..100).prop_map(Input::Exit),
@@ -347,25 +350,53 @@ mod tests {
         prop::collection::vec(input, 0..300)
     }
 
-    proptest! {
-        /// Spec 3.3 and 6.4: bounds of window, alpha and delta hold, and marks never cut below cwnd_min.
-        #[test]
-        fn bounds_hold_whatever_happens(inputs in inputs(), k in 0_u32..65, cwnd_min in 1_u32..8) {
-            let mut control = controller(
-                &format!(
-                    r#"{{"congestion_avoidance":{{"name":"dctcp","cwnd_min":{cwnd_min}}},
-                        "slow_start":{{"name":"gst","k":{k}}}}}"#
-                ),
-                10.0,
-                1e9,
+    /// Any congestion avoidance of the registry with any slow start, those with a floor at `cwnd_min`.
+    fn combinations() -> impl Strategy<Value = (String, f64)> {
+        let names = |kind| registry().iter().filter(move |row| row.kind == kind).collect::<Vec<_>>();
+        let slow_start = prop::sample::select(names(Kind::SlowStart));
+        let avoidance = prop::sample::select(names(Kind::CongestionAvoidance));
+        (slow_start, avoidance, 0_u32..65, 1_u32..8).prop_map(|(slow, avoidance, k, cwnd_min)| {
+            let has = |row: &AlgorithmInfo, name| row.parameters.iter().any(|param| param.name == name);
+            let k = if has(slow, "k") { format!(r#","k":{k}"#) } else { String::new() };
+            let floor = has(avoidance, "cwnd_min");
+            let cwnd_min = if floor { cwnd_min } else { 1 };
+            let parameter = if floor { format!(r#","cwnd_min":{cwnd_min}"#) } else { String::new() };
+            let (slow, avoidance) = (slow.name, avoidance.name);
+            let json = format!(
+                r#"{{"congestion_avoidance":{{"name":"{avoidance}"{parameter}}},"slow_start":{{"name":"{slow}"{k}}}}}"#
             );
+            (json, f64::from(cwnd_min))
+        })
+    }
+
+    proptest! {
+        /// Bounds of window, alpha and delta hold for every pair of algorithms; marks never cut below cwnd_min, and
+        /// nothing but a cut, a timeout or the end of a recovery makes a window smaller.
+        #[test]
+        fn bounds_hold_whatever_happens(
+            inputs in inputs(),
+            (json, cwnd_min) in combinations(),
+            rtt_us in prop::option::of(0_u64..600_000),
+            deadline_us in prop::option::of(0_u64..2_000),
+        ) {
+            let mut control = controller(&json, 10.0, 1e9);
             let (mut una, mut events) = (0, Vec::new());
-            for input in inputs {
+            for (step, input) in inputs.into_iter().enumerate() {
+                let before = control.window().cwnd();
                 match input {
                     Input::Ack(n, mark) => {
                         una += n;
-                        let cut = control.on_ack(&ack(n, una, una + 20, mark), &mut events);
-                        prop_assert!(cut == Reaction::None || control.window().cwnd() >= f64::from(cwnd_min));
+                        let flow = FlowProgress {
+                            sent_segments: una + 20,
+                            segments_left: Some(1_000.0 - una as f64).filter(|_| step % 3 > 0),
+                            deadline: deadline_us.map(Time::from_us),
+                        };
+                        let (now, srtt) = (Time::from_us(step as u64 * 10), rtt_us.map(Span::from_us));
+                        let sample = AckSample { now, srtt, flow, ..ack(n, una, una + 20, mark) };
+                        let cut = control.on_ack(&sample, &mut events);
+                        prop_assert!(cut == Reaction::Cut || control.window().cwnd() >= before);
+                        prop_assert!(cut == Reaction::None || control.window().cwnd() >= cwnd_min);
+                        prop_assert!(cut == Reaction::None || mark == Mark::Kdc);
                     }
                     Input::FastRetransmit(flight) => control.on_fast_retransmit(flight, 3, &mut events),
                     Input::Partial(n) => control.on_partial_ack(n),
@@ -375,9 +406,28 @@ mod tests {
                 let window = control.window();
                 prop_assert!((1.0..=Window::MAX_SEGMENTS).contains(&window.cwnd()));
                 prop_assert!((1.0..=Window::MAX_SEGMENTS).contains(&window.ssthresh()));
-                prop_assert!(control.alpha().is_some_and(|alpha| (0.0..=1.0).contains(&alpha)));
-                prop_assert!(control.delta().is_some_and(|delta| (0.0..=1.0).contains(&delta)));
+                prop_assert!(control.alpha().is_none_or(|alpha| (0.0..=1.0).contains(&alpha)));
+                prop_assert!(control.delta().is_none_or(|delta| (0.0..=1.0).contains(&delta)));
             }
+        }
+
+        /// Marks never make a larger window, from one that is not below cwnd_min: an unmarked run of ACKs ends above the
+        /// same run with marks.
+        #[test]
+        fn marks_do_not_make_a_window_larger(
+            marks in prop::collection::vec(mark(), 1..120),
+            (json, _) in combinations(),
+        ) {
+            let run = |marked: bool| {
+                let mut control = controller(&json, 8.0, 64.0);
+                for (i, mark) in marks.iter().enumerate() {
+                    let (i, mark) = (i as u64 + 1, if marked { *mark } else { Mark::None });
+                    let sample = AckSample { srtt: Some(Span::from_us(100)), ..ack(1, i, i + 30, mark) };
+                    control.on_ack(&sample, &mut Vec::new());
+                }
+                control.window().cwnd()
+            };
+            prop_assert!(run(true) <= run(false));
         }
     }
 }

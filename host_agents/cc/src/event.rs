@@ -7,7 +7,7 @@ use crate::Mark;
 pub enum Phase {
     /// Slow start; GST's phase A.
     SlowStart,
-    /// Slow start that a module slows down after early marks; GST's phase B.
+    /// The slower part of a slow start: GST's phase B, after early marks; near the threshold in modules that know one.
     Smoothing,
     /// Congestion avoidance; GST's phase C.
     Avoidance,

@@ -169,15 +169,13 @@ impl SlowStart for Gst {
 
 #[cfg(test)]
 mod tests {
-    use p4cc_units::Time;
+    use proptest::prelude::*;
 
     use super::*;
-    use crate::AlgorithmSpec;
+    use crate::testing::{ack, params_of};
 
     fn gst(json: &str) -> Gst {
-        let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
-        Gst::new(&Params::new("slow_start", &INFO, &spec).expect("valid parameters"))
-            .expect("valid parameters")
+        Gst::new(&params_of(&INFO, json).params()).expect("valid parameters")
     }
 
     fn delta(json: &str, w_cnt: u64, beta: u64) -> f64 {
@@ -232,16 +230,61 @@ mod tests {
         module.delta = 0.375;
         module.open_window(160, &window);
         for i in 1..=16 {
-            let sample = AckSample {
-                now: Time::ZERO,
-                new_segments: 1,
-                ack: i * 10,
-                snd_nxt: 320,
-                mark: Mark::None,
-                rtt: None,
-            };
-            assert!(module.on_ack(&sample, &mut window, &mut Vec::new()));
+            assert!(module.on_ack(&ack(1, i * 10, 320, Mark::None), &mut window, &mut Vec::new()));
         }
         assert!((window.cwnd() - (16.0 + libm::pow(16.0, 0.375))).abs() < 1e-9);
+    }
+    proptest! {
+        /// Spec 6.4 at its limits: the estimate is K without marks' weight and has no bound when all are marked, and the
+        /// exponent falls from 1 to 0 (text) or rises from 0 to 1 (literal) with the marked share.
+        #[test]
+        fn estimate_and_exponent_follow_the_marks(
+            k in 0_u64..64,
+            span in 1_u64..100,
+            w_cnt in 1_u64..5_000,
+            share in 0.0_f64..=1.0,
+        ) {
+            let beta = (w_cnt as f64 * share) as u64;
+            let k_dc = k + span;
+            let json = |form: &str| format!(r#"{{"name":"gst","k":{k},"k_dc":{k_dc},"delta":"{form}"}}"#);
+            let at = |form: &str, beta: u64| delta(&json(form), w_cnt, beta);
+            let text = at("text", beta);
+            prop_assert!((0.0..=1.0).contains(&text));
+            prop_assert_eq!(at("text", 0), 1.0);
+            prop_assert_eq!(at("text", w_cnt), 0.0);
+            prop_assert_eq!(at("literal", w_cnt), 1.0);
+            if beta < w_cnt {
+                prop_assert!(at("text", beta + 1) <= text);
+                let mut module = gst(&json("text"));
+                (module.w_cnt, module.beta) = (w_cnt, beta);
+                match module.queue_estimate() {
+                    None => prop_assert_eq!(beta, 0),
+                    Some(queue) => {
+                        // K/q = (w - beta)/w: marked packets met a queue above K.
+                        prop_assert!(queue >= k as f64);
+                        prop_assert!((queue * (w_cnt - beta) as f64 - (w_cnt * k) as f64).abs() < 1e-6 * (1.0 + (w_cnt * k) as f64));
+                        prop_assert!((text + at("literal", beta) - 1.0).abs() < 1e-12);
+                        prop_assert!(queue < k_dc as f64 || text == 0.0);
+                    }
+                }
+            }
+        }
+
+        /// A round never grows the window by less than one segment nor by more than it was (spec 6.4: "between
+        /// exponential and linear").
+        #[test]
+        fn growth_lies_between_linear_and_doubling(w0 in 1_u64..500, beta_share in 0.0_f64..=1.0) {
+            let mut module = gst(r#"{"name":"gst","k":25}"#);
+            let mut window = Window::new(w0 as f64, 1e9);
+            module.enter(0, &window);
+            (module.w_cnt, module.beta) = (w0, (w0 as f64 * beta_share) as u64);
+            module.delta = module.next_delta();
+            module.open_window(w0, &window);
+            for i in 1..=w0 {
+                module.on_ack(&ack(1, i, 2 * w0, Mark::None), &mut window, &mut Vec::new());
+            }
+            let grown = window.cwnd() - w0 as f64;
+            prop_assert!(grown >= 1.0 - 1e-9 && grown <= w0 as f64 + 1e-9, "{grown} from {w0}");
+        }
     }
 }

@@ -11,21 +11,32 @@
 //! - a window is never below one segment, nor above [`Window::MAX_SEGMENTS`].
 
 mod algorithm;
+mod alpha;
 mod config;
 mod controller;
+mod d2tcp;
 mod dctcp;
 mod event;
 mod gst;
+mod l2tcp;
+mod limited;
+mod p_start;
 mod registry;
 mod reno;
+mod reno_ecn;
+mod rfb_ss;
+mod rounds;
 mod signal;
+mod smooth;
 mod standard;
+#[cfg(test)]
+mod testing;
 mod window;
 
-pub use algorithm::{CongestionAvoidance, Reaction, SlowStart};
+pub use algorithm::{CongestionAvoidance, Echo, Reaction, SlowStart};
 pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, suggestion};
 pub use controller::{Controller, InitialWindow, build};
 pub use event::{CutCause, Event, Phase, Publisher};
 pub use registry::{AlgorithmInfo, Domain, Kind, ParamInfo, SwitchNeed, registry};
-pub use signal::{AckSample, Mark};
+pub use signal::{AckSample, FlowProgress, Mark};
 pub use window::Window;

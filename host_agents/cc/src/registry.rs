@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use crate::config::{ConfigError, Params};
-use crate::{CongestionAvoidance, SlowStart, dctcp, gst, reno, standard};
+use crate::{
+    CongestionAvoidance, SlowStart, d2tcp, dctcp, gst, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss,
+    smooth, standard,
+};
 
 /// Which half of a controller an algorithm fills.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -109,7 +112,19 @@ pub struct AlgorithmInfo {
 }
 
 /// Every algorithm, slow starts first. A new algorithm is a file with its `INFO` and a line here.
-static REGISTRY: &[AlgorithmInfo] = &[standard::INFO, gst::INFO, reno::INFO, dctcp::INFO];
+static REGISTRY: &[AlgorithmInfo] = &[
+    standard::INFO,
+    gst::INFO,
+    rfb_ss::INFO,
+    limited::INFO,
+    smooth::INFO,
+    p_start::INFO,
+    reno::INFO,
+    reno_ecn::INFO,
+    dctcp::INFO,
+    d2tcp::INFO,
+    l2tcp::INFO,
+];
 
 /// All algorithms, in a fixed order.
 pub fn registry() -> &'static [AlgorithmInfo] {

@@ -14,10 +14,10 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     make: Make::CongestionAvoidance(|_| Ok(Box::new(Reno))),
 };
 
-/// Additive increase of one segment per round, shared by the algorithms built on Reno.
-pub(crate) fn additive_increase(window: &mut Window) {
+/// Additive increase by one ACK, shared by the algorithms built on Reno: `segments` per round, Reno's being 1.
+pub(crate) fn additive_increase(window: &mut Window, segments: f64) {
     // Spec 2.3: "per ACK cwnd += 1/cwnd".
-    window.set_cwnd(window.cwnd() + 1.0 / window.cwnd());
+    window.set_cwnd(window.cwnd() + segments / window.cwnd());
 }
 
 /// Reno; it keeps no state.
@@ -34,7 +34,7 @@ impl CongestionAvoidance for Reno {
     }
 
     fn grow(&mut self, _ack: &AckSample, window: &mut Window) {
-        additive_increase(window);
+        additive_increase(window, 1.0);
     }
 }
 
@@ -46,7 +46,7 @@ mod tests {
     fn a_round_of_acks_adds_about_one_segment() {
         let mut window = Window::new(10.0, 5.0);
         for _ in 0..10 {
-            additive_increase(&mut window);
+            additive_increase(&mut window, 1.0);
         }
         assert!((window.cwnd() - 10.96).abs() < 0.01, "{}", window.cwnd());
     }

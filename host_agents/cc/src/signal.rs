@@ -16,8 +16,19 @@ pub enum Mark {
     Kdc,
 }
 
+/// How far a flow is: what deadlines and attained service are reckoned from.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct FlowProgress {
+    /// Segments sent so far, first transmissions only.
+    pub sent_segments: u64,
+    /// Segments that were never sent yet, the last one as the fraction it is; none for a flow without end.
+    pub segments_left: Option<f64>,
+    /// When the flow ought to be complete, if it has a deadline.
+    pub deadline: Option<Time>,
+}
+
 /// One cumulative ACK as the algorithms see it; sequence numbers are 64-bit byte positions.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct AckSample {
     /// When the ACK arrived.
     pub now: Time,
@@ -31,6 +42,10 @@ pub struct AckSample {
     pub mark: Mark,
     /// A round-trip time, if this ACK gives a valid one.
     pub rtt: Option<Span>,
+    /// The smoothed round-trip time, this ACK's sample included; none before the first sample.
+    pub srtt: Option<Span>,
+    /// How far the flow is.
+    pub flow: FlowProgress,
 }
 
 impl AckSample {

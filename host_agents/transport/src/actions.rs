@@ -5,7 +5,7 @@ use p4cc_units::{Span, Time};
 use crate::Codepoint;
 
 /// One data segment to put on the wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Segment {
     /// Position of the first payload byte in the flow.
     pub seq: u64,
@@ -19,6 +19,10 @@ pub struct Segment {
     pub cwr: bool,
     /// The segment ends the flow.
     pub fin: bool,
+    /// The sender reads SACK blocks.
+    pub sack_permitted: bool,
+    /// The sender wants a mark repeated until its CWR arrives (RFC3168).
+    pub echo_until_cwr: bool,
 }
 
 /// One thing to do.

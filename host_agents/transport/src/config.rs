@@ -1,11 +1,11 @@
 //! Configuration of a sender: defaults of spec 2.2, checked as a whole before a sender is made.
 
-use p4cc_cc::{AlgorithmConfig, ConfigError, Controller, InitialWindow, SwitchNeed, Window, build};
+use p4cc_cc::{AlgorithmConfig, ConfigError, Controller, Echo, InitialWindow, SwitchNeed, Window, build};
 use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
-use crate::EcnProfile;
 use crate::rtt::RtoBounds;
+use crate::{EcnProfile, ReceiverConfig};
 
 /// Loss recovery after duplicate ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub enum Recovery {
     Reno,
     /// Fast recovery ends when everything sent before it is acknowledged (RFC6582).
     NewReno,
+    /// The receiver reports what it has, and only what is missing is sent again (RFC2018, RFC6675).
+    Sack,
 }
 
 /// Parameters of a window sender; absent keys take the defaults of spec 2.2.
@@ -39,6 +41,12 @@ pub struct SenderConfig {
     pub rto_max_ns: u64,
     /// Duplicate ACKs that stand for a loss.
     pub dupthresh: u32,
+    /// Whether each duplicate ACK below `dupthresh` lets a new segment leave (RFC3042).
+    pub limited_transmit: bool,
+    /// The receiver sends an ACK for so many packets in order: 1 for each, 2 for delayed ACKs.
+    pub ack_every: u32,
+    /// Longest that a packet waits for its ACK, where `ack_every` is above 1.
+    pub ack_delay_ns: u64,
     /// Grain of the clock in the timeout formula (G of RFC6298).
     pub clock_granularity_ns: u64,
     /// ECN codepoints of the network; null sends packets that are not capable of ECN.
@@ -61,6 +69,11 @@ impl Default for SenderConfig {
             rto_init_ns: None,
             rto_max_ns: 60_000_000_000,
             dupthresh: 3,
+            // Spec 2.3: off, "it changes incast results strongly".
+            limited_transmit: false,
+            // Spec 1.1: one ACK per data packet; delayed ACKs have m = 2 and 40 ms.
+            ack_every: 1,
+            ack_delay_ns: 40_000_000,
             clock_granularity_ns: 1_000,
             ecn_profile: Some(EcnProfile::Gst),
             cc: AlgorithmConfig::default(),
@@ -99,6 +112,14 @@ impl SenderConfig {
                 "choose gst or sce",
             ));
         }
+        let has_ce = self.ecn_profile.is_none_or(EcnProfile::marks_with_ce);
+        if controller.echo() == Echo::UntilCwr && !has_ce {
+            return Err(ConfigError::new(
+                "ecn_profile",
+                "gst has no CE codepoint, which the receiver of classic ECN is to repeat",
+                "choose rfc3168 or sce",
+            ));
+        }
         Ok(controller)
     }
 
@@ -107,6 +128,8 @@ impl SenderConfig {
         within("rwnd", u64::from(self.rwnd), 1, u64::from(MAX_RWND_SEGMENTS))?;
         within("iw", u64::from(self.iw), 1, u64::from(MAX_RWND_SEGMENTS))?;
         within("dupthresh", u64::from(self.dupthresh), 1, 1_000)?;
+        within("ack_every", u64::from(self.ack_every), 1, 1_000)?;
+        within("ack_delay_ns", self.ack_delay_ns, 0, MAX_TIME_NS)?;
         within("clock_granularity_ns", self.clock_granularity_ns, 0, MAX_TIME_NS)?;
         within("rto_min_ns", self.rto_min_ns, 1, MAX_TIME_NS)?;
         within("rto_max_ns", self.rto_max_ns, self.rto_min_ns, MAX_TIME_NS)?;
@@ -125,6 +148,16 @@ impl SenderConfig {
             ));
         }
         Ok(())
+    }
+
+    /// What the receiver of this sender's flows is to be.
+    pub fn receiver(&self) -> ReceiverConfig {
+        ReceiverConfig {
+            rwnd_segments: self.rwnd,
+            mss_bytes: self.mss_bytes,
+            ack_every: self.ack_every,
+            ack_delay: Span::from_ns(self.ack_delay_ns),
+        }
     }
 
     pub(crate) fn rto_bounds(&self) -> RtoBounds {
@@ -191,13 +224,19 @@ mod tests {
                 "ecn_profile: rfc3168 has one congestion level, the slow start needs two; choose gst or sce",
             ),
             (
+                r#"{"cc":{"congestion_avoidance":{"name":"reno_ecn"}}}"#,
+                "ecn_profile: gst has no CE codepoint, which the receiver of classic ECN is to repeat; \
+                 choose rfc3168 or sce",
+            ),
+            (r#"{"ack_every":0}"#, "ack_every: 0 is out of range; give a number from 1 to 1000"),
+            (
                 r#"{"cc":{"congestion_avoidance":{"name":"rneo"}}}"#,
-                r#"cc.congestion_avoidance.name: unknown algorithm "rneo"; did you mean "reno"? known: reno, dctcp"#,
+                r#"cc.congestion_avoidance.name: unknown algorithm "rneo"; did you mean "reno"? known: reno, reno_ecn, dctcp, d2tcp, l2tcp"#,
             ),
         ] {
             assert_eq!(message(json), want);
         }
         assert!(message(r#"{"rwind":1}"#).starts_with("unknown field `rwind`"));
-        assert!(message(r#"{"recovery":"sack"}"#).contains("expected `reno` or `newreno`"));
+        assert!(message(r#"{"recovery":"fack"}"#).contains("expected one of `reno`, `newreno`, `sack`"));
     }
 }

@@ -15,6 +15,9 @@ impl Codepoint {
     /// Not capable of ECN: never marked, in every profile.
     pub const NOT_ECT: Self = Self(0b00);
 
+    /// Congestion experienced, in the profiles that keep RFC3168's mark (all but `gst`).
+    pub const CE: Self = Self(0b11);
+
     /// The low two bits of `bits`.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 0b11)
@@ -51,6 +54,11 @@ impl EcnProfile {
             Self::Gst => Codepoint(0b11),
             Self::Rfc3168 | Self::Sce => Codepoint(0b10),
         }
+    }
+
+    /// Whether the strong mark is RFC3168's CE, so that a receiver knows it without knowing the profile.
+    pub const fn marks_with_ce(self) -> bool {
+        matches!(self, Self::Rfc3168 | Self::Sce)
     }
 
     /// Whether the profile can carry the lower of the two levels.

@@ -1,7 +1,8 @@
 //! Puts a byte stream back in order.
 //!
-//! Invariants: pieces are sorted, apart from each other and above `next`; at most `max_pieces` of them are kept,
-//! and nothing beyond `next + window_bytes`.
+//! Invariant: what is kept lies above `next`, in at most `max_pieces` pieces, and nothing beyond `next + window_bytes`.
+
+use crate::ranges::{Inserted, RangeSet};
 
 /// What became of a range of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,14 +22,13 @@ pub(crate) enum Insert {
 pub(crate) struct Reassembly {
     next: u64,
     window_bytes: u64,
-    max_pieces: usize,
-    /// Half-open ranges above `next`.
-    pieces: Vec<(u64, u64)>,
+    /// What came above `next`.
+    pieces: RangeSet,
 }
 
 impl Reassembly {
-    pub(crate) fn new(window_bytes: u64, max_pieces: usize) -> Self {
-        Self { next: 0, window_bytes, max_pieces, pieces: Vec::new() }
+    pub(crate) const fn new(window_bytes: u64, max_pieces: usize) -> Self {
+        Self { next: 0, window_bytes, pieces: RangeSet::new(max_pieces) }
     }
 
     /// The next byte expected.
@@ -38,12 +38,22 @@ impl Reassembly {
 
     /// The highest byte received, plus one.
     pub(crate) fn highest(&self) -> u64 {
-        self.pieces.last().map_or(self.next, |piece| piece.1)
+        self.pieces.end().unwrap_or(self.next)
     }
 
     /// Bytes kept out of order.
     pub(crate) fn kept_bytes(&self) -> u64 {
-        self.pieces.iter().map(|(start, end)| end - start).sum()
+        self.pieces.count()
+    }
+
+    /// Whether bytes are kept out of order.
+    pub(crate) fn has_holes(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
+    /// The piece kept out of order that holds the byte at `position`.
+    pub(crate) fn piece_at(&self, position: u64) -> Option<(u64, u64)> {
+        self.pieces.containing(position)
     }
 
     /// Takes the bytes from `start` to `end`, an empty range is a duplicate.
@@ -54,38 +64,23 @@ impl Reassembly {
         if end - self.next > self.window_bytes {
             return Insert::Refused;
         }
-        if start <= self.next { self.advance(end) } else { self.keep(start, end) }
+        if start <= self.next {
+            return self.advance(end);
+        }
+        match self.pieces.insert(start, end) {
+            Inserted::New => Insert::Kept,
+            Inserted::Known => Insert::Duplicate,
+            Inserted::Full => Insert::Refused,
+        }
     }
 
     fn advance(&mut self, end: u64) -> Insert {
         let before = self.next;
-        self.next = end;
-        // Pieces lie apart, so only the last one that `end` reaches can stand out above it.
-        let reached = self.pieces.partition_point(|piece| piece.0 <= end);
-        for (_, piece_end) in self.pieces.drain(..reached) {
-            self.next = self.next.max(piece_end);
-        }
+        // Pieces lie apart, so only the one that `end` reaches can stand out above it.
+        let reached = self.pieces.iter().take_while(|piece| piece.0 <= end).last();
+        self.next = reached.map_or(end, |piece| piece.1.max(end));
+        self.pieces.remove_below(self.next);
         Insert::Advanced(self.next - before)
-    }
-
-    fn keep(&mut self, start: u64, end: u64) -> Insert {
-        // Pieces that touch [start, end): those that end at or after start and begin at or before end.
-        let first = self.pieces.partition_point(|piece| piece.1 < start);
-        let last = self.pieces.partition_point(|piece| piece.0 <= end);
-        if first == last {
-            if self.pieces.len() >= self.max_pieces {
-                return Insert::Refused;
-            }
-            self.pieces.insert(first, (start, end));
-            return Insert::Kept;
-        }
-        let merged = (start.min(self.pieces[first].0), end.max(self.pieces[last - 1].1));
-        if last - first == 1 && self.pieces[first] == merged {
-            return Insert::Duplicate;
-        }
-        self.pieces[first] = merged;
-        self.pieces.drain(first + 1..last);
-        Insert::Kept
     }
 }
 

@@ -1,20 +1,22 @@
 //! The window sender: sliding window, loss recovery and timer of one flow (spec 2; RFC5681, RFC6582, RFC6298).
 //!
 //! The congestion controller decides how large the window is, this file when data leaves and when it is lost.
-//! SACK and limited transmit are absent on purpose (spec 2.3): they change incast results strongly. They would
-//! enter in [`WindowSender::on_duplicate`].
+//! SACK and limited transmit are off by default (spec 2.3): they change incast results strongly. With SACK nothing is
+//! taken back after a timeout: `snd_nxt` stays, and [`Scoreboard`] says which segments to send again.
 //!
 //! Invariants:
 //! - `snd_una <= snd_nxt <= snd_max <= flow_end`, and `snd_nxt - snd_una` is at most the receiver window;
+//! - a segment that the receiver reported is not sent again, unless the receiver turns out to have given it up;
 //! - the timer runs exactly while data is outstanding; a timer call at a wrong time changes nothing.
 
-use p4cc_cc::{AckSample, ConfigError, Controller, Mark, Phase, Reaction};
+use p4cc_cc::{AckSample, ConfigError, Controller, Echo, FlowProgress, Mark, Phase, Reaction};
 use p4cc_units::{Span, Time};
 
 use crate::actions::{Action, Actions, Event, IgnoredAck, Segment};
 use crate::config::{Recovery, SenderConfig};
 use crate::rtt::RttEstimator;
-use crate::{AckFields, Codepoint, EcnProfile, seq};
+use crate::scoreboard::Scoreboard;
+use crate::{AckFields, Codepoint, EcnProfile, SackBlocks, seq};
 
 /// Life of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +71,11 @@ pub struct WindowSender {
     rwnd_segments: u64,
     dupthresh: u32,
     recovery: Recovery,
+    limited_transmit: bool,
     profile: Option<EcnProfile>,
     data_codepoint: Codepoint,
+    /// The receiver is to repeat marks, and repetitions are not capable (RFC3168).
+    echo_until_cwr: bool,
     controller: Controller,
     rtt: RttEstimator,
     state: State,
@@ -78,10 +83,14 @@ pub struct WindowSender {
     flow_end: u64,
     /// One past the last byte that the application has given so far; `u64::MAX` when it gave all at the start.
     supplied: u64,
+    /// When the flow ought to be complete.
+    flow_deadline: Option<Time>,
     snd_una: u64,
     snd_nxt: u64,
     snd_max: u64,
     dupacks: u32,
+    /// With SACK only.
+    scoreboard: Option<Scoreboard>,
     fast_recovery: Option<FastRecovery>,
     /// No second fast retransmit until an ACK above this byte (RFC6582); none before the first loss.
     recover: Option<u64>,
@@ -108,22 +117,28 @@ impl WindowSender {
         let controller = config.controller()?;
         // A sender that does not read marks is not capable of ECN, whatever the network speaks.
         let profile = config.ecn_profile.filter(|_| controller.switch_needs().reads_marks());
+        let has_sack = config.recovery == Recovery::Sack;
         Ok(Self {
             mss_bytes: u64::from(config.mss_bytes),
             rwnd_segments: u64::from(config.rwnd),
             dupthresh: config.dupthresh,
             recovery: config.recovery,
+            limited_transmit: config.limited_transmit,
             profile,
             data_codepoint: profile.map_or(Codepoint::NOT_ECT, EcnProfile::unmarked),
+            echo_until_cwr: profile.is_some() && controller.echo() == Echo::UntilCwr,
             controller,
             rtt: RttEstimator::new(config.rto_bounds()),
             state: State::Idle,
             flow_end: flow_bytes.unwrap_or(u64::MAX),
             supplied: u64::MAX,
+            flow_deadline: None,
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
             dupacks: 0,
+            scoreboard: has_sack
+                .then(|| Scoreboard::new(config.dupthresh, config.mss_bytes, config.rwnd as usize)),
             fast_recovery: None,
             recover: None,
             resent_below: 0,
@@ -154,6 +169,11 @@ impl WindowSender {
         }
     }
 
+    /// Says when the flow ought to be complete; algorithms that know of deadlines take it into account.
+    pub fn set_deadline(&mut self, deadline: Time) {
+        self.flow_deadline = Some(deadline);
+    }
+
     /// Starts the flow; a second call changes nothing.
     pub fn start(&mut self, now: Time, out: &mut Actions) {
         if self.state != State::Idle {
@@ -173,28 +193,49 @@ impl WindowSender {
             Ok(ack) => ack,
             Err(why) => return out.report(Event::AckIgnored(why)),
         };
-        let sample = self.sample(now, ack, fields);
         let is_new = ack > self.snd_una;
+        let sample = self.sample(now, ack, fields);
+        if let Some(rtt) = sample.rtt {
+            self.rtt.sample(rtt);
+        }
         self.snd_una = ack;
         // After a timeout an ACK may jump over data that is still to be sent again.
         self.snd_nxt = self.snd_nxt.max(ack);
+        let is_news = self.take_reports(&fields.sack);
         if is_new {
-            if let Some(rtt) = sample.rtt {
-                self.rtt.sample(rtt);
-            }
             self.rtt.reset_backoff();
         }
-        if self.controller.on_ack(&AckSample { snd_nxt: self.snd_nxt, ..sample }, out) == Reaction::Cut {
+        let sample = AckSample { snd_nxt: self.send_point(), srtt: self.rtt.srtt(), ..sample };
+        if self.controller.on_ack(&sample, out) == Reaction::Cut {
             self.cwr_pending = true;
         }
         if is_new {
             self.on_new_ack(now, sample.new_segments, out);
-        } else {
+        } else if is_news {
             self.on_duplicate(now, out);
         }
         if self.state == State::Active {
             self.send_allowed(now, out);
         }
+    }
+
+    /// Notes what the receiver reports; tells whether a duplicate with these blocks counts as one: with SACK it must say
+    /// something new (RFC6675 2, "duplicate acknowledgment").
+    fn take_reports(&mut self, blocks: &SackBlocks) -> bool {
+        let (una, nxt) = (self.snd_una, self.snd_nxt);
+        let Some(board) = &mut self.scoreboard else { return true };
+        board.advance(una);
+        let mut is_news = false;
+        for (start, end) in blocks.as_slice() {
+            if let (Some(start), Some(end)) = (seq::unwrap(*start, una), seq::unwrap(*end, una))
+                && una < start
+                && start < end
+                && end <= nxt
+            {
+                is_news |= board.report(start, end);
+            }
+        }
+        is_news
     }
 
     /// The 64-bit position of an ACK that may change something.
@@ -221,6 +262,17 @@ impl WindowSender {
             snd_nxt: self.snd_nxt,
             mark: self.profile.map_or(Mark::None, |profile| profile.mark(fields.ecn_echo)),
             rtt: rtt_ns.map(Span::from_ns),
+            srtt: None,
+            flow: self.progress(),
+        }
+    }
+
+    fn progress(&self) -> FlowProgress {
+        let left_bytes = (self.flow_end != u64::MAX).then(|| self.flow_end - self.snd_max);
+        FlowProgress {
+            sent_segments: self.segments(self.snd_max),
+            segments_left: left_bytes.map(|bytes| bytes as f64 / self.mss_bytes as f64),
+            deadline: self.flow_deadline,
         }
     }
 
@@ -251,9 +303,11 @@ impl WindowSender {
     ) -> bool {
         let covers_all = self.recover.is_none_or(|recover| self.snd_una >= recover);
         match self.recovery {
-            Recovery::Reno => {
+            // With SACK the window needs no care and the timer follows RFC6298 throughout.
+            Recovery::Sack if !covers_all => true,
+            Recovery::Reno | Recovery::Sack => {
                 self.fast_recovery = None;
-                self.controller.on_recovery_exit_reno(out);
+                self.controller.on_recovery_exit(out);
                 true
             }
             Recovery::NewReno if covers_all => {
@@ -275,18 +329,42 @@ impl WindowSender {
     fn on_duplicate(&mut self, now: Time, out: &mut Actions) {
         self.dupacks = self.dupacks.saturating_add(1);
         if self.fast_recovery.is_some() {
-            self.controller.on_recovery_duplicate();
+            if self.scoreboard.is_none() {
+                self.controller.on_recovery_duplicate();
+            }
             return;
         }
-        // Spec 2.3: "third duplicate ACK, and ack > recover (RFC6582 guard)".
-        let guard = self.recover.is_none_or(|recover| self.snd_una > recover);
-        if self.dupacks == self.dupthresh && guard {
-            self.fast_retransmits += 1;
-            out.report(Event::FastRetransmit { seq: self.snd_una });
-            self.controller.on_fast_retransmit(self.flight_segments(), self.dupthresh, out);
-            self.fast_recovery = Some(FastRecovery { partial_seen: false });
-            self.recover = Some(self.snd_max);
-            self.send_segment(self.snd_una, now, out);
+        let (is_lost, guard) = match &self.scoreboard {
+            // Spec 2.3: "third duplicate ACK, and ack > recover (RFC6582 guard)".
+            None => {
+                (self.dupacks == self.dupthresh, self.recover.is_none_or(|recover| self.snd_una > recover))
+            }
+            // RFC6675 5 (1) and (2), and 5.1: not before what was outstanding at a timeout is acknowledged.
+            Some(board) => (
+                self.dupacks >= self.dupthresh || board.is_lost(self.snd_una),
+                self.recover.is_none_or(|recover| self.snd_una >= recover),
+            ),
+        };
+        if is_lost && guard {
+            self.start_fast_recovery(now, out);
+        }
+    }
+
+    fn start_fast_recovery(&mut self, now: Time, out: &mut Actions) {
+        self.fast_retransmits += 1;
+        out.report(Event::FastRetransmit { seq: self.snd_una });
+        // With SACK the scoreboard knows what has left the network; otherwise the duplicates do.
+        let left = if self.scoreboard.is_some() { 0 } else { self.dupthresh };
+        self.controller.on_fast_retransmit(self.flight_segments(), left, out);
+        self.fast_recovery = Some(FastRecovery { partial_seen: false });
+        self.recover = Some(self.snd_max);
+        let whole = (self.snd_una, self.snd_una + self.segment_len(self.snd_una));
+        let first = match &mut self.scoreboard {
+            Some(board) => board.start_recovery(self.snd_una, self.snd_nxt),
+            None => Some(whole),
+        };
+        if let Some((start, end)) = first {
+            self.send_bytes(start, end - start, now, out);
         }
     }
 
@@ -310,7 +388,10 @@ impl WindowSender {
         self.recover = Some(self.snd_max);
         self.fast_recovery = None;
         self.dupacks = 0;
-        self.snd_nxt = self.snd_una;
+        match &mut self.scoreboard {
+            Some(board) => board.on_timeout(self.snd_una, self.snd_nxt),
+            None => self.snd_nxt = self.snd_una,
+        }
         self.rtt.back_off();
         self.deadline = None;
         self.send_allowed(now, out);
@@ -322,18 +403,74 @@ impl WindowSender {
     /// last acknowledged one plus the integer part of the window); RFC5681 3.1 bounds the same flight by
     /// min(cwnd, rwnd). A window grows to the next segment only when its real value reaches it.
     fn send_allowed(&mut self, now: Time, out: &mut Actions) {
-        let window = self.controller.window().whole_segments().min(self.rwnd_segments);
-        while self.snd_nxt < self.sendable_end() && self.flight_segments() < window && self.fits_bytes() {
-            let len = self.send_segment(self.snd_nxt, now, out);
-            self.snd_nxt += len;
-            self.snd_max = self.snd_max.max(self.snd_nxt);
+        let repairs = self.fast_recovery.is_some()
+            || self.scoreboard.as_ref().is_some_and(|board| board.repairs_timeout(self.snd_una));
+        if repairs && self.scoreboard.is_some() {
+            return self.send_by_scoreboard(now, out);
         }
+        let window = self.controller.window().whole_segments() + self.limited_segments();
+        while self.may_send_next() && self.flight_segments() < window {
+            self.send_next(now, out);
+        }
+    }
+
+    /// Segments that may leave beyond the window for duplicates that are not enough for a loss (RFC3042, spec 2.3).
+    fn limited_segments(&self) -> u64 {
+        if self.limited_transmit && self.fast_recovery.is_none() && self.snd_nxt == self.snd_max {
+            u64::from(self.dupacks.min(self.dupthresh - 1))
+        } else {
+            0
+        }
+    }
+
+    /// RFC6675: while fewer segments are in the network than the window allows, sends by the order of NextSeg.
+    fn send_by_scoreboard(&mut self, now: Time, out: &mut Actions) {
+        let window = self.controller.window().whole_segments().min(self.rwnd_segments);
+        let Some(board) = &self.scoreboard else { return };
+        let mut pipe = board.pipe(self.snd_una, self.snd_nxt).div_ceil(self.mss_bytes);
+        while pipe < window {
+            let (nxt, may_send_next, is_fast) =
+                (self.snd_nxt, self.may_send_next(), self.fast_recovery.is_some());
+            let Some(board) = &mut self.scoreboard else { return };
+            let again = match board.take_lost(nxt) {
+                None if may_send_next => {
+                    self.send_next(now, out);
+                    pipe += 1;
+                    continue;
+                }
+                None if is_fast => board.take_hole(nxt).or_else(|| board.take_rescue(nxt)),
+                lost => lost,
+            };
+            let Some((start, end)) = again else { return };
+            self.send_bytes(start, end - start, now, out);
+            pipe += 1;
+        }
+    }
+
+    /// Whether there is a segment to send at `snd_nxt` and the receiver has room for it.
+    fn may_send_next(&self) -> bool {
+        let in_window = self.segments(self.snd_nxt) - self.segments(self.snd_una) < self.rwnd_segments;
+        self.snd_nxt < self.sendable_end() && in_window && self.fits_bytes()
+    }
+
+    /// Sends the segment at `snd_nxt`.
+    fn send_next(&mut self, now: Time, out: &mut Actions) {
+        self.snd_nxt += self.send_segment(self.snd_nxt, now, out);
+        self.snd_max = self.snd_max.max(self.snd_nxt);
     }
 
     /// Puts the segment that starts at `seq` on the wire and returns its length; moves no pointer.
     fn send_segment(&mut self, seq: u64, now: Time, out: &mut Actions) -> u64 {
         let len = self.segment_len(seq);
+        self.send_bytes(seq, len, now, out);
+        len
+    }
+
+    /// Puts `len` bytes from `seq`, at most a segment, on the wire; moves no pointer.
+    fn send_bytes(&mut self, seq: u64, len: u64, now: Time, out: &mut Actions) {
         let retransmit = seq < self.snd_max;
+        // Retransmissions are capable too, as in DCTCP: their marks count like any other. RFC3168 has them not.
+        let is_capable = !(retransmit && self.echo_until_cwr);
         if retransmit {
             self.retransmitted_segments += 1;
             self.resent_below = self.resent_below.max(seq + len);
@@ -342,17 +479,17 @@ impl WindowSender {
             seq,
             // A segment is at most the largest payload, far below 2^32.
             len: len as u32,
-            // Retransmissions are capable too, as in DCTCP: their marks count like any other.
-            ecn: self.data_codepoint,
+            ecn: if is_capable { self.data_codepoint } else { Codepoint::NOT_ECT },
             retransmit,
             cwr: !retransmit && core::mem::take(&mut self.cwr_pending),
             fin: seq + len == self.flow_end,
+            sack_permitted: self.scoreboard.is_some(),
+            echo_until_cwr: self.echo_until_cwr,
         }));
         if self.deadline.is_none() {
             // RFC6298 5.1: sending starts the timer if it is not running.
             self.restart_timer(now, out);
         }
-        len
     }
 
     fn restart_timer(&mut self, now: Time, out: &mut Actions) {
@@ -401,8 +538,14 @@ impl WindowSender {
         self.flow_end.min(self.supplied)
     }
 
-    const fn flight_segments(&self) -> u64 {
-        self.segments(self.snd_nxt) - self.segments(self.snd_una)
+    /// Segments sent, and after a timeout sent again, that are not acknowledged; with SACK the reported ones included.
+    fn flight_segments(&self) -> u64 {
+        self.segments(self.send_point()) - self.segments(self.snd_una)
+    }
+
+    /// The next byte to send in the order of the flow: after a timeout the first that was not sent again yet.
+    fn send_point(&self) -> u64 {
+        self.scoreboard.as_ref().map_or(self.snd_nxt, |board| board.send_point(self.snd_una, self.snd_nxt))
     }
 
     /// Whether every byte is acknowledged.

@@ -48,7 +48,7 @@ pub enum DecodeError {
     /// A packet type that has no meaning.
     #[error("packet type {0} is not assigned")]
     UnknownType(u8),
-    /// An extension of no type with a length, or of a type without one.
+    /// An extension whose type cannot have its length.
     #[error("extension type {kind} with a length of {len} B")]
     BadExtension {
         /// The type code.
@@ -76,7 +76,9 @@ pub enum EncodeError {
     #[error("the IPv4 packet would be {0} B, at most 65535 B fit; lower the segment size")]
     TooLong(usize),
     /// An extension longer than its 8-bit length, or type and bytes that contradict each other.
-    #[error("extension type {kind} with {len} B; type 0 has none, every other 1 to 255 B")]
+    #[error(
+        "extension type {kind} with {len} B; type 0 has none, 5 (SACK) 8 to 32 B in steps of 8, others 1 to 255 B"
+    )]
     BadExtension {
         /// The type code.
         kind: u8,

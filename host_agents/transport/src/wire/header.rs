@@ -21,7 +21,7 @@ use p4cc_units::Time;
 
 use super::error::DecodeError;
 use super::{TRANSPORT_LEN, VERSION};
-use crate::{AckFields, Codepoint, DataFields, Segment, seq};
+use crate::{AckFields, Codepoint, DataFields, SackBlocks, Segment, seq};
 
 /// What a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -50,17 +50,25 @@ pub struct Flags {
     pub retransmit: bool,
     /// The sender has cut its window for marks.
     pub cwr: bool,
+    /// The sender reads SACK blocks in ACKs.
+    pub sack_permitted: bool,
+    /// The receiver is to repeat a mark until CWR (RFC3168).
+    pub echo_until_cwr: bool,
 }
 
 impl Flags {
     const FIN: u8 = 0x01;
     const RETRANSMIT: u8 = 0x02;
     const CWR: u8 = 0x04;
+    const SACK_PERMITTED: u8 = 0x08;
+    const ECHO_UNTIL_CWR: u8 = 0x10;
 
     const fn bits(self) -> u8 {
         (if self.fin { Self::FIN } else { 0 })
             | (if self.retransmit { Self::RETRANSMIT } else { 0 })
             | (if self.cwr { Self::CWR } else { 0 })
+            | (if self.sack_permitted { Self::SACK_PERMITTED } else { 0 })
+            | (if self.echo_until_cwr { Self::ECHO_UNTIL_CWR } else { 0 })
     }
 
     /// Bits without a meaning yet are ignored, so that a later sender may use them.
@@ -69,6 +77,8 @@ impl Flags {
             fin: bits & Self::FIN != 0,
             retransmit: bits & Self::RETRANSMIT != 0,
             cwr: bits & Self::CWR != 0,
+            sack_permitted: bits & Self::SACK_PERMITTED != 0,
+            echo_until_cwr: bits & Self::ECHO_UNTIL_CWR != 0,
         }
     }
 }
@@ -104,9 +114,11 @@ impl ExtensionType {
     pub const RATE_REQUEST: Self = Self(3);
     /// Reserved: congestion notification.
     pub const CNP: Self = Self(4);
+    /// Selective acknowledgement: one to four blocks of two 32-bit positions (RFC2018).
+    pub const SACK: Self = Self(5);
 }
 
-/// An extension: its type and its bytes, which this crate does not interpret.
+/// An extension: its type and its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Extension<'a> {
     /// What the bytes are.
@@ -121,7 +133,16 @@ impl Extension<'_> {
 
     /// Whether type and length agree and the length fits its field.
     pub(super) const fn is_valid(&self) -> bool {
-        (self.kind.0 == 0) == self.bytes.is_empty() && self.bytes.len() <= u8::MAX as usize
+        is_valid_extension(self.kind, self.bytes.len())
+    }
+}
+
+/// Whether an extension of this type can have this length.
+const fn is_valid_extension(kind: ExtensionType, len: usize) -> bool {
+    match kind {
+        ExtensionType::NONE => len == 0,
+        ExtensionType::SACK => SackBlocks::is_length_valid(len),
+        _ => len > 0 && len <= u8::MAX as usize,
     }
 }
 
@@ -155,7 +176,13 @@ impl Header {
     pub fn data(flow_id: u32, class: TrafficClass, segment: &Segment, now: Time) -> Option<Self> {
         Some(Self {
             kind: PacketKind::Data,
-            flags: Flags { fin: segment.fin, retransmit: segment.retransmit, cwr: segment.cwr },
+            flags: Flags {
+                fin: segment.fin,
+                retransmit: segment.retransmit,
+                cwr: segment.cwr,
+                sack_permitted: segment.sack_permitted,
+                echo_until_cwr: segment.echo_until_cwr,
+            },
             class,
             ecn_echo: Codepoint::NOT_ECT,
             flow_id,
@@ -167,7 +194,8 @@ impl Header {
         })
     }
 
-    /// The header of an ACK that leaves at `now`; its packet is never capable of ECN.
+    /// The header of an ACK that leaves at `now`; its packet is never capable of ECN, and carries the SACK blocks as its
+    /// extension.
     pub fn ack(flow_id: u32, class: TrafficClass, fields: &AckFields, now: Time) -> Self {
         Self {
             kind: PacketKind::Ack,
@@ -189,14 +217,22 @@ impl Header {
             seq: self.seq,
             len: u32::from(self.payload_len),
             fin: self.flags.fin,
+            cwr: self.flags.cwr,
+            sack_permitted: self.flags.sack_permitted,
+            echo_until_cwr: self.flags.echo_until_cwr,
             ecn,
             timestamp_ns: self.timestamp_ns,
         }
     }
 
-    /// What an ACK says to the sender.
-    pub const fn ack_fields(&self) -> AckFields {
-        AckFields { ack: self.ack, ecn_echo: self.ecn_echo, timestamp_echo_ns: self.timestamp_echo_ns }
+    /// What an ACK with this extension says to the sender.
+    pub fn ack_fields(&self, extension: &Extension<'_>) -> AckFields {
+        AckFields {
+            ack: self.ack,
+            ecn_echo: self.ecn_echo,
+            timestamp_echo_ns: self.timestamp_echo_ns,
+            sack: SackBlocks::from_wire(extension),
+        }
     }
 
     pub(super) fn write(&self, extension: &Extension<'_>, ext_len: u8, out: &mut [u8; TRANSPORT_LEN]) {
@@ -232,7 +268,7 @@ impl Header {
         let (timestamp_ns, rest) = take_u64(rest);
         let (timestamp_echo_ns, _) = take_u64(rest);
         let [len_high, len_low, ext_len, _reserved] = lengths.to_be_bytes();
-        if (ext_type == 0) != (ext_len == 0) {
+        if !is_valid_extension(ExtensionType(ext_type), usize::from(ext_len)) {
             return Err(DecodeError::BadExtension { kind: ext_type, len: ext_len });
         }
         let header = Self {

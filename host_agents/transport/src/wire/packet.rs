@@ -6,7 +6,7 @@ use super::error::{DecodeError, EncodeError};
 use super::header::{Extension, Header};
 use super::ip::checksum;
 use super::{ETHERNET_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
-use crate::Codepoint;
+use crate::{AckFields, Codepoint};
 
 /// Initial time to live.
 const TTL: u8 = 64;
@@ -58,6 +58,17 @@ impl<'a> Packet<'a> {
     ) -> Self {
         let src_port = source_port(header.flow_id);
         Self { dst_mac, src_mac, src, dst, ecn, ttl: TTL, src_port, header, extension: Extension::NONE }
+    }
+
+    /// The same packet with an extension.
+    #[must_use]
+    pub const fn with_extension(self, extension: Extension<'a>) -> Self {
+        Self { extension, ..self }
+    }
+
+    /// What an ACK says to the sender.
+    pub fn ack_fields(&self) -> AckFields {
+        self.header.ack_fields(&self.extension)
     }
 
     /// Bytes from the Ethernet header to the end of the extension.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use p4cc_cc::Mark;
-use p4cc_transport::wire::{Header, TrafficClass};
+use p4cc_transport::wire::{Extension, Header, TrafficClass};
 use p4cc_transport::{Action, Actions, EcnProfile, Receiver, Segment, SenderConfig, WindowSender};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
@@ -76,7 +76,7 @@ impl Incast {
     fn new(config: &SenderConfig, senders: usize, buffer_pkts: usize, k: usize, seed: u64) -> Self {
         let host = || Host {
             sender: WindowSender::new(config, Some(SRU_BYTES)).expect("a valid configuration"),
-            receiver: Receiver::new(config.rwnd, config.mss_bytes),
+            receiver: Receiver::new(&config.receiver()),
             nic_free: Time::ZERO,
         };
         let mut incast = Self {
@@ -118,7 +118,8 @@ impl Incast {
                 Happening::Start(flow) => self.hosts[flow].sender.start(now, &mut actions),
                 Happening::Timer(flow) => self.hosts[flow].sender.on_timer(now, &mut actions),
                 Happening::AtSender(flow, header) => {
-                    self.hosts[flow].sender.on_ack(now, &header.ack_fields(), &mut actions);
+                    let fields = header.ack_fields(&Extension::NONE);
+                    self.hosts[flow].sender.on_ack(now, &fields, &mut actions);
                 }
                 Happening::AtQueue(flow, header) => self.enqueue(flow, header),
                 Happening::Sent => self.sent(),
@@ -186,7 +187,7 @@ impl Incast {
     }
 
     fn acknowledge(&mut self, flow: usize, header: &Header) {
-        let receipt = self.hosts[flow].receiver.on_data(&header.data_fields(header.ecn_echo));
+        let receipt = self.hosts[flow].receiver.on_data(self.now, &header.data_fields(header.ecn_echo));
         for ack in &receipt.acks {
             let ack = Header::ack(flow as u32, TrafficClass::default(), ack, self.now);
             let crossing = LINK.time_to_send(Bytes(ACK_BYTES)) + PROPAGATION;

@@ -3,5 +3,6 @@
 mod incast;
 mod pair;
 mod properties;
+mod recovery;
 mod traces;
 mod wire;

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use p4cc_cc::Mark;
 use p4cc_transport::wire::{Header, Packet, TrafficClass, rewrite_ecn_bits};
 use p4cc_transport::{
-    Action, Actions, Codepoint, EcnProfile, Event, Receiver, SenderConfig, Snapshot, WindowSender,
+    AckFields, Action, Actions, Codepoint, EcnProfile, Event, Receiver, SenderConfig, Snapshot, WindowSender,
 };
 use p4cc_units::{Span, Time};
 
@@ -38,6 +38,7 @@ enum Arrival {
     Data(Vec<u8>, usize),
     Ack(Vec<u8>),
     Timer,
+    ReceiverTimer,
 }
 
 /// Two ends and what lies between them.
@@ -47,8 +48,9 @@ pub struct Pair<F> {
     pub now: Time,
     /// Bytes that the receiver delivered in order.
     pub delivered_bytes: u64,
-    /// How often the sender said that it was done.
+    /// How often the sender said that it was done, and when it last did.
     pub completions: u32,
+    pub completed: Time,
     /// One line for each thing that happened.
     pub trace: String,
     profile: Option<EcnProfile>,
@@ -57,7 +59,9 @@ pub struct Pair<F> {
     fate: F,
     ack_fate: Box<dyn FnMut(u64) -> Fate>,
     sent: u64,
-    acks_sent: u64,
+    pub acks_sent: u64,
+    /// What the receiver reported and the sender has read, by position; a segment in it must not be sent again.
+    pub sacked: Vec<(u64, u64)>,
     queue: BTreeMap<(Time, u64), Arrival>,
     next_event: u64,
     actions: Actions,
@@ -71,10 +75,11 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
     pub fn new(config: &SenderConfig, flow_bytes: u64, fate: F) -> Self {
         Self {
             sender: WindowSender::new(config, Some(flow_bytes)).expect("a valid configuration"),
-            receiver: Receiver::new(config.rwnd, config.mss_bytes),
+            receiver: Receiver::new(&config.receiver()),
             now: Time::ZERO,
             delivered_bytes: 0,
             completions: 0,
+            completed: Time::ZERO,
             trace: String::new(),
             profile: config.ecn_profile,
             mss_bytes: u64::from(config.mss_bytes),
@@ -82,6 +87,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             ack_fate: Box::new(|_| FINE),
             sent: 0,
             acks_sent: 0,
+            sacked: Vec::new(),
             queue: BTreeMap::new(),
             next_event: 0,
             actions: Actions::new(),
@@ -118,9 +124,21 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
                 Arrival::Data(bytes, payload) => self.data_arrives(&bytes, payload),
                 Arrival::Ack(bytes) => {
                     let packet = Packet::decode(&bytes, 0).expect("our own ACK");
-                    self.sender.on_ack(at, &packet.header.ack_fields(), &mut self.actions);
+                    let fields = packet.ack_fields();
+                    // The flows of these tests are shorter than the wire's sequence numbers. An ACK that was overtaken
+                    // is not read.
+                    if u64::from(fields.ack) >= self.sender.snapshot().snd_una {
+                        let blocks = fields.sack.as_slice().iter();
+                        self.sacked.extend(blocks.map(|block| (u64::from(block.0), u64::from(block.1))));
+                    }
+                    self.sender.on_ack(at, &fields, &mut self.actions);
                 }
                 Arrival::Timer => self.sender.on_timer(at, &mut self.actions),
+                Arrival::ReceiverTimer => {
+                    if let Some(ack) = self.receiver.on_timer(at) {
+                        self.send_ack(&ack);
+                    }
+                }
             }
             self.carry_out();
         }
@@ -141,18 +159,26 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
 
     fn data_arrives(&mut self, bytes: &[u8], payload: usize) {
         let packet = Packet::decode(bytes, payload).expect("our own data");
-        let receipt = self.receiver.on_data(&packet.header.data_fields(packet.ecn));
+        let receipt = self.receiver.on_data(self.now, &packet.header.data_fields(packet.ecn));
         self.delivered_bytes += receipt.delivered_bytes;
         for ack in &receipt.acks {
-            let header = Header::ack(FLOW_ID, CLASS, ack, self.now);
-            let fate = (self.ack_fate)(self.acks_sent);
-            self.acks_sent += 1;
-            let mut bytes = Vec::new();
-            let packet = Packet::new(RECEIVER, SENDER, Codepoint::NOT_ECT, header);
-            packet.encode(&mut bytes).expect("an ACK fits");
-            if let Fate::Arrive(delay, _) = fate {
-                self.schedule(self.now + delay, Arrival::Ack(bytes));
-            }
+            self.send_ack(ack);
+        }
+        if let Some(deadline) = self.receiver.deadline() {
+            self.schedule(deadline, Arrival::ReceiverTimer);
+        }
+    }
+
+    fn send_ack(&mut self, ack: &AckFields) {
+        let header = Header::ack(FLOW_ID, CLASS, ack, self.now);
+        let fate = (self.ack_fate)(self.acks_sent);
+        self.acks_sent += 1;
+        let (mut bytes, blocks) = (Vec::new(), ack.sack.to_wire());
+        let packet =
+            Packet::new(RECEIVER, SENDER, Codepoint::NOT_ECT, header).with_extension(blocks.extension());
+        packet.encode(&mut bytes).expect("an ACK fits");
+        if let Fate::Arrive(delay, _) = fate {
+            self.schedule(self.now + delay, Arrival::Ack(bytes));
         }
     }
 
@@ -162,6 +188,9 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
         for action in actions.actions() {
             match *action {
                 Action::Send(segment) => {
+                    let range = (segment.seq, segment.seq + u64::from(segment.len));
+                    let reported = self.sacked.iter().find(|block| block.0 <= range.0 && range.1 <= block.1);
+                    assert_eq!(reported, None, "{range:?} is sent again though it was reported");
                     let header = Header::data(FLOW_ID, CLASS, &segment, self.now).expect("a short segment");
                     let mut bytes = Vec::new();
                     let packet = Packet::new(SENDER, RECEIVER, segment.ecn, header);
@@ -177,7 +206,10 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
                 }
                 Action::SetTimer(at) => self.schedule(at, Arrival::Timer),
                 Action::CancelTimer => {}
-                Action::Complete => self.completions += 1,
+                Action::Complete => {
+                    self.completions += 1;
+                    self.completed = self.now;
+                }
             }
         }
         self.actions = actions;

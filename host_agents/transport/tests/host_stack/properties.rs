@@ -1,7 +1,7 @@
 //! Whatever the channel does, every byte arrives once, windows keep their bounds, and nothing panics.
 
 use p4cc_cc::Mark;
-use p4cc_transport::{AckFields, Action, Actions, Codepoint, SenderConfig, WindowSender};
+use p4cc_transport::{AckFields, Action, Actions, Codepoint, SackBlocks, SenderConfig, WindowSender};
 use p4cc_units::{Span, Time};
 use proptest::prelude::*;
 
@@ -22,18 +22,35 @@ fn configs() -> impl Strategy<Value = SenderConfig> {
             r#"{"congestion_avoidance":{"name":"dctcp","cwr_freeze":"on"},"slow_start":{"name":"gst","k":8}}"#
         ),
         Just(r#"{"slow_start":{"name":"gst","k":33,"delta":"literal"}}"#),
+        Just(r#"{"congestion_avoidance":{"name":"d2tcp"},"slow_start":{"name":"gst","k":8}}"#),
+        Just(r#"{"congestion_avoidance":{"name":"l2tcp","s1":5,"s2":20}}"#),
+        Just(
+            r#"{"congestion_avoidance":{"name":"reno_ecn"},"slow_start":{"name":"rfb_ss","rtt_max_ns":300000}}"#
+        ),
+        Just(r#"{"slow_start":{"name":"limited","max_ssthresh":8}}"#),
+        Just(r#"{"slow_start":{"name":"smooth"}}"#),
     ];
-    (cc, any::<bool>(), 1_u32..1_500, 1_u32..12, 1_u32..40, 1_u32..5, 1_u64..2_000).prop_map(
-        |(cc, newreno, mss_bytes, iw, rwnd, dupthresh, rto_min_us)| {
-            let recovery = if newreno { "newreno" } else { "reno" };
+    let recovery = prop_oneof![1 => Just("reno"), 1 => Just("newreno"), 2 => Just("sack")];
+    let numbers = (1_u32..1_500, 1_u32..12, 1_u32..40, 1_u32..5, 1_u64..2_000);
+    (cc, recovery, any::<bool>(), 1_u32..4, numbers, prop::option::of(2_u32..30)).prop_map(
+        |(cc, recovery, limited, ack_every, (mss_bytes, iw, rwnd, dupthresh, rto_min_us), ssthresh0)| {
             let rto_min_ns = rto_min_us * 1_000;
+            let profile = if cc.contains("reno_ecn") { "sce" } else { "gst" };
+            let ssthresh0 = ssthresh0.unwrap_or(1 << 30);
             config(&format!(
-                r#"{{"recovery":"{recovery}","mss_bytes":{mss_bytes},"iw":{iw},"rwnd":{rwnd},
+                r#"{{"recovery":"{recovery}","mss_bytes":{mss_bytes},"iw":{iw},"rwnd":{rwnd},"ssthresh0":{ssthresh0},
                     "dupthresh":{dupthresh},"rto_min_ns":{rto_min_ns},"rto_init_ns":{rto_min_ns},
-                    "rto_max_ns":100000000,"cc":{cc}}}"#
+                    "rto_max_ns":100000000,"limited_transmit":{limited},"ack_every":{ack_every},
+                    "ack_delay_ns":500000,"ecn_profile":"{profile}","cc":{cc}}}"#
             ))
         },
     )
+}
+
+/// Blocks as a broken or hostile receiver might send them.
+fn any_blocks() -> impl Strategy<Value = Vec<(u32, u32)>> {
+    let near = (0_u32..60_000, 0_u32..20_000).prop_map(|(start, len)| (start, start + len));
+    prop::collection::vec(prop_oneof![4 => near, 1 => any::<(u32, u32)>()], 0..=4)
 }
 
 proptest! {
@@ -98,24 +115,28 @@ proptest! {
     #[test]
     fn a_sender_survives_any_ack(
         config in configs(),
-        steps in prop::collection::vec((any::<u32>(), 0_u8..4, any::<u64>(), 0_u8..3, 0_u64..400), 0..200),
+        steps in prop::collection::vec(
+            (any::<u32>(), 0_u8..4, any::<u64>(), 0_u8..3, 0_u64..400, any_blocks()), 0..200,
+        ),
     ) {
         let mut sender = WindowSender::new(&config, None).expect("a valid configuration");
         let (mut actions, mut now) = (Actions::new(), Time::ZERO);
         sender.start(now, &mut actions);
-        for (ack, ecn, timestamp_echo_ns, kind, later_us) in steps {
+        for (ack, ecn, timestamp_echo_ns, kind, later_us, blocks) in steps {
             now += Span::from_us(later_us);
             actions.clear();
             let base = sender.snapshot();
             // Any ACK, one within the flight, or a timer call.
             let near = (base.snd_una + u64::from(ack) % (base.snd_nxt - base.snd_una + 1)) as u32;
             let ack = if kind == 0 { ack } else { near };
-            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns };
+            let mut sack = SackBlocks::NONE;
+            blocks.iter().for_each(|(start, end)| assert!(sack.push(*start, *end)));
+            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack };
             if kind == 2 { sender.on_timer(now, &mut actions) } else { sender.on_ack(now, &fields, &mut actions) }
             let state = sender.snapshot();
             prop_assert!(state.cwnd_segments >= 1.0);
             prop_assert!(state.flight_segments <= u64::from(config.rwnd));
-            prop_assert!(state.flight_segments > 0, "a flow without end always has something in flight");
+            prop_assert!(state.snd_nxt > state.snd_una, "a flow without end always has something in flight");
             prop_assert!(actions.actions().iter().all(|action| *action != Action::Complete));
         }
     }

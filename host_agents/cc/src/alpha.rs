@@ -1,0 +1,171 @@
+//! What DCTCP and the algorithms built on it share: the smoothed share of marked packets, and a cut once per window.
+//!
+//! Invariants: `0 <= alpha <= 1`; at most one cut per window of data; a cut never goes below `cwnd_min`; a loss leaves
+//! alpha alone. Only [`Mark::Kdc`] counts as a mark: the lower level belongs to slow-start modules (spec 6.4).
+
+use crate::config::{ConfigError, Params};
+use crate::registry::{Domain, ParamInfo};
+use crate::{AckSample, CutCause, Event, Mark, Publisher, Window};
+
+pub(crate) const G: ParamInfo = ParamInfo {
+    name: "g",
+    unit: "ratio",
+    summary: "weight of the newest window in alpha",
+    domain: Domain::Number { default: Some(1.0 / 16.0), min: 0.000_1, max: 1.0 },
+    source: "spec 3.3, RFC8257",
+};
+
+pub(crate) const ALPHA0: ParamInfo = ParamInfo {
+    name: "alpha0",
+    unit: "ratio",
+    summary: "alpha of a new flow",
+    domain: Domain::Number { default: Some(1.0), min: 0.0, max: 1.0 },
+    source: "spec 3.3, RFC8257",
+};
+
+pub(crate) const CWND_MIN: ParamInfo = ParamInfo {
+    name: "cwnd_min",
+    unit: "segments",
+    summary: "a cut never goes below this window; 1 in the base of spec 18.1b",
+    domain: Domain::Number { default: Some(2.0), min: 1.0, max: 1_000.0 },
+    source: "spec 3.3",
+};
+
+pub(crate) const CWR_FREEZE: ParamInfo = ParamInfo {
+    name: "cwr_freeze",
+    unit: "",
+    summary: "hold the window until the cut's window of data is acknowledged, as Linux does",
+    domain: Domain::Choice { default: "off", options: &["off", "on"] },
+    source: "spec 3.3",
+};
+
+/// The estimate of the marked share, and the gate that lets one cut through per window.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MarkedShare {
+    g: f64,
+    alpha0: f64,
+    cwnd_min: f64,
+    cwr_freeze: bool,
+    alpha: f64,
+    /// Packets counted in this observation window, and those of them that were marked.
+    acked: u64,
+    marked: u64,
+    /// The observation window ends with the first ACK above this byte.
+    win_end: u64,
+    /// No further cut until an ACK above this byte.
+    cwr_end: u64,
+}
+
+impl MarkedShare {
+    /// From the four parameters above, which the algorithm's registry row must list.
+    pub(crate) fn new(params: &Params<'_>) -> Result<Self, ConfigError> {
+        let alpha0 = params.number("alpha0")?;
+        Ok(Self {
+            g: params.number("g")?,
+            alpha0,
+            cwnd_min: params.number("cwnd_min")?,
+            cwr_freeze: params.choice("cwr_freeze")? == "on",
+            alpha: alpha0,
+            acked: 0,
+            marked: 0,
+            win_end: 0,
+            cwr_end: 0,
+        })
+    }
+
+    pub(crate) fn start(&mut self, snd_nxt: u64) {
+        self.alpha = self.alpha0;
+        (self.acked, self.marked) = (0, 0);
+        (self.win_end, self.cwr_end) = (snd_nxt, snd_nxt);
+    }
+
+    pub(crate) fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
+        // Spec 3.3: "acked += max(n_new, 1); if ECE marked += max(n_new, 1)".
+        self.acked += ack.counted_segments();
+        if ack.mark == Mark::Kdc {
+            self.marked += ack.counted_segments();
+        }
+        // Spec 3.3: at window end (ack > win_end) "F = marked/acked; alpha = (1-g) alpha + g F".
+        if ack.ack > self.win_end {
+            let marked_fraction = self.marked as f64 / self.acked as f64;
+            self.alpha = ((1.0 - self.g) * self.alpha + self.g * marked_fraction).clamp(0.0, 1.0);
+            (self.acked, self.marked) = (0, 0);
+            self.win_end = ack.snd_nxt;
+            publisher.publish(Event::AlphaUpdated { alpha: self.alpha, marked_fraction });
+        }
+    }
+
+    /// Whether this ACK calls for a cut: it is marked, and the last cut's window of data is acknowledged.
+    pub(crate) const fn cut_is_due(&self, ack: &AckSample) -> bool {
+        matches!(ack.mark, Mark::Kdc) && ack.ack > self.cwr_end
+    }
+
+    /// Cuts the window by half of `penalty`, which lies between 0 and 1.
+    pub(crate) fn cut(
+        &mut self,
+        penalty: f64,
+        ack: &AckSample,
+        window: &mut Window,
+        publisher: &mut dyn Publisher,
+    ) {
+        // Spec 3.3: "cwnd = max(cwnd (1 - alpha/2), cwnd_min), ssthresh = cwnd, cwr_end = snd_nxt".
+        let from_segments = window.cwnd();
+        window.set_cwnd((from_segments * (1.0 - penalty / 2.0)).max(self.cwnd_min));
+        window.set_ssthresh(window.cwnd());
+        self.cwr_end = ack.snd_nxt;
+        let to_segments = window.cwnd();
+        publisher.publish(Event::WindowCut { from_segments, to_segments, cause: CutCause::Mark });
+    }
+
+    /// Whether growth waits until the last cut is acknowledged.
+    pub(crate) const fn is_frozen(&self, ack: &AckSample) -> bool {
+        self.cwr_freeze && ack.ack <= self.cwr_end
+    }
+
+    pub(crate) const fn alpha(&self) -> f64 {
+        self.alpha
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dctcp;
+    use crate::testing::{ack, params_of};
+
+    fn share(json: &str) -> MarkedShare {
+        MarkedShare::new(&params_of(&dctcp::INFO, json).params()).expect("valid parameters")
+    }
+
+    #[test]
+    fn alpha_follows_the_marked_fraction_of_each_window() {
+        let mut share = share(r#"{"name":"dctcp","g":0.25,"alpha0":0.5}"#);
+        let mut events = Vec::new();
+        share.start(0);
+        // The first ACK lies above win_end = 0 and closes the empty first window: F = 0.
+        share.observe(&ack(1, 10, 50, Mark::None), &mut events);
+        assert_eq!(share.alpha, 0.375);
+        // Four packets, one marked by K_dc and one by K only: F = 1/4.
+        for (at, mark) in [(20, Mark::Kdc), (30, Mark::K), (40, Mark::None), (60, Mark::None)] {
+            share.observe(&ack(1, at, 90, mark), &mut events);
+        }
+        assert_eq!(share.alpha, 0.75 * 0.375 + 0.25 * 0.25);
+        assert_eq!(
+            events,
+            [
+                Event::AlphaUpdated { alpha: 0.375, marked_fraction: 0.0 },
+                Event::AlphaUpdated { alpha: 0.343_75, marked_fraction: 0.25 }
+            ]
+        );
+    }
+
+    #[test]
+    fn a_duplicate_counts_as_one_packet() {
+        let mut share = share(r#"{"name":"dctcp","g":1.0,"alpha0":0.0}"#);
+        share.start(0);
+        share.observe(&ack(1, 10, 40, Mark::None), &mut Vec::new());
+        share.observe(&ack(0, 10, 40, Mark::Kdc), &mut Vec::new());
+        share.observe(&ack(4, 50, 60, Mark::Kdc), &mut Vec::new());
+        assert_eq!(share.alpha, 1.0);
+    }
+}
