@@ -99,6 +99,10 @@ lint: setup ## rustfmt, clippy, ruff, pyright strict, the P4 programs
 	@$(BIN)/pyright
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
 
+.PHONY: golden
+golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
+	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
+
 .PHONY: format
 format: setup ## Format Rust and Python sources
 	@cargo fmt --all

@@ -1,6 +1,6 @@
 // IPv4 longest-prefix forwarding with ECMP groups: chooses the port, rewrites the addresses, counts down the TTL.
 //
-// Needs the architecture's `action_selector`, which the top program brings in.
+// Needs the architecture's `action_selector` and the program's `headers_t`, which the top program brings in.
 
 #ifndef P4CC_FORWARD
 #define P4CC_FORWARD

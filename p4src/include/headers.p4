@@ -1,5 +1,8 @@
-// Headers and metadata shared by all programs. What the model leaves out: IPv4 options and fragments' later parts are
+// Header and scalar types shared by all programs. What the model leaves out: IPv4 options and fragments' later parts are
 // not forwarded (see the parser), IPv6 and VLAN tags do not occur in these networks.
+//
+// A program declares its own `headers_t` of these types before it includes a parser or a control, so that it carries
+// the headers that it uses and no others. Every `headers_t` has `ethernet`, `ipv4` and `l4_ports`.
 
 #ifndef P4CC_HEADERS
 #define P4CC_HEADERS
@@ -46,17 +49,6 @@ header ipv4_h {
 header l4_ports_h {
     bit<16> src_port;
     bit<16> dst_port;
-}
-
-struct headers_t {
-    ethernet_h ethernet;
-    ipv4_h     ipv4;
-    l4_ports_h l4_ports;
-}
-
-struct metadata_t {
-    // Level of the egress queue when this packet was enqueued.
-    ecn_level_t level;
 }
 
 // The parser meets an IPv4 header with options.

@@ -1,4 +1,4 @@
-// Ethernet, IPv4 and the ports of UDP or TCP; whatever follows is payload.
+// Ethernet, IPv4 and the ports of UDP or TCP; whatever follows is payload. Needs the program's `headers_t`.
 
 #ifndef P4CC_PARSER
 #define P4CC_PARSER

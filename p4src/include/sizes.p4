@@ -22,4 +22,10 @@ const bit<32> LEVEL_COUNTER_SIZE = 2048;
 // Two levels above zero times three capable codepoints, and the same for level zero.
 const bit<32> CODEPOINT_MAP_SIZE = 16;
 
+// Priorities by traffic class: eight classes of data and eight of everything else.
+const bit<32> PRIORITY_MAP_SIZE = 16;
+
+// Flows whose number has a reciprocal; beyond it D3 gives no fair share (controller/reciprocals.py fills it).
+const bit<32> RECIPROCAL_SIZE = 4096;
+
 #endif

@@ -4,8 +4,20 @@
 #include <v1model.p4>
 
 #include "../include/headers.p4"
+
+struct headers_t {
+    ethernet_h ethernet;
+    ipv4_h     ipv4;
+    l4_ports_h l4_ports;
+}
+
+struct metadata_t {
+    // Level of the egress queue when this packet was enqueued.
+    ecn_level_t level;
+}
+
+#include "../include/ipv4_checksum.p4"
 #include "../include/parser.p4"
-#include "../include/sizes.p4"
 #include "../controls/forward.p4"
 #include "../controls/ecn_dual.p4"
 
@@ -18,17 +30,6 @@ parser packet_parser(packet_in packet,
     state start {
         common.apply(packet, hdr);
         transition accept;
-    }
-}
-
-control verify_ipv4_checksum(inout headers_t hdr, inout metadata_t meta) {
-    apply {
-        verify_checksum(
-            hdr.ipv4.isValid(),
-            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn, hdr.ipv4.total_len,
-              hdr.ipv4.identification, hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.ttl,
-              hdr.ipv4.protocol, hdr.ipv4.src_addr, hdr.ipv4.dst_addr },
-            hdr.ipv4.hdr_checksum, HashAlgorithm.csum16);
     }
 }
 
@@ -53,17 +54,6 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         if (hdr.ipv4.isValid()) {
             ecn.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.enq_qdepth, meta.level);
         }
-    }
-}
-
-control compute_ipv4_checksum(inout headers_t hdr, inout metadata_t meta) {
-    apply {
-        update_checksum(
-            hdr.ipv4.isValid(),
-            { hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn, hdr.ipv4.total_len,
-              hdr.ipv4.identification, hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.ttl,
-              hdr.ipv4.protocol, hdr.ipv4.src_addr, hdr.ipv4.dst_addr },
-            hdr.ipv4.hdr_checksum, HashAlgorithm.csum16);
     }
 }
 

@@ -1,0 +1,173 @@
+//! A switch with one of the project's programs, and the control plane's side of it by name.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
+use p4cc_exec::{Pipeline, State};
+use p4cc_ir::{
+    ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
+};
+use p4cc_switch::config::DEFAULT_DROP_PORT;
+use p4cc_switch::{Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, TimestampUnit};
+use p4cc_syntax::{Options, Severity, Source};
+use p4cc_units::{Rate, Span, Time};
+
+/// Every packet goes out here.
+pub const OUT: u32 = 2;
+/// Packets come in here.
+pub const IN: u32 = 1;
+/// Of every port.
+pub const RATE_BPS: u64 = 10_000_000_000;
+
+/// A switch whose only route leads to [`OUT`].
+#[derive(Clone)]
+pub struct Bench {
+    program: Arc<Program>,
+    pub switch: Switch,
+}
+
+/// Compiles a program of `p4src/v1model`.
+pub fn compile(name: &str) -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/v1model/{name}.p4"));
+    let (source, mut found) = Source::load(&path, &Options::default());
+    let (tree, syntax) = p4cc_syntax::parse(&source);
+    let (program, checks) = p4cc_ir::compile(&tree);
+    found.extend(syntax.into_iter().chain(checks));
+    found.retain(|diagnostic| diagnostic.severity == Severity::Error);
+    Arc::new(program.unwrap_or_else(|| panic!("{}", source.render(&found, false))))
+}
+
+impl Bench {
+    pub fn new(name: &str, qdepth_unit: QdepthUnit) -> Self {
+        let port = |port| PortConfig {
+            port,
+            rate: Rate::from_bps(RATE_BPS),
+            capacity_pkts: 4096,
+            framing_bytes: 0,
+            qdepth_unit,
+        };
+        let config = SwitchConfig {
+            device_id: 1,
+            ports: vec![port(IN), port(OUT)],
+            timestamp_unit: TimestampUnit::Ns,
+            cpu_port: None,
+            drop_port: DEFAULT_DROP_PORT,
+            seed: 7,
+        };
+        let program = compile(name);
+        let mut switch = Switch::new(config).expect("a right configuration");
+        let pipeline = Pipeline::compile(Arc::clone(&program)).expect("a checked program");
+        switch.set_pipeline(Arc::new(pipeline));
+        let mut bench = Self { program, switch };
+        bench.route();
+        bench
+    }
+
+    fn route(&mut self) {
+        let action =
+            self.call("ingress.forward.set_next_hop", &[u128::from(OUT), super::frame::NEXT_HOP.into()]);
+        let profile = ProfileId::from_index(
+            position(&self.program.profiles, |profile| profile.cp.name == "ingress.forward.ecmp")
+                .expect("the program forwards"),
+        );
+        let table = self.table("ingress.forward.ipv4_lpm");
+        let state = self.state();
+        state.member_insert(profile, Member { id: 1, action }).expect("an empty profile");
+        let member = GroupMember { member_id: 1, weight: 1, watch_port: None };
+        state.group_insert(profile, Group { id: 1, max_size: 0, members: vec![member] }).expect("one group");
+        let everything = MatchValue::Lpm { value: Bits::from_u128(32, 0x0a00_0000), len: 8 };
+        state.table_insert(table, entry(vec![everything], EntryAction::Group(1))).expect("one route");
+    }
+
+    fn state(&mut self) -> &mut State {
+        self.switch.state_mut().expect("a program is loaded")
+    }
+
+    fn table(&self, name: &str) -> TableId {
+        let at = position(&self.program.tables, |table| table.cp.name == name);
+        TableId::from_index(at.unwrap_or_else(|| panic!("no table {name}")))
+    }
+
+    fn call(&self, name: &str, args: &[u128]) -> ActionCall {
+        let at = position(&self.program.actions, |action| action.cp.name == name);
+        let at = at.unwrap_or_else(|| panic!("no action {name}"));
+        let params = &self.program.actions[at].params;
+        assert_eq!(params.len(), args.len(), "arguments of {name}");
+        let width = |var: p4cc_ir::VarId| self.program.vars[var.index()].ty.width();
+        let args = params.iter().zip(args).map(|(param, arg)| {
+            let bits = Bits::from_u128(width(param.var), *arg);
+            assert_eq!(bits.to_u128(), Some(*arg), "{name}: the argument fits its parameter");
+            bits
+        });
+        ActionCall { action: ActionId::from_index(at), args: args.collect() }
+    }
+
+    /// Adds an entry to a table with exact keys only.
+    pub fn add(&mut self, table: &str, keys: &[u128], action: &str, args: &[u128]) {
+        let call = self.call(action, args);
+        let id = self.table(table);
+        let matches = self.program.tables[id.index()].keys.iter().zip(keys).map(|(key, value)| {
+            assert_eq!(key.kind, MatchKind::Exact);
+            MatchValue::Exact(Bits::from_u128(self.program.vars[key.var.index()].ty.width().max(1), *value))
+        });
+        let matches = matches.collect();
+        let added = self.state().table_insert(id, entry(matches, EntryAction::Direct(call)));
+        added.unwrap_or_else(|error| panic!("{table}: {error}"));
+    }
+
+    fn register_id(&self, name: &str) -> RegisterId {
+        let at = position(&self.program.registers, |register| register.cp.name == name);
+        RegisterId::from_index(at.unwrap_or_else(|| panic!("no register {name}")))
+    }
+
+    /// A cell of a register.
+    pub fn register(&self, name: &str, index: u32) -> u64 {
+        let state = self.switch.state().expect("a program is loaded");
+        let bits = state.register_read(self.register_id(name), index).expect("the cell is there");
+        bits.to_u128().and_then(|value| u64::try_from(value).ok()).expect("at most 64 bits")
+    }
+
+    /// Writes a cell of a register.
+    pub fn set_register(&mut self, name: &str, index: u32, value: u64) {
+        let id = self.register_id(name);
+        let width = self.program.registers[id.index()].ty.width();
+        let bits = Bits::from_u128(width, value.into());
+        self.state().register_write(id, index, &bits).expect("the cell is there");
+    }
+
+    /// Packets counted in a cell.
+    pub fn counter(&self, name: &str, index: u32) -> u64 {
+        let at = position(&self.program.counters, |counter| counter.cp.name == name);
+        let id = CounterId::from_index(at.unwrap_or_else(|| panic!("no counter {name}")));
+        self.switch.state().expect("a program").counter_read(id, index).expect("the cell is there").packets
+    }
+
+    /// A packet arrives on [`IN`].
+    pub fn receive(&mut self, now_ns: u64, packet: Packet) {
+        self.switch.receive(Time::from_ns(now_ns), IN, packet);
+        while self.switch.next_ready().is_some() {}
+    }
+
+    /// The next packet leaves [`OUT`], with the time it takes on the link.
+    pub fn transmit(&mut self, now_ns: u64) -> Option<(Packet, Span)> {
+        let sent = self.switch.transmit(Time::from_ns(now_ns), OUT)?;
+        Some((sent.packet, sent.duration))
+    }
+
+    /// A packet through the empty switch.
+    pub fn pass(&mut self, now_ns: u64, packet: Packet) -> Option<Packet> {
+        self.receive(now_ns, packet);
+        let sent = self.transmit(now_ns);
+        assert!(self.transmit(now_ns).is_none(), "only one packet was waiting");
+        sent.map(|(packet, _)| packet)
+    }
+}
+
+fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
+    TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
+}
+
+fn position<T>(list: &[T], is: impl Fn(&T) -> bool) -> Option<usize> {
+    list.iter().position(is)
+}

@@ -1,0 +1,13 @@
+//! The project's P4 programs (`p4src/v1model`), packet by packet and at chosen times and queue depths.
+//!
+//! `bench` is a switch with one of the programs, `frame` writes and reads packets as docs/wire-format.md has them.
+
+mod ack_priority;
+mod bench;
+mod d3;
+mod d3_property;
+mod ecn_red;
+mod frame;
+mod int_hpcc;
+mod int_md;
+mod rcp;

@@ -1,0 +1,205 @@
+// D3's rate allocator of one switch (spec 12.3): greedy for deadlines in order of arrival, a fair share of the rest on
+// top, the base rate when nothing is left.
+//
+// State is per port only. A request brings back what this hop gave last time, stamped with the epoch in which it was
+// given. Counters are kept twice: those in use, and those of the flows that asked in the present epoch; when an epoch
+// ends the second take the place of the first. So a flow is in the counters in use exactly if its last grant is of this
+// epoch or the one before, whatever requests, returns or FINs were lost, and a flow that vanished is forgotten after
+// the end of the epoch that follows its last request.
+//
+// Rules that hosts keep (docs/wire-format.md): a request whose return did not come gives its rate up and brings back
+// nothing (epoch 0), so that no rate is given back twice.
+//
+// Bounds, all rates in kbit/s:
+//   allocated  32 bits, at most the capacity: a grant never exceeds what is left; it cannot wrap.
+//   demand     48 bits; a request counts at most the capacity, so 65535 flows of 2^29 stay below 2^45.
+//   flows      16 bits, stays at 65535; the count is right again after an epoch.
+//   epoch      15 bits and a valid bit; wraps after 32768 epochs. A host may not bring back a grant that old.
+// Every subtraction stops at 0. Grants of the base rate are 0 in `granted` and in the counters (spec A-51).
+
+#ifndef P4CC_D3
+#define P4CC_D3
+
+#include "../include/rate.p4"
+#include "../include/sizes.p4"
+
+typedef bit<48> demand_t;
+typedef bit<16> flow_count_t;
+
+// What a port has given, what its flows want, and how many they are.
+struct d3_account_t {
+    rate_kbps_t given;
+    demand_t    wanted;
+    flow_count_t count;
+}
+
+// The epoch before.
+bit<16> epoch_before(in bit<16> epoch) {
+    return EPOCH_VALID | (epoch - 1);
+}
+
+// What a flow brings back leaves an account.
+action take_back(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t desired) {
+    account.given = account.given |-| granted;
+    account.wanted = account.wanted |-| (demand_t)desired;
+    account.count = account.count |-| 1;
+}
+
+// What it gets enters one.
+action enter(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t desired) {
+    account.given = account.given |+| granted;
+    account.wanted = account.wanted + (demand_t)desired;
+    account.count = account.count |+| 1;
+}
+
+control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
+    // In use.
+    register<rate_kbps_t>(PORT_COUNT) allocated;
+    register<demand_t>(PORT_COUNT) demand;
+    register<flow_count_t>(PORT_COUNT) flows;
+    // Of the flows that asked in this epoch.
+    register<rate_kbps_t>(PORT_COUNT) epoch_allocated;
+    register<demand_t>(PORT_COUNT) epoch_demand;
+    register<flow_count_t>(PORT_COUNT) epoch_flows;
+    // Epoch of the last request, 0 before the first.
+    register<bit<16>>(PORT_COUNT) epochs;
+
+    bool         is_port;
+    rate_kbps_t  capacity;
+    rate_kbps_t  base;
+    bit<6>       epoch_shift;
+    flow_count_t count;
+    bit<32>      reciprocal;
+
+    // `rate`: C_e, what may be given; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
+    // units of time.
+    action set_port(rate_kbps_t rate, rate_kbps_t least, bit<6> shift) {
+        is_port = true;
+        capacity = rate;
+        base = least;
+        epoch_shift = shift;
+    }
+
+    // A port without an entry allocates nothing and leaves requests alone.
+    table ports {
+        key = {
+            egress_port: exact @name("egress_port");
+        }
+        actions = {
+            set_port;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = PORT_COUNT;
+    }
+
+    action set_reciprocal(bit<32> value) {
+        reciprocal = value;
+    }
+
+    // floor((2^32 - 1) / flows) by number of flows, filled by the controller: targets have no division. A number that
+    // is not there gives no fair share.
+    table reciprocals {
+        key = {
+            count: exact @name("flows");
+        }
+        actions = {
+            set_reciprocal;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = RECIPROCAL_SIZE;
+    }
+
+    apply {
+        is_port = false;
+        capacity = 0;
+        base = 0;
+        epoch_shift = 0;
+        count = 0;
+        reciprocal = 0;
+        if (hdr.rate_request.isValid()) {
+            ports.apply();
+        }
+        if (is_port && !hdr.rate_hop.isValid()) {
+            hdr.rate_request.overflow = 1;
+        } else if (is_port) {
+            @atomic {
+                bit<32> cell = (bit<32>)egress_port;
+                d3_account_t used;
+                d3_account_t fresh;
+                bit<16> last;
+                allocated.read(used.given, cell);
+                demand.read(used.wanted, cell);
+                flows.read(used.count, cell);
+                epoch_allocated.read(fresh.given, cell);
+                epoch_demand.read(fresh.wanted, cell);
+                epoch_flows.read(fresh.count, cell);
+                epochs.read(last, cell);
+
+                // The first request of an epoch: what was counted in the epoch before is in use now.
+                bit<16> epoch = EPOCH_VALID | (bit<16>)(now >> epoch_shift);
+                if (last != epoch) {
+                    used = fresh;
+                    fresh.given = 0;
+                    fresh.wanted = 0;
+                    fresh.count = 0;
+                    if (last != epoch_before(epoch)) {
+                        used = fresh;
+                    }
+                    epochs.write(cell, epoch);
+                }
+
+                rate_kbps_t returned = hdr.rate_hop.granted_before;
+                rate_kbps_t wanted_before = hdr.rate_request.desired_before;
+                rate_kbps_t wanted = hdr.rate_request.desired;
+                if (wanted_before > capacity) {
+                    wanted_before = capacity;
+                }
+                if (wanted > capacity) {
+                    wanted = capacity;
+                }
+                if (hdr.rate_hop.epoch_before == epoch) {
+                    take_back(fresh, returned, wanted_before);
+                }
+                if (hdr.rate_hop.epoch_before == epoch || hdr.rate_hop.epoch_before == epoch_before(epoch)) {
+                    take_back(used, returned, wanted_before);
+                }
+
+                rate_kbps_t granted = 0;
+                if (hdr.rate_request.fin == 1) {
+                    epoch = 0;
+                } else {
+                    count = used.count |+| 1;
+                    reciprocals.apply();
+                    bit<64> unwanted = (bit<64>)((demand_t)capacity |-| (used.wanted + (demand_t)wanted));
+                    rate_kbps_t share = (rate_kbps_t)((unwanted * (bit<64>)reciprocal) >> 32);
+                    rate_kbps_t left = capacity |-| used.given;
+                    // What the deadline needs and the fair share, but never more than is left.
+                    granted = left;
+                    if (left > wanted && left - wanted > share) {
+                        granted = wanted + share;
+                    }
+                    if (granted < base) {
+                        granted = 0;
+                        hdr.rate_request.base_rate = 1;
+                    }
+                    enter(used, granted, wanted);
+                    enter(fresh, granted, wanted);
+                }
+                hdr.rate_hop.granted = granted;
+                hdr.rate_hop.epoch = epoch;
+                hdr.rate_request.hop_index = hdr.rate_request.hop_index + 1;
+
+                allocated.write(cell, used.given);
+                demand.write(cell, used.wanted);
+                flows.write(cell, used.count);
+                epoch_allocated.write(cell, fresh.given);
+                epoch_demand.write(cell, fresh.wanted);
+                epoch_flows.write(cell, fresh.count);
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,66 @@
+// RED marking on the instantaneous queue (spec 10.1): nothing up to K_min, with a probability that rises to P_max at
+// K_max, always above. CE of RFC 3168; a packet that is not capable is never marked.
+//
+// The probability is one multiplication and one shift by a slope that the controller computes (controller/red.py):
+// threshold = (queue - K_min) * slope / 2^16 against 16 random bits. Slope and threshold are rounded down, so that the
+// probability is at most 2^-15 below the curve, and a P_max of 1 gives 1 - 2^-16.
+
+#ifndef P4CC_ECN_RED
+#define P4CC_ECN_RED
+
+#include "../include/headers.p4"
+#include "../include/sizes.p4"
+
+const ecn_t ECN_NOT_CAPABLE = 0;
+const ecn_t ECN_CE = 3;
+
+// `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. `dice` is uniform.
+control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_depth, in bit<16> dice) {
+    // Capable packets that left each port with CE set here; a packet that came with CE is not counted.
+    counter(PORT_COUNT, CounterType.packets) marked_packets;
+
+    bool has_curve;
+    queue_depth_t k_min;
+    queue_depth_t k_max;
+    bit<32> slope;
+
+    // Depths are in the traffic manager's unit; `rise` is P_max / (K_max - K_min) in units of 2^-32.
+    action set_curve(queue_depth_t low, queue_depth_t high, bit<32> rise) {
+        has_curve = true;
+        k_min = low;
+        k_max = high;
+        slope = rise;
+    }
+
+    // A port without an entry never marks.
+    table curves {
+        key = {
+            egress_port: exact @name("egress_port");
+        }
+        actions = {
+            set_curve;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = PORT_COUNT;
+    }
+
+    apply {
+        has_curve = false;
+        k_min = 0;
+        k_max = 0;
+        slope = 0;
+        if (ipv4.ecn != ECN_NOT_CAPABLE && ipv4.ecn != ECN_CE) {
+            curves.apply();
+            if (has_curve && queue_depth > k_min) {
+                bit<64> threshold = ((bit<64>)(queue_depth - k_min) * (bit<64>)slope) >> 16;
+                if (queue_depth > k_max || (bit<64>)dice < threshold) {
+                    ipv4.ecn = ECN_CE;
+                    marked_packets.count((bit<32>)egress_port);
+                }
+            }
+        }
+    }
+}
+
+#endif

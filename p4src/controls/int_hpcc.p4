@@ -1,0 +1,90 @@
+// HPCC's telemetry (spec 11.1, encoding `push`): each switch puts a record of eight bytes in front of the others when a
+// packet leaves its queue.
+//
+// The record goes right behind the shim, so that a switch parses none of the records before it. A packet that has its
+// bound of records passes without a new one, but its hop count still grows: a receiver that counts more hops than
+// records knows that some are missing.
+
+#ifndef P4CC_INT_HPCC
+#define P4CC_INT_HPCC
+
+#include "../include/transport.p4"
+#include "../include/int.p4"
+#include "../include/sizes.p4"
+#include "grow.p4"
+
+control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
+    // Bytes on the link since the start, of every packet of the port. 32 bits wrap after 4.3 GB; that is a multiple of
+    // the period of the record's 20 bits (2^27 bytes * 2^unit_shift) up to a shift of 5, so records never see it.
+    register<bit<32>>(PORT_COUNT) tx_bytes;
+
+    bool    is_port;
+    bit<12> switch_id;
+    bit<4>  rate_code;
+    bit<3>  unit_shift;
+    bit<8>  cells_per_depth;
+    bit<8>  framing_bytes;
+    bit<4>  max_hops;
+
+    // `unit_shift`: log2 of the multiplier of both units, 0 to 5. `cells_per_depth`: 80 B cells in one unit of the
+    // queue's depth, 1 where the traffic manager counts cells. `framing_bytes`: what the link adds to IP bytes.
+    // `max_hops`: records after which packets grow no more; beyond 8 counts as 8.
+    action set_port(bit<12> id, bit<4> rate, bit<3> shift, bit<8> cells, bit<8> framing, bit<4> hops) {
+        is_port = true;
+        switch_id = id;
+        rate_code = rate;
+        unit_shift = shift;
+        cells_per_depth = cells;
+        framing_bytes = framing;
+        max_hops = hops;
+    }
+
+    // A port without an entry neither counts nor stamps.
+    table ports {
+        key = {
+            egress_port: exact @name("egress_port");
+        }
+        actions = {
+            set_port;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = PORT_COUNT;
+    }
+
+    apply {
+        is_port = false;
+        switch_id = 0;
+        rate_code = 0;
+        unit_shift = 0;
+        cells_per_depth = 0;
+        framing_bytes = 0;
+        max_hops = 0;
+        ports.apply();
+        if (is_port) {
+            bit<32> sent;
+            tx_bytes.read(sent, (bit<32>)egress_port);
+            if (hdr.int_shim.isValid() && can_grow(hdr.ipv4, hdr.udp)) {
+                hdr.int_shim.hop_count = hdr.int_shim.hop_count |+| 1;
+                hdr.int_shim.path_id = hdr.int_shim.path_id ^ switch_id;
+                bit<8> records = (hdr.transport.extension_len - INT_SHIM_BYTES) >> 3;
+                if (records < (bit<8>)max_hops && records < (bit<8>)INT_HOPS_MAX) {
+                    bit<32> cells = ((bit<32>)queue_depth * (bit<32>)cells_per_depth) >> unit_shift;
+                    hdr.int_hop.setValid();
+                    hdr.int_hop.rate_code = rate_code;
+                    hdr.int_hop.timestamp = now[23:0];
+                    hdr.int_hop.tx_units = (bit<20>)((sent >> 7) >> unit_shift);
+                    hdr.int_hop.queue_units = cells[15:0];
+                    if (cells > 0xffff) {
+                        hdr.int_hop.queue_units = 0xffff;
+                    }
+                    grow_packet(hdr.ipv4, hdr.udp, hdr.transport, INT_HOP_BYTES);
+                }
+            }
+            // The record holds what went before this packet; the packet counts as it leaves, with its record.
+            tx_bytes.write((bit<32>)egress_port, sent + (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes);
+        }
+    }
+}
+
+#endif

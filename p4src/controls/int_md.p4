@@ -1,0 +1,190 @@
+// INT-MD 2.1 (P4.org, In-band Network Telemetry, "INT-MD Metadata Header Format") in extension 2: a hop puts the
+// metadata that the instruction bits ask for in front of the others.
+//
+// Supported: node id, ports, hop latency, queue, both timestamps, transmitted bytes (bits 0 to 5 and 7). What the
+// model leaves out: level 2 ports, buffers, reserved bits and the checksum complement are filled with ones, as the
+// specification has it; the domain's own instructions are not known, so a hop length that counts them is passed by.
+// A timestamp is in the target's unit; transmitted bytes are a counter modulo 2^32, of which two samples give the
+// utilisation.
+
+#ifndef P4CC_INT_MD
+#define P4CC_INT_MD
+
+#include "../include/transport.p4"
+#include "../include/int.p4"
+#include "../include/sizes.p4"
+#include "grow.p4"
+
+// Words of four bytes that a hop adds for these instructions: one for each bit, two for bits 4, 5 and 6.
+bit<5> int_md_words(in bit<16> asked) {
+    bit<5> high = (bit<5>)asked[15:15] + (bit<5>)asked[14:14] + (bit<5>)asked[13:13] + (bit<5>)asked[12:12]
+                + (bit<5>)(asked[11:11] ++ 1w0) + (bit<5>)(asked[10:10] ++ 1w0) + (bit<5>)(asked[9:9] ++ 1w0)
+                + (bit<5>)asked[8:8];
+    bit<5> low = (bit<5>)asked[7:7] + (bit<5>)asked[6:6] + (bit<5>)asked[5:5] + (bit<5>)asked[4:4]
+               + (bit<5>)asked[3:3] + (bit<5>)asked[2:2] + (bit<5>)asked[1:1] + (bit<5>)asked[0:0];
+    return high + low;
+}
+
+// Shim, metadata header and extension are of the version known here and agree on their length.
+bool int_md_is_sound(in transport_h transport, in int_md_shim_h shim, in int_md_h md) {
+    bit<10> bytes = (bit<10>)shim.length_words << 2;
+    return shim.int_type == INT_TYPE_MD && md.version == INT_MD_VERSION && shim.length_words >= INT_MD_HEADER_WORDS
+        && bytes + INT_MD_SHIM_BYTES == (bit<10>)transport.extension_len;
+}
+
+// Ones for the instructions of one word that are not supported, bits 8 to 15.
+control IntMdUnknown(in bit<8> asked, inout int_word_h[8] words) {
+    apply {
+        if (asked[7:7] == 1) {
+            words[0].setValid();
+            words[0].value = 0xffffffff;
+        }
+        if (asked[6:6] == 1) {
+            words[1].setValid();
+            words[1].value = 0xffffffff;
+        }
+        if (asked[5:5] == 1) {
+            words[2].setValid();
+            words[2].value = 0xffffffff;
+        }
+        if (asked[4:4] == 1) {
+            words[3].setValid();
+            words[3].value = 0xffffffff;
+        }
+        if (asked[3:3] == 1) {
+            words[4].setValid();
+            words[4].value = 0xffffffff;
+        }
+        if (asked[2:2] == 1) {
+            words[5].setValid();
+            words[5].value = 0xffffffff;
+        }
+        if (asked[1:1] == 1) {
+            words[6].setValid();
+            words[6].value = 0xffffffff;
+        }
+        if (asked[0:0] == 1) {
+            words[7].setValid();
+            words[7].value = 0xffffffff;
+        }
+    }
+}
+
+// What this hop adds.
+control IntMdPush(inout headers_t hdr, in bit<16> asked, in bit<32> node_id, in bit<32> sent,
+                  in port_t ingress_port, in port_t egress_port, in priority_t queue,
+                  in time_t ingress_time, in time_t egress_time, in queue_depth_t queue_depth) {
+    IntMdUnknown() unknown;
+
+    apply {
+        // Instruction bits count from the most significant one.
+        if (asked[15:15] == 1) {
+            hdr.int_node.setValid();
+            hdr.int_node.node_id = node_id;
+        }
+        if (asked[14:14] == 1) {
+            hdr.int_ports.setValid();
+            hdr.int_ports.ingress_port = (bit<16>)ingress_port;
+            hdr.int_ports.egress_port = (bit<16>)egress_port;
+        }
+        if (asked[13:13] == 1) {
+            hdr.int_latency.setValid();
+            hdr.int_latency.latency = (bit<32>)(egress_time - ingress_time);
+        }
+        if (asked[12:12] == 1) {
+            hdr.int_queue.setValid();
+            hdr.int_queue.queue_id = (bit<8>)queue;
+            hdr.int_queue.occupancy = (bit<24>)queue_depth;
+        }
+        if (asked[11:11] == 1) {
+            hdr.int_ingress_time.setValid();
+            hdr.int_ingress_time.time = (bit<64>)ingress_time;
+        }
+        if (asked[10:10] == 1) {
+            hdr.int_egress_time.setValid();
+            hdr.int_egress_time.time = (bit<64>)egress_time;
+        }
+        if (asked[9:9] == 1) {
+            hdr.int_level_2_ports.setValid();
+            hdr.int_level_2_ports.value = 0xffffffffffffffff;
+        }
+        if (asked[8:8] == 1) {
+            hdr.int_tx.setValid();
+            hdr.int_tx.tx_bytes = sent;
+        }
+        if (asked[7:0] != 0) {
+            unknown.apply(asked[7:0], hdr.int_unknown);
+        }
+    }
+}
+
+control IntMd(inout headers_t hdr,
+              in port_t ingress_port, in port_t egress_port, in priority_t queue,
+              in time_t ingress_time, in time_t egress_time, in queue_depth_t queue_depth) {
+    IntMdPush() push;
+
+    // Bytes on the link since the start, of every packet of the port; wraps at 2^32, as the metadata does.
+    register<bit<32>>(PORT_COUNT) tx_bytes;
+
+    bool    is_port;
+    bit<32> node_id;
+    bit<16> mtu_bytes;
+    bit<8>  framing_bytes;
+
+    // `mtu`: longest IP packet of the link; `framing`: what the link adds to IP bytes.
+    action set_port(bit<32> node, bit<16> mtu, bit<8> framing) {
+        is_port = true;
+        node_id = node;
+        mtu_bytes = mtu;
+        framing_bytes = framing;
+    }
+
+    // A port without an entry neither counts nor stamps.
+    table ports {
+        key = {
+            egress_port: exact @name("egress_port");
+        }
+        actions = {
+            set_port;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = PORT_COUNT;
+    }
+
+    apply {
+        is_port = false;
+        node_id = 0;
+        mtu_bytes = 0;
+        framing_bytes = 0;
+        ports.apply();
+        if (is_port) {
+            bit<32> sent;
+            tx_bytes.read(sent, (bit<32>)egress_port);
+            if (hdr.int_md.isValid()) {
+                bit<16> asked = hdr.int_md.instructions;
+                bit<5> words = int_md_words(asked);
+                bit<8> growth = (bit<8>)words << 2;
+                bit<16> extension_bytes = (bit<16>)hdr.transport.extension_len + (bit<16>)growth;
+                if (hdr.int_md.hop_words == words && can_grow(hdr.ipv4, hdr.udp)
+                    && int_md_is_sound(hdr.transport, hdr.int_md_shim, hdr.int_md)) {
+                    if (hdr.int_md.remaining_hops == 0) {
+                        hdr.int_md.hops_exceeded = 1;
+                    } else if (hdr.ipv4.total_len + (bit<16>)growth > mtu_bytes || extension_bytes > 255) {
+                        hdr.int_md.mtu_exceeded = 1;
+                    } else {
+                        hdr.int_md.remaining_hops = hdr.int_md.remaining_hops - 1;
+                        hdr.int_md_shim.length_words = hdr.int_md_shim.length_words + (bit<8>)words;
+                        grow_packet(hdr.ipv4, hdr.udp, hdr.transport, growth);
+                        push.apply(hdr, asked, node_id, sent, ingress_port, egress_port, queue, ingress_time, egress_time,
+                                   queue_depth);
+                    }
+                }
+            }
+            // The metadata holds what went before this packet; the packet counts as it leaves.
+            tx_bytes.write((bit<32>)egress_port, sent + (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,163 @@
+// RCP's fair rate of one switch (spec 12.4, classic): one rate for all flows of a port, corrected once each interval T
+//
+//     R <- R (1 + (T/d) (alpha (C - y/T) - beta q/d) / C)
+//
+// and stamped into packets as the smallest of their path.
+//
+// There is no division and no timer: the gains come from the controller as multipliers (controller/rcp.py), and the
+// first packet that leaves after the interval's end makes the correction, with the capacity of the time that really
+// went by. Two products remain whose factors both vary (load times gain, rate times change). A target that cannot
+// multiply leaves them to the controller: it reads `sent_bytes`, computes the same step and installs
+// `set_fixed_rate`, and the switch only measures and stamps.
+//
+// Load is what arrived at the queue: what left plus the growth of the queue. What a full queue dropped is not in it;
+// the queue itself then lowers the rate.
+//
+// Bounds: the rate stays between `least` and the capacity and moves by at most 2 up and 1/2 down in one interval;
+// changes below 2^-16 of the rate are lost. `sent_bytes` (32 bits) stops at its largest value. Time (48 bits) is
+// subtracted modulo 2^48 and the interval counts as at most twice T, so that an idle port does not jump.
+
+#ifndef P4CC_RCP
+#define P4CC_RCP
+
+#include "../include/rate.p4"
+#include "../include/sizes.p4"
+
+// A gain in units of 2^-40 for each byte; 31 bits, so that the sum of two products stays in 64.
+typedef bit<31> gain_t;
+
+// Largest changes in one interval, in units of 2^-16 of the rate: twice and half.
+const bit<64> MOST_RISE = 65536;
+const bit<64> MOST_FALL = 32768;
+
+control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
+    // The fair rate; 0 before the first packet.
+    register<rate_kbps_t>(PORT_COUNT) fair_rates;
+    // Start of the interval.
+    register<time_t>(PORT_COUNT) interval_starts;
+    // Bytes that left in the interval.
+    register<bit<32>>(PORT_COUNT) sent_bytes;
+    // The queue at the interval's start.
+    register<queue_depth_t>(PORT_COUNT) start_depths;
+
+    bool        is_port;
+    bool        is_fixed;
+    rate_kbps_t rate;
+    rate_kbps_t capacity;
+    rate_kbps_t least;
+    bit<32>     interval;
+    bit<32>     bytes_per_time;
+    gain_t      load_gain;
+    gain_t      queue_gain;
+    bit<12>     bytes_per_depth;
+    bit<8>      framing_bytes;
+
+    // `c`, `initial`, `lowest`: capacity, first rate and lowest rate; `t`: the interval in units of time, at most 2^31;
+    // `speed`: capacity in bytes for one unit of time, in units of 2^-20; `load`: alpha T/d, `queue`: beta (T/d)^2, both
+    // over the bytes of one interval; `depth_bytes`: bytes of one unit of the queue's depth.
+    action set_port(rate_kbps_t c, rate_kbps_t initial, rate_kbps_t lowest, bit<32> t, bit<32> speed,
+                    gain_t load, gain_t queue, bit<12> depth_bytes, bit<8> framing) {
+        is_port = true;
+        rate = initial;
+        capacity = c;
+        least = lowest;
+        interval = t;
+        bytes_per_time = speed;
+        load_gain = load;
+        queue_gain = queue;
+        bytes_per_depth = depth_bytes;
+        framing_bytes = framing;
+    }
+
+    // The controller keeps the rate.
+    action set_fixed_rate(rate_kbps_t fixed, bit<8> framing) {
+        is_port = true;
+        is_fixed = true;
+        rate = fixed;
+        framing_bytes = framing;
+    }
+
+    // A port without an entry neither measures nor stamps.
+    table ports {
+        key = {
+            egress_port: exact @name("egress_port");
+        }
+        actions = {
+            set_port;
+            set_fixed_rate;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = PORT_COUNT;
+    }
+
+    // The correction at the end of an interval: `rate` is the old rate, then the new one.
+    action correct(in time_t elapsed, in bit<32> sent, in queue_depth_t depth_before) {
+        bit<64> offered = (bit<64>)sent + (bit<64>)queue_depth * (bit<64>)bytes_per_depth;
+        offered = offered |-| (bit<64>)depth_before * (bit<64>)bytes_per_depth;
+        bit<64> carried = ((bit<64>)elapsed * (bit<64>)bytes_per_time) >> 20;
+        bit<64> queued = (bit<64>)queue_depth * (bit<64>)bytes_per_depth;
+        bit<64> up = (bit<64>)load_gain * carried;
+        bit<64> down = (bit<64>)load_gain * offered |+| (bit<64>)queue_gain * queued;
+        bit<64> rise = (up |-| down) >> 24;
+        bit<64> fall = (down |-| up) >> 24;
+        rise = rise > MOST_RISE ? MOST_RISE : rise;
+        fall = fall > MOST_FALL ? MOST_FALL : fall;
+        bit<64> next = (bit<64>)rate + (((bit<64>)rate * rise) >> 16) - (((bit<64>)rate * fall) >> 16);
+        next = next > (bit<64>)capacity ? (bit<64>)capacity : next;
+        next = next < (bit<64>)least ? (bit<64>)least : next;
+        rate = (rate_kbps_t)next;
+    }
+
+    apply {
+        is_port = false;
+        is_fixed = false;
+        rate = 0;
+        capacity = 0;
+        least = 0;
+        interval = 0;
+        bytes_per_time = 0;
+        load_gain = 0;
+        queue_gain = 0;
+        bytes_per_depth = 0;
+        framing_bytes = 0;
+        ports.apply();
+        if (is_port) {
+            bit<32> cell = (bit<32>)egress_port;
+            bit<32> sent;
+            sent_bytes.read(sent, cell);
+            if (!is_fixed) {
+                rate_kbps_t kept;
+                time_t start;
+                queue_depth_t depth_before;
+                fair_rates.read(kept, cell);
+                interval_starts.read(start, cell);
+                start_depths.read(depth_before, cell);
+                time_t elapsed = now - start;
+                // The first packet of all starts an interval at the initial rate.
+                if (kept != 0) {
+                    rate = kept;
+                }
+                if (kept == 0 || elapsed >= (time_t)interval) {
+                    time_t longest = (time_t)interval << 1;
+                    if (elapsed > longest) {
+                        elapsed = longest;
+                    }
+                    if (kept != 0) {
+                        correct(elapsed, sent, depth_before);
+                    }
+                    fair_rates.write(cell, rate);
+                    interval_starts.write(cell, now);
+                    start_depths.write(cell, queue_depth);
+                    sent = 0;
+                }
+            }
+            if (hdr.fair_rate.isValid() && rate < hdr.fair_rate.rate) {
+                hdr.fair_rate.rate = rate;
+            }
+            sent_bytes.write(cell, sent |+| ((bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes));
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,74 @@
+// RED marking for DCQCN on v1model.
+
+#include <core.p4>
+#include <v1model.p4>
+
+#include "../include/headers.p4"
+#include "../include/transport.p4"
+
+struct headers_t {
+    ethernet_h  ethernet;
+    ipv4_h      ipv4;
+    l4_ports_h  l4_ports;
+    udp_h       udp;
+    transport_h transport;
+}
+
+struct metadata_t {}
+
+#include "../include/ipv4_checksum.p4"
+#include "../include/transport_parser.p4"
+#include "../controls/forward.p4"
+#include "../controls/ack_priority.p4"
+#include "../controls/ecn_red.p4"
+
+parser packet_parser(packet_in packet,
+                     out headers_t hdr,
+                     inout metadata_t meta,
+                     inout standard_metadata_t standard_metadata) {
+    TransportParser() common;
+    bit<8> extension;
+
+    state start {
+        common.apply(packet, hdr, extension);
+        transition accept;
+    }
+}
+
+control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    Forward() forward;
+    AckPriority() ack_priority;
+
+    apply {
+        bool drop = true;
+        if (standard_metadata.parser_error == error.NoError && standard_metadata.checksum_error == 0) {
+            forward.apply(hdr, standard_metadata.egress_spec, drop);
+        }
+        if (drop) {
+            mark_to_drop(standard_metadata);
+        } else {
+            ack_priority.apply(hdr, standard_metadata.priority);
+        }
+    }
+}
+
+control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    EcnRed() red;
+
+    apply {
+        if (hdr.ipv4.isValid()) {
+            bit<16> dice;
+            random<bit<16>>(dice, 0, 0xffff);
+            // The queue without this packet, when it leaves (spec 10.1, A-3).
+            red.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.deq_qdepth, dice);
+        }
+    }
+}
+
+control deparser(packet_out packet, in headers_t hdr) {
+    apply {
+        packet.emit(hdr);
+    }
+}
+
+V1Switch(packet_parser(), verify_ipv4_checksum(), ingress(), egress(), compute_ipv4_checksum(), deparser()) main;
