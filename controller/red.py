@@ -1,0 +1,69 @@
+"""RED curves for `ecn_red.p4`: K_min, K_max and the slope that its one multiplication needs (spec 10.1)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from controller.errors import PlannerError
+
+SLOPE_BITS = 32
+"""The slope is in units of 2^-32 for one unit of the queue's depth."""
+
+MAX_DEPTH = (1 << 19) - 1
+"""Largest depth of the P4 programs' `queue_depth_t`."""
+
+CELL_BYTES = 80
+"""Bytes of one unit of depth where the traffic manager counts cells."""
+
+REFERENCE_RATE_BPS = 25_000_000_000
+"""The thresholds of DCQCN's and HPCC's set-ups are given for this rate and grow with it."""
+
+
+@dataclass(frozen=True)
+class RedCurve:
+    """A port's curve, depths in the traffic manager's unit: the arguments of `set_curve`.
+
+    `slope` is P_max / (K_max - K_min) in units of 2^-32, rounded down.
+    """
+
+    k_min: int
+    k_max: int
+    slope: int
+
+    def threshold(self, depth: int) -> int:
+        """How many of 65536 packets that leave `depth` behind them are marked: the P4 program's arithmetic."""
+        if depth <= self.k_min:
+            return 0
+        if depth > self.k_max:
+            return 1 << 16
+        return ((depth - self.k_min) * self.slope) >> 16
+
+
+def red_curve(k_min_bytes: int, k_max_bytes: int, p_max: Fraction, depth_bytes: int = CELL_BYTES) -> RedCurve:
+    """Turn thresholds in bytes into the traffic manager's unit of `depth_bytes`; both are rounded down.
+
+    Raises PlannerError for a curve that falls, has no width in that unit, or does not fit the switch.
+    """
+    if depth_bytes < 1:
+        raise PlannerError("depth_bytes", f"{depth_bytes} is not positive", "give 80 for cells, or a packet's bytes")
+    if not 0 < p_max <= 1:
+        raise PlannerError("p_max", f"{p_max} is not between 0 and 1", "give the probability at K_max")
+    k_min, k_max = k_min_bytes // depth_bytes, k_max_bytes // depth_bytes
+    if not 0 <= k_min <= MAX_DEPTH or not 0 <= k_max <= MAX_DEPTH:
+        cause = f"{k_min_bytes} and {k_max_bytes} B are not between 0 and {MAX_DEPTH * depth_bytes}"
+        raise PlannerError("k_min_bytes, k_max_bytes", cause, "give queue lengths that the switch can count")
+    if k_min >= k_max:
+        cause = f"{k_max_bytes} B is not above K_min {k_min_bytes} B in units of {depth_bytes} B"
+        raise PlannerError("k_max_bytes", cause, "a single threshold is ecn_dual.p4's work")
+    slope = int(p_max * (1 << SLOPE_BITS) / (k_max - k_min))
+    return RedCurve(k_min, k_max, min(slope, (1 << SLOPE_BITS) - 1))
+
+
+def hpcc_script_curve(rate_bps: int, depth_bytes: int = CELL_BYTES) -> RedCurve:
+    """DCQCN's curve in HPCC's experiments: 100 KB, 400 KB for each 25 Gb/s, P_max 0.2 (spec 10.1)."""
+    scale = Fraction(rate_bps, REFERENCE_RATE_BPS)
+    return red_curve(int(100_000 * scale), int(400_000 * scale), Fraction(1, 5), depth_bytes)
+
+
+def deployment_curve(depth_bytes: int = CELL_BYTES) -> RedCurve:
+    """DCQCN's published curve for 40 Gb/s: 5 KB, 200 KB, P_max 0.01 (spec 10.1, PUB)."""
+    return red_curve(5_000, 200_000, Fraction(1, 100), depth_bytes)

@@ -1,0 +1,74 @@
+"""RCP ports: the integer step is the formula's, over all rates and loads."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import PlannerError
+from controller.rcp import RcpPort, rcp_port
+
+T_NS, D_NS, CELL = 50_000, 100_000, 80
+
+
+def port(rate_bps: int) -> RcpPort:
+    return rcp_port(rate_bps=rate_bps, interval_ns=T_NS, rtt_ns=D_NS, depth_bytes=CELL)
+
+
+@given(
+    st.sampled_from([10**9, 10**10, 10**11, 4 * 10**11]),
+    st.floats(0.001, 1),
+    st.floats(1, 3),
+    st.floats(0, 3),
+    st.integers(0, 10_000),
+    st.integers(0, 10_000),
+)
+def test_the_step_is_the_formulas(
+    rate_bps: int, share: float, intervals: float, load: float, depth_before: int, depth: int
+) -> None:
+    plan = port(rate_bps)
+    interval_bytes = Fraction(rate_bps * T_NS, 8 * 10**9)
+    old = max(int(plan.capacity_kbps * share), plan.least_kbps)
+    elapsed, sent = int(T_NS * intervals), int(interval_bytes * Fraction(load))
+    queue = depth * CELL
+    arrived = max(sent + queue - depth_before * CELL, 0)
+    spare = interval_bytes * Fraction(min(elapsed, 2 * T_NS), T_NS) - arrived
+    ratio = Fraction(T_NS, D_NS)
+    change = ratio * (Fraction(2, 5) * spare - Fraction(2, 5) * ratio * queue) / interval_bytes
+    change = min(max(change, Fraction(-1, 2)), Fraction(1))
+    expected = min(max(old * (1 + change), Fraction(plan.least_kbps)), Fraction(plan.capacity_kbps))
+    assert plan.next_rate_kbps(old, elapsed, sent, depth_before, depth) == pytest.approx(
+        float(expected), rel=2e-3, abs=3
+    )
+
+
+def test_an_idle_port_rises_and_a_full_one_falls() -> None:
+    plan = port(10**10)
+    assert plan.initial_kbps == 500_000
+    assert plan.next_rate_kbps(10**6, T_NS, 0, 0, 0) == pytest.approx(1.2 * 10**6, rel=1e-3)
+    assert plan.next_rate_kbps(10**6, T_NS, 62_500, 0, 0) == pytest.approx(10**6, rel=1e-3)
+    assert plan.next_rate_kbps(10**6, T_NS, 62_500, 5000, 5000) < 10**6
+    assert plan.next_rate_kbps(10**7, 10 * T_NS, 0, 0, 0) == 10**7
+    assert plan.next_rate_kbps(1, T_NS, (1 << 32) - 1, 0, (1 << 19) - 1) == 1
+    assert replace(plan, least_kbps=9).next_rate_kbps(1, T_NS, 62_500, 0, 0) == 9
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "interval_ns", "rtt_ns", "name"),
+    [
+        (10_000_000, 1_000, 100_000, "gain|bytes"),
+        (10**11, 1_000_000_000, 100_000, "gain|bytes"),
+        (10**10, 50_000, 10**12, "gain"),
+        (0, 1, 1, "rate_bps"),
+    ],
+)
+def test_what_does_not_fit_is_refused(rate_bps: int, interval_ns: int, rtt_ns: int, name: str) -> None:
+    with pytest.raises(PlannerError, match=name):
+        rcp_port(rate_bps=rate_bps, interval_ns=interval_ns, rtt_ns=rtt_ns, depth_bytes=CELL)
+
+
+def test_the_initial_rate_is_a_share() -> None:
+    with pytest.raises(PlannerError, match="initial_share"):
+        rcp_port(rate_bps=10**10, interval_ns=T_NS, rtt_ns=D_NS, depth_bytes=80, initial_share=Fraction(2))

@@ -1,0 +1,53 @@
+"""RED curves: the P4 program's threshold is the curve's probability, at every depth."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller import PlannerError
+from controller.red import MAX_DEPTH, deployment_curve, hpcc_script_curve, red_curve
+
+
+@given(st.integers(0, MAX_DEPTH - 1), st.integers(1, MAX_DEPTH), st.fractions(Fraction(1, 1000), 1), st.floats(0, 1))
+def test_the_threshold_is_the_curve_rounded_down(k_min: int, width: int, p_max: Fraction, place: float) -> None:
+    k_max = min(k_min + width, MAX_DEPTH)
+    curve = red_curve(k_min, k_max, p_max, depth_bytes=1)
+    depth = k_min + round((k_max - k_min) * place)
+    exact = p_max * (depth - k_min) / (k_max - k_min) * (1 << 16)
+    # One for the slope over at most 2^19 depths (2^19 * 2^-16 = 8 of 65536), one for the threshold.
+    assert exact - 9 <= curve.threshold(depth) <= exact
+    assert curve.threshold(k_min) == 0
+    assert curve.threshold(k_max + 1) == 1 << 16
+
+
+@given(st.integers(1, 4095), st.fractions(Fraction(1, 1000), 1))
+def test_on_narrow_curves_the_error_is_two_of_65536(width: int, p_max: Fraction) -> None:
+    curve = red_curve(0, width, p_max, depth_bytes=1)
+    assert p_max * (1 << 16) - 2 <= curve.threshold(width) <= p_max * (1 << 16)
+
+
+def test_the_published_curves() -> None:
+    curve = hpcc_script_curve(100_000_000_000)
+    assert (curve.k_min, curve.k_max) == (400_000 // 80, 1_600_000 // 80)
+    assert curve.threshold(curve.k_max) == pytest.approx(0.2 * 65536, abs=2)
+    curve = deployment_curve(depth_bytes=1000)
+    assert (curve.k_min, curve.k_max, curve.threshold(200)) == (5, 200, 655)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p_max", "unit", "words"),
+    [
+        (200, 100, Fraction(1), 1, "not above K_min"),
+        (80, 100, Fraction(1), 80, "not above K_min"),
+        (0, 100, Fraction(0), 1, "p_max"),
+        (0, 100, Fraction(2), 1, "p_max"),
+        (0, 1 << 19, Fraction(1), 1, "not between 0 and"),
+        (-1, 10, Fraction(1), 1, "not between 0 and"),
+        (0, 10, Fraction(1), 0, "depth_bytes"),
+    ],
+)
+def test_what_is_no_curve_is_refused(low: int, high: int, p_max: Fraction, unit: int, words: str) -> None:
+    with pytest.raises(PlannerError, match=words):
+        red_curve(low, high, p_max, unit)
