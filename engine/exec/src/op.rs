@@ -32,6 +32,12 @@ pub(crate) enum Op {
         src: u32,
         words: u32,
     },
+    /// Words of a header, its validity first; an invalid one gives no more than that.
+    CopyHeader {
+        dst: u32,
+        src: u32,
+        words: u32,
+    },
     SetWord {
         dst: u32,
         value: u32,

@@ -123,7 +123,8 @@ pub enum Inst {
     IsValid { dst: VarId, header: HeaderId },
     /// `dst = union.isValid()`: some member is valid.
     UnionIsValid { dst: VarId, union: UnionId },
-    /// `dst = src`, fields and validity, same header type.
+    /// `dst = src`, same header type: validity, and the fields if `src` is valid; otherwise `dst` keeps its own, as in
+    /// BMv2. In a union, a member that becomes valid makes the others invalid.
     CopyHeader { dst: HeaderId, src: HeaderId },
     /// `dst = (a == b)`: both invalid, or both valid with equal fields.
     HeaderEq { dst: VarId, a: HeaderId, b: HeaderId },
@@ -142,6 +143,8 @@ pub enum Inst {
     StackPop { stack: StackId, count: u32 },
     /// `dst = stack.nextIndex` (number of elements extracted so far); `lastIndex` is this minus one.
     StackNextIndex { dst: VarId, stack: StackId },
+    /// `stack.nextIndex = next`: a new stack begins at 0, a copied one goes on where its source was.
+    StackSetNextIndex { stack: StackId, next: Operand },
 
     /// `packet.extract(header)`; `PacketTooShort` on failure.
     Extract { header: HeaderId },

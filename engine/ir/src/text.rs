@@ -391,6 +391,7 @@ impl Printer<'_> {
             Inst::StackPush { stack, count } => format!("{stack}.push_front({count})"),
             Inst::StackPop { stack, count } => format!("{stack}.pop_front({count})"),
             Inst::StackNextIndex { dst, stack } => format!("{} = {stack}.nextIndex", self.var(*dst)),
+            Inst::StackSetNextIndex { stack, next } => format!("{stack}.nextIndex = {}", self.operand(next)),
             other => format!("{other:?}"),
         }
     }

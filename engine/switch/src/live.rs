@@ -164,6 +164,7 @@ impl<'a> Named<'a> {
             Inst::ExtractNext { varbit_bits, .. } => self.reads(varbit_bits),
             Inst::Verify { cond, error } => self.reads([cond, error]),
             Inst::ValueSetMatch { keys, .. } => self.reads(keys),
+            Inst::StackSetNextIndex { next, .. } => self.read(next),
             Inst::Apply { table, .. } => {
                 let table = &self.program.tables[table.index()];
                 self.vars.extend(table.keys.iter().map(|key| key.var));

@@ -64,7 +64,7 @@ impl Compiler<'_> {
             Inst::CopyHeader { dst, src } => {
                 let words = self.code.layout.header_words(*src);
                 let (to, from) = (self.code.layout.valid(*dst), self.code.layout.valid(*src));
-                self.emit(Op::CopyWords { dst: to, src: from, words });
+                self.emit(Op::CopyHeader { dst: to, src: from, words });
                 if self.program.headers[dst.index()].union.is_some() {
                     self.emit_slow(SlowOp::ClearRivals { header: dst.0 });
                 }
@@ -110,6 +110,11 @@ impl Compiler<'_> {
                 let src = Place { slot: self.code.layout.stack(*stack), width: 64, varbit: false };
                 let dst = self.code.layout.var(*dst);
                 self.resize_places(dst, src, false);
+            }
+            Inst::StackSetNextIndex { stack, next } => {
+                let dst = self.code.layout.stack(*stack);
+                let src = self.code.layout.operand(next).slot;
+                self.emit(Op::Move { dst, src });
             }
             _ => {}
         }

@@ -20,7 +20,5 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     }
     apply {
         prioritized.apply();
-        for (bit<8> i in hdr.data) { } //~ ERROR not supported yet: `for` over a list
-        bit<16> n = hdr.data.c[hdr.data.a +: 4]; //~ ERROR not supported yet: slices whose place
     }
 }

@@ -42,7 +42,9 @@ fn stmt(stmt: &Stmt, visit: Visit<'_>) {
         StmtKind::Declare(_, value) | StmtKind::Return(value) => {
             value.iter().for_each(|value| exprs(value, visit));
         }
-        StmtKind::Assign(target, value) => [target, value].into_iter().for_each(|part| exprs(part, visit)),
+        StmtKind::Assign(target, value) | StmtKind::Update { target, value, .. } => {
+            [target, value].into_iter().for_each(|part| exprs(part, visit))
+        }
         StmtKind::Call(made) => {
             let expr = Expr {
                 kind: ExprKind::Call(Box::new(made.clone())),
@@ -68,6 +70,10 @@ fn stmt(stmt: &Stmt, visit: Visit<'_>) {
         StmtKind::For { init, cond, update, body } => {
             exprs(cond, visit);
             [init, update, body].into_iter().for_each(|part| stmts(part, visit));
+        }
+        StmtKind::ForEach { items, body, .. } => {
+            exprs(items, visit);
+            stmts(body, visit);
         }
         StmtKind::ForRange { low, high, body, .. } => {
             [low, high].into_iter().for_each(|end| exprs(end, visit));
@@ -95,7 +101,11 @@ pub(super) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         | ExprKind::Slice(a, _, _)
         | ExprKind::Unary(_, a)
         | ExprKind::Cast(a) => visit(a),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Mask(a, b) | ExprKind::Range(a, b) => {
+        ExprKind::PlusSlice(a, b, _)
+        | ExprKind::Index(a, b)
+        | ExprKind::Binary(_, a, b)
+        | ExprKind::Mask(a, b)
+        | ExprKind::Range(a, b) => {
             visit(a);
             visit(b);
         }

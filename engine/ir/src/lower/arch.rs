@@ -284,8 +284,18 @@ impl Lowerer<'_> {
             let cp = Self::cp_name_in("", name, &annotations);
             let mut fields = Vec::with_capacity(agg.fields.len());
             for field in &agg.fields {
-                let ty = self.var_type(&field.ty)?;
-                fields.push((Self::cp_name_in("", &field.name, &field.annotations), ty));
+                let cp = Self::cp_name_in("", &field.name, &field.annotations);
+                if let Some(ty) = self.var_type(&field.ty) {
+                    fields.push((cp, ty));
+                    continue;
+                }
+                // A struct inside: its parts stand in for it.
+                let mut leaves = Vec::new();
+                self.leaves(&field.ty, &cp.name, &mut leaves)?;
+                let named = leaves.into_iter().map(|leaf| {
+                    (ControlPlaneName { name: leaf.name, ..ControlPlaneName::default() }, leaf.ty)
+                });
+                fields.extend(named);
             }
             self.out.controller_headers.push(ControllerHeader { cp, ty, fields });
         }

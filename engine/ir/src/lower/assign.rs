@@ -1,11 +1,11 @@
 //! Writing values: scalars, slices, headers with their validity, whole structs.
 
 use super::Lowerer;
-use super::place::{Place, Rvalue, Target};
-use crate::types::hir::{Expr, ExprKind};
+use super::place::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
+use crate::types::hir::{Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
-use crate::{HeaderId, Inst, Operand, StackId, Terminator, VarId, VarKind, VarType};
+use crate::{BinOp, Bits, HeaderId, Inst, Operand, StackId, Terminator, UnOp, VarId, VarKind, VarType};
 use p4cc_syntax::Span;
 use std::collections::BTreeSet;
 
@@ -25,6 +25,17 @@ impl Lowerer<'_> {
         if matches!(value.kind, ExprKind::Aggregate(_)) && self.overlaps(&place, &made) {
             made = self.snapshot(made, &target.ty, value.span)?;
         }
+        self.assign(place, made, &target.ty, value.span)
+    }
+
+    /// `target op= value` whose target is found once; `old` stands for what it held.
+    pub(super) fn update(&mut self, target: &Expr, old: LocalId, value: &Expr) -> Option<()> {
+        let place = self.target(target)?;
+        let held = self.read_target(&place, &target.ty)?;
+        let held = self.settled(held, &target.ty, target.span)?;
+        let held = if has_call(value) { self.snapshot(held, &target.ty, target.span)? } else { held };
+        self.bind(old, Binding::Value(held));
+        let made = self.rvalue(value)?;
         self.assign(place, made, &target.ty, value.span)
     }
 
@@ -59,7 +70,12 @@ impl Lowerer<'_> {
     ) {
         match target {
             Target::Place(place) => self.footprint(place, vars, headers),
-            Target::Slice { base, .. } => self.target_footprint(base, vars, headers),
+            Target::Slice { base, .. } | Target::RunSlice { base, .. } => {
+                self.target_footprint(base, vars, headers);
+            }
+            Target::Choice(_, targets) | Target::Parts(targets) => {
+                targets.iter().for_each(|target| self.target_footprint(target, vars, headers));
+            }
             Target::Element(stack, _) | Target::ElementField(stack, _, _) => {
                 self.footprint(&Place::Stack(*stack), vars, headers);
             }
@@ -88,6 +104,11 @@ impl Lowerer<'_> {
                 self.footprint(&Place::Stack(*stack), vars, headers);
             }
             Rvalue::Union(union) => self.footprint(&Place::Union(*union), vars, headers),
+            Rvalue::UnionStack(stack) => self.footprint(&Place::UnionStack(stack.clone()), vars, headers),
+            Rvalue::Choice(index, values) => {
+                operand(index, vars);
+                values.iter().for_each(|value| self.value_footprint(value, vars, headers));
+            }
             Rvalue::Struct(parts) | Rvalue::NewStack(parts) => {
                 parts.iter().for_each(|part| self.value_footprint(part, vars, headers));
             }
@@ -104,19 +125,34 @@ impl Lowerer<'_> {
                 }
                 Some(())
             }
+            (target, value @ Rvalue::Choice(..)) => {
+                let value = self.settled(value, ty, span)?;
+                self.assign(target, value, ty, span)
+            }
             (Target::Place(Place::Header(dst)), value) => self.assign_header(dst, value, span),
-            (Target::Place(Place::Struct(parts)), Rvalue::Struct(values)) => {
-                let types: Vec<Ty> = match ty {
-                    Ty::Tuple(items) => items.to_vec(),
-                    _ => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
-                };
-                for ((part, value), ty) in parts.iter().zip(values).zip(&types) {
-                    self.assign(Target::Place(part.clone()), value, ty, span)?;
+            (Target::Place(Place::Struct(parts)), value @ Rvalue::Struct(_)) => {
+                let parts = parts.iter().cloned().map(Target::Place).collect();
+                self.assign(Target::Parts(parts), value, ty, span)
+            }
+            (Target::Parts(parts), Rvalue::Struct(values)) => {
+                let types = self.parts(ty)?;
+                for ((part, value), (_, ty)) in parts.into_iter().zip(values).zip(&types) {
+                    self.assign(part, value, ty, span)?;
                 }
                 Some(())
             }
+            (Target::Choice(index, targets), value) => self.for_chosen(&index, targets.len(), |this, at| {
+                this.assign(targets.get(at)?.clone(), value.clone(), ty, span)
+            }),
             (Target::Place(Place::Stack(dst)), value) => self.assign_stack(dst, value, span),
             (Target::Place(Place::Union(dst)), value) => self.assign_union(dst, value, span),
+            (Target::Place(Place::UnionStack(dst)), value) => {
+                let Ty::Stack(elem, _) = ty else { return self.shape_error(span) };
+                self.assign_union_stack(&dst, value, elem, span)
+            }
+            (Target::RunSlice { base, base_width, lo, .. }, Rvalue::Scalar(src)) => {
+                self.assign_run_slice(*base, base_width, lo, src, span)
+            }
             (Target::Slice { base, base_width, lo, .. }, Rvalue::Scalar(src)) => {
                 self.assign_slice(*base, base_width, lo, src, span)
             }
@@ -173,36 +209,53 @@ impl Lowerer<'_> {
             Target::Slice { base, base_width, lo: outer, .. } => {
                 self.assign_slice(*base, base_width, outer + lo, src, span)
             }
-            Target::ElementField(stack, index, field) => {
-                let whole = self.temp(VarType::Bit(base_width));
-                self.emit(Inst::StackLoad { dst: whole, stack, index: index.clone(), field });
+            base => {
+                let ty = Ty::Bit(base_width);
+                let value = self.read_target(&base, &ty)?;
+                let Place::Scalar(whole) = self.materialize(value, &ty, span)? else {
+                    return self.shape_error(span);
+                };
                 self.emit(Inst::SetSlice { dst: whole, lo, src });
-                self.emit(Inst::StackStore { stack, index, field, src: Operand::Var(whole) });
-                Some(())
+                self.assign(base, Rvalue::Scalar(Operand::Var(whole)), &ty, span)
             }
-            _ => self.shape_error(span),
         }
+    }
+
+    /// Writes bits at a place that is known at run time only; bits past the number's end are lost.
+    fn assign_run_slice(
+        &mut self,
+        base: Target,
+        base_width: u32,
+        lo: Operand,
+        src: Operand,
+        span: Span,
+    ) -> Option<()> {
+        let ty = VarType::Bit(base_width);
+        let width = match &src {
+            Operand::Var(var) => self.out.vars.get(var.index())?.ty.width(),
+            Operand::Const(bits) => bits.width(),
+        };
+        let old = self.read_target(&base, &Ty::Bit(base_width))?;
+        let Rvalue::Scalar(old) = old else { return self.shape_error(span) };
+        let ones = Operand::Const(super::table::ones(width));
+        let moved = |this: &mut Self, bits: Operand| {
+            let whole = this.temp(ty);
+            this.emit(Inst::Resize { dst: whole, src: bits, signed: false });
+            this.binary_inst(ty, BinOp::Shl, Operand::Var(whole), lo.clone())
+        };
+        let (mask, bits) = (moved(self, ones), moved(self, src));
+        let keep = self.temp(ty);
+        self.emit(Inst::Unary { dst: keep, op: UnOp::Not, src: mask });
+        let kept = self.binary_inst(ty, BinOp::And, old, Operand::Var(keep));
+        let made = self.binary_inst(ty, BinOp::Or, kept, bits);
+        self.assign(base, Rvalue::Scalar(made), &Ty::Bit(base_width), span)
     }
 
     fn assign_header(&mut self, dst: HeaderId, value: Rvalue, span: Span) -> Option<()> {
         match value {
             Rvalue::Header(src) if src == dst => Some(()),
             Rvalue::Header(src) => {
-                if self.out.headers.get(dst.index())?.union.is_none() {
-                    self.emit(Inst::CopyHeader { dst, src });
-                    return Some(());
-                }
-                // A member of a union made valid makes the others invalid.
-                let valid = self.temp(VarType::Bool);
-                self.emit(Inst::IsValid { dst: valid, header: src });
-                self.if_valid(valid, |this, valid| {
-                    if valid {
-                        this.emit(Inst::SetValid { header: dst });
-                        this.emit(Inst::CopyHeader { dst, src });
-                    } else {
-                        this.emit(Inst::SetInvalid { header: dst });
-                    }
-                });
+                self.emit(Inst::CopyHeader { dst, src });
                 Some(())
             }
             Rvalue::NewHeader(fields) => {
@@ -293,10 +346,10 @@ impl Lowerer<'_> {
         let values: Vec<Rvalue> = match value {
             Rvalue::Stack(src) if src == dst => return Some(()),
             Rvalue::Stack(src) => {
-                if self.flow.in_parser {
-                    self.not_supported(span, "copies of header stacks in a parser");
-                    return None;
-                }
+                // The next index goes along, as in BMv2.
+                let next = self.temp(VarType::Bit(INDEX_BITS));
+                self.emit(Inst::StackNextIndex { dst: next, stack: src });
+                self.emit(Inst::StackSetNextIndex { stack: dst, next: Operand::Var(next) });
                 self.out
                     .stacks
                     .get(src.index())?
@@ -315,6 +368,56 @@ impl Lowerer<'_> {
         Some(())
     }
 
+    fn assign_union_stack(&mut self, dst: &UnionStack, value: Rvalue, elem: &Ty, span: Span) -> Option<()> {
+        let values: Vec<Rvalue> = match value {
+            Rvalue::UnionStack(src) if *src == *dst => return Some(()),
+            Rvalue::UnionStack(src) => {
+                self.emit(Inst::Assign { dst: dst.next, src: Operand::Var(src.next) });
+                src.unions.iter().copied().map(Rvalue::Union).collect()
+            }
+            Rvalue::NewStack(values) => values,
+            Rvalue::Invalid => dst.unions.iter().map(|_| Rvalue::Invalid).collect(),
+            _ => return self.shape_error(span),
+        };
+        for (union, value) in dst.unions.iter().zip(values) {
+            self.assign(Target::Place(Place::Union(*union)), value, elem, span)?;
+        }
+        Some(())
+    }
+
+    /// `push_front` and `pop_front` of a stack of unions (P4-16 8.18): elements move, what comes in is invalid.
+    pub(super) fn shift_unions(
+        &mut self,
+        stack: &UnionStack,
+        count: usize,
+        push: bool,
+        span: Span,
+    ) -> Option<()> {
+        let size = stack.unions.len();
+        for step in 0..size {
+            let to = if push { size - 1 - step } else { step };
+            let from = if push { to.checked_sub(count) } else { Some(to + count) };
+            let value = match from.and_then(|from| stack.unions.get(from)) {
+                Some(union) => Rvalue::Union(*union),
+                None => Rvalue::Invalid,
+            };
+            self.assign_union(*stack.unions.get(to)?, value, span)?;
+        }
+        let ty = VarType::Bit(INDEX_BITS);
+        let number = |value: usize| Operand::Const(Bits::from_u128(INDEX_BITS, value as u128));
+        let next = Operand::Var(stack.next);
+        let moved = if push {
+            // No higher than the size: `next + count` where that leaves room, the size otherwise.
+            let room = self.binary_inst(ty, BinOp::SubSat { signed: false }, number(size), next);
+            let short = self.binary_inst(ty, BinOp::SubSat { signed: false }, room, number(count));
+            self.binary_inst(ty, BinOp::Sub, number(size), short)
+        } else {
+            self.binary_inst(ty, BinOp::SubSat { signed: false }, next, number(count))
+        };
+        self.emit(Inst::Assign { dst: stack.next, src: moved });
+        Some(())
+    }
+
     fn assign_union(&mut self, dst: crate::UnionId, value: Rvalue, span: Span) -> Option<()> {
         let members = self.out.unions.get(dst.index())?.members.clone();
         let values: Vec<Rvalue> = match value {
@@ -327,23 +430,12 @@ impl Lowerer<'_> {
                 .iter()
                 .map(|header| Rvalue::Header(*header))
                 .collect(),
+            Rvalue::Struct(values) => values,
             Rvalue::Invalid => members.iter().map(|_| Rvalue::Invalid).collect(),
             _ => return self.shape_error(span),
         };
-        for member in &members {
-            self.emit(Inst::SetInvalid { header: *member });
-        }
         for (member, value) in members.into_iter().zip(values) {
-            // The others are invalid already; only a valid source changes anything.
-            let Rvalue::Header(src) = value else { continue };
-            let valid = self.temp(VarType::Bool);
-            self.emit(Inst::IsValid { dst: valid, header: src });
-            self.if_valid(valid, |this, valid| {
-                if valid {
-                    this.emit(Inst::SetValid { header: member });
-                    this.emit(Inst::CopyHeader { dst: member, src });
-                }
-            });
+            self.assign_header(member, value, span)?;
         }
         Some(())
     }

@@ -44,13 +44,6 @@ impl Lowerer<'_> {
     fn apply_parser(&mut self, id: ParserId, env: EnvId, passing: Passing, call: &Call) -> Option<()> {
         let parser = self.hir.parsers.get(id.index())?;
         let copies = self.bind_args(&parser.params, &call.args, env, passing)?;
-        if let Some(copy) = copies.first()
-            && self.flow.in_parser
-            && self.has_stack(&copy.ty)
-        {
-            self.not_supported(call.span, "sub-parsers that fill a copy of a header stack");
-            return None;
-        }
         let end = self.func.block("");
         let outer_env = std::mem::replace(&mut self.env, env);
         let prefix = self.envs.get(env.0).map_or_else(String::new, |env| env.prefix.clone());
@@ -61,15 +54,5 @@ impl Lowerer<'_> {
         made?;
         self.func.open(end);
         self.copy_out(copies, call.span)
-    }
-
-    fn has_stack(&self, ty: &crate::types::ty::Ty) -> bool {
-        use crate::types::ty::Ty;
-        match ty {
-            Ty::Stack(..) => true,
-            Ty::Aggregate(_) => self.hir.fields(ty).iter().any(|field| self.has_stack(&field.ty)),
-            Ty::Tuple(items) => items.iter().any(|item| self.has_stack(item)),
-            _ => false,
-        }
     }
 }

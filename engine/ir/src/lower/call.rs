@@ -3,11 +3,13 @@
 use super::Lowerer;
 use super::env::{Env, EnvId, Object, Owner};
 use super::inline::Passing;
-use super::place::{Place, Rvalue};
+use super::place::{Place, Rvalue, Target};
+use super::target::Array;
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{Inst, Operand, Terminator, VarKind, VarType};
+use num_bigint::BigInt;
 use num_traits::ToPrimitive;
 use p4cc_syntax::Span;
 
@@ -72,18 +74,32 @@ impl Lowerer<'_> {
                 Some(Rvalue::Struct(Vec::new()))
             }
             Builtin::PushFront | Builtin::PopFront => {
-                let stack = self.stack(object)?;
                 let Value::Int(count) = self.const_value(call.args.first()?.as_ref()?)? else {
                     return self.shape_error(call.span);
                 };
-                // More than all of them is all of them.
+                self.shift_stack(object, builtin == Builtin::PushFront, &count, call.span)?;
+                Some(Rvalue::Struct(Vec::new()))
+            }
+        }
+    }
+
+    fn shift_stack(&mut self, object: &Expr, push: bool, count: &BigInt, span: Span) -> Option<()> {
+        // More than all of them is all of them.
+        match self.array(object)? {
+            Array::Headers(stack) => {
                 let size = self.out.stacks.get(stack.index())?.elements.len() as u32;
                 let count = count.to_u32().unwrap_or(size).min(size);
-                self.emit(match builtin {
-                    Builtin::PushFront => Inst::StackPush { stack, count },
-                    _ => Inst::StackPop { stack, count },
+                self.emit(if push {
+                    Inst::StackPush { stack, count }
+                } else {
+                    Inst::StackPop { stack, count }
                 });
-                Some(Rvalue::Struct(Vec::new()))
+                Some(())
+            }
+            Array::Unions(stack) => {
+                let size = stack.unions.len();
+                let count = count.to_usize().unwrap_or(size).min(size);
+                self.shift_unions(&stack, count, push, span)
             }
         }
     }
@@ -91,18 +107,41 @@ impl Lowerer<'_> {
     fn is_valid(&mut self, object: &Expr, span: Span) -> Option<Rvalue> {
         let value = self.rvalue(object)?;
         let dst = self.temp(VarType::Bool);
+        self.validity_of(value, dst, span)?;
+        Some(Rvalue::Scalar(Operand::Var(dst)))
+    }
+
+    fn validity_of(&mut self, value: Rvalue, dst: crate::VarId, span: Span) -> Option<()> {
+        let known = |value: bool| Operand::Const(crate::Bits::from_u128(1, u128::from(value)));
         match value {
             Rvalue::Header(header) => self.emit(Inst::IsValid { dst, header }),
             Rvalue::Union(union) => self.emit(Inst::UnionIsValid { dst, union }),
             Rvalue::Element(stack, index) => self.emit(Inst::StackIsValid { dst, stack, index }),
+            Rvalue::NewHeader(_) => self.emit(Inst::Assign { dst, src: known(true) }),
+            Rvalue::Invalid => self.emit(Inst::Assign { dst, src: known(false) }),
+            Rvalue::Choice(index, values) => {
+                self.emit(Inst::Assign { dst, src: known(false) });
+                return self.for_chosen(&index, values.len(), |this, at| {
+                    this.validity_of(values.get(at)?.clone(), dst, span)
+                });
+            }
             _ => return self.shape_error(span),
         }
-        Some(Rvalue::Scalar(Operand::Var(dst)))
+        Some(())
     }
 
     fn set_validity(&mut self, object: &Expr, valid: bool, span: Span) -> Option<()> {
-        use super::place::Target;
-        match self.target(object)? {
+        let target = self.target(object)?;
+        self.set_validity_of(target, valid, span)
+    }
+
+    fn set_validity_of(&mut self, target: Target, valid: bool, span: Span) -> Option<()> {
+        match target {
+            Target::Choice(index, targets) => {
+                return self.for_chosen(&index, targets.len(), |this, at| {
+                    this.set_validity_of(targets.get(at)?.clone(), valid, span)
+                });
+            }
             Target::Place(Place::Header(header)) if valid => self.emit(Inst::SetValid { header }),
             Target::Place(Place::Header(header)) => self.emit(Inst::SetInvalid { header }),
             Target::Element(stack, index) => self.emit(Inst::StackSetValid { stack, index, valid }),

@@ -1,7 +1,7 @@
 //! Reading expressions.
 
 use super::Lowerer;
-use super::place::{Binding, Place, Rvalue};
+use super::place::{Binding, Place, Rvalue, Target};
 use crate::types::hir::{Callee, Expr, ExprKind};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
@@ -65,13 +65,11 @@ impl Lowerer<'_> {
             },
             ExprKind::Field(base, at) => {
                 let base_value = self.rvalue(base)?;
-                self.project(base_value, *at, &expr.ty, expr.span)
+                self.project(base_value, (&base.ty, *at), &expr.ty, expr.span)
             }
             ExprKind::Index(base, index) => self.dynamic_element(base, index, expr.span),
             ExprKind::StackLast(base) | ExprKind::StackNext(base) => {
-                let last = matches!(expr.kind, ExprKind::StackLast(_));
-                let (stack, index) = self.stack_end(base, last, expr.span)?;
-                Some(Rvalue::Element(stack, index))
+                self.stack_end(base, matches!(expr.kind, ExprKind::StackLast(_)))
             }
             ExprKind::StackLastIndex(base) => self.last_index(base).map(Rvalue::Scalar),
             ExprKind::Slice(base, hi, lo) => {
@@ -79,6 +77,12 @@ impl Lowerer<'_> {
                 let dst = self.temp(VarType::Bit(hi - lo + 1));
                 self.emit(Inst::Slice { dst, src, lo: *lo });
                 Some(Rvalue::Scalar(Operand::Var(dst)))
+            }
+            ExprKind::PlusSlice(base, lo, width) => {
+                let ty = self.var_type(&base.ty)?;
+                let src = self.operand_before(base, &[lo])?;
+                let lo = self.operand(lo)?;
+                Some(Rvalue::Scalar(self.run_slice(src, ty.width(), lo, *width)))
             }
             ExprKind::Unary(op, operand) => self.unary(*op, operand, expr),
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, expr),
@@ -107,43 +111,103 @@ impl Lowerer<'_> {
 
     /// The default value of a type: zeros and invalid headers.
     pub(super) fn default_value(&mut self, ty: &Ty, span: Span) -> Option<Rvalue> {
-        if let Some(width) = self.width(ty) {
-            return Some(Rvalue::Scalar(Operand::Const(Bits::zero(width))));
+        match self.var_type(ty) {
+            // No constant has a length of its own; a variable that nobody writes is empty.
+            Some(ty @ VarType::Varbit(_)) => return Some(Rvalue::Scalar(Operand::Var(self.temp(ty)))),
+            Some(ty) => return Some(Rvalue::Scalar(Operand::Const(Bits::zero(ty.width())))),
+            None => {}
         }
-        let parts: Vec<Ty> = match ty {
-            Ty::Stack(..) => return Some(Rvalue::Invalid),
-            Ty::Aggregate(_) if self.hir.is_header(ty) || self.hir.is_union(ty) => {
-                return Some(Rvalue::Invalid);
-            }
-            Ty::Aggregate(_) => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
-            Ty::Tuple(items) => items.to_vec(),
-            _ => return self.shape_error(span),
-        };
-        let parts: Option<Vec<Rvalue>> = parts.iter().map(|part| self.default_value(part, span)).collect();
+        if matches!(ty, Ty::Stack(..)) || self.hir.is_header(ty) || self.hir.is_union(ty) {
+            return Some(Rvalue::Invalid);
+        }
+        let Some(parts) = self.parts(ty) else { return self.shape_error(span) };
+        let parts: Option<Vec<Rvalue>> =
+            parts.iter().map(|(_, part)| self.default_value(part, span)).collect();
         parts.map(Rvalue::Struct)
     }
 
-    /// A part of a value.
-    fn project(&mut self, base: Rvalue, at: usize, ty: &Ty, span: Span) -> Option<Rvalue> {
+    /// Bits of a number from a place on that is known at run time only; bits past its end are zero.
+    pub(super) fn run_slice(&mut self, src: Operand, src_width: u32, lo: Operand, width: u32) -> Operand {
+        let moved = self.binary_inst(VarType::Bit(src_width), BinOp::Shr { signed: false }, src, lo);
+        let dst = self.temp(VarType::Bit(width));
+        self.emit(Inst::Slice { dst, src: moved, lo: 0 });
+        Operand::Var(dst)
+    }
+
+    /// Part `at` of a value of type `base_ty`; the part has type `ty`.
+    fn project(&mut self, base: Rvalue, (base_ty, at): (&Ty, usize), ty: &Ty, span: Span) -> Option<Rvalue> {
         match base {
             Rvalue::Struct(parts) => parts.into_iter().nth(at),
-            Rvalue::Header(header) => {
-                let var = self.field_vars(header).get(at).copied()?;
-                Some(Rvalue::Scalar(Operand::Var(var)))
+            Rvalue::Header(header) => self.header_field(header, base_ty, at).map(|place| place.read()),
+            Rvalue::NewHeader(fields) => {
+                let (start, _) = self.leaf_start(base_ty, at)?;
+                let mut fields = fields.into_iter().skip(start);
+                self.from_scalars(ty, &mut |_, _| fields.next())
             }
-            Rvalue::NewHeader(fields) => fields.into_iter().nth(at).map(Rvalue::Scalar),
             Rvalue::Union(union) => {
                 let member = self.out.unions.get(union.index())?.members.get(at).copied()?;
                 Some(Rvalue::Header(member))
             }
             Rvalue::Element(stack, index) => {
-                let dst = self.temp(self.var_type(ty)?);
-                self.emit(Inst::StackLoad { dst, stack, index, field: at as u32 });
-                Some(Rvalue::Scalar(Operand::Var(dst)))
+                let (start, _) = self.leaf_start(base_ty, at)?;
+                let mut field = start as u32;
+                self.from_scalars(ty, &mut |this, ty| {
+                    let dst = this.temp(ty);
+                    this.emit(Inst::StackLoad { dst, stack, index: index.clone(), field });
+                    field += 1;
+                    Some(Operand::Var(dst))
+                })
+            }
+            Rvalue::Choice(index, values) => {
+                let parts: Option<Vec<Rvalue>> =
+                    values.into_iter().map(|value| self.project(value, (base_ty, at), ty, span)).collect();
+                let chosen = Rvalue::Choice(index, parts?);
+                if self.width(ty).is_some() { self.settled(chosen, ty, span) } else { Some(chosen) }
             }
             Rvalue::Invalid => self.default_value(ty, span),
-            Rvalue::Scalar(_) | Rvalue::Stack(_) | Rvalue::NewStack(_) => self.shape_error(span),
+            Rvalue::Scalar(_) | Rvalue::Stack(_) | Rvalue::NewStack(_) | Rvalue::UnionStack(_) => {
+                self.shape_error(span)
+            }
         }
+    }
+
+    /// Code for the one of several that an index chooses; an index past the end runs none.
+    pub(super) fn for_chosen(
+        &mut self,
+        index: &Operand,
+        count: usize,
+        mut code: impl FnMut(&mut Self, usize) -> Option<()>,
+    ) -> Option<()> {
+        let Operand::Var(var) = index else { return None };
+        let width = self.out.vars.get(var.index())?.ty.width();
+        let fits = |at: usize| width >= usize::BITS || at >> width == 0;
+        let blocks: Vec<crate::BlockId> =
+            (0..count).take_while(|at| fits(*at)).map(|_| self.func.block("")).collect();
+        let end = self.func.block("");
+        let numbers = (0u128..).map(|at| Bits::from_u128(width, at));
+        let cases = numbers.zip(blocks.iter().copied()).collect();
+        self.func.end(Terminator::Switch { value: index.clone(), cases, default: end });
+        for (at, block) in blocks.into_iter().enumerate() {
+            self.func.open(block);
+            code(self, at)?;
+            self.func.end(Terminator::Jump(end));
+        }
+        self.func.open(end);
+        Some(())
+    }
+
+    /// A value that is not a choice any more.
+    pub(super) fn settled(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<Rvalue> {
+        let Rvalue::Choice(index, values) = value else { return Some(value) };
+        let name = format!("{}.tmp{}", self.name, self.out.vars.len());
+        let place = self.alloc(ty, &name, VarKind::Local, span)?;
+        let target = Target::Place(place.clone());
+        let default = self.default_value(ty, span)?;
+        self.assign(target.clone(), default, ty, span)?;
+        self.for_chosen(&index, values.len(), |this, at| {
+            this.assign(target.clone(), values.get(at)?.clone(), ty, span)
+        })?;
+        Some(place.read())
     }
 
     fn aggregate(&mut self, items: &[Expr], expr: &Expr) -> Option<Rvalue> {
@@ -156,14 +220,11 @@ impl Lowerer<'_> {
         match &expr.ty {
             Ty::Stack(..) => Some(Rvalue::NewStack(values)),
             ty if self.hir.is_header(ty) => {
-                let fields: Option<Vec<Operand>> = values
-                    .into_iter()
-                    .map(|value| match value {
-                        Rvalue::Scalar(operand) => Some(operand),
-                        _ => None,
-                    })
-                    .collect();
-                fields.map(Rvalue::NewHeader)
+                let mut fields = Vec::with_capacity(values.len());
+                for (value, item) in values.into_iter().zip(items) {
+                    self.flatten(value, &item.ty, item.span, &mut fields)?;
+                }
+                Some(Rvalue::NewHeader(fields))
             }
             _ => Some(Rvalue::Struct(values)),
         }
@@ -198,10 +259,6 @@ impl Lowerer<'_> {
             return Some(Rvalue::Scalar(Operand::Var(dst)));
         }
         let signed = matches!(self.hir.underlying(&a.ty), Ty::Int(_));
-        if matches!(self.hir.underlying(&a.ty), Ty::Varbit(_)) {
-            self.not_supported(expr.span, "comparing varbit fields");
-            return None;
-        }
         let (op, left, right) = match op {
             BinaryOp::Gt => (BinOp::Lt { signed }, right, left),
             BinaryOp::Ge => (BinOp::Le { signed }, right, left),
@@ -210,7 +267,7 @@ impl Lowerer<'_> {
         Some(Rvalue::Scalar(self.binary_inst(dst_ty, op, left, right)))
     }
 
-    fn binary_inst(&mut self, ty: VarType, op: BinOp, a: Operand, b: Operand) -> Operand {
+    pub(super) fn binary_inst(&mut self, ty: VarType, op: BinOp, a: Operand, b: Operand) -> Operand {
         let dst = self.temp(ty);
         self.emit(Inst::Binary { dst, op, a, b });
         Operand::Var(dst)
@@ -261,11 +318,13 @@ impl Lowerer<'_> {
             self.emit(Inst::HeaderEq { dst, a, b });
             return Some(Operand::Var(dst));
         }
+        let (a, b) = (self.settled(a, ty, span)?, self.settled(b, ty, span)?);
         let parts: Vec<Ty> = match ty {
-            Ty::Aggregate(_) => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
-            Ty::Tuple(items) => items.to_vec(),
             Ty::Stack(elem, size) => (0..*size).map(|_| (**elem).clone()).collect(),
-            _ => return self.shape_error(span),
+            _ => match self.parts(ty) {
+                Some(parts) => parts.into_iter().map(|(_, part)| part).collect(),
+                None => return self.shape_error(span),
+            },
         };
         let (left, right) = (self.parts_of(a, &parts, span)?, self.parts_of(b, &parts, span)?);
         let mut all: Option<Operand> = None;
@@ -280,7 +339,7 @@ impl Lowerer<'_> {
     }
 
     /// A value taken apart.
-    fn parts_of(&mut self, value: Rvalue, parts: &[Ty], span: Span) -> Option<Vec<Rvalue>> {
+    pub(super) fn parts_of(&mut self, value: Rvalue, parts: &[Ty], span: Span) -> Option<Vec<Rvalue>> {
         match value {
             Rvalue::Struct(values) | Rvalue::NewStack(values) => Some(values),
             Rvalue::Union(union) => {
@@ -291,6 +350,7 @@ impl Lowerer<'_> {
                 let elements = self.out.stacks.get(stack.index())?.elements.clone();
                 Some(elements.into_iter().map(Rvalue::Header).collect())
             }
+            Rvalue::UnionStack(stack) => Some(stack.unions.iter().copied().map(Rvalue::Union).collect()),
             Rvalue::Invalid => Some(parts.iter().map(|_| Rvalue::Invalid).collect()),
             _ => self.shape_error(span),
         }
@@ -311,7 +371,7 @@ impl Lowerer<'_> {
     pub(super) fn materialize(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<Place> {
         let name = format!("{}.tmp{}", self.name, self.out.vars.len());
         let place = self.alloc(ty, &name, VarKind::Local, span)?;
-        self.assign(super::place::Target::Place(place.clone()), value, ty, span)?;
+        self.assign(Target::Place(place.clone()), value, ty, span)?;
         Some(place)
     }
 
@@ -338,7 +398,7 @@ impl Lowerer<'_> {
         for (block, side) in [(then, a), (otherwise, b)] {
             self.func.open(block);
             let value = self.rvalue(side)?;
-            self.assign(super::place::Target::Place(place.clone()), value, &expr.ty, expr.span)?;
+            self.assign(Target::Place(place.clone()), value, &expr.ty, expr.span)?;
             self.func.end(Terminator::Jump(end));
         }
         self.func.open(end);

@@ -2,12 +2,15 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::place::{Place, Rvalue, Target};
+use super::place::{INDEX_BITS, Place, Rvalue, Target};
+use super::target::Array;
 use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{CloneKind, Digest, DigestId, ExternCall, HeaderField, Inst, Operand, VarId, VarType};
+use crate::{
+    BinOp, Bits, CloneKind, Digest, DigestId, ExternCall, HeaderField, Inst, Operand, VarId, VarType,
+};
 use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
@@ -137,21 +140,24 @@ impl Lowerer<'_> {
     }
 
     /// The scalars that a value is made of, in wire order.
-    fn flatten(&mut self, value: Rvalue, ty: &Ty, span: Span, out: &mut Vec<Operand>) -> Option<()> {
+    pub(super) fn flatten(
+        &mut self,
+        value: Rvalue,
+        ty: &Ty,
+        span: Span,
+        out: &mut Vec<Operand>,
+    ) -> Option<()> {
         match value {
             Rvalue::Scalar(operand) => out.push(operand),
             Rvalue::Header(header) => out.extend(self.field_vars(header).into_iter().map(Operand::Var)),
             Rvalue::NewHeader(fields) => out.extend(fields),
             Rvalue::Struct(parts) => {
-                let types: Vec<Ty> = match ty {
-                    Ty::Tuple(items) => items.to_vec(),
-                    _ => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
-                };
-                for (part, ty) in parts.into_iter().zip(&types) {
+                let types = self.parts(ty)?;
+                for (part, (_, ty)) in parts.into_iter().zip(&types) {
                     self.flatten(part, ty, span, out)?;
                 }
             }
-            Rvalue::Element(..) | Rvalue::Invalid if self.hir.is_header(ty) => {
+            Rvalue::Choice(..) | Rvalue::Element(..) | Rvalue::Invalid if self.hir.is_header(ty) => {
                 let header = self.header_of(value, ty, span)?;
                 out.extend(self.field_vars(header).into_iter().map(Operand::Var));
             }
@@ -328,12 +334,18 @@ impl Lowerer<'_> {
                 let members = self.out.unions.get(union.index())?.members.clone();
                 members.into_iter().for_each(|header| self.emit(Inst::Emit { header }));
             }
+            Rvalue::UnionStack(stack) => {
+                for union in &stack.unions {
+                    self.emit_value(Rvalue::Union(*union), ty, span)?;
+                }
+            }
+            Rvalue::Choice(..) => {
+                let value = self.settled(value, ty, span)?;
+                self.emit_value(value, ty, span)?;
+            }
             Rvalue::Struct(parts) => {
-                let types: Vec<Ty> = match ty {
-                    Ty::Tuple(items) => items.to_vec(),
-                    _ => self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect(),
-                };
-                for (part, ty) in parts.into_iter().zip(&types) {
+                let types = self.parts(ty)?;
+                for (part, (_, ty)) in parts.into_iter().zip(&types) {
                     self.emit_value(part, ty, span)?;
                 }
             }
@@ -345,7 +357,15 @@ impl Lowerer<'_> {
                 );
                 return None;
             }
-            Rvalue::Element(..) | Rvalue::NewHeader(_) | Rvalue::NewStack(_) | Rvalue::Invalid => {
+            // Nothing of it is valid.
+            Rvalue::Invalid => {}
+            Rvalue::NewStack(values) => {
+                let Ty::Stack(elem, _) = ty else { return self.shape_error(span) };
+                for value in values {
+                    self.emit_value(value, elem, span)?;
+                }
+            }
+            Rvalue::Element(..) | Rvalue::NewHeader(_) => {
                 let header = self.header_of(value, ty, span)?;
                 self.emit(Inst::Emit { header });
             }
@@ -356,7 +376,7 @@ impl Lowerer<'_> {
     fn packet_in(&mut self, name: &str, types: &[Ty], call: &Call, ret: Option<&Ty>) -> Option<Rvalue> {
         match name {
             "extract" => {
-                self.extract(call)?;
+                self.extract(types, call)?;
                 Some(Rvalue::Struct(Vec::new()))
             }
             "lookahead" => self.lookahead(types.first().or(ret)?, call.span),
@@ -377,21 +397,19 @@ impl Lowerer<'_> {
         }
     }
 
-    fn extract(&mut self, call: &Call) -> Option<()> {
-        let varbit_bits = if call.args.len() > 1 { Some(self.arg(call, 1)?) } else { None };
-        let Some(target) = call.args.first().and_then(Option::as_ref) else {
-            self.not_supported(call.span, "`extract(_)`");
-            return None;
-        };
-        if !self.hir.is_header(&target.ty) {
-            let shown = self.hir.show(&target.ty);
+    fn extract(&mut self, types: &[Ty], call: &Call) -> Option<()> {
+        let target = call.args.first().and_then(Option::as_ref);
+        let ty = target.map(|target| &target.ty).or(types.first())?;
+        if !self.hir.is_header(ty) {
+            let shown = self.hir.show(ty);
             self.push(
-                Diagnostic::error(target.span, format!("a value of type `{shown}` cannot be extracted"))
+                Diagnostic::error(call.span, format!("a value of type `{shown}` cannot be extracted"))
                     .with_help("only headers can be extracted, one by one"),
             );
             return None;
         }
-        let has_varbit = self.hir.fields(&target.ty).iter().any(|field| matches!(field.ty, Ty::Varbit(_)));
+        let varbit_bits = if call.args.len() > 1 { Some(self.arg(call, 1)?) } else { None };
+        let has_varbit = self.hir.fields(ty).iter().any(|field| matches!(field.ty, Ty::Varbit(_)));
         if has_varbit != varbit_bits.is_some() {
             let message = if has_varbit {
                 "the header has a varbit field: `extract` needs its size as second argument"
@@ -401,12 +419,39 @@ impl Lowerer<'_> {
             self.push(Diagnostic::error(call.span, message));
             return None;
         }
-        if let ExprKind::StackNext(base) = &target.kind {
-            let stack = self.stack(base)?;
+        let Some(target) = target else {
+            // `_`: read and thrown away.
+            let header = self.header_of(Rvalue::Invalid, ty, call.span)?;
+            return self.extract_into(Target::Place(Place::Header(header)), varbit_bits, ty, call.span);
+        };
+        if let ExprKind::StackNext(base) = &target.kind
+            && let Array::Headers(stack) = self.array(base)?
+        {
             self.emit(Inst::ExtractNext { stack, varbit_bits });
             return Some(());
         }
-        match self.target(target)? {
+        let place = self.target(target)?;
+        self.extract_into(place, varbit_bits, ty, target.span)?;
+        // A member of the next union of a stack: the stack has one element more.
+        if let ExprKind::Field(base, _) = &target.kind
+            && let ExprKind::StackNext(base) = &base.kind
+            && let Array::Unions(stack) = self.array(base)?
+        {
+            let one = Operand::Const(Bits::from_u128(INDEX_BITS, 1));
+            let (dst, op, a) = (stack.next, BinOp::Add, Operand::Var(stack.next));
+            self.emit(Inst::Binary { dst, op, a, b: one });
+        }
+        Some(())
+    }
+
+    fn extract_into(
+        &mut self,
+        target: Target,
+        varbit_bits: Option<Operand>,
+        ty: &Ty,
+        span: Span,
+    ) -> Option<()> {
+        match target {
             Target::Place(Place::Header(header)) => {
                 self.emit(match varbit_bits {
                     Some(varbit_bits) => Inst::ExtractVar { header, varbit_bits },
@@ -415,17 +460,9 @@ impl Lowerer<'_> {
                 Some(())
             }
             place => {
-                if has_varbit {
-                    self.not_supported(
-                        target.span,
-                        "a header with varbit at an index known at run time only",
-                    );
-                    return None;
-                }
-                let value = self.default_value(&target.ty, target.span)?;
-                let header = self.header_of(value, &target.ty, target.span)?;
-                self.emit(Inst::Extract { header });
-                self.assign(place, Rvalue::Header(header), &target.ty, target.span)
+                let header = self.header_of(Rvalue::Invalid, ty, span)?;
+                self.extract_into(Target::Place(Place::Header(header)), varbit_bits, ty, span)?;
+                self.assign(place, Rvalue::Header(header), ty, span)
             }
         }
     }
@@ -455,29 +492,28 @@ impl Lowerer<'_> {
             self.emit(Inst::Slice { dst, src: Operand::Var(whole), lo: *left });
             return Some(Rvalue::Scalar(Operand::Var(dst)));
         }
-        let parts: Vec<Ty> = match ty {
-            Ty::Aggregate(_) if !self.hir.is_union(ty) => {
-                self.hir.fields(ty).iter().map(|field| field.ty.clone()).collect()
-            }
-            Ty::Tuple(items) => items.to_vec(),
-            _ => {
-                self.not_supported(span, "lookahead of stacks and unions");
-                return None;
-            }
+        if let Ty::Stack(elem, size) = ty {
+            let values: Option<Vec<Rvalue>> =
+                (0..*size).map(|_| self.unpack(elem, whole, left, span)).collect();
+            return values.map(Rvalue::NewStack);
+        }
+        let Some(parts) = self.parts(ty).filter(|_| !self.hir.is_union(ty)) else {
+            let shown = self.hir.show(ty);
+            let message = format!("a value of type `{shown}` cannot be looked at ahead");
+            self.push(Diagnostic::error(span, message).with_help("look at a header that is a member"));
+            return None;
         };
-        let values: Option<Vec<Rvalue>> =
-            parts.iter().map(|part| self.unpack(part, whole, left, span)).collect();
-        let values = values?;
+        let mut values = Vec::with_capacity(parts.len());
+        for (_, part) in &parts {
+            values.push(self.unpack(part, whole, left, span)?);
+        }
         if !self.hir.is_header(ty) {
             return Some(Rvalue::Struct(values));
         }
-        let fields: Option<Vec<Operand>> = values
-            .into_iter()
-            .map(|value| match value {
-                Rvalue::Scalar(operand) => Some(operand),
-                _ => None,
-            })
-            .collect();
-        fields.map(Rvalue::NewHeader)
+        let mut fields = Vec::new();
+        for (value, (_, part)) in values.into_iter().zip(&parts) {
+            self.flatten(value, part, span, &mut fields)?;
+        }
+        Some(Rvalue::NewHeader(fields))
     }
 }

@@ -253,6 +253,22 @@ impl Lowerer<'_> {
                 self.emit(Inst::Slice { dst, src, lo: *lo });
                 Rvalue::Scalar(Operand::Var(dst))
             }
+            Target::RunSlice { base, base_width, lo, width } => {
+                let base = self.read_target(base, &Ty::Bit(*base_width))?;
+                let Rvalue::Scalar(src) = base else { return None };
+                Rvalue::Scalar(self.run_slice(src, *base_width, lo.clone(), *width))
+            }
+            Target::Choice(index, targets) => {
+                let values: Option<Vec<Rvalue>> =
+                    targets.iter().map(|target| self.read_target(target, ty)).collect();
+                Rvalue::Choice(index.clone(), values?)
+            }
+            Target::Parts(targets) => {
+                let types = self.parts(ty)?;
+                let values: Option<Vec<Rvalue>> =
+                    targets.iter().zip(&types).map(|(part, (_, ty))| self.read_target(part, ty)).collect();
+                Rvalue::Struct(values?)
+            }
             Target::Element(stack, index) => Rvalue::Element(*stack, index.clone()),
             Target::ElementField(stack, index, field) => {
                 let dst = self.temp(self.var_type(ty)?);

@@ -13,6 +13,9 @@ use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+/// Width of the next index of a stack (P4-16 8.18).
+pub const INDEX_BITS: u32 = 32;
+
 /// Static storage of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -24,8 +27,19 @@ pub enum Place {
     Stack(StackId),
     /// A header union.
     Union(UnionId),
+    /// A stack of header unions.
+    UnionStack(Rc<UnionStack>),
     /// A struct or tuple, part by part.
     Struct(Rc<[Place]>),
+}
+
+/// A stack of header unions. The IR has none: code that chooses an element at run time asks for each in turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnionStack {
+    /// Elements in order.
+    pub unions: Vec<UnionId>,
+    /// Number of elements extracted, as [`crate::Inst::StackNextIndex`] of other stacks.
+    pub next: VarId,
 }
 
 /// What can be written.
@@ -44,10 +58,25 @@ pub enum Target {
         /// Bits written.
         width: u32,
     },
+    /// Bits from `lo` on, known at run time only, of a target that is one number.
+    RunSlice {
+        /// The number.
+        base: Box<Target>,
+        /// Width of the number.
+        base_width: u32,
+        /// Lowest bit.
+        lo: Operand,
+        /// Bits written.
+        width: u32,
+    },
     /// A stack's element whose index is known at run time only.
     Element(StackId, Operand),
-    /// A field of such an element.
+    /// A variable of such an element.
     ElementField(StackId, Operand, u32),
+    /// One of several, chosen at run time; an index past the end writes nothing.
+    Choice(Operand, Vec<Target>),
+    /// A struct inside such a header, part by part.
+    Parts(Vec<Target>),
 }
 
 /// What an expression gives.
@@ -63,9 +92,13 @@ pub enum Rvalue {
     Stack(StackId),
     /// A union as it lies.
     Union(UnionId),
+    /// A stack of unions as it lies.
+    UnionStack(Rc<UnionStack>),
+    /// One of several, chosen at run time; an index past the end gives the default value.
+    Choice(Operand, Vec<Rvalue>),
     /// A struct or tuple, part by part.
     Struct(Vec<Rvalue>),
-    /// A valid header with these fields.
+    /// A valid header with these variables.
     NewHeader(Vec<Operand>),
     /// A stack of these headers.
     NewStack(Vec<Rvalue>),
@@ -105,6 +138,7 @@ impl Place {
             Place::Header(header) => Rvalue::Header(*header),
             Place::Stack(stack) => Rvalue::Stack(*stack),
             Place::Union(union) => Rvalue::Union(*union),
+            Place::UnionStack(stack) => Rvalue::UnionStack(stack.clone()),
             Place::Struct(parts) => Rvalue::Struct(parts.iter().map(Place::read).collect()),
         }
     }
@@ -169,6 +203,16 @@ impl Lowerer<'_> {
                     .map(|(at, item)| self.alloc_within(item, &format!("{name}[{at}]"), kind, span))
                     .collect();
                 Some(Place::Struct(parts?.into()))
+            }
+            Ty::Stack(elem, size) if self.hir.is_union(elem) => {
+                let unions: Option<Vec<UnionId>> = (0..*size)
+                    .map(|at| match self.alloc_union(elem, &format!("{name}[{at}]"))? {
+                        Place::Union(union) => Some(union),
+                        _ => None,
+                    })
+                    .collect();
+                let next = self.new_var(&format!("{name}.nextIndex"), VarType::Bit(INDEX_BITS), kind);
+                Some(Place::UnionStack(Rc::new(UnionStack { unions: unions?, next })))
             }
             Ty::Stack(elem, size) => {
                 let elements: Option<Vec<HeaderId>> = (0..*size)
@@ -236,15 +280,85 @@ impl Lowerer<'_> {
             return Some(*id);
         }
         let decl = self.hir.aggregates.get(agg.index())?;
-        let fields: Option<Vec<HeaderField>> = decl
-            .fields
-            .iter()
-            .map(|field| Some(HeaderField { name: field.name.clone(), ty: self.var_type(&field.ty)? }))
-            .collect();
+        let mut fields = Vec::with_capacity(decl.fields.len());
+        for field in &decl.fields {
+            self.leaves(&field.ty, &field.name, &mut fields)?;
+        }
         let id = HeaderTypeId::from_index(self.out.header_types.len());
-        self.out.header_types.push(HeaderType { name: decl.name.clone(), fields: fields? });
+        self.out.header_types.push(HeaderType { name: decl.name.clone(), fields });
         self.header_types.insert(agg, id);
         Some(id)
+    }
+
+    /// The variables that a field of a header becomes: one, or those of a struct inside, in wire order.
+    pub(super) fn leaves(&self, ty: &Ty, name: &str, out: &mut Vec<HeaderField>) -> Option<()> {
+        if let Some(ty) = self.var_type(ty) {
+            out.push(HeaderField { name: name.to_owned(), ty });
+            return Some(());
+        }
+        for (part, ty) in self.parts(ty)? {
+            self.leaves(&ty, &format!("{name}.{part}"), out)?;
+        }
+        Some(())
+    }
+
+    /// How many variables a field of a header becomes.
+    fn leaf_count(&self, ty: &Ty) -> usize {
+        if self.var_type(ty).is_some() {
+            return 1;
+        }
+        self.parts(ty).map_or(0, |parts| parts.iter().map(|(_, ty)| self.leaf_count(ty)).sum())
+    }
+
+    /// Where among a header's variables those of a field begin, and the field's type.
+    pub(super) fn leaf_start(&self, header: &Ty, at: usize) -> Option<(usize, Ty)> {
+        let fields = self.hir.fields(header);
+        let start = fields.iter().take(at).map(|field| self.leaf_count(&field.ty)).sum();
+        Some((start, fields.get(at)?.ty.clone()))
+    }
+
+    /// Names and types of the parts of a struct or tuple.
+    pub(super) fn parts(&self, ty: &Ty) -> Option<Vec<(String, Ty)>> {
+        match ty {
+            Ty::Aggregate(_) => {
+                Some(self.hir.fields(ty).iter().map(|field| (field.name.clone(), field.ty.clone())).collect())
+            }
+            Ty::Tuple(items) => {
+                Some(items.iter().enumerate().map(|(at, ty)| (format!("f{at}"), ty.clone())).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// A field of a header: one of its variables, or several as a struct.
+    pub(super) fn header_field(&self, header: HeaderId, ty: &Ty, at: usize) -> Option<Place> {
+        let (start, field) = self.leaf_start(ty, at)?;
+        let vars = self.field_vars(header);
+        self.place_over(&field, &mut vars.into_iter().skip(start))
+    }
+
+    fn place_over(&self, ty: &Ty, vars: &mut dyn Iterator<Item = VarId>) -> Option<Place> {
+        if self.var_type(ty).is_some() {
+            return vars.next().map(Place::Scalar);
+        }
+        let parts: Option<Vec<Place>> =
+            self.parts(ty)?.iter().map(|(_, part)| self.place_over(part, vars)).collect();
+        Some(Place::Struct(parts?.into()))
+    }
+
+    /// A value of a type without headers put together from its scalars, first one first.
+    pub(super) fn from_scalars(
+        &mut self,
+        ty: &Ty,
+        scalar: &mut dyn FnMut(&mut Self, VarType) -> Option<Operand>,
+    ) -> Option<Rvalue> {
+        if let Some(ty) = self.var_type(ty) {
+            return scalar(self, ty).map(Rvalue::Scalar);
+        }
+        let parts = self.parts(ty)?;
+        let values: Option<Vec<Rvalue>> =
+            parts.iter().map(|(_, part)| self.from_scalars(part, scalar)).collect();
+        values.map(Rvalue::Struct)
     }
 
     /// A new variable.
@@ -311,6 +425,10 @@ impl Lowerer<'_> {
                 for member in members {
                     self.footprint(&Place::Header(*member), vars, headers);
                 }
+            }
+            Place::UnionStack(stack) => {
+                vars.insert(stack.next);
+                stack.unions.iter().for_each(|union| self.footprint(&Place::Union(*union), vars, headers));
             }
             Place::Struct(parts) => parts.iter().for_each(|part| self.footprint(part, vars, headers)),
         }

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Lowerer;
-use super::place::{CopyOut, Place, Rvalue, Target};
+use super::place::{CopyOut, INDEX_BITS, Place, Rvalue, Target};
 use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -25,6 +25,7 @@ impl Lowerer<'_> {
         match &stmt.kind {
             StmtKind::Declare(id, init) => self.declare_local(*id, init.as_ref()),
             StmtKind::Assign(target, value) => self.assign_stmt(target, value),
+            StmtKind::Update { target, old, value } => self.update(target, *old, value),
             StmtKind::Call(call) => self.call(call, None).map(|_| ()),
             StmtKind::If(cond, then, otherwise) => self.if_stmt(cond, then, otherwise),
             StmtKind::SwitchAction { table, cases, default } => {
@@ -32,6 +33,7 @@ impl Lowerer<'_> {
             }
             StmtKind::SwitchValue { value, cases, default } => self.switch_value(value, cases, default),
             StmtKind::For { init, cond, update, body } => self.for_loop(init, cond, update, body),
+            StmtKind::ForEach { var, items, body } => self.for_each(*var, items, body),
             StmtKind::ForRange { var, low, high, body } => self.for_range(*var, low, high, body),
             StmtKind::Break => {
                 let (end, _) = self.flow.loops.last().copied()?;
@@ -77,10 +79,18 @@ impl Lowerer<'_> {
                 let elements =
                     self.out.stacks.get(stack.index()).map_or_else(Vec::new, |s| s.elements.clone());
                 elements.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
+                if self.flow.in_parser {
+                    let next = Operand::Const(Bits::zero(INDEX_BITS));
+                    self.emit(Inst::StackSetNextIndex { stack: *stack, next });
+                }
             }
             Place::Union(union) => {
                 let members = self.out.unions.get(union.index()).map_or_else(Vec::new, |u| u.members.clone());
                 members.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
+            }
+            Place::UnionStack(stack) => {
+                stack.unions.iter().for_each(|union| self.invalidate(&Place::Union(*union)));
+                self.emit(Inst::Assign { dst: stack.next, src: Operand::Const(Bits::zero(INDEX_BITS)) });
             }
             Place::Struct(parts) => parts.iter().for_each(|part| self.invalidate(part)),
         }
@@ -196,6 +206,35 @@ impl Lowerer<'_> {
         self.func.open(next);
         self.stmts(update)?;
         self.func.end(Terminator::Jump(head));
+        self.func.open(end);
+        Some(())
+    }
+
+    /// A round per element, one behind the other: how many there are is known.
+    fn for_each(&mut self, var: LocalId, items: &Expr, body: &[Stmt]) -> Option<()> {
+        let ty = self.hir.locals.get(var.index())?.ty.clone();
+        let place = self.local_place(var)?;
+        // The body may change what the loop runs over.
+        let value = self.rvalue(items)?;
+        let parts: Vec<Ty> = match &items.ty {
+            Ty::Stack(_, size) => (0..*size).map(|_| ty.clone()).collect(),
+            _ => self.parts(&items.ty)?.into_iter().map(|(_, part)| part).collect(),
+        };
+        let value = self.snapshot(value, &items.ty, items.span)?;
+        let values = self.parts_of(value, &parts, items.span)?;
+        let end = self.func.block("");
+        for value in values {
+            self.count_inlined(items.span)?;
+            let next = self.func.block("");
+            self.assign(Target::Place(place.clone()), value, &ty, items.span)?;
+            self.flow.loops.push((end, next));
+            let made = self.stmts(body);
+            self.flow.loops.pop();
+            made?;
+            self.func.end(Terminator::Jump(next));
+            self.func.open(next);
+        }
+        self.func.end(Terminator::Jump(end));
         self.func.open(end);
         Some(())
     }

@@ -1,12 +1,22 @@
 //! Places of expressions: static ones, and those of header stacks found at run time.
 
 use super::Lowerer;
-use super::place::{Binding, Place, Rvalue, Target};
+use super::place::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
 use crate::types::hir::{Expr, ExprKind};
+use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{BinOp, Bits, Inst, Operand, StackId, VarType, core_errors};
+use crate::{BinOp, Bits, Inst, Operand, StackId, VarId, VarType, core_errors};
 use num_traits::ToPrimitive;
 use p4cc_syntax::Span;
+use std::rc::Rc;
+
+/// What can be indexed.
+pub enum Array {
+    /// A header stack.
+    Headers(StackId),
+    /// A stack of header unions.
+    Unions(Rc<UnionStack>),
+}
 
 impl Lowerer<'_> {
     /// The storage of an expression, if it has storage that is known now.
@@ -19,17 +29,25 @@ impl Lowerer<'_> {
             },
             ExprKind::Field(base, at) => match self.static_place(base)? {
                 Place::Struct(parts) => parts.get(*at).cloned(),
-                Place::Header(header) => self.field_vars(header).get(*at).copied().map(Place::Scalar),
+                Place::Header(header) => self.header_field(header, &base.ty, *at),
                 Place::Union(union) => {
                     self.out.unions.get(union.index())?.members.get(*at).copied().map(Place::Header)
                 }
-                Place::Scalar(_) | Place::Stack(_) => None,
+                Place::Scalar(_) | Place::Stack(_) | Place::UnionStack(_) => None,
             },
             ExprKind::Index(base, index) => {
                 let Ok(Some(Value::Int(at))) = self.try_const(index) else { return None };
-                let Place::Stack(stack) = self.static_place(base)? else { return None };
-                let elements = &self.out.stacks.get(stack.index())?.elements;
-                elements.get(at.to_usize()?).copied().map(Place::Header)
+                let at = at.to_usize()?;
+                match self.static_place(base)? {
+                    Place::Stack(stack) => {
+                        let elements = &self.out.stacks.get(stack.index())?.elements;
+                        elements.get(at).copied().map(Place::Header)
+                    }
+                    Place::UnionStack(stack) => stack.unions.get(at).copied().map(Place::Union),
+                    // A tuple's part.
+                    Place::Struct(parts) => parts.get(at).cloned(),
+                    _ => None,
+                }
             }
             _ => None,
         }
@@ -46,83 +64,178 @@ impl Lowerer<'_> {
                 let base = self.target(base)?;
                 Some(Target::Slice { base: Box::new(base), base_width, lo: *lo, width: hi - lo + 1 })
             }
-            ExprKind::Index(base, index) => match self.dynamic_element(base, index, expr.span)? {
-                Rvalue::Element(stack, index) => Some(Target::Element(stack, index)),
-                _ => self.shape_error(expr.span),
-            },
+            ExprKind::PlusSlice(base, lo, width) => {
+                let base_width = self.width(&base.ty)?;
+                let base = self.target(base)?;
+                let lo = self.operand(lo)?;
+                let lo = self.snapshot_operand(lo)?;
+                Some(Target::RunSlice { base: Box::new(base), base_width, lo, width: *width })
+            }
+            ExprKind::Index(base, index) => {
+                let element = self.dynamic_element(base, index, expr.span)?;
+                self.element_target(element, expr.span)
+            }
             ExprKind::StackNext(base) | ExprKind::StackLast(base) => {
                 let last = matches!(expr.kind, ExprKind::StackLast(_));
-                let (stack, index) = self.stack_end(base, last, expr.span)?;
-                Some(Target::Element(stack, index))
+                let element = self.stack_end(base, last)?;
+                self.element_target(element, expr.span)
             }
-            ExprKind::Field(base, at) => match self.target(base)? {
-                Target::Element(stack, index) => Some(Target::ElementField(stack, index, *at as u32)),
-                _ => self.shape_error(expr.span),
-            },
+            ExprKind::Field(inner, at) => {
+                let base = self.target(inner)?;
+                self.target_field(base, &inner.ty, *at, expr.span)
+            }
             _ => self.shape_error(expr.span),
         }
     }
 
-    /// The header stack that an expression names.
-    pub(super) fn stack(&mut self, expr: &Expr) -> Option<StackId> {
-        match self.static_place(expr) {
-            Some(Place::Stack(stack)) => Some(stack),
-            _ => match self.rvalue(expr)? {
-                Rvalue::Stack(stack) => Some(stack),
-                _ => {
-                    self.not_supported(expr.span, "this use of a header stack");
-                    None
-                }
+    /// A stack's element as something to write.
+    fn element_target(&mut self, element: Rvalue, span: Span) -> Option<Target> {
+        match element {
+            Rvalue::Element(stack, index) => Some(Target::Element(stack, index)),
+            Rvalue::Header(header) => Some(Target::Place(Place::Header(header))),
+            Rvalue::Union(union) => Some(Target::Place(Place::Union(union))),
+            Rvalue::Choice(index, values) => {
+                let targets: Option<Vec<Target>> =
+                    values.into_iter().map(|value| self.element_target(value, span)).collect();
+                targets.map(|targets| Target::Choice(index, targets))
+            }
+            _ => self.shape_error(span),
+        }
+    }
+
+    /// A field of something to write, whose type is `ty`.
+    fn target_field(&mut self, base: Target, ty: &Ty, at: usize, span: Span) -> Option<Target> {
+        match base {
+            Target::Element(stack, index) => {
+                let (start, field) = self.leaf_start(ty, at)?;
+                self.element_part(stack, &index, &field, &mut (start as u32))
+            }
+            Target::Choice(index, targets) => {
+                let fields: Option<Vec<Target>> =
+                    targets.into_iter().map(|target| self.target_field(target, ty, at, span)).collect();
+                fields.map(|fields| Target::Choice(index, fields))
+            }
+            Target::Parts(parts) => parts.into_iter().nth(at),
+            Target::Place(Place::Header(header)) => self.header_field(header, ty, at).map(Target::Place),
+            Target::Place(Place::Struct(parts)) => parts.get(at).cloned().map(Target::Place),
+            Target::Place(Place::Union(union)) => {
+                let member = self.out.unions.get(union.index())?.members.get(at).copied()?;
+                Some(Target::Place(Place::Header(member)))
+            }
+            _ => self.shape_error(span),
+        }
+    }
+
+    /// Variables of a stack's element as one field; `leaf` is the next of them.
+    fn element_part(&self, stack: StackId, index: &Operand, ty: &Ty, leaf: &mut u32) -> Option<Target> {
+        if self.var_type(ty).is_some() {
+            *leaf += 1;
+            return Some(Target::ElementField(stack, index.clone(), *leaf - 1));
+        }
+        let parts = self.parts(ty)?;
+        let made: Option<Vec<Target>> =
+            parts.iter().map(|(_, part)| self.element_part(stack, index, part, leaf)).collect();
+        made.map(Target::Parts)
+    }
+
+    /// The stack that an expression names.
+    pub(super) fn array(&mut self, expr: &Expr) -> Option<Array> {
+        if let Some(place) = self.static_place(expr) {
+            match place {
+                Place::Stack(stack) => return Some(Array::Headers(stack)),
+                Place::UnionStack(stack) => return Some(Array::Unions(stack)),
+                _ => {}
+            }
+        }
+        match self.rvalue(expr)? {
+            Rvalue::Stack(stack) => Some(Array::Headers(stack)),
+            Rvalue::UnionStack(stack) => Some(Array::Unions(stack)),
+            // A value written out, or what a function gave.
+            value => match self.materialize(value, &expr.ty, expr.span)? {
+                Place::Stack(stack) => Some(Array::Headers(stack)),
+                Place::UnionStack(stack) => Some(Array::Unions(stack)),
+                _ => self.shape_error(expr.span),
             },
         }
     }
 
+    /// How many elements a stack has.
+    fn array_size(&self, array: &Array) -> usize {
+        match array {
+            Array::Headers(stack) => self.out.stacks.get(stack.index()).map_or(0, |s| s.elements.len()),
+            Array::Unions(stack) => stack.unions.len(),
+        }
+    }
+
+    /// A stack's element by an index that is a variable nobody else writes.
+    fn array_element(&self, array: &Array, index: Operand) -> Rvalue {
+        match array {
+            Array::Headers(stack) => Rvalue::Element(*stack, index),
+            Array::Unions(stack) => {
+                Rvalue::Choice(index, stack.unions.iter().copied().map(Rvalue::Union).collect())
+            }
+        }
+    }
+
+    /// Reads how many elements were extracted.
+    pub(super) fn next_index(&mut self, array: &Array) -> VarId {
+        let dst = self.temp(VarType::Bit(INDEX_BITS));
+        match array {
+            Array::Headers(stack) => self.emit(Inst::StackNextIndex { dst, stack: *stack }),
+            Array::Unions(stack) => self.emit(Inst::Assign { dst, src: Operand::Var(stack.next) }),
+        }
+        dst
+    }
+
     /// `stack[index]` with an index known at run time only; the index is read now.
     pub(super) fn dynamic_element(&mut self, base: &Expr, index: &Expr, span: Span) -> Option<Rvalue> {
-        let stack = self.stack(base)?;
+        let array = self.array(base)?;
         let at = self.operand(index)?;
         if let Operand::Const(bits) = &at {
-            let elements = &self.out.stacks.get(stack.index())?.elements;
-            if let Some(header) = bits.to_u128().and_then(|at| elements.get(usize::try_from(at).ok()?)) {
-                return Some(Rvalue::Header(*header));
+            let at = bits.to_u128().and_then(|at| usize::try_from(at).ok());
+            let element = at.and_then(|at| match &array {
+                Array::Headers(stack) => {
+                    self.out.stacks.get(stack.index())?.elements.get(at).copied().map(Rvalue::Header)
+                }
+                Array::Unions(stack) => stack.unions.get(at).copied().map(Rvalue::Union),
+            });
+            if element.is_none() {
+                self.push(p4cc_syntax::Diagnostic::error(span, "the index is outside the stack"));
             }
-            self.push(p4cc_syntax::Diagnostic::error(span, "the index is outside the stack"));
-            return None;
+            return element;
         }
         let at = self.snapshot_operand(at)?;
-        Some(Rvalue::Element(stack, at))
+        Some(self.array_element(&array, at))
     }
 
     /// `stack.last` or `stack.next`; one that does not exist sets the parser error and rejects.
-    pub(super) fn stack_end(&mut self, base: &Expr, last: bool, _: Span) -> Option<(StackId, Operand)> {
-        let stack = self.stack(base)?;
-        let next = self.temp(VarType::Bit(32));
-        self.emit(Inst::StackNextIndex { dst: next, stack });
-        let bits32 = |value: u128| Operand::Const(Bits::from_u128(32, value));
+    pub(super) fn stack_end(&mut self, base: &Expr, last: bool) -> Option<Rvalue> {
+        let array = self.array(base)?;
+        let next = self.next_index(&array);
+        let number = |value: u128| Operand::Const(Bits::from_u128(INDEX_BITS, value));
         let cond = self.temp(VarType::Bool);
         let index = if last {
-            self.emit(Inst::Binary { dst: cond, op: BinOp::Ne, a: Operand::Var(next), b: bits32(0) });
-            let index = self.temp(VarType::Bit(32));
-            self.emit(Inst::Binary { dst: index, op: BinOp::Sub, a: Operand::Var(next), b: bits32(1) });
+            self.emit(Inst::Binary { dst: cond, op: BinOp::Ne, a: Operand::Var(next), b: number(0) });
+            let index = self.temp(VarType::Bit(INDEX_BITS));
+            self.emit(Inst::Binary { dst: index, op: BinOp::Sub, a: Operand::Var(next), b: number(1) });
             index
         } else {
-            let size = self.out.stacks.get(stack.index())?.elements.len() as u128;
+            let size = self.array_size(&array) as u128;
             let op = BinOp::Lt { signed: false };
-            self.emit(Inst::Binary { dst: cond, op, a: Operand::Var(next), b: bits32(size) });
+            self.emit(Inst::Binary { dst: cond, op, a: Operand::Var(next), b: number(size) });
             next
         };
-        let error = bits32(u128::from(core_errors::STACK_OUT_OF_BOUNDS));
+        let error = number(u128::from(core_errors::STACK_OUT_OF_BOUNDS));
         self.emit(Inst::Verify { cond: Operand::Var(cond), error });
-        Some((stack, Operand::Var(index)))
+        Some(self.array_element(&array, Operand::Var(index)))
     }
 
     /// `stack.lastIndex`
     pub(super) fn last_index(&mut self, base: &Expr) -> Option<Operand> {
-        let stack = self.stack(base)?;
-        let next = self.temp(VarType::Bit(32));
-        self.emit(Inst::StackNextIndex { dst: next, stack });
-        let dst = self.temp(VarType::Bit(32));
-        let one = Operand::Const(Bits::from_u128(32, 1));
+        let array = self.array(base)?;
+        let next = self.next_index(&array);
+        let dst = self.temp(VarType::Bit(INDEX_BITS));
+        let one = Operand::Const(Bits::from_u128(INDEX_BITS, 1));
         self.emit(Inst::Binary { dst, op: BinOp::Sub, a: Operand::Var(next), b: one });
         Some(Operand::Var(dst))
     }

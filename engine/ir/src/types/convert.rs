@@ -81,6 +81,13 @@ impl Checker {
             }
             Ty::Tuple(items) => items.iter().map(|item| (String::new(), item.clone())).collect(),
             Ty::Stack(elem, size) => (0..*size).map(|_| (String::new(), (**elem).clone())).collect(),
+            Ty::List(elem) => {
+                let count = match &expr.kind {
+                    ExprKind::Aggregate(items) => items.len(),
+                    _ => 0,
+                };
+                (0..count).map(|_| (String::new(), (**elem).clone())).collect()
+            }
             _ => return self.coerce_error(&expr, to),
         };
         let Expr { kind: ExprKind::Aggregate(items), ty, .. } = expr else { return expr };
@@ -129,7 +136,7 @@ impl Checker {
         to: &Ty,
         span: Span,
     ) -> Option<Vec<Expr>> {
-        if matches!(to, Ty::Stack(..) | Ty::Tuple(_)) {
+        if matches!(to, Ty::Stack(..) | Ty::Tuple(_) | Ty::List(_)) {
             let shown = self.hir.show(to);
             self.error(span, format!("`{shown}` has no named parts; write `{{a, b}}`"));
             return None;

@@ -225,11 +225,11 @@ impl Checker {
             self.error(index.span, format!("an index is a number, not `{shown}`"));
             return None;
         }
-        if matches!(under, Ty::Int(_)) {
-            self.not_supported(index.span, "signed indexes of header stacks");
-            return None;
-        }
-        Some(if under == index.ty { index } else { cast_to(index, under) })
+        let index = if under == index.ty { index } else { cast_to(index, under.clone()) };
+        let Ty::Int(width) = under else { return Some(index) };
+        // A negative index becomes one far past the end of any stack.
+        let width = width.max(32);
+        Some(cast_to(cast_to(index, Ty::Int(width)), Ty::Bit(width)))
     }
 
     fn slice(&mut self, base: &ast::Expr, hi: &ast::Expr, lo: &ast::Expr, span: Span) -> Expr {
@@ -247,14 +247,36 @@ impl Checker {
         let width = self.number(width, "width of a slice", 1, MAX_WIDTH);
         let lo = self.expr(lo);
         if !matches!(lo.kind, ExprKind::Const(_) | ExprKind::Poison) {
-            self.not_supported(lo.span, "slices whose place is not known at compile time");
-            return Self::poison(span);
+            return match width {
+                Some(width) => self.run_slice(base, lo, width, span),
+                None => Self::poison(span),
+            };
         }
         let lo = self.number_of(&lo, "low end of a slice", 0, MAX_WIDTH);
         match (lo, width) {
             (Some(lo), Some(width)) => self.make_slice(base, lo + width - 1, lo, span),
             _ => Self::poison(span),
         }
+    }
+
+    /// A slice whose place is known at run time only (P4-16 8.6).
+    fn run_slice(&mut self, base: Expr, lo: Expr, width: u32, span: Span) -> Expr {
+        // The base is checked as for the widest place the slice can have.
+        let base = match self.make_slice(base, width - 1, 0, span).kind {
+            ExprKind::Slice(base, _, _) => *base,
+            ExprKind::Const(_) => {
+                let message = "a constant cannot be sliced at a place known at run time only";
+                return self.poison_error(span, message);
+            }
+            _ => return Self::poison(span),
+        };
+        let under = self.hir.underlying(&lo.ty).clone();
+        if !matches!(under, Ty::Bit(_)) {
+            let shown = self.hir.show(&lo.ty);
+            return self.poison_error(lo.span, format!("the place of a slice is a `bit<W>`, not `{shown}`"));
+        }
+        let lo = if under == lo.ty { lo } else { cast_to(lo, under) };
+        Expr { kind: ExprKind::PlusSlice(Box::new(base), Box::new(lo), width), ty: Ty::Bit(width), span }
     }
 
     fn make_slice(&mut self, base: Expr, hi: u32, lo: u32, span: Span) -> Expr {
@@ -307,9 +329,10 @@ impl Checker {
                     LocalKind::Constructor => Some(format!("`{}` is a constructor parameter", local.name)),
                 }
             }
-            ExprKind::Field(base, _) | ExprKind::Index(base, _) | ExprKind::Slice(base, _, _) => {
-                self.not_writable(base)
-            }
+            ExprKind::Field(base, _)
+            | ExprKind::Index(base, _)
+            | ExprKind::Slice(base, _, _)
+            | ExprKind::PlusSlice(base, _, _) => self.not_writable(base),
             ExprKind::StackNext(base) | ExprKind::StackLast(base) => self.not_writable(base),
             ExprKind::Const(_) => Some("a constant cannot be written".to_owned()),
             _ => Some("the expression has no place that could be written".to_owned()),

@@ -506,6 +506,8 @@ pub enum ExprKind {
     StackLastIndex(Box<Expr>),
     /// `value[hi:lo]`
     Slice(Box<Expr>, u32, u32),
+    /// `value[lo +: width]` where `lo` is known at run time only, in bits.
+    PlusSlice(Box<Expr>, Box<Expr>, u32),
     /// Unary operator.
     Unary(UnaryOp, Box<Expr>),
     /// Binary operator.
@@ -618,6 +620,15 @@ pub enum StmtKind {
     Declare(LocalId, Option<Expr>),
     /// `a = b`
     Assign(Expr, Expr),
+    /// `a op= b` where `a` is found by a call, and so only once.
+    Update {
+        /// What is written.
+        target: Expr,
+        /// Stands for what the target held before.
+        old: LocalId,
+        /// What it gets.
+        value: Expr,
+    },
     /// A call for its effects.
     Call(Call),
     /// `if`
@@ -648,6 +659,15 @@ pub enum StmtKind {
         cond: Expr,
         /// After each round.
         update: Vec<Stmt>,
+        /// Body.
+        body: Vec<Stmt>,
+    },
+    /// `for (x in { a, b })` and `for (x in stack)`
+    ForEach {
+        /// Loop variable.
+        var: LocalId,
+        /// What it gets, one after the other; found before the first round.
+        items: Expr,
         /// Body.
         body: Vec<Stmt>,
     },

@@ -1,6 +1,6 @@
 //! Statements.
 
-use super::hir::{ActId, Call, Callee, Expr, ExprKind, LocalKind, Stmt, StmtKind, TabId};
+use super::hir::{ActId, Call, Callee, Expr, ExprKind, Local, LocalKind, Stmt, StmtKind, TabId};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::{Checker, Place};
@@ -91,13 +91,8 @@ impl Checker {
         }
         let value = match op {
             None => value,
-            Some(op) => {
-                if has_call(&target) {
-                    self.not_supported(span, "compound assignment to a place that is found by a call");
-                    return None;
-                }
-                self.binary_of(op, target.clone(), value, span)
-            }
+            Some(op) if has_call(&target) => return self.update(target, op, value, span),
+            Some(op) => self.binary_of(op, target.clone(), value, span),
         };
         let assignable = !matches!(
             target.ty,
@@ -110,6 +105,22 @@ impl Checker {
         }
         let value = self.coerce(value, &target.ty.clone());
         Some(StmtKind::Assign(target, value))
+    }
+
+    /// `a op= b` whose target is found by a call: what it held has a name, so that it is found once.
+    fn update(&mut self, target: Expr, op: BinaryOp, value: Expr, span: Span) -> Option<StmtKind> {
+        let old = super::LocalId::from_index(self.hir.locals.len());
+        self.hir.locals.push(Local {
+            name: "old".to_owned(),
+            ty: target.ty.clone(),
+            kind: LocalKind::Variable,
+            annotations: super::hir::Annotations::default(),
+            span,
+        });
+        let held = Expr { kind: ExprKind::Local(old), ty: target.ty.clone(), span: target.span };
+        let value = self.binary_of(op, held, value, span);
+        let value = self.coerce(value, &target.ty.clone());
+        Some(StmtKind::Update { target, old, value })
     }
 
     fn call_stmt(&mut self, expr: &ast::Expr) -> Option<StmtKind> {
@@ -293,32 +304,101 @@ impl Checker {
         body: &ast::Stmt,
         span: Span,
     ) -> Option<StmtKind> {
-        let ForRange::Range(low, high) = range else {
-            self.not_supported(span, "`for` over a list or header stack");
-            return None;
+        let outer = match ty {
+            Some(_) => None,
+            None => Some(self.outer_loop_variable(name)?),
         };
-        let Some(ty) = ty else {
-            self.not_supported(span, "`for` over a range with a variable declared outside");
-            return None;
+        let ty = match (ty, outer) {
+            (Some(ty), _) => self.variable_type(ty),
+            (None, Some(id)) => self.hir.locals.get(id.index())?.ty.clone(),
+            (None, None) => return None,
         };
-        let ty = self.variable_type(ty);
-        let low = self.expr(low);
-        let low = self.coerce(low, &ty);
-        let high = self.expr(high);
-        let high = self.coerce(high, &ty);
-        if !self.hir.underlying(&ty).is_fixed() && ty != Ty::Unknown {
-            let shown = self.hir.show(&ty);
-            self.error(span, format!("a range runs over `bit<W>` or `int<W>`, not over `{shown}`"));
-            return None;
-        }
+        let over = match range {
+            ForRange::Range(low, high) => {
+                let low = self.expr(low);
+                let low = self.coerce(low, &ty);
+                let high = self.expr(high);
+                let high = self.coerce(high, &ty);
+                if !self.hir.underlying(&ty).is_fixed() && ty != Ty::Unknown {
+                    let shown = self.hir.show(&ty);
+                    self.error(span, format!("a range runs over `bit<W>` or `int<W>`, not over `{shown}`"));
+                    return None;
+                }
+                Over::Range(low, high)
+            }
+            ForRange::Expr(items) => Over::Items(self.loop_items(items, &ty)?),
+        };
         self.scopes.push();
-        let var = self.new_local(name, ty, LocalKind::LoopVariable, super::hir::Annotations::default());
+        let var = outer.unwrap_or_else(|| {
+            self.new_local(name, ty, LocalKind::LoopVariable, super::hir::Annotations::default())
+        });
         self.loop_depth += 1;
         let body = self.body(body);
         self.loop_depth -= 1;
         self.scopes.pop();
-        Some(StmtKind::ForRange { var, low, high, body })
+        Some(match over {
+            Over::Range(low, high) => StmtKind::ForRange { var, low, high, body },
+            Over::Items(items) => StmtKind::ForEach { var, items, body },
+        })
     }
+
+    /// The variable of a loop that declares none.
+    fn outer_loop_variable(&mut self, name: &ast::Ident) -> Option<super::LocalId> {
+        let path = ast::Path { absolute: false, name: name.clone() };
+        let var = self.expr(&ast::Expr { kind: Ast::Path(path), span: name.span });
+        match var.kind {
+            ExprKind::Poison => None,
+            ExprKind::Local(id) if self.require_writable(&var) => Some(id),
+            ExprKind::Local(_) => None,
+            _ => {
+                self.error(name.span, format!("`{}` is not a variable", name.name));
+                None
+            }
+        }
+    }
+
+    /// What a loop runs over, as a stack or a tuple of values of the loop variable's type.
+    fn loop_items(&mut self, items: &ast::Expr, ty: &Ty) -> Option<Expr> {
+        let items = self.expr(items);
+        match items.ty.clone() {
+            Ty::Unknown => None,
+            Ty::Stack(elem, _) => {
+                if *elem == *ty || *ty == Ty::Unknown {
+                    return Some(items);
+                }
+                let (elem, wanted) = (self.hir.show(&elem), self.hir.show(ty));
+                self.error(items.span, format!("the loop variable is `{wanted}`, the elements are `{elem}`"));
+                None
+            }
+            Ty::Tuple(types) if matches!(items.kind, ExprKind::Aggregate(_)) => {
+                let wanted = Ty::Tuple(types.iter().map(|_| ty.clone()).collect());
+                Some(self.coerce(items, &wanted))
+            }
+            Ty::List(_) if matches!(items.kind, ExprKind::Aggregate(_)) => {
+                let ExprKind::Aggregate(values) = items.kind else { return None };
+                let values: Vec<Expr> = values.into_iter().map(|value| self.coerce(value, ty)).collect();
+                let types = values.iter().map(|value| value.ty.clone()).collect();
+                Some(Expr { kind: ExprKind::Aggregate(values), ty: Ty::Tuple(types), span: items.span })
+            }
+            other => {
+                let shown = self.hir.show(&other);
+                self.push(
+                    Diagnostic::error(
+                        items.span,
+                        format!("a loop cannot run over a value of type `{shown}`"),
+                    )
+                    .with_help("it runs over a range, a list or a header stack"),
+                );
+                None
+            }
+        }
+    }
+}
+
+/// What a `for ... in` runs over.
+enum Over {
+    Range(Expr, Expr),
+    Items(Expr),
 }
 
 /// Cases of a switch with their labels, and the default's body.
@@ -342,9 +422,11 @@ pub fn has_call(expr: &Expr) -> bool {
             has_call(a)
         }
         ExprKind::StackNext(a) | ExprKind::StackLast(a) | ExprKind::StackLastIndex(a) => has_call(a),
-        ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Mask(a, b) | ExprKind::Range(a, b) => {
-            has_call(a) || has_call(b)
-        }
+        ExprKind::PlusSlice(a, b, _)
+        | ExprKind::Index(a, b)
+        | ExprKind::Binary(_, a, b)
+        | ExprKind::Mask(a, b)
+        | ExprKind::Range(a, b) => has_call(a) || has_call(b),
         ExprKind::Conditional(c, a, b) => has_call(c) || has_call(a) || has_call(b),
         ExprKind::Aggregate(items) => items.iter().any(has_call),
         _ => false,

@@ -34,7 +34,7 @@ impl Checker {
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
                 self.named_type(path, &args, ty.span)
             }
-            TypeKind::Stack(elem, size) => self.stack_type(elem, size, ty.span),
+            TypeKind::Stack(elem, size) => self.stack_type(elem, size),
             TypeKind::Tuple(items) => {
                 let part = |item| {
                     let ty = self.resolve_type(item);
@@ -47,7 +47,7 @@ impl Checker {
         }
     }
 
-    fn stack_type(&mut self, elem: &Type, size: &ast::Expr, span: Span) -> Ty {
+    fn stack_type(&mut self, elem: &Type, size: &ast::Expr) -> Ty {
         let elem_ty = self.resolve_type(elem);
         let Some(size) = self.number(size, "size of a header stack", 1, MAX_STACK) else {
             return Ty::Unknown;
@@ -55,11 +55,7 @@ impl Checker {
         if elem_ty == Ty::Unknown {
             return Ty::Unknown;
         }
-        if self.hir.is_union(&elem_ty) {
-            self.not_supported(span, "stacks of header unions");
-            return Ty::Unknown;
-        }
-        if !self.hir.is_header(&elem_ty) {
+        if !self.hir.is_header(&elem_ty) && !self.hir.is_union(&elem_ty) {
             let shown = self.hir.show(&elem_ty);
             self.push(
                 Diagnostic::error(elem.span, format!("a stack holds headers, but `{shown}` is not a header"))
@@ -257,10 +253,7 @@ impl Checker {
         let allowed = match kind {
             AggregateKind::Header => match self.hir.underlying(&ty) {
                 Ty::Bit(_) | Ty::Int(_) | Ty::Varbit(_) | Ty::Bool | Ty::Unknown => true,
-                Ty::Aggregate(_) if self.hir.is_struct(&ty) => {
-                    self.not_supported(field.ty.span, "structs inside headers");
-                    return Ty::Unknown;
-                }
+                Ty::Aggregate(_) => self.hir.is_struct(&ty) && self.may_lie_in_header(&ty),
                 _ => false,
             },
             AggregateKind::HeaderUnion => self.hir.is_header(&ty) || ty == Ty::Unknown,
@@ -288,20 +281,23 @@ impl Checker {
         Ty::Unknown
     }
 
+    /// Whether a struct holds only what a header may hold too, and nothing of variable size (P4-16 7.2.2).
+    fn may_lie_in_header(&self, ty: &Ty) -> bool {
+        self.hir.fields(ty).iter().all(|field| match self.hir.underlying(&field.ty) {
+            Ty::Bit(_) | Ty::Int(_) | Ty::Bool | Ty::Unknown => true,
+            Ty::Aggregate(_) => self.hir.is_struct(&field.ty) && self.may_lie_in_header(&field.ty),
+            _ => false,
+        })
+    }
+
     fn check_header(&mut self, name: &str, span: Span, second_varbit: Option<Span>, fields: &[Field]) {
         let varbits = fields.iter().filter(|field| matches!(field.ty, Ty::Varbit(_))).count();
         if varbits > 1 {
             let place = second_varbit.unwrap_or(span);
             self.error(place, format!("header `{name}` has {varbits} varbit fields; at most one is allowed"));
         }
-        let bits: u64 = fields
-            .iter()
-            .map(|field| match self.hir.underlying(&field.ty) {
-                Ty::Bit(width) | Ty::Int(width) => u64::from(*width),
-                Ty::Bool => 1,
-                _ => 0,
-            })
-            .sum();
+        let bits: u64 =
+            fields.iter().map(|field| u64::from(self.hir.width_bits(&field.ty).unwrap_or(0))).sum();
         let known = fields.iter().all(|field| field.ty != Ty::Unknown);
         if known && !bits.is_multiple_of(8) {
             self.warning(

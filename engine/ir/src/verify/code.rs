@@ -334,6 +334,12 @@ impl Verifier<'_> {
                 self.stack(*stack);
                 self.fixed_var(*dst);
             }
+            Inst::StackSetNextIndex { stack, next } => {
+                self.stack(*stack);
+                if let Some(width) = self.fixed_operand(next) {
+                    self.check(width <= 64, || format!("the next index comes from {width} bits"));
+                }
+            }
             _ => {}
         }
     }
