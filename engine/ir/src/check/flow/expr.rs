@@ -58,7 +58,9 @@ impl Flow<'_> {
                 let valid = !self.program.is_header(&base.ty) || self.report_validity(base, written);
                 self.touch_headers(base, written) && valid
             }
-            ExprKind::Index(base, _) | ExprKind::Slice(base, _, _) => self.touch_headers(base, written),
+            ExprKind::Index(base, _) | ExprKind::Slice(base, _, _) | ExprKind::PlusSlice(base, _, _) => {
+                self.touch_headers(base, written)
+            }
             _ => true,
         }
     }
@@ -74,7 +76,7 @@ impl Flow<'_> {
             // Some part of the holder is written; which one is not known.
             if let (Some(holder), Some(now)) = (self.layouts.holder(target), &mut self.now) {
                 now.set(&holder);
-                if !matches!(target.kind, ExprKind::Slice(..)) {
+                if !matches!(target.kind, ExprKind::Slice(..) | ExprKind::PlusSlice(..)) {
                     now.set_validity(&holder, Validity::Valid);
                 }
             }
@@ -95,7 +97,7 @@ impl Flow<'_> {
 
     fn read_indexes(&mut self, target: &Expr) {
         match &target.kind {
-            ExprKind::Index(base, index) => {
+            ExprKind::Index(base, index) | ExprKind::PlusSlice(base, index, _) => {
                 self.read(index);
                 self.read_indexes(base);
             }

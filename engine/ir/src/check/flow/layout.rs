@@ -127,6 +127,7 @@ impl<'a> Layouts<'a> {
             ExprKind::Field(base, _)
             | ExprKind::Index(base, _)
             | ExprKind::Slice(base, _, _)
+            | ExprKind::PlusSlice(base, _, _)
             | ExprKind::StackNext(base)
             | ExprKind::StackLast(base)
             | ExprKind::StackLastIndex(base) => self.holder(base),

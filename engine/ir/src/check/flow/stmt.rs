@@ -28,6 +28,12 @@ impl Flow<'_> {
                 self.read(value);
                 self.write(target, Some(value));
             }
+            StmtKind::Update { target, old, value } => {
+                self.read(target);
+                self.give_value(*old);
+                self.read(value);
+                self.write(target, Some(value));
+            }
             StmtKind::Call(call) => self.call(call),
             StmtKind::If(cond, then, otherwise) => {
                 let (yes, no) = self.condition(cond);
@@ -73,6 +79,10 @@ impl Flow<'_> {
                     no
                 });
             }
+            StmtKind::ForEach { var, items, body } => {
+                self.read(items);
+                self.rounds_over(*var, body);
+            }
             StmtKind::ForRange { var, low, high, body } => {
                 self.read(low);
                 self.read(high);
@@ -108,13 +118,18 @@ impl Flow<'_> {
         }
     }
 
+    /// A variable that has a value from here on.
+    fn give_value(&mut self, var: LocalId) {
+        if let (Some(whole), Some(now)) = (self.layouts.whole(var), &mut self.now) {
+            now.declare(&whole, false, Validity::Valid);
+        }
+    }
+
     /// A loop whose variable has a value in each round.
     fn rounds_over(&mut self, var: LocalId, body: &[Stmt]) {
         self.repeat(|this| {
             let before = this.now.clone();
-            if let (Some(whole), Some(now)) = (this.layouts.whole(var), &mut this.now) {
-                now.declare(&whole, false, Validity::Valid);
-            }
+            this.give_value(var);
             this.stmts(body);
             this.end_of_round();
             before
