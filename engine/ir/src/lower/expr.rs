@@ -142,7 +142,7 @@ impl Lowerer<'_> {
             Rvalue::NewHeader(fields) => {
                 let (start, _) = self.leaf_start(base_ty, at)?;
                 let mut fields = fields.into_iter().skip(start);
-                self.from_scalars(ty, &mut |_, _| fields.next())
+                self.put_together(ty, &mut |_, _| fields.next())
             }
             Rvalue::Union(union) => {
                 let member = self.out.unions.get(union.index())?.members.get(at).copied()?;
@@ -151,7 +151,7 @@ impl Lowerer<'_> {
             Rvalue::Element(stack, index) => {
                 let (start, _) = self.leaf_start(base_ty, at)?;
                 let mut field = start as u32;
-                self.from_scalars(ty, &mut |this, ty| {
+                self.put_together(ty, &mut |this, ty| {
                     let dst = this.temp(ty);
                     this.emit(Inst::StackLoad { dst, stack, index: index.clone(), field });
                     field += 1;

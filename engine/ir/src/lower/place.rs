@@ -347,7 +347,7 @@ impl Lowerer<'_> {
     }
 
     /// A value of a type without headers put together from its scalars, first one first.
-    pub(super) fn from_scalars(
+    pub(super) fn put_together(
         &mut self,
         ty: &Ty,
         scalar: &mut dyn FnMut(&mut Self, VarType) -> Option<Operand>,
@@ -357,7 +357,7 @@ impl Lowerer<'_> {
         }
         let parts = self.parts(ty)?;
         let values: Option<Vec<Rvalue>> =
-            parts.iter().map(|(_, part)| self.from_scalars(part, scalar)).collect();
+            parts.iter().map(|(_, part)| self.put_together(part, scalar)).collect();
         values.map(Rvalue::Struct)
     }
 

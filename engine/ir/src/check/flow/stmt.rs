@@ -2,7 +2,7 @@
 
 use super::state::{State, Validity, join};
 use super::{Flow, Loop, MAX_STEPS};
-use crate::types::hir::{Expr, LocalId, Stmt, StmtKind};
+use crate::types::hir::{ActId, Expr, LocalId, Stmt, StmtKind};
 
 /// Rounds of a loop until nothing changes: the state can only lose, one leaf at least in each.
 const MAX_ROUNDS: u32 = 64;
@@ -45,28 +45,17 @@ impl Flow<'_> {
             }
             StmtKind::SwitchAction { table, cases, default } => {
                 let ways = self.apply_table(*table);
-                let mut end = None;
-                for (action, way) in ways {
-                    let body = cases
-                        .iter()
-                        .find(|(labels, _)| action.is_some_and(|action| labels.contains(&action)))
-                        .map_or(default, |(_, body)| body);
-                    self.now = way;
-                    self.stmts(body);
-                    end = join(end, self.now.take());
-                }
-                self.now = end;
+                let body_of = |action: Option<ActId>| {
+                    let found = cases.iter().find(|(labels, _)| action.is_some_and(|one| labels.contains(&one)));
+                    found.map_or(default, |(_, body)| body)
+                };
+                self.one_of(ways.into_iter().map(|(action, way)| (body_of(action), way)));
             }
             StmtKind::SwitchValue { value, cases, default } => {
                 self.read(value);
                 let before = self.now.take();
-                let mut end = None;
-                for body in cases.iter().map(|(_, body)| body).chain([default]) {
-                    self.now.clone_from(&before);
-                    self.stmts(body);
-                    end = join(end, self.now.take());
-                }
-                self.now = end;
+                let bodies = cases.iter().map(|(_, body)| body).chain([default]);
+                self.one_of(bodies.map(|body| (body, before.clone())));
             }
             StmtKind::For { init, cond, update, body } => {
                 self.stmts(init);
@@ -105,6 +94,17 @@ impl Flow<'_> {
             StmtKind::Exit => self.exited = join(self.exited.take(), self.now.take()),
             StmtKind::Block(body) => self.stmts(body),
         }
+    }
+
+    /// Bodies of which one runs, each from its own state.
+    fn one_of<'s>(&mut self, bodies: impl Iterator<Item = (&'s Vec<Stmt>, Option<State>)>) {
+        let mut end = None;
+        for (body, way) in bodies {
+            self.now = way;
+            self.stmts(body);
+            end = join(end, self.now.take());
+        }
+        self.now = end;
     }
 
     pub(super) fn declare(&mut self, id: LocalId, value: Option<&Expr>) {
