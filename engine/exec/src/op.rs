@@ -32,12 +32,6 @@ pub(crate) enum Op {
         src: u32,
         words: u32,
     },
-    /// Words of a header, its validity first; an invalid one gives no more than that.
-    CopyHeader {
-        dst: u32,
-        src: u32,
-        words: u32,
-    },
     SetWord {
         dst: u32,
         value: u32,
@@ -170,6 +164,12 @@ pub(crate) enum SlowOp {
         b: u32,
         words: u32,
         negate: bool,
+    },
+    /// Words of a header, its validity first; an invalid one gives no more than that.
+    CopyHeader {
+        dst: u32,
+        src: u32,
+        words: u32,
     },
     /// Makes the other members of a union member invalid, if it is valid itself.
     ClearRivals {

@@ -64,7 +64,7 @@ impl Compiler<'_> {
             Inst::CopyHeader { dst, src } => {
                 let words = self.code.layout.header_words(*src);
                 let (to, from) = (self.code.layout.valid(*dst), self.code.layout.valid(*src));
-                self.emit(Op::CopyHeader { dst: to, src: from, words });
+                self.emit_slow(SlowOp::CopyHeader { dst: to, src: from, words });
                 if self.program.headers[dst.index()].union.is_some() {
                     self.emit_slow(SlowOp::ClearRivals { header: dst.0 });
                 }

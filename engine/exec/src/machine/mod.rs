@@ -122,9 +122,6 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             let to = match *op {
                 Op::Move { dst, src } => next!(s[dst as usize] = s[src as usize]),
                 Op::CopyWords { dst, src, words } => next!(copy_words(s, dst, src, words)),
-                Op::CopyHeader { dst, src, words } => {
-                    next!(copy_words(s, dst, src, if get(s, src) == 0 { 1 } else { words }))
-                }
                 Op::SetWord { dst, value } => next!(s[dst as usize] = u64::from(value)),
                 Op::Not(shift, args) => next!(alu(s, args, |a, _| cut(shift, !a))),
                 Op::Add(shift, args) => next!(alu(s, args, |a, b| cut(shift, a.wrapping_add(b)))),

@@ -47,6 +47,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let equal = self.slots[Self::range(*a, *words)] == self.slots[Self::range(*b, *words)];
                 self.put_word(*dst, equal != *negate);
             }
+            SlowOp::CopyHeader { dst, src, words } => {
+                let words = if get(self.slots, *src) == 0 { 1 } else { *words };
+                self.slots.copy_within(Self::range(*src, words), *dst as usize);
+            }
             SlowOp::ClearRivals { header } => {
                 let header = &code.headers[*header as usize];
                 if get(self.slots, header.valid) != 0 {

@@ -46,7 +46,8 @@ impl Flow<'_> {
             StmtKind::SwitchAction { table, cases, default } => {
                 let ways = self.apply_table(*table);
                 let body_of = |action: Option<ActId>| {
-                    let found = cases.iter().find(|(labels, _)| action.is_some_and(|one| labels.contains(&one)));
+                    let found =
+                        cases.iter().find(|(labels, _)| action.is_some_and(|one| labels.contains(&one)));
                     found.map_or(default, |(_, body)| body)
                 };
                 self.one_of(ways.into_iter().map(|(action, way)| (body_of(action), way)));
