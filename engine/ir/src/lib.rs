@@ -31,7 +31,38 @@ use p4cc_syntax::{Diagnostic, Severity, ast};
 ///
 /// All findings are returned, warnings included; the program is there exactly if none of them is an error. Spans are
 /// those of the syntax tree. Never panics on any tree that the parser can give.
+///
+/// The findings stand in the order of the source; past [`limits::MAX_SHOWN`] errors or warnings the rest is left out.
 pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
+    let (program, mut diagnostics) = compile_all(tree);
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    (program, bounded(diagnostics))
+}
+
+/// The first findings of each severity, and a last one that says how many more there are.
+fn bounded(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut shown = Vec::with_capacity(diagnostics.len().min(2 * limits::MAX_SHOWN));
+    let (mut errors, mut warnings) = (0usize, 0usize);
+    let mut last = p4cc_syntax::Span::default();
+    for diagnostic in diagnostics {
+        let count = if diagnostic.severity == Severity::Error { &mut errors } else { &mut warnings };
+        *count += 1;
+        if *count <= limits::MAX_SHOWN {
+            last = diagnostic.span;
+            shown.push(diagnostic);
+        }
+    }
+    let left = |count: usize| count.saturating_sub(limits::MAX_SHOWN);
+    if left(errors) > 0 {
+        shown.push(Diagnostic::error(last, format!("{} more errors are not shown", left(errors))));
+    }
+    if left(warnings) > 0 {
+        shown.push(Diagnostic::warning(last, format!("{} more warnings are not shown", left(warnings))));
+    }
+    shown
+}
+
+fn compile_all(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree);
     diagnostics.extend(found);
@@ -68,4 +99,19 @@ fn no_main(tree: &ast::Program) -> Diagnostic {
 /// Where a program ends, for what concerns all of it.
 fn program_end(tree: &ast::Program) -> p4cc_syntax::Span {
     tree.decls.last().map_or_else(p4cc_syntax::Span::default, |decl| decl.span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use p4cc_syntax::Span;
+
+    #[test]
+    fn what_is_left_out_is_counted() {
+        let errors = (0..limits::MAX_SHOWN as u32 + 7).map(|at| Diagnostic::error(Span::new(at, at), "e"));
+        let warnings = (0..3).map(|at| Diagnostic::warning(Span::new(at, at), "w"));
+        let shown = bounded(errors.chain(warnings).collect());
+        assert_eq!(shown.len(), limits::MAX_SHOWN + 3 + 1);
+        assert_eq!(shown.last().map(|last| last.message.as_str()), Some("7 more errors are not shown"));
+    }
 }

@@ -14,3 +14,5 @@ pub const MAX_TABLE_SIZE: u32 = 1 << 20;
 pub const MAX_ARRAY_CELLS: u32 = 1 << 24;
 /// Most states a parser may visit for one packet.
 pub const MAX_PARSER_STEPS: u32 = 4_096;
+/// Most errors, and most warnings, that one compilation gives.
+pub const MAX_SHOWN: usize = 100;

@@ -11,7 +11,7 @@ header ok_h { bit<8> a; }
 struct zero_t { ok_h[0] x; } //~ ERROR the size of a header stack is 0
 struct wide_t { bit<4096> x; } //~ ERROR the width is 4096
 enum bit<2> E { A = 1, B, C = 9 } //~ ERROR member `B` of a typed enum needs a value
-//~^ WARN 9 does not fit
+//~^ ERROR 9 of member `C` does not fit in `bit<2>`
 enum F { A = 1 } //~ ERROR members of an enum without a type have no values
 enum ok_h G { A = 1 } //~ ERROR an enum is stored as
 type ok_h new_t; //~ ERROR `type` cannot wrap

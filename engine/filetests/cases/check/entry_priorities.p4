@@ -56,3 +56,32 @@ control c(inout bit<8> x, inout bit<8> y) {
         from_the_smallest.apply();
     }
 }
+
+control twice(inout bit<8> x, inout bit<8> y) {
+    action a(bit<8> v) {
+        x = v;
+    }
+    table exact_keys {
+        key = { x : exact; y : exact; }
+        actions = { a; }
+        const entries = {
+            (1, 2) : a(1);
+            (2, 1) : a(1);
+            (0x1, 8w2) : a(2); //~ ERROR another entry matches exactly the same
+        }
+    }
+    table masked {
+        key = { x : ternary; }
+        actions = { a; }
+        const entries = {
+            1 &&& 3 : a(1);
+            1 &&& 7 : a(1);
+            1 &&& 3 : a(2); //~ WARN this entry never matches
+            _ : a(3);
+        }
+    }
+    apply {
+        exact_keys.apply();
+        masked.apply();
+    }
+}

@@ -1,11 +1,12 @@
-//! Priorities of a table's entries (P4-16 14.2.1.4).
+//! Entries of a table: their priorities (P4-16 14.2.1.4), and those that match the same.
 
-use crate::types::hir::{Entry, Program, Table};
+use crate::types::hir::{Entry, Expr, ExprKind, Program, Table};
 use p4cc_syntax::Diagnostic;
 use std::collections::BTreeMap;
 
 /// Runs the pass.
 pub(super) fn check(program: &Program, found: &mut Vec<Diagnostic>) {
+    program.tables.iter().for_each(|table| check_duplicates(table, found));
     for table in program.tables.iter().filter(|table| !table.const_entries) {
         let Some(first) = table.entries.first() else { continue };
         let Some(ranked) = table.entries.iter().find(|entry| entry.priority.is_some()) else { continue };
@@ -77,5 +78,43 @@ fn check_numbers(table: &Table, found: &mut Vec<Diagnostic>) {
             );
         }
         before = Some((priority, entry));
+    }
+}
+
+/// An entry that matches just what one before it does: never found where the order decides, an error elsewhere.
+fn check_duplicates(table: &Table, found: &mut Vec<Diagnostic>) {
+    let mut seen: BTreeMap<Vec<String>, &Entry> = BTreeMap::new();
+    for entry in &table.entries {
+        let Some(key) = entry.keysets.iter().map(matched).collect::<Option<Vec<String>>>() else { continue };
+        let Some(first) = seen.get(&key) else {
+            seen.insert(key, entry);
+            continue;
+        };
+        if !table.has_priorities() {
+            found.push(
+                Diagnostic::error(entry.span, "another entry matches exactly the same")
+                    .with_related(first.span, "the other entry"),
+            );
+        } else if table.const_entries {
+            found.push(
+                Diagnostic::warning(entry.span, "this entry never matches: one before it matches the same")
+                    .with_related(first.span, "the one before"),
+            );
+        }
+    }
+}
+
+/// What a keyset matches, as a text that is equal for equal keysets; `None` if it is not known here.
+fn matched(keyset: &Expr) -> Option<String> {
+    let value = |expr: &Expr| match &expr.kind {
+        ExprKind::Const(value) => Some(format!("{value:?}")),
+        _ => None,
+    };
+    match &keyset.kind {
+        ExprKind::Any => Some("_".to_owned()),
+        ExprKind::Const(_) => value(keyset),
+        ExprKind::Mask(a, b) => Some(format!("{} &&& {}", value(a)?, value(b)?)),
+        ExprKind::Range(a, b) => Some(format!("{} .. {}", value(a)?, value(b)?)),
+        _ => None,
     }
 }

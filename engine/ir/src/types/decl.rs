@@ -255,15 +255,16 @@ impl Checker {
 
     fn enum_decl(&mut self, name: &Ident, underlying: Option<&Type>, members: &[EnumMember]) {
         let underlying = underlying.map(|ty| (self.resolve_type(ty), ty.span));
+        // A `type` is one of its own, and no number is one of its values.
         if let Some((ty, span)) = &underlying
-            && !self.hir.underlying(ty).is_fixed()
+            && !ty.is_fixed()
             && *ty != Ty::Unknown
         {
             let shown = self.hir.show(ty);
             self.error(*span, format!("an enum is stored as `bit<W>` or `int<W>`, not as `{shown}`"));
         }
         let written = underlying.is_some();
-        let ty = underlying.map(|(ty, _)| self.hir.underlying(&ty).clone()).filter(Ty::is_fixed);
+        let ty = underlying.map(|(ty, _)| ty).filter(Ty::is_fixed);
         let wrong = written && ty.is_none();
         let mut made: Vec<(String, BigInt)> = Vec::with_capacity(members.len());
         for (index, member) in members.iter().enumerate() {
@@ -299,6 +300,19 @@ impl Checker {
             }
             (Some(ty), Some(value)) => {
                 let checked = self.expr(value);
+                if let (ExprKind::Const(Value::Int(number)), Ty::Integer) = (&checked.kind, &checked.ty)
+                    && !super::value::fits(number, ty)
+                {
+                    let shown = self.hir.show(ty);
+                    self.push(
+                        Diagnostic::error(
+                            member.name.span,
+                            format!("{number} of member `{}` does not fit in `{shown}`", member.name.name),
+                        )
+                        .with_help("choose a smaller value or a wider type"),
+                    );
+                    return None;
+                }
                 let checked = self.coerce(checked, ty);
                 match checked.kind {
                     ExprKind::Const(Value::Int(value)) => Some(value),
