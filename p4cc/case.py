@@ -11,7 +11,7 @@ import threading
 import time
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -19,12 +19,14 @@ from controller import ControllerError
 from controller.install import Server, install_network, read_ports
 from controller.pipeline import load_pipeline
 from p4cc import _engine
+from p4cc.cache import RunCache, SeedRun, run_key
 from p4cc.errors import UserError
 from p4cc.network import NetworkPlan, plan_case
 from p4cc.results import engine_tables
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
     from p4cc.programs import CompiledProgram
     from p4cc.progress import Advance
@@ -45,27 +47,21 @@ _PORT_STATE = pa.schema(
 
 
 @dataclass(frozen=True)
-class SeedRun:
-    """What one seed left: its summary, and its tables by name."""
-
-    seed: int
-    summary: dict[str, Any]
-    tables: dict[str, pa.Table]
-
-
-@dataclass(frozen=True)
 class CaseRun:
-    """What a case left."""
+    """What a case left, its seeds in the scenario's order."""
 
+    plan: NetworkPlan
     seeds: list[SeedRun]
-    warnings: tuple[str, ...]
 
 
 class Controller:
     """Pushes one compiled program, and what was planned, into the switches of networks, and reads them again."""
 
     def __init__(self, program: CompiledProgram) -> None:
-        self._pipeline = load_pipeline(program.p4info_bytes(), program.device_config())
+        config = program.device_config()
+        self._pipeline = load_pipeline(program.p4info_bytes(), config)
+        self.program_config = config
+        """What is pushed, which decides what a switch does."""
 
     async def install(self, server: Server, plan: NetworkPlan) -> None:
         """Brings every switch into the planned state; raises ControllerError."""
@@ -77,25 +73,79 @@ class Controller:
         return pa.Table.from_pylist([asdict(state) for state in states], _PORT_STATE)
 
 
-async def run_case(case: Case, controller: Controller, advance: Advance) -> CaseRun:
-    """Plans, builds, installs and runs a case; raises UserError."""
-    plan = plan_case(case)
+@dataclass(frozen=True)
+class Session:
+    """What all cases of one call share."""
+
+    scenario: Path
+    controller: Controller
+    cache: RunCache
+    places: asyncio.Semaphore
+    """How many runs may be under way."""
+    advance: Advance
+
+
+async def run_case(case: Case, session: Session) -> CaseRun:
+    """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
+    plan = plan_case(case, session.scenario)
+    parts = (plan.spec_json, repr(plan.switches), session.controller.program_config)
+    keys = {seed: run_key(parts, seed) for seed in case.scenario.seeds}
+    found: dict[int, SeedRun] = {}
+    for seed, key in keys.items():
+        if (held := session.cache.load(key)) is not None:
+            found[seed] = held
+            session.advance(case.label(), 0)
+    if missing := {seed: key for seed, key in keys.items() if seed not in found}:
+        found.update(await _run_seeds(case, plan, missing, session))
+    return CaseRun(plan, [found[seed] for seed in case.scenario.seeds])
+
+
+async def _run_seeds(case: Case, plan: NetworkPlan, keys: dict[int, str], session: Session) -> dict[int, SeedRun]:
+    """Builds and installs the network once and runs a copy of it for each seed."""
     try:
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    seeds: list[SeedRun] = []
     async with _served(network) as server:
-        await controller.install(server, plan)
-        for run in [network.fork(seed) for seed in case.scenario.seeds]:
-            seed, wall_s = run.seed, await _run(run, case)
-            result = run.result()
-            # What the run counted is read like anything else of a switch: over P4Runtime.
-            network.exchange(run)
-            tables = {**engine_tables(result), "counters": await controller.read_ports(server, plan)}
-            seeds.append(SeedRun(seed, {**result.summary(), "wall_s": round(wall_s, 6)}, tables))
-            advance(case.label(), seeds[-1].summary["packet_hops"])
-    return CaseRun(seeds, plan.warnings)
+        await session.controller.install(server, plan)
+        behind_server = asyncio.Lock()
+
+        async def one(seed: int, key: str) -> SeedRun:
+            async with session.places:
+                async with behind_server:
+                    fork = _fork(network, case, seed)
+                wall_s = await _run(fork, case)
+                result = fork.result()
+                async with behind_server:
+                    # What the run counted is read like anything else of a switch: over P4Runtime. Then the network as
+                    # installed takes its place again, for the seeds to come.
+                    network.exchange(fork)
+                    counters = await session.controller.read_ports(server, plan)
+                    network.exchange(fork)
+                tables = {**engine_tables(result), "counters": counters}
+                run = SeedRun(seed, {**result.summary(), "wall_s": round(wall_s, 6)}, tables)
+                await asyncio.to_thread(session.cache.store, key, run)
+            session.advance(case.label(), run.summary["packet_hops"])
+            return run
+
+        tasks = [asyncio.create_task(one(seed, key)) for seed, key in keys.items()]
+        try:
+            runs = [await task for task in tasks]
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+    return dict(zip(keys, runs, strict=True))
+
+
+def _fork(network: _engine.Network, case: Case, seed: int) -> _engine.Network:
+    """A run of this seed: its traffic is drawn here, and may be more than the engine allows."""
+    try:
+        return network.fork(seed)
+    except _engine.SpecError as error:
+        raise UserError(
+            error.cause, place=f"case {case.label()} seed {seed}: {error.place}", remedy=error.remedy
+        ) from error
 
 
 async def _run(network: _engine.Network, case: Case) -> float:
@@ -130,9 +180,3 @@ async def _served(network: _engine.Network) -> AsyncGenerator[Server]:
         raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
     finally:
         network.stop_server()
-
-
-def keys_of(case: Case) -> dict[str, Any]:
-    """What identifies a case in results: variant, senders, and every swept field by its last step."""
-    swept = {path.rsplit(".", 1)[-1]: value for path, value in case.point.items()}
-    return {"variant": case.variant.name, "senders": case.scenario.topology.senders, **swept}

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import info, program, run, stf
+from p4cc.commands import info, program, run, stf, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ run.register(app)
 program.register(app)
 stf.register(app)
 info.register(app)
+topo.register(app)
 app.add_typer(controller_app, name="controller")
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from controller import (
@@ -16,128 +18,201 @@ from controller import (
     Thresholds,
     plan_network,
     plan_thresholds,
-    thresholds_by_rule,
 )
+from controller.planner import choose_k
 from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
-from topos import Topology, TopologyError, format_ipv4, format_mac, generate, plan_addresses
+from p4cc.traffic import TrafficPlan, plan_traffic
+from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
-    from p4cc.scenario.schema import Algorithm
+    from p4cc.scenario.schema import Thresholds as ThresholdSettings
 
 HEADER_BYTES = 64
 """IPv4, UDP and the fixed p4cc header (docs/wire-format.md)."""
+
+Ports = dict[tuple[str, str], Thresholds]
+"""Thresholds by switch and neighbour; a port that is not there never marks."""
 
 
 @dataclass(frozen=True)
 class NetworkPlan:
     """What to build and what to install: the engine's description, a plan per switch, and what to beware of."""
 
+    topology: Topology
+    paths: Paths
     spec_json: str
     switches: tuple[SwitchPlan, ...]
     warnings: tuple[str, ...]
 
 
-def plan_case(case: Case) -> NetworkPlan:
-    """Topology, addresses, thresholds and flows of a case; raises UserError."""
-    settings = case.scenario.topology
+def plan_case(case: Case, scenario: Path) -> NetworkPlan:
+    """Topology, addresses, thresholds and traffic of a case of this scenario file; raises UserError."""
     try:
-        topology = generate(settings.kind, settings.parameters())
-        thresholds = _thresholds(case, topology)
-        ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), thresholds)
-        switches = plan_network(topology, ecn)
+        planner = _Planner(case, scenario, case.scenario.topology.build())
+        ports = planner.thresholds()
+        switches = plan_network(planner.topology, EcnSettings(Profile(case.scenario.switch.ecn_profile), ports))
+        warnings = (*planner.warnings(), *(warning for plan in switches for warning in plan.warnings))
     except (TopologyError, PlannerError) as error:
         raise UserError(str(error), place=f"case {case.label()}", remedy="correct the scenario") from error
-    bottleneck = thresholds["s1", "aggregator"]
-    spec = _network_spec(case, topology, bottleneck)
-    warnings = (*_planner_warnings(case), *(warning for plan in switches for warning in plan.warnings))
-    return NetworkPlan(json.dumps(spec), switches, warnings)
+    spec_json = json.dumps(planner.spec(ports))
+    return NetworkPlan(planner.topology, planner.paths, spec_json, switches, tuple(dict.fromkeys(warnings)))
 
 
-def _packet_bytes(case: Case) -> int:
-    return case.scenario.transport.mss_bytes + HEADER_BYTES
+class _Planner:
+    """Plans one case."""
+
+    def __init__(self, case: Case, scenario: Path, topology: Topology) -> None:
+        self.case = case
+        self.scenario = scenario
+        self.topology = topology
+        self.paths = Paths(topology)
+
+    @cached_property
+    def longest_rtt_ns(self) -> int:
+        """Longest base round-trip time between hosts that talk."""
+        return self.paths.longest_rtt_ns()
+
+    @property
+    def packet_bytes(self) -> int:
+        """IP bytes of a full packet."""
+        return self.case.scenario.transport.mss_bytes + HEADER_BYTES
+
+    def thresholds(self) -> Ports:
+        """Thresholds of every port that marks; raises PlannerError that names the port."""
+        chosen: Ports = {}
+        for switch, ports in self.topology.ports.items():
+            for port in ports:
+                settings = self._settings(switch, port.peer)
+                if settings.k_rule == "never":
+                    continue
+                try:
+                    k_pkts = choose_k(self._bottleneck(switch, port.peer, settings), *_rule(settings))
+                except PlannerError as error:
+                    place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
+                    remedy = f"{error.remedy}; or k_rule never for ports that need not mark (switch.ports)"
+                    raise PlannerError(place, error.cause, remedy) from None
+                chosen[switch, port.peer] = Thresholds(k_pkts, settings.k_dc_pkts)
+        return chosen
+
+    def _settings(self, switch: str, peer: str) -> ThresholdSettings:
+        """The last entry of `switch.ports` that fits, or the thresholds of the case."""
+        fits = [
+            entry
+            for entry in self.case.scenario.switch.ports
+            if fnmatchcase(switch, entry.switch) and fnmatchcase(peer, entry.to)
+        ]
+        return fits[-1] if fits else self.case.thresholds
+
+    def _bottleneck(self, switch: str, peer: str, settings: ThresholdSettings) -> Bottleneck:
+        link = self.topology.links[self.topology.port_to(switch, peer).link_index]
+        rtt_ns = self.longest_rtt_ns if settings.rtt_ns is None else settings.rtt_ns
+        senders = max(1, len(self.topology.roles.senders))
+        return Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, self.packet_bytes, senders=senders)
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the planner says of the port that the topology expects to be the bottleneck."""
+        port = self.topology.roles.bottleneck
+        if port is None:
+            return ()
+        settings = self._settings(*port)
+        if settings.k_rule == "never":
+            return ()
+        rule, fixed = _rule(settings)
+        at = self._bottleneck(*port, settings)
+        return plan_thresholds(at, rule=rule, fixed_k_pkts=fixed, k_dc_pkts=settings.k_dc_pkts).warnings
+
+    def spec(self, ports: Ports) -> dict[str, Any]:
+        """The engine's description: the engine checks it again and names what it refuses by its path."""
+        scenario = self.case.scenario
+        traffic = plan_traffic(self.case, self.topology, self.scenario)
+        record = scenario.record.model_dump(exclude={"goodput_interval_ns"})
+        moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}
+        return {
+            **self._nodes(),
+            "algorithms": self._algorithms(traffic, ports),
+            "flows": traffic.flows,
+            "rounds": traffic.rounds,
+            "arrivals": traffic.arrivals,
+            "record": {**record, "checkpoints_ns": sorted(moments)},
+            "stop_ns": scenario.stop_ns,
+            "limits": scenario.limits.model_dump(),
+        }
+
+    def _nodes(self) -> dict[str, Any]:
+        addresses = plan_addresses(self.topology)
+        links = self.topology.links
+        return {
+            "switches": [
+                {
+                    "name": name,
+                    "device_id": addresses.device_ids[name],
+                    "timestamp_unit": self.case.scenario.switch.timestamp_unit,
+                    "ports": [
+                        {"port": port.number, "queue_capacity_pkts": links[port.link_index].queue_capacity_pkts}
+                        for port in self.topology.ports[name]
+                    ],
+                }
+                for name in self.topology.switch_names
+            ],
+            "hosts": [
+                {
+                    "name": name,
+                    "mac": format_mac(address.mac),
+                    "ipv4": format_ipv4(address.ipv4),
+                    "gateway_mac": format_mac(address.gateway_mac),
+                }
+                for name, address in addresses.hosts.items()
+            ],
+            "links": _links(self.topology),
+        }
+
+    def _algorithms(self, traffic: TrafficPlan, ports: Ports) -> dict[str, Any]:
+        """Sender configurations by name: the variant's, and those of traffic that brings its own."""
+        senders: dict[str, Sender] = {self.case.variant.name: self.case.variant, **traffic.senders}
+        return {name: self._sender(sender, ports) for name, sender in senders.items()}
+
+    def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
+        """A sender's configuration: the transport, the sender's changes to it, its algorithms."""
+        return {
+            **self.case.scenario.transport.model_dump(exclude_none=True),
+            **sender.transport,
+            "ecn_profile": self.case.scenario.switch.ecn_profile,
+            "cc": {
+                "congestion_avoidance": self._algorithm(sender.congestion_avoidance, ports),
+                "slow_start": self._algorithm(sender.slow_start, ports),
+            },
+        }
+
+    def _algorithm(self, algorithm: Algorithm, ports: Ports) -> dict[str, Any]:
+        """An algorithm with its parameters; one that must know the switch's thresholds gets those installed."""
+        given = algorithm.parameters()
+        if not needs_thresholds(algorithm.name) or {"k", "k_dc"} <= set(given):
+            return {"name": algorithm.name, **given}
+        expected = ports.get(self.topology.roles.bottleneck or ("", ""))
+        at = expected or min(ports.values(), key=lambda one: (one.k_pkts, one.k_dc_pkts), default=None)
+        if at is None:
+            raise UserError(
+                f"{algorithm.name} must know the thresholds of the bottleneck, and no port marks",
+                place=f"case {self.case.label()}",
+                remedy="choose a k_rule other than never, or give the algorithm k and k_dc",
+            )
+        return {"name": algorithm.name, "k": at.k_pkts, "k_dc": at.k_dc_pkts, **given}
 
 
-def _thresholds(case: Case, topology: Topology) -> dict[tuple[str, str], Thresholds]:
-    """Thresholds of every port, by switch and neighbour."""
-    return thresholds_by_rule(
-        topology,
-        rule=KRule(case.thresholds.k_rule),
-        rtt_ns=case.scenario.topology.rtt_ns,
-        packet_bytes=_packet_bytes(case),
-        fixed_k_pkts=case.thresholds.k_pkts,
-        k_dc_pkts=case.thresholds.k_dc_pkts,
-    )
-
-
-def _planner_warnings(case: Case) -> tuple[str, ...]:
-    """What the planner says of the bottleneck port."""
-    star = case.scenario.topology
-    at = Bottleneck(star.queue_capacity_pkts, star.rate_bps, star.rtt_ns, _packet_bytes(case), senders=star.senders)
-    plan = plan_thresholds(
-        at,
-        rule=KRule(case.thresholds.k_rule),
-        fixed_k_pkts=case.thresholds.k_pkts,
-        k_dc_pkts=case.thresholds.k_dc_pkts,
-    )
-    return plan.warnings
-
-
-def _network_spec(case: Case, topology: Topology, bottleneck: Thresholds) -> dict[str, Any]:
-    """The engine's description: the engine checks it again and names what it refuses by its path."""
-    scenario = case.scenario
-    addresses = plan_addresses(topology)
-    senders = [name for name in topology.host_names if name != "aggregator"]
-    return {
-        "switches": [
-            {
-                "name": name,
-                "device_id": addresses.device_ids[name],
-                "timestamp_unit": scenario.switch.timestamp_unit,
-                "ports": [
-                    {
-                        "port": port.number,
-                        "queue_capacity_pkts": topology.links[port.link_index].queue_capacity_pkts,
-                    }
-                    for port in topology.ports[name]
-                ],
-            }
-            for name in topology.switch_names
-        ],
-        "hosts": [
-            {
-                "name": name,
-                "mac": format_mac(address.mac),
-                "ipv4": format_ipv4(address.ipv4),
-                "gateway_mac": format_mac(address.gateway_mac),
-            }
-            for name, address in addresses.hosts.items()
-        ],
-        "links": _links(topology),
-        "algorithms": {case.variant.name: _sender(case, bottleneck)},
-        "flows": [
-            {
-                "id": number,
-                "src": name,
-                "dst": "aggregator",
-                "size_bytes": scenario.traffic.sru_bytes,
-                "start_jitter_ns": scenario.traffic.start_jitter_ns,
-                "algorithm": case.variant.name,
-            }
-            for number, name in enumerate(senders, start=1)
-        ],
-        "record": scenario.record.model_dump(),
-        "stop_ns": scenario.stop_ns,
-        "limits": scenario.limits.model_dump(),
-    }
+def _rule(settings: ThresholdSettings) -> tuple[KRule, int | None]:
+    return KRule(settings.k_rule), settings.k_pkts
 
 
 def _links(topology: Topology) -> list[dict[str, Any]]:
+    numbers = {(switch, port.peer): port.number for switch, ports in topology.ports.items() for port in ports}
+
     def end(here: str, there: str) -> dict[str, Any]:
-        if here in topology.ports:
-            return {"node": here, "port": topology.port_to(here, there).number}
-        return {"node": here}
+        return {"node": here, "port": numbers[here, there]} if (here, there) in numbers else {"node": here}
 
     return [
         {
@@ -150,23 +225,3 @@ def _links(topology: Topology) -> list[dict[str, Any]]:
         }
         for link in topology.links
     ]
-
-
-def _sender(case: Case, bottleneck: Thresholds) -> dict[str, Any]:
-    """A sender's configuration: the transport, the variant's changes to it, its algorithms."""
-    base = case.scenario.transport.model_dump(exclude_none=True)
-    return {
-        **base,
-        **case.variant.transport,
-        "ecn_profile": case.scenario.switch.ecn_profile,
-        "cc": {
-            "congestion_avoidance": _algorithm(case.variant.congestion_avoidance, bottleneck),
-            "slow_start": _algorithm(case.variant.slow_start, bottleneck),
-        },
-    }
-
-
-def _algorithm(algorithm: Algorithm, bottleneck: Thresholds) -> dict[str, Any]:
-    """An algorithm with its parameters; one that must know the switch's thresholds gets those installed."""
-    thresholds = {"k": bottleneck.k_pkts, "k_dc": bottleneck.k_dc_pkts} if needs_thresholds(algorithm.name) else {}
-    return {"name": algorithm.name, **thresholds, **algorithm.parameters()}

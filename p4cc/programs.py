@@ -7,6 +7,7 @@ from pathlib import Path
 
 from p4cc import _engine
 from p4cc.errors import UserError
+from p4cc.files import find_named
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,7 @@ def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[s
 
 def find_program(name: str, scenario: Path) -> Path:
     """A scenario's program: beside the scenario, in the working folder, or in the project; raises UserError."""
-    project = Path(__file__).resolve().parents[1]
-    tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd(), project)]
-    for path in tried:
-        if path.is_file():
-            return path
-    raise UserError(
-        f"no P4 program {name!r}",
-        place=f"{scenario} at switch.program",
-        remedy=f"looked for {', '.join(str(path) for path in tried)}",
-    )
+    return find_named(name, scenario, what="P4 program", key="switch.program")
 
 
 def _macro(text: str) -> tuple[str, str]:

@@ -1,8 +1,9 @@
 """From a scenario file to results: compile once, build and install each case, run its seeds, write in order.
 
-Cases run side by side (`jobs`), but their results are written in the scenario's order, so that the files do not
-depend on which case ended first. Results are collected in a folder of their own that takes its name only when all is
-written: an interrupted run leaves nothing behind.
+Runs go side by side (`jobs`), but their results are written in the scenario's order, so that the files do not depend
+on which ended first. Each run is kept in a cache as soon as it is whole; results are collected in a folder of their own
+that takes its name only when all is written. A call that was interrupted or killed goes on, when it is made again,
+where the one before stopped, and ends with the same bytes.
 """
 
 from __future__ import annotations
@@ -18,15 +19,18 @@ from typing import Any
 
 import polars as pl
 
-from p4cc.case import CaseRun, Controller, keys_of, run_case
+from p4cc.cache import FOLDER, RunCache
+from p4cc.case import CaseRun, Controller, Session, run_case
 from p4cc.errors import InterruptedRunError, UserError
+from p4cc.metrics import Measures, derive
+from p4cc.network import HEADER_BYTES
 from p4cc.programs import CompiledProgram, compile_program, find_program
-from p4cc.progress import Advance, progress
+from p4cc.progress import progress
 from p4cc.results import ResultWriter, write_summary
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
-from p4cc.scenario.overrides import apply_overrides
-from p4cc.scenario.schema import Scenario, SweepFigure
+from p4cc.scenario.overrides import Origins, apply_overrides
+from p4cc.scenario.schema import Scenario
 from p4cc.scenario.yaml import read_document
 
 PARTIAL = ".partial"
@@ -43,6 +47,9 @@ class RunRequest:
     jobs: int = 1
     figures: bool = True
     quiet: bool = False
+    use_cache: bool = True
+    cache: Path | None = None
+    """Folder of runs made before; `.cache` beside the results' folder if not given."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +75,20 @@ class _Collected:
 def run_scenario(request: RunRequest) -> RunOutcome:
     """Runs everything a scenario describes; raises UserError for what the user can mend."""
     document = read_document(request.scenario)
-    data = apply_overrides(document.plain(), list(request.overrides))
-    scenario = validate(document, data)
-    cases = _chosen(expand(data, scenario, lambda changed: validate(document, changed)), request.variants)
+    origins: Origins = {}
+    data = apply_overrides(document.plain(), list(request.overrides), origins)
+    scenario = validate(document, data, origins)
+
+    def check(at_point: dict[str, Any], swept: Origins) -> Scenario:
+        return validate(document, at_point, {**origins, **swept})
+
+    cases = _chosen(expand(data, scenario, check), request.variants)
     program = _compiled(scenario, request.scenario)
     folder = request.out or Path("results") / scenario.name
-    row_keys = list(keys_of(cases[0])) if cases else []
+    row_keys = list(cases[0].keys()) if cases else []
+    cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
     with _partial_folder(folder) as partial:
-        collected = _run_cases(cases, program, request, partial)
+        collected = _run_cases(cases, Controller(program), cache, request, partial)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
     # The results stand by now: a figure that cannot be drawn does not take them away.
@@ -105,44 +118,66 @@ def _compiled(scenario: Scenario, path: Path) -> CompiledProgram:
     return program
 
 
-def _run_cases(cases: list[Case], program: CompiledProgram, request: RunRequest, folder: Path) -> _Collected:
+def _run_cases(
+    cases: list[Case], controller: Controller, cache: RunCache, request: RunRequest, folder: Path
+) -> _Collected:
     total = sum(len(case.scenario.seeds) for case in cases)
     collected = _Collected()
     with progress(total, request.quiet) as advance, ResultWriter(folder) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
-            collected.warnings.update(dict.fromkeys(run.warnings))
+            collected.warnings.update(dict.fromkeys(run.plan.warnings))
+            measures = _measures(case, run)
             for one in run.seeds:
-                keys = {**keys_of(case), "seed": one.seed}
-                collected.runs.append({**keys, **one.summary})
-                writer.add(keys, one.tables)
+                keys = {**case.keys(), "seed": one.seed}
+                summary, tables = derive(measures, one.summary, one.tables)
+                collected.runs.append({**keys, **summary})
+                writer.add(keys, tables)
+
+        def session() -> Session:
+            return Session(request.scenario, controller, cache, asyncio.Semaphore(request.jobs), advance)
 
         try:
-            asyncio.run(_schedule(cases, program, request.jobs, advance, keep))
+            asyncio.run(_schedule(cases, session, request.jobs, keep))
         except KeyboardInterrupt as error:
-            raise InterruptedRunError("interrupted; nothing was left behind") from error
+            kept = "finished runs are kept: the same command goes on from there" if request.use_cache else ""
+            raise InterruptedRunError("interrupted; no results were written", remedy=kept) from error
+        finally:
+            cache.prune()
     return collected
+
+
+def _measures(case: Case, run: CaseRun) -> Measures:
+    return Measures(
+        paths=run.plan.paths,
+        mss_bytes=case.scenario.transport.mss_bytes,
+        header_bytes=HEADER_BYTES,
+        windows=case.scenario.measure,
+        goodput_interval_ns=case.scenario.record.goodput_interval_ns,
+        by_label=len(case.scenario.traffic_items) > 1,
+    )
 
 
 async def _schedule(
     cases: list[Case],
-    program: CompiledProgram,
+    session: Callable[[], Session],
     jobs: int,
-    advance: Advance,
     keep: Callable[[Case, CaseRun], None],
 ) -> None:
-    """Runs at most `jobs` cases at a time and hands their results over in order."""
+    """Works on at most `jobs` cases at a time and hands their results over in order."""
+    shared = session()
     places = asyncio.Semaphore(jobs)
-    controller = Controller(program)
 
     async def one(case: Case) -> CaseRun:
         async with places:
-            return await run_case(case, controller, advance)
+            return await run_case(case, shared)
 
     tasks = [asyncio.create_task(one(case)) for case in cases]
     try:
-        for case, task in zip(cases, tasks, strict=True):
-            keep(case, await task)
+        for case in cases:
+            keep(case, await tasks[0])
+            # A task holds its result: what is written need not stay in memory.
+            del tasks[0]
     finally:
         for task in tasks:
             task.cancel()
@@ -155,7 +190,7 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
         "title": scenario.title,
         "source": scenario.source,
         "program": scenario.switch.program,
-        "cases": [{"case": case.label(), **keys_of(case)} for case in cases],
+        "cases": [{"case": case.label(), **case.keys()} for case in cases],
         "warnings": list(collected.warnings),
         "runs": collected.runs,
     }
@@ -163,20 +198,10 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
 
 def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[Path]:
     # Plotting takes a second to import; runs without figures need not wait for it.
-    from p4cc.figures import over_sweep, over_time
+    from p4cc.figures.draw import draw
 
     frame = pl.DataFrame(runs, infer_schema_length=None)
-    drawn: list[Path] = []
-    for figure in scenario.figures:
-        if isinstance(figure, SweepFigure):
-            drawn.append(over_sweep.draw(frame, figure, folder))
-        else:
-            series = over_time.Series(
-                windows=pl.read_parquet(folder / "windows.parquet"),
-                queues=pl.read_parquet(folder / "queues.parquet"),
-            )
-            drawn.append(over_time.draw(series, figure, folder))
-    return drawn
+    return [draw(figure, frame, folder) for figure in scenario.figures]
 
 
 @contextlib.contextmanager

@@ -2,24 +2,37 @@
 
 from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_mac, plan_addresses
 from topos.errors import Problem, TopologyError
-from topos.generators import GENERATORS, DumbbellParams, StarParams, generate
-from topos.graph import Host, Link, Port, Switch, Topology, topology_from_plain
+from topos.generators import GENERATORS, LinkChange, change_links, generate
+from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
+from topos.paths import Path, Paths
 from topos.routes import Routes, shortest_routes
+from topos.shapes.clos import FatTreeParams, LeafSpineParams
+from topos.shapes.dumbbell import DumbbellParams
+from topos.shapes.parking_lot import ParkingLotParams
+from topos.shapes.star import StarParams
 
 __all__ = [
     "GENERATORS",
     "AddressPlan",
     "DumbbellParams",
+    "FatTreeParams",
     "Host",
     "HostAddress",
+    "LeafSpineParams",
     "Link",
+    "LinkChange",
+    "ParkingLotParams",
+    "Path",
+    "Paths",
     "Port",
     "Problem",
+    "Roles",
     "Routes",
     "StarParams",
     "Switch",
     "Topology",
     "TopologyError",
+    "change_links",
     "format_ipv4",
     "format_mac",
     "generate",

@@ -91,12 +91,26 @@ class Port:
 
 
 @dataclass(frozen=True)
+class Roles:
+    """What a shape means its nodes for.
+
+    Hosts that send and receive if nothing else is said, and the port that is expected to be the bottleneck (a switch
+    and its neighbour).
+    """
+
+    senders: tuple[str, ...] = ()
+    receivers: tuple[str, ...] = ()
+    bottleneck: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
 class Topology:
     """A checked network: hosts, switches and links in the order they were described."""
 
     hosts: tuple[Host, ...]
     switches: tuple[Switch, ...]
     links: tuple[Link, ...]
+    roles: Roles = Roles()
 
     def __post_init__(self) -> None:
         """Raise TopologyError with every fault of the graph."""

@@ -30,6 +30,9 @@ def run(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
         os.cpu_count() or 1
     ),
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.cache beside the results).")
+    ] = True,
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
@@ -52,6 +55,7 @@ def run(
         jobs=jobs,
         figures=figures,
         quiet=as_json,
+        use_cache=cache,
     )
     outcome = run_scenario(request)
     if as_json:

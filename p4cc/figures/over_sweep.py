@@ -11,19 +11,13 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from p4cc.errors import UserError
-from p4cc.figures.style import COLOURS, MARKERS, save, use_style
-from p4cc.scenario.schema import Panel, SweepFigure
+from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, use_style
+from p4cc.scenario.figures import Panel, SweepFigure
 
 
 def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
     """Draws `figure` from one row per run and returns the file written; raises UserError for an unknown column."""
-    for column in (figure.x, *(panel.y for panel in figure.panels)):
-        if column not in runs.columns:
-            raise UserError(
-                f"figure {figure.file}: the runs have no column {column!r}",
-                remedy=f"columns: {', '.join(runs.columns)}",
-            )
+    need_columns(figure.file, runs, figure.x, *(panel.y for panel in figure.panels))
     use_style()
     count = len(figure.panels)
     page = Figure(figsize=(4.2 * count, 3.2), layout="constrained")
@@ -65,10 +59,6 @@ def _draw_panel(axes: Axes, runs: pl.DataFrame, figure: SweepFigure, panel: Pane
             label=variant,
         )
         axes.fill_between(x, line["low"].to_list(), line["high"].to_list(), color=colour, alpha=0.2, linewidth=0)
-    if panel.log:
-        axes.set_yscale("log")
-    else:
-        axes.set_ylim(bottom=0)
-    axes.set_title(panel.title)
-    axes.set_xlabel(figure.x_label or figure.x)
-    axes.set_ylabel(panel.label or panel.y)
+    if figure.x_log:
+        axes.set_xscale("log")
+    label_axes(axes, panel, figure.x_label or figure.x)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
-from p4cc.scenario.schema import Panel, TimeFigure
+from p4cc.scenario.figures import Panel, TimeFigure
 
 THROUGHPUT_BIN_NS = 100_000
 """Bin of instantaneous throughput (spec 17)."""

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
 
+from p4cc.errors import UserError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from p4cc.scenario.figures import Panel
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
@@ -31,6 +37,26 @@ _SETTINGS: dict[str, Any] = {
 def use_style() -> None:
     """Sets the style for the figures made next."""
     mpl.rcParams.update(cast("Any", _SETTINGS))
+
+
+def need_columns(file: str, frame: pl.DataFrame, *columns: str) -> None:
+    """Raises UserError for the first column that the frame of a figure lacks."""
+    for column in columns:
+        if column not in frame.columns:
+            raise UserError(
+                f"figure {file}: the runs have no column {column!r}", remedy=f"columns: {', '.join(frame.columns)}"
+            )
+
+
+def label_axes(axes: Axes, panel: Panel, x_label: str) -> None:
+    """Scale, title and labels of a panel whose values are not negative."""
+    if panel.log:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(bottom=0)
+    axes.set_title(panel.title)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(panel.label or panel.y)
 
 
 def save(figure: Figure, path: Path) -> Path:

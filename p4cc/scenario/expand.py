@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from p4cc.scenario.overrides import apply_overrides, set_path
+from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.schema import Scenario, Thresholds, Variant
+from p4cc.scenario.topology import StarTopology
 
-Check = Callable[[dict[str, Any]], Scenario]
+Check = Callable[[dict[str, Any], Origins], Scenario]
 
 
 @dataclass(frozen=True)
@@ -29,22 +31,43 @@ class Case:
         """The variant's own thresholds, or the switches'."""
         return self.variant.thresholds or self.scenario.switch.thresholds
 
+    def keys(self) -> dict[str, Any]:
+        """What identifies the case in results: variant, senders of a star, and every swept field by its last step."""
+        topology = self.scenario.topology
+        senders = {"senders": topology.senders} if isinstance(topology, StarTopology) else {}
+        return {"variant": self.variant.name, **senders, **self._swept()}
+
     def label(self) -> str:
         """For people: `GST-DCTCP senders=16`."""
-        values = " ".join(f"{path.rsplit('.', 1)[-1]}={value}" for path, value in self.point.items())
+        values = " ".join(f"{name}={value}" for name, value in self._swept().items())
         return f"{self.variant.name} {values}".strip()
+
+    def _swept(self) -> dict[str, Any]:
+        last_steps = [path.rsplit(".", 1)[-1] for path in self.point]
+        return {
+            # Two fields of one name keep their paths.
+            (step if last_steps.count(step) == 1 else path): value
+            if isinstance(value, str | int | float | bool)
+            else json.dumps(value)
+            for step, (path, value) in zip(last_steps, self.point.items(), strict=True)
+        }
 
 
 def expand(data: dict[str, Any], scenario: Scenario, check: Check) -> list[Case]:
-    """All cases, points outermost, variants in the scenario's order; `check` validates each point's data."""
+    """All cases, points outermost, variants in the scenario's order.
+
+    `check` validates each point's data and is told which values came from the sweep.
+    """
     cases: list[Case] = []
     paths = list(scenario.sweep)
     for values in itertools.product(*scenario.sweep.values()):
         point = dict(zip(paths, values, strict=True))
         at_point = apply_overrides(data, [])
+        origins: Origins = {}
         for path, value in point.items():
-            set_path(at_point, path, value)
-        checked = check(at_point)
+            place = f"sweep {path}={json.dumps(value)}"
+            origins.update(dict.fromkeys(set_path(at_point, path, value, place), place))
+        checked = check(at_point, origins)
         for variant in checked.variants:
             cases.append(Case(len(cases), variant, point, checked))
     return cases

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Any, cast
 
 from p4cc.errors import UserError
-from p4cc.scenario.yaml import parse_value
+from p4cc.scenario.yaml import Location, parse_value
 
 MAX_DEPTH = 16
 
 
-def apply_overrides(data: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
+Origins = dict[Location, str]
+"""Where values that the file does not hold come from: location to place, such as `--set seeds=[1]`."""
+
+
+def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origins | None = None) -> dict[str, Any]:
     """Returns `data` with each `dotted.path=value` applied in order; raises UserError for a path that leads nowhere.
 
     A value is YAML (`25`, `[1, 2]`, `{name: gst}`). Setting a swept field to one value ends its sweep, setting it to a
-    list replaces the values swept. Steps into a list are positions, or names of items that have one.
+    list replaces the values swept. Steps into a list are positions, names of items that have one, or `*` for all items.
+    `origins` is told which values came from which assignment.
     """
     changed: dict[str, Any] = _copy(data)
     for assignment in assignments:
@@ -23,39 +28,61 @@ def apply_overrides(data: dict[str, Any], assignments: list[str]) -> dict[str, A
             raise UserError(
                 f"{assignment!r} is not key=value",
                 place="--set",
-                remedy="for example --set topology.buffer_pkts=100",
+                remedy="for example --set topology.senders=25",
             )
+        place = f"--set {assignment}"
         value = _value(assignment, text)
-        if not _set_swept(changed, path, value):
-            set_path(changed, path, value)
+        if _set_swept(changed, path, value):
+            locations: list[Location] = [("sweep", path)]
+        else:
+            locations = set_path(changed, path, value, place)
+        if origins is not None:
+            origins.update(dict.fromkeys(locations, place))
     return changed
 
 
-def set_path(data: dict[str, Any], path: str, value: Any) -> None:
-    """Sets one dotted path in place; raises UserError when an inner step does not exist."""
+def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> list[Location]:
+    """Sets one dotted path in place and returns what it set; raises UserError, at `place`, when it leads nowhere."""
     steps = path.split(".")
     if len(steps) > MAX_DEPTH:
-        raise UserError(f"{path!r} has more than {MAX_DEPTH} steps", place="--set", remedy="shorten the path")
-    node: Any = data
+        raise UserError(f"{path!r} has more than {MAX_DEPTH} steps", place=place, remedy="shorten the path")
+    nodes: list[tuple[Location, Any]] = [((), data)]
     for depth, step in enumerate(steps[:-1]):
-        inner = _child(node, step)
-        if inner is None and isinstance(node, dict):
-            inner = cast("dict[str, Any]", node).setdefault(step, {})
-        if not isinstance(inner, dict | list):
+        inner = [child for location, node in nodes for child in _children(location, node, step)]
+        nodes = [(location, node) for location, node in inner if isinstance(node, dict | list)]
+        if not nodes:
             raise UserError(
                 f"{'.'.join(steps[: depth + 1])!r} holds nothing that {path!r} could be set in",
-                place="--set",
+                place=place,
                 remedy="see 'p4cc schema' for the keys of a scenario",
             )
-        node = cast("Any", inner)
-    if isinstance(node, list):
-        items = cast("list[Any]", node)
-        position = _position(items, steps[-1])
-        if position is None:
-            raise UserError(f"{path!r} names no item of its list", place="--set", remedy="give a position or a name")
-        items[position] = value
-    else:
-        node[steps[-1]] = value
+    locations = [found for location, node in nodes for found in _set_last(location, node, steps[-1], value)]
+    if not locations:
+        raise UserError(f"{path!r} names no item of its list", place=place, remedy="give a position, a name or *")
+    return locations
+
+
+def _children(location: Location, node: Any, step: str) -> list[tuple[Location, Any]]:
+    """What one step leads to; a key that a mapping lacks is made."""
+    if isinstance(node, dict):
+        held = cast("dict[str, Any]", node)
+        inner = held.get(step)
+        if inner is None:
+            inner = held[step] = {}
+        return [((*location, step), inner)]
+    items = cast("list[Any]", node)
+    return [((*location, position), items[position]) for position in _positions(items, step)]
+
+
+def _set_last(location: Location, node: Any, step: str, value: Any) -> list[Location]:
+    if isinstance(node, dict):
+        node[step] = _copy(value)
+        return [(*location, step)]
+    items = cast("list[Any]", node)
+    positions = _positions(items, step)
+    for position in positions:
+        items[position] = _copy(value)
+    return [(*location, position) for position in positions]
 
 
 def _set_swept(data: dict[str, Any], path: str, value: Any) -> bool:
@@ -80,21 +107,16 @@ def _value(assignment: str, text: str) -> Any:
         ) from error
 
 
-def _child(node: Any, step: str) -> Any:
-    if isinstance(node, dict):
-        return cast("dict[str, Any]", node).get(step)
-    items = cast("list[Any]", node)
-    position = _position(items, step)
-    return None if position is None else items[position]
-
-
-def _position(items: list[Any], step: str) -> int | None:
+def _positions(items: list[Any], step: str) -> list[int]:
+    """Items of a list that a step means: one by its place or its name, or all."""
+    if step == "*":
+        return list(range(len(items)))
     if step.isdecimal() and int(step) < len(items):
-        return int(step)
+        return [int(step)]
     for position, item in enumerate(items):
-        if isinstance(item, dict) and cast("dict[str, Any]", item).get("name") == step:
-            return position
-    return None
+        if isinstance(item, dict) and step in (item.get("name"), item.get("kind")):  # pyright: ignore[reportUnknownMemberType]
+            return [position]
+    return []
 
 
 def _copy(node: Any) -> Any:

@@ -8,44 +8,28 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from topos import StarParams
-
-Parameter = int | float | str | bool
-"""A parameter of an algorithm; its type, range and default are the registry's."""
+from p4cc.scenario.base import MAX_TIME_NS, Model, Sender
+from p4cc.scenario.figures import Figure, Window
+from p4cc.scenario.topology import Topology
+from p4cc.scenario.traffic import TrafficItem, TrafficItems
 
 MAX_RUNS = 100_000
-
-
-class Model(BaseModel):
-    """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-
-class StarTopology(StarParams):
-    """N senders, one switch, one aggregator; every link alike (spec 15, T-incast)."""
-
-    kind: Literal["star"]
-
-    def parameters(self) -> dict[str, Any]:
-        """What the generator takes."""
-        return self.model_dump(exclude={"kind"})
-
-
-Topology = StarTopology
 
 
 class Thresholds(Model):
     """The two marking thresholds of every egress port (spec 6.5)."""
 
     k_rule: Annotated[
-        Literal["halve_once", "quarter_buffer", "fixed"],
-        Field(description="How the planner chooses K; `fixed` takes `k_pkts`."),
+        Literal["halve_once", "quarter_buffer", "fixed", "never"],
+        Field(description="How the planner chooses K; `fixed` takes `k_pkts`, with `never` a port does not mark."),
     ] = "halve_once"
     k_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = None
     k_dc_pkts: Annotated[int, Field(ge=0, le=524_287)] = 65
+    rtt_ns: Annotated[int, Field(ge=0, le=60_000_000_000)] | None = Field(
+        default=None, description="Round-trip time for the rule; the network's longest if absent."
+    )
 
     @model_validator(mode="after")
     def _fixed_needs_k(self) -> Self:
@@ -54,39 +38,21 @@ class Thresholds(Model):
         return self
 
 
+class PortThresholds(Thresholds):
+    """Thresholds of the ports of some switches towards some neighbours."""
+
+    switch: Annotated[str, Field(min_length=1, max_length=64, description="A switch; * and ? are wildcards.")] = "*"
+    to: Annotated[str, Field(min_length=1, max_length=64, description="The neighbour; * and ? are wildcards.")]
+
+
 class SwitchSettings(Model):
     """What the switches run and what the controller installs."""
 
     program: Annotated[str, Field(min_length=1, description="P4-16 source, relative to the scenario or the project.")]
     ecn_profile: Literal["gst", "rfc3168", "sce"] = "gst"
     thresholds: Thresholds = Thresholds()
+    ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
-
-
-class IncastTraffic(Model):
-    """Every sender sends one unit to the aggregator, all at about the same time (spec 16.4)."""
-
-    kind: Literal["incast"]
-    sru_bytes: Annotated[int, Field(ge=1, le=1 << 40)]
-    start_jitter_ns: Annotated[int, Field(ge=0, le=10_000_000_000)] = 10_000
-
-
-Traffic = IncastTraffic
-
-
-class Algorithm(Model):
-    """An algorithm of the registry by name, with its parameters beside it (`p4cc algorithms` lists them)."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-
-    name: str
-
-    # pydantic's way to give extra fields a type; the base class declares it wider.
-    __pydantic_extra__: dict[str, Parameter] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    def parameters(self) -> dict[str, Parameter]:
-        """The parameters given, without the name."""
-        return dict(self.__pydantic_extra__)
 
 
 class Transport(Model):
@@ -102,13 +68,10 @@ class Transport(Model):
     dupthresh: Annotated[int, Field(ge=1, le=1_000)] = 3
 
 
-class Variant(Model):
+class Variant(Sender):
     """One kind of sender to compare."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
-    congestion_avoidance: Algorithm
-    slow_start: Algorithm = Algorithm(name="standard")
-    transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` this variant changes.")
     thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
 
 
@@ -121,47 +84,15 @@ class Record(Model):
     windows_interval_ns: Interval | None = 100_000
     queues_interval_ns: Interval | None = 100_000
     events: bool = False
+    goodput_interval_ns: Interval | None = Field(
+        default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
+    )
 
 
 class Limits(Model):
     """Bounds of one run."""
 
     max_events: Annotated[int, Field(ge=1, le=1 << 40)] = 1_000_000_000
-
-
-class Panel(Model):
-    """One pair of axes."""
-
-    y: Annotated[str, Field(description="A column of the runs or of a time series.")]
-    title: str = ""
-    label: str = ""
-    scale: float = 1.0
-    log: bool = False
-
-
-class SweepFigure(Model):
-    """Medians over the swept parameter, a band from the 5th to the 95th percentile over the seeds."""
-
-    kind: Literal["over_sweep"]
-    file: str
-    title: str = ""
-    x: str
-    x_label: str = ""
-    panels: Annotated[list[Panel], Field(min_length=1, max_length=6)]
-
-
-class TimeFigure(Model):
-    """Time series of one seed, variants side by side in columns."""
-
-    kind: Literal["over_time"]
-    file: str
-    title: str = ""
-    seed: int | None = None
-    until_ns: Annotated[int, Field(ge=1)] | None = None
-    panels: Annotated[list[Panel], Field(min_length=1, max_length=6)]
-
-
-Figure = Annotated[SweepFigure | TimeFigure, Field(discriminator="kind")]
 
 
 class Scenario(Model):
@@ -172,17 +103,23 @@ class Scenario(Model):
     source: Annotated[str, Field(description="Where the numbers come from: paper, figure, section of the spec.")] = ""
     topology: Topology
     switch: SwitchSettings
-    traffic: Traffic
+    traffic: TrafficItems = Field(description="One kind of traffic, or a list of kinds.")
     transport: Transport
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1_000)]] = Field(
         default={}, description="Dotted path of a field to the values it takes."
     )
     seeds: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 63)]], Field(min_length=1, max_length=10_000)]
-    stop_ns: Annotated[int, Field(ge=1, le=3_600_000_000_000)]
+    stop_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
     record: Record = Record()
+    measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")
     limits: Limits = Limits()
-    figures: list[Figure] = []
+    figures: list[Figure] = Field(default=[])
+
+    @property
+    def traffic_items(self) -> list[TrafficItem]:
+        """All kinds of traffic, in order."""
+        return self.traffic if isinstance(self.traffic, list) else [self.traffic]
 
     @model_validator(mode="after")
     def _names_and_bounds(self) -> Self:
@@ -191,6 +128,12 @@ class Scenario(Model):
             raise ValueError("two variants have one name; give each its own")
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError("a seed is listed twice; each seed is one run")
+        labels = [item.label for item in self.traffic_items]
+        if len(set(labels)) != len(labels):
+            raise ValueError("two items of traffic have one name; give each its own")
+        for window in self.measure:
+            if not window.start_ns < window.end_ns <= self.stop_ns:
+                raise ValueError(f"measure {window.name!r}: start_ns, end_ns and stop_ns must rise in this order")
         runs = len(names) * len(self.seeds)
         for values in self.sweep.values():
             runs *= len(values)

@@ -132,7 +132,19 @@ def test_the_planner_prints_all_readings() -> None:
         assert any("negative" in warning for warning in plan["warnings"])
 
 
-def test_interrupting_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_the_network_is_shown_as_table_json_and_picture(tmp_path: Path) -> None:
+    done = p4cc("topo", INCAST, "--set", "topology.senders=3")
+    assert done.returncode == 0, done.stderr
+    assert "4 hosts, 1 switches, 4 links" in done.stdout
+    plain = json.loads(p4cc("topo", INCAST, "--set", "topology.senders=3", "--json").stdout)
+    assert [host["name"] for host in plain["hosts"]] == ["h1", "h2", "h3", "aggregator"]
+    picture = tmp_path / "fat.png"
+    done = p4cc("topo", INCAST, "--set", "topology={kind: fat_tree, k: 4}", "--set", "sweep={}", "--png", str(picture))
+    assert done.returncode == 0, done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_interrupted_run_leaves_no_results_and_goes_on_later(tmp_path: Path) -> None:
     running = subprocess.Popen(
         [P4CC, "run", INCAST, "--set", "topology.senders=[70, 71, 72]", "--out", str(tmp_path / "out")],
         cwd=ROOT,
@@ -141,10 +153,12 @@ def test_interrupting_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not any(tmp_path.iterdir()) and time.monotonic() < deadline:
+    while not any(tmp_path.glob(".cache/??/*.zip")) and time.monotonic() < deadline:
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     assert "interrupted" in stderr
-    assert list(tmp_path.iterdir()) == []
+    assert "goes on from there" in stderr
+    assert [path.name for path in tmp_path.iterdir()] == [".cache"]
+    assert not any(tmp_path.glob(".cache/??/*.partial"))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from p4cc.errors import UserError
 from p4cc.scenario.expand import expand
 from p4cc.scenario.load import validate
-from p4cc.scenario.overrides import apply_overrides
+from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.yaml import Document, read_document
 
 if TYPE_CHECKING:
@@ -33,7 +33,8 @@ def edited(folder: Path, old: str, new: str) -> Path:
 
 def load(path: Path, *overrides: str) -> tuple[Document, Scenario]:
     document = read_document(path)
-    return document, validate(document, apply_overrides(document.plain(), list(overrides)))
+    origins: Origins = {}
+    return document, validate(document, apply_overrides(document.plain(), list(overrides), origins), origins)
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "experiments").glob("*/*.yaml")), ids=lambda path: path.stem)
@@ -87,16 +88,16 @@ def test_what_cannot_be_read_is_a_user_error(tmp_path: Path) -> None:
 
 def test_a_sweep_makes_one_case_per_variant_and_point() -> None:
     document, scenario = load(INCAST)
-    cases = expand(document.plain(), scenario, lambda data: validate(document, data))
+    cases = expand(document.plain(), scenario, lambda data, origins: validate(document, data, origins))
     assert len(cases) == len(scenario.variants) * len(scenario.sweep["topology.senders"])
     assert [case.index for case in cases] == list(range(len(cases)))
-    assert [case.scenario.topology.senders for case in cases[:4]] == [1, 1, 2, 2]
+    assert [case.keys()["senders"] for case in cases[:4]] == [1, 1, 2, 2]
 
 
 def test_setting_a_swept_field_ends_its_sweep() -> None:
     _, one = load(INCAST, "topology.senders=25", "seeds=[7]")
     assert one.sweep == {}
-    assert one.topology.senders == 25
+    assert one.topology.model_dump()["senders"] == 25
     assert one.seeds == [7]
     _, few = load(INCAST, "topology.senders=[4, 12]")
     assert few.sweep == {"topology.senders": [4, 12]}
@@ -112,6 +113,57 @@ def test_a_variant_is_set_by_its_name() -> None:
 def test_an_override_that_leads_nowhere_is_refused(assignment: str) -> None:
     with pytest.raises(UserError):
         load(INCAST, assignment)
+
+
+@pytest.mark.parametrize(
+    ("override", "start"),
+    [
+        ("topology.rate_bps=-1", "--set topology.rate_bps=-1: $.topology.rate_bps: Input should be greater than 0"),
+        (
+            "variants.DCTCP.congestion_avoidance.g=7",
+            "--set variants.DCTCP.congestion_avoidance.g=7: $.variants[0].cong",
+        ),
+        ("transport.iw=none", "--set transport.iw=none: $.transport.iw: Input should be a valid integer"),
+        ("variants.*.transport={iw: 0}", "--set variants.*.transport={iw: 0}: $.variants[0].transport.iw: 0 is out"),
+        ("topology={kind: ring}", "--set topology={kind: ring}: $.topology: Input tag 'ring'"),
+        (
+            "traffic.sru_byte=5",
+            "--set traffic.sru_byte=5: $.traffic.sru_byte: unknown key 'sru_byte'\n  remedy: did you mean 'sru_bytes'?",
+        ),
+        ("seeds=[1, 1]", "--set seeds=[1, 1]"),
+        ("sweep.topology.senders=[0]", "--set sweep.topology.senders=[0]"),
+        ("name.x=1", "--set name.x=1: 'name' holds nothing"),
+        ("variants.9.name=a", "--set variants.9.name=a: 'variants.9' holds nothing"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_named_as_such(override: str, start: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load(INCAST, override)
+    assert start in str(caught.value)
+
+
+def test_a_mistake_in_a_sweep_is_named_as_such() -> None:
+    document = read_document(INCAST)
+    data = apply_overrides(document.plain(), ["topology.senders=[4, 0]"])
+    with pytest.raises(UserError, match=r"^sweep topology.senders=0: \$.topology.senders: "):
+        expand(data, validate(document, data), lambda point, origins: validate(document, point, origins))
+
+
+def test_one_assignment_can_set_a_field_of_all_variants() -> None:
+    _, scenario = load(INCAST, "variants.*.congestion_avoidance.alpha0=0.5")
+    assert [one.congestion_avoidance.parameters()["alpha0"] for one in scenario.variants] == [0.5, 0.5]
+
+
+def test_two_swept_fields_of_one_name_keep_their_paths() -> None:
+    document = read_document(INCAST)
+    swept = {"variants.DCTCP.congestion_avoidance.g": [0.1], "variants.GST-DCTCP.congestion_avoidance.g": [0.2, 0.3]}
+    data = {**document.plain(), "sweep": swept}
+    cases = expand(data, validate(document, data), lambda point, origins: validate(document, point, origins))
+    assert cases[2].keys() == {
+        "variant": "DCTCP",
+        "senders": 16,
+        **{path: values[-1] for path, values in swept.items()},
+    }
 
 
 @given(st.text(max_size=200))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from topos import GENERATORS, TopologyError, generate
+from topos import GENERATORS, LinkChange, Paths, Topology, TopologyError, change_links, generate
 
 
 def test_star_is_the_incast_topology_of_the_paper() -> None:
@@ -27,6 +27,73 @@ def test_dumbbell_has_one_bottleneck_between_two_rows() -> None:
     assert 6 * topology.links[0].delay_ns == 60_000
 
 
+def rtt_ns(topology: Topology, src: str, dst: str) -> int:
+    """Base round-trip time between two hosts."""
+    return 2 * Paths(topology).between(src, dst).delay_ns
+
+
+def test_pairs_of_a_dumbbell_have_round_trip_times_of_their_own() -> None:
+    """T-geo of spec 15: 560, 280 and 140 ms over one bottleneck with 50 packets."""
+    rtts = [560_000_000, 280_000_000, 140_000_000]
+    topology = generate("dumbbell", {"pair_rtts_ns": rtts, "queue_capacity_pkts": 50, "bottleneck_rate_bps": 10**7})
+    pairs = zip(topology.roles.senders, topology.roles.receivers, strict=True)
+    assert [rtt_ns(topology, src, dst) for src, dst in pairs] == rtts
+    middle = topology.links[topology.port_to("s1", "s2").link_index]
+    assert (middle.rate_bps, middle.queue_capacity_pkts) == (10**7, 50)
+    assert Paths(topology).longest_rtt_ns() >= rtts[0]
+
+
+def test_a_parking_lot_has_flows_over_all_bottlenecks_and_over_one() -> None:
+    params = {"bottlenecks": 3, "cross_pairs": 2, "bottleneck_rates_bps": [3 * 10**9, 10**9, 2 * 10**9]}
+    topology = generate("parking_lot", params)
+    pairs = list(zip(topology.roles.senders, topology.roles.receivers, strict=True))
+    assert pairs[:2] == [("l1", "r1"), ("x1-1", "y1-1")]
+    lengths = [len(Paths(topology).between(src, dst).links) for src, dst in pairs]
+    assert lengths == [5, *[3] * 6]
+    assert Paths(topology).between("l1", "r1").rate_bps == 10**9
+    assert Paths(topology).between("x3-2", "y3-2").rate_bps == 2 * 10**9
+
+
+def test_a_fat_tree_has_the_numbers_of_spec_15() -> None:
+    topology = generate("fat_tree", {"k": 10})
+    assert (len(topology.hosts), len(topology.switches), len(topology.links)) == (250, 125, 750)
+    few = generate("fat_tree", {"k": 10, "hosts": 203})
+    assert len(few.hosts) == 203
+    # Pods 1 to 8 are full, pod 9 has three hosts, pod 10 none.
+    assert [few.attachments[host][0] for host in ("h1", "h5", "h6", "h200", "h201", "h203")] == [
+        "p1e1", "p1e1", "p1e2", "p8e5", "p9e1", "p9e1",
+    ]  # fmt: skip
+    assert all(few.ports[f"p10e{number}"] for number in range(1, 6))
+    # Same edge, same pod, other pod: 4, 8 and 12 us by propagation (spec 15 adds a packet's time to each).
+    assert [rtt_ns(few, "h1", other) for other in ("h2", "h6", "h26")] == [4_000, 8_000, 12_000]
+
+
+def test_a_leaf_spine_joins_every_leaf_to_every_spine() -> None:
+    topology = generate("leaf_spine", {"leaves": 3, "spines": 2, "hosts_per_leaf": 4})
+    homes = [topology.attachments[host][0] for host in ("h1", "h4", "h5", "h12")]
+    assert homes == ["leaf1", "leaf1", "leaf2", "leaf3"]
+    assert all(topology.port_to(f"leaf{leaf}", f"spine{spine}") for leaf in (1, 2, 3) for spine in (1, 2))
+
+
+def test_single_links_can_differ() -> None:
+    star = generate("star", {"senders": 12})
+    changes = (LinkChange(a="h1?", rate_bps=10**9), LinkChange(a="s1", b="h12", delay_ns=7, loss=0.5))
+    changed = change_links(star, changes)
+    assert [link.rate_bps for link in changed.links if link.a in ("h1", "h10", "h12")] == [10**10, 10**9, 10**9]
+    assert (changed.links[11].delay_ns, changed.links[11].loss) == (7, 0.5)
+    assert changed.roles == star.roles
+    with pytest.raises(TopologyError, match=r"link_changes\[0\]: no link joins 'h99' and '\*'"):
+        change_links(star, [LinkChange(a="h99", rate_bps=1)])
+
+
+def test_the_ideal_completion_time_is_spec_17_s() -> None:
+    """Slowdown B: base round trip with a packet's time for each link, and the wire bytes at the slowest rate."""
+    path = Paths(generate("fat_tree", {"k": 4})).between("h1", "h16")
+    # Six links of 1 us at 100 Gb/s: 12 us and 6 * 83.84 ns; spec 15 says 12.48 us with 1,000 B packets.
+    assert path.ideal_fct_ns(1_000, 1_000, 48) == pytest.approx(12_000 + 6 * 83.84 + 83.84)
+    assert path.ideal_fct_ns(2_500, 1_000, 48) == pytest.approx(12_000 + 6 * 83.84 + (2_500 + 3 * 48) * 0.08)
+
+
 def test_the_same_parameters_give_the_same_network() -> None:
     assert generate("star", {"senders": 7}) == generate("star", {"senders": "7"})
 
@@ -34,7 +101,11 @@ def test_the_same_parameters_give_the_same_network() -> None:
 @pytest.mark.parametrize(
     ("name", "params", "message"),
     [
-        ("ring", {}, "topology 'ring': no generator has this name (use one of: dumbbell, star)"),
+        (
+            "ring",
+            {},
+            "no generator has this name (use one of: dumbbell, fat_tree, leaf_spine, parking_lot, star)",
+        ),
         ("star", {}, "senders: field required (add it)"),
         ("star", {"senders": 0}, "senders: input should be greater than or equal to 1, got 0"),
         ("star", {"senders": 3, "rate_bps": -1}, "rate_bps: input should be greater than 0, got -1"),
@@ -42,6 +113,15 @@ def test_the_same_parameters_give_the_same_network() -> None:
         ("star", {"senders": 3, "rtt_ns": 100_001}, "rtt_ns: 100001 ns cannot be split evenly over 4 link traversals"),
         ("star", {"senders": 600}, "switches[0]: 's1' has 601 links"),
         ("dumbbell", {"pairs": 1, "rtt_ns": 7}, "give a multiple of 6, such as 6 or 12"),
+        ("dumbbell", {}, "pairs is missing"),
+        ("dumbbell", {"pairs": 2, "pair_rtts_ns": [4]}, "pairs is 2 but pair_rtts_ns has 1 values"),
+        ("dumbbell", {"rtt_ns": 6, "pair_rtts_ns": [4]}, "both rtt_ns and pair_rtts_ns are given"),
+        ("dumbbell", {"pair_rtts_ns": [8, 5]}, "pair_rtts_ns[1]: 5 ns is odd"),
+        ("dumbbell", {"pair_rtts_ns": [8], "bottleneck_delay_ns": 5}, "bottleneck_delay_ns: twice 5 ns is more"),
+        ("parking_lot", {"bottlenecks": 2, "bottleneck_rates_bps": [1]}, "bottleneck_rates_bps has 1 values for 2"),
+        ("fat_tree", {"k": 3}, "k is 3; a fat-tree needs an even number"),
+        ("fat_tree", {"k": 4, "hosts": 17}, "17 hosts are more than the 16"),
+        ("fat_tree", {"k": 4, "hosts": 1}, "there is one host only"),
     ],
 )
 def test_bad_parameters_are_refused(name: str, params: dict[str, Any], message: str) -> None:

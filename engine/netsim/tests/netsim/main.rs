@@ -6,3 +6,4 @@ mod support;
 mod by_hand;
 mod errors;
 mod invariants;
+mod traffic;

@@ -1,0 +1,321 @@
+//! Traffic models in whole runs: rounds keep their barrier, arrivals their rate, mixes their packets.
+
+use std::sync::atomic::AtomicBool;
+
+use p4cc_netsim::spec::FlowSpec;
+use p4cc_netsim::traffic::{ArrivalsSpec, DeadlineSpec, RoundsSpec, SizeSpec};
+use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_units::Time;
+use proptest::prelude::*;
+
+use crate::support::{Incast, incast};
+
+/// A star of `hosts` senders whose traffic is what `change` makes of an empty one.
+fn star(hosts: u32, change: impl FnOnce(&mut NetworkSpec)) -> Network {
+    let base = incast(&Incast {
+        senders: hosts,
+        size_bytes: 1,
+        start_jitter_ns: 0,
+        buffer_pkts: 60,
+        k: 60,
+        k_dc: 60,
+        algorithm: r#"{"rto_min_ns":2000000,"rto_init_ns":2000000}"#,
+        record: "{}",
+    });
+    let mut spec = base.spec().clone();
+    spec.flows.clear();
+    change(&mut spec);
+    base.with_spec(spec).expect("the same switches")
+}
+
+fn flow(id: u32, src: &str, size_bytes: Option<u64>) -> FlowSpec {
+    FlowSpec {
+        id,
+        src: src.to_owned(),
+        dst: "h0".to_owned(),
+        size_bytes,
+        start_ns: 0,
+        start_jitter_ns: 0,
+        algorithm: "sender".to_owned(),
+        priority: 0,
+        class: "flow".to_owned(),
+        deadline: None,
+    }
+}
+
+fn rounds(servers: u32, response_bytes: u64, rounds: u32, persistent: bool) -> RoundsSpec {
+    RoundsSpec {
+        name: "reads".to_owned(),
+        client: "h0".to_owned(),
+        servers: (1..=servers).map(|i| format!("h{i}")).collect(),
+        request_bytes: 100,
+        response_bytes: vec![response_bytes; servers as usize],
+        rounds,
+        start_ns: 1_000,
+        think_ns: 5_000,
+        service_jitter_ns: 2_000,
+        persistent,
+        algorithm: "sender".to_owned(),
+        priority: 0,
+        deadline: None,
+    }
+}
+
+fn arrivals(sources: u32, mean_gap_ns: f64, end_ns: u64) -> ArrivalsSpec {
+    ArrivalsSpec {
+        name: "short".to_owned(),
+        sources: (1..=sources).map(|i| format!("h{i}")).collect(),
+        destinations: (0..=sources).map(|i| format!("h{i}")).collect(),
+        mean_gap_ns,
+        size: SizeSpec::Uniform { min_bytes: 2_000, max_bytes: 50_000 },
+        start_ns: 0,
+        end_ns,
+        algorithm: "sender".to_owned(),
+        priority: 0,
+        deadline: Some(DeadlineSpec { offset_ns: 300_000, exp_mean_ns: 100_000, min_ns: 0 }),
+    }
+}
+
+fn finish(network: &mut Network) -> Results {
+    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.results()
+}
+
+fn integers(results: &Results, table: &str, column: &str) -> Vec<i64> {
+    match results.table(table).and_then(|table| table.column(column)) {
+        Some(Column::I64(values)) => values.clone(),
+        Some(Column::U64(values)) => values.iter().map(|&value| value as i64).collect(),
+        other => panic!("{table}.{column}: {other:?}"),
+    }
+}
+
+fn texts(results: &Results, table: &str, column: &str) -> Vec<String> {
+    match results.table(table).and_then(|table| table.column(column)) {
+        Some(Column::Text { codes, values }) => {
+            codes.iter().map(|&code| values[code as usize].clone()).collect()
+        }
+        other => panic!("{table}.{column}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_round_takes_what_a_pencil_says() {
+    let mut network = star(1, |spec| {
+        spec.rounds = vec![RoundsSpec { service_jitter_ns: 0, ..rounds(1, 1_436, 3, true) }];
+    });
+    let results = finish(&mut network);
+    // Request of 164 B and answer of 1,500 B cross two links each, store and forward; the request's ACK of 64 B leaves
+    // the server first: 4 * 25 us + 2 * 131.2 + 51.2 + 2 * 1,200, in tenths of a nanosecond to be exact.
+    let round_dns: i64 = 1_000_000 + 2_624 + 512 + 24_000;
+    let at = |rounds: i64| 1_000 + rounds * (round_dns + 50_000) / 10;
+    let starts = integers(&results, "rounds", "start_ns");
+    let finishes = integers(&results, "rounds", "finish_ns");
+    assert_eq!(starts, [at(0), at(1), at(2)]);
+    assert!(
+        starts.iter().zip(&finishes).all(|(start, finish)| (finish - start).abs_diff(round_dns / 10) <= 1)
+    );
+    assert_eq!((results.summary.rounds_completed, results.summary.flows_finite), (3, 1));
+}
+
+#[test]
+fn no_answer_leaves_before_every_answer_of_the_round_before_is_in() {
+    for persistent in [false, true] {
+        let mut network = star(12, |spec| spec.rounds = vec![rounds(12, 40_000, 4, persistent)]);
+        let mut past = Vec::new();
+        while !network.has_ended() {
+            network.run_until(network.now() + p4cc_units::Span::from_us(3)).expect("few events");
+            assert!(network.packet_balance().is_even());
+            let results = network.results();
+            let begun = integers(&results, "rounds", "round").len() as u64;
+            let acked = integers(&results, "flows", "acked_bytes");
+            let is_answer: Vec<bool> =
+                texts(&results, "flows", "class").iter().map(|class| class == "reads").collect();
+            let sum: i64 = acked.iter().zip(&is_answer).filter(|(_, is)| **is).map(|(acked, _)| acked).sum();
+            // What is acknowledged belongs to rounds that have begun, and all before the last are whole at the client.
+            assert!(sum as u64 <= begun * 12 * 40_000);
+            past.push(begun);
+        }
+        assert!(past.is_sorted() && past.last() == Some(&4));
+        let results = network.results();
+        let (starts, finishes) =
+            (integers(&results, "rounds", "start_ns"), integers(&results, "rounds", "finish_ns"));
+        assert!((1..4).all(|round| starts[round] == finishes[round - 1] + 5_000), "{starts:?} {finishes:?}");
+        assert!((0..4).all(|round| finishes[round] > starts[round]));
+        let answers = if persistent { 12 } else { 48 };
+        assert_eq!((results.summary.flows_finite, results.summary.flows_completed), (answers, answers));
+        assert!(results.summary.drops > 0, "12 windows meet a full queue");
+    }
+}
+
+#[test]
+fn arrivals_have_their_rate_and_their_sizes_and_differ_by_seed_only() {
+    let network = star(8, |spec| {
+        spec.arrivals = vec![arrivals(8, 20_000.0, 20_000_000)];
+        spec.stop_ns = 1;
+    });
+    let drawn = |seed: u64| finish(&mut network.fork(seed).expect("a network that was built"));
+    let results = drawn(3);
+    let starts = integers(&results, "flows", "start_ns");
+    // 8 sources, 1,000 mean gaps each: 8,000 flows with a standard deviation of 89.
+    assert!(starts.len().abs_diff(8_000) < 450, "{}", starts.len());
+    assert!(starts.is_sorted() && starts.last().is_some_and(|last| *last < 20_000_000));
+    let sizes = integers(&results, "flows", "size_bytes");
+    let mean = sizes.iter().sum::<i64>() / sizes.len() as i64;
+    assert!(
+        sizes.iter().all(|size| (2_000..=50_000).contains(size)) && mean.abs_diff(26_000) < 800,
+        "{mean}"
+    );
+    let ends = texts(&results, "flows", "src").into_iter().zip(texts(&results, "flows", "dst"));
+    assert!(ends.clone().all(|(src, dst)| src != dst));
+    let to_h0 = ends.filter(|(_, dst)| dst == "h0").count();
+    assert!(to_h0.abs_diff(starts.len() / 8) < 150, "each destination alike: {to_h0}");
+    let deadlines = integers(&results, "flows", "deadline_ns");
+    let mean = deadlines.iter().sum::<i64>() / deadlines.len() as i64;
+    assert!(deadlines.iter().all(|one| *one >= 300_000) && mean.abs_diff(400_000) < 6_000, "{mean}");
+    assert_eq!(format!("{results:?}"), format!("{:?}", drawn(3)));
+    assert_ne!(starts, integers(&drawn(4), "flows", "start_ns"));
+}
+
+#[test]
+fn one_model_does_not_shift_the_numbers_of_another() {
+    let starts = |change: &dyn Fn(&mut ArrivalsSpec)| {
+        let mut spec_of = arrivals(4, 50_000.0, 2_000_000);
+        change(&mut spec_of);
+        let mut network = star(8, |spec| {
+            spec.arrivals = vec![spec_of];
+            spec.stop_ns = 1;
+        });
+        integers(&finish(&mut network), "flows", "start_ns")
+    };
+    let base = starts(&|_| {});
+    assert_eq!(base, starts(&|spec| spec.size = SizeSpec::Fixed { bytes: 1 }));
+    assert_eq!(base, starts(&|spec| spec.destinations = vec!["h0".to_owned(), "h7".to_owned()]));
+    assert_ne!(base, starts(&|spec| spec.name = "other".to_owned()));
+}
+
+#[test]
+fn a_deadline_is_met_by_arrival_in_time() {
+    // One segment takes 52.4 us to the receiver; the ACK comes later than either deadline.
+    let mut network = star(2, |spec| {
+        let with = |offset_ns| Some(DeadlineSpec { offset_ns, ..DeadlineSpec::default() });
+        spec.flows = vec![
+            FlowSpec { deadline: with(52_400), ..flow(1, "h1", Some(1_436)) },
+            FlowSpec { deadline: with(52_399), start_ns: 500_000, ..flow(2, "h2", Some(1_436)) },
+            FlowSpec { start_ns: 500_000, ..flow(3, "h1", Some(1_436)) },
+        ];
+    });
+    let results = finish(&mut network);
+    assert_eq!(integers(&results, "flows", "deadline_met"), [1, 0, -1]);
+    assert_eq!((results.summary.deadline_flows, results.summary.deadlines_met), (2, 1));
+}
+
+#[test]
+fn checkpoints_and_the_total_see_flows_without_end() {
+    let mut network = star(2, |spec| {
+        spec.flows =
+            vec![flow(1, "h1", None), FlowSpec { start_ns: 3_000_000, ..flow(2, "h2", Some(500_000)) }];
+        spec.record.checkpoints_ns = vec![2_000_000, 4_000_000];
+    });
+    let results = finish(&mut network);
+    assert_eq!(integers(&results, "checkpoints", "flow_id"), [1, 1, 2]);
+    assert_eq!(integers(&results, "checkpoints", "time_ns"), [2_000_000, 4_000_000, 4_000_000]);
+    let acked = integers(&results, "checkpoints", "acked_bytes");
+    assert!(acked[0] > 0 && acked[1] > acked[0], "{acked:?}");
+    let summary = &results.summary;
+    assert_eq!((summary.flows_finite, summary.flows_completed), (1, 1));
+    // The background's first 3 ms are in neither figure.
+    assert!(summary.goodput_bps < summary.total_goodput_bps && summary.total_goodput_bps < 10e9);
+    assert!(summary.jain_index > 0.5 && summary.jain_index <= 1.0);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Any mix on a lossy star, stopped anywhere: no packet appears or vanishes, and the receiver never has more than was
+    /// sent nor the sender more acknowledged than was received.
+    #[test]
+    fn mixes_conserve_packets(
+        seed in any::<u64>(),
+        loss in 0.0..0.05_f64,
+        servers in 1_u32..6,
+        answer_bytes in 1_u64..30_000,
+        count in 1_u32..5,
+        persistent in any::<bool>(),
+        gap_us in 20_u32..400,
+        stop_us in prop::collection::vec(1_u64..6_000, 1..6),
+    ) {
+        let network = star(6, |spec| {
+            for link in &mut spec.links {
+                link.loss = loss;
+            }
+            spec.flows = vec![flow(1, "h1", None), flow(2, "h2", Some(100_000))];
+            spec.rounds = vec![rounds(servers, answer_bytes, count, persistent)];
+            spec.arrivals = vec![arrivals(6, f64::from(gap_us) * 1e3, 2_000_000)];
+            spec.stop_when_complete = false;
+        });
+        let mut run = network.fork(seed).expect("a network that was built");
+        let mut stops = stop_us;
+        stops.sort_unstable();
+        for stop in stops {
+            run.run_until(Time::from_us(stop)).expect("few events");
+            let balance = run.packet_balance();
+            prop_assert!(balance.is_even(), "{:?}", balance);
+            let results = run.results();
+            let sizes = integers(&results, "flows", "size_bytes");
+            let acked = integers(&results, "flows", "acked_bytes");
+            prop_assert!(sizes.iter().zip(&acked).all(|(size, acked)| *size < 0 || acked <= size));
+            let finished = integers(&results, "rounds", "finish_ns").iter().filter(|finish| **finish >= 0).count();
+            prop_assert!(finished as u32 <= count);
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_model_is_said_with_its_path() {
+    let message = |change: &dyn Fn(&mut NetworkSpec)| {
+        let mut spec = star(3, |spec| {
+            spec.rounds = vec![rounds(3, 100, 2, true)];
+            spec.arrivals = vec![arrivals(3, 1e6, 1_000_000)];
+        })
+        .spec()
+        .clone();
+        change(&mut spec);
+        let built = Network::build(spec, 1);
+        built.map_or_else(|error| error.to_string(), |_| "fine".to_owned())
+    };
+    let cases: [(&dyn Fn(&mut NetworkSpec), &str); 14] = [
+        (&|_| {}, "fine"),
+        (
+            &|spec| spec.rounds[0].client = "x".to_owned(),
+            "rounds[0].client: there is no switch or host \"x\"",
+        ),
+        (&|spec| spec.rounds[0].servers[1] = "h0".to_owned(), "rounds[0].servers[1]: \"h0\" is the client"),
+        (&|spec| spec.rounds[0].response_bytes = vec![1], "rounds[0].response_bytes: 3 servers, 1 sizes"),
+        (&|spec| spec.rounds[0].rounds = 0, "rounds[0].rounds: 0 is out of range"),
+        (&|spec| spec.rounds[0].request_bytes = 0, "rounds[0].request_bytes: 0 is out of range"),
+        (
+            &|spec| spec.rounds[0].deadline = Some(DeadlineSpec { offset_ns: 1, ..DeadlineSpec::default() }),
+            "rounds[0].deadline: a connection kept over all rounds has no deadline",
+        ),
+        (
+            &|spec| spec.rounds.push(spec.rounds[0].clone()),
+            "rounds[1].name: the name \"reads\" is used twice",
+        ),
+        (&|spec| spec.arrivals[0].sources.clear(), "arrivals[0].sources: there is none"),
+        (
+            &|spec| spec.arrivals[0].destinations = vec!["h1".to_owned()],
+            "arrivals[0].destinations: \"h1\" has no other",
+        ),
+        (&|spec| spec.arrivals[0].mean_gap_ns = f64::NAN, "arrivals[0].mean_gap_ns: NaN is out of range"),
+        (
+            &|spec| spec.arrivals[0].end_ns = u64::MAX,
+            "arrivals[0].end_ns: 18446744073709551615 is out of range",
+        ),
+        (&|spec| spec.arrivals[0].mean_gap_ns = 0.001, "arrivals[0]: more than 1000000 flows arrive"),
+        (&|spec| spec.record.checkpoints_ns = vec![5, 5], "record.checkpoints_ns[1]: 5 is out of range"),
+    ];
+    for (change, want) in cases {
+        let got = message(change);
+        assert!(got.starts_with(want), "{want}: {got}");
+    }
+}

@@ -1,0 +1,150 @@
+"""Runs that were made before: one file each, named by the hash of all that decides the run.
+
+What decides a run: the engine's description (topology, traffic, senders, limits), what the controller installs, the P4
+program, the seed, the engine itself, and the code that turns its results into tables. A file takes its name only when
+it is whole, and its parts carry checksums: what cannot be read is not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.ipc as ipc
+
+from p4cc import _engine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+FOLDER = ".cache"
+MAX_CACHE_BYTES = 4 << 30
+"""Beyond this the runs that were longest not used are removed."""
+
+_SUMMARY = "summary.json"
+_TABLE = ".arrow"
+
+
+@dataclass(frozen=True)
+class SeedRun:
+    """What one seed left: its summary, and its tables by name."""
+
+    seed: int
+    summary: dict[str, Any]
+    tables: dict[str, pa.Table]
+
+
+class RunCache:
+    """The runs in a folder; without a folder it holds nothing and keeps nothing."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    def load(self, key: str) -> SeedRun | None:
+        """The run of this key, if it is there and whole."""
+        if self._folder is None:
+            return None
+        path = self._path(self._folder, key)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                run = _read(archive)
+            os.utime(path)
+        except (OSError, zipfile.BadZipFile, pa.ArrowException, ValueError, KeyError, EOFError):
+            return None
+        return run
+
+    def store(self, key: str, run: SeedRun) -> None:
+        """Keeps a run; a folder that cannot be written keeps nothing."""
+        if self._folder is None:
+            return
+        path = self._path(self._folder, key)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, partial = tempfile.mkstemp(prefix=".", suffix=".partial", dir=path.parent)
+        except OSError:
+            return
+        try:
+            with os.fdopen(handle, "wb") as file:
+                _write(file, run)
+            Path(partial).replace(path)
+        except OSError:
+            Path(partial).unlink(missing_ok=True)
+        except BaseException:
+            Path(partial).unlink(missing_ok=True)
+            raise
+
+    def prune(self, most_bytes: int = MAX_CACHE_BYTES) -> None:
+        """Removes the runs that were longest not used until the rest fits; leftovers of killed processes too."""
+        if self._folder is None:
+            return
+        files = sorted(_files(self._folder), key=lambda one: one[1], reverse=True)
+        held = 0
+        for path, _, size in files:
+            held += size
+            if held > most_bytes:
+                path.unlink(missing_ok=True)
+
+    @staticmethod
+    def _path(folder: Path, key: str) -> Path:
+        return folder / key[:2] / f"{key[2:]}.zip"
+
+
+def run_key(parts: Iterable[str | bytes], seed: int) -> str:
+    """The name of a run: a hash of what decides it, the engine and its seed."""
+    digest = hashlib.sha256()
+    for part in (_program_digest(), *parts, str(seed)):
+        raw = part.encode() if isinstance(part, str) else part
+        # With its length before it, no two lists of parts are the same bytes.
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return digest.hexdigest()
+
+
+@cache
+def _program_digest() -> bytes:
+    """The engine as built, and the code between it and the tables kept here."""
+    digest = hashlib.sha256()
+    package = Path(__file__).parent
+    controller = package.parent / "controller"
+    sources = [package / name for name in ("cache.py", "case.py", "results.py")]
+    for path in (Path(_engine.__file__), *sources, *sorted(controller.glob("*.py"))):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()
+
+
+def _files(folder: Path) -> Iterator[tuple[Path, int, int]]:
+    """Files with the time of their last use and their size."""
+    for path in folder.glob("??/*"):
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        yield path, status.st_mtime_ns, status.st_size
+
+
+def _write(file: io.BufferedIOBase | Any, run: SeedRun) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(_SUMMARY, json.dumps({"seed": run.seed, "summary": run.summary}))
+        for name, table in run.tables.items():
+            sink = io.BytesIO()
+            with ipc.new_file(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
+                writer.write_table(table)
+            archive.writestr(f"{name}{_TABLE}", sink.getvalue())
+
+
+def _read(archive: zipfile.ZipFile) -> SeedRun:
+    held = json.loads(archive.read(_SUMMARY))
+    tables: dict[str, pa.Table] = {}
+    for name in archive.namelist():
+        if name.endswith(_TABLE):
+            tables[name.removesuffix(_TABLE)] = ipc.open_file(pa.py_buffer(archive.read(name))).read_all()
+    return SeedRun(int(held["seed"]), dict(held["summary"]), tables)

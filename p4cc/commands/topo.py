@@ -1,0 +1,78 @@
+"""`p4cc topo`: the network of a scenario as a table, JSON or a picture."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from p4cc.errors import UserError
+from p4cc.scenario.load import validate
+from p4cc.scenario.overrides import Origins, apply_overrides
+from p4cc.scenario.yaml import read_document
+from topos import Topology, TopologyError
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("topo")(topo)
+
+
+def topo(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).")],
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field; repeatable.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print hosts, switches and links as JSON.")] = False,
+    png: Annotated[Path | None, typer.Option("--png", help="Draw the network into this file.")] = None,
+) -> None:
+    """Show the network that a scenario builds.
+
+    Examples:
+
+    * `p4cc topo experiments/gst/incast.yaml`
+    * `p4cc topo experiments/gst/incast.yaml --set topology.senders=4 --png star.png`
+    """
+    document = read_document(scenario)
+    origins: Origins = {}
+    settings = validate(document, apply_overrides(document.plain(), list(assignments or ()), origins), origins)
+    try:
+        topology = settings.topology.build()
+    except TopologyError as error:
+        raise UserError(str(error), place=document.place(("topology",)), remedy="correct the scenario") from error
+    if png is not None:
+        # Plotting takes a second to import; the text needs none of it.
+        from p4cc.figures import network
+
+        network.draw(topology, png)
+    if as_json:
+        typer.echo(json.dumps(topology.to_plain(), indent=1))
+    elif png is None:
+        _print(topology)
+    else:
+        typer.echo(f"wrote {png}")
+
+
+def _print(topology: Topology) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    hosts, switches, links = len(topology.hosts), len(topology.switches), len(topology.links)
+    table = Table(title=f"{hosts} hosts, {switches} switches, {links} links", title_justify="left")
+    for heading in ("switch:port", "to", "rate Gb/s", "delay us", "queue packets"):
+        table.add_column(heading, justify="left" if heading in ("switch:port", "to") else "right")
+    for switch, ports in topology.ports.items():
+        for port in ports:
+            link = topology.links[port.link_index]
+            table.add_row(
+                f"{switch}:{port.number}",
+                port.peer,
+                f"{link.rate_bps / 1e9:g}",
+                f"{link.delay_ns / 1e3:g}",
+                str(link.queue_capacity_pkts),
+            )
+    console.print(table)

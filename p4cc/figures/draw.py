@@ -1,0 +1,46 @@
+"""A scenario's figure to the file that draws its kind; tables are read from the folder of results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from p4cc.figures import bar, cdf, heatmap, over_sweep, over_time, percentiles, traces
+from p4cc.scenario.figures import (
+    BarFigure,
+    CdfFigure,
+    Figure,
+    HeatMapFigure,
+    PercentilesFigure,
+    SweepFigure,
+    TimeFigure,
+    TracesFigure,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def draw(figure: Figure, runs: pl.DataFrame, folder: Path) -> Path:
+    """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there."""
+    match figure:
+        case SweepFigure():
+            return over_sweep.draw(runs, figure, folder)
+        case BarFigure():
+            return bar.draw(runs, figure, folder)
+        case HeatMapFigure():
+            return heatmap.draw(runs, figure, folder)
+        case TimeFigure():
+            series = over_time.Series(_table(folder, "windows"), _table(folder, "queues"))
+            return over_time.draw(series, figure, folder)
+        case TracesFigure():
+            return traces.draw(_table(folder, "windows"), figure, folder)
+        case CdfFigure():
+            return cdf.draw(_table(folder, figure.table), figure, folder)
+        case PercentilesFigure():
+            return percentiles.draw(_table(folder, "flows"), figure, folder)
+
+
+def _table(folder: Path, name: str) -> pl.DataFrame:
+    return pl.read_parquet(folder / f"{name}.parquet")

@@ -1,0 +1,86 @@
+"""A value over two groups of swept parameters as a map, one per variant."""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from p4cc.figures.style import need_columns, save, use_style
+from p4cc.metrics import supported
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from p4cc.scenario.figures import HeatMapFigure
+
+
+def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
+    """Draws a map per variant, each cell with its number; returns the file written."""
+    limit = () if figure.limit_over is None else (figure.limit_over,)
+    need_columns(figure.file, runs, *figure.x, *figure.y, figure.value, *limit)
+    columns, rows = _points(runs, figure.x), _points(runs, figure.y)
+    variants = runs["variant"].unique(maintain_order=True).to_list()
+    maps = [cells(runs.filter(pl.col("variant") == variant), figure) for variant in variants]
+    drawn = [value * figure.scale for one in maps for value in one.values()]
+    low, high = min(drawn, default=0.0), max(drawn, default=1.0)
+    use_style()
+    width = max(3.0, 0.55 * len(columns) + 1.8)
+    page = Figure(figsize=(width * len(variants), max(2.4, 0.35 * len(rows) + 1.6)), layout="constrained")
+    image = None
+    for position, (variant, values) in enumerate(zip(variants, maps, strict=True)):
+        axes = page.add_subplot(1, len(variants), position + 1)
+        grid = [[values.get((x, y), float("nan")) * figure.scale for x in columns] for y in rows]
+        image = axes.imshow(grid, aspect="auto", cmap="viridis", vmin=low, vmax=high)
+        for row, line in enumerate(grid):
+            for column, value in enumerate(line):
+                if value == value:
+                    colour = "white" if value < (low + high) / 2 else "black"
+                    axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=7, color=colour)
+        axes.set_xticks(range(len(columns)), [_label(point) for point in columns], rotation=45, ha="right")
+        axes.set_yticks(range(len(rows)), [_label(point) for point in rows])
+        axes.set_xlabel(", ".join(figure.x))
+        axes.set_ylabel(", ".join(figure.y))
+        axes.set_title(variant)
+        axes.grid(visible=False)
+    if image is not None:
+        page.colorbar(image, ax=page.axes, label=figure.label or figure.value)
+    page.suptitle(figure.title)
+    return save(page, folder / figure.file)
+
+
+Point = tuple[object, ...]
+
+
+def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point], float]:
+    """The value of each cell: the median over the seeds, or how far along `limit_over` the median is nothing."""
+    along = [] if figure.limit_over is None else [figure.limit_over]
+    medians = runs.group_by(*figure.x, *figure.y, *along, maintain_order=True).agg(
+        pl.col(figure.value).cast(pl.Float64).median()
+    )
+    found: dict[tuple[Point, Point], float] = {}
+    reached: dict[tuple[Point, Point], list[tuple[float, bool]]] = {}
+    for row in medians.iter_rows(named=True):
+        cell = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
+        value = row[figure.value]
+        if value is None:
+            continue
+        if figure.limit_over is None:
+            found[cell] = value
+        else:
+            reached.setdefault(cell, []).append((float(row[figure.limit_over]), value == 0))
+    found.update({cell: supported(points) for cell, points in reached.items()})
+    return found
+
+
+def _points(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
+    return [tuple(row) for row in runs.select(columns).unique(maintain_order=True).iter_rows()]
+
+
+def _label(point: Point) -> str:
+    return " ".join(str(value) for value in point)

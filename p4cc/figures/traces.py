@@ -1,0 +1,80 @@
+"""Windows and goodput of single flows over time, one seed: a line per flow, a column per variant."""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from p4cc.errors import UserError
+from p4cc.figures.style import COLOURS, need_columns, save, use_style
+from p4cc.metrics import goodput_bins
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from p4cc.scenario.figures import Panel, TracesFigure
+
+_MAX_FLOWS = 32
+
+
+def draw(windows: pl.DataFrame, figure: TracesFigure, folder: Path) -> Path:
+    """Draws `figure`; returns the file written. Raises UserError when the seed was not run or nothing was recorded."""
+    seeds = windows["seed"].unique().sort().to_list()
+    if not seeds:
+        raise UserError(f"figure {figure.file}: no windows were recorded", remedy="set record.windows_interval_ns")
+    seed = seeds[0] if figure.seed is None else figure.seed
+    if seed not in seeds:
+        raise UserError(f"figure {figure.file}: seed {seed} was not run", remedy=f"seeds run: {seeds}")
+    need_columns(figure.file, windows, *(panel.y for panel in figure.panels if panel.y != "rate_bps"))
+    chosen = windows.filter(pl.col("seed") == seed)
+    variants = chosen["variant"].unique(maintain_order=True).to_list()
+    use_style()
+    rows, columns = len(figure.panels), len(variants)
+    page = Figure(figsize=(4.4 * columns, 2.1 * rows + 0.6), layout="constrained")
+    for column, variant in enumerate(variants):
+        of_variant = chosen.filter(pl.col("variant") == variant)
+        ids = figure.flows or of_variant["flow_id"].unique().sort().to_list()[:_MAX_FLOWS]
+        for row, panel in enumerate(figure.panels):
+            axes = page.add_subplot(rows, columns, row * columns + column + 1)
+            for number, flow in enumerate(ids):
+                _draw_flow(axes, of_variant.filter(pl.col("flow_id") == flow), figure, panel, number)
+            if figure.until_ns is not None:
+                axes.set_xlim(0, figure.until_ns / 1e6)
+            if panel.log:
+                axes.set_yscale("log")
+            axes.set_title(variant if row == 0 else "")
+            axes.set_xlabel("time (ms)" if row == rows - 1 else "")
+            axes.set_ylabel((panel.label or panel.y) if column == 0 else "")
+            if row == column == 0 and len(ids) <= len(COLOURS):
+                axes.legend()
+    page.suptitle(figure.title)
+    return save(page, folder / figure.file)
+
+
+def _draw_flow(axes: Axes, windows: pl.DataFrame, figure: TracesFigure, panel: Panel, number: int) -> None:
+    is_rate = panel.y == "rate_bps"
+    series = whole_bins(windows, figure.bin_ns) if is_rate else windows.select("time_ns", panel.y)
+    if series.is_empty():
+        return
+    name = series.columns[1]
+    times = (series["time_ns"].cast(pl.Float64) / 1e6).to_list()
+    values = (series[name].cast(pl.Float64) * panel.scale).to_list()
+    label = f"flow {windows['flow_id'][0]}"
+    axes.step(times, values, where="post", color=COLOURS[number % len(COLOURS)], linewidth=1.0, label=label)
+
+
+def whole_bins(windows: pl.DataFrame, bin_ns: int) -> pl.DataFrame:
+    """Goodput of one flow in every bin from its first to its last, zeros included: `time_ns`, `rate_bps`."""
+    bins = goodput_bins(windows, bin_ns).select("time_ns", "rate_bps")
+    if bins.is_empty():
+        return bins
+    first, last = int(bins["time_ns"][0]), int(bins["time_ns"][-1])
+    every = pl.DataFrame({"time_ns": range(first, last + 2 * bin_ns, bin_ns)}, schema={"time_ns": pl.Int64})
+    return every.join(bins, on="time_ns", how="left").with_columns(pl.col("rate_bps").fill_null(0.0)).sort("time_ns")

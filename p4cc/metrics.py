@@ -1,0 +1,247 @@
+"""What is worked out from a run's tables: slowdowns, queue percentiles, goodput in bins, figures by label of traffic.
+
+All of spec 17, and pure: tables in, tables and numbers out. Sums are taken in the order of the rows, so that the same
+run gives the same bits.
+"""
+
+# pyarrow's and numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from p4cc.scenario.figures import Window
+    from topos import Paths
+
+PERCENTILES = (50, 95, 99)
+
+
+@dataclass(frozen=True)
+class Measures:
+    """What to work out, and what it needs to know of the network."""
+
+    paths: Paths
+    mss_bytes: int
+    header_bytes: int
+    windows: Sequence[Window]
+    goodput_interval_ns: int | None
+    by_label: bool
+    """Whether figures of each label of traffic stand in the summary."""
+
+
+def derive(
+    measures: Measures, summary: dict[str, Any], tables: dict[str, pa.Table]
+) -> tuple[dict[str, Any], dict[str, pa.Table]]:
+    """The summary and the tables with what is worked out from them."""
+    flows = with_slowdowns(_frame(tables["flows"]), measures)
+    queues = _frame(tables["queues"])
+    more: dict[str, pl.DataFrame] = {
+        "flows": flows,
+        "queue_stats": queue_stats(queues, int(summary["end_ns"])),
+        "traffic": by_label(flows, int(summary["end_ns"])),
+    }
+    if measures.goodput_interval_ns is not None:
+        more["goodput"] = goodput_bins(_frame(tables["windows"]), measures.goodput_interval_ns)
+    numbers = {**summary, **_of_windows(measures.windows, _frame(tables["checkpoints"]), int(summary["end_ns"]))}
+    rounds = _frame(tables["rounds"])["goodput_bps"].drop_nans()
+    if not rounds.is_empty():
+        numbers["round_goodput_bps"] = rounds.median()
+    if measures.by_label:
+        for row in more["traffic"].iter_rows(named=True):
+            numbers.update({f"{row['class']}.{name}": value for name, value in row.items() if name != "class"})
+    # JSON has no NaN.
+    numbers = {name: None if isinstance(one, float) and np.isnan(one) else one for name, one in numbers.items()}
+    return numbers, {**tables, **{name: frame.to_arrow() for name, frame in more.items()}}
+
+
+def with_slowdowns(flows: pl.DataFrame, measures: Measures) -> pl.DataFrame:
+    """Adds the completion time of a flow alone in the network and the slowdowns against it (spec 17).
+
+    `slowdown` divides by `ideal_fct_ns` (slowdown B), `slowdown_rate_only` by the payload's time at the slowest link's
+    rate (slowdown A); -1 where a flow has no size or is not complete.
+    """
+    ideals: dict[tuple[str, str, int], float] = {}
+    rates: dict[tuple[str, str], int] = {}
+    ideal: list[float] = []
+    rate_only: list[float] = []
+    columns = (flows["src"].to_list(), flows["dst"].to_list(), flows["size_bytes"].to_list())
+    for src, dst, size in zip(*columns, strict=True):
+        if size < 0:
+            ideal.append(-1.0)
+            rate_only.append(-1.0)
+            continue
+        key = (src, dst, size)
+        if key not in ideals:
+            path = measures.paths.between(src, dst)
+            rates[src, dst] = path.rate_bps
+            ideals[key] = path.ideal_fct_ns(size, measures.mss_bytes, measures.header_bytes)
+        ideal.append(ideals[key])
+        rate_only.append(8e9 * size / rates[src, dst])
+    done = (pl.col("fct_ns") >= 0) & (pl.col("ideal_fct_ns") > 0)
+    return (
+        flows.with_columns(
+            pl.Series("ideal_fct_ns", ideal, pl.Float64), pl.Series("_rate_only_ns", rate_only, pl.Float64)
+        )
+        .with_columns(
+            slowdown=pl.when(done).then(pl.col("fct_ns") / pl.col("ideal_fct_ns")).otherwise(-1.0),
+            slowdown_rate_only=pl.when(done).then(pl.col("fct_ns") / pl.col("_rate_only_ns")).otherwise(-1.0),
+        )
+        .drop("_rate_only_ns")
+    )
+
+
+def queue_stats(queues: pl.DataFrame, end_ns: int) -> pl.DataFrame:
+    """Mean and percentiles of each port's depth over time, from its samples: a depth holds until the next row."""
+    schema = {
+        "device_id": pl.UInt64,
+        "port": pl.UInt64,
+        "mean_pkts": pl.Float64,
+        **{f"p{percent}_pkts": pl.UInt64 for percent in PERCENTILES},
+        "max_pkts": pl.UInt64,
+    }
+    rows: list[dict[str, Any]] = []
+    for (device, port), group in queues.group_by("device_id", "port", maintain_order=True):
+        times = group["time_ns"].to_numpy().astype(np.int64)
+        depths = group["depth_pkts"].to_numpy().astype(np.int64)
+        held = np.diff(np.append(times, max(end_ns, int(times[-1]) + 1)))
+        order = np.argsort(depths, kind="stable")
+        passed = np.cumsum(held[order])
+        whole = int(passed[-1])
+        # The smallest depth that holds, with all below it, for at least the share of time.
+        places = [int(np.searchsorted(passed, whole * percent / 100)) for percent in PERCENTILES]
+        row: dict[str, Any] = {
+            "device_id": device,
+            "port": port,
+            "mean_pkts": float(np.dot(depths, held)) / whole,
+            "max_pkts": int(depths.max()),
+        }
+        for percent, place in zip(PERCENTILES, places, strict=True):
+            row[f"p{percent}_pkts"] = int(depths[order][min(place, len(order) - 1)])
+        rows.append(row)
+    return pl.DataFrame(rows, schema=schema)
+
+
+def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
+    """Goodput of each flow in bins of time, from what it had acknowledged: `flow_id`, `time_ns` (start), `rate_bps`.
+
+    Bins in which nothing was acknowledged have no row.
+    """
+    acked = windows.select(
+        "flow_id",
+        # A sample shows what happened up to its time, so one at a bin's end belongs to that bin.
+        time_ns=((pl.col("time_ns").cast(pl.Int64) - 1).clip(0) // interval_ns) * interval_ns,
+        acked=pl.col("acked_bytes").cast(pl.Int64),
+    )
+    return (
+        acked.group_by("flow_id", "time_ns")
+        .agg(pl.col("acked").max())
+        .sort("flow_id", "time_ns")
+        .with_columns(gain=pl.col("acked") - pl.col("acked").shift(1).over("flow_id").fill_null(0))
+        .filter(pl.col("gain") > 0)
+        .select("flow_id", "time_ns", rate_bps=pl.col("gain").cast(pl.Float64) * 8e9 / interval_ns)
+    )
+
+
+def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
+    """Figures of each label of traffic: goodput, fairness, completion, slowdown, deadlines; one row per label.
+
+    `goodput_bps` is what its flows had acknowledged from the first start to the last finish, or to the end of the run.
+    """
+    rows: list[dict[str, Any]] = []
+    for (label,), group in flows.group_by("class", maintain_order=True):
+        begun = group.filter(pl.col("start_ns") >= 0)
+        ended = pl.when(pl.col("finish_ns") < 0).then(end_ns).otherwise(pl.col("finish_ns"))
+        ends = begun.select(ended.alias("end_ns"))["end_ns"]
+        starts, acked = begun["start_ns"], begun["acked_bytes"].cast(pl.Int64)
+        span = 0 if begun.is_empty() else int(ends.max()) - int(starts.min())  # pyright: ignore[reportArgumentType]
+        done = begun.filter(pl.col("fct_ns") >= 0)
+        row: dict[str, Any] = {
+            "class": label,
+            "flows": group.height,
+            "completed": done.height,
+            "acked_bytes": int(acked.sum()),
+            "goodput_bps": int(acked.sum()) * 8e9 / span if span > 0 else 0.0,
+            "jain_index": jain(_rates(acked.to_list(), starts.to_list(), ends.to_list())),
+            "timeouts": int(begun["timeouts"].sum()),
+            "deadline_flows": int((begun["deadline_ns"] >= 0).sum()),
+            "deadlines_met": int((begun["deadline_met"] == 1).sum()),
+            "fct_mean_ns": _number(done["fct_ns"].mean()),
+            "slowdown_mean": _number(done.filter(pl.col("slowdown") >= 0)["slowdown"].mean()),
+        }
+        for name, column, valid in (("fct", "fct_ns", "fct_ns"), ("slowdown", "slowdown", "slowdown")):
+            values = done.filter(pl.col(valid) >= 0)[column].cast(pl.Float64).to_numpy()
+            suffix = "_ns" if name == "fct" else ""
+            for percent in PERCENTILES:
+                row[f"{name}_p{percent}{suffix}"] = _percentile(values, percent)
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def jain(rates: Iterable[float]) -> float:
+    """Jain's index, `(sum x)^2 / (n sum x^2)`; 0 where nothing flows."""
+    values = list(rates)
+    squares = sum(value * value for value in values)
+    return 0.0 if squares == 0 else sum(values) ** 2 / (len(values) * squares)
+
+
+def supported(points: Iterable[tuple[float, bool]]) -> float:
+    """The largest point up to which every point is fine (spec 17, supported concurrency); 0 if the first is not."""
+    best = 0.0
+    for point, fine in sorted(points):
+        if not fine:
+            break
+        best = point
+    return best
+
+
+def _of_windows(windows: Sequence[Window], checkpoints: pl.DataFrame, end_ns: int) -> dict[str, float]:
+    """Goodput and fairness of all flows that began, within each span of time."""
+    found: dict[str, float] = {}
+    flows = checkpoints["flow_id"].unique(maintain_order=True).to_list()
+    for window in windows:
+        if window.end_ns > end_ns:
+            # The run ended before the span did.
+            found[f"goodput_bps_{window.name}"] = found[f"jain_{window.name}"] = float("nan")
+            continue
+        start, end = (
+            dict(zip(*(at[name].to_list() for name in ("flow_id", "acked_bytes")), strict=True))
+            for at in (checkpoints.filter(pl.col("time_ns") == time) for time in (window.start_ns, window.end_ns))
+        )
+        gains = [end[flow] - start.get(flow, 0) for flow in flows if flow in end]
+        seconds = (window.end_ns - window.start_ns) / 1e9
+        found[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds
+        found[f"jain_{window.name}"] = jain(float(gain) for gain in gains)
+    return found
+
+
+def _rates(acked: list[int], starts: list[int], ends: list[int]) -> list[float]:
+    return [
+        bytes_ / (end - start) if end > start else 0.0 for bytes_, start, end in zip(acked, starts, ends, strict=True)
+    ]
+
+
+def _percentile(values: np.ndarray[Any, np.dtype[np.float64]], percent: float) -> float:
+    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
+    if values.size == 0:
+        return float("nan")
+    ordered = np.sort(values)
+    return float(ordered[min(int(values.size * percent / 100), values.size - 1)])
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else float("nan")
+
+
+def _frame(table: pa.Table) -> pl.DataFrame:
+    frame = pl.from_arrow(table)
+    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame, an array a series
+    return frame

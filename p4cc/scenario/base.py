@@ -1,0 +1,56 @@
+"""What all parts of a scenario share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+Parameter = int | float | str | bool
+"""A parameter of an algorithm; its type, range and default are the registry's."""
+
+MAX_TIME_NS = 3_600_000_000_000
+MAX_FLOW_BYTES = 1 << 50
+
+
+class Model(BaseModel):
+    """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+TimeNs = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+FlowBytes = Annotated[int, Field(ge=1, le=MAX_FLOW_BYTES)]
+Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,31}$")]
+Hosts = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=64)]],
+    BeforeValidator(_listed),
+    Field(min_length=1, max_length=4_096, description="Names of hosts, one or a list; * and ? are wildcards."),
+]
+
+
+class Algorithm(Model):
+    """An algorithm of the registry by name, with its parameters beside it (`p4cc algorithms` lists them)."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+    name: str
+
+    # pydantic's way to give extra fields a type; the base class declares it wider.
+    __pydantic_extra__: dict[str, Parameter] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def parameters(self) -> dict[str, Parameter]:
+        """The parameters given, without the name."""
+        return dict(self.__pydantic_extra__)
+
+
+class Sender(Model):
+    """What runs at a sending host."""
+
+    congestion_avoidance: Algorithm
+    slow_start: Algorithm = Algorithm(name="standard")
+    transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` this sender changes.")

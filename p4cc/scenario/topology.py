@@ -1,0 +1,91 @@
+"""The network of a scenario: a shape by name with its parameters, or nodes and links written out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from topos import (
+    DumbbellParams,
+    FatTreeParams,
+    LeafSpineParams,
+    LinkChange,
+    ParkingLotParams,
+    StarParams,
+    change_links,
+    generate,
+    topology_from_plain,
+)
+from topos import Topology as Graph
+
+LinkChanges = Annotated[
+    tuple[LinkChange, ...],
+    Field(
+        max_length=1_000, description="Links that differ from what the shape gives them, by the names of their ends."
+    ),
+]
+
+
+class Shape(BaseModel):
+    """Base of the shapes that a generator of `topos` builds."""
+
+    kind: str
+    link_changes: LinkChanges = ()
+
+    def build(self) -> Graph:
+        """The graph; raises TopologyError."""
+        parameters = self.model_dump(exclude={"kind", "link_changes"})
+        return change_links(generate(self.kind, parameters), self.link_changes)
+
+
+class StarTopology(StarParams, Shape):
+    """N senders, one switch, one aggregator; every link alike (spec 15, T-incast)."""
+
+    kind: Literal["star"]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class DumbbellTopology(DumbbellParams, Shape):
+    """Two rows of hosts and one bottleneck, each pair with its own round-trip time if wanted (spec 15, T-geo)."""
+
+    kind: Literal["dumbbell"]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class ParkingLotTopology(ParkingLotParams, Shape):
+    """A chain of bottlenecks with flows over all and flows over one."""
+
+    kind: Literal["parking_lot"]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class LeafSpineTopology(LeafSpineParams, Shape):
+    """Two tiers, every leaf joined to every spine."""
+
+    kind: Literal["leaf_spine"]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class FatTreeTopology(FatTreeParams, Shape):
+    """Three tiers of K-port switches (spec 15, T-fat10)."""
+
+    kind: Literal["fat_tree"]  # pyright: ignore[reportIncompatibleVariableOverride]
+
+
+class CustomTopology(BaseModel):
+    """Hosts, switches and links written out; a switch's ports are numbered in the order of its links."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["custom"]
+    hosts: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    switches: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    links: Annotated[list[dict[str, Any]], Field(min_length=1)]
+
+    def build(self) -> Graph:
+        """The graph; raises TopologyError."""
+        return topology_from_plain(self.model_dump(exclude={"kind"}))
+
+
+Topology = Annotated[
+    StarTopology | DumbbellTopology | ParkingLotTopology | LeafSpineTopology | FatTreeTopology | CustomTopology,
+    Field(discriminator="kind"),
+]
+TOPOLOGY_KINDS = ("star", "dumbbell", "parking_lot", "leaf_spine", "fat_tree", "custom")

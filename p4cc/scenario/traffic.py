@@ -1,0 +1,181 @@
+"""What is sent: kinds of traffic, of which a scenario may mix several (spec 16).
+
+Hosts that a kind does not name are those that the topology means for it: senders send, receivers receive.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from p4cc.scenario.base import FlowBytes, Hosts, Label, Model, Sender, TimeNs
+
+JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
+
+
+class Deadline(Model):
+    """The larger of `min_ns` and `offset_ns` plus an exponential time; counted from the start of the flow.
+
+    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns: 20_000_000, min_ns: 3_000_000}` (spec 4).
+    """
+
+    offset_ns: TimeNs = 0
+    exp_mean_ns: TimeNs = 0
+    min_ns: TimeNs = 0
+
+    @model_validator(mode="after")
+    def _is_some_time(self) -> Self:
+        if self.offset_ns == self.exp_mean_ns == self.min_ns == 0:
+            raise ValueError("a deadline of 0 is none; give offset_ns, exp_mean_ns or min_ns")
+        return self
+
+
+class Traffic(Model):
+    """What every kind has."""
+
+    name: Label | None = Field(default=None, description="Label in results and of random streams; the kind if absent.")
+    start_ns: TimeNs = 0
+    priority: Annotated[int, Field(ge=0, le=7, description="Traffic class on the wire; 7 is the highest.")] = 0
+    deadline: Deadline | None = None
+    sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """The name, or the kind."""
+        return self.name or self.kind
+
+
+class Shares(Model):
+    """How much each sender sends: the same each, or a total divided by their number (spec 16.4)."""
+
+    sru_bytes: FlowBytes | None = Field(default=None, description="Each sender's unit.")
+    total_bytes: FlowBytes | None = Field(default=None, description="What all senders send together.")
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.sru_bytes is None) == (self.total_bytes is None):
+            raise ValueError("give exactly one of sru_bytes (for each sender) and total_bytes (divided by the senders)")
+        return self
+
+    def shares(self, senders: int) -> list[int]:
+        """Bytes of each sender; what does not divide evenly goes to the first ones, a byte each."""
+        if self.sru_bytes is not None:
+            return [self.sru_bytes] * senders
+        each, rest = divmod(self.total_bytes or 0, senders)
+        return [each + (number < rest) for number in range(senders)]
+
+
+class IncastTraffic(Traffic, Shares):
+    """Every source sends one unit to one destination, all at about the same time."""
+
+    kind: Literal["incast"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    sources: Hosts | None = None
+    destination: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    start_jitter_ns: JitterNs = 10_000
+
+
+class RoundsTraffic(Traffic, Shares):
+    """A client asks all servers, each sends its unit, the next request leaves when all answers are in.
+
+    Requests cross the network like any packet. `persistent` connections keep their window over rounds; otherwise each
+    answer is a flow of its own.
+    """
+
+    kind: Literal["rounds"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    servers: Hosts | None = None
+    client: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    rounds: Annotated[int, Field(ge=1, le=100_000)]
+    request_bytes: FlowBytes = 100
+    think_ns: TimeNs = 0
+    service_jitter_ns: JitterNs = 10_000
+    persistent: bool = True
+
+    @model_validator(mode="after")
+    def _deadlines_are_flows(self) -> Self:
+        if self.persistent and self.deadline is not None:
+            raise ValueError("a connection kept over all rounds has no deadline; set persistent to false")
+        return self
+
+
+class BulkTraffic(Traffic):
+    """Flows of one size, or without end: from each source to the one destination, or to its own one by one."""
+
+    kind: Literal["bulk"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    sources: Hosts | None = None
+    destinations: Hosts | None = None
+    size_bytes: FlowBytes | None = Field(default=None, description="null for flows without end.")
+    flows_per_pair: Annotated[int, Field(ge=1, le=10_000)] = 1
+    start_jitter_ns: JitterNs = 0
+
+
+class FixedSize(Model):
+    """Every flow alike."""
+
+    kind: Literal["fixed"]
+    bytes: FlowBytes
+
+
+class UniformSize(Model):
+    """Sizes between two, equally likely."""
+
+    kind: Literal["uniform"]
+    min_bytes: FlowBytes
+    max_bytes: FlowBytes
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min_bytes > self.max_bytes:
+            raise ValueError(f"min_bytes {self.min_bytes} is above max_bytes {self.max_bytes}")
+        return self
+
+
+class CdfSize(Model):
+    """Sizes from a file of `bytes percent` lines, linear between them (spec 16.1)."""
+
+    kind: Literal["cdf"]
+    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+
+
+FlowSize = Annotated[FixedSize | UniformSize | CdfSize, Field(discriminator="kind")]
+
+
+class PoissonTraffic(Traffic):
+    """Each source starts flows after exponential gaps, to destinations drawn evenly (spec 16.1)."""
+
+    kind: Literal["poisson"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    sources: Hosts | None = None
+    destinations: Hosts | None = None
+    size: FlowSize
+    load: Annotated[float, Field(gt=0, le=10, description="Share of each source's link rate, payload only.")] | None = (
+        None
+    )
+    flows_per_s: Annotated[float, Field(gt=0, le=1e9, description="Of all sources together.")] | None = None
+    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12, description="Between two flows of one source.")] | None = None
+    end_ns: TimeNs | None = Field(default=None, description="No flow starts then or later; `stop_ns` if absent.")
+
+    @model_validator(mode="after")
+    def _one_rate(self) -> Self:
+        given = [one for one in (self.load, self.flows_per_s, self.mean_gap_ns) if one is not None]
+        if len(given) != 1:
+            raise ValueError("give exactly one of load, flows_per_s and mean_gap_ns")
+        if self.end_ns is not None and self.end_ns <= self.start_ns:
+            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+        return self
+
+
+TrafficItem = Annotated[IncastTraffic | RoundsTraffic | BulkTraffic | PoissonTraffic, Field(discriminator="kind")]
+TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson")
+SIZE_KINDS = ("fixed", "uniform", "cdf")
+
+
+def _one_or_several(value: Any) -> str:
+    return "several" if isinstance(value, list) else "one"
+
+
+TrafficItems = Annotated[
+    Annotated[TrafficItem, Tag("one")]
+    | Annotated[list[TrafficItem], Tag("several"), Field(min_length=1, max_length=64)],
+    Discriminator(_one_or_several),
+]

@@ -1,0 +1,228 @@
+"""A scenario's traffic on a topology, as the engine's description has it: flows, rounds, arrivals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from p4cc.cdf import read_cdf
+from p4cc.errors import UserError
+from p4cc.files import find_named
+from p4cc.scenario.traffic import (
+    BulkTraffic,
+    CdfSize,
+    FixedSize,
+    IncastTraffic,
+    PoissonTraffic,
+    RoundsTraffic,
+    TrafficItem,
+    UniformSize,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from p4cc.scenario.base import Sender
+    from p4cc.scenario.expand import Case
+    from topos import Topology
+
+
+@dataclass
+class TrafficPlan:
+    """The engine's lists, and the senders that take the variant's place, by the name they have there."""
+
+    flows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    rounds: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    arrivals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    senders: dict[str, Sender] = field(default_factory=dict[str, "Sender"])
+
+
+def plan_traffic(case: Case, topology: Topology, scenario: Path) -> TrafficPlan:
+    """All traffic of a case; raises UserError for hosts or files that are not there."""
+    plan = TrafficPlan()
+    for position, item in enumerate(case.scenario.traffic_items):
+        _Planner(case, topology, scenario, plan, position, item).add()
+    return plan
+
+
+@dataclass(frozen=True)
+class _Planner:
+    """Adds one item of traffic to the plan."""
+
+    case: Case
+    topology: Topology
+    scenario: Path
+    plan: TrafficPlan
+    position: int
+    item: TrafficItem
+
+    def add(self) -> None:
+        """Adds the item's flows."""
+        if self.item.sender is not None:
+            self.plan.senders[self._algorithm()] = self.item.sender
+        match self.item:
+            case IncastTraffic() as item:
+                self._incast(item)
+            case BulkTraffic() as item:
+                self._bulk(item)
+            case RoundsTraffic() as item:
+                self._rounds(item)
+            case PoissonTraffic() as item:
+                self._poisson(item)
+
+    def _incast(self, item: IncastTraffic) -> None:
+        destination = self._one("destination", item.destination, self.topology.roles.receivers)
+        sources = self._hosts("sources", item.sources, self.topology.roles.senders, apart=destination)
+        for source, size in zip(sources, self._shares(item, len(sources)), strict=True):
+            self._flow(source, destination, size, item.start_jitter_ns)
+
+    def _bulk(self, item: BulkTraffic) -> None:
+        destinations = self._hosts("destinations", item.destinations, self.topology.roles.receivers)
+        apart = destinations[0] if len(destinations) == 1 else ""
+        sources = self._hosts("sources", item.sources, self.topology.roles.senders, apart=apart)
+        if len(destinations) == 1:
+            destinations = destinations * len(sources)
+        if len(sources) != len(destinations):
+            raise self._error(
+                "destinations",
+                f"{len(sources)} sources cannot be paired with {len(destinations)} destinations",
+                "give one destination, or as many as there are sources",
+            )
+        for source, destination in zip(sources, destinations, strict=True):
+            if source == destination:
+                raise self._error("destinations", f"{source!r} would send to itself", "name the hosts in another order")
+            for _ in range(item.flows_per_pair):
+                self._flow(source, destination, item.size_bytes, item.start_jitter_ns)
+
+    def _rounds(self, item: RoundsTraffic) -> None:
+        client = self._one("client", item.client, self.topology.roles.receivers)
+        servers = self._hosts("servers", item.servers, self.topology.roles.senders, apart=client)
+        self.plan.rounds.append(
+            {
+                "name": item.label,
+                "client": client,
+                "servers": servers,
+                "request_bytes": item.request_bytes,
+                "response_bytes": self._shares(item, len(servers)),
+                "rounds": item.rounds,
+                "think_ns": item.think_ns,
+                "service_jitter_ns": item.service_jitter_ns,
+                "persistent": item.persistent,
+                **self._common(),
+            }
+        )
+
+    def _poisson(self, item: PoissonTraffic) -> None:
+        sources = self._hosts("sources", item.sources, self.topology.roles.senders)
+        destinations = self._hosts("destinations", item.destinations, self.topology.roles.receivers)
+        size, mean_bytes = self._size(item)
+        # Sources whose links differ have gaps of their own when the load is given.
+        groups: dict[float, list[str]] = {}
+        for source in sources:
+            groups.setdefault(self._mean_gap_ns(item, source, len(sources), mean_bytes), []).append(source)
+        for number, (mean_gap_ns, members) in enumerate(groups.items()):
+            self.plan.arrivals.append(
+                {
+                    **self._common(),
+                    "name": item.label if number == 0 else f"{item.label}.{number}",
+                    "sources": members,
+                    "destinations": destinations,
+                    "mean_gap_ns": mean_gap_ns,
+                    "size": size,
+                    "end_ns": self.case.scenario.stop_ns if item.end_ns is None else item.end_ns,
+                }
+            )
+
+    def _mean_gap_ns(self, item: PoissonTraffic, source: str, sources: int, mean_bytes: float) -> float:
+        """Between two flows of one source (spec 16.1: 8 m / (b rho))."""
+        if item.mean_gap_ns is not None:
+            return item.mean_gap_ns
+        if item.flows_per_s is not None:
+            return sources * 1e9 / item.flows_per_s
+        port = self.topology.attachments[source][1]
+        rate_bps = self.topology.links[port.link_index].rate_bps
+        return 8e9 * mean_bytes / (rate_bps * (item.load or 1.0))
+
+    def _size(self, item: PoissonTraffic) -> tuple[dict[str, Any], float]:
+        """The engine's form of the sizes, and their mean."""
+        match item.size:
+            case FixedSize(bytes=size):
+                return {"kind": "fixed", "bytes": size}, float(size)
+            case UniformSize(min_bytes=low, max_bytes=high):
+                return {"kind": "uniform", "min_bytes": low, "max_bytes": high}, (low + high) / 2
+            case CdfSize(file=name):
+                key = f"{self._key()}.size.file"
+                cdf = read_cdf(find_named(name, self.scenario, what="flow-size distribution", key=key))
+                points = [{"bytes": size, "share": share} for size, share in cdf.points]
+                return {"kind": "cdf", "points": points}, cdf.mean_bytes
+
+    def _shares(self, item: IncastTraffic | RoundsTraffic, senders: int) -> list[int]:
+        shares = item.shares(senders)
+        if shares[-1] == 0:
+            cause = f"{item.total_bytes} B divided by {senders} senders leave some nothing to send"
+            raise self._error("total_bytes", cause, f"give at least {senders}")
+        return shares
+
+    def _flow(self, source: str, destination: str, size_bytes: int | None, start_jitter_ns: int) -> None:
+        common = self._common()
+        self.plan.flows.append(
+            {
+                "id": len(self.plan.flows) + 1,
+                "src": source,
+                "dst": destination,
+                "size_bytes": size_bytes,
+                "start_jitter_ns": start_jitter_ns,
+                "class": self.item.label,
+                **common,
+            }
+        )
+
+    def _common(self) -> dict[str, Any]:
+        """Fields that every kind has."""
+        deadline = self.item.deadline
+        return {
+            "start_ns": self.item.start_ns,
+            "algorithm": self._algorithm(),
+            "priority": self.item.priority,
+            "deadline": None if deadline is None else deadline.model_dump(),
+        }
+
+    def _algorithm(self) -> str:
+        return self.case.variant.name if self.item.sender is None else f"{self.item.label}/sender"
+
+    def _hosts(self, key: str, patterns: list[str] | None, meant: Sequence[str], apart: str = "") -> list[str]:
+        """Hosts that a field names, in the topology's order; `apart` is left out of what wildcards match."""
+        if patterns is None:
+            if not meant:
+                raise self._error(key, "this topology means no hosts for it", f"give {key}")
+            return [host for host in meant if host != apart]
+        chosen: dict[str, None] = {}
+        for pattern in patterns:
+            found = [host for host in self.topology.host_names if fnmatchcase(host, pattern)]
+            if not found:
+                raise self._error(key, f"no host is named {pattern!r}", f"hosts: {_some(self.topology.host_names)}")
+            chosen.update(dict.fromkeys(host for host in found if host != apart or host == pattern))
+        return list(chosen)
+
+    def _one(self, key: str, name: str | None, meant: Sequence[str]) -> str:
+        """The one host that a field names."""
+        if name is None and len(meant) != 1:
+            raise self._error(key, "this topology means no single host for it", f"give {key}")
+        chosen = meant[0] if name is None else name
+        if chosen not in self.topology.host_names:
+            raise self._error(key, f"no host is named {chosen!r}", f"hosts: {_some(self.topology.host_names)}")
+        return chosen
+
+    def _key(self) -> str:
+        several = isinstance(self.case.scenario.traffic, list)
+        return f"traffic[{self.position}]" if several else "traffic"
+
+    def _error(self, key: str, cause: str, remedy: str) -> UserError:
+        return UserError(cause, place=f"{self.scenario} at {self._key()}.{key}", remedy=remedy)
+
+
+def _some(names: Iterable[str], count: int = 8) -> str:
+    listed = list(names)
+    return ", ".join(listed[:count]) + (", ..." if len(listed) > count else "")

@@ -1,0 +1,67 @@
+"""Small scenarios written by tests and run through the whole path: controller, P4 program, network, results."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from p4cc.runner import RunOutcome, RunRequest, run_scenario
+
+ROOT = Path(__file__).resolve().parents[2]
+
+RENO = {"name": "Reno", "congestion_avoidance": {"name": "reno"}}
+
+
+def scenario(**changes: Any) -> dict[str, Any]:
+    """A star of four senders with short timeouts; `changes` replace whole sections."""
+    return {
+        "name": "small",
+        "title": "small",
+        "topology": {"kind": "star", "senders": 4, "queue_capacity_pkts": 100},
+        "switch": {"program": "p4src/v1model/ecn_dual.p4", "thresholds": {"k_rule": "fixed", "k_pkts": 20}},
+        "traffic": {"kind": "incast", "sru_bytes": 20_000},
+        "transport": {"recovery": "newreno", "iw": 2, "rwnd": 64, "rto_min_ns": 2_000_000, "rto_init_ns": 2_000_000},
+        "variants": [RENO],
+        "seeds": [1],
+        "stop_ns": 1_000_000_000,
+        "record": {"windows_interval_ns": None, "queues_interval_ns": None},
+        **changes,
+    }
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A run's outcome and where its tables are."""
+
+    outcome: RunOutcome
+
+    @property
+    def runs(self) -> list[dict[str, Any]]:
+        """One row per run."""
+        return self.outcome.summary["runs"]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table of the results."""
+        return pl.read_parquet(self.outcome.folder / f"{name}.parquet")
+
+    def bytes(self) -> dict[str, bytes]:
+        """All tables as they are on disk."""
+        return {path.name: path.read_bytes() for path in sorted(self.outcome.folder.glob("*.parquet"))}
+
+
+def write(folder: Path, data: dict[str, Any]) -> Path:
+    """The scenario as a file; JSON is YAML."""
+    path = folder / "scenario.yaml"
+    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return path
+
+
+def run(folder: Path, data: dict[str, Any], *overrides: str, **request: Any) -> Ran:
+    """Writes a scenario and runs it, without figures unless asked for."""
+    path = write(folder, data)
+    given = {"figures": False, "quiet": True, "jobs": 2, "out": folder / "out", **request}
+    return Ran(run_scenario(RunRequest(scenario=path, overrides=overrides, **given)))

@@ -1,0 +1,87 @@
+"""What a path between two hosts is like: delays and rates of its links, for ideal completion times and thresholds.
+
+Where there are several shortest paths, the one by the lowest ports stands for all.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from topos.graph import Link, Topology
+from topos.routes import Routes, shortest_routes
+
+
+@dataclass(frozen=True)
+class Path:
+    """Links from one host to another, in order."""
+
+    links: tuple[Link, ...]
+
+    @property
+    def delay_ns(self) -> int:
+        """Propagation of one way."""
+        return sum(link.delay_ns for link in self.links)
+
+    @property
+    def rate_bps(self) -> int:
+        """The slowest link's rate."""
+        return min(link.rate_bps for link in self.links)
+
+    def ideal_fct_ns(self, size_bytes: int, mss_bytes: int, header_bytes: int) -> float:
+        """Completion time of a flow alone in the network (spec 17, slowdown B).
+
+        Twice the propagation, one full packet's time on every link, and the flow with its headers at the slowest link's
+        rate.
+        """
+        packet_bits = 8 * (mss_bytes + header_bytes)
+        store_ns = sum(packet_bits * 1e9 / link.rate_bps for link in self.links)
+        wire_bits = 8 * (size_bytes + header_bytes * -(-size_bytes // mss_bytes))
+        return 2 * self.delay_ns + store_ns + wire_bits * 1e9 / self.rate_bps
+
+
+class Paths:
+    """Paths of one topology; each is searched once."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._found: dict[tuple[str, str], Path] = {}
+
+    @cached_property
+    def _routes(self) -> Routes:
+        return shortest_routes(self._topology)
+
+    def between(self, src: str, dst: str) -> Path:
+        """The path from one host to another; both must be hosts of the topology."""
+        found = self._found.get((src, dst))
+        if found is None:
+            found = self._found[src, dst] = self._search(src, dst)
+        return found
+
+    def _search(self, src: str, dst: str) -> Path:
+        here, port = self._topology.attachments[src]
+        links = [self._topology.links[port.link_index]]
+        while here != dst:
+            number = self._routes[here][dst][0]
+            step = self._topology.ports[here][number - 1]
+            links.append(self._topology.links[step.link_index])
+            here = step.peer
+        return Path(tuple(links))
+
+    def longest_rtt_ns(self) -> int:
+        """The longest base round-trip time between a host that sends and one that receives."""
+        roles = self._topology.roles
+        senders = self._distinct(roles.senders or self._topology.host_names)
+        receivers = self._distinct(roles.receivers or self._topology.host_names)
+        pairs = ((src, dst) for src in senders for dst in receivers if src != dst)
+        return max((2 * self.between(src, dst).delay_ns for src, dst in pairs), default=0)
+
+    def _distinct(self, hosts: tuple[str, ...]) -> list[str]:
+        """At most two hosts for each switch and delay: others of the kind have the same paths."""
+        seen: dict[tuple[str, int], int] = {}
+        chosen: list[str] = []
+        for host in hosts:
+            switch, port = self._topology.attachments[host]
+            kind = (switch, self._topology.links[port.link_index].delay_ns)
+            seen[kind] = seen.get(kind, 0) + 1
+            if seen[kind] <= 2:
+                chosen.append(host)
+        return chosen

@@ -1,0 +1,90 @@
+"""Two- and three-tier Clos networks: leaf-spine and fat-tree."""
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from topos.errors import fail
+from topos.graph import Host, Link, Roles, Switch, Topology
+from topos.shapes.common import DelayNs, FramingBytes, Loss, Params, QueuePkts, RateBps, Wire, numbered
+
+
+class LeafSpineParams(Params):
+    """Hosts h1.. on leaf1.., every leaf joined to every spine; hosts are numbered leaf by leaf."""
+
+    leaves: Annotated[int, Field(ge=1, le=256)]
+    spines: Annotated[int, Field(ge=1, le=256)]
+    hosts_per_leaf: Annotated[int, Field(ge=1, le=256)]
+    host_rate_bps: RateBps = 10_000_000_000
+    fabric_rate_bps: RateBps = 40_000_000_000
+    host_delay_ns: DelayNs = 1_000
+    fabric_delay_ns: DelayNs = 1_000
+    queue_capacity_pkts: QueuePkts = 150
+    framing_bytes: FramingBytes = 0
+    loss: Loss = 0.0
+
+
+class FatTreeParams(Params):
+    """A fat-tree of K-port switches (spec 15; T-fat10 with k = 10).
+
+    K pods of K/2 edge and K/2 aggregation switches, (K/2)^2 core switches, K/2 hosts at each edge switch. Hosts h1..
+    are placed pod by pod and edge by edge; with `hosts` below K^3/4 the last places stay empty. Every link has the same
+    rate and delay.
+    """
+
+    k: Annotated[int, Field(ge=2, le=16)]
+    hosts: Annotated[int, Field(ge=1)] | None = None
+    rate_bps: RateBps = 100_000_000_000
+    delay_ns: DelayNs = 1_000
+    queue_capacity_pkts: QueuePkts = 1_000
+    framing_bytes: FramingBytes = 0
+    loss: Loss = 0.0
+
+    @model_validator(mode="after")
+    def _even_and_not_too_many(self) -> Self:
+        if self.k % 2:
+            raise ValueError(f"k is {self.k}; a fat-tree needs an even number of ports, half of them up")
+        most = self.k**3 // 4
+        if self.hosts is not None and self.hosts > most:
+            raise ValueError(f"{self.hosts} hosts are more than the {most} of a fat-tree with k = {self.k}")
+        return self
+
+
+def leaf_spine(params: LeafSpineParams) -> Topology:
+    """Build the two tiers; ports of a leaf are its hosts, then the spines in order."""
+    hosts = tuple(numbered("h", params.leaves * params.hosts_per_leaf))
+    leaves = tuple(Switch(name=f"leaf{number}") for number in range(1, params.leaves + 1))
+    spines = tuple(Switch(name=f"spine{number}") for number in range(1, params.spines + 1))
+    rest = (params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    down = Wire(params.host_rate_bps, params.host_delay_ns, *rest)
+    up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
+    links = [down.link(host.name, leaves[index // params.hosts_per_leaf].name) for index, host in enumerate(hosts)]
+    links.extend(up.link(leaf.name, spine.name) for leaf in leaves for spine in spines)
+    return Topology(hosts, (*leaves, *spines), tuple(links), _everyone(hosts))
+
+
+def fat_tree(params: FatTreeParams) -> Topology:
+    """Build the three tiers: pod p has edges `p1e1`.. and aggregations `p1a1`..; aggregation j meets cores of row j."""
+    half = params.k // 2
+    wire = Wire(params.rate_bps, params.delay_ns, params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    hosts = tuple(numbered("h", params.hosts or params.k**3 // 4))
+    edges = [f"p{pod}e{number}" for pod in range(1, params.k + 1) for number in range(1, half + 1)]
+    aggregations = [name.replace("e", "a") for name in edges]
+    cores = [f"c{row}-{column}" for row in range(1, half + 1) for column in range(1, half + 1)]
+    links: list[Link] = [wire.link(host.name, edges[index // half]) for index, host in enumerate(hosts)]
+    for pod in range(params.k):
+        row = slice(pod * half, (pod + 1) * half)
+        links.extend(wire.link(edge, aggregation) for edge in edges[row] for aggregation in aggregations[row])
+    for index, aggregation in enumerate(aggregations):
+        first = index % half * half
+        links.extend(wire.link(aggregation, core) for core in cores[first : first + half])
+    switches = tuple(Switch(name=name) for name in (*edges, *aggregations, *cores))
+    return Topology(hosts, switches, tuple(links), _everyone(hosts))
+
+
+def _everyone(hosts: tuple[Host, ...]) -> Roles:
+    """Every host sends and receives."""
+    if len(hosts) < 2:
+        raise fail("hosts", "there is one host only", "a network needs two hosts to carry traffic")
+    names = tuple(host.name for host in hosts)
+    return Roles(names, names, None)

@@ -1,0 +1,63 @@
+"""What all shapes share: types of parameters, and links made with one set of properties."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from topos.errors import fail
+from topos.graph import MAX_DELAY_NS, MAX_FRAMING_BYTES, MAX_QUEUE_PKTS, MAX_RATE_BPS, Host, Link
+
+RateBps = Annotated[int, Field(gt=0, le=MAX_RATE_BPS)]
+QueuePkts = Annotated[int, Field(gt=0, le=MAX_QUEUE_PKTS)]
+FramingBytes = Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)]
+DelayNs = Annotated[int, Field(ge=0, le=MAX_DELAY_NS)]
+RttNs = Annotated[int, Field(ge=0, le=60_000_000_000)]
+Loss = Annotated[float, Field(ge=0.0, lt=1.0)]
+
+
+class Params(BaseModel):
+    """Parameters of a shape; unknown names are errors."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class Wire:
+    """Properties that links of one kind share."""
+
+    rate_bps: int
+    delay_ns: int
+    queue_capacity_pkts: int
+    framing_bytes: int = 0
+    loss: float = 0.0
+
+    def link(self, a: str, b: str, delay_ns: int | None = None) -> Link:
+        """A link between two nodes, with another delay if given."""
+        return Link(
+            a=a,
+            b=b,
+            rate_bps=self.rate_bps,
+            delay_ns=self.delay_ns if delay_ns is None else delay_ns,
+            queue_capacity_pkts=self.queue_capacity_pkts,
+            framing_bytes=self.framing_bytes,
+            loss=self.loss,
+        )
+
+
+def numbered(prefix: str, count: int) -> Iterator[Host]:
+    """Hosts prefix1, prefix2, ..."""
+    return (Host(name=f"{prefix}{number}") for number in range(1, count + 1))
+
+
+def split_rtt(rtt_ns: int, traversals: int) -> int:
+    """Delay of each of `traversals` links that make up `rtt_ns`; raises TopologyError unless it divides evenly."""
+    if rtt_ns % traversals:
+        below = rtt_ns - rtt_ns % traversals
+        raise fail(
+            "rtt_ns",
+            f"{rtt_ns} ns cannot be split evenly over {traversals} link traversals",
+            f"give a multiple of {traversals}, such as {below} or {below + traversals}",
+        )
+    return rtt_ns // traversals

@@ -1,0 +1,38 @@
+"""Senders and one aggregator on one switch."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from topos.graph import MAX_HOSTS, Host, Roles, Switch, Topology
+from topos.shapes.common import FramingBytes, Loss, Params, QueuePkts, RateBps, RttNs, Wire, numbered, split_rtt
+
+
+class StarParams(Params):
+    """T-incast (spec 15): senders h1..hn and one aggregator on one switch, every link alike.
+
+    `rtt_ns` is the base round-trip time by propagation alone; a round trip crosses four links. `background_hosts` adds
+    b1..bm, senders of traffic beside that of the senders (spec 16.4).
+    """
+
+    senders: Annotated[int, Field(ge=1, le=MAX_HOSTS - 1)]
+    background_hosts: Annotated[int, Field(ge=0, le=MAX_HOSTS)] = 0
+    rate_bps: RateBps = 10_000_000_000
+    rtt_ns: RttNs = 100_000
+    queue_capacity_pkts: QueuePkts = 150
+    framing_bytes: FramingBytes = 0
+    loss: Loss = 0.0
+
+
+def star(params: StarParams) -> Topology:
+    """Build T-incast: hosts h1..hn, `aggregator`, b1..bm, switch `s1`; the aggregator is the switch's port n + 1."""
+    senders = tuple(numbered("h", params.senders))
+    hosts = (*senders, Host(name="aggregator"), *numbered("b", params.background_hosts))
+    delay_ns = split_rtt(params.rtt_ns, 4)
+    wire = Wire(params.rate_bps, delay_ns, params.queue_capacity_pkts, params.framing_bytes, params.loss)
+    return Topology(
+        hosts,
+        (Switch(name="s1"),),
+        tuple(wire.link(host.name, "s1") for host in hosts),
+        Roles(tuple(host.name for host in senders), ("aggregator",), ("s1", "aggregator")),
+    )
