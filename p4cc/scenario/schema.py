@@ -58,7 +58,7 @@ class SwitchSettings(Model):
 class Transport(Model):
     """The window transport all variants share (spec 2; the base reading of the source: spec 18.1b)."""
 
-    recovery: Literal["reno", "newreno"]
+    recovery: Literal["reno", "newreno", "sack"]
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_436
     iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")]
     rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments.")]
@@ -66,6 +66,10 @@ class Transport(Model):
     rto_init_ns: Annotated[int, Field(ge=1)] | None = None
     rto_max_ns: Annotated[int, Field(ge=1)] = 60_000_000_000
     dupthresh: Annotated[int, Field(ge=1, le=1_000)] = 3
+    ssthresh0: Annotated[float, Field(ge=1, description="First slow-start threshold in segments.")] | None = None
+    limited_transmit: Annotated[bool, Field(description="RFC 3042.")] | None = None
+    ack_every: Annotated[int, Field(ge=1, le=1_000, description="2 for delayed ACKs.")] | None = None
+    ack_delay_ns: Annotated[int, Field(ge=0)] | None = None
 
 
 class Variant(Sender):

@@ -60,8 +60,15 @@ def write(folder: Path, data: dict[str, Any]) -> Path:
     return path
 
 
-def run(folder: Path, data: dict[str, Any], *overrides: str, **request: Any) -> Ran:
+def run(folder: Path, data: dict[str, Any], *overrides: str, figures: bool = False, use_cache: bool = True) -> Ran:
     """Writes a scenario and runs it, without figures unless asked for."""
-    path = write(folder, data)
-    given = {"figures": False, "quiet": True, "jobs": 2, "out": folder / "out", **request}
-    return Ran(run_scenario(RunRequest(scenario=path, overrides=overrides, **given)))
+    request = RunRequest(
+        scenario=write(folder, data),
+        out=folder / "out",
+        overrides=overrides,
+        jobs=2,
+        figures=figures,
+        quiet=True,
+        use_cache=use_cache,
+    )
+    return Ran(run_scenario(request))

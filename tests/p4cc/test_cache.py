@@ -8,7 +8,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
+import polars as pl
 import pytest
 
 from p4cc.cache import RunCache, SeedRun, run_key
@@ -103,7 +103,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> No
 
 def test_runs_that_were_longest_not_used_go_first(tmp_path: Path) -> None:
     cache = RunCache(tmp_path)
-    table = pa.table({"x": list(range(1_000))})
+    table = pl.DataFrame({"x": range(1_000)}).to_arrow()
     keys = [run_key(["spec"], seed) for seed in range(4)]
     for seed, key in enumerate(keys):
         cache.store(key, SeedRun(seed, {"seed": seed}, {"t": table}))
