@@ -13,6 +13,7 @@ pub mod span;
 pub mod visit;
 
 mod lexer;
+mod operator;
 mod parser;
 mod preprocess;
 mod print;

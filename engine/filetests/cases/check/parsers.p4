@@ -10,7 +10,7 @@ parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout stand
             300: next; //~ WARN 300 does not fit in `bit<8>`
             (1, 2): next; //~ ERROR the keyset has 2 parts
             5 .. 2: next; //~ ERROR the range 5 .. 2 is empty
-            hdr.data.b: next; //~ ERROR not supported yet
+            hdr.data.b: next;
             default: accept;
             7: next; //~ WARN this case is never reached
         }

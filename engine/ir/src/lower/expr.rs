@@ -58,6 +58,9 @@ impl Lowerer<'_> {
         if let Some(place) = self.static_place(expr) {
             return Some(place.read());
         }
+        if self.is_empty(&expr.ty) && !has_call(expr) {
+            return Some(Rvalue::Struct(Vec::new()));
+        }
         match &expr.kind {
             ExprKind::Local(id) => match self.binding(*id) {
                 Some(Binding::Value(value)) => Some(value.clone()),
@@ -250,6 +253,10 @@ impl Lowerer<'_> {
             }
             _ => {}
         }
+        if op == BinaryOp::Concat && (self.is_empty(&a.ty) || self.is_empty(&b.ty)) {
+            let (a, b) = (self.rvalue(a)?, self.rvalue(b)?);
+            return Some(if matches!(a, Rvalue::Struct(_)) { b } else { a });
+        }
         let left = self.operand_before(a, &[b])?;
         let right = self.operand(b)?;
         let dst_ty = self.var_type(&expr.ty)?;
@@ -414,7 +421,14 @@ impl Lowerer<'_> {
             let Value::Int(number) = value else { return self.shape_error(expr.span) };
             return Some(Rvalue::Scalar(Operand::Const(value::int_to_bits(&number, width))));
         }
+        if self.is_empty(&operand.ty) {
+            self.rvalue(operand)?;
+            return self.default_value(&expr.ty, expr.span);
+        }
         let src = self.operand(operand)?;
+        if self.is_empty(&expr.ty) {
+            return Some(Rvalue::Struct(Vec::new()));
+        }
         let (from_width, to) = (self.width(&operand.ty)?, self.var_type(&expr.ty)?);
         if from_width == to.width() {
             return Some(Rvalue::Scalar(src));

@@ -5,7 +5,8 @@ use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{Expr, ExprKind, ParserId, SelectCase, SelectKeyset, SetId, Target, Transition};
 use crate::types::ty::Ty;
 use crate::{
-    BlockId, ControlPlaneName, Inst, Keyset, MatchKind, Operand, Terminator, ValueSet, ValueSetId, VarType,
+    BinOp, BlockId, ControlPlaneName, Inst, Keyset, MatchKind, Operand, Terminator, ValueSet, ValueSetId,
+    VarType,
 };
 
 impl Lowerer<'_> {
@@ -52,6 +53,15 @@ impl Lowerer<'_> {
                         self.func.end(Terminator::Select { keys: operands, cases: plain, default });
                         return Some(());
                     }
+                    if !each.iter().all(|part| self.is_const_keyset(part)) {
+                        self.flush_cases(&operands, &mut plain);
+                        let hit = self.run_keysets(&operands, each)?;
+                        let otherwise = self.func.block("");
+                        let then = to(case.target);
+                        self.func.end(Terminator::Branch { cond: hit, then, otherwise });
+                        self.func.open(otherwise);
+                        continue;
+                    }
                     let keysets: Option<Vec<Keyset>> = each.iter().map(|part| self.keyset(part)).collect();
                     plain.push((keysets?, to(case.target)));
                 }
@@ -70,6 +80,55 @@ impl Lowerer<'_> {
         }
         self.func.end(Terminator::Select { keys: operands, cases: plain, default: None });
         Some(())
+    }
+
+    fn is_const_keyset(&self, part: &Expr) -> bool {
+        let known = |expr: &Expr| !matches!(self.try_const(expr), Ok(None));
+        match &part.kind {
+            ExprKind::Any | ExprKind::ValueSet(_) => true,
+            ExprKind::Mask(a, b) | ExprKind::Range(a, b) => known(a) && known(b),
+            _ => known(part),
+        }
+    }
+
+    /// Whether keys match keysets that are known at run time only.
+    fn run_keysets(&mut self, keys: &[Operand], each: &[Expr]) -> Option<Operand> {
+        let mut all: Option<Operand> = None;
+        for (key, part) in keys.iter().zip(each) {
+            let Some(hit) = self.run_keyset(key, part)? else { continue };
+            all = Some(match all {
+                None => hit,
+                Some(so_far) => self.binary_inst(VarType::Bool, BinOp::And, so_far, hit),
+            });
+        }
+        all
+    }
+
+    /// Whether a key matches; `None` where anything does.
+    fn run_keyset(&mut self, key: &Operand, part: &Expr) -> Option<Option<Operand>> {
+        let ty = self.var_type(&part.ty)?;
+        let signed = matches!(self.hir.underlying(&part.ty), Ty::Int(_));
+        let key = key.clone();
+        Some(Some(match &part.kind {
+            ExprKind::Any => return Some(None),
+            ExprKind::Mask(value, mask) => {
+                let (value, mask) = (self.operand(value)?, self.operand(mask)?);
+                let wanted = self.binary_inst(ty, BinOp::And, value, mask.clone());
+                let found = self.binary_inst(ty, BinOp::And, key, mask);
+                self.binary_inst(VarType::Bool, BinOp::Eq, found, wanted)
+            }
+            ExprKind::Range(low, high) => {
+                let (low, high) = (self.operand(low)?, self.operand(high)?);
+                let above = self.binary_inst(VarType::Bool, BinOp::Le { signed }, low, key.clone());
+                let below = self.binary_inst(VarType::Bool, BinOp::Le { signed }, key, high);
+                self.binary_inst(VarType::Bool, BinOp::And, above, below)
+            }
+            ExprKind::ValueSet(_) => return self.shape_error(part.span),
+            _ => {
+                let value = self.operand(part)?;
+                self.binary_inst(VarType::Bool, BinOp::Eq, key, value)
+            }
+        }))
     }
 
     fn flush_cases(&mut self, keys: &[Operand], cases: &mut Vec<(Vec<Keyset>, BlockId)>) {

@@ -149,6 +149,8 @@ impl Lowerer<'_> {
     pub(super) fn var_type(&self, ty: &Ty) -> Option<VarType> {
         match self.hir.underlying(ty) {
             Ty::Bool => Some(VarType::Bool),
+            // One value only: there is nothing to keep.
+            Ty::Bit(0) | Ty::Varbit(0) => None,
             Ty::Bit(width) => Some(VarType::Bit(*width)),
             Ty::Int(width) => Some(VarType::Int(*width)),
             Ty::Varbit(width) => Some(VarType::Varbit(*width)),
@@ -196,6 +198,7 @@ impl Lowerer<'_> {
             return Some(Place::Scalar(self.new_var(name, var_ty, kind)));
         }
         match ty {
+            _ if self.is_empty(ty) => Some(Place::Struct(Rc::new([]))),
             Ty::Tuple(items) => {
                 let parts: Option<Vec<Place>> = items
                     .iter()
@@ -317,9 +320,15 @@ impl Lowerer<'_> {
         Some((start, fields.get(at)?.ty.clone()))
     }
 
-    /// Names and types of the parts of a struct or tuple.
+    /// Whether a type has no bits, and so one value only.
+    pub(super) fn is_empty(&self, ty: &Ty) -> bool {
+        matches!(self.hir.underlying(ty), Ty::Bit(0) | Ty::Varbit(0))
+    }
+
+    /// Names and types of the parts of a struct or tuple. What has no bits has no parts.
     pub(super) fn parts(&self, ty: &Ty) -> Option<Vec<(String, Ty)>> {
         match ty {
+            _ if self.is_empty(ty) => Some(Vec::new()),
             Ty::Aggregate(_) => {
                 Some(self.hir.fields(ty).iter().map(|field| (field.name.clone(), field.ty.clone())).collect())
             }

@@ -83,11 +83,7 @@ impl Checker {
                 let least = if signed { 1 } else { 0 };
                 if !(least..=MAX_WIDTH).contains(&width) {
                     return self
-                        .poison_error(span, format!("the width {width} must lie in 1 to {MAX_WIDTH}"));
-                }
-                if width == 0 {
-                    self.not_supported(span, "types of width 0");
-                    return Self::poison(span);
+                        .poison_error(span, format!("the width {width} must lie in {least} to {MAX_WIDTH}"));
                 }
                 if signed { Ty::Int(width) } else { Ty::Bit(width) }
             }
@@ -262,14 +258,9 @@ impl Checker {
     /// A slice whose place is known at run time only (P4-16 8.6).
     fn run_slice(&mut self, base: Expr, lo: Expr, width: u32, span: Span) -> Expr {
         // The base is checked as for the widest place the slice can have.
-        let base = match self.make_slice(base, width - 1, 0, span).kind {
-            ExprKind::Slice(base, _, _) => *base,
-            ExprKind::Const(_) => {
-                let message = "a constant cannot be sliced at a place known at run time only";
-                return self.poison_error(span, message);
-            }
-            _ => return Self::poison(span),
-        };
+        if matches!(self.make_slice(base.clone(), width - 1, 0, span).kind, ExprKind::Poison) {
+            return Self::poison(span);
+        }
         let under = self.hir.underlying(&lo.ty).clone();
         if !matches!(under, Ty::Bit(_)) {
             let shown = self.hir.show(&lo.ty);

@@ -85,11 +85,9 @@ impl Checker {
         }
         let checked = self.expr(value);
         let checked = self.coerce(checked, key);
-        if !self.is_compile_time(&checked) {
-            self.push(
-                Diagnostic::not_supported(value.span, "keysets that are not known at compile time")
-                    .with_help("compare with `if` instead"),
-            );
+        // A select compares at run time; entries of a table are put there before.
+        if self.place != super::Place::Parser && !self.is_compile_time(&checked) {
+            self.error(value.span, "the keyset of an entry must be known at compile time");
             return Self::poison(value.span);
         }
         checked

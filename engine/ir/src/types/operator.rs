@@ -28,11 +28,7 @@ impl Checker {
                 (UnaryOp::BitNot, Ty::Bool) => Some("use `!`"),
                 _ => None,
             };
-            return self.operator_error(
-                span,
-                &format!("`{}` does not work on `{shown}`", unary_text(op)),
-                help,
-            );
+            return self.operator_error(span, &format!("`{}` does not work on `{shown}`", op.text()), help);
         }
         let ty = operand.ty.clone();
         if let ExprKind::Const(value) = &operand.kind {
@@ -94,7 +90,7 @@ impl Checker {
     fn mismatch(&mut self, op: BinaryOp, a: &Expr, b: &Expr, span: Span) -> Expr {
         let (left, right) = (self.hir.show(&a.ty), self.hir.show(&b.ty));
         let mut diagnostic =
-            Diagnostic::error(span, format!("`{}` does not work on `{left}` and `{right}`", binary_text(op)))
+            Diagnostic::error(span, format!("`{}` does not work on `{left}` and `{right}`", op.text()))
                 .with_related(a.span, format!("this is `{left}`"))
                 .with_related(b.span, format!("this is `{right}`"));
         if a.ty.is_fixed() && b.ty.is_fixed() {
@@ -188,7 +184,7 @@ impl Checker {
         if a.ty == Ty::Integer && fixed_only {
             return self.operator_error(
                 span,
-                &format!("`{}` needs operands with a width", binary_text(op)),
+                &format!("`{}` needs operands with a width", op.text()),
                 Some("give the numbers a width: `8w1`"),
             );
         }
@@ -334,40 +330,4 @@ impl Checker {
 
 fn is_negative(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Const(Value::Int(number)) if number.is_negative())
-}
-
-/// Source text of an operator.
-pub(super) fn binary_text(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Mod => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::AddSat => "|+|",
-        BinaryOp::SubSat => "|-|",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::Concat => "++",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
-    }
-}
-
-fn unary_text(op: UnaryOp) -> &'static str {
-    match op {
-        UnaryOp::Not => "!",
-        UnaryOp::BitNot => "~",
-        UnaryOp::Neg => "-",
-        UnaryOp::Plus => "+",
-    }
 }

@@ -28,7 +28,7 @@ impl Checker {
             TypeKind::Bit(None) => Ty::Bit(1),
             TypeKind::Bit(Some(width)) => self.width(width, 0).map_or(Ty::Unknown, Ty::Bit),
             TypeKind::Int(width) => self.width(width, 1).map_or(Ty::Unknown, Ty::Int),
-            TypeKind::Varbit(width) => self.width(width, 1).map_or(Ty::Unknown, Ty::Varbit),
+            TypeKind::Varbit(width) => self.width(width, 0).map_or(Ty::Unknown, Ty::Varbit),
             TypeKind::Named(path) => self.named_type(path, &[], ty.span),
             TypeKind::Specialized(path, args) => {
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
@@ -67,12 +67,7 @@ impl Checker {
     }
 
     fn width(&mut self, expr: &ast::Expr, least: u32) -> Option<u32> {
-        let width = self.number(expr, "width", least, MAX_WIDTH)?;
-        if width == 0 {
-            self.not_supported(expr.span, "types of width 0");
-            return None;
-        }
-        Some(width)
+        self.number(expr, "width", least, MAX_WIDTH)
     }
 
     /// A compile-time number in a range.

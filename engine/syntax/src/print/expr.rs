@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::Printer;
-use crate::ast::{Argument, BinaryOp, Expr, ExprKind, Ident, IntLiteral, UnaryOp};
+use crate::ast::{Argument, Expr, ExprKind, Ident, IntLiteral};
 
 impl Printer {
     pub(super) fn expr(&mut self, expr: &Expr) {
@@ -29,18 +29,14 @@ impl Printer {
             ExprKind::Mask(a, b) => self.between(a, " &&& ", b),
             ExprKind::Range(a, b) => self.between(a, " .. ", b),
             ExprKind::Unary(op, operand) => {
-                self.put(match op {
-                    UnaryOp::Not => "(!",
-                    UnaryOp::BitNot => "(~",
-                    UnaryOp::Neg => "(-",
-                    UnaryOp::Plus => "(+",
-                });
+                self.put("(");
+                self.put(op.text());
                 self.expr(operand);
                 self.put(")");
             }
             ExprKind::Binary(op, a, b) => {
                 self.put("(");
-                self.between(a, &format!(" {} ", binary_text(*op)), b);
+                self.between(a, &format!(" {} ", op.text()), b);
                 self.put(")");
             }
             ExprKind::Conditional(cond, yes, no) => {
@@ -166,32 +162,5 @@ impl Printer {
             }
         }
         self.put("\"");
-    }
-}
-
-/// The operator as written.
-pub(super) fn binary_text(op: BinaryOp) -> &'static str {
-    match op {
-        BinaryOp::Mul => "*",
-        BinaryOp::Div => "/",
-        BinaryOp::Mod => "%",
-        BinaryOp::Add => "+",
-        BinaryOp::Sub => "-",
-        BinaryOp::AddSat => "|+|",
-        BinaryOp::SubSat => "|-|",
-        BinaryOp::Shl => "<<",
-        BinaryOp::Shr => ">>",
-        BinaryOp::Lt => "<",
-        BinaryOp::Le => "<=",
-        BinaryOp::Gt => ">",
-        BinaryOp::Ge => ">=",
-        BinaryOp::Eq => "==",
-        BinaryOp::Ne => "!=",
-        BinaryOp::BitAnd => "&",
-        BinaryOp::BitXor => "^",
-        BinaryOp::BitOr => "|",
-        BinaryOp::Concat => "++",
-        BinaryOp::And => "&&",
-        BinaryOp::Or => "||",
     }
 }

@@ -1,8 +1,7 @@
 //! Statements.
 
 use super::Printer;
-use super::expr::binary_text;
-use crate::ast::{Block, Decl, DeclKind, ForRange, Stmt, StmtKind, SwitchCase};
+use crate::ast::{BinaryOp, Block, Decl, DeclKind, ForRange, Stmt, StmtKind, SwitchCase};
 
 impl Printer {
     pub(super) fn block(&mut self, block: &Block) {
@@ -107,7 +106,7 @@ impl Printer {
             StmtKind::Assign { target, op, value } => {
                 self.expr(target);
                 self.put(" ");
-                self.put(op.map_or("", binary_text));
+                self.put(op.map_or("", BinaryOp::text));
                 self.put("= ");
                 self.expr(value);
             }
