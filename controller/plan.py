@@ -27,6 +27,10 @@ from controller.errors import PlannerError
 from controller.model import Bottleneck
 from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, choose_k, threshold_warnings
 from topos import AddressPlan, Routes, Topology, plan_addresses, shortest_routes
+from topos.routes import distances_to
+
+# `ECMP_MAX_GROUP_SIZE` of the P4 programs (p4src/include/sizes.p4).
+MAX_GROUP_WEIGHT = 32
 
 PortName = tuple[str, str]
 """A switch and the neighbour that the port leads to."""
@@ -57,7 +61,34 @@ def plan_network(topology: Topology, ecn: EcnSettings) -> tuple[SwitchPlan, ...]
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology)
-    return tuple(_plan_switch(topology, addresses, routes, ecn, switch) for switch in topology.switch_names)
+    weights = member_weights(topology, routes)
+    return tuple(
+        _plan_switch(topology, addresses, routes[switch], weights[switch], ecn, switch)
+        for switch in topology.switch_names
+    )
+
+
+def member_weights(topology: Topology, routes: Routes) -> dict[str, int]:
+    """Weight of every member of a switch's groups: in how many ways the switches before have split the traffic.
+
+    All switches hash the same fields alike, and a group takes the hash modulo the sum of its weights. If a second stage
+    with as many members took the same remainder again, every flow that reached it would leave by one member. With each
+    member repeated as often as the stage before has choices, the second stage decides by the next digit of the hash.
+    """
+    weights = dict.fromkeys(topology.switch_names, 1)
+    homes = {switch: host for host, (switch, _) in topology.attachments.items()}
+    for home, host in homes.items():
+        ways = dict.fromkeys(topology.switch_names, 1)
+        hops = distances_to(topology, home)
+        for switch in sorted(hops, key=lambda name: -hops[name]):
+            ports = routes[switch][host]
+            if len(ports) > 1:
+                weights[switch] = max(weights[switch], min(ways[switch], MAX_GROUP_WEIGHT // len(ports)))
+            for number in ports:
+                peer = topology.ports[switch][number - 1].peer
+                if peer in ways:
+                    ways[peer] = max(ways[peer], ways[switch] * len(ports))
+    return {switch: max(1, weight) for switch, weight in weights.items()}
 
 
 def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName, Thresholds]:
@@ -93,12 +124,17 @@ def thresholds_by_rule(
 
 
 def _plan_switch(
-    topology: Topology, addresses: AddressPlan, routes: Routes, ecn: EcnSettings, switch: str
+    topology: Topology,
+    addresses: AddressPlan,
+    routes: Mapping[str, tuple[int, ...]],
+    weight: int,
+    ecn: EcnSettings,
+    switch: str,
 ) -> SwitchPlan:
     """Plan one switch."""
     entities: list[Entity] = [
         *_members(topology, addresses, switch),
-        *_routes(addresses, routes[switch]),
+        *_routes(addresses, routes, weight),
         *_codepoints(ecn.profile),
     ]
     warnings: list[str] = []
@@ -125,12 +161,12 @@ def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterato
         yield Member(MemberKey(program.NEXT_HOPS, port.number), call)
 
 
-def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entity]:
+def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]], weight: int) -> Iterator[Entity]:
     """Groups for the ECMP sets in use, then a host route for each host."""
     sets = sorted({ports for ports in routes.values() if len(ports) > 1})
     group_ids: dict[tuple[int, ...], int] = {ports: index + 1 for index, ports in enumerate(sets)}
     for ports, group_id in group_ids.items():
-        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports))
+        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, weight) for port in ports))
     for host, ports in routes.items():
         match = (Lpm(program.ROUTES_KEY, addresses.hosts[host].ipv4, 32),)
         action = GroupRef(group_ids[ports]) if ports in group_ids else MemberRef(ports[0])

@@ -1,0 +1,117 @@
+"""Every kind of figure is drawn, the same bytes each time; what they show is computed as spec 17 says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.figures.cdf import distribution
+from p4cc.figures.heatmap import cells
+from p4cc.figures.percentiles import percentile_by
+from p4cc.metrics import goodput_bins, jain, queue_stats, supported
+from p4cc.scenario.figures import HeatMapFigure
+from tests.p4cc.scenarios import RENO, run, scenario
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIGURES: list[dict[str, Any]] = [
+    {"kind": "over_sweep", "file": "sweep.png", "x": "senders", "panels": [{"y": "goodput_bps"}]},
+    {
+        "kind": "over_time",
+        "file": "time.png",
+        "panels": [{"y": "cwnd_segments"}, {"y": "depth_pkts"}, {"y": "rate_bps"}],
+    },
+    {"kind": "traces", "file": "traces.png", "flows": [1, 2], "panels": [{"y": "cwnd_segments"}, {"y": "rate_bps"}]},
+    {"kind": "cdf", "file": "cdf.png", "x_log": True, "panels": [{"y": "fct_ns"}, {"y": "slowdown"}]},
+    {"kind": "bar", "file": "bar.png", "panels": [{"y": "finish_ns", "scale": 1e-6}]},
+    {"kind": "bar", "file": "bars.png", "x": "senders", "panels": [{"y": "drops"}]},
+    {"kind": "percentiles", "file": "load.png", "x": "senders", "panels": [{"y": "fct_ns", "log": True}]},
+    {"kind": "heatmap", "file": "map.png", "x": ["iw"], "y": ["rwnd"], "value": "timeouts", "limit_over": "senders"},
+]
+
+
+def test_every_kind_is_drawn_and_a_second_time_alike(tmp_path: Path) -> None:
+    data = scenario(
+        variants=[RENO, {"name": "DCTCP", "congestion_avoidance": {"name": "dctcp"}}],
+        sweep={"topology.senders": [2, 3], "transport.iw": [1, 2], "transport.rwnd": [8, 32]},
+        record={"windows_interval_ns": 10_000, "queues_interval_ns": 10_000},
+        figures=FIGURES,
+    )
+    first = run(tmp_path, data, figures=True)
+    assert [path.name for path in first.outcome.figures] == [figure["file"] for figure in FIGURES]
+    pictures = {path.name: path.read_bytes() for path in first.outcome.figures}
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
+    again = run(tmp_path, data, figures=True)
+    assert {path.name: path.read_bytes() for path in again.outcome.figures} == pictures
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=[figure["file"] for figure in FIGURES])
+def test_a_column_that_is_not_there_is_named(tmp_path: Path, figure: dict[str, Any]) -> None:
+    changed = {**figure, "value": "gudput"} if "value" in figure else {**figure, "panels": [{"y": "gudput"}]}
+    data = scenario(
+        sweep={"transport.iw": [1], "transport.rwnd": [8]},
+        record={"windows_interval_ns": 100_000, "queues_interval_ns": 100_000},
+        figures=[changed],
+    )
+    with pytest.raises(UserError, match="gudput"):
+        run(tmp_path, data, figures=True)
+
+
+def test_a_distribution_leaves_out_what_is_missing() -> None:
+    values, shares = distribution(pl.Series([30, -1, 10, 20]), 0.1)
+    assert (values, shares) == ([1.0, 1.0, 2.0, 3.0], [0.0, 1 / 3, 2 / 3, 1.0])
+    assert distribution(pl.Series([-1, -1]), 1.0) == ([], [])
+    many, _ = distribution(pl.Series(range(100_000)), 1.0)
+    assert len(many) <= 2_002
+    assert many[-1] == 99_999
+
+
+def test_percentiles_take_the_value_at_index_np() -> None:
+    flows = pl.DataFrame({"load": [1] * 100 + [2] * 2, "fct": [*range(100), 7, -1]})
+    for percent, want in ((0, [0, 7]), (50, [50, 7]), (99, [99, 7]), (100, [99, 7])):
+        assert percentile_by(flows, "load", "fct", percent)["value"].to_list() == want
+
+
+def test_queue_percentiles_weigh_a_depth_by_how_long_it_held() -> None:
+    rows = [(0, 1, 1, 0), (60, 1, 1, 10), (90, 1, 1, 40), (0, 1, 2, 3)]
+    queues = pl.DataFrame(rows, schema=["time_ns", "device_id", "port", "depth_pkts"], orient="row")
+    first, second = queue_stats(queues.cast(pl.UInt64), 100).iter_rows(named=True)
+    assert first == {
+        "device_id": 1, "port": 1, "mean_pkts": 7.0, "p50_pkts": 0, "p95_pkts": 40, "p99_pkts": 40, "max_pkts": 40,
+    }  # fmt: skip
+    assert (second["mean_pkts"], second["p50_pkts"], second["max_pkts"]) == (3.0, 3, 3)
+
+
+def test_goodput_bins_add_up_to_what_was_acknowledged() -> None:
+    rows = [(10, 1, 100), (20, 1, 150), (35, 1, 400), (12, 2, 7)]
+    windows = pl.DataFrame(rows, schema=["time_ns", "flow_id", "acked_bytes"], orient="row").cast(pl.UInt64)
+    bins = goodput_bins(windows, 10).with_columns(bytes=pl.col("rate_bps") * 10 / 8e9)
+    # A sample at a bin's end belongs to that bin.
+    assert bins.select("flow_id", "time_ns").rows() == [(1, 0), (1, 10), (1, 30), (2, 10)]
+    assert bins["bytes"].to_list() == pytest.approx([100, 50, 250, 7])
+
+
+def test_fairness_and_supported_concurrency() -> None:
+    assert jain([5.0, 5.0, 5.0]) == pytest.approx(1.0)
+    assert jain([1.0, 0.0, 0.0, 0.0]) == pytest.approx(0.25)
+    assert jain([]) == jain([0.0]) == 0.0
+    assert supported([(4, True), (2, True), (8, False), (16, True)]) == 4
+    assert supported([(2, False), (4, True)]) == 0
+    assert supported([]) == 0
+
+
+def test_a_heat_map_s_cells_are_medians_or_limits() -> None:
+    figure = HeatMapFigure.model_validate({**FIGURES[-1], "x": ["a"], "y": ["b"]})
+    runs = pl.DataFrame(
+        [(1, 1, 10, 0), (1, 1, 10, 5), (1, 1, 10, 0), (1, 1, 20, 3), (2, 1, 10, 1)],
+        schema=["a", "b", "senders", "timeouts"],
+        orient="row",
+    )
+    assert cells(runs, figure) == {((1,), (1,)): 10.0, ((2,), (1,)): 0.0}
+    medians = cells(runs, figure.model_copy(update={"limit_over": None}))
+    # The median of 0, 0, 3, 5.
+    assert medians[(1,), (1,)] == 1.5
