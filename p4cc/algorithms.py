@@ -23,6 +23,17 @@ class Parameter(BaseModel):
     max: float | None = None
     options: list[str] = []
 
+    def values(self) -> str:
+        """What it may be, for people: `0.5 to 2 segments`, or the words."""
+        if self.type == "choice":
+            return ", ".join(self.options)
+        unit = "" if self.unit in ("", "ratio") else f" {self.unit}"
+        return f"{_plain(self.min)} to {_plain(self.max)}{unit}"
+
+    def default_text(self) -> str:
+        """Its default, for people; empty where it must be given."""
+        return self.default if isinstance(self.default, str) else _plain(self.default)
+
 
 class Algorithm(BaseModel):
     """One algorithm; `switch_needs` says what the switches on its path must do."""
@@ -33,6 +44,13 @@ class Algorithm(BaseModel):
     parameters: list[Parameter]
     switch_needs: str
     source: str
+
+
+def _plain(number: float | None) -> str:
+    """A number as a scenario would have it: whole where it is, in groups of three digits."""
+    if number is None:
+        return ""
+    return f"{int(number):_}" if number.is_integer() else f"{number:g}"
 
 
 def registry() -> list[Algorithm]:

@@ -36,10 +36,15 @@ def algorithms(
         typer.echo(json.dumps([entry.model_dump(mode="json") for entry in entries], indent=1))
         return
     table = Table(title="algorithms", title_justify="left")
-    for heading in ("name", "kind", "parameter", "default", "source", "meaning"):
+    for heading in ("name", "kind", "parameter", "default", "values", "switches", "source", "meaning"):
         table.add_column(heading)
     for entry in entries:
-        table.add_row(entry.name, entry.kind, "", "", entry.source, entry.summary, style="bold")
+        needs = entry.switch_needs.replace("_", " ")
+        table.add_row(entry.name, entry.kind, "", "", "", needs, entry.source, entry.summary, style="bold")
         for parameter in entry.parameters:
-            table.add_row("", "", parameter.name, str(parameter.default), parameter.source, parameter.summary)
-    Console().print(table)
+            name, default, values = parameter.name, parameter.default_text(), parameter.values()
+            table.add_row("", "", name, default, values, "", parameter.source, parameter.summary)
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    console.print(table)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from p4cc.errors import UserError
+from p4cc.scenario.variants import named_variants
 from p4cc.scenario.yaml import Location, parse_value
 
 MAX_DEPTH = 16
@@ -19,7 +20,7 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
 
     A value is YAML (`25`, `[1, 2]`, `{name: gst}`). Setting a swept field to one value ends its sweep, setting it to a
     list replaces the values swept. Steps into a list are positions, names of items that have one, or `*` for all items.
-    `origins` is told which values came from which assignment.
+    `variant=NAME` replaces the variants by named ones. `origins` is told which values came from which assignment.
     """
     changed: dict[str, Any] = _copy(data)
     for assignment in assignments:
@@ -32,8 +33,11 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
             )
         place = f"--set {assignment}"
         value = _value(assignment, text)
-        if _set_swept(changed, path, value):
-            locations: list[Location] = [("sweep", path)]
+        if path == "variant":
+            changed["variants"] = named_variants(changed, value)
+            locations: list[Location] = [("variants",)]
+        elif _set_swept(changed, path, value):
+            locations = [("sweep", path)]
         else:
             locations = set_path(changed, path, value, place)
         if origins is not None:

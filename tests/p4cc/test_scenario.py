@@ -172,3 +172,45 @@ def test_any_text_gives_a_scenario_or_a_user_error(tmp_path_factory: pytest.Temp
     path.write_text(text, encoding="utf-8", errors="ignore")
     with pytest.raises(UserError):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("value", "names"),
+    [
+        ("d2tcp", [("d2tcp", "d2tcp", "standard")]),
+        ("gst+l2tcp", [("gst+l2tcp", "l2tcp", "gst")]),
+        ("rfb_ss", [("rfb_ss", "reno", "rfb_ss")]),
+        ("[dctcp, gst+dctcp]", [("dctcp", "dctcp", "standard"), ("gst+dctcp", "dctcp", "gst")]),
+        ("GST-DCTCP,reno_ecn", [("GST-DCTCP", "dctcp", "gst"), ("reno_ecn", "reno_ecn", "standard")]),
+    ],
+)
+def test_variants_by_the_names_of_the_registry(value: str, names: list[tuple[str, str, str]]) -> None:
+    _, scenario = load(INCAST, f"variant={value}")
+    found = [(one.name, one.congestion_avoidance.name, one.slow_start.name) for one in scenario.variants]
+    assert found == names
+
+
+def test_a_named_variant_keeps_the_base_of_the_scenario() -> None:
+    _, scenario = load(INCAST, "variant=gst+d2tcp")
+    _, base = load(INCAST)
+    given = base.variants[0].congestion_avoidance.parameters()
+    assert given["cwnd_min"] == 1
+    assert scenario.variants[0].congestion_avoidance.parameters() == given
+    assert scenario.variants[0].slow_start.parameters() == {"delta": "text"}
+    _, other = load(INCAST, "variant=rfb_ss")
+    assert other.variants[0].slow_start.parameters() == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "cause", "remedy"),
+    [
+        ("l3tcp", "no algorithm 'l3tcp'", "did you mean 'l2tcp'?"),
+        ("gst+xyz", "no algorithm 'xyz' in 'gst+xyz'", "algorithms: standard, gst"),
+        ("dctcp+l2tcp", "two algorithms for congestion_avoidance", "gst+dctcp"),
+    ],
+)
+def test_a_variant_that_is_none_is_refused(value: str, cause: str, remedy: str) -> None:
+    with pytest.raises(UserError) as caught:
+        load(INCAST, f"variant={value}")
+    assert cause in str(caught.value)
+    assert remedy in str(caught.value)

@@ -135,13 +135,22 @@ impl Default for AlgorithmConfig {
     }
 }
 
-/// Finds an algorithm of one kind, or says which there are.
+/// Finds a window algorithm of one kind, or says which there are.
 pub(crate) fn find(kind: Kind, name: &str) -> Result<&'static AlgorithmInfo, ConfigError> {
-    if let Some(info) = registry().iter().find(|info| info.kind == kind && info.name == name) {
+    find_in(registry(), kind, name)
+}
+
+/// Finds an algorithm of one kind among `rows`, or says which there are.
+pub(crate) fn find_in(
+    rows: &'static [AlgorithmInfo],
+    kind: Kind,
+    name: &str,
+) -> Result<&'static AlgorithmInfo, ConfigError> {
+    if let Some(info) = rows.iter().find(|info| info.kind == kind && info.name == name) {
         return Ok(info);
     }
-    let known: Vec<&str> = registry().iter().filter(|info| info.kind == kind).map(|info| info.name).collect();
-    let cause = match registry().iter().find(|info| info.name == name) {
+    let known: Vec<&str> = rows.iter().filter(|info| info.kind == kind).map(|info| info.name).collect();
+    let cause = match rows.iter().find(|info| info.name == name) {
         Some(other) => format!("{name:?} is an algorithm for {}, not for {}", other.kind.key(), kind.key()),
         None => format!("unknown algorithm {name:?}"),
     };

@@ -76,7 +76,7 @@ fn make_slow_start(spec: &AlgorithmSpec) -> Result<(Box<dyn SlowStart>, SwitchNe
     let info = find(kind, &spec.name)?;
     match info.make {
         Make::SlowStart(make) => Ok((make(&Params::new(kind.key(), info, spec)?)?, info.switch_needs)),
-        Make::CongestionAvoidance(_) => Err(misfiled(kind, &spec.name)),
+        Make::CongestionAvoidance(_) | Make::RateControl(_) => Err(misfiled(kind, &spec.name)),
     }
 }
 
@@ -87,7 +87,7 @@ fn make_avoidance(spec: &AlgorithmSpec) -> Result<(Box<dyn CongestionAvoidance>,
         Make::CongestionAvoidance(make) => {
             Ok((make(&Params::new(kind.key(), info, spec)?)?, info.switch_needs))
         }
-        Make::SlowStart(_) => Err(misfiled(kind, &spec.name)),
+        Make::SlowStart(_) | Make::RateControl(_) => Err(misfiled(kind, &spec.name)),
     }
 }
 

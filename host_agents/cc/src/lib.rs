@@ -3,7 +3,8 @@
 //! A [`Controller`] holds the [`Window`] of one flow and composes a [`SlowStart`] with a
 //! [`CongestionAvoidance`]; the transport tells it what happened and never writes the window itself.
 //! [`registry`] is the one table of algorithms: names, parameters, defaults, ranges and switch needs;
-//! [`build`] makes a controller from an [`AlgorithmConfig`] by it.
+//! [`build`] makes a controller from an [`AlgorithmConfig`] by it. Senders paced by a rate have a trait of their own,
+//! [`RateControl`].
 //!
 //! Invariants:
 //! - no clock, no socket, no log: state changes only through the calls, and is reported as typed [`Event`]s;
@@ -21,6 +22,7 @@ mod gst;
 mod l2tcp;
 mod limited;
 mod p_start;
+mod rate;
 mod registry;
 mod reno;
 mod reno_ecn;
@@ -37,6 +39,7 @@ pub use algorithm::{CongestionAvoidance, Echo, Reaction, SlowStart};
 pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, suggestion};
 pub use controller::{Controller, InitialWindow, build};
 pub use event::{CutCause, Event, Phase, Publisher};
+pub use rate::{HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, build_rate, rate_registry};
 pub use registry::{AlgorithmInfo, Domain, Kind, ParamInfo, SwitchNeed, registry};
 pub use signal::{AckSample, FlowProgress, Mark};
 pub use window::Window;

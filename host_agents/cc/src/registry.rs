@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::config::{ConfigError, Params};
 use crate::{
-    CongestionAvoidance, SlowStart, d2tcp, dctcp, gst, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss,
-    smooth, standard,
+    CongestionAvoidance, RateControl, RateEnvironment, SlowStart, d2tcp, dctcp, gst, l2tcp, limited, p_start,
+    reno, reno_ecn, rfb_ss, smooth, standard,
 };
 
 /// Which half of a controller an algorithm fills.
@@ -16,6 +16,8 @@ pub enum Kind {
     SlowStart,
     /// Growth above the threshold and the answer to marks.
     CongestionAvoidance,
+    /// A pacing rate, and for some a window.
+    RateControl,
 }
 
 impl Kind {
@@ -24,11 +26,12 @@ impl Kind {
         match self {
             Self::SlowStart => "slow_start",
             Self::CongestionAvoidance => "congestion_avoidance",
+            Self::RateControl => "rate_control",
         }
     }
 }
 
-/// What an algorithm needs from the switches on its path, from least to most.
+/// What an algorithm needs from the switches on its path; in the window family from least to most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SwitchNeed {
@@ -38,12 +41,16 @@ pub enum SwitchNeed {
     OneEcnThreshold,
     /// Marks at two levels above two queue thresholds.
     TwoEcnThresholds,
+    /// Marks with a probability that rises with the queue (RED).
+    RandomEcn,
+    /// A record of every hop in each packet (INT).
+    Telemetry,
 }
 
 impl SwitchNeed {
     /// Whether the algorithm reads congestion marks, so that its data packets are to be capable of ECN.
     pub const fn reads_marks(self) -> bool {
-        matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds)
+        matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds | Self::RandomEcn)
     }
 }
 
@@ -90,6 +97,7 @@ pub struct ParamInfo {
 pub(crate) enum Make {
     SlowStart(fn(&Params<'_>) -> Result<Box<dyn SlowStart>, ConfigError>),
     CongestionAvoidance(fn(&Params<'_>) -> Result<Box<dyn CongestionAvoidance>, ConfigError>),
+    RateControl(fn(&Params<'_>, &RateEnvironment) -> Result<Box<dyn RateControl>, ConfigError>),
 }
 
 /// One algorithm.
@@ -97,7 +105,7 @@ pub(crate) enum Make {
 pub struct AlgorithmInfo {
     /// Name in the configuration.
     pub name: &'static str,
-    /// Which half of a controller it fills.
+    /// Which half of a controller it fills, or that it is one by itself.
     pub kind: Kind,
     /// What it does.
     pub summary: &'static str,
@@ -134,15 +142,18 @@ pub fn registry() -> &'static [AlgorithmInfo] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rate_registry;
 
     #[test]
     fn every_row_is_consistent() {
-        for info in registry() {
-            let same = registry().iter().filter(|other| other.name == info.name && other.kind == info.kind);
+        let rows = || registry().iter().chain(rate_registry());
+        for info in rows() {
+            let same = rows().filter(|other| other.name == info.name);
             assert_eq!(same.count(), 1, "{} appears once", info.name);
             match info.make {
                 Make::SlowStart(_) => assert_eq!(info.kind, Kind::SlowStart),
                 Make::CongestionAvoidance(_) => assert_eq!(info.kind, Kind::CongestionAvoidance),
+                Make::RateControl(_) => assert_eq!(info.kind, Kind::RateControl),
             }
             for param in info.parameters {
                 match param.domain {

@@ -40,7 +40,7 @@ pub(crate) fn avoidance(json: &str) -> Box<dyn CongestionAvoidance> {
     let given = given(json);
     match given.info.make {
         Make::CongestionAvoidance(make) => make(&given.params()).expect("valid parameters"),
-        Make::SlowStart(_) => panic!("{json} is a slow start"),
+        _ => panic!("{json} is no congestion avoidance"),
     }
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn slow_start(json: &str) -> Box<dyn SlowStart> {
     let given = given(json);
     match given.info.make {
         Make::SlowStart(make) => make(&given.params()).expect("valid parameters"),
-        Make::CongestionAvoidance(_) => panic!("{json} is a congestion avoidance"),
+        _ => panic!("{json} is no slow start"),
     }
 }
 

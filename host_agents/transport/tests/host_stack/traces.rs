@@ -1,6 +1,7 @@
 //! Window traces of short scripted flows, one line per change; a change in any rule shows as a diff.
 
 use p4cc_cc::Mark;
+use p4cc_units::Time;
 
 use crate::pair::{FINE, Fate, HALF, Pair, config};
 
@@ -110,4 +111,97 @@ fn gst_and_sce_profiles_give_one_trace() {
         _ => FINE,
     };
     assert_eq!(trace(&json("gst"), 200, fate), trace(&json("sce"), 200, fate));
+}
+
+/// RFC6675: three holes in one window are repaired in one round trip, lowest first, and the window stays as it was set.
+#[test]
+fn sack_recovery() {
+    insta::assert_snapshot!(trace(r#"{"recovery":"sack","ssthresh0":8}"#, 60, |segment, again, _| {
+        if !again && [15, 18, 20].contains(&segment) { Fate::Drop } else { FINE }
+    }));
+}
+
+/// RFC6675 5.1 and RFC2018 8: after a timeout what was reported stays, and the rest goes out by the slow start's window.
+#[test]
+fn sack_timeout() {
+    insta::assert_snapshot!(trace(
+        r#"{"recovery":"sack","iw":8,"rto_init_ns":200000000}"#,
+        16,
+        |segment, again, _| if !again && [0, 2, 3, 5, 6, 7].contains(&segment) { Fate::Drop } else { FINE }
+    ));
+}
+
+/// RFC3042: the first two duplicates let segments 6 and 7 leave, whose ACKs make the third.
+#[test]
+fn limited_transmit() {
+    insta::assert_snapshot!(trace(
+        r#"{"limited_transmit":true,"iw":3,"ssthresh0":3}"#,
+        12,
+        |segment, again, _| if segment == 3 && !again { Fate::Drop } else { FINE }
+    ));
+}
+
+/// Spec 4: marks in every window; the depth of a cut follows alpha and the time needed over the time left.
+#[test]
+fn d2tcp_near_its_deadline() {
+    let json = r#"{"iw":16,"ssthresh0":16,"cc":{"congestion_avoidance":{"name":"d2tcp","alpha0":0.5}}}"#;
+    let mut pair =
+        Pair::new(
+            &config(json),
+            100 * MSS,
+            |segment, _, _| {
+                if segment % 8 == 0 { marked(Mark::Kdc) } else { FINE }
+            },
+        );
+    pair.sender.set_deadline(Time::from_us(900));
+    assert!(pair.run(10_000, |_| {}));
+    insta::assert_snapshot!(pair.trace);
+}
+
+/// Spec 5: the same marks, and a weight that falls from 2.5 at segment 20 to 0.125 at segment 60.
+#[test]
+fn l2tcp_while_its_weight_falls() {
+    let json = r#"{"iw":16,"ssthresh0":16,
+        "cc":{"congestion_avoidance":{"name":"l2tcp","alpha0":0.5,"s1":20,"s2":60}}}"#;
+    let cuts = trace(json, 140, |segment, _, _| if segment % 16 == 0 { marked(Mark::Kdc) } else { FINE });
+    let cuts: Vec<_> = cuts.lines().filter(|line| line.contains("cut")).collect();
+    insta::assert_snapshot!(cuts.join("\n"));
+}
+
+/// Spec 7: the four slow starts on one path, from 2 segments to a threshold of 24; one line per round trip.
+#[test]
+fn slow_starts_side_by_side() {
+    let rounds = |slow_start: &str| {
+        let json = format!(r#"{{"iw":2,"ssthresh0":24,"rwnd":64,"cc":{{"slow_start":{slow_start}}}}}"#);
+        let trace = trace(&json, 200, |_, _, _| FINE);
+        let (mut windows, mut last) = (Vec::new(), String::new());
+        for line in trace.lines() {
+            let at = line.split("us").next().unwrap_or_default().trim().to_owned();
+            let window = line.split("cwnd").nth(1).and_then(|rest| rest.split_whitespace().next());
+            let phase = line.split("ssthresh").nth(1).and_then(|rest| rest.split_whitespace().nth(1));
+            let entry = format!("{} {}", window.unwrap_or_default(), phase.unwrap_or_default());
+            if at == last {
+                windows.pop();
+            }
+            windows.push(entry);
+            last = at;
+        }
+        windows.truncate(12);
+        format!("{slow_start}\n  {}", windows.join("\n  "))
+    };
+    let all = [
+        r#"{"name":"standard"}"#,
+        r#"{"name":"limited","max_ssthresh":12}"#,
+        r#"{"name":"smooth"}"#,
+        r#"{"name":"p_start"}"#,
+        r#"{"name":"rfb_ss","rtt_max_ns":200000}"#,
+    ]
+    .map(rounds);
+    insta::assert_snapshot!(all.join("\n"));
+}
+
+/// Spec 1.1: with delayed ACKs the first segment waits 40 ms, then two are acknowledged together.
+#[test]
+fn delayed_acks() {
+    insta::assert_snapshot!(trace(r#"{"ssthresh0":4,"ack_every":2}"#, 20, |_, _, _| FINE));
 }

@@ -1,0 +1,347 @@
+//! DCQCN's reaction point as the ns-3 simulator and the hardware that it follows have it (spec 10.3, HS).
+//!
+//! Three timers decide: one smooths `alpha`, one cuts if a notification came since it last fired, one raises the rate by
+//! stages: fast recovery halves the distance to the target, additive and hyper increase lift the target.
+//!
+//! Invariants: `0 <= alpha <= 1`; before the first notification no timer runs.
+
+use p4cc_units::{Span, Time};
+
+use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
+use crate::config::{ConfigError, Params};
+use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+
+const fn timer(name: &'static str, summary: &'static str, default: f64) -> ParamInfo {
+    let domain = Domain::Number { default: Some(default), min: 1.0, max: 3.6e12 };
+    ParamInfo { name, unit: "ns", summary, domain, source: "spec 10.3" }
+}
+
+/// What the registry says about this algorithm.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "dcqcn",
+    kind: Kind::RateControl,
+    summary: "cuts the rate by a smoothed share of notified intervals, and recovers by timed stages",
+    parameters: &[
+        timer("alpha_timer_ns", "interval of alpha's updates; 50 us in the paper's setting", 1e3),
+        timer("decrease_timer_ns", "shortest interval between cuts; 50 us in the paper's setting", 4e3),
+        timer("increase_timer_ns", "interval of the stages; 55 us in the paper's setting", 300e3),
+        ParamInfo {
+            name: "g",
+            unit: "ratio",
+            summary: "weight of the newest interval in alpha",
+            domain: Domain::Number { default: Some(1.0 / 256.0), min: 0.000_01, max: 1.0 },
+            source: "spec 10.3, A-75",
+        },
+        ParamInfo {
+            name: "f",
+            unit: "stages",
+            summary: "stages of fast recovery; 5 in the paper",
+            domain: Domain::Number { default: Some(1.0), min: 0.0, max: 1e6 },
+            source: "spec 10.3",
+        },
+        ParamInfo {
+            name: "ai_mbps",
+            unit: "Mbit/s",
+            summary: "additive step, for each 25 Gbit/s of line rate",
+            domain: Domain::Number { default: Some(5.0), min: 0.0, max: 1e6 },
+            source: "spec 10.3",
+        },
+        ParamInfo {
+            name: "hai_mbps",
+            unit: "Mbit/s",
+            summary: "hyper step, for each 25 Gbit/s of line rate",
+            domain: Domain::Number { default: Some(50.0), min: 0.0, max: 1e6 },
+            source: "spec 10.3",
+        },
+        ParamInfo {
+            name: "clamp_target",
+            unit: "",
+            summary: "'on' lowers the target with every cut, not only with the first after an increase",
+            domain: Domain::Choice { default: "off", options: &["off", "on"] },
+            source: "spec 10.3",
+        },
+        R_MIN,
+        WINDOW,
+    ],
+    switch_needs: SwitchNeed::RandomEcn,
+    source: "spec 10",
+    make: Make::RateControl(|params, environment| Ok(Box::new(Dcqcn::new(params, environment)?))),
+};
+
+/// Spec 10.3: steps are given for 25 Gbit/s and scale with the line rate.
+const STEP_LINE_BPS: f64 = 25e9;
+
+/// Spec 10.3: the decrease timer starts "1 ns later" than the alpha timer, so that alpha is updated first.
+const DECREASE_AFTER: Span = Span::from_ns(1);
+
+/// When each timer fires next; none runs before the first notification.
+#[derive(Clone, Copy, Default, Debug)]
+struct Timers {
+    alpha: Option<Time>,
+    decrease: Option<Time>,
+    increase: Option<Time>,
+}
+
+impl Timers {
+    fn next(&self) -> Option<Time> {
+        [self.alpha, self.decrease, self.increase].into_iter().flatten().min()
+    }
+}
+
+/// State of one DCQCN sender.
+#[derive(Clone, Copy, Debug)]
+struct Dcqcn {
+    rate: BoundedRate,
+    alpha_interval: Span,
+    decrease_interval: Span,
+    increase_interval: Span,
+    g: f64,
+    f: f64,
+    ai_bps: f64,
+    hai_bps: f64,
+    clamp_target: bool,
+    /// `R_T` of spec 10.3; `R_C` is the rate.
+    target_bps: f64,
+    alpha: f64,
+    /// Increases since the last cut.
+    stage: u32,
+    timers: Timers,
+    /// A notification came since alpha's last update, and since the last look of the decrease timer.
+    cnp_for_alpha: bool,
+    cnp_for_decrease: bool,
+}
+
+impl Dcqcn {
+    fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
+        let rate = BoundedRate::new(params, environment)?;
+        // Parameters are at least 1 ns and far below 2^64.
+        let interval = |name| params.number(name).map(|ns| Span::from_ns(ns as u64));
+        let step_bps = |name| params.number(name).map(|mbps| mbps * 1e6 * rate.line_bps() / STEP_LINE_BPS);
+        Ok(Self {
+            rate,
+            alpha_interval: interval("alpha_timer_ns")?,
+            decrease_interval: interval("decrease_timer_ns")?,
+            increase_interval: interval("increase_timer_ns")?,
+            g: params.number("g")?,
+            f: params.number("f")?,
+            ai_bps: step_bps("ai_mbps")?,
+            hai_bps: step_bps("hai_mbps")?,
+            clamp_target: params.choice("clamp_target")? == "on",
+            target_bps: rate.bps(),
+            alpha: 1.0,
+            stage: 0,
+            timers: Timers::default(),
+            cnp_for_alpha: false,
+            cnp_for_decrease: false,
+        })
+    }
+
+    /// "Alpha timer: alpha = (1-g) alpha + g [CNP since last]."
+    fn update_alpha(&mut self) {
+        let seen = f64::from(u8::from(core::mem::take(&mut self.cnp_for_alpha)));
+        self.alpha = ((1.0 - self.g) * self.alpha + self.g * seen).clamp(0.0, 1.0);
+    }
+
+    /// "Decrease timer: if a CNP came …" and the stages start anew.
+    fn decrease(&mut self, at: Time) {
+        if !core::mem::take(&mut self.cnp_for_decrease) {
+            return;
+        }
+        if self.clamp_target || self.stage > 0 {
+            self.target_bps = self.rate.bps();
+        }
+        self.rate.set(self.rate.bps() * (1.0 - self.alpha / 2.0));
+        self.stage = 0;
+        self.timers.increase = Some(at + self.increase_interval);
+    }
+
+    /// "Increase timer": fast recovery, additive, hyper; all end with the mean of rate and target.
+    fn increase(&mut self) {
+        let stage = f64::from(self.stage);
+        if stage >= self.f {
+            let step_bps = if stage == self.f { self.ai_bps } else { self.hai_bps };
+            self.target_bps = (self.target_bps + step_bps).min(self.rate.line_bps());
+        }
+        self.rate.set((self.rate.bps() + self.target_bps) / 2.0);
+        self.stage = self.stage.saturating_add(1);
+    }
+
+    /// Lets the timer that is due at `at` fire; at one instant alpha's goes first, then the decrease.
+    fn fire(&mut self, at: Time) {
+        let timers = self.timers;
+        if timers.alpha == Some(at) {
+            self.timers.alpha = Some(at + self.alpha_interval);
+            self.update_alpha();
+        } else if timers.decrease == Some(at) {
+            self.timers.decrease = Some(at + self.decrease_interval);
+            self.decrease(at);
+        } else {
+            self.timers.increase = Some(at + self.increase_interval);
+            self.increase();
+        }
+    }
+}
+
+impl RateControl for Dcqcn {
+    fn on_ack(&mut self, ack: &RateAck<'_>) {
+        if ack.cnp {
+            self.on_cnp(ack.now);
+        }
+    }
+
+    fn on_cnp(&mut self, now: Time) {
+        if self.timers.alpha.is_none() {
+            // "First CNP: alpha = 1, R_T = R_C (no cut yet), start alpha timer and (1 ns later) decrease timer."
+            self.alpha = 1.0;
+            self.target_bps = self.rate.bps();
+            self.timers.alpha = Some(now + self.alpha_interval);
+            self.timers.decrease = Some(now + self.decrease_interval + DECREASE_AFTER);
+        }
+        self.cnp_for_alpha = true;
+        self.cnp_for_decrease = true;
+    }
+
+    fn next_timer(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        // Intervals are at least a nanosecond, so this ends; a caller that keeps to `next_timer` fires once.
+        while let Some(at) = self.timers.next().filter(|at| *at <= now) {
+            self.fire(at);
+        }
+    }
+
+    fn rate_bps(&self) -> f64 {
+        self.rate.bps()
+    }
+
+    fn cwnd_bytes(&self) -> Option<f64> {
+        self.rate.cwnd_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::environment;
+    use super::*;
+    use crate::{AlgorithmSpec, rate_registry};
+
+    fn dcqcn(json: &str) -> Dcqcn {
+        let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
+        let info = rate_registry().iter().find(|row| row.name == "dcqcn").expect("registered");
+        let params = Params::new("rate_control", info, &spec).expect("known parameters");
+        Dcqcn::new(&params, &environment(100, 13)).expect("valid parameters")
+    }
+
+    /// Spec 10.3: the first notification cuts nothing; the decrease timer does, by half while alpha is 1.
+    #[test]
+    fn the_first_cut_comes_with_the_decrease_timer() {
+        let mut sender = dcqcn(r#"{"name":"dcqcn","g":0.5}"#);
+        assert_eq!(sender.next_timer(), None);
+        sender.on_cnp(Time::from_us(10));
+        assert_eq!((sender.rate_bps(), sender.next_timer()), (100e9, Some(Time::from_us(11))));
+        // Alpha's timer fires at 11 to 14 us: 1 with the notification, then halved three times.
+        sender.on_timer(Time::from_us(14));
+        assert_eq!((sender.alpha, sender.rate_bps()), (0.125, 100e9));
+        assert_eq!(sender.next_timer(), Some(Time::from_ns(14_001)));
+        sender.on_timer(Time::from_ns(14_001));
+        assert_eq!(sender.rate_bps(), 100e9 * (1.0 - 0.125 / 2.0));
+        // The target stays: no increase since.
+        assert_eq!((sender.target_bps, sender.stage), (100e9, 0));
+    }
+
+    fn cut(json: &str) -> Dcqcn {
+        let mut sender = dcqcn(json);
+        (sender.alpha, sender.timers.alpha) = (1.0, Some(Time::MAX));
+        sender.timers.decrease = Some(Time::MAX);
+        sender.cnp_for_decrease = true;
+        sender.decrease(Time::ZERO);
+        assert_eq!((sender.rate_bps(), sender.target_bps), (50e9, 100e9));
+        sender
+    }
+
+    /// Spec 22: "DCQCN stage sequence FR, AI, HAI with F = 1 and 5", from half the line rate with a target of 80 Gbit/s.
+    #[test]
+    fn stages_of_the_increase() {
+        for f in [1, 5] {
+            let mut sender = cut(&format!(r#"{{"name":"dcqcn","f":{f}}}"#));
+            sender.target_bps = 80e9;
+            let (mut rate, mut target) = (50e9, 80e9);
+            for stage in 0..f + 3 {
+                // 20 and 200 Mbit/s at 100 Gbit/s.
+                target += if stage < f {
+                    0.0
+                } else if stage == f {
+                    20e6
+                } else {
+                    200e6
+                };
+                rate = (rate + target) / 2.0;
+                let at = sender.next_timer().expect("the increase timer runs");
+                assert_eq!(at, Time::from_us(300 * (stage + 1)));
+                sender.on_timer(at);
+                assert!((sender.rate_bps() - rate).abs() < 1.0, "F {f}, stage {stage}");
+                assert!((sender.target_bps - target).abs() < 1.0, "F {f}, stage {stage}");
+            }
+        }
+    }
+
+    /// Spec 10.3: "R_T = R_C unless (clamp off and stage = 0)".
+    #[test]
+    fn the_target_falls_with_a_cut_after_an_increase_only() {
+        for (clamp, increases, target) in [("off", 0, 100e9), ("off", 1, 75e9), ("on", 0, 50e9)] {
+            let mut sender = dcqcn(&format!(r#"{{"name":"dcqcn","clamp_target":"{clamp}"}}"#));
+            sender.rate.set(50e9);
+            (0..increases).for_each(|_| sender.increase());
+            sender.cnp_for_decrease = true;
+            sender.decrease(Time::ZERO);
+            assert_eq!(sender.target_bps, target, "clamp {clamp}, {increases} increases");
+        }
+    }
+
+    /// Spec 10.2, `ack_flag`: many marked ACKs within one interval are one cut.
+    #[test]
+    fn the_decrease_interval_thins_notifications() {
+        let mut sender = dcqcn(r#"{"name":"dcqcn"}"#);
+        for us in 0..4 {
+            let ack = RateAck { now: Time::from_us(us), cnp: true, ..RateAck::default() };
+            sender.on_ack(&ack);
+            sender.on_timer(ack.now);
+        }
+        sender.on_timer(Time::from_ns(4_001));
+        let once = sender.rate_bps();
+        assert!((50e9..51e9).contains(&once), "{once}");
+        sender.on_timer(Time::from_us(100));
+        assert_eq!(sender.rate_bps(), once, "no notification, no cut");
+    }
+
+    #[test]
+    fn plus_win_has_a_window() {
+        let sender = cut(r#"{"name":"dcqcn","window":"vwin"}"#);
+        assert_eq!(sender.cwnd_bytes(), Some(81_250.0));
+    }
+
+    proptest! {
+        /// More notifications never leave a higher rate.
+        #[test]
+        fn notifications_do_not_raise_the_rate(cnps in prop::collection::vec(any::<bool>(), 1..100)) {
+            let run = |notify: bool| {
+                let mut sender = dcqcn(r#"{"name":"dcqcn"}"#);
+                sender.on_cnp(Time::ZERO);
+                for (us, cnp) in (1..).zip(&cnps) {
+                    let now = Time::from_us(us * 5);
+                    if notify && *cnp {
+                        sender.on_cnp(now);
+                    }
+                    sender.on_timer(now);
+                    assert!((0.0..=1.0).contains(&sender.alpha));
+                }
+                sender.rate_bps()
+            };
+            prop_assert!(run(true) <= run(false));
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! HPCC (spec 11): the window follows the utilisation of the busiest hop, as telemetry tells it.
+//!
+//! The window of every ACK is computed from a reference `W_c` that changes once per round trip, so that ACKs of one
+//! round do not act twice on one cause (spec 11.3, A-45).
+//!
+//! Invariant: `W_min <= W <= W_init`.
+
+use super::{HopRecord, R_MIN, RateAck, RateControl, RateEnvironment, min_rate_bps};
+use crate::IntEncoding;
+use crate::config::{ConfigError, Params};
+use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+
+/// What the registry says about this algorithm.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "hpcc",
+    kind: Kind::RateControl,
+    summary: "sets window and rate so that the busiest hop is used to eta, by telemetry in every ACK",
+    parameters: &[
+        ParamInfo {
+            name: "eta",
+            unit: "ratio",
+            summary: "utilisation to keep",
+            domain: Domain::Number { default: Some(0.95), min: 0.01, max: 1.0 },
+            source: "spec 11.2",
+        },
+        ParamInfo {
+            name: "max_stage",
+            unit: "rounds",
+            summary: "rounds of additive increase before a multiplicative one; 0 in the script, 5 in the paper",
+            domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e6 },
+            source: "spec 11.2, A-44",
+        },
+        ParamInfo {
+            name: "ai_mbps",
+            unit: "Mbit/s",
+            summary: "additive step, for each 25 Gbit/s of line rate; its window is the step times the base RTT",
+            domain: Domain::Number { default: Some(10.0), min: 0.0, max: 1e6 },
+            source: "spec 11.2",
+        },
+        ParamInfo {
+            name: "reaction",
+            unit: "",
+            summary: "a window for every 'ack', or a new one once per 'rtt' only",
+            domain: Domain::Choice { default: "ack", options: &["ack", "rtt"] },
+            source: "spec 11.2",
+        },
+        ParamInfo {
+            name: "u0",
+            unit: "ratio",
+            summary: "first estimate of the utilisation; another code has eta",
+            domain: Domain::Number { default: Some(1.0), min: 0.01, max: 10.0 },
+            source: "spec 11.2",
+        },
+        R_MIN,
+    ],
+    switch_needs: SwitchNeed::Telemetry,
+    source: "spec 11",
+    make: Make::RateControl(|params, environment| Ok(Box::new(Hpcc::new(params, environment)?))),
+};
+
+/// Spec 11.2: the additive step is given for 25 Gbit/s and scales with the line rate.
+const STEP_LINE_BPS: f64 = 25e9;
+
+/// Most hops that records are kept for (design: 8 at most).
+const MAX_HOPS: usize = 8;
+
+/// State of one HPCC sender; windows in bytes.
+#[derive(Clone, Debug)]
+struct Hpcc {
+    eta: f64,
+    max_stage: f64,
+    w_ai: f64,
+    w_min: f64,
+    w_init: f64,
+    per_ack: bool,
+    base_rtt_ns: f64,
+    int: IntEncoding,
+    /// `W`, `W_c`, `U` and `incStage` of spec 11.3.
+    window: f64,
+    reference: f64,
+    utilisation: f64,
+    inc_stage: u32,
+    /// The reference changes with the first ACK above this byte.
+    last_update_seq: u64,
+    /// The last record of each hop; empty before the first ACK.
+    last: Vec<HopRecord>,
+}
+
+impl Hpcc {
+    fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
+        let base_rtt_ns = environment.base_rtt.as_ps() as f64 / 1e3;
+        let bytes_per_rtt = |bps: f64| bps * base_rtt_ns / 8e9;
+        let step_bps = params.number("ai_mbps")? * 1e6 * environment.line_bps() / STEP_LINE_BPS;
+        let w_init = environment.bdp_bytes();
+        Ok(Self {
+            eta: params.number("eta")?,
+            max_stage: params.number("max_stage")?,
+            w_ai: bytes_per_rtt(step_bps),
+            w_min: bytes_per_rtt(min_rate_bps(params, environment)?),
+            w_init,
+            per_ack: params.choice("reaction")? == "ack",
+            base_rtt_ns,
+            int: environment.int,
+            window: w_init,
+            reference: w_init,
+            utilisation: params.number("u0")?,
+            inc_stage: 0,
+            last_update_seq: 0,
+            last: Vec::new(),
+        })
+    }
+
+    /// Spec 11.3, MeasureInflight; leaves the estimate alone where no hop tells anything new.
+    fn measure(&mut self, hops: &[HopRecord]) {
+        let mut busiest: Option<(f64, f64)> = None;
+        for (now, last) in hops.iter().zip(&self.last) {
+            let dt_ns = self.int.elapsed_ns(last.timestamp, now.timestamp);
+            let line_bps = now.line_rate.as_bps() as f64;
+            if dt_ns <= 0.0 || line_bps <= 0.0 {
+                // Two packets within one tick: the later ACK will tell what both sent.
+                continue;
+            }
+            // "tx = 8 (txBytes_i - L_i.txBytes)/dt; u_i = min(q_i, L_i.q) 8/(B_i T) + tx/B_i".
+            let tx_bps = 8e9 * self.int.sent_bytes(last.tx, now.tx) / dt_ns;
+            let queue_bits = 8.0 * self.int.queue_bytes(now.queue.min(last.queue));
+            let u = queue_bits / (line_bps * self.base_rtt_ns / 1e9) + tx_bps / line_bps;
+            if busiest.is_none_or(|(most, _)| u > most) {
+                busiest = Some((u, dt_ns));
+            }
+        }
+        if let Some((u, dt_ns)) = busiest {
+            // "tau = dt of that hop, at most T; U = (1 - tau/T) U + (tau/T) u".
+            let share = (dt_ns / self.base_rtt_ns).min(1.0);
+            self.utilisation = (1.0 - share) * self.utilisation + share * u;
+        }
+    }
+
+    /// Spec 11.3, ComputeWind.
+    fn compute(&mut self, commit: bool) {
+        let multiplies = self.utilisation >= self.eta || f64::from(self.inc_stage) >= self.max_stage;
+        let window = if multiplies {
+            self.reference * self.eta / self.utilisation + self.w_ai
+        } else {
+            self.reference + self.w_ai
+        };
+        // An idle path (U = 0) asks for an infinite window: the bound is the answer.
+        let window = if window.is_nan() { self.w_min } else { window.clamp(self.w_min, self.w_init) };
+        if commit {
+            self.inc_stage = if multiplies { 0 } else { self.inc_stage.saturating_add(1) };
+            self.reference = window;
+        }
+        if commit || self.per_ack {
+            self.window = window;
+        }
+    }
+}
+
+impl RateControl for Hpcc {
+    fn on_ack(&mut self, ack: &RateAck<'_>) {
+        let hops = &ack.hops[..ack.hops.len().min(MAX_HOPS)];
+        if hops.is_empty() {
+            return;
+        }
+        if self.last.len() != hops.len() {
+            // Spec 11.3: the first ACK "only stores INT and sets last_update_seq"; so does one of another path.
+            self.last_update_seq = ack.snd_nxt;
+        } else {
+            let commit = ack.ack > self.last_update_seq;
+            self.measure(hops);
+            self.compute(commit);
+            if commit {
+                self.last_update_seq = ack.snd_nxt;
+            }
+        }
+        self.last.clear();
+        self.last.extend_from_slice(hops);
+    }
+
+    /// Spec 11.3: `R = W/T`.
+    fn rate_bps(&self) -> f64 {
+        self.window * 8e9 / self.base_rtt_ns
+    }
+
+    fn cwnd_bytes(&self) -> Option<f64> {
+        Some(self.window)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use p4cc_units::Rate;
+    use proptest::prelude::*;
+
+    use super::super::tests::{environment, made};
+    use super::*;
+    use crate::{AlgorithmSpec, rate_registry};
+
+    const LINE: Rate = Rate::from_bps(100_000_000_000);
+
+    fn hpcc(json: &str) -> Hpcc {
+        let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
+        let info = rate_registry().iter().find(|row| row.name == "hpcc").expect("registered");
+        let params = Params::new("rate_control", info, &spec).expect("known parameters");
+        Hpcc::new(&params, &environment(100, 13)).expect("valid parameters")
+    }
+
+    fn hop(timestamp: u32, tx: u32, queue: u32) -> HopRecord {
+        HopRecord { line_rate: LINE, timestamp, tx, queue }
+    }
+
+    /// An ACK that came while so many bytes were in flight.
+    fn ack(ack: u64, in_flight: u64, hops: &[HopRecord]) -> RateAck<'_> {
+        RateAck { ack, snd_nxt: ack + in_flight, hops, ..RateAck::default() }
+    }
+
+    /// V-8: 40 Mbit/s at T = 13 us are 65 B; W_init is 162.5 kB.
+    #[test]
+    fn constants_of_the_script() {
+        let sender = hpcc(r#"{"name":"hpcc"}"#);
+        assert!((sender.w_ai - 65.0).abs() < 1e-9 && (sender.w_init - 162_500.0).abs() < 1e-6);
+        // R_min of 1 Gbit/s is 1625 B.
+        assert!((sender.w_min - 1_625.0).abs() < 1e-9);
+    }
+
+    /// Spec 22: "HPCC fixed point (U = eta keeps W_c + W_AI)"; the additive stages come first where there are any.
+    #[test]
+    fn the_fixed_point() {
+        for (max_stage, utilisation, commits, want) in [
+            (0, 0.95, 1, 100_000.0 + 65.0),
+            (0, 0.475, 1, 162_500.0),
+            (0, 1.9, 1, 50_000.0 + 65.0),
+            (5, 0.5, 5, 100_000.0 + 5.0 * 65.0),
+            (5, 0.95, 1, 100_000.0 + 65.0),
+        ] {
+            let mut sender = hpcc(&format!(r#"{{"name":"hpcc","max_stage":{max_stage}}}"#));
+            (sender.reference, sender.utilisation) = (100_000.0, utilisation);
+            (0..commits).for_each(|_| sender.compute(true));
+            assert!((sender.window - want).abs() < 1e-6, "U {utilisation}: {}", sender.window);
+        }
+        // The sixth round multiplies.
+        let mut sender = hpcc(r#"{"name":"hpcc","max_stage":5}"#);
+        (sender.reference, sender.utilisation) = (50_000.0, 0.475);
+        (0..6).for_each(|_| sender.compute(true));
+        assert!((sender.window - (2.0 * (50_000.0 + 325.0) + 65.0)).abs() < 1e-6);
+        assert_eq!(sender.inc_stage, 0);
+    }
+
+    /// Spec 11.3 by hand: a hop at 100 Gbit/s that sent 81,250 B in half of T is busy to 1.0, and 40,960 B waiting in both
+    /// records add 0.252; the estimate moves half of the way.
+    #[test]
+    fn utilisation_by_hand() {
+        let mut sender = hpcc(r#"{"name":"hpcc","u0":0.5}"#);
+        // Units of 512 B and 320 B at 100 Gbit/s; the timestamp wraps.
+        sender.on_ack(&ack(1_000, 100_000, &[hop((1 << 24) - 500, 0, 200)]));
+        assert_eq!((sender.utilisation, sender.last_update_seq), (0.5, 101_000));
+        sender.on_ack(&ack(2_000, 100_000, &[hop(6_000, 158, 128)]));
+        let u = 128.0 * 320.0 / 162_500.0 + 158.0 * 512.0 * 8.0 / 6_500.0 / 100.0;
+        assert!((sender.utilisation - (0.25 + u / 2.0)).abs() < 1e-9, "{}", sender.utilisation);
+        // Within the round the window moves, its reference does not.
+        assert_eq!(sender.reference, 162_500.0);
+        let want = 162_500.0 * 0.95 / sender.utilisation + 65.0;
+        assert!((sender.window - want.min(162_500.0)).abs() < 1e-6);
+    }
+
+    /// The busiest hop decides, and a change of the path starts the records anew.
+    #[test]
+    fn the_busiest_hop_decides() {
+        let mut sender = hpcc(r#"{"name":"hpcc"}"#);
+        sender.on_ack(&ack(1, 0, &[hop(0, 0, 0), hop(0, 0, 1_000)]));
+        sender.on_ack(&ack(2, 0, &[hop(13_000, 100, 0), hop(13_000, 317, 1_000)]));
+        let u = 320_000.0 / 162_500.0 + 317.0 * 512.0 / 162_500.0;
+        assert!((sender.utilisation - u).abs() < 1e-9);
+        let window = sender.window;
+        sender.on_ack(&ack(3, 0, &[hop(20_000, 900, 0)]));
+        assert_eq!((sender.window, sender.last.len()), (window, 1));
+    }
+
+    /// Spec 11.2: with reaction 'rtt' ACKs within a round leave the window alone.
+    #[test]
+    fn per_rtt_reaction_waits_for_the_round() {
+        for (reaction, moves) in [("ack", true), ("rtt", false)] {
+            let mut control =
+                made(&format!(r#"{{"name":"hpcc","reaction":"{reaction}"}}"#), &environment(100, 13));
+            let mut feed = |ack, tick, tx| {
+                let hops = [hop(tick, tx, 3_000)];
+                control.on_ack(&RateAck { ack, snd_nxt: 50_000, hops: &hops, ..RateAck::default() });
+                control.rate_bps()
+            };
+            feed(1_000, 0, 0);
+            assert_eq!(feed(2_000, 5_000, 120) < 100e9, moves, "{reaction}");
+            assert!(feed(51_000, 10_000, 240) < 100e9);
+        }
+    }
+
+    proptest! {
+        /// A busier path never gets a larger window.
+        #[test]
+        fn the_window_falls_with_utilisation(reference in 1e3_f64..162_500.0, u in 0.0_f64..3.0, more in 0.0_f64..3.0) {
+            let window = |utilisation| {
+                let mut sender = hpcc(r#"{"name":"hpcc"}"#);
+                (sender.reference, sender.utilisation) = (reference, utilisation);
+                sender.compute(true);
+                sender.window
+            };
+            prop_assert!(window(u + more) <= window(u));
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! TIMELY (spec 8): the rate follows the gradient of the round-trip time.
+//!
+//! Below `t_low` it rises, above `t_high` it falls whatever the gradient says, between them a falling or level round-trip
+//! time raises it and a rising one lowers it in proportion. Equal thresholds make the queue-size mode of spec 8.4.
+
+use p4cc_units::Span;
+
+use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
+use crate::config::{ConfigError, Params};
+use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+
+/// What the registry says about this algorithm.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "timely",
+    kind: Kind::RateControl,
+    summary: "raises or lowers the rate by the gradient of the round-trip time, between two thresholds",
+    parameters: &[
+        ParamInfo {
+            name: "ewma",
+            unit: "ratio",
+            summary: "weight of the newest difference of round-trip times",
+            domain: Domain::Number { default: Some(0.875), min: 0.000_1, max: 1.0 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "beta",
+            unit: "ratio",
+            summary: "weight of a decrease",
+            domain: Domain::Number { default: Some(0.8), min: 0.0, max: 1.0 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "t_low_ns",
+            unit: "ns",
+            summary: "below this round-trip time the rate rises",
+            domain: Domain::Number { default: Some(50e3), min: 0.0, max: 3.6e12 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "t_high_ns",
+            unit: "ns",
+            summary: "above this round-trip time the rate falls; equal to t_low_ns for the queue-size mode",
+            domain: Domain::Number { default: Some(500e3), min: 1.0, max: 3.6e12 },
+            source: "spec 8.2, 8.4",
+        },
+        ParamInfo {
+            name: "min_rtt_ns",
+            unit: "ns",
+            summary: "what makes a gradient of a difference, a constant",
+            domain: Domain::Number { default: Some(20e3), min: 1.0, max: 3.6e12 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "delta_mbps",
+            unit: "Mbit/s",
+            summary: "additive step, for each 10 Gbit/s of line rate",
+            domain: Domain::Number { default: Some(10.0), min: 0.001, max: 1e6 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "hai_factor",
+            unit: "ratio",
+            summary: "hyperactive increase: so many additive steps at once",
+            domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1_000.0 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "hai_trigger",
+            unit: "samples",
+            summary: "increases in a row that start hyperactive increase",
+            domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1e6 },
+            source: "spec 8.2",
+        },
+        ParamInfo {
+            name: "hai_counts",
+            unit: "",
+            summary: "what counts for the trigger: increases by 'gradient' only, or 'every' increase",
+            domain: Domain::Choice { default: "gradient", options: &["gradient", "every"] },
+            source: "spec 8.3, A-41",
+        },
+        ParamInfo {
+            name: "update",
+            unit: "",
+            summary: "on each 'sample', or once per 'window' of data",
+            domain: Domain::Choice { default: "sample", options: &["sample", "window"] },
+            source: "spec 8.1",
+        },
+        ParamInfo {
+            name: "app_limit",
+            unit: "ratio",
+            summary: "no increase while the flow sends no more than this share of its rate",
+            domain: Domain::Number { default: Some(0.8), min: 0.0, max: 1.0 },
+            source: "spec 8.3",
+        },
+        R_MIN,
+        WINDOW,
+    ],
+    switch_needs: SwitchNeed::None,
+    source: "spec 8",
+    make: Make::RateControl(|params, environment| Ok(Box::new(Timely::new(params, environment)?))),
+};
+
+/// Spec 8.2: steps are given for a line rate of 10 Gbit/s and scale with it.
+const STEP_LINE_BPS: f64 = 10e9;
+
+/// State of one TIMELY sender.
+#[derive(Clone, Copy, Debug)]
+struct Timely {
+    rate: BoundedRate,
+    ewma: f64,
+    beta: f64,
+    t_low_ns: f64,
+    t_high_ns: f64,
+    min_rtt_ns: f64,
+    delta_bps: f64,
+    hai_factor: f64,
+    hai_trigger: f64,
+    counts_every_increase: bool,
+    once_per_window: bool,
+    app_limit: f64,
+    prev_rtt_ns: Option<f64>,
+    rtt_diff_ns: f64,
+    /// Increases in a row, of the counted kind.
+    increases: u32,
+    /// With one update per window: the next comes with the first ACK above this byte.
+    window_end: u64,
+}
+
+impl Timely {
+    fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
+        let sender = Self {
+            rate: BoundedRate::new(params, environment)?,
+            ewma: params.number("ewma")?,
+            beta: params.number("beta")?,
+            t_low_ns: params.number("t_low_ns")?,
+            t_high_ns: params.number("t_high_ns")?,
+            min_rtt_ns: params.number("min_rtt_ns")?,
+            delta_bps: params.number("delta_mbps")? * 1e6 * environment.line_bps() / STEP_LINE_BPS,
+            hai_factor: params.number("hai_factor")?,
+            hai_trigger: params.number("hai_trigger")?,
+            counts_every_increase: params.choice("hai_counts")? == "every",
+            once_per_window: params.choice("update")? == "window",
+            app_limit: params.number("app_limit")?,
+            prev_rtt_ns: None,
+            rtt_diff_ns: 0.0,
+            increases: 0,
+            window_end: 0,
+        };
+        if sender.t_low_ns > sender.t_high_ns {
+            let cause = format!("t_low_ns {} is above t_high_ns {}", sender.t_low_ns, sender.t_high_ns);
+            return Err(params.error("t_low_ns", cause, "set t_low_ns <= t_high_ns".to_owned()));
+        }
+        Ok(sender)
+    }
+
+    /// Spec 8.3.
+    fn update(&mut self, rtt: Span, sent_bps: Option<f64>) {
+        let rtt_ns = rtt.as_ps() as f64 / 1_000.0;
+        // "First sample only sets prev_rtt."
+        let Some(prev_rtt_ns) = self.prev_rtt_ns.replace(rtt_ns) else { return };
+        self.rtt_diff_ns = (1.0 - self.ewma) * self.rtt_diff_ns + self.ewma * (rtt_ns - prev_rtt_ns);
+        let gradient = self.rtt_diff_ns / self.min_rtt_ns;
+        if rtt_ns < self.t_low_ns {
+            self.increase(self.counts_every_increase, sent_bps);
+        } else if rtt_ns > self.t_high_ns || self.t_low_ns == self.t_high_ns {
+            // "Uses the raw sample, not the smoothed one."
+            self.decrease(1.0 - self.beta * (1.0 - self.t_high_ns / rtt_ns));
+        } else if gradient <= 0.0 {
+            self.increase(true, sent_bps);
+        } else {
+            self.decrease((1.0 - self.beta * gradient).max(0.0));
+        }
+    }
+
+    fn increase(&mut self, counts: bool, sent_bps: Option<f64>) {
+        self.increases = if counts { self.increases.saturating_add(1) } else { 0 };
+        // "Raise R only if the measured send rate exceeds 80 % of R."
+        if sent_bps.is_some_and(|sent| sent <= self.app_limit * self.rate.bps()) {
+            return;
+        }
+        let is_hyper = counts && f64::from(self.increases) >= self.hai_trigger;
+        let steps = if is_hyper { self.hai_factor } else { 1.0 };
+        self.rate.set(self.rate.bps() + steps * self.delta_bps);
+    }
+
+    fn decrease(&mut self, factor: f64) {
+        self.increases = 0;
+        self.rate.set(self.rate.bps() * factor);
+    }
+}
+
+impl RateControl for Timely {
+    fn on_ack(&mut self, ack: &RateAck<'_>) {
+        let Some(rtt) = ack.rtt else { return };
+        if self.once_per_window {
+            if ack.ack <= self.window_end {
+                return;
+            }
+            self.window_end = ack.snd_nxt;
+        }
+        self.update(rtt, ack.sent_bps);
+    }
+
+    fn rate_bps(&self) -> f64 {
+        self.rate.bps()
+    }
+
+    fn cwnd_bytes(&self) -> Option<f64> {
+        self.rate.cwnd_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tests::{environment, made};
+    use super::*;
+
+    const PAPER: &str = r#"{"name":"timely","r_min_mbps":10}"#;
+
+    fn feed(control: &mut dyn RateControl, rtts_us: &[f64]) -> f64 {
+        for rtt_us in rtts_us {
+            let rtt = Some(Span::from_ps((rtt_us * 1e6) as u64));
+            control.on_ack(&RateAck { rtt, ..RateAck::default() });
+        }
+        control.rate_bps()
+    }
+
+    /// A sender at 10 Gbit/s brought down to 5 by one sample at the high threshold's double.
+    fn slowed(json: &str) -> Box<dyn RateControl> {
+        let mut control = made(json, &environment(10, 20));
+        // 1 - 0.8 (1 - 500/800) = 0.7, then 1 - 0.8 (1 - 500/777.77…) = 0.714…: half the line rate.
+        let rate = feed(&mut *control, &[100.0, 800.0, 500.0 / (1.0 - 0.285_714_285_714 / 0.8)]);
+        assert!((rate - 5e9).abs() < 1e4, "{rate}");
+        control
+    }
+
+    /// Spec 8.3, the four branches by hand at 10 Gbit/s.
+    #[test]
+    fn the_four_branches() {
+        // Below t_low: one step of 10 Mbit/s.
+        assert!((feed(&mut *slowed(PAPER), &[40.0]) - 5.01e9).abs() < 1e4);
+        // Above t_high: 1 - 0.8 (1 - 500/1000) = 0.6.
+        assert!((feed(&mut *slowed(PAPER), &[1_000.0]) - 3e9).abs() < 1e4);
+        // Between, falling: one step.
+        assert!((feed(&mut *slowed(PAPER), &[400.0]) - 5.01e9).abs() < 1e4);
+        // Between, rising: three level samples let the smoothed difference decay, then 2 us more: the gradient is about
+        // 0.875 * 2/20 = 0.0875, the factor 1 - 0.8 * 0.0875 = 0.93.
+        let mut control = slowed(PAPER);
+        let before = feed(&mut *control, &[100.0; 30]);
+        let after = feed(&mut *control, &[102.0]);
+        assert!((after / before - 0.93).abs() < 1e-6, "{}", after / before);
+    }
+
+    /// Spec 8.3 and V-6: the fifth increase in a row is five steps; from 200 Mbit/s to 1.5 Gbit/s at 20 Gbit/s it takes as
+    /// many samples as the model of the spec has.
+    #[test]
+    fn hyperactive_increase_begins_with_the_fifth() {
+        let mut control = slowed(PAPER);
+        let rates: Vec<f64> = (0..7).map(|_| feed(&mut *control, &[100.0]) / 1e6).collect();
+        let steps: Vec<i64> = rates.windows(2).map(|pair| (pair[1] - pair[0]).round() as i64).collect();
+        assert_eq!(steps, [10, 10, 10, 50, 50, 50]);
+        // A sample below t_low ends the row in the paper's form and continues it in the other.
+        for (counts, want) in [("gradient", 10), ("every", 50)] {
+            let mut control =
+                slowed(&format!(r#"{{"name":"timely","r_min_mbps":10,"hai_counts":"{counts}"}}"#));
+            feed(&mut *control, &[100.0, 100.0, 100.0, 100.0, 40.0]);
+            let before = control.rate_bps();
+            let step = (feed(&mut *control, &[39.0]) - before) / 1e6;
+            assert_eq!(step.round() as i64, want, "{counts}");
+        }
+    }
+
+    /// Spec 8.3, S4: a flow that sends no more than 80 % of its rate does not raise it.
+    #[test]
+    fn an_application_limited_flow_does_not_rise() {
+        for (share, rises) in [(0.79, false), (0.8, false), (0.81, true)] {
+            let mut control = slowed(PAPER);
+            let before = control.rate_bps();
+            let sent_bps = Some(before * share);
+            control.on_ack(&RateAck { rtt: Some(Span::from_us(40)), sent_bps, ..RateAck::default() });
+            assert_eq!(control.rate_bps() > before, rises, "{share}");
+        }
+    }
+
+    /// Spec 8.4: queue-size mode knows no gradient.
+    #[test]
+    fn equal_thresholds_make_the_queue_size_mode() {
+        let json = r#"{"name":"timely","r_min_mbps":10,"t_low_ns":500000,"t_high_ns":500000}"#;
+        let mut control = slowed(json);
+        let before = control.rate_bps();
+        assert_eq!(feed(&mut *control, &[500.0]), before);
+        assert!(feed(&mut *control, &[499.0]) > before);
+    }
+
+    /// Spec 8.1 (HS): with one update per window, ACKs within it change nothing.
+    #[test]
+    fn once_per_window() {
+        let mut control = made(r#"{"name":"timely","update":"window"}"#, &environment(10, 20));
+        let mut rate = |ack, rtt_us| {
+            let rtt = Some(Span::from_us(rtt_us));
+            control.on_ack(&RateAck { ack, snd_nxt: ack + 10_000, rtt, ..RateAck::default() });
+            control.rate_bps()
+        };
+        assert_eq!((rate(1, 100), rate(5_000, 1_000)), (10e9, 10e9));
+        assert!(rate(10_002, 1_000) < 10e9);
+    }
+
+    /// Spec 8.4: `W = W_max R/R_max`.
+    #[test]
+    fn the_window_follows_the_rate() {
+        let mut control = made(r#"{"name":"timely","window":"vwin"}"#, &environment(100, 13));
+        assert_eq!(control.cwnd_bytes(), Some(162_500.0));
+        feed(&mut *control, &[100.0, 1_000.0]);
+        assert!((control.cwnd_bytes().expect("a window") - 0.6 * 162_500.0).abs() < 1e-6);
+        assert_eq!(made(PAPER, &environment(10, 20)).cwnd_bytes(), None);
+    }
+
+    proptest! {
+        /// A longer round-trip time never leads to a higher rate.
+        #[test]
+        fn the_rate_falls_with_the_sample(rtt_us in 1.0_f64..2_000.0, longer in 0.0_f64..500.0) {
+            let after = |rtt_us| feed(&mut *slowed(PAPER), &[100.0, 100.0, rtt_us]);
+            prop_assume!(rtt_us >= 50.0 && (rtt_us + longer <= 500.0 || rtt_us > 500.0));
+            prop_assert!(after(rtt_us + longer) <= after(rtt_us));
+        }
+    }
+}
