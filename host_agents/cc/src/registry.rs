@@ -92,12 +92,15 @@ pub struct ParamInfo {
     pub source: &'static str,
 }
 
+/// Makes an algorithm of the rate family, which must know the network.
+pub(crate) type MakeRate = fn(&Params<'_>, &RateEnvironment) -> Result<Box<dyn RateControl>, ConfigError>;
+
 /// Makes an algorithm from checked parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Make {
     SlowStart(fn(&Params<'_>) -> Result<Box<dyn SlowStart>, ConfigError>),
     CongestionAvoidance(fn(&Params<'_>) -> Result<Box<dyn CongestionAvoidance>, ConfigError>),
-    RateControl(fn(&Params<'_>, &RateEnvironment) -> Result<Box<dyn RateControl>, ConfigError>),
+    RateControl(MakeRate),
 }
 
 /// One algorithm.

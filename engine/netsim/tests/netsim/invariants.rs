@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use p4cc_cc::registry;
 use p4cc_netsim::{Column, Network, RunError, Summary, run_many};
 use p4cc_units::Time;
 
@@ -112,6 +113,36 @@ fn losses_on_a_link_are_counted_and_repaired() {
     let summary = network.summary();
     assert!(summary.link_losses > 0 && summary.flows_completed == 2, "{summary:?}");
     assert!(network.packet_balance().is_even());
+}
+
+/// SACK blocks and delayed ACKs cross the P4 program like anything else, and every sender of the registry repairs its
+/// losses with them.
+#[test]
+fn every_sender_repairs_losses() {
+    let senders = registry().iter().enumerate().map(|(i, row)| {
+        let k = if row.name == "gst" { r#","k":8"# } else { "" };
+        // Classic ECN wants CE, which the profile `gst` has not.
+        let profile = if row.name == "reno_ecn" { "sce" } else { "gst" };
+        let recovery = ["sack", "newreno", "reno"][i % 3];
+        format!(
+            r#"{{"rto_min_ns":1000000,"rto_init_ns":1000000,"recovery":"{recovery}","limited_transmit":true,
+                "ack_every":2,"ack_delay_ns":400000,"ecn_profile":"{profile}",
+                "cc":{{"{}":{{"name":"{}"{k}}}}}}}"#,
+            row.kind.key(),
+            row.name
+        )
+    });
+    for algorithm in senders {
+        let scenario = || Incast { size_bytes: 200_000, algorithm: &algorithm, ..scenario(4, 8, 20) };
+        let mut spec = (*incast(&scenario()).spec()).clone();
+        // Data and ACKs alike.
+        spec.links.iter_mut().for_each(|link| link.loss = 0.02);
+        let base = incast(&scenario()).with_spec(spec).expect("the same nodes");
+        let (summary, text) = run(&base, 7);
+        assert!(summary.link_losses > 0 && summary.flows_completed == 4, "{algorithm}: {summary:?}");
+        assert_eq!(summary.host_refusals, 0, "{algorithm}");
+        assert_eq!(run(&base, 7).1, text, "{algorithm}");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::config::{ConfigError, Params};
 use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
 
 const fn timer(name: &'static str, summary: &'static str, default: f64) -> ParamInfo {
-    let domain = Domain::Number { default: Some(default), min: 1.0, max: 3.6e12 };
+    let domain = Domain::Number { default: Some(default), min: 100.0, max: 3.6e12 };
     ParamInfo { name, unit: "ns", summary, domain, source: "spec 10.3" }
 }
 
@@ -114,7 +114,7 @@ struct Dcqcn {
 impl Dcqcn {
     fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
         let rate = BoundedRate::new(params, environment)?;
-        // Parameters are at least 1 ns and far below 2^64.
+        // The registry's range lies far below 2^64.
         let interval = |name| params.number(name).map(|ns| Span::from_ns(ns as u64));
         let step_bps = |name| params.number(name).map(|mbps| mbps * 1e6 * rate.line_bps() / STEP_LINE_BPS);
         Ok(Self {
@@ -206,7 +206,8 @@ impl RateControl for Dcqcn {
     }
 
     fn on_timer(&mut self, now: Time) {
-        // Intervals are at least a nanosecond, so this ends; a caller that keeps to `next_timer` fires once.
+        // Intervals are at least 100 ns, so a late call makes up for its lateness in bounded time; a caller that keeps to
+        // `next_timer` fires what is due at that instant only.
         while let Some(at) = self.timers.next().filter(|at| *at <= now) {
             self.fire(at);
         }
