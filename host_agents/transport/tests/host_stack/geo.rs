@@ -16,7 +16,7 @@ fn reached_ms(slow_start: &str, iw: u32, rtt_ms: u64) -> (u64, u64) {
     );
     let half = Span::from_us(rtt_ms * 500);
     let arrive = Fate::Arrive(half, Mark::None);
-    let mut pair = Pair::new(&config(&json), 1_500 * MSS, |_, _, _| arrive).with_ack_fate(move |_| arrive);
+    let mut pair = Pair::new(&config(&json), 6_000 * MSS, |_, _, _| arrive).with_ack_fate(move |_| arrive);
     let (mut at_half, mut at_threshold) = (None, None);
     assert!(pair.run(100_000, |pair| {
         let state = pair.sender.snapshot();
@@ -65,7 +65,7 @@ proptest! {
 
     /// Spec 7.1: of two flows the one with the longer round trip needs no more rounds in the slow part.
     #[test]
-    fn a_longer_round_trip_needs_fewer_rounds(short_ms in 20_u64..560, more_ms in 0_u64..300) {
+    fn a_longer_round_trip_needs_fewer_rounds(short_ms in 30_u64..560, more_ms in 0_u64..300) {
         let long_ms = (short_ms + more_ms).min(560);
         let rounds = |rtt_ms: u64| {
             let (half, threshold) = reached_ms(r#"{"name":"rfb_ss"}"#, 2, rtt_ms);
