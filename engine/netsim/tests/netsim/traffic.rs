@@ -270,6 +270,9 @@ proptest! {
     }
 }
 
+/// A change that makes a description wrong.
+type Change<'a> = &'a dyn Fn(&mut NetworkSpec);
+
 #[test]
 fn what_is_wrong_with_a_model_is_said_with_its_path() {
     let message = |change: &dyn Fn(&mut NetworkSpec)| {
@@ -283,7 +286,7 @@ fn what_is_wrong_with_a_model_is_said_with_its_path() {
         let built = Network::build(spec, 1);
         built.map_or_else(|error| error.to_string(), |_| "fine".to_owned())
     };
-    let cases: [(&dyn Fn(&mut NetworkSpec), &str); 14] = [
+    let cases: [(Change<'_>, &str); 14] = [
         (&|_| {}, "fine"),
         (
             &|spec| spec.rounds[0].client = "x".to_owned(),
