@@ -9,6 +9,7 @@ mod core_calls;
 mod entries;
 mod flow;
 mod names;
+mod params;
 mod parsers;
 mod placement;
 mod shadow;
@@ -22,6 +23,7 @@ use p4cc_syntax::{Diagnostic, ast};
 pub(crate) fn syntax(tree: &ast::Program) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     placement::check(tree, &mut found);
+    params::check(tree, &mut found);
     tables::check(tree, &mut found);
     annotations::check(tree, &mut found);
     shadow::check(tree, &mut found);
