@@ -68,6 +68,7 @@ def with_slowdowns(flows: pl.DataFrame, measures: Measures) -> pl.DataFrame:
 
     `slowdown` divides by `ideal_fct_ns` (slowdown B), `slowdown_rate_only` by the payload's time at the slowest link's
     rate (slowdown A); -1 where a flow has no size or is not complete.
+    Slowdown B counts a whole packet on every link and the flow behind it, so an undisturbed flow lies a little below 1.
     """
     ideals: dict[tuple[str, str, int], float] = {}
     rates: dict[tuple[str, str], int] = {}
