@@ -102,7 +102,9 @@ pub struct Effects {
     pub truncate: Option<u32>,
     /// Digest messages.
     pub digests: Vec<DigestMessage>,
-    /// Lines of `log_msg`.
+    /// Whether the text of `log_msg` is wanted; a reset leaves it.
+    pub keep_logs: bool,
+    /// Lines of `log_msg`, if they are wanted.
     pub logs: Vec<String>,
     /// Places of assertions that failed.
     pub assertion_failures: Vec<String>,

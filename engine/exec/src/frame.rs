@@ -80,6 +80,12 @@ impl Frame {
         self.slots[pipeline.code().layout.valid(header) as usize] != 0
     }
 
+    /// Bytes of the headers that `setValid` added since the reset, less those that `setInvalid` took away. As in BMv2,
+    /// neither extraction nor copies of headers count.
+    pub fn length_delta(&self, pipeline: &Pipeline) -> i64 {
+        self.slots[pipeline.code().layout.length_delta as usize] as i64
+    }
+
     /// Makes a header valid or invalid; its union, if any, is the caller's care.
     pub fn set_valid(&mut self, pipeline: &Pipeline, header: HeaderId, valid: bool) {
         self.slots[pipeline.code().layout.valid(header) as usize] = u64::from(valid);

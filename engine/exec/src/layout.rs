@@ -48,6 +48,8 @@ pub(crate) struct Layout {
     header_words: Vec<u32>,
     stacks: Vec<u32>,
     direct_colors: Vec<u32>,
+    /// Word that sums the bytes of headers made valid, less those made invalid.
+    pub length_delta: u32,
     /// Words zeroed per packet.
     pub zeroed: u32,
     /// Temporaries for narrowed operands.
@@ -97,6 +99,7 @@ impl Layout {
             .map(|(known, var)| known.unwrap_or_else(|| place(take(width_words(var.ty)), var.ty)))
             .collect();
         let direct_colors = program.meters.iter().map(|_| take(1)).collect();
+        let length_delta = take(1);
         let zeroed = next;
         let arg_words = program.actions.iter().map(|action| {
             action.params.iter().map(|param| width_words(program.vars[param.var.index()].ty)).sum()
@@ -115,6 +118,7 @@ impl Layout {
             header_words,
             stacks,
             direct_colors,
+            length_delta,
             zeroed,
             temps,
             args,

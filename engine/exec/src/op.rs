@@ -32,10 +32,6 @@ pub(crate) enum Op {
         src: u32,
         words: u32,
     },
-    SetWord {
-        dst: u32,
-        value: u32,
-    },
     Not(u8, Args),
     Neg(u8, Args),
     Add(u8, Args),
@@ -90,6 +86,13 @@ pub(crate) enum Op {
         low: u8,
         dst: u32,
         src: u32,
+    },
+    /// Makes a header that is invalid valid, its fields zero.
+    SetValid {
+        header: u32,
+    },
+    SetInvalid {
+        header: u32,
     },
     /// Wider than a word, or on stacks: see [`SlowOp`].
     Slow(u32),
@@ -205,6 +208,7 @@ pub(crate) enum SlowOp {
         index: u32,
         elements: Box<[u32]>,
     },
+    /// The elements are headers, not words.
     StackSetValid {
         index: u32,
         valid: bool,
@@ -289,6 +293,10 @@ pub(crate) struct ChecksumOp {
 pub(crate) struct Data {
     /// Fields in order.
     pub fields: Box<[Place]>,
+    /// For each field, the validity word of its header, or [`NO_SLOT`].
+    pub owners: Box<[u32]>,
+    /// The validity words among them, each once: where one is zero the fields of its header are left out (BMv2).
+    pub guards: Box<[u32]>,
     /// How to pack them, unless one is a varbit.
     pub plan: Option<BitPlan>,
     /// For the Internet checksum: words and the shift that puts each on its 16-bit column.
@@ -326,6 +334,8 @@ pub(crate) enum SlowKeyset {
 #[derive(Debug)]
 pub(crate) struct HeaderPlan {
     pub valid: u32,
+    /// Words, validity included.
+    pub words: u32,
     /// Validity words of the other members of its union.
     pub rivals: Box<[u32]>,
     /// All fields when none is a varbit, else those before the varbit.

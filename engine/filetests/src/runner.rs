@@ -64,6 +64,7 @@ struct Bench {
     switch: Switch,
     outputs: VecDeque<(u32, Vec<u8>)>,
     digests: VecDeque<DigestMessage>,
+    logs: VecDeque<String>,
 }
 
 type Outcome<T> = Result<T, String>;
@@ -89,7 +90,9 @@ impl Bench {
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
         switch.set_pipeline(Arc::new(pipeline));
-        Ok(Self { program, switch, outputs: VecDeque::new(), digests: VecDeque::new() })
+        switch.set_logging(true);
+        let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+        Ok(Self { program, switch, outputs, digests, logs })
     }
 
     fn state(&mut self) -> Outcome<&mut State> {
@@ -119,6 +122,10 @@ impl Bench {
                 same(&format!("{name}[{index}]"), read.packets, *packets)
             }
             Command::ExpectDigest { name, values } => self.expect_digest(name, values),
+            Command::ExpectLog(text) => {
+                self.logs.extend(self.switch.take_logs().into_iter().map(|line| line.text));
+                same("log line", self.logs.pop_front().as_ref(), Some(text))
+            }
             _ => {
                 self.settled()?;
                 self.act(command)
@@ -132,11 +139,11 @@ impl Bench {
             Command::Add { table, keys, runs, priority } => self.add(table, keys, runs, *priority),
             Command::Default { table, action } => {
                 let id = self.table(table)?;
-                let call = self.action(action)?;
+                let call = self.action(Some(id), action)?;
                 self.state()?.set_default_action(id, call).map_err(|error| error.to_string())
             }
             Command::Member { profile, id, action } => {
-                let action = self.action(action)?;
+                let action = self.action(None, action)?;
                 let profile = self.profile(profile)?;
                 let member = Member { id: *id, action };
                 self.state()?.member_insert(profile, member).map_err(|error| error.to_string())
@@ -228,7 +235,7 @@ impl Bench {
             .map(|(key, (kind, width))| match_value(key, *kind, *width))
             .collect::<Outcome<Vec<MatchValue>>>()?;
         let action = match runs {
-            Runs::Action(action) => EntryAction::Direct(self.action(action)?),
+            Runs::Action(action) => EntryAction::Direct(self.action(Some(id), action)?),
             Runs::Member(id) => EntryAction::Member(*id),
             Runs::Group(id) => EntryAction::Group(*id),
         };
@@ -255,8 +262,16 @@ impl Bench {
         self.state()?.value_set_write(ValueSetId::from_index(at), members).map_err(|error| error.to_string())
     }
 
-    fn action(&self, action: &Action) -> Outcome<ActionCall> {
-        let at = find(&self.program.actions, &action.name, |action| &action.cp.name)?;
+    /// An action by name: of those that a table lists, since several may share a name, or of all.
+    fn action(&self, table: Option<TableId>, action: &Action) -> Outcome<ActionCall> {
+        let listed = table.and_then(|table| {
+            let mut listed = self.program.tables[table.index()].actions.iter().map(|listed| listed.action);
+            listed.find(|listed| self.program.actions[listed.index()].cp.name == action.name)
+        });
+        let at = match listed {
+            Some(listed) => listed.index(),
+            None => find(&self.program.actions, &action.name, |action| &action.cp.name)?,
+        };
         let params = &self.program.actions[at].params;
         same("number of arguments", action.args.len(), params.len())?;
         let width = |var: p4cc_ir::VarId| self.program.vars[var.index()].ty.width();

@@ -13,6 +13,7 @@
 //! // expect_register NAME INDEX VALUE
 //! // expect_counter NAME INDEX PACKETS
 //! // expect_digest NAME VALUE...
+//! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
 //! // set NAME VALUE...          values of a value set with one key
@@ -71,6 +72,7 @@ pub enum Command {
     ExpectRegister { name: String, index: u32, value: u128 },
     ExpectCounter { name: String, index: u32, packets: u64 },
     ExpectDigest { name: String, values: Vec<u128> },
+    ExpectLog(String),
     Multicast { group: u32, ports: Vec<u32> },
     Session { id: u32, port: u32 },
     Set { name: String, values: Vec<u128> },
@@ -131,6 +133,7 @@ fn command(line: &str) -> Result<Option<Command>, String> {
             let values = values.iter().map(|value| number(value)).collect::<Result<_, _>>()?;
             Command::ExpectDigest { name: (*name).to_owned(), values }
         }
+        ("expect_log", _) => Command::ExpectLog(rest.to_owned()),
         ("multicast", [group, ports @ ..]) => Command::Multicast {
             group: small(group)?,
             ports: ports.iter().map(|port| small(port)).collect::<Result<_, _>>()?,

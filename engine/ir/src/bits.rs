@@ -47,6 +47,34 @@ impl Bits {
         bits
     }
 
+    /// `self[lo + width - 1 : lo]`; bits past the end are zero.
+    pub fn slice(&self, lo: u32, width: u32) -> Self {
+        let (first, shift) = ((lo / 64) as usize, lo % 64);
+        let word = |at: usize| self.words().get(at).copied().unwrap_or(0);
+        let words: Vec<u64> = (0..words_for(width))
+            .map(|at| {
+                let high = if shift == 0 { 0 } else { word(first + at + 1) << (64 - shift) };
+                word(first + at) >> shift | high
+            })
+            .collect();
+        Self::from_words(width, &words)
+    }
+
+    /// `self ++ low`
+    pub fn concat(&self, low: &Self) -> Self {
+        let (first, shift) = ((low.width() / 64) as usize, low.width() % 64);
+        let width = self.width() + low.width();
+        let mut words = low.words().to_vec();
+        words.resize(words_for(width) + 1, 0);
+        for (at, &word) in self.words().iter().enumerate() {
+            words[first + at] |= word << shift;
+            if shift != 0 {
+                words[first + at + 1] |= word >> (64 - shift);
+            }
+        }
+        Self::from_words(width, &words)
+    }
+
     /// Big-endian bytes, `ceil(width / 8)` of them.
     pub fn to_be_bytes(&self) -> Vec<u8> {
         let len = self.width.div_ceil(8) as usize;
@@ -121,5 +149,17 @@ mod tests {
         let wide = Bits::from_be_bytes(136, &[7; 17]);
         assert_eq!(wide.to_be_bytes(), [7; 17]);
         assert_eq!(wide.to_u128(), None);
+    }
+
+    #[test]
+    fn slices_and_concatenations_undo_each_other() {
+        for (high, low) in [(8, 8), (64, 64), (70, 3), (3, 70), (128, 65)] {
+            let a = Bits::from_words(high, &[0x0123_4567_89ab_cdef, 0xfedc_ba98_7654_3210]);
+            let b = Bits::from_words(low, &[0x1122_3344_5566_7788, 0x99aa_bbcc_ddee_ff00]);
+            let joined = a.concat(&b);
+            assert_eq!(joined.width(), high + low);
+            assert_eq!(joined.slice(low, high), a);
+            assert_eq!(joined.slice(0, low), b);
+        }
     }
 }

@@ -115,7 +115,7 @@ pub enum Inst {
     /// `dst[lo + width(src) - 1 : lo] = src`
     SetSlice { dst: VarId, lo: u32, src: Operand },
 
-    /// Makes the header valid. In a union, makes the other members invalid.
+    /// Makes the header valid, with fields of zero if it was not. In a union, makes the other members invalid.
     SetValid { header: HeaderId },
     /// Makes the header invalid.
     SetInvalid { header: HeaderId },

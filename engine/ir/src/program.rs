@@ -308,6 +308,15 @@ pub struct Meter {
     pub size: Option<u32>,
 }
 
+/// A struct or tuple as the control plane sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Composite {
+    /// Name of the struct type; empty for a tuple.
+    pub name: String,
+    /// Fields in order, the first in the highest bits where they are packed; those of a tuple have no names.
+    pub fields: Vec<HeaderField>,
+}
+
 /// A register array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Register {
@@ -315,6 +324,8 @@ pub struct Register {
     pub cp: ControlPlaneName,
     /// Type of a cell.
     pub ty: VarType,
+    /// What a cell packs, if it is no scalar.
+    pub composite: Option<Composite>,
     /// Number of cells.
     pub size: u32,
 }
@@ -337,8 +348,10 @@ pub struct Profile {
 pub struct Digest {
     /// For the control plane; `name` is that of the struct type.
     pub cp: ControlPlaneName,
-    /// Fields in order.
+    /// Fields in order; those of a tuple have no names.
     pub fields: Vec<HeaderField>,
+    /// The message is a tuple, not a struct.
+    pub is_tuple: bool,
 }
 
 /// A parser value set.

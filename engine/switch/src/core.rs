@@ -15,6 +15,9 @@ use crate::tm::TrafficManager;
 /// Most packet-ins, and most digest messages, that wait for the controller.
 pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
 
+/// Most lines of `log_msg` that wait for whoever traces.
+pub const MAX_LOG_LINES: usize = 1_024;
+
 /// v1model's `instance_type`, with BMv2's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -34,18 +37,29 @@ pub(crate) struct Queued {
     /// packets wait without memory of their own.
     pub packet: Packet,
     pub enqueued_at: Time,
-    /// Length as it came in, v1model's `packet_length`.
+    /// Length as it came in: what counters count.
     pub length: u32,
     /// Length that it is cut to when it leaves.
     pub truncate: u32,
     /// Bytes of the live part at the head of `packet`.
     pub saved_bytes: u32,
     pub rid: u16,
+    /// What `setValid` and `setInvalid` added to v1model's `packet_length`.
+    pub length_delta: i16,
     /// Port that it came in on, for what has to be counted against it.
     pub ingress_port: u16,
     pub instance: Instance,
     /// Resubmissions, recirculations and clones that led to it.
     pub passes: u8,
+}
+
+/// A line of `log_msg`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// When the program wrote it.
+    pub at: Time,
+    /// The text, values filled in.
+    pub text: String,
 }
 
 /// Everything of a switch but the program.
@@ -60,6 +74,7 @@ pub(crate) struct Core {
     pub counters: SwitchCounters,
     pub packet_ins: VecDeque<Packet>,
     pub digests: VecDeque<DigestMessage>,
+    pub logs: VecDeque<LogLine>,
 }
 
 impl Core {
@@ -72,6 +87,7 @@ impl Core {
             counters: SwitchCounters::default(),
             packet_ins: VecDeque::new(),
             digests: VecDeque::new(),
+            logs: VecDeque::new(),
             config,
         }
     }
@@ -115,6 +131,16 @@ impl Core {
         let frame_bytes = queued.length.min(queued.truncate);
         if let Err(cause) = self.tm.enqueue(index, priority, frame_bytes, queued) {
             self.counters.drops.add(cause);
+        }
+    }
+
+    /// Keeps the lines that a run wrote; the oldest yield when there are too many.
+    pub fn keep_logs(&mut self, now: Time, lines: &mut Vec<String>) {
+        for text in lines.drain(..) {
+            if self.logs.len() == MAX_LOG_LINES {
+                self.logs.pop_front();
+            }
+            self.logs.push_back(LogLine { at: now, text });
         }
     }
 

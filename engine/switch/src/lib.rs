@@ -26,7 +26,7 @@ pub mod random;
 mod switch;
 pub mod tm;
 
-pub use self::core::MAX_CONTROLLER_QUEUE;
+pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use config::{ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
 pub use counters::{DropCause, Drops, PortCounters, QueueCounters, SwitchCounters};
 pub use packet::{MAX_PACKET_BYTES, Packet};

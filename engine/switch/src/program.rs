@@ -78,12 +78,23 @@ impl Program {
         self.ingress(core, now, arrival);
     }
 
+    /// Whether the text of `log_msg` is kept.
+    pub fn set_logging(&mut self, on: bool) {
+        self.effects.keep_logs = on;
+    }
+
     fn set(&mut self, var: VarId, value: u64) {
         self.frame.set(&self.pipeline, var, value);
     }
 
     fn get(&self, var: VarId) -> u64 {
         self.frame.get(&self.pipeline, var)
+    }
+
+    /// What the headers that the program added and removed so far add to the packet's length as egress sees it.
+    fn length_delta(&self, before: i16) -> i16 {
+        let delta = self.frame.length_delta(&self.pipeline).saturating_add(before.into());
+        delta.clamp(i16::MIN.into(), i16::MAX.into()) as i16
     }
 
     /// Takes a packet through ingress into queues, resubmissions included. The frame holds nothing but the metadata
@@ -95,6 +106,7 @@ impl Program {
                 self.clone_to_egress(core, now, &arrival, request);
             }
             core.keep_digests(&mut self.effects.digests);
+            core.keep_logs(now, &mut self.effects.logs);
             core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
             let Some(list) = self.effects.resubmit else {
                 self.forward(core, now, arrival, &verdict);
@@ -198,6 +210,7 @@ impl Program {
             saved_bytes: self.front.len() as u32,
             truncate: verdict.truncate,
             rid: 0,
+            length_delta: self.length_delta(0),
             ingress_port: arrival.ingress_port as u16,
             instance,
             passes: arrival.passes,
@@ -250,6 +263,7 @@ impl Program {
             length: arrival.packet.len(),
             truncate,
             rid: 0,
+            length_delta: 0,
             ingress_port: arrival.ingress_port as u16,
             instance: Instance::IngressClone,
             passes: arrival.passes + 1,
@@ -279,6 +293,7 @@ impl Program {
             self.clone_from_egress(core, now, &queued, request);
         }
         core.keep_digests(&mut self.effects.digests);
+        core.keep_logs(now, &mut self.effects.logs);
         core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
         if self.get(self.v1.metadata.egress_spec) as u32 == core.config.drop_port {
             core.drop_from(port, priority, DropCause::Egress);
@@ -323,7 +338,7 @@ impl Program {
             not_drop,
             u64::from(port),
             queued.instance as u64,
-            u64::from(queued.length),
+            u64::from(queued.length.saturating_add_signed(queued.length_delta.into())),
             enqueued,
             u64::from(enq_depth),
             left - enqueued,
@@ -350,6 +365,7 @@ impl Program {
             core.drop_at(u32::from(queued.ingress_port), priority, DropCause::LoopLimit);
             return;
         }
+        let length_delta = self.length_delta(queued.length_delta);
         self.start_spare_or_reset(request.field_list);
         copy_headers(&self.pipeline, &self.frame, &mut self.spare);
         let mut packet = queued.packet.clone();
@@ -361,6 +377,7 @@ impl Program {
             enqueued_at: now,
             truncate,
             rid: 0,
+            length_delta,
             instance: Instance::EgressClone,
             passes: queued.passes + 1,
             ..*queued

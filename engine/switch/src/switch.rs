@@ -6,7 +6,7 @@ use p4cc_exec::{DigestMessage, Pipeline, State};
 use p4cc_units::{Span, Time};
 
 use crate::config::{ConfigError, SwitchConfig};
-use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE};
+use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PortCounters, SwitchCounters};
 use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
@@ -163,6 +163,20 @@ impl Switch {
     /// Takes the digest messages for the controller.
     pub fn take_digests(&mut self) -> Vec<DigestMessage> {
         self.core.digests.drain(..).collect()
+    }
+
+    /// Whether the text of `log_msg` is kept for [`Self::take_logs`]; at the start it is not, since it costs time.
+    /// Without effect before a program is loaded; a new program starts without.
+    pub fn set_logging(&mut self, on: bool) {
+        if let Some(program) = &mut self.program {
+            program.set_logging(on);
+        }
+    }
+
+    /// Takes the lines that `log_msg` wrote, the oldest first; only the newest [`MAX_LOG_LINES`](crate::MAX_LOG_LINES)
+    /// are kept.
+    pub fn take_logs(&mut self) -> Vec<LogLine> {
+        self.core.logs.drain(..).collect()
     }
 
     /// Multicast groups and clone sessions.

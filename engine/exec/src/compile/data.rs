@@ -1,11 +1,11 @@
 //! Field lists of hashes and checksums.
 
-use p4cc_ir::Operand;
+use p4cc_ir::{Operand, VarKind};
 
 use super::Compiler;
 use crate::bitplan::{BitPlan, pieces_of};
 use crate::layout::Place;
-use crate::op::Data;
+use crate::op::{Data, NO_SLOT};
 
 impl Compiler<'_> {
     pub(super) fn operands(&mut self, operands: &[Operand]) -> Box<[Place]> {
@@ -13,15 +13,28 @@ impl Compiler<'_> {
     }
 
     pub(super) fn operand_data(&mut self, operands: &[Operand]) -> Data {
+        let owners: Box<[u32]> = operands.iter().map(|operand| self.owner(operand)).collect();
         let fields = self.operands(operands);
-        Self::data(fields)
+        let mut guards: Vec<u32> = owners.iter().copied().filter(|&owner| owner != NO_SLOT).collect();
+        guards.sort_unstable();
+        guards.dedup();
+        let (plan, columns) = Self::packing(&fields);
+        Data { fields, owners, guards: guards.into(), plan, columns }
     }
 
-    /// The field list with its packing and its Internet-checksum columns.
-    pub(super) fn data(fields: impl Into<Box<[Place]>>) -> Data {
-        let fields = fields.into();
+    /// Validity word of the header that a field belongs to.
+    fn owner(&self, operand: &Operand) -> u32 {
+        let Operand::Var(var) = operand else { return NO_SLOT };
+        match self.program.vars[var.index()].kind {
+            VarKind::Field { header, .. } => self.code.layout.valid(header),
+            VarKind::Metadata | VarKind::Local => NO_SLOT,
+        }
+    }
+
+    /// How a field list is packed, and its Internet-checksum columns.
+    fn packing(fields: &[Place]) -> (Option<BitPlan>, Box<[(u32, u8)]>) {
         if fields.iter().any(|place| place.varbit) {
-            return Data { fields, plan: None, columns: Box::default() };
+            return (None, Box::default());
         }
         let plan = BitPlan::new(fields.iter().copied(), true);
         // 2^16 is 1 modulo 2^16 - 1, so a field adds its value shifted to its column, wherever the 16-bit cuts fall.
@@ -34,6 +47,6 @@ impl Compiler<'_> {
                 (slot, (below % 16) as u8)
             })
             .collect();
-        Data { fields, plan: Some(plan), columns }
+        (Some(plan), columns)
     }
 }

@@ -47,10 +47,7 @@ impl Compiler<'_> {
     fn header_inst(&mut self, inst: &Inst) {
         match inst {
             Inst::SetValid { header } => self.set_valid(*header),
-            Inst::SetInvalid { header } => {
-                let dst = self.code.layout.valid(*header);
-                self.emit(Op::SetWord { dst, value: 0 });
-            }
+            Inst::SetInvalid { header } => self.emit(Op::SetInvalid { header: header.0 }),
             Inst::IsValid { dst, header } => {
                 let (dst, src) = (self.code.layout.var(*dst).slot, self.code.layout.valid(*header));
                 self.emit(Op::Move { dst, src });
@@ -101,7 +98,7 @@ impl Compiler<'_> {
             }
             Inst::StackSetValid { stack, index, valid } => {
                 let index = self.narrow(index);
-                let elements = self.validity_words(*stack);
+                let elements = self.program.stacks[stack.index()].elements.iter().map(|id| id.0).collect();
                 self.emit_slow(SlowOp::StackSetValid { index, valid: *valid, elements });
             }
             Inst::StackPush { stack, count } => self.shift(*stack, *count, true),
@@ -182,8 +179,7 @@ impl Compiler<'_> {
     }
 
     fn set_valid(&mut self, header: HeaderId) {
-        let dst = self.code.layout.valid(header);
-        self.emit(Op::SetWord { dst, value: 1 });
+        self.emit(Op::SetValid { header: header.0 });
         if self.program.headers[header.index()].union.is_some() {
             self.emit_slow(SlowOp::ClearRivals { header: header.0 });
         }

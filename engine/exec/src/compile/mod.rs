@@ -8,7 +8,7 @@ mod externs;
 mod inst;
 mod terminator;
 
-use p4cc_ir::{Architecture, Func, FuncId, MatchKind, Program, Table};
+use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table};
 
 use crate::bitplan::BitPlan;
 use crate::layout::{Layout, Place};
@@ -61,6 +61,7 @@ impl Compiler<'_> {
     fn headers(&mut self) {
         for (index, header) in self.program.headers.iter().enumerate() {
             let layout = &self.code.layout;
+            let id = HeaderId::from_index(index);
             let places: Vec<Place> = header.fields.iter().map(|&var| layout.var(var)).collect();
             let varbit = places.iter().position(|place| place.varbit);
             let fixed = &places[..varbit.unwrap_or(places.len())];
@@ -69,7 +70,8 @@ impl Compiler<'_> {
             let rivals = members.unwrap_or_default().iter();
             let rivals = rivals.filter(|member| member.index() != index).map(|&member| layout.valid(member));
             self.code.headers.push(HeaderPlan {
-                valid: layout.valid(p4cc_ir::HeaderId::from_index(index)),
+                valid: layout.valid(id),
+                words: layout.header_words(id),
                 rivals: rivals.collect(),
                 plan: BitPlan::new(fixed.iter().copied(), false),
                 tail,
@@ -130,19 +132,16 @@ impl Compiler<'_> {
             (0..key.words()).map(move |word| (key.slot + word, first + word, shift))
         });
         let parts: Box<[(u32, u32, u8)]> = parts.collect();
-        let selected: Vec<Place> = table
-            .keys
-            .iter()
-            .filter(|key| key.kind == MatchKind::Selector)
-            .map(|key| self.code.layout.var(key.var))
-            .collect();
+        let selected = table.keys.iter().filter(|key| key.kind == MatchKind::Selector);
+        let selected: Vec<Operand> = selected.map(|key| Operand::Var(key.var)).collect();
+        let selected = self.operand_data(&selected);
         TablePlan {
             parts,
             words: shape.words,
             selector: table
                 .profile
                 .and_then(|profile| self.program.profiles[profile.index()].selector)
-                .map(|(algorithm, _)| (algorithm, Self::data(selected))),
+                .map(|(algorithm, _)| (algorithm, selected)),
             color: table.meter.map(|meter| self.code.layout.direct_color(meter)),
         }
     }

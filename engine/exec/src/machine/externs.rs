@@ -7,7 +7,7 @@ use crate::bitplan::{BitWriter, pieces_of};
 use crate::checksum;
 use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
 use crate::layout::Place;
-use crate::op::{ChecksumOp, Data, ExternOp};
+use crate::op::{ChecksumOp, Data, ExternOp, NO_SLOT};
 use crate::wide::Wide;
 
 /// The low 32 bits, all ones when they do not hold the value.
@@ -16,15 +16,27 @@ fn low_u32(value: u64) -> u32 {
 }
 
 impl<T: Trace> Run<'_, '_, '_, T> {
-    /// Packs fields into the byte buffer, padded with zero bits at the end.
+    /// Whether all headers that the fields belong to are valid.
+    #[inline]
+    fn is_whole(&self, data: &Data) -> bool {
+        data.guards.iter().all(|&guard| get(self.slots, guard) != 0)
+    }
+
+    /// Packs fields of valid headers into the byte buffer, padded with zero bits at the end.
     fn pack(&mut self, data: &Data) {
+        let whole = self.is_whole(data);
         self.bytes.clear();
         let mut out = BitWriter::new(self.bytes);
-        if let Some(plan) = &data.plan {
+        if let Some(plan) = &data.plan
+            && whole
+        {
             plan.store(self.slots, &mut out);
             return;
         }
-        for &field in &data.fields {
+        for (&field, &owner) in data.fields.iter().zip(&data.owners) {
+            if owner != NO_SLOT && get(self.slots, owner) == 0 {
+                continue;
+            }
             let width = if field.varbit { get(self.slots, field.slot) as u32 } else { field.width };
             let value = Place { slot: field.value(), width, varbit: false };
             for (slot, width) in pieces_of(value) {
@@ -37,7 +49,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     pub(super) fn hash(&mut self, algorithm: HashAlgorithm, data: &Data) -> u64 {
         match algorithm {
             HashAlgorithm::Random => self.env.as_mut().map_or(0, |env| env.random.next_u64()),
-            HashAlgorithm::Csum16 if data.plan.is_some() => u64::from(!checksum::fold(self.column_sum(data))),
+            HashAlgorithm::Csum16 if data.plan.is_some() && self.is_whole(data) => {
+                u64::from(!checksum::fold(self.column_sum(data)))
+            }
             _ => {
                 self.pack(data);
                 let bytes = PacketView::new(self.bytes);
@@ -207,7 +221,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let bytes = word(*bytes);
                 self.effect(|effects| effects.truncate = Some(bytes));
             }
-            ExternOp::LogMsg { format, args } => {
+            ExternOp::LogMsg { format, args }
+                if self.env.as_ref().is_some_and(|env| env.effects.keep_logs) =>
+            {
                 let line = format_log(format, args.iter().map(bits));
                 self.effect(|effects| effects.logs.push(line));
             }

@@ -122,7 +122,6 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             let to = match *op {
                 Op::Move { dst, src } => next!(s[dst as usize] = s[src as usize]),
                 Op::CopyWords { dst, src, words } => next!(copy_words(s, dst, src, words)),
-                Op::SetWord { dst, value } => next!(s[dst as usize] = u64::from(value)),
                 Op::Not(shift, args) => next!(alu(s, args, |a, _| cut(shift, !a))),
                 Op::Add(shift, args) => next!(alu(s, args, |a, b| cut(shift, a.wrapping_add(b)))),
                 Op::Sub(shift, args) => next!(alu(s, args, |a, b| cut(shift, a.wrapping_sub(b)))),
@@ -214,6 +213,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let hole = (u64::MAX >> shift) << low;
                 s[dst as usize] = s[dst as usize] & !hole | s[src as usize] << low;
             }
+            Op::SetValid { header } => self.set_valid(header),
+            Op::SetInvalid { header } => self.set_invalid(header),
             Op::Advance { bits } => return self.advance(get(self.slots, bits)),
             Op::Lookahead { width, dst } => return self.lookahead(width, dst),
             Op::PacketLength { dst, shift } => s[dst as usize] = cut(shift, self.packet.len()),

@@ -104,8 +104,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 self.put_word(*dst, valid);
             }
             SlowOp::StackSetValid { index, valid, elements } => {
-                if let Some(slot) = element(elements, get(self.slots, *index)) {
-                    self.put_word(slot, *valid);
+                match element(elements, get(self.slots, *index)) {
+                    Some(header) if *valid => self.set_valid(header),
+                    Some(header) => self.set_invalid(header),
+                    None => {}
                 }
             }
             SlowOp::StackShift { next, words, elements, count, push } => {
@@ -113,6 +115,35 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             }
             _ => {}
         }
+    }
+
+    /// `setValid()`: a header that was invalid starts with zeros (BMv2).
+    pub(super) fn set_valid(&mut self, header: u32) {
+        let plan = &self.code.headers[header as usize];
+        if get(self.slots, plan.valid) == 0 {
+            self.slots[Self::range(plan.valid, plan.words)].fill(0);
+            self.slots[plan.valid as usize] = 1;
+            self.count_length(header, u64::wrapping_add);
+        }
+    }
+
+    /// `setInvalid()`
+    pub(super) fn set_invalid(&mut self, header: u32) {
+        let valid = self.code.headers[header as usize].valid;
+        if get(self.slots, valid) != 0 {
+            self.count_length(header, u64::wrapping_sub);
+            self.slots[valid as usize] = 0;
+        }
+    }
+
+    /// Adds a header's bytes to the packet's length as egress sees it, or takes them away.
+    fn count_length(&mut self, header: u32, change: impl Fn(u64, u64) -> u64) {
+        let plan = &self.code.headers[header as usize];
+        let tail = plan.tail.as_ref();
+        let tail = tail.map_or(0, |(varbit, rest)| get(self.slots, varbit.slot) + u64::from(rest.bits));
+        let bytes = (u64::from(plan.plan.bits) + tail) / 8;
+        let delta = &mut self.slots[self.code.layout.length_delta as usize];
+        *delta = change(*delta, bytes);
     }
 
     /// `push_front` and `pop_front` (P4-16 8.18): elements move, what comes in is invalid, the next index follows.

@@ -278,7 +278,12 @@ impl ProgramBuilder {
 
     /// A register array.
     pub fn register(&mut self, name: &str, width: u32, size: u32) -> RegisterId {
-        self.program.registers.push(Register { cp: named(name), ty: VarType::Bit(width), size });
+        self.program.registers.push(Register {
+            cp: named(name),
+            ty: VarType::Bit(width),
+            composite: None,
+            size,
+        });
         RegisterId::from_index(self.program.registers.len() - 1)
     }
 

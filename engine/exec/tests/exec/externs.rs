@@ -240,6 +240,7 @@ fn requests_reach_the_architecture_and_are_forgotten() {
     b.program.digests.push(p4cc_ir::Digest {
         cp: Default::default(),
         fields: vec![HeaderField { name: "mac".to_owned(), ty: VarType::Bit(48) }],
+        is_tuple: false,
     });
     let digest = p4cc_ir::DigestId(0);
     let calls = vec![
@@ -261,6 +262,7 @@ fn requests_reach_the_architecture_and_are_forgotten() {
     ];
     b.ingress(calls.into_iter().map(Inst::Extern).collect());
     let mut rig = Rig::new(b.compile());
+    rig.effects.keep_logs = true;
     rig.set(value, 77);
     rig.set(meta.mcast_grp, 4);
     rig.ingress();

@@ -3,10 +3,12 @@
 use super::inline::Passing;
 use super::place::{Binding, Place};
 use super::{Flow, Lowerer};
-use crate::types::hir::{ActId, ActionRef, Expr, LocalId, LocalKind};
-use crate::{Action, ActionId, ActionParam, Inst, Operand, Terminator, VarKind};
+use crate::types::hir::{self, ActId, ActionRef, Expr, LocalId, LocalKind};
+use crate::{
+    Action, ActionId, ActionParam, ControlPlaneName, Inst, Operand, Terminator, VarId, VarKind, VarType,
+};
+use p4cc_syntax::Span;
 use p4cc_syntax::ast::Direction;
-use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     fn is_directional(&self, param: LocalId) -> bool {
@@ -30,11 +32,15 @@ impl Lowerer<'_> {
             operands.push(self.operand_before(arg.as_ref()?, &later)?);
         }
         self.emit(Inst::CallAction { action: made, args: operands });
-        Some(())
+        self.pass_exit_on(&[made], span)
     }
 
     fn inline_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
         let action = self.hir.actions.get(id.index())?;
+        let source = (id, if action.global { 0 } else { self.env.0 });
+        if !self.inlined_actions.iter().any(|(known, _)| *known == source) {
+            self.inlined_actions.push((source, self.action_name(action)));
+        }
         let copies = self.bind_args(&action.params, args, self.env, passing(action.global))?;
         let end = self.func.block("");
         let outer_end = self.flow.end.replace(end);
@@ -50,7 +56,29 @@ impl Lowerer<'_> {
         self.copy_out(copies, span)
     }
 
-    /// The action that a table lists. Directional parameters are bound by an action of its own.
+    /// Actions that were only inlined, because all their arguments come from the program: the control plane sees them
+    /// nevertheless, without parameters (as p4c has it).
+    pub(super) fn declare_inlined(&mut self) -> Option<()> {
+        for (source, cp) in std::mem::take(&mut self.inlined_actions) {
+            if self.action_sources.contains(&source) {
+                continue;
+            }
+            let body = self.function(cp.name.clone(), Flow::default(), &Terminator::Return, |_| Some(()))?;
+            self.out.actions.push(Action { cp, params: Vec::new(), body });
+            self.action_sources.push(source);
+        }
+        Some(())
+    }
+
+    fn action_name(&self, action: &hir::Action) -> ControlPlaneName {
+        match action.global {
+            true => Self::cp_name_in("", &action.name, &action.annotations),
+            false => self.cp_name(&action.name, &action.annotations),
+        }
+    }
+
+    /// The action that a table lists. Directional parameters are bound by an action of its own; several that bind one
+    /// action to different arguments share its name, and are one action to the control plane.
     pub(super) fn listed_action(&mut self, listed: &ActionRef) -> Option<ActionId> {
         let action = self.hir.actions.get(listed.action.index())?;
         if !action.params.iter().any(|param| self.is_directional(*param)) {
@@ -63,7 +91,6 @@ impl Lowerer<'_> {
         if let Some((_, made)) = self.wrappers.iter().find(|(old, _)| Some(old) == key.as_ref()) {
             return Some(*made);
         }
-        self.refuse_second_binding(listed)?;
         let directional: Vec<LocalId> =
             action.params.iter().copied().filter(|param| self.is_directional(*param)).collect();
         let made = self.make_action(listed.action, |this| {
@@ -84,27 +111,6 @@ impl Lowerer<'_> {
         Some(made)
     }
 
-    /// One action bound to different arguments would be two under one name, which the control plane could not tell
-    /// apart.
-    fn refuse_second_binding(&mut self, listed: &ActionRef) -> Option<()> {
-        let action = self.hir.actions.get(listed.action.index())?;
-        let cp = match action.global {
-            true => Self::cp_name_in("", &action.name, &action.annotations),
-            false => self.cp_name(&action.name, &action.annotations),
-        };
-        if !self.out.actions.iter().any(|made| made.cp.name == cp.name) {
-            return Some(());
-        }
-        self.push(
-            Diagnostic::not_supported(
-                listed.span,
-                format!("action `{}` listed with different bound arguments", action.name),
-            )
-            .with_help("declare an action for each table"),
-        );
-        None
-    }
-
     /// An action without directional parameters, made on first use in the current environment.
     pub(super) fn action(&mut self, id: ActId, span: Span) -> Option<ActionId> {
         let action = self.hir.actions.get(id.index())?;
@@ -123,10 +129,7 @@ impl Lowerer<'_> {
 
     fn make_action(&mut self, id: ActId, body: impl FnOnce(&mut Self) -> Option<()>) -> Option<ActionId> {
         let action = self.hir.actions.get(id.index())?;
-        let cp = match action.global {
-            true => Self::cp_name_in("", &action.name, &action.annotations),
-            false => self.cp_name(&action.name, &action.annotations),
-        };
+        let cp = self.action_name(action);
         let mut params = Vec::new();
         for param in action.params.iter().copied() {
             if self.is_directional(param) {
@@ -139,13 +142,47 @@ impl Lowerer<'_> {
             self.bind(param, Binding::Place(place));
             params.push(ActionParam { cp: Self::cp_name_in("", &local.name, &local.annotations), var });
         }
-        let flow = Flow {
-            owed_outside: self.flow.owed_outside || self.flow.pending.iter().any(|copies| !copies.is_empty()),
-            ..Flow::default()
-        };
-        let body = self.function(cp.name.clone(), flow, &Terminator::Return, body)?;
+        let mut exits = false;
+        let flow = Flow { in_action: true, ..Flow::default() };
+        let body = self.function(cp.name.clone(), flow, &Terminator::Return, |this| {
+            let made = body(this);
+            exits = this.flow.exits;
+            made
+        })?;
+        let made = ActionId::from_index(self.out.actions.len());
         self.out.actions.push(Action { cp, params, body });
-        Some(ActionId::from_index(self.out.actions.len() - 1))
+        self.action_sources.push((id, if action.global { 0 } else { self.env.0 }));
+        if exits {
+            self.exiting.insert(made);
+        }
+        Some(made)
+    }
+
+    /// Behind a call or a table: when an action of these ended by `exit`, so does what called it.
+    ///
+    /// An action cannot know which copies its callers owe. It leaves a flag and returns; each caller looks at the flag,
+    /// pays what it owes and leaves in its turn.
+    pub(super) fn pass_exit_on(&mut self, actions: &[ActionId], span: Span) -> Option<()> {
+        if !actions.iter().any(|action| self.exiting.contains(action)) {
+            return Some(());
+        }
+        let flag = self.exit_flag();
+        let (leave, stay) = (self.func.block(""), self.func.block(""));
+        self.func.end(Terminator::Branch { cond: Operand::Var(flag), then: leave, otherwise: stay });
+        self.func.open(leave);
+        self.exit_stmt(span)?;
+        self.func.open(stay);
+        Some(())
+    }
+
+    /// Set while an `exit` in an action is on its way to the control around.
+    pub(super) fn exit_flag(&mut self) -> VarId {
+        if let Some(flag) = self.exit_flag {
+            return flag;
+        }
+        let flag = self.new_var("exit", VarType::Bool, VarKind::Local);
+        self.exit_flag = Some(flag);
+        flag
     }
 
     /// Values of an action's control-plane parameters, known at compile time.

@@ -3,7 +3,7 @@
 use super::env::{EnvId, Object, Owner};
 use super::place::{Binding, Place};
 use super::{Flow, Lowerer};
-use crate::types::hir::{Constructed, Expr, Field, LocalId};
+use crate::types::hir::{ActId, Constructed, Expr, Field, LocalId};
 use crate::types::ty::Ty;
 use crate::{
     Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program, StandardMetadata,
@@ -65,6 +65,7 @@ impl Lowerer<'_> {
             deparser: self.entry(deparser.0, &shared, deparser.1)?,
             metadata,
         };
+        self.declare_inlined()?;
         self.controller_headers()?;
         self.unique_names(main.span)?;
         let package_annotations = main.annotations.texts.clone();
@@ -75,7 +76,7 @@ impl Lowerer<'_> {
     fn unique_names(&mut self, span: Span) -> Option<()> {
         let out = &self.out;
         let others = [
-            ("actions", twice(out.actions.iter().map(|action| &action.cp))),
+            ("actions", self.twice_actions()),
             ("tables", twice(out.tables.iter().map(|table| &table.cp))),
             ("counters", twice(out.counters.iter().map(|counter| &counter.cp))),
             ("meters", twice(out.meters.iter().map(|meter| &meter.cp))),
@@ -92,6 +93,14 @@ impl Lowerer<'_> {
             return None;
         }
         Some(())
+    }
+
+    /// A name that two actions share which do not come of one, bound to different arguments.
+    fn twice_actions(&self) -> Option<String> {
+        let mut seen: BTreeMap<&str, (ActId, usize)> = BTreeMap::new();
+        let named = self.out.actions.iter().map(|action| action.cp.name.as_str()).zip(&self.action_sources);
+        let mut doubled = named.filter(|(name, source)| *seen.entry(*name).or_insert(**source) != **source);
+        doubled.next().map(|(name, _)| name.to_owned())
     }
 
     /// The engine sets core.p4's errors by their positions.

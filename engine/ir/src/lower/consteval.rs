@@ -1,7 +1,8 @@
 //! Compile-time values of typed expressions, constructor parameters filled in.
 
 use super::Lowerer;
-use super::place::Binding;
+use super::place::{Binding, Rvalue};
+use crate::Operand;
 use crate::types::hir::{Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::{self, Value};
@@ -45,6 +46,10 @@ impl Lowerer<'_> {
                 Some(Value::Int(number)) => Some(value::slice(&number, *hi, *lo)),
                 _ => None,
             },
+            ExprKind::Field(..) => self.const_part(expr).and_then(|part| match part {
+                Rvalue::Scalar(Operand::Const(bits)) => Some(self.value_of_bits(&bits, &expr.ty)),
+                _ => None,
+            }),
             ExprKind::Conditional(cond, a, b) => match self.try_const(cond)? {
                 Some(Value::Bool(true)) => self.try_const(a)?,
                 Some(Value::Bool(false)) => self.try_const(b)?,
@@ -52,6 +57,32 @@ impl Lowerer<'_> {
             },
             _ => None,
         })
+    }
+
+    /// A part of a struct that is a constructor parameter.
+    fn const_part(&self, expr: &Expr) -> Option<Rvalue> {
+        match &expr.kind {
+            ExprKind::Local(id) => match self.binding(*id)? {
+                Binding::Value(value) => Some(value.clone()),
+                _ => None,
+            },
+            ExprKind::Field(base, at) => match self.const_part(base)? {
+                Rvalue::Struct(parts) => parts.into_iter().nth(*at),
+                Rvalue::NewHeader(fields) => fields.into_iter().nth(*at).map(Rvalue::Scalar),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The value that bits of a type stand for.
+    fn value_of_bits(&self, bits: &crate::Bits, ty: &Ty) -> Value {
+        match self.hir.underlying(ty) {
+            Ty::Bool => Value::Bool(!bits.is_zero()),
+            Ty::Enum(_) => Value::Enum(bits.low_u64() as u32),
+            Ty::Error => Value::Error(bits.low_u64() as u32),
+            other => Value::Int(value::bits_to_int(bits, matches!(other, Ty::Int(_)))),
+        }
     }
 
     fn const_binary(

@@ -2,15 +2,15 @@
 
 use super::Lowerer;
 use super::place::Binding;
-use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE};
+use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
 use crate::types::hir::{
     ActId, Annotations, Construct, Constructed, ControlId, Expr, InstId, LocalId, ParserId, SetId, TabId,
 };
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
-    ActionId, ControlPlaneName, CountUnit, Counter, CounterId, HashAlgorithm, Meter, MeterId, Profile,
-    ProfileId, Register, RegisterId, TableId, ValueSetId,
+    ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, HashAlgorithm, HeaderField, Meter,
+    MeterId, Profile, ProfileId, Register, RegisterId, TableId, ValueSetId, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -40,6 +40,8 @@ pub enum Object {
     Meter(MeterId),
     /// `direct_meter`
     DirectMeter(MeterId),
+    /// `Checksum16`
+    Checksum16,
     /// `action_profile` or `action_selector`
     Profile(ProfileId),
     /// A parser or control.
@@ -217,10 +219,7 @@ impl Lowerer<'_> {
             ty if self.var_type(ty).is_some() || matches!(ty, Ty::Integer | Ty::String) => {
                 self.const_value(arg).map(Binding::Const)
             }
-            _ => {
-                self.push(Diagnostic::not_supported(arg.span, "structs as constructor arguments"));
-                None
-            }
+            _ => self.rvalue(arg).map(Binding::Value),
         }
     }
 
@@ -245,7 +244,8 @@ impl Lowerer<'_> {
                 };
                 let annotations = Annotations::default();
                 let cp = self.cp_name(name.as_deref().unwrap_or("anonymous"), &annotations);
-                return self.make(construct, cp, &annotations, 1, expr.span);
+                // What takes it may apply it at any number of places.
+                return self.make(construct, cp, &annotations, 2, expr.span);
             }
             _ => None,
         };
@@ -268,12 +268,15 @@ impl Lowerer<'_> {
             "register" => {
                 let size = self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?;
                 let cell = types.first()?;
-                let Some(ty) = self.var_type(cell) else {
-                    let shown = self.hir.show(cell);
-                    self.push(Diagnostic::not_supported(span, format!("registers of type `{shown}`")));
-                    return None;
+                let (ty, composite) = match self.var_type(cell) {
+                    Some(ty) => (ty, None),
+                    None => {
+                        let composite = self.composite(cell, span)?;
+                        let bits = composite.fields.iter().map(|field| field.ty.width()).sum();
+                        (VarType::Bit(bits), Some(composite))
+                    }
                 };
-                self.out.registers.push(Register { cp, ty, size });
+                self.out.registers.push(Register { cp, ty, composite, size });
                 Some(Object::Register(RegisterId::from_index(self.out.registers.len() - 1)))
             }
             "counter" | "direct_counter" => {
@@ -294,12 +297,42 @@ impl Lowerer<'_> {
                 let id = MeterId::from_index(self.out.meters.len() - 1);
                 Some(if direct { Object::DirectMeter(id) } else { Object::Meter(id) })
             }
+            "Checksum16" => Some(Object::Checksum16),
             "action_profile" | "action_selector" => self.make_profile(name, construct, cp, annotations, span),
             _ => {
-                self.push(Diagnostic::not_supported(span, format!("extern `{name}`")));
+                self.push(
+                    Diagnostic::error(span, format!("v1model has no extern `{name}`"))
+                        .with_help("only the externs that v1model.p4 declares can be instantiated"),
+                );
                 None
             }
         }
+    }
+
+    /// What a register's cell or a digest message holds, if it is a struct or tuple of scalars that packs into one
+    /// number.
+    pub(super) fn composite(&mut self, ty: &Ty, span: Span) -> Option<Composite> {
+        let parts: Vec<(String, Ty)> = match ty {
+            Ty::Aggregate(_) if self.hir.is_struct(ty) => {
+                self.hir.fields(ty).iter().map(|field| (field.name.clone(), field.ty.clone())).collect()
+            }
+            Ty::Tuple(items) => items.iter().map(|item| (String::new(), item.clone())).collect(),
+            _ => Vec::new(),
+        };
+        let fields: Option<Vec<HeaderField>> =
+            parts.into_iter().map(|(name, ty)| Some(HeaderField { name, ty: self.var_type(&ty)? })).collect();
+        let fits = |fields: &Vec<HeaderField>| {
+            let bits: u64 = fields.iter().map(|field| u64::from(field.ty.width())).sum();
+            let fixed = fields.iter().all(|field| !matches!(field.ty, VarType::Varbit(_)));
+            fixed && (1..=u64::from(MAX_WIDTH)).contains(&bits)
+        };
+        let name = if matches!(ty, Ty::Tuple(_)) { String::new() } else { self.hir.show(ty) };
+        let made = fields.filter(fits).map(|fields| Composite { name, fields });
+        if made.is_none() {
+            let shown = self.hir.show(ty);
+            self.push(Diagnostic::not_supported(span, format!("registers and digests of type `{shown}`")));
+        }
+        made
     }
 
     fn make_profile(

@@ -9,9 +9,19 @@ use crate::types::hir::{Call, Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
-    BinOp, Bits, CloneKind, Digest, DigestId, ExternCall, HeaderField, Inst, Operand, VarId, VarType,
+    BinOp, Bits, CloneKind, Composite, ControlPlaneName, Digest, DigestId, ExternCall, FieldList,
+    HashAlgorithm, Inst, Operand, RegisterId, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
+
+/// What of its metadata a copy of a packet keeps.
+enum Kept {
+    Nothing,
+    /// A field list by number.
+    List,
+    /// What an argument names.
+    Data,
+}
 
 impl Lowerer<'_> {
     /// A call of an extern function.
@@ -37,8 +47,17 @@ impl Lowerer<'_> {
                 self.update_checksum(call, name.ends_with("payload"))
             }
             "digest" => self.digest(types, call),
-            "clone" => self.clone_packet(call, false),
-            "clone_preserving_field_list" => self.clone_packet(call, true),
+            "clone" => self.clone_packet(call, Kept::Nothing),
+            "clone3" => self.clone_packet(call, Kept::Data),
+            "clone_preserving_field_list" => self.clone_packet(call, Kept::List),
+            "resubmit" => {
+                let field_list = self.data_list(call, 0)?;
+                self.emit_extern(ExternCall::Resubmit { field_list })
+            }
+            "recirculate" => {
+                let field_list = self.data_list(call, 0)?;
+                self.emit_extern(ExternCall::Recirculate { field_list })
+            }
             "resubmit_preserving_field_list" => {
                 let field_list = self.arg(call, 0)?;
                 self.emit_extern(ExternCall::Resubmit { field_list })
@@ -58,7 +77,10 @@ impl Lowerer<'_> {
                 self.emit_extern(ExternCall::Assert { cond, place })
             }
             _ => {
-                self.not_supported(call.span, format!("extern function `{name}`"));
+                self.push(
+                    Diagnostic::error(call.span, format!("v1model has no extern function `{name}`"))
+                        .with_help("only the functions that v1model.p4 declares can be called"),
+                );
                 None
             }
         }
@@ -217,33 +239,57 @@ impl Lowerer<'_> {
 
     fn digest(&mut self, types: &[Ty], call: &Call) -> Option<()> {
         let ty = types.first()?;
-        if !self.hir.is_struct(ty) {
-            self.not_supported(call.span, "digests of anything but a struct");
-            return None;
-        }
         let data = self.data(call, 1)?;
-        let Ty::Aggregate(agg) = ty else { return None };
-        let agg = self.hir.aggregates.get(agg.index())?;
-        let cp = Self::cp_name_in("", &agg.name, &agg.annotations);
-        let mut fields = Vec::with_capacity(agg.fields.len());
-        for field in &agg.fields {
-            let Some(ty) = self.var_type(&field.ty) else {
-                self.not_supported(call.span, "digests with nested structs or headers");
-                return None;
-            };
-            fields.push(HeaderField { name: field.name.clone(), ty });
-        }
-        let digest = match self.out.digests.iter().position(|digest| digest.cp.name == cp.name) {
-            Some(at) => DigestId::from_index(at),
-            None => {
-                self.out.digests.push(Digest { cp, fields });
-                DigestId::from_index(self.out.digests.len() - 1)
+        let Composite { fields, .. } = self.composite(ty, call.span)?;
+        let digest = match ty {
+            Ty::Aggregate(agg) => {
+                let agg = self.hir.aggregates.get(agg.index())?;
+                let cp = Self::cp_name_in("", &agg.name, &agg.annotations);
+                let known = self.out.digests.iter().position(|digest| digest.cp.name == cp.name);
+                known.unwrap_or_else(|| {
+                    self.out.digests.push(Digest { cp, fields, is_tuple: false });
+                    self.out.digests.len() - 1
+                })
+            }
+            _ => {
+                // A message without a type's name is numbered, as p4c does.
+                let number = self.out.digests.iter().filter(|digest| digest.is_tuple).count();
+                let cp = ControlPlaneName { name: format!("digest_{number}"), ..ControlPlaneName::default() };
+                self.out.digests.push(Digest { cp, fields, is_tuple: true });
+                self.out.digests.len() - 1
             }
         };
-        self.emit_extern(ExternCall::Digest { digest, data })
+        self.emit_extern(ExternCall::Digest { digest: DigestId::from_index(digest), data })
     }
 
-    fn clone_packet(&mut self, call: &Call, with_list: bool) -> Option<()> {
+    /// A field list made of the metadata that an argument names, for the calls that came before `@field_list`. What is
+    /// not metadata means nothing to the new packet: its headers are parsed anew.
+    fn data_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
+        /// Numbers from here on are not those of `@field_list`, which are 8 bits wide.
+        const FIRST: u32 = 1 << 8;
+        let fields = self.data(call, at)?;
+        let metadata = |operand: &Operand| match operand {
+            Operand::Var(var) => {
+                let kind = self.out.vars.get(var.index()).map(|var| var.kind);
+                (kind == Some(VarKind::Metadata)).then_some(*var)
+            }
+            Operand::Const(_) => None,
+        };
+        let vars: Vec<VarId> = fields.iter().filter_map(metadata).collect();
+        let known = self.out.field_lists.iter().find(|list| list.index >= FIRST && list.vars == vars);
+        let index = match known {
+            Some(list) => list.index,
+            None => {
+                let last = self.out.field_lists.iter().map(|list| list.index).max().unwrap_or(0);
+                let index = last.saturating_add(1).max(FIRST);
+                self.out.field_lists.push(FieldList { index, vars });
+                index
+            }
+        };
+        Some(Operand::Const(Bits::from_u128(32, index.into())))
+    }
+
+    fn clone_packet(&mut self, call: &Call, kept: Kept) -> Option<()> {
         let kind = self.arg_expr(call, 0)?;
         let kind = match self.enum_member(kind) {
             Some("I2E") => CloneKind::I2E,
@@ -256,8 +302,12 @@ impl Lowerer<'_> {
                 return None;
             }
         };
-        let session = self.arg(call, 1)?;
-        let field_list = if with_list { Some(self.arg(call, 2)?) } else { None };
+        let session = self.arg_before(call, 1)?;
+        let field_list = match kept {
+            Kept::Nothing => None,
+            Kept::List => Some(self.arg(call, 2)?),
+            Kept::Data => Some(self.data_list(call, 2)?),
+        };
         self.emit_extern(ExternCall::Clone { kind, session, field_list })
     }
 
@@ -286,6 +336,10 @@ impl Lowerer<'_> {
                 self.emit_value(value, &arg.ty, arg.span)?;
                 Some(nothing)
             }
+            (Object::Register(register), "read" | "write") if self.is_packed(register) => {
+                self.packed_register(register, name, call)?;
+                Some(nothing)
+            }
             (Object::Register(register), "read") => {
                 let index = self.arg(call, 1)?;
                 self.with_result(call, 0, |dst| ExternCall::RegisterRead { register, dst, index })?;
@@ -296,6 +350,15 @@ impl Lowerer<'_> {
                 let value = self.arg(call, 1)?;
                 self.emit_extern(ExternCall::RegisterWrite { register, index, value })?;
                 Some(nothing)
+            }
+            (Object::Checksum16, "get") => {
+                let data = self.data(call, 0)?;
+                let dst = self.temp(VarType::Bit(16));
+                let number = |value: u128| Operand::Const(Bits::from_u128(32, value));
+                let (base, max) = (number(0), number(1 << 16));
+                let algorithm = HashAlgorithm::Csum16;
+                self.emit_extern(ExternCall::Hash { dst, algorithm, base, data, max })?;
+                Some(Rvalue::Scalar(Operand::Var(dst)))
             }
             (Object::Counter(counter), "count") => {
                 let index = self.arg(call, 0)?;
@@ -319,6 +382,42 @@ impl Lowerer<'_> {
                 self.not_supported(call.span, format!("method `{extern_name}.{name}`"));
                 None
             }
+        }
+    }
+
+    fn is_packed(&self, register: RegisterId) -> bool {
+        self.out.registers.get(register.index()).is_some_and(|register| register.composite.is_some())
+    }
+
+    /// A register whose cells are structs: each is one number, the first field in its highest bits.
+    fn packed_register(&mut self, register: RegisterId, name: &str, call: &Call) -> Option<()> {
+        let ty = self.out.registers.get(register.index())?.ty;
+        if name == "read" {
+            let index = self.arg(call, 1)?;
+            let target = self.arg_expr(call, 0)?;
+            let dst = self.temp(ty);
+            self.emit_extern(ExternCall::RegisterRead { register, dst, index })?;
+            let mut left = ty.width();
+            let value = self.unpack(&target.ty, dst, &mut left, call.span)?;
+            let place = self.target(target)?;
+            return self.assign(place, value, &target.ty, call.span);
+        }
+        let index = self.arg_before(call, 0)?;
+        let mut parts = self.data(call, 1)?.into_iter();
+        let mut whole = parts.next()?;
+        for low in parts {
+            let width = self.operand_width(&whole)? + self.operand_width(&low)?;
+            let dst = self.temp(VarType::Bit(width));
+            self.emit(Inst::Concat { dst, hi: whole, lo: low });
+            whole = Operand::Var(dst);
+        }
+        self.emit_extern(ExternCall::RegisterWrite { register, index, value: whole })
+    }
+
+    fn operand_width(&self, operand: &Operand) -> Option<u32> {
+        match operand {
+            Operand::Var(var) => self.out.vars.get(var.index()).map(|var| var.ty.width()),
+            Operand::Const(bits) => Some(bits.width()),
         }
     }
 

@@ -5,14 +5,15 @@
 //! so theirs are always copied.
 
 use super::Lowerer;
-use super::env::{EnvId, Object};
+use super::env::{EnvId, Object, Owner};
 use super::place::{Binding, CopyOut, Place, Rvalue, Target};
 use crate::types::hir::{Expr, LocalId, LocalKind};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
+use crate::types::value::Value;
 use crate::{HeaderId, Operand, VarId, VarKind};
-use p4cc_syntax::Span;
 use p4cc_syntax::ast::Direction;
+use p4cc_syntax::{Diagnostic, Span};
 use std::collections::BTreeSet;
 
 /// How parameters are bound.
@@ -31,6 +32,7 @@ pub enum Passing {
 /// An argument, evaluated in the caller.
 enum Evaluated {
     Object(Object),
+    Const(Value),
     In(Rvalue, Option<Place>),
     /// `None` is `_`.
     Out(Option<Target>),
@@ -70,6 +72,7 @@ impl Lowerer<'_> {
             let span = args.get(at).and_then(Option::as_ref).map_or(Span::default(), |arg| arg.span);
             match arg {
                 Evaluated::Object(object) => self.bind_in(callee, *param, Binding::Object(object)),
+                Evaluated::Const(value) => self.bind_const(*param, value, callee, first_time, span)?,
                 Evaluated::In(value, place) => {
                     self.bind_input(*param, value, place, &written, callee, (passing, first_time, span))?;
                 }
@@ -97,6 +100,32 @@ impl Lowerer<'_> {
         }
     }
 
+    /// A compile-time argument. What an instance made of one, tables and actions, cannot change with the place that
+    /// applies it.
+    fn bind_const(
+        &mut self,
+        param: LocalId,
+        value: Value,
+        callee: EnvId,
+        first_time: bool,
+        span: Span,
+    ) -> Option<()> {
+        let env = self.envs.get(callee.0)?;
+        let same = matches!(env.locals.get(&param), Some(Binding::Const(old)) if *old == value);
+        if !first_time && !same && env.owner != Owner::None {
+            self.push(
+                Diagnostic::error(
+                    span,
+                    "this instance is applied with two values of a compile-time argument",
+                )
+                .with_help("declare an instance for each value"),
+            );
+            return None;
+        }
+        self.bind_in(callee, param, Binding::Const(value));
+        Some(())
+    }
+
     fn direction(&self, param: LocalId) -> Direction {
         match self.hir.locals.get(param.index()).map(|local| local.kind) {
             Some(LocalKind::Param(direction)) => direction,
@@ -108,6 +137,9 @@ impl Lowerer<'_> {
         let Some(arg) = arg else { return Some(Evaluated::Out(None)) };
         if matches!(arg.ty, Ty::Extern(..) | Ty::Block(_)) {
             return self.object(arg).map(Evaluated::Object);
+        }
+        if arg.ty == Ty::Integer {
+            return self.const_value(arg).map(Evaluated::Const);
         }
         match self.direction(param) {
             Direction::Out | Direction::InOut => self.target(arg).map(|target| Evaluated::Out(Some(target))),

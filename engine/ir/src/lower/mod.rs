@@ -26,14 +26,15 @@ mod target;
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
-    Action, ActionId, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header, HeaderType,
-    HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var, VarId,
+    Action, ActionId, ControlPlaneName, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header,
+    HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var,
+    VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
 use p4cc_syntax::{Diagnostic, Severity, Span};
 use place::{CopyOut, Place};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most calls that are inlined; nested calls multiply.
 const MAX_INLINED: usize = 20_000;
@@ -52,6 +53,10 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         header_types: BTreeMap::new(),
         standard: None,
         wrappers: Vec::new(),
+        action_sources: Vec::new(),
+        inlined_actions: Vec::new(),
+        exiting: BTreeSet::new(),
+        exit_flag: None,
         insts: 0,
         inlined: 0,
     };
@@ -96,8 +101,10 @@ struct Flow {
     loops: Vec<(crate::BlockId, crate::BlockId)>,
     /// Copies that `exit` owes the callers inlined around.
     pending: Vec<Vec<CopyOut>>,
-    /// An action's body: copies are owed outside of this function.
-    owed_outside: bool,
+    /// An action's body: copies may be owed outside of this function.
+    in_action: bool,
+    /// An action's body that holds an `exit`, or calls an action that does.
+    exits: bool,
     /// A parser is being made.
     in_parser: bool,
 }
@@ -120,6 +127,13 @@ struct Lowerer<'h> {
     standard: Option<Place>,
     /// Actions made for tables that bind directional arguments: which, in which environment, to which places.
     wrappers: Vec<(Binding, ActionId)>,
+    /// Of each action that was made, what it was made of and in which environment.
+    action_sources: Vec<(ActId, usize)>,
+    /// Actions called with arguments for directional parameters, likewise.
+    inlined_actions: Vec<((ActId, usize), ControlPlaneName)>,
+    /// Actions that may end by `exit`.
+    exiting: BTreeSet<ActionId>,
+    exit_flag: Option<VarId>,
     insts: usize,
     inlined: usize,
 }

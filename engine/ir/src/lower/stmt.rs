@@ -6,8 +6,8 @@ use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{BinOp, Bits, BlockId, Inst, Operand, Terminator, VarType};
+use p4cc_syntax::Span;
 use p4cc_syntax::ast::{BinaryOp, UnaryOp};
-use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     /// Lowers statements in order. What stands behind an end is dropped.
@@ -290,20 +290,21 @@ impl Lowerer<'_> {
     }
 
     /// `exit` first gives the callers around their out and inout arguments.
-    fn exit_stmt(&mut self, span: Span) -> Option<()> {
-        if self.flow.owed_outside {
-            self.push(
-                Diagnostic::not_supported(
-                    span,
-                    "`exit` in an action of a control whose arguments are copied",
-                )
-                .with_help("apply the control at one place only, with arguments that do not overlap"),
-            );
-            return None;
-        }
+    pub(super) fn exit_stmt(&mut self, span: Span) -> Option<()> {
         let pending: Vec<Vec<CopyOut>> = self.flow.pending.clone();
         for copies in pending.into_iter().rev() {
             self.copy_out(copies, span)?;
+        }
+        let bit = |value: u128| Operand::Const(Bits::from_u128(1, value));
+        if self.flow.in_action {
+            self.flow.exits = true;
+            let flag = self.exit_flag();
+            self.emit(Inst::Assign { dst: flag, src: bit(1) });
+            self.func.end(Terminator::Return);
+            return Some(());
+        }
+        if let Some(flag) = self.exit_flag {
+            self.emit(Inst::Assign { dst: flag, src: bit(0) });
         }
         self.func.end(Terminator::Exit);
         Some(())

@@ -4,11 +4,11 @@ use super::Lowerer;
 use super::env::Object;
 use super::place::Place;
 use crate::limits::MAX_TABLE_SIZE;
-use crate::types::hir::{self, ActionRef, Annotations, Expr, ExprKind, TabId};
+use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::ty::Ty;
 use crate::{
-    ActionCall, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table, TableAction,
-    TableId, VarId, VarKind,
+    ActionCall, ActionId, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table,
+    TableAction, TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -22,7 +22,7 @@ impl Lowerer<'_> {
         id: TabId,
         hit: Option<VarId>,
         action: Option<VarId>,
-        _: Span,
+        span: Span,
     ) -> Option<()> {
         let table = self.table(id)?;
         let keys: Vec<VarId> = self.out.tables.get(table.index())?.keys.iter().map(|key| key.var).collect();
@@ -35,7 +35,9 @@ impl Lowerer<'_> {
             }
         }
         self.emit(Inst::Apply { table, hit, action });
-        Some(())
+        let actions: Vec<ActionId> =
+            self.out.tables.get(table.index())?.actions.iter().map(|action| action.action).collect();
+        self.pass_exit_on(&actions, span)
     }
 
     /// A table of the current environment, made on first use.
@@ -140,8 +142,9 @@ impl Lowerer<'_> {
 
     /// Action profile, counter and meter.
     fn attach(&mut self, source: &hir::Table, table: &mut Table) -> Option<()> {
-        if let Some(expr) = &source.implementation {
-            match self.object(expr)? {
+        if let Some(attached) = &source.implementation {
+            let expr = &attached.object;
+            match self.attached(attached, &table.cp.name, "implementation")? {
                 Object::Profile(id) => table.profile = Some(id),
                 _ => {
                     return self.wrong_property(
@@ -152,14 +155,16 @@ impl Lowerer<'_> {
                 }
             }
         }
-        if let Some(expr) = &source.counters {
-            match self.object(expr)? {
+        if let Some(attached) = &source.counters {
+            let expr = &attached.object;
+            match self.attached(attached, &table.cp.name, "counters")? {
                 Object::DirectCounter(id) => table.counter = Some(id),
                 _ => return self.wrong_property(expr, "counters", "a direct_counter"),
             }
         }
-        if let Some(expr) = &source.meters {
-            match self.object(expr)? {
+        if let Some(attached) = &source.meters {
+            let expr = &attached.object;
+            match self.attached(attached, &table.cp.name, "meters")? {
                 Object::DirectMeter(id) => table.meter = Some(id),
                 _ => return self.wrong_property(expr, "meters", "a direct_meter"),
             }
@@ -184,6 +189,17 @@ impl Lowerer<'_> {
             return None;
         }
         Some(())
+    }
+
+    /// The object of a property. One that is made in the property has the property's `@name` as it stands, as p4c has
+    /// it; without one it is named after the table.
+    fn attached(&mut self, attached: &Attached, table: &str, property: &str) -> Option<Object> {
+        let ExprKind::Construct(construct) = &attached.object.kind else {
+            return self.object(&attached.object);
+        };
+        let prefix = if attached.annotations.name.is_some() { "" } else { table };
+        let cp = Self::cp_name_in(prefix, property, &attached.annotations);
+        self.make(construct, cp, &attached.annotations, 2, attached.object.span)
     }
 
     fn wrong_property<T>(&mut self, expr: &Expr, property: &str, wanted: &str) -> Option<T> {
@@ -309,9 +325,16 @@ fn priorities(table: &hir::Table) -> Vec<u32> {
     if !table.has_priorities() {
         return vec![0; table.entries.len()];
     }
-    if table.entries.iter().all(|entry| entry.priority.is_none()) {
+    let unwritten = |entry: &hir::Entry| entry.priority.is_none() && entry.annotated_priority.is_none();
+    if table.entries.iter().all(unwritten) {
         let delta = if table.const_entries { 1 } else { table.priority_delta };
         return (0..count).rev().map(|left| left.saturating_mul(delta).saturating_add(1)).collect();
+    }
+    if table.entries.iter().any(|entry| entry.annotated_priority.is_some()) {
+        let ranks = table.entries.iter().zip(1u32..);
+        let ranks: Vec<u32> = ranks.map(|(entry, at)| entry.annotated_priority.unwrap_or(at)).collect();
+        let last = ranks.iter().copied().max().unwrap_or(0);
+        return ranks.into_iter().map(|rank| (last - rank).saturating_add(1)).collect();
     }
     let delta = table.priority_delta;
     let mut written = Vec::with_capacity(table.entries.len());

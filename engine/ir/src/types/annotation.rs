@@ -2,7 +2,8 @@
 
 use super::Checker;
 use super::hir::{Annotations, ExprKind};
-use super::scope::Symbol;
+use super::scope::{Symbol, TypeSymbol};
+use super::ty::Ty;
 use super::value::Value;
 use num_traits::ToPrimitive;
 use p4cc_syntax::Diagnostic;
@@ -14,7 +15,11 @@ impl Checker {
         let mut out = Annotations::default();
         for annotation in annotations {
             match annotation.name.name.as_str() {
-                "name" => out.name = self.string_annotation(annotation),
+                // Of several names p4c takes the first.
+                "name" => {
+                    let name = self.string_annotation(annotation);
+                    out.name = out.name.or(name);
+                }
                 "id" => out.id = self.number_annotation(annotation),
                 other => {
                     match other {
@@ -53,7 +58,7 @@ impl Checker {
         value
     }
 
-    fn number_annotation(&mut self, annotation: &Annotation) -> Option<u32> {
+    pub(super) fn number_annotation(&mut self, annotation: &Annotation) -> Option<u32> {
         let value = match &annotation.body {
             AnnotationBody::Tokens(tokens) => match tokens.as_slice() {
                 [token] => self.number_token(token),
@@ -78,9 +83,9 @@ impl Checker {
     fn number_list(&mut self, annotation: &Annotation) -> Vec<u32> {
         let values: Option<Vec<u32>> = match &annotation.body {
             AnnotationBody::Tokens(tokens) => tokens
-                .iter()
-                .filter(|token| token.text != ",")
-                .map(|token| self.number_token(token))
+                .split(|token| token.text == ",")
+                .filter(|item| !item.is_empty())
+                .map(|item| self.number_item(item))
                 .collect(),
             AnnotationBody::Expressions(exprs) => exprs.iter().map(|expr| self.number_expr(expr)).collect(),
             _ => None,
@@ -95,6 +100,24 @@ impl Checker {
     fn number_expr(&mut self, expr: &Expr) -> Option<u32> {
         match &self.expr(expr).kind {
             ExprKind::Const(value) => value.as_int().and_then(ToPrimitive::to_u32),
+            _ => None,
+        }
+    }
+
+    /// One number of a list: a literal, a constant, or the member of a serializable enum.
+    fn number_item(&self, item: &[AnnotationToken]) -> Option<u32> {
+        match item {
+            [token] => self.number_token(token),
+            [name, dot, member] if dot.text == "." => {
+                let Symbol::Type(TypeSymbol::Plain(Ty::Enum(id))) =
+                    &self.scopes.get(&name.text, false)?.symbol
+                else {
+                    return None;
+                };
+                let def = self.hir.enums.get(id.index()).filter(|def| def.underlying.is_some())?;
+                let (_, value) = def.members.iter().find(|(name, _)| *name == member.text)?;
+                value.to_u32()
+            }
             _ => None,
         }
     }

@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::hir::{Expr, ExprKind, Sig, SigParam, TypeVar};
+use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Type};
 use p4cc_syntax::{Diagnostic, Span};
-use std::rc::Rc;
 
 /// A call's arguments checked against a signature.
 pub(super) struct Bound {
@@ -159,7 +159,16 @@ impl Checker {
         span: Span,
     ) -> Option<Bound> {
         let mut checked: Vec<Option<Expr>> = Vec::with_capacity(placed.len());
+        let mut open = Vec::new();
         for (param, arg) in sig.params.iter().zip(placed) {
+            if let (Ty::Block(_), Some(arg)) = (&param.ty, arg)
+                && let Some(index) = self.open_block(arg)
+            {
+                // Its type arguments follow from what the other arguments say of the parameter's type.
+                open.push((checked.len(), index, arg));
+                checked.push(None);
+                continue;
+            }
             let Some(arg) = arg else {
                 checked.push(param.default.clone());
                 continue;
@@ -177,9 +186,14 @@ impl Checker {
             }
             let expr = self.expr(arg);
             if param.ty.has_vars() {
-                infer(&param.ty, &expr.ty, &mut types);
+                self.infer(&param.ty, &expr.ty, &mut types);
             }
             checked.push(Some(expr));
+        }
+        for (at, index, arg) in open {
+            let wanted = self.fill(&sig.params.get(at)?.ty, &types);
+            let made = self.close_block(index, arg, &wanted);
+            *checked.get_mut(at)? = Some(made);
         }
         if checked.iter().flatten().any(|arg| matches!(arg.kind, ExprKind::Poison)) {
             return None;
@@ -193,7 +207,44 @@ impl Checker {
             };
             args.push(arg);
         }
-        Some(Bound { args, ret: sig.ret.subst(&types), types })
+        let ret = self.fill(&sig.ret, &types);
+        Some(Bound { args, ret, types })
+    }
+
+    /// Whether an argument makes a parser or control without saying its type arguments; which one.
+    fn open_block(&self, arg: &ast::Expr) -> Option<usize> {
+        let path = match &arg.kind {
+            Ast::Call { callee, type_args, args } if type_args.is_empty() && args.is_empty() => {
+                match &callee.kind {
+                    Ast::Path(path) => path,
+                    _ => return None,
+                }
+            }
+            Ast::Construct { ty, args } if args.is_empty() => match &ty.kind {
+                ast::TypeKind::Named(path) => path,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        match self.scopes.get(&path.name.name, path.absolute)?.symbol {
+            Symbol::Type(TypeSymbol::GenericBlock(index)) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// Makes such a parser or control with the type arguments that its parameter's type asks for.
+    fn close_block(&mut self, index: usize, arg: &ast::Expr, wanted: &Ty) -> Expr {
+        let Some(types) = self.infer_block_args(index, wanted) else {
+            // Says that they are missing.
+            return self.expr(arg);
+        };
+        match self.construct_block(index, &types, &[], arg.span) {
+            Some(construct) => {
+                let ty = self.constructed_type(&construct);
+                Expr { kind: ExprKind::Construct(Box::new(construct)), ty, span: arg.span }
+            }
+            None => Self::poison(arg.span),
+        }
     }
 
     fn check_inferred(&mut self, sig: &Sig, types: &Substitution, span: Span) -> Option<()> {
@@ -229,7 +280,7 @@ impl Checker {
     }
 
     fn bind_arg(&mut self, param: &SigParam, arg: Expr, types: &Substitution) -> Option<Expr> {
-        let ty = param.ty.subst(types);
+        let ty = self.fill(&param.ty, types);
         match param.direction {
             Direction::Out | Direction::InOut => {
                 if !self.require_writable(&arg) {
@@ -285,7 +336,9 @@ fn mentions(ty: &Ty, var: TypeVar) -> bool {
     match ty {
         Ty::Var(other) => *other == var,
         Ty::Stack(elem, _) | Ty::List(elem) => mentions(elem, var),
-        Ty::Tuple(items) | Ty::Extern(_, items) => items.iter().any(|item| mentions(item, var)),
+        Ty::Tuple(items) | Ty::Extern(_, items) | Ty::Open(_, items) => {
+            items.iter().any(|item| mentions(item, var))
+        }
         Ty::Block(block) => block.params.iter().any(|(_, ty)| mentions(ty, var)),
         _ => false,
     }
@@ -301,31 +354,43 @@ fn has_open_number(ty: &Ty) -> bool {
     }
 }
 
-/// Finds what type variables stand for by laying an argument's type over a parameter's.
-pub(super) fn infer(param: &Ty, arg: &Ty, types: &mut Substitution) {
-    match (param, arg) {
-        (_, Ty::Unknown) => {}
-        (Ty::Var(var), _) => {
-            // A number without width yields to a type with one.
-            let better = types.get(var).is_none_or(|old| *old == Ty::Integer);
-            if better {
-                types.insert(*var, arg.clone());
+impl Checker {
+    /// Finds what type variables stand for by laying an argument's type over a parameter's.
+    pub(super) fn infer(&self, param: &Ty, arg: &Ty, types: &mut Substitution) {
+        match (param, arg) {
+            (_, Ty::Unknown) => {}
+            (Ty::Var(var), _) => {
+                // A number without width yields to a type with one.
+                let better = types.get(var).is_none_or(|old| *old == Ty::Integer);
+                if better {
+                    types.insert(*var, arg.clone());
+                }
             }
-        }
-        (Ty::Stack(a, _), Ty::Stack(b, _)) | (Ty::List(a), Ty::List(b)) => infer(a, b, types),
-        (Ty::Tuple(a), Ty::Tuple(b)) => infer_all(a, b, types),
-        (Ty::Extern(x, a), Ty::Extern(y, b)) if x == y => infer_all(a, b, types),
-        (Ty::Block(a), Ty::Block(b)) if a.is_parser == b.is_parser && a.params.len() == b.params.len() => {
-            for ((_, a), (_, b)) in a.params.iter().zip(&b.params) {
-                infer(a, b, types);
+            (Ty::Stack(a, _), Ty::Stack(b, _)) | (Ty::List(a), Ty::List(b)) => self.infer(a, b, types),
+            (Ty::Tuple(a), Ty::Tuple(b)) => self.infer_all(a, b, types),
+            (Ty::Extern(x, a), Ty::Extern(y, b)) if x == y => self.infer_all(a, b, types),
+            (Ty::Open(x, a), Ty::Open(y, b)) if x == y => self.infer_all(a, b, types),
+            (Ty::Open(index, a), Ty::Aggregate(_)) => {
+                let generic = self.generics.get(*index);
+                let made = generic.and_then(|generic| generic.made.iter().find(|(_, ty)| ty == arg));
+                if let Some((args, _)) = made {
+                    self.infer_all(a, args, types);
+                }
             }
+            (Ty::Block(a), Ty::Block(b))
+                if a.is_parser == b.is_parser && a.params.len() == b.params.len() =>
+            {
+                for ((_, a), (_, b)) in a.params.iter().zip(&b.params) {
+                    self.infer(a, b, types);
+                }
+            }
+            _ => {}
         }
-        _ => {}
     }
-}
 
-fn infer_all(params: &Rc<[Ty]>, args: &Rc<[Ty]>, types: &mut Substitution) {
-    for (param, arg) in params.iter().zip(args.iter()) {
-        infer(param, arg, types);
+    fn infer_all(&self, params: &[Ty], args: &[Ty], types: &mut Substitution) {
+        for (param, arg) in params.iter().zip(args) {
+            self.infer(param, arg, types);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Controls.
 
+use super::generic::BlockDecl;
 use super::hir::{Control, ControlId, LocalKind, Sig, Stmt};
 use super::scope::{Symbol, TypeSymbol};
 use super::{BlockSigs, Checker, Place};
@@ -8,10 +9,16 @@ use p4cc_syntax::ast::{Annotation, ControlDecl, Decl, DeclKind, Ident, Param};
 impl Checker {
     /// Checks a control with its body.
     pub(super) fn control_decl(&mut self, control: &ControlDecl, annotations: &[Annotation]) {
-        if let Some(param) = control.type_params.first() {
-            self.not_supported(param.span, "generic controls with a body");
+        if !control.type_params.is_empty() {
+            self.generic_block_decl(BlockDecl::Control(control.clone()), annotations);
             return;
         }
+        let id = self.control_body(control, annotations);
+        self.declare(&control.name, Symbol::Type(TypeSymbol::Control(id)));
+    }
+
+    /// Checks a control whose type parameters, if any, stand for types already.
+    pub(super) fn control_body(&mut self, control: &ControlDecl, annotations: &[Annotation]) -> ControlId {
         let (apply, constructor) =
             self.block_sigs(&control.name, &control.params, &control.constructor_params);
         self.check_brought_modules(false, &constructor, &control.constructor_params);
@@ -47,13 +54,13 @@ impl Checker {
             span: control.name.span,
         });
         self.control_sigs.push(BlockSigs { apply, constructor });
-        self.declare(&control.name, Symbol::Type(TypeSymbol::Control(id)));
+        id
     }
 
     /// Signatures of `apply` and of the constructor.
     pub(super) fn block_sigs(&mut self, name: &Ident, params: &[Param], constructor: &[Param]) -> (Sig, Sig) {
         let apply = self.signature(&name.name, name.span, &[], params, None);
-        self.check_run_time_params(&apply, name.span, false);
+        self.check_run_time_params(&apply, name.span);
         self.no_modules(&apply, params);
         let constructor = self.signature(&name.name, name.span, &[], constructor, None);
         (apply, constructor)

@@ -1,7 +1,7 @@
 //! Calls: functions, actions, methods, `apply`.
 
 use super::arguments::Bound;
-use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig};
+use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig, SigParam};
 use super::scope::{FnSymbol, Symbol};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
@@ -76,6 +76,7 @@ impl Checker {
             .filter_map(|symbol| match symbol {
                 FnSymbol::Extern(index) => self.extern_functions.get(*index).cloned(),
                 FnSymbol::User(id) => self.function_sigs.get(id.index()).cloned(),
+                FnSymbol::Generic(index) => self.generic_functions.get(*index).map(|f| f.sig.clone()),
             })
             .collect();
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
@@ -84,6 +85,22 @@ impl Checker {
         match chosen {
             Some(FnSymbol::User(id)) => call_expr(Callee::Function(*id), bound, span),
             Some(FnSymbol::Extern(_)) => self.extern_call(sig, bound, span),
+            Some(FnSymbol::Generic(index)) => self.generic_call(*index, sig, bound, span),
+            None => Self::poison(span),
+        }
+    }
+
+    fn generic_call(&mut self, index: usize, sig: &Sig, bound: Bound, span: Span) -> Expr {
+        let types: Option<Vec<Ty>> = sig.type_vars.iter().map(|var| bound.types.get(var).cloned()).collect();
+        let Some(types) = types else {
+            self.push(
+                Diagnostic::error(span, format!("a type argument of `{}` cannot be inferred", sig.name))
+                    .with_help(format!("write it: `{}<T>(...)`", sig.name)),
+            );
+            return Self::poison(span);
+        };
+        match self.function_of(index, &types, span) {
+            Some(id) => call_expr(Callee::Function(id), bound, span),
             None => Self::poison(span),
         }
     }
@@ -108,7 +125,8 @@ impl Checker {
         }
         let type_args =
             sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
-        let params = sig.params.iter().map(|param| (param.direction, param.ty.subst(&bound.types))).collect();
+        let params =
+            sig.params.iter().map(|param| (param.direction, self.fill(&param.ty, &bound.types))).collect();
         call_expr(Callee::Extern { name: sig.name.clone(), type_args, params }, bound, span)
     }
 
@@ -147,10 +165,27 @@ impl Checker {
                     let ty = Type { kind: TypeKind::Named(path.clone()), span: base.span };
                     return self.direct_application(&ty, args, span);
                 }
+                Symbol::Instance(id) if name.name == "apply" => {
+                    let ty = self.instance_type(id);
+                    self.applied(id);
+                    let object = Expr { kind: ExprKind::Instance(id), ty, span: base.span };
+                    return self.call_object(object, name, type_args, args, span);
+                }
                 _ => {}
             }
         }
         let object = self.expr(base);
+        self.call_object(object, name, type_args, args, span)
+    }
+
+    fn call_object(
+        &mut self,
+        object: Expr,
+        name: &Ident,
+        type_args: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Expr {
         match object.ty.clone() {
             Ty::Unknown => Self::poison(span),
             Ty::Block(_) => self.apply_block(object, name, args, span),
@@ -191,11 +226,6 @@ impl Checker {
             };
             return self.poison_error(span, message);
         }
-        if let ExprKind::Instance(id) = &object.kind
-            && let Some(instance) = self.hir.instances.get_mut(id.index())
-        {
-            instance.apply_sites += 1;
-        }
         match self.bind(&sig, &[], args, span) {
             Some(bound) => call_expr(Callee::Apply(Box::new(object)), bound, span),
             None => Self::poison(span),
@@ -214,8 +244,30 @@ impl Checker {
                 _ => None,
             };
         }
-        self.not_supported(object.span, "applying a parser or control that is a parameter");
-        None
+        // A constructor parameter: what is known of it is its type.
+        let Ty::Block(block) = &object.ty else { return None };
+        let params = block.params.iter().zip(&block.param_names);
+        let params = params.map(|((direction, ty), name)| SigParam {
+            name: name.clone(),
+            direction: *direction,
+            ty: ty.clone(),
+            default: None,
+            optional: false,
+        });
+        Some(Sig {
+            name: block.name.clone(),
+            type_vars: Vec::new(),
+            params: params.collect(),
+            ret: Ty::Void,
+            span: Span::default(),
+        })
+    }
+
+    /// Counts a place of the source that applies an instance.
+    fn applied(&mut self, id: InstId) {
+        if let Some(instance) = self.hir.instances.get_mut(id.index()) {
+            instance.apply_sites = instance.apply_sites.saturating_add(1);
+        }
     }
 
     /// `C.apply(args)`: an instance of `C` made for this one call and named like its type.
@@ -229,6 +281,7 @@ impl Checker {
             return Self::poison(span);
         }
         let id = self.anonymous_instance(ty, construct, span);
+        self.applied(id);
         let ty = self.instance_type(id);
         let object = Expr { kind: ExprKind::Instance(id), ty, span };
         let name = Ident { name: "apply".to_owned(), span };
@@ -260,19 +313,13 @@ impl Checker {
     ) -> Expr {
         let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return Self::poison(span) };
         let with: Substitution = ext.type_vars.iter().copied().zip(extern_args.iter().cloned()).collect();
-        let sigs: Vec<Sig> = ext
-            .methods
-            .iter()
-            .filter(|sig| sig.name == name.name)
-            .map(|sig| {
-                let mut sig = sig.clone();
-                sig.ret = sig.ret.subst(&with);
-                for param in &mut sig.params {
-                    param.ty = param.ty.subst(&with);
-                }
-                sig
-            })
-            .collect();
+        let mut sigs: Vec<Sig> = ext.methods.iter().filter(|sig| sig.name == name.name).cloned().collect();
+        for sig in &mut sigs {
+            sig.ret = self.fill(&sig.ret, &with);
+            for param in &mut sig.params {
+                param.ty = self.fill(&param.ty, &with);
+            }
+        }
         if sigs.is_empty() {
             let near = super::scope::closest(&name.name, ext.methods.iter().map(|sig| sig.name.as_str()));
             let near = near.map(str::to_owned);

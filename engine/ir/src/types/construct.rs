@@ -1,6 +1,8 @@
 //! Constructor calls: extern objects, parsers, controls, packages.
 
 use super::Checker;
+use super::arguments::Bound;
+use super::generic::BlockId;
 use super::hir::{Construct, Constructed, Expr, InstId, Sig};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
@@ -64,6 +66,7 @@ impl Checker {
                 let bound = self.bind_constructor(&sig, type_args, args, span)?;
                 Some(Construct { what: Constructed::Parser(id), args: bound })
             }
+            TypeSymbol::GenericBlock(index) => self.construct_generic(index, type_args, args, span),
             TypeSymbol::Package(index) => {
                 let sig = self.packages.get(index)?.clone();
                 let bound = self.bind_constructor(&sig, type_args, args, span)?;
@@ -84,6 +87,56 @@ impl Checker {
                 None
             }
         }
+    }
+
+    /// A parser or control with type parameters; those not written follow from the arguments.
+    fn construct_generic(
+        &mut self,
+        index: usize,
+        written: &[Type],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Construct> {
+        let types = if written.is_empty() {
+            let generic = self.generic_blocks.get(index)?;
+            let (sig, vars) = (generic.constructor.clone(), generic.type_vars.clone());
+            let bound = self.bind_constructor_types(&sig, args, span)?;
+            let types: Option<Vec<Ty>> = vars.iter().map(|var| bound.types.get(var).cloned()).collect();
+            let Some(types) = types else {
+                self.push(
+                    Diagnostic::error(span, format!("the type arguments of `{}` are missing", sig.name))
+                        .with_help(format!("write `{}<T>(...)`", sig.name)),
+                );
+                return None;
+            };
+            types
+        } else {
+            self.written_types(written)
+        };
+        self.construct_block(index, &types, args, span)
+    }
+
+    /// A parser or control made for some type arguments, with its constructor's arguments.
+    pub(super) fn construct_block(
+        &mut self,
+        index: usize,
+        types: &[Ty],
+        args: &[Argument],
+        span: Span,
+    ) -> Option<Construct> {
+        let made = self.block_of(index, types, span)?;
+        let sig = match made {
+            BlockId::Control(id) => self.control_sigs.get(id.index())?.constructor.clone(),
+            BlockId::Parser(id) => self.parser_sigs.get(id.index())?.constructor.clone(),
+        };
+        let bound = self.bind_constructor(&sig, &[], args, span)?;
+        Some(Construct { what: made.constructed(), args: bound })
+    }
+
+    fn bind_constructor_types(&mut self, sig: &Sig, args: &[Argument], span: Span) -> Option<Bound> {
+        let bound = self.bind(sig, &[], args, span)?;
+        self.require_compile_time(&bound.args)?;
+        Some(bound)
     }
 
     fn bind_constructor(
@@ -116,10 +169,6 @@ impl Checker {
         span: Span,
     ) -> Option<Construct> {
         let ext = self.hir.externs.get(id.index())?.clone();
-        if ext.has_abstract {
-            self.not_supported(span, format!("extern `{}` with abstract methods", ext.name));
-            return None;
-        }
         if !written.is_empty() && written.len() != ext.type_vars.len() {
             self.error(
                 span,
@@ -140,7 +189,7 @@ impl Checker {
         let with: Substitution = ext.type_vars.iter().copied().zip(written.iter().cloned()).collect();
         let mut sig = sig.clone();
         for param in &mut sig.params {
-            param.ty = param.ty.subst(&with);
+            param.ty = self.fill(&param.ty, &with);
         }
         if written.is_empty() {
             // The object's own type variables may follow from the constructor's arguments.

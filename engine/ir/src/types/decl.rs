@@ -2,8 +2,8 @@
 //! instances.
 
 use super::hir::{
-    EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType, NewTypeId,
-    Stmt, StmtKind,
+    Construct, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType,
+    NewTypeId, Stmt, StmtKind,
 };
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
@@ -114,13 +114,8 @@ impl Checker {
         match &decl.kind {
             DeclKind::Const { ty, name, value } => self.const_decl(ty, name, value),
             DeclKind::Instance { ty, args, name, body } => {
-                if let Some(body) = body {
-                    self.not_supported(
-                        body.first().map_or(name.span, |decl| decl.span),
-                        "instances with abstract method implementations",
-                    );
-                }
-                self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                let construct = self.instance_decl(ty, args, name, &decl.annotations, decl.span);
+                self.implementations(name, &construct, body.as_deref());
             }
             _ => {}
         }
@@ -173,7 +168,7 @@ impl Checker {
     pub(super) fn is_compile_time(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Poison | ExprKind::Const(_) | ExprKind::InvalidHeader | ExprKind::Default => true,
-            ExprKind::Local(id) => self.local_kind(*id) == LocalKind::Constructor,
+            ExprKind::Local(id) => self.local_kind(*id) == LocalKind::Constructor || expr.ty == Ty::Integer,
             ExprKind::Instance(_) | ExprKind::Construct(_) => true,
             ExprKind::Aggregate(items) => items.iter().all(|item| self.is_compile_time(item)),
             ExprKind::Field(base, _) | ExprKind::Slice(base, _, _) => self.is_compile_time(base),
@@ -186,7 +181,7 @@ impl Checker {
         }
     }
 
-    /// Declares an instance.
+    /// Declares an instance. Gives what it is made of.
     pub(super) fn instance_decl(
         &mut self,
         ty: &Type,
@@ -194,7 +189,7 @@ impl Checker {
         name: &Ident,
         annotations: &[Annotation],
         span: Span,
-    ) {
+    ) -> Construct {
         if matches!(self.place, Place::Action | Place::Function) {
             self.error(span, "an instance cannot be made inside an action or function");
         }
@@ -204,7 +199,7 @@ impl Checker {
         let name_text = name.name.clone();
         self.hir.instances.push(Instance {
             name: name_text,
-            construct,
+            construct: construct.clone(),
             annotations,
             apply_sites: 0,
             span: name.span,
@@ -218,6 +213,7 @@ impl Checker {
         } else {
             self.instances.push(id);
         }
+        construct
     }
 
     fn error_decl(&mut self, members: &[Ident]) {
@@ -341,7 +337,11 @@ impl Checker {
             type_vars: Vec::new(),
             constructors: Vec::new(),
             methods: Vec::new(),
-            has_abstract: methods.iter().any(|method| method.is_abstract),
+            abstracts: methods
+                .iter()
+                .filter(|method| method.is_abstract)
+                .map(|method| method.signature.name.name.clone())
+                .collect(),
         });
         // Entered first, so that methods may name the type.
         self.declare(name, Symbol::Type(TypeSymbol::Extern(id)));

@@ -127,6 +127,10 @@ impl Checker {
             }
             Symbol::Instance(id) => {
                 let ty = self.instance_type(id);
+                // Handed on as an argument, it can be applied at any number of places.
+                if let Some(instance) = self.hir.instances.get_mut(id.index()) {
+                    instance.apply_sites = instance.apply_sites.saturating_add(2);
+                }
                 Expr { kind: ExprKind::Instance(id), ty, span }
             }
             Symbol::ValueSet(_) => {

@@ -24,7 +24,7 @@ impl Checker {
         made
     }
 
-    fn signature_of(
+    pub(super) fn signature_of(
         &mut self,
         name: &str,
         span: Span,
@@ -98,14 +98,20 @@ impl Checker {
     /// Checks a function with a body.
     pub(super) fn function_decl(&mut self, signature: &FunctionSignature, body: &Block) {
         let name = &signature.name;
-        if let Some(param) = signature.type_params.first() {
-            self.not_supported(param.span, "generic functions with a body");
+        if !signature.type_params.is_empty() {
+            self.generic_function_decl(signature, body);
             return;
         }
+        let id = self.function_body(signature, body);
+        self.declare(name, Symbol::Functions(vec![FnSymbol::User(id)]));
+    }
+
+    /// Checks a function whose type parameters, if any, stand for types already.
+    pub(super) fn function_body(&mut self, signature: &FunctionSignature, body: &Block) -> FnId {
+        let name = &signature.name;
         let sig = self.signature(&name.name, name.span, &[], &signature.params, Some(&signature.return_type));
-        self.check_run_time_params(&sig, name.span, true);
+        self.check_run_time_params(&sig, name.span);
         let outer = std::mem::replace(&mut self.place, Place::Function);
-        let hidden = self.scopes.hide_locals();
         self.scopes.push();
         let params = self.declare_params(&sig, &signature.params, |direction| {
             LocalKind::Param(if direction == Direction::None { Direction::In } else { direction })
@@ -114,7 +120,6 @@ impl Checker {
         let stmts = self.block(body);
         self.return_ty = None;
         self.scopes.pop();
-        self.scopes.restore(hidden);
         self.place = outer;
         if sig.ret != Ty::Void && sig.ret != Ty::Unknown && !always_returns(&stmts) {
             self.push(
@@ -130,7 +135,7 @@ impl Checker {
             body: stmts,
         });
         self.function_sigs.push(sig);
-        self.declare(name, Symbol::Functions(vec![FnSymbol::User(id)]));
+        id
     }
 
     /// Checks an action.
@@ -142,7 +147,7 @@ impl Checker {
         annotations: &[Annotation],
     ) {
         let sig = self.signature(&name.name, name.span, &[], params, None);
-        self.check_run_time_params(&sig, name.span, false);
+        self.check_run_time_params(&sig, name.span);
         self.no_modules(&sig, params);
         self.check_action_params(&sig, params);
         let global = self.scopes.at_top();
@@ -198,20 +203,18 @@ impl Checker {
         }
     }
 
-    /// Run-time parameters cannot have compile-time types.
-    pub(super) fn check_run_time_params(&mut self, sig: &Sig, span: Span, integers: bool) {
+    /// Run-time parameters cannot have compile-time types; those without direction may take an `int` that is known when
+    /// the call is made.
+    pub(super) fn check_run_time_params(&mut self, sig: &Sig, span: Span) {
         for param in &sig.params {
             let bad = match &param.ty {
-                Ty::Integer => !(integers && param.direction == Direction::None),
+                Ty::Integer => param.direction != Direction::None,
                 Ty::Void | Ty::MatchKind | Ty::String | Ty::DontCare | Ty::Package(_) => true,
                 _ => false,
             };
             if bad {
                 let shown = self.hir.show(&param.ty);
                 self.error(span, format!("parameter `{}` cannot have type `{shown}`", param.name));
-            }
-            if param.ty == Ty::Integer && !bad {
-                self.not_supported(span, "function parameters of type `int`");
             }
         }
     }

@@ -176,8 +176,8 @@ pub struct ExternDef {
     pub constructors: Vec<Sig>,
     /// Methods.
     pub methods: Vec<Sig>,
-    /// It has abstract methods, which the engine does not run.
-    pub has_abstract: bool,
+    /// Names of the methods that instances implement.
+    pub abstracts: Vec<String>,
 }
 
 /// What a local is.
@@ -217,7 +217,7 @@ pub struct Instance {
     pub construct: Construct,
     /// Annotations.
     pub annotations: Annotations,
-    /// How often `apply` is called on it in the source.
+    /// How often `apply` is called on it in the source; at least 2 when it is handed on as an argument.
     pub apply_sites: u32,
     /// Place.
     pub span: Span,
@@ -425,12 +425,23 @@ pub struct Entry {
     pub keysets: Vec<Expr>,
     /// Written priority.
     pub priority: Option<u32>,
+    /// `@priority` of p4c: the smallest wins.
+    pub annotated_priority: Option<u32>,
     /// What it runs.
     pub action: ActionRef,
     /// Cannot be changed.
     pub is_const: bool,
     /// Place.
     pub span: Span,
+}
+
+/// What a property attaches to a table: an action profile, a counter or a meter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attached {
+    /// An instance, or the constructor call that makes one for this table alone.
+    pub object: Expr,
+    /// Annotations of the property; `@name` names an object made here.
+    pub annotations: Annotations,
 }
 
 /// A table.
@@ -453,11 +464,11 @@ pub struct Table {
     /// `size`
     pub size: Option<Expr>,
     /// `implementation`
-    pub implementation: Option<Expr>,
+    pub implementation: Option<Attached>,
     /// `counters`
-    pub counters: Option<Expr>,
+    pub counters: Option<Attached>,
     /// `meters`
-    pub meters: Option<Expr>,
+    pub meters: Option<Attached>,
     /// `support_timeout`
     pub support_timeout: bool,
     /// `largest_priority_wins`, true unless written.

@@ -9,6 +9,7 @@ pub mod scope;
 pub mod ty;
 pub mod value;
 
+mod abstracts;
 mod annotation;
 mod arguments;
 mod block;
@@ -18,6 +19,8 @@ mod convert;
 mod decl;
 mod expr;
 mod function;
+mod generic;
+mod keyname;
 mod keyset;
 mod member;
 mod operator;
@@ -80,6 +83,8 @@ struct Checker {
     scopes: Scopes,
     hir: Program,
     generics: Vec<GenericAggregate>,
+    generic_functions: Vec<generic::GenericFunction>,
+    generic_blocks: Vec<generic::GenericBlock>,
     blocks: Vec<BlockSig>,
     packages: Vec<Sig>,
     extern_functions: Vec<Sig>,

@@ -1,5 +1,6 @@
 //! Parsers: states, transitions, selects, value sets.
 
+use super::generic::BlockDecl;
 use super::hir::{
     LocalKind, Parser, ParserId, SelectCase, SelectKeyset, SetId, State, Stmt, Target, Transition, ValueSet,
 };
@@ -12,10 +13,16 @@ use p4cc_syntax::ast::{self, Annotation, Decl, DeclKind, Ident, ParserDecl, Pars
 impl Checker {
     /// Checks a parser with its body.
     pub(super) fn parser_decl(&mut self, parser: &ParserDecl, annotations: &[Annotation]) {
-        if let Some(param) = parser.type_params.first() {
-            self.not_supported(param.span, "generic parsers with a body");
+        if !parser.type_params.is_empty() {
+            self.generic_block_decl(BlockDecl::Parser(parser.clone()), annotations);
             return;
         }
+        let id = self.parser_body(parser, annotations);
+        self.declare(&parser.name, Symbol::Type(TypeSymbol::Parser(id)));
+    }
+
+    /// Checks a parser whose type parameters, if any, stand for types already.
+    pub(super) fn parser_body(&mut self, parser: &ParserDecl, annotations: &[Annotation]) -> ParserId {
         let (apply, constructor) = self.block_sigs(&parser.name, &parser.params, &parser.constructor_params);
         self.check_brought_modules(true, &constructor, &parser.constructor_params);
         let outer_place = std::mem::replace(&mut self.place, Place::Parser);
@@ -61,7 +68,7 @@ impl Checker {
             span,
         });
         self.parser_sigs.push(BlockSigs { apply, constructor });
-        self.declare(&parser.name, Symbol::Type(TypeSymbol::Parser(id)));
+        id
     }
 
     fn parser_local(&mut self, decl: &Decl) -> Option<Stmt> {

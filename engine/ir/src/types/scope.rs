@@ -43,6 +43,8 @@ pub enum TypeSymbol {
     Parser(ParserId),
     /// A control with a body.
     Control(ControlId),
+    /// A parser or control with a body and type parameters: position in the checker's list.
+    GenericBlock(usize),
     /// A parser or control type without a body: position in the checker's list.
     Block(usize),
     /// A package type: position in the checker's list.
@@ -56,6 +58,8 @@ pub enum FnSymbol {
     Extern(usize),
     /// With a body.
     User(FnId),
+    /// With a body and type parameters: position in the checker's list.
+    Generic(usize),
 }
 
 /// A symbol and where it was declared.

@@ -1,12 +1,12 @@
 //! Tables: keys, actions, default action, entries, properties.
 
-use super::hir::{ActId, ActionRef, Annotations, Entry, ExprKind, Key, TabId, Table};
+use super::hir::{ActId, ActionRef, Annotations, Attached, Entry, ExprKind, Key, TabId, Table};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::Value;
 use super::{Checker, hir};
 use p4cc_syntax::ast::{
-    self, Annotation, Argument, BinaryOp, Direction, ExprKind as Ast, KeyElement, TableDecl, TableEntry,
+    self, Annotation, Argument, Direction, ExprKind as Ast, KeyElement, TableDecl, TableEntry,
     TablePropertyKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
@@ -56,7 +56,7 @@ impl Checker {
                         entries.iter().filter_map(|entry| self.entry(&table, entry, *is_const)).collect();
                 }
                 TablePropertyKind::Other { is_const, name, value } => {
-                    self.property(&mut table, *is_const, name, value, property.span);
+                    self.property(&mut table, *is_const, name, value, property);
                 }
                 _ => {}
             }
@@ -103,7 +103,7 @@ impl Checker {
             let near = near.map(str::to_owned);
             self.undeclared_near("match kind", &key.match_kind, near);
         }
-        let name = key_name(&key.expr);
+        let name = self.key_name(&key.expr, Some(&expr));
         if name.is_none() && annotations.name.is_none() && expr.ty != Ty::Unknown {
             self.push(
                 Diagnostic::error(key.expr.span, "the key has no name for the control plane")
@@ -199,14 +199,9 @@ impl Checker {
             Some(priority) => Some(self.number(priority, "priority", 0, i32::MAX as u32)?),
             None => None,
         };
-        // p4c's older way to write a priority; to pass over it would change which entry wins.
-        if let Some(found) = entry.annotations.iter().find(|annotation| annotation.name.name == "priority") {
-            self.not_supported(
-                found.span,
-                "`@priority` of an entry; write `priority = …:` before its keyset",
-            );
-            return None;
-        }
+        // p4c's older way to write a priority: the smallest number wins (`lower::table`).
+        let annotated = entry.annotations.iter().find(|annotation| annotation.name.name == "priority");
+        let annotated = annotated.and_then(|annotation| self.number_annotation(annotation));
         let action = action?;
         if action.annotations.has("defaultonly") {
             self.error(entry.action.span, "the action is `@defaultonly` and cannot stand in an entry");
@@ -214,6 +209,7 @@ impl Checker {
         Some(Entry {
             keysets: keysets?,
             priority,
+            annotated_priority: annotated,
             action,
             is_const: all_const || entry.is_const,
             span: entry.span,
@@ -226,7 +222,7 @@ impl Checker {
         is_const: bool,
         name: &ast::Ident,
         value: &ast::Expr,
-        span: Span,
+        written: &ast::TableProperty,
     ) {
         match name.name.as_str() {
             "default_action" => {
@@ -240,9 +236,9 @@ impl Checker {
                 }
                 table.size = Some(size);
             }
-            "implementation" => table.implementation = Some(self.expr(value)),
-            "counters" => table.counters = Some(self.expr(value)),
-            "meters" => table.meters = Some(self.expr(value)),
+            "implementation" => table.implementation = Some(self.attached(value, written)),
+            "counters" => table.counters = Some(self.attached(value, written)),
+            "meters" => table.meters = Some(self.attached(value, written)),
             "support_timeout" => table.support_timeout = self.flag(value),
             "largest_priority_wins" => table.largest_priority_wins = self.flag(value),
             "priority_delta" => {
@@ -251,10 +247,15 @@ impl Checker {
                 }
             }
             other => self.push(
-                Diagnostic::warning(span, format!("table property `{other}` has no meaning here and is ignored"))
+                Diagnostic::warning(written.span, format!("table property `{other}` has no meaning here and is ignored"))
                     .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, support_timeout"),
             ),
         }
+    }
+
+    /// An object that a property names or makes.
+    fn attached(&mut self, value: &ast::Expr, written: &ast::TableProperty) -> Attached {
+        Attached { object: self.expr(value), annotations: self.annotations(&written.annotations) }
     }
 
     fn flag(&mut self, value: &ast::Expr) -> bool {
@@ -288,40 +289,6 @@ impl Checker {
             self.error(value.span, "the action is `@tableonly` and cannot be the default action");
         }
         Some(made)
-    }
-}
-
-/// Name of a key for the control plane, as p4c derives it from the expression; `None` for what needs an `@name`.
-fn key_name(expr: &ast::Expr) -> Option<String> {
-    match &expr.kind {
-        Ast::Path(path) => Some(path.name.name.clone()),
-        Ast::Member(base, name) => Some(format!("{}.{}", key_name(base)?, name.name)),
-        Ast::Index(base, index) => Some(format!("{}[{}]", key_name(base)?, number_text(index)?)),
-        Ast::Slice(base, hi, lo) => {
-            Some(format!("{}[{}:{}]", key_name(base)?, number_text(hi)?, number_text(lo)?))
-        }
-        Ast::Call { callee, args, .. } if args.is_empty() => match &callee.kind {
-            Ast::Member(base, name) if name.name == "isValid" => {
-                Some(format!("{}.isValid()", key_name(base)?))
-            }
-            _ => None,
-        },
-        Ast::Binary(BinaryOp::BitAnd, a, b) => match (&a.kind, &b.kind) {
-            (_, Ast::Int(_)) => key_name(a),
-            (Ast::Int(_), _) => key_name(b),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// A literal as a decimal number.
-fn number_text(expr: &ast::Expr) -> Option<String> {
-    match &expr.kind {
-        Ast::Int(literal) => {
-            Some(num_bigint::BigInt::parse_bytes(literal.digits.as_bytes(), literal.base)?.to_string())
-        }
-        _ => None,
     }
 }
 

@@ -32,6 +32,8 @@ pub enum Ty {
     Enum(EnumId),
     /// A struct, header or union.
     Aggregate(AggId),
+    /// A generic struct, header or union whose type arguments hold type variables: position in the checker's list.
+    Open(usize, Rc<[Ty]>),
     /// A `type`.
     NewType(NewTypeId),
     /// A header stack.
@@ -71,6 +73,8 @@ pub struct BlockType {
     pub name: String,
     /// Run-time parameters.
     pub params: Vec<(Direction, Ty)>,
+    /// Their names.
+    pub param_names: Vec<String>,
 }
 
 /// What type variables stand for.
@@ -103,10 +107,12 @@ impl Ty {
             Ty::Tuple(items) => Ty::Tuple(items.iter().map(|ty| ty.subst(with)).collect()),
             Ty::List(elem) => Ty::List(Rc::new(elem.subst(with))),
             Ty::Extern(id, args) => Ty::Extern(*id, args.iter().map(|ty| ty.subst(with)).collect()),
+            Ty::Open(index, args) => Ty::Open(*index, args.iter().map(|ty| ty.subst(with)).collect()),
             Ty::Block(block) => Ty::Block(Rc::new(BlockType {
                 is_parser: block.is_parser,
                 name: block.name.clone(),
                 params: block.params.iter().map(|(dir, ty)| (*dir, ty.subst(with))).collect(),
+                param_names: block.param_names.clone(),
             })),
             _ => self.clone(),
         }
@@ -117,7 +123,7 @@ impl Ty {
         match self {
             Ty::Var(_) => true,
             Ty::Stack(elem, _) | Ty::List(elem) => elem.has_vars(),
-            Ty::Tuple(items) | Ty::Extern(_, items) => items.iter().any(Ty::has_vars),
+            Ty::Tuple(items) | Ty::Extern(_, items) | Ty::Open(_, items) => items.iter().any(Ty::has_vars),
             Ty::Block(block) => block.params.iter().any(|(_, ty)| ty.has_vars()),
             _ => false,
         }
@@ -224,6 +230,7 @@ impl Program {
                 let base = name(self.externs.get(id.index()).map(|ext| &ext.name));
                 if args.is_empty() { base } else { format!("{base}<{}>", list(args)) }
             }
+            Ty::Open(_, args) => format!("?<{}>", list(args)),
             Ty::Block(block) => block.name.clone(),
             Ty::Package(name) => name.to_string(),
             Ty::Var(var) => format!("T{}", var.0),

@@ -136,15 +136,19 @@ impl Checker {
             }
             TypeSymbol::Block(index) => self.block_type(*index, args, span),
             TypeSymbol::Control(id) => {
-                let params = self.control_sigs.get(id.index()).map(|sigs| signature_params(&sigs.apply));
+                let sig = self.control_sigs.get(id.index()).map(|sigs| &sigs.apply);
                 let name = self.hir.controls.get(id.index()).map(|control| control.name.clone());
-                block_type(false, name, params)
+                block_type(false, name, sig)
             }
             TypeSymbol::Parser(id) => {
-                let params = self.parser_sigs.get(id.index()).map(|sigs| signature_params(&sigs.apply));
+                let sig = self.parser_sigs.get(id.index()).map(|sigs| &sigs.apply);
                 let name = self.hir.parsers.get(id.index()).map(|parser| parser.name.clone());
-                block_type(true, name, params)
+                block_type(true, name, sig)
             }
+            TypeSymbol::GenericBlock(index) => match self.block_of(*index, args, span) {
+                Some(made) => self.type_of_symbol(&made.symbol(), &[], span),
+                None => Ty::Unknown,
+            },
             TypeSymbol::Package(index) => {
                 let name = self.packages.get(*index).map_or("", |sig| sig.name.as_str());
                 Ty::Package(name.into())
@@ -152,7 +156,7 @@ impl Checker {
         }
     }
 
-    fn type_args_fit(&mut self, wanted: usize, args: &[Ty], span: Span) -> bool {
+    pub(super) fn type_args_fit(&mut self, wanted: usize, args: &[Ty], span: Span) -> bool {
         if args.len() != wanted {
             self.error(span, format!("the type takes {wanted} type arguments, {} are given", args.len()));
         }
@@ -166,8 +170,39 @@ impl Checker {
             return Ty::Unknown;
         }
         let with: Substitution = sig.type_vars.iter().copied().zip(args.iter().cloned()).collect();
-        let params = sig.params.iter().map(|param| (param.direction, param.ty.subst(&with))).collect();
-        block_type(is_parser, Some(sig.name.clone()), Some(params))
+        let mut sig = sig;
+        for param in &mut sig.params {
+            param.ty = self.fill(&param.ty, &with);
+        }
+        block_type(is_parser, Some(sig.name.clone()), Some(&sig))
+    }
+
+    /// Puts types in place of type variables, in generic structs too.
+    pub(super) fn fill(&mut self, ty: &Ty, with: &Substitution) -> Ty {
+        let made = ty.subst(with);
+        self.close(&made)
+    }
+
+    /// Generic structs whose type arguments are known by now become types.
+    fn close(&mut self, ty: &Ty) -> Ty {
+        match ty {
+            Ty::Open(index, args) => {
+                let args: Vec<Ty> = args.iter().map(|arg| self.close(arg)).collect();
+                self.generic_aggregate(*index, &args, Span::default())
+            }
+            Ty::Stack(elem, size) => Ty::Stack(Rc::new(self.close(elem)), *size),
+            Ty::List(elem) => Ty::List(Rc::new(self.close(elem))),
+            Ty::Tuple(items) => Ty::Tuple(items.iter().map(|item| self.close(item)).collect()),
+            Ty::Extern(id, args) => Ty::Extern(*id, args.iter().map(|arg| self.close(arg)).collect()),
+            Ty::Block(block) => {
+                let mut block = (**block).clone();
+                for (_, ty) in &mut block.params {
+                    *ty = self.close(ty);
+                }
+                Ty::Block(Rc::new(block))
+            }
+            other => other.clone(),
+        }
     }
 
     /// Fills the type parameters of a generic struct, header or union.
@@ -185,8 +220,7 @@ impl Checker {
             return Ty::Unknown;
         }
         if args.iter().any(Ty::has_vars) {
-            self.not_supported(span, "generic structs inside generic declarations");
-            return Ty::Unknown;
+            return Ty::Open(index, args.into());
         }
         let hidden = self.scopes.hide_locals();
         self.scopes.push();
@@ -303,9 +337,14 @@ impl Checker {
     }
 }
 
-fn block_type(is_parser: bool, name: Option<String>, params: Option<Vec<(ast::Direction, Ty)>>) -> Ty {
-    match (name, params) {
-        (Some(name), Some(params)) => Ty::Block(Rc::new(BlockType { is_parser, name, params })),
+fn block_type(is_parser: bool, name: Option<String>, sig: Option<&hir::Sig>) -> Ty {
+    match (name, sig) {
+        (Some(name), Some(sig)) => Ty::Block(Rc::new(BlockType {
+            is_parser,
+            name,
+            params: signature_params(sig),
+            param_names: sig.params.iter().map(|param| param.name.clone()).collect(),
+        })),
         _ => Ty::Unknown,
     }
 }

@@ -193,7 +193,11 @@ pub(super) fn write_register(
     only_modify(verb, "a register cell")?;
     let cells = cells("register", name, declared.size, entry.index.as_ref())?;
     let data = entry.data.clone().unwrap_or_default();
-    let value: Bits = codec::parse_data(&data, declared.ty, || format!("register {name}"))?;
+    let what = || format!("register {name}");
+    let value: Bits = match &declared.composite {
+        Some(composite) => codec::parse_composite(&data, composite, what)?,
+        None => codec::parse_data(&data, declared.ty, what)?,
+    };
     let state = target.state_mut()?;
     for at in cells {
         state.register_write(register, at, &value)?;
@@ -218,7 +222,11 @@ pub(super) fn read_registers(
         let declared = &catalog.program.registers[register.index()];
         let wanted = entry.index.as_ref().filter(|_| entry.register_id != 0);
         for at in cells("register", &declared.cp.name, declared.size, wanted)? {
-            let data = Some(codec::data(&state.register_read(register, at)?, declared.ty));
+            let value = state.register_read(register, at)?;
+            let data = Some(match &declared.composite {
+                Some(composite) => codec::composite_data(&value, composite),
+                None => codec::data(&value, declared.ty),
+            });
             push(out, Of::RegisterEntry(p4::RegisterEntry { register_id, index: index(at), data }))?;
         }
     }

@@ -100,10 +100,10 @@ impl DigestConfigs {
 }
 
 fn digest_data(catalog: &Catalog, message: &DigestMessage) -> p4::P4Data {
-    let fields = &catalog.program.digests[message.digest.index()].fields;
-    let members =
-        message.values.iter().zip(fields).map(|(value, field)| codec::data(value, field.ty)).collect();
-    p4::P4Data { data: Some(p4::p4_data::Data::Struct(p4::P4StructLike { members })) }
+    let digest = &catalog.program.digests[message.digest.index()];
+    let values = message.values.iter().zip(&digest.fields);
+    let members = values.map(|(value, field)| codec::data(value, field.ty)).collect();
+    codec::members_data(members, digest.is_tuple)
 }
 
 /// Starts, changes or stops the sending of a digest.

@@ -8,8 +8,8 @@ mod ids;
 mod text;
 
 use p4cc_ir::{
-    ActionCall, ActionId, ActionScope, ControlPlaneName, CountUnit, MatchKind, Program, Table, TableId,
-    VarType,
+    ActionCall, ActionId, ActionScope, ControlPlaneName, CountUnit, HeaderField, MatchKind, Program, Table,
+    TableId, VarType,
 };
 
 use crate::proto::p4::config::v1 as p4;
@@ -58,6 +58,31 @@ pub fn p4info(program: &Program) -> Result<p4::P4Info, P4InfoError> {
     Ok(Builder { program, ids: &Ids::new(program)? }.build())
 }
 
+/// Adds a struct to the types that P4Info describes; a tuple is described where it stands.
+fn describe(info: &mut p4::P4Info, name: &str, fields: &[HeaderField]) {
+    if name.is_empty() {
+        return;
+    }
+    let members = fields.iter().map(|field| p4::p4_struct_type_spec::Member {
+        name: field.name.clone(),
+        type_spec: Some(data_type(field.ty)),
+    });
+    let spec = p4::P4StructTypeSpec { members: members.collect(), ..Default::default() };
+    info.type_info.get_or_insert_default().structs.insert(name.to_owned(), spec);
+}
+
+/// Type of a struct by its name, or of a tuple.
+fn composite_type(name: &str, fields: &[HeaderField]) -> p4::P4DataTypeSpec {
+    use p4::p4_data_type_spec::TypeSpec;
+    let spec = if name.is_empty() {
+        let members = fields.iter().map(|field| data_type(field.ty)).collect();
+        TypeSpec::Tuple(p4::P4TupleTypeSpec { members })
+    } else {
+        TypeSpec::Struct(p4::P4NamedType { name: name.to_owned() })
+    };
+    p4::P4DataTypeSpec { type_spec: Some(spec) }
+}
+
 /// P4Info of a program whose ids are known.
 pub(crate) fn with_ids(program: &Program, ids: &Ids) -> p4::P4Info {
     Builder { program, ids }.build()
@@ -80,7 +105,10 @@ impl Builder<'_> {
                 |r| &r.cp,
                 |at, register| p4::Register {
                     preamble: self.preamble(self.ids.registers[at], &register.cp),
-                    type_spec: Some(data_type(register.ty)),
+                    type_spec: Some(match &register.composite {
+                        Some(composite) => composite_type(&composite.name, &composite.fields),
+                        None => data_type(register.ty),
+                    }),
                     size: signed(register.size),
                     index_type_name: None,
                 },
@@ -285,19 +313,15 @@ impl Builder<'_> {
             if digest.cp.hidden {
                 continue;
             }
-            let name = p4::P4NamedType { name: digest.cp.name.clone() };
-            let members = digest.fields.iter().map(|field| p4::p4_struct_type_spec::Member {
-                name: field.name.clone(),
-                type_spec: Some(data_type(field.ty)),
-            });
-            let spec = p4::P4StructTypeSpec { members: members.collect(), ..Default::default() };
-            info.type_info.get_or_insert_default().structs.insert(digest.cp.name.clone(), spec);
+            let name = if digest.is_tuple { "" } else { digest.cp.name.as_str() };
+            describe(info, name, &digest.fields);
             info.digests.push(p4::Digest {
                 preamble: self.preamble(id, &digest.cp),
-                type_spec: Some(p4::P4DataTypeSpec {
-                    type_spec: Some(p4::p4_data_type_spec::TypeSpec::Struct(name)),
-                }),
+                type_spec: Some(composite_type(name, &digest.fields)),
             });
+        }
+        for composite in self.program.registers.iter().filter_map(|register| register.composite.as_ref()) {
+            describe(info, &composite.name, &composite.fields);
         }
     }
 
