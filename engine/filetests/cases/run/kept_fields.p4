@@ -1,6 +1,6 @@
-// An invalid header that is assigned makes the target invalid and leaves its fields alone.
+// An invalid header that is assigned makes the target invalid and leaves its fields alone, until setValid zeroes them.
 // packet 0 07 00 0000 00000000
-// expect 1 07 07 0000 00000000
+// expect 1 00 07 0000 00000000
 #include "include/v1.p4"
 
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
