@@ -1,0 +1,26 @@
+//! Any text through the whole front end: preprocessor, parser, checks, lowering, verifier, printer.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use p4cc_filetests::compile_source;
+use p4cc_syntax::{Memory, Options, Severity, Source};
+
+fuzz_target!(|text: &str| {
+    let (source, diagnostics) =
+        Source::from_text("input.p4", text, &Memory::default(), &Options::default());
+    let compiled = compile_source(source, diagnostics);
+    let failed = compiled.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    assert_eq!(compiled.program.is_none(), failed, "a program is made exactly if there is no error");
+    let shown = compiled.source.render(&compiled.diagnostics, false);
+    assert!(!shown.contains("error of the compiler itself"), "{shown}");
+    let (tree, found) = p4cc_syntax::parse(&compiled.source);
+    if found.is_empty() {
+        // What is printed parses again.
+        let printed = p4cc_syntax::print(&tree);
+        let (again, errors) =
+            Source::from_text("printed.p4", &printed, &Memory::default(), &Options::default());
+        let (_, more) = p4cc_syntax::parse(&again);
+        assert!(errors.is_empty() && more.is_empty(), "{}\n{printed}", again.render(&more, false));
+    }
+});
