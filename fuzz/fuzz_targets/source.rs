@@ -7,8 +7,7 @@ use p4cc_filetests::compile_source;
 use p4cc_syntax::{Memory, Options, Severity, Source};
 
 fuzz_target!(|text: &str| {
-    let (source, diagnostics) =
-        Source::from_text("input.p4", text, &Memory::default(), &Options::default());
+    let (source, diagnostics) = Source::from_text("input.p4", text, &Memory::default(), &Options::default());
     let compiled = compile_source(source, diagnostics);
     let failed = compiled.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     assert_eq!(compiled.program.is_none(), failed, "a program is made exactly if there is no error");
