@@ -16,7 +16,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from controller.client import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.ecn import Profile
 from controller.errors import ControllerError, PlanError
 from controller.install import (
@@ -28,10 +27,20 @@ from controller.install import (
     read_ports,
 )
 from controller.model import Bottleneck
+from controller.options import (
+    DEFAULT_ELECTION,
+    Connection,
+    ElectionOption,
+    JsonOption,
+    ProgramFiles,
+    Shape,
+    Thresholds,
+    command_of,
+)
 from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import EcnSettings, SwitchPlan, plan_network, thresholds_by_rule
-from controller.planner import DEFAULT_K_DC_PKTS, KRule, ThresholdPlan, plan_thresholds
-from topos import GENERATORS, Topology, TopologyError, generate, topology_from_plain
+from controller.planner import ThresholdPlan, plan_thresholds
+from topos import Topology, TopologyError, generate, topology_from_plain
 
 app = typer.Typer(
     name="controller",
@@ -43,42 +52,17 @@ app = typer.Typer(
 BAD_INPUT = 2
 WRITES_DUE = 1
 
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-KRuleOption = Annotated[KRule, typer.Option("--k-rule", help="How K is chosen.")]
-KOption = Annotated[int | None, typer.Option("--k-pkts", help="K in packets; goes with --k-rule fixed.")]
-KDcOption = Annotated[int, typer.Option("--k-dc-pkts", help="K_dc in packets.")]
-RttOption = Annotated[int, typer.Option("--rtt-ns", help="Base round-trip time in ns, for the planner.")]
-PacketOption = Annotated[int, typer.Option("--packet-bytes", help="IP packet size in bytes, for the planner.")]
-ServerOption = Annotated[str, typer.Option("--server", help="gRPC address of the switches, host:port.")]
-P4InfoOption = Annotated[Path, typer.Option("--p4info", help="P4Info of the program, protobuf text or binary (.bin).")]
-ConfigOption = Annotated[Path, typer.Option("--config", help="Device config to push: what `p4info` was made from.")]
-TopologyOption = Annotated[
-    str,
-    typer.Option("--topology", help=f"A shape ({', '.join(GENERATORS)}) or a JSON file: hosts, switches, links."),
-]
-SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the shape; may be repeated.")
-]
 ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two ECN bits mean.")]
-ElectionOption = Annotated[int, typer.Option("--election-id", min=1, help="The highest id of all controllers wins.")]
-TimeoutOption = Annotated[float, typer.Option("--timeout-s", min=0.1, help="Limit for each call in seconds.")]
-
-DEFAULT_SERVER = "127.0.0.1:9559"
-DEFAULT_RTT_NS = 100_000
-DEFAULT_PACKET_BYTES = 1500
 
 
 @app.command("plan")
+@command_of
 def plan_command(
+    thresholds: Thresholds,
     buffer_pkts: Annotated[int, typer.Option(help="Queue capacity of the bottleneck in packets.")] = 150,
     rate_bps: Annotated[int, typer.Option(help="Rate of the bottleneck in bit/s.")] = 10_000_000_000,
-    rtt_ns: RttOption = DEFAULT_RTT_NS,
-    packet_bytes: PacketOption = DEFAULT_PACKET_BYTES,
     senders: Annotated[int, typer.Option(help="Number of concurrent senders.")] = 25,
     rto_ns: Annotated[int, typer.Option(help="Minimum retransmission timeout in ns.")] = 200_000_000,
-    k_rule: KRuleOption = KRule.HALVE_ONCE,
-    k_pkts: KOption = None,
-    k_dc_pkts: KDcOption = DEFAULT_K_DC_PKTS,
     as_json: JsonOption = False,
 ) -> None:
     """Compute the threshold K from the effective-utilisation model, with every reading of the paper's bound.
@@ -89,9 +73,10 @@ def plan_command(
     - `p4cc controller plan --buffer-pkts 100 --k-rule fixed --k-pkts 25`
     - `p4cc controller plan --senders 40 --json`
     """
+    of = thresholds
     with _reported():
-        at = Bottleneck(buffer_pkts, rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
-        plan = plan_thresholds(at, rule=k_rule, fixed_k_pkts=k_pkts, k_dc_pkts=k_dc_pkts)
+        at = Bottleneck(buffer_pkts, rate_bps, of.rtt_ns, of.packet_bytes, senders, rto_ns)
+        plan = plan_thresholds(at, rule=of.k_rule, fixed_k_pkts=of.k_pkts, k_dc_pkts=of.k_dc_pkts)
     if as_json:
         _print_json(plan.to_plain())
         return
@@ -100,20 +85,14 @@ def plan_command(
 
 
 @app.command("install")
+@command_of
 def install_command(
-    p4info: P4InfoOption,
-    config: ConfigOption,
-    topology: TopologyOption,
-    set_: SetOption = None,
-    server: ServerOption = DEFAULT_SERVER,
+    program: ProgramFiles,
+    shape: Shape,
+    connection: Connection,
+    thresholds: Thresholds,
     profile: ProfileOption = Profile.GST,
-    k_rule: KRuleOption = KRule.HALVE_ONCE,
-    k_pkts: KOption = None,
-    k_dc_pkts: KDcOption = DEFAULT_K_DC_PKTS,
-    rtt_ns: RttOption = DEFAULT_RTT_NS,
-    packet_bytes: PacketOption = DEFAULT_PACKET_BYTES,
-    election_id: ElectionOption = DEFAULT_ELECTION_ID,
-    timeout_s: TimeoutOption = DEFAULT_TIMEOUT_S,
+    election_id: ElectionOption = DEFAULT_ELECTION,
     as_json: JsonOption = False,
 ) -> None:
     """Bring every switch into the planned state: push the program if it differs, then write only what differs.
@@ -124,9 +103,10 @@ def install_command(
     - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology net.json --k-rule fixed --k-pkts 25`
     """
     with _reported():
-        pipeline = _load(p4info, config)
-        plans = _plans(_topology(topology, set_), profile, k_rule, k_pkts, k_dc_pkts, rtt_ns, packet_bytes)
-        reports = _run(install_network(Server(server, election_id, timeout_s), pipeline, plans))
+        pipeline = _load(program)
+        plans = _plans(_topology(shape), profile, thresholds)
+        server = Server(connection.server, election_id, connection.timeout_s)
+        reports = _run(install_network(server, pipeline, plans))
     if as_json:
         _print_json([asdict(report) for report in reports])
     else:
@@ -138,19 +118,13 @@ def install_command(
 
 
 @app.command("diff")
+@command_of
 def diff_command(
-    p4info: P4InfoOption,
-    config: ConfigOption,
-    topology: TopologyOption,
-    set_: SetOption = None,
-    server: ServerOption = DEFAULT_SERVER,
+    program: ProgramFiles,
+    shape: Shape,
+    connection: Connection,
+    thresholds: Thresholds,
     profile: ProfileOption = Profile.GST,
-    k_rule: KRuleOption = KRule.HALVE_ONCE,
-    k_pkts: KOption = None,
-    k_dc_pkts: KDcOption = DEFAULT_K_DC_PKTS,
-    rtt_ns: RttOption = DEFAULT_RTT_NS,
-    packet_bytes: PacketOption = DEFAULT_PACKET_BYTES,
-    timeout_s: TimeoutOption = DEFAULT_TIMEOUT_S,
     as_json: JsonOption = False,
 ) -> None:
     """Show what `install` would write, and write nothing; exit code 1 if there is anything.
@@ -160,9 +134,9 @@ def diff_command(
     - `p4cc controller diff --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
     """
     with _reported():
-        pipeline = _load(p4info, config)
-        plans = _plans(_topology(topology, set_), profile, k_rule, k_pkts, k_dc_pkts, rtt_ns, packet_bytes)
-        found = _run(diff_network(Server(server, timeout_s=timeout_s), pipeline, plans))
+        pipeline = _load(program)
+        plans = _plans(_topology(shape), profile, thresholds)
+        found = _run(diff_network(Server(connection.server, timeout_s=connection.timeout_s), pipeline, plans))
     if as_json:
         _print_json([_diff_to_plain(switch) for switch in found])
     else:
@@ -173,12 +147,11 @@ def diff_command(
 
 
 @app.command("show")
+@command_of
 def show_command(
-    p4info: P4InfoOption,
-    topology: TopologyOption,
-    set_: SetOption = None,
-    server: ServerOption = DEFAULT_SERVER,
-    timeout_s: TimeoutOption = DEFAULT_TIMEOUT_S,
+    p4info: Annotated[Path, typer.Option(help="P4Info of the program, protobuf text or binary (.bin).")],
+    shape: Shape,
+    connection: Connection,
     as_json: JsonOption = False,
 ) -> None:
     """Show thresholds and packet counts of every port, as the switches have them.
@@ -190,8 +163,8 @@ def show_command(
     with _reported():
         pipeline = load_pipeline(_read_p4info(p4info), b"")
         # Which switches and ports there are; what they hold comes from the switches.
-        plans = plan_network(_topology(topology, set_), EcnSettings(Profile.GST, {}))
-        ports = _run(read_ports(Server(server, timeout_s=timeout_s), pipeline, plans))
+        plans = plan_network(_topology(shape), EcnSettings(Profile.GST, {}))
+        ports = _run(read_ports(Server(connection.server, timeout_s=connection.timeout_s), pipeline, plans))
     if as_json:
         _print_json([asdict(port) for port in ports])
     else:
@@ -216,10 +189,11 @@ def _reported() -> Generator[None]:
         raise typer.Exit(BAD_INPUT) from None
 
 
-def _topology(source: str, settings: Sequence[str] | None) -> Topology:
+def _topology(shape: Shape) -> Topology:
     """The topology of a JSON file, or of a named shape with its parameters."""
+    source = shape.topology
     params: dict[str, str] = {}
-    for setting in settings or ():
+    for setting in shape.set or ():
         name, found, value = setting.partition("=")
         if not found:
             raise PlanError(f"--set {setting}", "has no '='", "write NAME=VALUE, for example senders=25")
@@ -236,30 +210,22 @@ def _topology(source: str, settings: Sequence[str] | None) -> Topology:
         raise PlanError(source, f"not JSON: {error}", "correct the file") from None
 
 
-def _plans(
-    topology: Topology,
-    profile: Profile,
-    k_rule: KRule,
-    k_pkts: int | None,
-    k_dc_pkts: int,
-    rtt_ns: int,
-    packet_bytes: int,
-) -> tuple[SwitchPlan, ...]:
+def _plans(topology: Topology, profile: Profile, thresholds: Thresholds) -> tuple[SwitchPlan, ...]:
     """The desired state of every switch, with thresholds by the rule at every port."""
-    thresholds = thresholds_by_rule(
+    by_port = thresholds_by_rule(
         topology,
-        rule=k_rule,
-        rtt_ns=rtt_ns,
-        packet_bytes=packet_bytes,
-        fixed_k_pkts=k_pkts,
-        k_dc_pkts=k_dc_pkts,
+        rule=thresholds.k_rule,
+        rtt_ns=thresholds.rtt_ns,
+        packet_bytes=thresholds.packet_bytes,
+        fixed_k_pkts=thresholds.k_pkts,
+        k_dc_pkts=thresholds.k_dc_pkts,
     )
-    return plan_network(topology, EcnSettings(profile, thresholds))
+    return plan_network(topology, EcnSettings(profile, by_port))
 
 
-def _load(p4info: Path, config: Path) -> Pipeline:
+def _load(program: ProgramFiles) -> Pipeline:
     """The pipeline of the two files."""
-    return load_pipeline(_read_p4info(p4info), _read(config, "device config"))
+    return load_pipeline(_read_p4info(program.p4info), _read(program.config, "device config"))
 
 
 def _read_p4info(path: Path) -> str | bytes:
