@@ -11,6 +11,20 @@ pub enum EntryAction {
     Member(u32),
     /// A group of the table's action selector.
     Group(u32),
+    /// Members of the table's action selector that belong to this entry alone (P4Runtime "One Shot Action Selector
+    /// Programming").
+    Set(Vec<SetMember>),
+}
+
+/// One action of an entry's own set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetMember {
+    /// What it runs.
+    pub action: ActionCall,
+    /// Share of the hash space, at least 1.
+    pub weight: u32,
+    /// Port whose state says whether the action is usable, if the controller named one.
+    pub watch_port: Option<u32>,
 }
 
 /// An entry of a table. `matches` and `priority` are its identity.

@@ -29,7 +29,7 @@ pub use frame::Frame;
 pub use machine::MAX_CONTROL_STEPS;
 pub use pipeline::{CompileError, Pipeline};
 pub use snapshot::Snapshot;
-pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig};
+pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
 pub use state::{DEFAULT_DROP_PORT, State};
 
 /// The register machine is the pipeline itself.

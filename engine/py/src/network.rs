@@ -24,9 +24,10 @@ impl Devices for Shared {
         self.0.lock().device_ids().collect()
     }
 
-    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch)) -> Result<(), NoSuchDevice> {
+    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch, Time)) -> Result<(), NoSuchDevice> {
         let mut network = self.0.lock();
-        f(network.switch_mut(device_id).ok_or(NoSuchDevice(device_id))?);
+        let now = network.now();
+        f(network.switch_mut(device_id).ok_or(NoSuchDevice(device_id))?, now);
         Ok(())
     }
 

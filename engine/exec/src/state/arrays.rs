@@ -6,7 +6,7 @@ use p4cc_ir::{
 };
 use p4cc_units::Time;
 
-use super::meter::{MeterCell, MeterConfig};
+use super::meter::{MeterCell, MeterConfig, MeterCounts};
 use super::{KeyShape, RegisterState, State, ValueSetState, validate};
 use crate::control::{ControlError, CounterCell};
 
@@ -81,7 +81,7 @@ impl State {
     pub(crate) fn meter_execute(&mut self, id: MeterId, index: u64, length: u32, now: Time) -> Option<u64> {
         let unit = self.program.meters.get(id.index())?.unit;
         let cell = self.meters.get_mut(id.index())?.get_mut(usize::try_from(index).ok()?)?;
-        Some(cell.execute(metered_units(unit, length), now))
+        Some(cell.execute(metered_units(unit, length), length, now))
     }
 
     pub(crate) fn register_words(&self, register: RegisterId, index: u64) -> Option<&[u64]> {
@@ -173,6 +173,29 @@ impl State {
         Ok(())
     }
 
+    /// What an entry's direct meter coloured.
+    pub fn direct_meter_counts(
+        &self,
+        table: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<MeterCounts, ControlError> {
+        self.direct(table, "meter", |table| table.meter.is_some())?;
+        Ok(self.stored(table, matches, priority)?.meter.counts())
+    }
+
+    /// Lets an entry's direct meter count from zero.
+    pub fn direct_meter_reset_counts(
+        &mut self,
+        table: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+    ) -> Result<(), ControlError> {
+        self.direct(table, "meter", |table| table.meter.is_some())?;
+        self.stored_mut(table, matches, priority)?.meter.reset_counts();
+        Ok(())
+    }
+
     fn direct(
         &self,
         id: TableId,
@@ -193,11 +216,25 @@ impl State {
 
     /// Reads a meter cell's configuration; `None` when it has none.
     pub fn meter_read(&self, id: MeterId, index: u32) -> Result<Option<MeterConfig>, ControlError> {
+        self.meter_cell(id, index).map(MeterCell::config)
+    }
+
+    /// What a meter cell coloured.
+    pub fn meter_counts(&self, id: MeterId, index: u32) -> Result<MeterCounts, ControlError> {
+        self.meter_cell(id, index).map(MeterCell::counts)
+    }
+
+    /// Lets a meter cell count from zero.
+    pub fn meter_reset_counts(&mut self, id: MeterId, index: u32) -> Result<(), ControlError> {
+        self.meter_cell(id, index)?;
+        self.meters[id.index()][index as usize].reset_counts();
+        Ok(())
+    }
+
+    fn meter_cell(&self, id: MeterId, index: u32) -> Result<&MeterCell, ControlError> {
         let meter = self.program.meters.get(id.index()).ok_or_else(|| unknown("meter", id))?;
         let cells = &self.meters[id.index()];
-        let cell = cells.get(index as usize);
-        cell.map(MeterCell::config)
-            .ok_or_else(|| past_end("meter", &meter.cp.name, index.into(), cells.len()))
+        cells.get(index as usize).ok_or_else(|| past_end("meter", &meter.cp.name, index.into(), cells.len()))
     }
 
     /// Configures a meter cell; `None` makes everything green.

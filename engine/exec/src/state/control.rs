@@ -1,13 +1,13 @@
 //! Writes and reads of the control plane: entries, default actions, members, groups.
 
 use p4cc_ir::{ActionCall, MatchValue, Profile, ProfileId, Table, TableId};
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 
 use super::action::{Resolved, position};
 use super::profile::ProfileState;
 use super::table::{Identity, Stored, Target};
 use super::{State, validate};
-use crate::control::{ControlError, EntryAction, Group, Member, TableEntry};
+use crate::control::{ControlError, EntryAction, Group, Member, SetMember, TableEntry};
 
 impl State {
     pub(super) fn table_of(&self, id: TableId) -> Result<&Table, ControlError> {
@@ -54,8 +54,9 @@ impl State {
         self.tables[id.index()].get_mut(place).ok_or_else(gone)
     }
 
-    /// Checks what an entry runs and makes it ready.
-    fn target(&self, id: TableId, entry: &TableEntry) -> Result<Target, ControlError> {
+    /// Checks what an entry runs and makes it ready; none for a set of actions, which has yet to be stored.
+    /// `replaced` is the weight of the set that it takes the place of.
+    fn target(&self, id: TableId, entry: &TableEntry, replaced: u64) -> Result<Option<Target>, ControlError> {
         let table = self.table_of(id)?;
         validate::entry_action(&self.program, table, entry)?;
         if entry.idle_timeout_ns > 0 && !table.idle_timeout {
@@ -83,14 +84,18 @@ impl State {
                         )));
                     }
                 }
-                Ok(Target::Member(place))
+                Ok(Some(Target::Member(place)))
             }
             (EntryAction::Group(group), Some((declared, state))) => {
-                Ok(Target::Group(state.group_place(declared, *group)?))
+                Ok(Some(Target::Group(state.group_place(declared, *group)?)))
+            }
+            (EntryAction::Set(members), Some((declared, state))) => {
+                state.check_set(declared, members, replaced)?;
+                Ok(None)
             }
             (EntryAction::Direct(call), _) => {
                 let position = position(&self.program, id, call.action);
-                Ok(Target::Action(Resolved::new(call, position)))
+                Ok(Some(Target::Action(Resolved::new(call, position))))
             }
             (_, None) => Err(ControlError::InvalidArgument(format!(
                 "table `{}` has no action profile; give an action",
@@ -99,15 +104,38 @@ impl State {
         }
     }
 
-    /// Counts or uncounts an entry's use of a member or group.
-    fn count_use(&mut self, id: TableId, target: &Target, more: bool) {
-        let profile = self.program.tables[id.index()].profile;
-        if let Some(profile) = profile.and_then(|profile| self.profiles.get_mut(profile.index())) {
-            match target {
-                Target::Action(_) => {}
-                Target::Member(place) => profile.use_member(*place, more),
-                Target::Group(place) => profile.use_group(*place, more),
-            }
+    fn profile_state(&mut self, id: TableId) -> Option<&mut ProfileState> {
+        let profile = self.program.tables[id.index()].profile?;
+        self.profiles.get_mut(profile.index())
+    }
+
+    /// Takes into use what an entry runs, and stores the entry's own set if that is it.
+    fn take(&mut self, id: TableId, entry: &TableEntry, target: Option<Target>) -> Target {
+        if let (None, EntryAction::Set(members)) = (&target, &entry.action) {
+            // Members are shared by tables, so their place in a table's list means nothing.
+            let resolve = |member: &SetMember| (member.clone(), Resolved::new(&member.action, 0));
+            let members = members.iter().map(resolve).collect();
+            let down = self.ports_down.clone();
+            let state = self.profile_state(id);
+            let place = state.map(|state| state.insert_set(members, |port| !down.contains(&port)));
+            return Target::Set(place.unwrap_or(u32::MAX));
+        }
+        let target = target.unwrap_or(Target::Set(u32::MAX));
+        match (&target, self.profile_state(id)) {
+            (Target::Member(place), Some(state)) => state.use_member(*place, true),
+            (Target::Group(place), Some(state)) => state.use_group(*place, true),
+            _ => {}
+        }
+        target
+    }
+
+    /// Lets go of what an entry ran.
+    fn release(&mut self, id: TableId, target: &Target) {
+        match (target, self.profile_state(id)) {
+            (Target::Member(place), Some(state)) => state.use_member(*place, false),
+            (Target::Group(place), Some(state)) => state.use_group(*place, false),
+            (Target::Set(place), Some(state)) => state.remove_set(*place),
+            _ => {}
         }
     }
 
@@ -137,7 +165,7 @@ impl State {
         let table = self.table_of(id)?;
         Self::changeable(table, "inserting an entry")?;
         validate::identity(&self.program, table, &entry.matches, entry.priority)?;
-        let target = self.target(id, &entry)?;
+        let target = self.target(id, &entry, 0)?;
         let state = &self.tables[id.index()];
         if state.place(&(entry.matches.clone(), entry.priority)).is_some() {
             return Err(ControlError::AlreadyExists(format!(
@@ -151,7 +179,7 @@ impl State {
                 table.cp.name, state.capacity
             )));
         }
-        self.count_use(id, &target, true);
+        let target = self.take(id, &entry, target);
         self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, target);
         Ok(())
     }
@@ -161,15 +189,22 @@ impl State {
         Self::changeable(self.table_of(id)?, "modifying an entry")?;
         let place = self.place(id, &(entry.matches.clone(), entry.priority))?;
         self.changeable_entry(id, place)?;
-        let target = self.target(id, &entry)?;
-        self.count_use(id, &target, true);
+        let replaced = match self.tables[id.index()].targets.get(place as usize) {
+            Some(Some(Target::Set(set))) => {
+                let profile = self.program.tables[id.index()].profile;
+                profile.map_or(0, |profile| self.profiles[profile.index()].set_weight(*set))
+            }
+            _ => 0,
+        };
+        let target = self.target(id, &entry, replaced)?;
+        let target = self.take(id, &entry, target);
         let state = &mut self.tables[id.index()];
         let old = state.targets[place as usize].replace(target);
         if let Some(stored) = state.get_mut(place) {
             stored.entry = TableEntry { is_const: false, ..entry };
         }
         if let Some(old) = old {
-            self.count_use(id, &old, false);
+            self.release(id, &old);
         }
         Ok(())
     }
@@ -186,7 +221,7 @@ impl State {
         let place = self.place(id, &identity)?;
         self.changeable_entry(id, place)?;
         if let Some((_, target)) = self.tables[id.index()].remove(&identity) {
-            self.count_use(id, &target, false);
+            self.release(id, &target);
         }
         Ok(())
     }
@@ -209,6 +244,51 @@ impl State {
     /// When an entry was last hit; zero if never, or if its table keeps no time.
     pub fn last_hit(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<Time, ControlError> {
         Ok(self.stored(id, matches, priority)?.last_hit)
+    }
+
+    /// Lets an entry's idle time start now: when it was written, for instance.
+    pub fn start_timer(
+        &mut self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+        now: Time,
+    ) -> Result<(), ControlError> {
+        let stored = self.stored_mut(id, matches, priority)?;
+        (stored.written, stored.timer) = (now, now);
+        Ok(())
+    }
+
+    /// How long ago an entry was hit, or written if it was not hit since.
+    pub fn idle_time(
+        &self,
+        id: TableId,
+        matches: &[MatchValue],
+        priority: u32,
+        now: Time,
+    ) -> Result<Span, ControlError> {
+        let stored = self.stored(id, matches, priority)?;
+        Ok(now.since(stored.last_hit.max(stored.written)))
+    }
+
+    /// Takes the entries that were not hit for as long as their timeout. Their timers start anew, so that each comes
+    /// again after another timeout.
+    pub fn take_idle(&mut self, now: Time) -> Vec<(TableId, TableEntry)> {
+        let mut idle = Vec::new();
+        for (index, table) in self.tables.iter_mut().enumerate() {
+            if !self.program.tables[index].idle_timeout {
+                continue;
+            }
+            for stored in table.stored.iter_mut().flatten() {
+                let timeout_ns = stored.entry.idle_timeout_ns;
+                let since = stored.last_hit.max(stored.timer);
+                if timeout_ns > 0 && now.since(since).as_ns() >= timeout_ns {
+                    stored.timer = now;
+                    idle.push((TableId::from_index(index), stored.entry.clone()));
+                }
+            }
+        }
+        idle
     }
 
     /// Number of entries.

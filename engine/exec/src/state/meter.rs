@@ -5,6 +5,8 @@
 
 use p4cc_units::Time;
 
+use crate::control::CounterCell;
+
 /// Picounits in one unit.
 const PICO: u128 = 1_000_000_000_000;
 
@@ -35,7 +37,11 @@ pub(crate) struct MeterCell {
     committed: u128,
     peak: u128,
     filled_at: Time,
+    counts: MeterCounts,
 }
+
+/// What a meter coloured, by colour: green, yellow, red.
+pub type MeterCounts = [CounterCell; 3];
 
 fn filled(tokens: u128, rate: u64, burst: u64, elapsed_ps: u64) -> u128 {
     tokens.saturating_add(u128::from(rate) * u128::from(elapsed_ps)).min(u128::from(burst) * PICO)
@@ -46,17 +52,35 @@ impl MeterCell {
         self.config
     }
 
-    /// Sets rates; both buckets start full.
+    /// Sets rates; both buckets start full. It goes on counting.
     pub fn configure(&mut self, config: Option<MeterConfig>) {
-        *self = Self { config, ..Self::default() };
+        *self = Self { config, counts: self.counts, ..Self::default() };
         if let Some(config) = config {
             self.committed = u128::from(config.cburst) * PICO;
             self.peak = u128::from(config.pburst) * PICO;
         }
     }
 
-    /// The colour of `units` arriving now.
-    pub fn execute(&mut self, units: u64, now: Time) -> u64 {
+    /// What it coloured so far.
+    pub fn counts(&self) -> MeterCounts {
+        self.counts
+    }
+
+    /// Starts counting anew.
+    pub fn reset_counts(&mut self) {
+        self.counts = MeterCounts::default();
+    }
+
+    /// The colour of a packet of `units` and `bytes` arriving now.
+    pub fn execute(&mut self, units: u64, bytes: u32, now: Time) -> u64 {
+        let color = self.color(units, now);
+        let count = &mut self.counts[color as usize];
+        count.packets += 1;
+        count.bytes += u64::from(bytes);
+        color
+    }
+
+    fn color(&mut self, units: u64, now: Time) -> u64 {
         let Some(config) = self.config else { return COLOR_GREEN };
         let elapsed = now.since(self.filled_at).as_ps();
         self.filled_at = self.filled_at.max(now);

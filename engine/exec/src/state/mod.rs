@@ -177,7 +177,8 @@ impl State {
     /// Whether an entry leaves its action to a group.
     #[inline]
     pub(crate) fn is_group(&self, table: TableId, entry: u32) -> bool {
-        matches!(self.tables[table.index()].targets.get(entry as usize), Some(Some(Target::Group(_))))
+        let target = self.tables[table.index()].targets.get(entry as usize);
+        matches!(target, Some(Some(Target::Group(_) | Target::Set(_))))
     }
 
     /// Counts the hit and chooses the action.
@@ -203,6 +204,7 @@ impl State {
             Some(Target::Action(resolved)) => (Some(resolved), resolved.position),
             Some(Target::Member(place)) => self.of_profile(id, |profile| profile.member_action(*place)),
             Some(Target::Group(place)) => self.of_profile(id, |profile| profile.group_action(*place, hash)),
+            Some(Target::Set(place)) => self.of_profile(id, |profile| profile.set_action(*place, hash)),
         };
         Chosen {
             hit: target.is_some(),
@@ -238,7 +240,7 @@ impl State {
         }
         table.meter.map_or(meter::COLOR_GREEN, |meter| {
             let unit = self.program.meters[meter.index()].unit;
-            stored.meter.execute(arrays::metered_units(unit, packet_length), now)
+            stored.meter.execute(arrays::metered_units(unit, packet_length), packet_length, now)
         })
     }
 

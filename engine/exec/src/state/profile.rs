@@ -1,5 +1,8 @@
 //! Action profiles and selectors: members, groups, and which member a hash chooses.
 //!
+//! Entries may bring sets of actions of their own (P4Runtime's one-shot programming). A set is stored as a group whose
+//! members nobody else sees; a profile holds either sets or members and groups.
+//!
 //! Invariants: every group's member exists; a member or group used by an entry or group is never deleted; the choice
 //! depends on ids, weights and port states only, not on the order of requests.
 
@@ -9,7 +12,7 @@ use p4cc_ir::Profile;
 
 use super::action::Resolved;
 use super::validate;
-use crate::control::{ControlError, Group, GroupMember, Member};
+use crate::control::{ControlError, Group, GroupMember, Member, SetMember};
 
 /// Largest sum of the weights of one group.
 const MAX_WEIGHT_SUM: u64 = 1 << 16;
@@ -31,6 +34,27 @@ struct StoredGroup {
     uses: u32,
 }
 
+/// Actions that belong to one entry, and those of them that can be used now, each as often as its weight says.
+#[derive(Clone, Debug)]
+struct StoredSet {
+    members: Vec<(SetMember, Resolved)>,
+    /// Positions in `members`.
+    choices: Vec<u32>,
+}
+
+impl StoredSet {
+    fn weight(&self) -> u64 {
+        self.members.iter().map(|(member, _)| u64::from(member.weight)).sum()
+    }
+
+    fn choose(&mut self, is_up: impl Fn(u32) -> bool) {
+        let usable =
+            self.members.iter().zip(0..).filter(|((member, _), _)| member.watch_port.is_none_or(&is_up));
+        let repeated = usable.flat_map(|((member, _), at)| core::iter::repeat_n(at, member.weight as usize));
+        self.choices = repeated.collect();
+    }
+}
+
 /// Contents of a profile. Members and groups keep their place while they live, so that entries hold places.
 #[derive(Clone, Debug)]
 pub(crate) struct ProfileState {
@@ -38,6 +62,7 @@ pub(crate) struct ProfileState {
     groups: Vec<Option<StoredGroup>>,
     member_places: BTreeMap<u32, u32>,
     group_places: BTreeMap<u32, u32>,
+    sets: Vec<Option<StoredSet>>,
     /// Mask of the hash.
     hash_mask: u64,
 }
@@ -60,6 +85,7 @@ impl ProfileState {
             groups: Vec::new(),
             member_places: BTreeMap::new(),
             group_places: BTreeMap::new(),
+            sets: Vec::new(),
             hash_mask: if width == 0 { 0 } else { u64::MAX >> (64 - width.min(64)) },
         }
     }
@@ -76,6 +102,15 @@ impl ProfileState {
         let group = self.groups.get(place as usize)?.as_ref()?;
         let choice = (hash & self.hash_mask).checked_rem(group.choices.len() as u64)?;
         self.member_action(*group.choices.get(choice as usize)?)
+    }
+
+    /// What the set at a place runs for a hash; `None` if none of its actions is usable.
+    #[inline]
+    pub fn set_action(&self, place: u32, hash: u64) -> Option<&Resolved> {
+        let set = self.sets.get(place as usize)?.as_ref()?;
+        let choice = (hash & self.hash_mask).checked_rem(set.choices.len() as u64)?;
+        let member = *set.choices.get(choice as usize)?;
+        set.members.get(member as usize).map(|(_, resolved)| resolved)
     }
 
     pub fn members(&self) -> impl Iterator<Item = &Member> {
@@ -126,12 +161,55 @@ impl ProfileState {
         }
     }
 
+    /// Checks a set that replaces another of the weight `old`.
+    pub fn check_set(&self, profile: &Profile, members: &[SetMember], old: u64) -> Result<(), ControlError> {
+        if !self.member_places.is_empty() {
+            return Err(ControlError::InvalidArgument(format!(
+                "action selector `{}` is programmed with members and groups; delete those before giving action sets",
+                profile.cp.name
+            )));
+        }
+        validate::set(profile, members)?;
+        let weight = members.iter().map(|member| u64::from(member.weight)).sum::<u64>();
+        self.check_weight(profile, weight, old, "the action set")
+    }
+
+    /// Stores a set that was checked, and gives its place.
+    pub fn insert_set(&mut self, members: Vec<(SetMember, Resolved)>, is_up: impl Fn(u32) -> bool) -> u32 {
+        let mut set = StoredSet { members, choices: Vec::new() };
+        set.choose(is_up);
+        place(&mut self.sets, set)
+    }
+
+    /// Forgets a set.
+    pub fn remove_set(&mut self, place: u32) {
+        if let Some(set) = self.sets.get_mut(place as usize) {
+            *set = None;
+        }
+    }
+
+    /// Sum of the weights of a set.
+    pub fn set_weight(&self, place: u32) -> u64 {
+        self.sets.get(place as usize).and_then(Option::as_ref).map_or(0, StoredSet::weight)
+    }
+
+    fn no_sets(&self, profile: &Profile) -> Result<(), ControlError> {
+        if self.sets.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        Err(ControlError::InvalidArgument(format!(
+            "action selector `{}` is programmed with action sets; delete those entries before giving members and groups",
+            profile.cp.name
+        )))
+    }
+
     pub fn insert_member(
         &mut self,
         profile: &Profile,
         member: Member,
         resolved: Resolved,
     ) -> Result<(), ControlError> {
+        self.no_sets(profile)?;
         if self.member_places.contains_key(&member.id) {
             return Err(ControlError::AlreadyExists(format!(
                 "action profile `{}` has member {} already; modify it, or choose another id",
@@ -186,15 +264,21 @@ impl ProfileState {
             self.member_place(profile, member.member_id)?;
         }
         let weight = |group: &Group| group.members.iter().map(|member| u64::from(member.weight)).sum::<u64>();
-        let others = self.groups().map(weight).sum::<u64>() - old.map_or(0, weight);
+        self.check_weight(profile, weight(group), old.map_or(0, weight), &format!("group {}", group.id))
+    }
+
+    /// Checks that a weight fits beside what is there, but for what it replaces.
+    fn check_weight(&self, profile: &Profile, weight: u64, old: u64, what: &str) -> Result<(), ControlError> {
+        let of = |group: &Group| group.members.iter().map(|member| u64::from(member.weight)).sum::<u64>();
+        let sets = self.sets.iter().flatten().map(StoredSet::weight).sum::<u64>();
+        let others = (self.groups().map(of).sum::<u64>() + sets).saturating_sub(old);
         let limit = u64::from(profile.size).min(MAX_WEIGHT_SUM);
-        if others + weight(group) > limit {
+        if others + weight > limit {
             return Err(ControlError::ResourceExhausted(format!(
-                "action selector `{}` holds members of a total weight of {limit} over all groups; group {} \
-                 would make it {}; use smaller weights or raise the selector's size",
+                "action selector `{}` holds members of a total weight of {limit} over all groups; {what} would make \
+                 it {}; use smaller weights or raise the selector's size",
                 profile.cp.name,
-                group.id,
-                others + weight(group)
+                others + weight
             )));
         }
         Ok(())
@@ -275,6 +359,7 @@ impl ProfileState {
 
     /// Computes all choices anew after a port changed its state.
     pub fn refresh(&mut self, is_up: impl Fn(u32) -> bool) {
+        self.sets.iter_mut().flatten().for_each(|set| set.choose(&is_up));
         for place in 0..self.groups.len() {
             if let Some(stored) = &self.groups[place] {
                 let choices = self.choices(&stored.group, &is_up);

@@ -26,6 +26,8 @@ pub(crate) enum Target {
     Member(u32),
     /// Place of a group.
     Group(u32),
+    /// Place of the entry's own set of actions.
+    Set(u32),
 }
 
 /// What the control plane sees of an entry, and its counters.
@@ -35,6 +37,10 @@ pub(crate) struct Stored {
     pub counter: CounterCell,
     pub meter: MeterCell,
     pub last_hit: Time,
+    /// When it was written.
+    pub written: Time,
+    /// When it was written or found idle.
+    pub timer: Time,
 }
 
 /// The entries of one table.
@@ -125,8 +131,8 @@ impl TableState {
         self.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), place);
         self.places.insert((entry.matches.clone(), entry.priority), place);
         self.targets[place as usize] = Some(target);
-        let (counter, meter, last_hit) = Default::default();
-        self.stored[place as usize] = Some(Stored { entry, counter, meter, last_hit });
+        let (counter, meter, last_hit, written, timer) = Default::default();
+        self.stored[place as usize] = Some(Stored { entry, counter, meter, last_hit, written, timer });
     }
 
     /// Takes an entry out.

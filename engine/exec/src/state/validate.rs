@@ -2,7 +2,7 @@
 
 use p4cc_ir::{ActionCall, ActionScope, Bits, Key, MatchKind, MatchValue, Profile, Program, Table, VarType};
 
-use crate::control::{ControlError, EntryAction, Group, TableEntry};
+use crate::control::{ControlError, EntryAction, Group, SetMember, TableEntry};
 
 fn invalid(text: String) -> ControlError {
     ControlError::InvalidArgument(text)
@@ -250,6 +250,12 @@ pub(crate) fn entry_action(program: &Program, table: &Table, entry: &TableEntry)
         (EntryAction::Member(id) | EntryAction::Group(id), None) => Err(invalid(format!(
             "table `{name}` has no action profile, so it cannot use member or group {id}; give an action"
         ))),
+        (EntryAction::Set(_), None) => Err(invalid(format!(
+            "table `{name}` has no action selector, so it cannot use an action set; give an action"
+        ))),
+        (EntryAction::Set(members), Some(_)) => {
+            members.iter().try_for_each(|member| table_action(program, table, &member.action, false))
+        }
         (EntryAction::Group(id), Some(profile)) if profile.selector.is_none() => Err(invalid(format!(
             "table `{name}` is implemented by action profile `{}`, which has no selector and so no group {id}; \
              give a member",
@@ -293,6 +299,25 @@ pub(crate) fn group(profile: &Profile, group: &Group) -> Result<(), ControlError
                 member.member_id, group.id
             )));
         }
+    }
+    Ok(())
+}
+
+/// Checks an action set on its own: selector, size, weights.
+pub(crate) fn set(profile: &Profile, members: &[SetMember]) -> Result<(), ControlError> {
+    let name = &profile.cp.name;
+    if profile.selector.is_none() {
+        return Err(invalid(format!("action profile `{name}` has no selector, so it takes no action sets")));
+    }
+    if members.iter().any(|member| member.weight == 0) {
+        return Err(invalid(format!("an action in a set of `{name}` has weight 0; the least is 1")));
+    }
+    let weights: u64 = members.iter().map(|member| u64::from(member.weight)).sum();
+    if profile.max_group_size > 0 && weights > u64::from(profile.max_group_size) {
+        return Err(invalid(format!(
+            "an action set of `{name}` holds at most a weight of {}, but its actions have {weights}",
+            profile.max_group_size
+        )));
     }
     Ok(())
 }

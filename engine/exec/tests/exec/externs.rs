@@ -228,6 +228,11 @@ fn meters_colour_by_two_rates() {
     // 200 B committed, 300 B peak; at 500 ns the peak has 100 B again but the committed bucket only 50 B; at 999 ns
     // the peak has 99.8 B; at 1500 ns both have at least 100 B.
     assert_eq!(colors, [0, 0, 1, 2, 2, 1, 2, 2, 0]);
+    // The packet before the configuration counts too.
+    let packets = |rig: &Rig| rig.state.meter_counts(meter, 0).map(|counts| counts.map(|cell| cell.packets));
+    assert_eq!(packets(&rig), Ok([4, 2, 4]));
+    assert_eq!(rig.state.meter_reset_counts(meter, 0), Ok(()));
+    assert_eq!(packets(&rig), Ok([0, 0, 0]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Action profiles and selectors.
 
-use p4cc_exec::control::{ControlError, EntryAction, Group, GroupMember, Member, TableEntry};
+use p4cc_exec::control::{ControlError, EntryAction, Group, GroupMember, Member, SetMember, TableEntry};
 use p4cc_exec::testing::{ProgramBuilder, Rig, var};
 use p4cc_ir::{
     ActionCall, ActionId, Bits, HashAlgorithm, Inst, MatchKind, MatchValue, ProfileId, TableId, VarId,
@@ -167,4 +167,59 @@ fn every_algorithm_spreads_over_its_members() {
         assert!((60..140).contains(&first), "{algorithm:?}: {first} of 200");
         assert_eq!(s.choose(77), s.choose(77));
     }
+}
+
+/// A set of actions with weights, the n-th writing n + 1 hundred.
+fn set(of: &Selected, weights: &[u32]) -> EntryAction {
+    let member = |(id, &weight): (u32, &u32)| SetMember { action: of.member(id).action, weight, watch_port: None };
+    EntryAction::Set((1..).zip(weights).map(member).collect())
+}
+
+#[test]
+fn an_entry_may_bring_its_own_actions() {
+    let mut s = selected(Some(HashAlgorithm::Identity));
+    let entry = Selected::entry(set(&s, &[2, 1]));
+    assert_eq!(s.rig.state.table_insert(s.table, entry.clone()), Ok(()));
+    let chosen: Vec<u64> = (0..6).map(|flow| s.choose(flow)).collect();
+    assert_eq!(chosen, [100, 100, 200, 100, 100, 200]);
+    assert_eq!(s.rig.state.table_entries(s.table).cloned().collect::<Vec<_>>(), [entry]);
+    assert_eq!((s.rig.state.members(s.profile).count(), s.rig.state.groups(s.profile).count()), (0, 0));
+    let refused = s.rig.state.member_insert(s.profile, s.member(1));
+    assert!(matches!(refused, Err(ControlError::InvalidArgument(_))), "{refused:?}");
+    let larger = Selected::entry(set(&s, &[1, 1, 4]));
+    assert_eq!(s.rig.state.table_modify(s.table, larger), Ok(()), "the old set makes room for the new");
+    assert_eq!(s.choose(5), 300);
+    assert_eq!(s.rig.state.table_delete(s.table, &[MatchValue::Exact(Bits::zero(8))], 0), Ok(()));
+    assert_eq!(s.rig.state.member_insert(s.profile, s.member(1)), Ok(()));
+    let refused = s.rig.state.table_insert(s.table, Selected::entry(set(&s, &[1])));
+    assert!(matches!(refused, Err(ControlError::InvalidArgument(_))), "{refused:?}");
+}
+
+#[test]
+fn sets_have_bounds() {
+    let mut s = selected(Some(HashAlgorithm::Identity));
+    for weights in [&[0][..], &[7], &[4, 3]] {
+        let refused = s.rig.state.table_insert(s.table, Selected::entry(set(&s, weights)));
+        assert!(matches!(refused, Err(ControlError::InvalidArgument(_))), "{weights:?}: {refused:?}");
+    }
+    assert_eq!(s.rig.state.table_insert(s.table, Selected::entry(set(&s, &[6]))), Ok(()));
+    let mut other = Selected::entry(set(&s, &[3]));
+    other.matches = vec![MatchValue::Exact(Bits::from_u128(8, 1))];
+    let refused = s.rig.state.table_insert(s.table, other);
+    assert!(matches!(refused, Err(ControlError::ResourceExhausted(_))), "{refused:?}");
+    let mut plain = selected(None);
+    let refused = plain.rig.state.table_insert(plain.table, Selected::entry(set(&plain, &[1])));
+    assert!(matches!(refused, Err(ControlError::InvalidArgument(_))), "{refused:?}");
+}
+
+#[test]
+fn a_set_without_usable_actions_runs_none() {
+    let mut s = selected(Some(HashAlgorithm::Identity));
+    let EntryAction::Set(mut members) = set(&s, &[1, 1]) else { panic!("a set") };
+    members[0].watch_port = Some(3);
+    assert_eq!(s.rig.state.table_insert(s.table, Selected::entry(EntryAction::Set(members))), Ok(()));
+    s.rig.state.set_port_up(3, false);
+    assert_eq!((s.choose(0), s.choose(1)), (200, 200));
+    s.rig.state.set_port_up(3, true);
+    assert_eq!((s.choose(0), s.choose(1)), (100, 200));
 }

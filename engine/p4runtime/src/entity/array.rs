@@ -1,6 +1,6 @@
 //! Indirect counters, meters and registers: arrays with an index.
 
-use p4cc_exec::{MeterConfig, control::CounterCell};
+use p4cc_exec::{MeterConfig, MeterCounts, control::CounterCell};
 use p4cc_ir::Bits;
 
 use super::{Target, Verb, only_modify, push};
@@ -131,13 +131,16 @@ pub(super) fn write_meter(
     let (meter, size) = target.catalog.meter(entry.meter_id)?;
     let name = &target.catalog.program.meters[meter.index()].cp.name;
     only_modify(verb, "a meter cell")?;
-    no_meter_counters(entry.counter_data.is_some())?;
+    only_zero(&format!("meter {name}"), entry.counter_data.as_ref())?;
     let cells = cells("meter", name, size, entry.index.as_ref())?;
     let config =
         entry.config.as_ref().map(|config| parse_meter(&format!("meter {name}"), config)).transpose()?;
     let state = target.state_mut()?;
     for at in cells {
         state.meter_write(meter, at, config)?;
+        if entry.counter_data.is_some() {
+            state.meter_reset_counts(meter, at)?;
+        }
     }
     Ok(())
 }
@@ -149,7 +152,6 @@ pub(super) fn read_meters(
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
     let catalog = target.catalog;
-    no_meter_counters(entry.counter_data.is_some())?;
     let all: Vec<_> = if entry.meter_id == 0 {
         catalog.meters().collect()
     } else {
@@ -162,21 +164,30 @@ pub(super) fn read_meters(
         let wanted = entry.index.as_ref().filter(|_| entry.meter_id != 0);
         for at in cells("meter", name, size, wanted)? {
             let config = state.meter_read(meter, at)?.map(meter_config);
-            push(
-                out,
-                Of::MeterEntry(p4::MeterEntry { meter_id, index: index(at), config, counter_data: None }),
-            )?;
+            let mut counter_data = None;
+            if entry.counter_data.is_some() {
+                counter_data = Some(meter_counts(state.meter_counts(meter, at)?));
+            }
+            let index = index(at);
+            push(out, Of::MeterEntry(p4::MeterEntry { meter_id, index, config, counter_data }))?;
         }
     }
     Ok(())
 }
 
-/// v1model's meters do not count.
-pub(super) fn no_meter_counters(asked: bool) -> Result<(), Failure> {
-    if asked {
-        return Err(Failure::unimplemented(
-            "meters do not count packets here; leave the meter's counter data out",
-        ));
+/// What a meter coloured.
+pub(super) fn meter_counts([green, yellow, red]: MeterCounts) -> p4::MeterCounterData {
+    let [green, yellow, red] = [green, yellow, red].map(|cell| Some(counter_data(cell)));
+    p4::MeterCounterData { green, yellow, red }
+}
+
+/// A meter's counts can only be set to zero (P4Runtime "DirectMeterEntry").
+pub(super) fn only_zero(place: &str, given: Option<&p4::MeterCounterData>) -> Result<(), Failure> {
+    let counts = given.into_iter().flat_map(|data| [&data.green, &data.yellow, &data.red]).flatten();
+    for count in counts {
+        if count.packet_count != 0 || count.byte_count != 0 {
+            return Err(Failure::invalid(format!("{place}: a meter's counts can only be set to 0")));
+        }
     }
     Ok(())
 }

@@ -138,7 +138,12 @@ fn no_entity_panics_and_what_was_inserted_is_read() {
     let ran = runner.run(&writes, |writes| {
         let (mut switch, mut digests) = (switch(), DigestConfigs::default());
         switch.set_pipeline(Arc::clone(&loaded.pipeline));
-        let mut target = Target { catalog: &loaded.catalog, switch: &mut switch, digests: &mut digests };
+        let mut target = Target {
+            catalog: &loaded.catalog,
+            switch: &mut switch,
+            digests: &mut digests,
+            now: p4cc_units::Time::ZERO,
+        };
         for (verb, entity) in writes {
             let update = p4::Update { r#type: verb as i32 + 1, entity: Some(entity.clone()) };
             let written = target.write(&update);

@@ -1,5 +1,6 @@
 //! The entities of the protocol over a switch's state: one file for each family, each with its write and its read.
 
+mod action_set;
 pub(crate) mod array;
 pub(crate) mod digest;
 #[cfg(test)]
@@ -10,7 +11,8 @@ pub(crate) mod table;
 pub(crate) mod value_set;
 
 use p4cc_exec::State;
-use p4cc_switch::Switch;
+use p4cc_switch::{ReplicationEngine, Switch};
+use p4cc_units::Time;
 
 use crate::catalog::Catalog;
 use crate::errors::Failure;
@@ -35,6 +37,15 @@ pub(crate) struct Target<'a> {
     pub(crate) catalog: &'a Catalog,
     pub(crate) switch: &'a mut Switch,
     pub(crate) digests: &'a mut DigestConfigs,
+    /// The network's time.
+    pub(crate) now: Time,
+}
+
+/// Everything that writes change, to go back to.
+pub(crate) struct Before {
+    state: Option<State>,
+    pre: ReplicationEngine,
+    digests: DigestConfigs,
 }
 
 impl Target<'_> {
@@ -44,6 +55,24 @@ impl Target<'_> {
 
     pub(crate) fn state_mut(&mut self) -> Result<&mut State, Failure> {
         self.switch.state_mut().ok_or_else(no_pipeline)
+    }
+
+    /// What stands before a batch that is applied as a whole or not at all.
+    pub(crate) fn before(&self) -> Before {
+        Before {
+            state: self.switch.state().cloned(),
+            pre: self.switch.pre().clone(),
+            digests: self.digests.clone(),
+        }
+    }
+
+    /// Goes back to what stood before.
+    pub(crate) fn restore(&mut self, before: Before) {
+        if let (Some(state), Some(old)) = (self.switch.state_mut(), before.state) {
+            *state = old;
+        }
+        *self.switch.pre_mut() = before.pre;
+        *self.digests = before.digests;
     }
 
     /// Applies one update.

@@ -5,8 +5,8 @@
 use p4cc_exec::control::{EntryAction, TableEntry};
 use p4cc_ir::{ActionCall, MatchValue};
 
-use super::array::{counter_data, meter_config, no_meter_counters, parse_counter, parse_meter};
-use super::{Target, Verb, only_modify, push};
+use super::array::{counter_data, meter_config, meter_counts, only_zero, parse_counter, parse_meter};
+use super::{Target, Verb, action_set, only_modify, push};
 use crate::catalog::TableInfo;
 use crate::entries::{Place, action, match_fields, parse_action, parse_match};
 use crate::errors::Failure;
@@ -72,7 +72,10 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::TableEntry)
                 return Err(Failure::invalid(format!("table {name}: the action is missing")));
             };
             let new = new_entry(target, info, entry, &key, action)?;
-            target.state_mut()?.table_insert(info.table, new)?;
+            let now = target.now;
+            let state = target.state_mut()?;
+            state.table_insert(info.table, new)?;
+            state.start_timer(info.table, &key.matches, key.priority, now)?;
         }
         Verb::Modify | Verb::Delete => modify(target, info, entry, &key)?,
     }
@@ -92,7 +95,7 @@ fn check_fields(name: &str, entry: &p4::TableEntry) -> Result<(), Failure> {
         let timeout = entry.idle_timeout_ns;
         return Err(Failure::invalid(format!("table {name}: idle timeout {timeout} ns is negative")));
     }
-    no_meter_counters(entry.meter_counter_data.is_some())
+    Ok(())
 }
 
 fn new_entry(
@@ -136,10 +139,8 @@ fn parse_entry_action(
         (Some(ActionType::ActionProfileGroupId(_)), Some(_)) => Err(Failure::invalid(format!(
             "table {name}: its action profile has no selector, so it has no groups"
         ))),
-        (Some(ActionType::ActionProfileActionSet(_)), Some(_)) if selector.is_some() => {
-            Err(Failure::unimplemented(format!(
-                "table {name}: one-shot action sets are not supported yet; insert members and a group"
-            )))
+        (Some(ActionType::ActionProfileActionSet(set)), Some(_)) if selector.is_some() => {
+            Ok(EntryAction::Set(action_set::parse(catalog, info, set)?))
         }
         (Some(_), _) => Err(Failure::invalid(format!("table {name} has no action profile; give an action"))),
     }
@@ -187,6 +188,9 @@ fn write_default(
             "table {name}: the default entry has no match and no priority"
         )));
     }
+    if entry.idle_timeout_ns != 0 || entry.time_since_last_hit.is_some() {
+        return Err(Failure::invalid(format!("table {name}: the default entry has no idle timeout")));
+    }
     let extra =
         entry.counter_data.is_some() || entry.meter_config.is_some() || entry.meter_counter_data.is_some();
     if extra || !entry.metadata.is_empty() || entry.controller_metadata != 0 {
@@ -213,6 +217,7 @@ fn write_default(
 struct Direct {
     counter: Option<p4cc_exec::control::CounterCell>,
     meter: Option<p4cc_exec::MeterConfig>,
+    reset_meter_counts: bool,
 }
 
 impl Direct {
@@ -229,8 +234,15 @@ impl Direct {
                 "table {name} has no direct meter; leave meter_config out"
             )));
         }
+        if entry.meter_counter_data.is_some() && table.meter.is_none() {
+            return Err(Failure::invalid(format!(
+                "table {name} has no direct meter; leave meter_counter_data out"
+            )));
+        }
         let place = format!("table {name}");
+        only_zero(&place, entry.meter_counter_data.as_ref())?;
         Ok(Self {
+            reset_meter_counts: entry.meter_counter_data.is_some(),
             counter: entry.counter_data.as_ref().map(|data| parse_counter(&place, data)).transpose()?,
             meter: entry.meter_config.as_ref().map(|config| parse_meter(&place, config)).transpose()?,
         })
@@ -246,6 +258,9 @@ impl Direct {
         if has_meter && (self.meter.is_some() || verb == Verb::Modify) {
             state.direct_meter_write(info.table, &key.matches, key.priority, self.meter)?;
         }
+        if self.reset_meter_counts {
+            state.direct_meter_reset_counts(info.table, &key.matches, key.priority)?;
+        }
         Ok(())
     }
 }
@@ -256,11 +271,15 @@ pub(super) fn read(
     filter: &p4::TableEntry,
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
-    no_meter_counters(filter.meter_counter_data.is_some())?;
-    if filter.time_since_last_hit.is_some() {
-        return Err(Failure::unimplemented("time_since_last_hit is not supported yet; leave it out"));
-    }
     for info in wanted(target, filter.table_id)? {
+        let table = target.catalog.ir_table(info.table);
+        let timed = filter.time_since_last_hit.is_some() || filter.idle_timeout_ns != 0;
+        if timed && filter.table_id != 0 && (filter.is_default_action || !table.idle_timeout) {
+            return Err(Failure::invalid(format!(
+                "table {}: no idle time is kept; leave idle_timeout_ns and time_since_last_hit out",
+                table.cp.name
+            )));
+        }
         if filter.is_default_action {
             let default = default_entry(target, info)?;
             if !filtered_out(filter, &default) {
@@ -337,6 +356,10 @@ fn entry_message(
         EntryAction::Direct(call) => direct_action(target, call),
         EntryAction::Member(id) => Some(table_action(ActionType::ActionProfileMemberId(*id))),
         EntryAction::Group(id) => Some(table_action(ActionType::ActionProfileGroupId(*id))),
+        EntryAction::Set(members) => {
+            let set = action_set::message(target.catalog, members);
+            Some(table_action(ActionType::ActionProfileActionSet(set)))
+        }
     };
     let mut message = p4::TableEntry {
         action,
@@ -353,7 +376,30 @@ fn entry_message(
         let config = target.state()?.direct_meter_read(info.table, &entry.matches, entry.priority)?;
         message.meter_config = config.map(meter_config);
     }
+    if filter.meter_counter_data.is_some() && table.meter.is_some() {
+        let counts = target.state()?.direct_meter_counts(info.table, &entry.matches, entry.priority)?;
+        message.meter_counter_data = Some(meter_counts(counts));
+    }
+    if filter.time_since_last_hit.is_some() && table.idle_timeout {
+        let idle = target.state()?.idle_time(info.table, &entry.matches, entry.priority, target.now)?;
+        let elapsed_ns = i64::try_from(idle.as_ns()).unwrap_or(i64::MAX);
+        message.time_since_last_hit = Some(p4::table_entry::IdleTimeout { elapsed_ns });
+    }
     Ok(message)
+}
+
+/// The entries that were not hit for as long as their timeout, as notifications name them.
+pub(crate) fn take_idle(target: &mut Target<'_>) -> Result<Vec<p4::TableEntry>, Failure> {
+    let now = target.now;
+    let catalog = target.catalog;
+    let idle = target.state_mut()?.take_idle(now);
+    let message = |(table, entry): (p4cc_ir::TableId, TableEntry)| {
+        let info = catalog.tables().find(|info| info.table == table)?;
+        let idle_timeout_ns = i64::try_from(entry.idle_timeout_ns).unwrap_or(i64::MAX);
+        let key = key_message(info, &entry);
+        Some(p4::TableEntry { metadata: entry.metadata, idle_timeout_ns, ..key })
+    };
+    Ok(idle.into_iter().filter_map(message).collect())
 }
 
 fn table_action(of: ActionType) -> p4::TableAction {
@@ -387,13 +433,18 @@ pub(super) fn write_direct_meter(
     given: &p4::DirectMeterEntry,
 ) -> Result<(), Failure> {
     only_modify(verb, "a direct meter")?;
-    no_meter_counters(given.counter_data.is_some())?;
     let entry = direct_entry("meter", given.table_entry.as_ref())?;
     let info = target.catalog.table(entry.table_id)?;
     let key = parse_key(target, info, entry)?;
     let place = format!("table {}", target.catalog.table_name(info.table));
     let config = given.config.as_ref().map(|config| parse_meter(&place, config)).transpose()?;
-    Ok(target.state_mut()?.direct_meter_write(info.table, &key.matches, key.priority, config)?)
+    only_zero(&place, given.counter_data.as_ref())?;
+    let state = target.state_mut()?;
+    state.direct_meter_write(info.table, &key.matches, key.priority, config)?;
+    if given.counter_data.is_some() {
+        state.direct_meter_reset_counts(info.table, &key.matches, key.priority)?;
+    }
+    Ok(())
 }
 
 /// The entries whose direct resource a read asks for: one, all of a table, or all of the tables that have it.
@@ -436,13 +487,17 @@ pub(super) fn read_direct_meters(
     given: &p4::DirectMeterEntry,
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
-    no_meter_counters(given.counter_data.is_some())?;
     let filter = direct_entry("meter", given.table_entry.as_ref())?;
     for (info, entry) in direct_entries(target, filter, |table| table.meter.is_some())? {
         let config = target.state()?.direct_meter_read(info.table, &entry.matches, entry.priority)?;
         let table_entry = Some(key_message(info, entry));
         let config = config.map(meter_config);
-        push(out, Of::DirectMeterEntry(p4::DirectMeterEntry { table_entry, config, counter_data: None }))?;
+        let mut counter_data = None;
+        if given.counter_data.is_some() {
+            let counts = target.state()?.direct_meter_counts(info.table, &entry.matches, entry.priority)?;
+            counter_data = Some(meter_counts(counts));
+        }
+        push(out, Of::DirectMeterEntry(p4::DirectMeterEntry { table_entry, config, counter_data }))?;
     }
     Ok(())
 }

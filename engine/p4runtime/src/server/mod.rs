@@ -3,6 +3,7 @@
 mod arbitration;
 mod device;
 mod pipeline;
+mod roles;
 mod service;
 mod stream;
 
@@ -44,11 +45,11 @@ pub trait Devices: Send + Sync + 'static {
     /// Ids of all devices.
     fn ids(&self) -> Vec<u64>;
 
-    /// Lends a device.
+    /// Lends a device, and says the network's time.
     ///
     /// # Errors
     /// No device has this id.
-    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch)) -> Result<(), NoSuchDevice>;
+    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch, Time)) -> Result<(), NoSuchDevice>;
 
     /// Gives a packet of the controller to a device, which has a CPU port, at the network's time.
     ///
@@ -120,7 +121,7 @@ impl Server {
         self.local_addr
     }
 
-    /// Sends what the switches hold for their controllers: packet-ins and digests. `now` is the network's time. Not
+    /// Sends what the switches hold for their controllers: packet-ins, digests and idle notifications. `now` is the network's time. Not
     /// to be called while lending a device.
     pub fn deliver(&self, now: Time) {
         self.service.deliver(now);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use p4cc_switch::Switch;
+use p4cc_units::Time;
 use tonic::Code;
 
 use super::device::{Device, Installed, Saved};
@@ -21,6 +22,7 @@ pub(super) fn set(
     switch: &mut Switch,
     action: i32,
     config: Option<p4::ForwardingPipelineConfig>,
+    now: Time,
 ) -> Result<(), Failure> {
     match Action::try_from(action) {
         Ok(Action::Verify) => verify(config).map(|_| ()),
@@ -50,7 +52,7 @@ pub(super) fn set(
             if let Ok(running) = device.running(switch) {
                 let loaded = Arc::clone(&running.loaded);
                 let digests = &mut device.digests;
-                carry_over(&Target { catalog: &loaded.catalog, switch, digests }, &mut next)?;
+                carry_over(&Target { catalog: &loaded.catalog, switch, digests, now }, &mut next)?;
             }
             device.saved = None;
             commit(device, switch, next)
@@ -129,7 +131,8 @@ fn everything() -> [p4::Entity; 11] {
 /// Writes the state of the running program to the next one.
 fn carry_over(running: &Target<'_>, next: &mut Saved) -> Result<(), Failure> {
     let Saved { installed, switch, digests } = next;
-    let mut target = Target { catalog: &installed.loaded.catalog, switch, digests };
+    let now = running.now;
+    let mut target = Target { catalog: &installed.loaded.catalog, switch, digests, now };
     for wanted in everything() {
         let mut found = Vec::new();
         running.read(&wanted, &mut found)?;

@@ -1,5 +1,7 @@
 //! The calls of the service: each takes the one lock, finds its device, and hands over to the file of its verb.
 
+#![expect(deprecated, reason = "role_id must be seen to be refused")]
+
 use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,17 +12,19 @@ use p4cc_units::Time;
 use tokio::sync::{Mutex, MutexGuard, mpsc};
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
-use tonic::{Request, Response, Status, Streaming};
+use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::Devices;
 use super::device::{Device, MAX_WAITING_MESSAGES};
 use super::{pipeline, stream};
 use crate::codec::uint128;
+use crate::entity::table;
 use crate::errors::{Failure, batch_status};
 use crate::packet_io::decode_packet_in;
 use crate::proto::p4::v1 as p4;
 use p4::p4_runtime_server::P4Runtime;
 use p4::stream_message_response::Update;
+use p4::write_request::Atomicity;
 
 /// Version of the P4Runtime API that the messages are of.
 const API_VERSION: &str = "1.5.0";
@@ -47,7 +51,7 @@ impl Service {
     pub(super) async fn apply<T>(
         &self,
         device_id: u64,
-        f: impl FnOnce(&mut Device, &mut Switch) -> Result<T, Failure>,
+        f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let mut states = self.states.lock().await;
         // The owner may be busy for a while, and compiling takes its time; other connections go on meanwhile.
@@ -58,12 +62,12 @@ impl Service {
         &self,
         states: &mut MutexGuard<'_, BTreeMap<u64, Device>>,
         device_id: u64,
-        f: impl FnOnce(&mut Device, &mut Switch) -> Result<T, Failure>,
+        f: impl FnOnce(&mut Device, &mut Switch, Time) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let (mut f, mut result) = (Some(f), None);
-        let lent = self.devices.with_device(device_id, &mut |switch| {
+        let lent = self.devices.with_device(device_id, &mut |switch, now| {
             if let Some(f) = f.take() {
-                result = Some(f(states.entry(device_id).or_default(), switch));
+                result = Some(f(states.entry(device_id).or_default(), switch, now));
             }
         });
         match (lent, result) {
@@ -88,17 +92,20 @@ impl Service {
     pub(super) fn deliver(&self, now: Time) {
         let mut states = self.states.blocking_lock();
         for device_id in self.devices.ids() {
-            let sent = self.apply_locked(&mut states, device_id, |device, switch| {
+            let sent = self.apply_locked(&mut states, device_id, |device, switch, _| {
                 let (packets, messages) = (switch.take_packet_ins(), switch.take_digests());
                 let Ok(running) = device.running(switch) else { return Ok(()) };
                 let loaded = Arc::clone(&running.loaded);
                 for packet in packets {
                     let packet = decode_packet_in(&loaded.catalog.program, &packet.to_vec());
-                    device.send_to_primary(Update::Packet(packet));
+                    device.send_to_primaries(&Update::Packet(packet.clone()), |role| role.receives(&packet));
                 }
                 for list in device.digests.lists(&loaded.catalog, &messages, now) {
-                    device.send_to_primary(Update::Digest(list));
+                    let id = list.digest_id;
+                    device.send_to_primaries(&Update::Digest(list), |role| role.has(id));
                 }
+                let idle = device.with_target(switch, now, table::take_idle)?;
+                device.send_idle(&idle, now);
                 Ok(())
             });
             // A device that went away between the two calls has nothing to deliver.
@@ -107,48 +114,70 @@ impl Service {
     }
 }
 
-fn check_role(role: &str, role_id: u64) -> Result<(), Failure> {
-    if role.is_empty() && role_id == 0 {
+/// Roles have names; the numbers of older versions are not known here.
+fn check_role_id(role_id: u64) -> Result<(), Failure> {
+    if role_id == 0 {
         return Ok(());
     }
-    Err(Failure::unimplemented("roles are not supported yet; leave the role out to use the default role"))
+    Err(Failure::unimplemented("role_id is deprecated and not known here; name the role in `role`"))
 }
 
-#[allow(deprecated, reason = "role_id must be seen to be refused")]
-fn write_role(request: &p4::WriteRequest) -> Result<(), Failure> {
-    check_role(&request.role, request.role_id)
-}
-
-#[allow(deprecated, reason = "role_id must be seen to be refused")]
-fn pipeline_role(request: &p4::SetForwardingPipelineConfigRequest) -> Result<(), Failure> {
-    check_role(&request.role, request.role_id)
-}
-
-/// The updates of a batch, each on its own: one that fails stops nothing.
+/// The updates of a batch. By default each on its own: one that fails stops nothing.
 fn write(
     device: &mut Device,
     switch: &mut Switch,
+    now: Time,
     request: &p4::WriteRequest,
 ) -> Result<Vec<Result<(), Failure>>, Failure> {
-    device.arbitration.check_primary(request.election_id.as_ref().map(uint128))?;
-    device.with_target(switch, |target| {
-        if request.atomicity() != p4::write_request::Atomicity::ContinueOnError {
-            return Err(Failure::unimplemented(
-                "only CONTINUE_ON_ERROR is supported; leave the atomicity out",
-            ));
+    let role = device.role(&request.role)?;
+    role.arbitration.check_primary(request.election_id.as_ref().map(uint128))?;
+    let allowed: Vec<Result<(), Failure>> =
+        request.updates.iter().map(|update| role.check_write(&request.role, update)).collect();
+    let whole = match Atomicity::try_from(request.atomicity) {
+        Ok(Atomicity::ContinueOnError) => false,
+        // No packet passes between two updates, so that going back is atomic for the data plane too.
+        Ok(Atomicity::RollbackOnError | Atomicity::DataplaneAtomic) => true,
+        Err(_) => return Err(Failure::invalid(format!("there is no atomicity {}", request.atomicity))),
+    };
+    device.with_target(switch, now, |target| {
+        let updates = request.updates.iter().zip(allowed);
+        if !whole {
+            return Ok(updates
+                .map(|(update, allowed)| allowed.and_then(|()| target.write(update)))
+                .collect());
         }
-        Ok(request.updates.iter().map(|update| target.write(update)).collect())
+        let before = target.before();
+        let failed = updates.enumerate().find_map(|(at, (update, allowed))| {
+            let failure = allowed.and_then(|()| target.write(update)).err()?;
+            Some((at, failure))
+        });
+        let Some((at, failure)) = failed else { return Ok(vec![Ok(()); request.updates.len()]) };
+        target.restore(before);
+        let aborted = Failure::new(Code::Aborted, format!("not applied, as update {at} of the batch failed"));
+        let mut results = vec![Err(aborted); request.updates.len()];
+        results[at] = Err(failure);
+        Ok(results)
     })
 }
 
 type ReadOutcome = (Vec<p4::Entity>, Vec<Result<(), Failure>>);
 
-fn read(device: &mut Device, switch: &mut Switch, request: &p4::ReadRequest) -> Result<ReadOutcome, Failure> {
-    device.with_target(switch, |target| {
+/// What a role may see of what is asked for.
+fn read(
+    device: &mut Device,
+    switch: &mut Switch,
+    now: Time,
+    request: &p4::ReadRequest,
+) -> Result<ReadOutcome, Failure> {
+    device.role(&request.role)?;
+    let (mut found, results) = device.with_target(switch, now, |target| {
         let mut found = Vec::new();
         let results = request.entities.iter().map(|entity| target.read(entity, &mut found)).collect();
         Ok((found, results))
-    })
+    })?;
+    let role = device.role(&request.role)?;
+    found.retain(|entity| role.has_entity(entity));
+    Ok((found, results))
 }
 
 #[tonic::async_trait]
@@ -158,17 +187,18 @@ impl P4Runtime for Service {
 
     async fn write(&self, request: Request<p4::WriteRequest>) -> Result<Response<p4::WriteResponse>, Status> {
         let request = request.into_inner();
-        write_role(&request).map_err(Failure::status)?;
-        let results = self.apply(request.device_id, |device, switch| write(device, switch, &request)).await;
+        check_role_id(request.role_id).map_err(Failure::status)?;
+        let applied =
+            self.apply(request.device_id, |device, switch, now| write(device, switch, now, &request));
+        let results = applied.await;
         batch_status(&results.map_err(Failure::status)?)?;
         Ok(Response::new(p4::WriteResponse {}))
     }
 
     async fn read(&self, request: Request<p4::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
         let request = request.into_inner();
-        check_role(&request.role, 0).map_err(Failure::status)?;
-        let read = self.apply(request.device_id, |device, switch| read(device, switch, &request)).await;
-        let (mut found, results) = read.map_err(Failure::status)?;
+        let read = self.apply(request.device_id, |device, switch, now| read(device, switch, now, &request));
+        let (mut found, results) = read.await.map_err(Failure::status)?;
         let end = batch_status(&results).err();
         // Messages are made one by one as the client takes them.
         let mut rest = std::mem::take(&mut found).into_iter();
@@ -184,11 +214,13 @@ impl P4Runtime for Service {
         request: Request<p4::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::SetForwardingPipelineConfigResponse>, Status> {
         let request = request.into_inner();
-        pipeline_role(&request).map_err(Failure::status)?;
+        check_role_id(request.role_id).map_err(Failure::status)?;
         let election_id = request.election_id.as_ref().map(uint128);
-        let set = self.apply(request.device_id, |device, switch| {
-            device.arbitration.check_primary(election_id)?;
-            pipeline::set(device, switch, request.action, request.config)
+        let set = self.apply(request.device_id, |device, switch, now| {
+            let role = device.role(&request.role)?;
+            role.arbitration.check_primary(election_id)?;
+            role.check_pipeline(&request.role)?;
+            pipeline::set(device, switch, request.action, request.config, now)
         });
         set.await.map_err(Failure::status)?;
         Ok(Response::new(p4::SetForwardingPipelineConfigResponse {}))
@@ -199,8 +231,9 @@ impl P4Runtime for Service {
         request: Request<p4::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::GetForwardingPipelineConfigResponse>, Status> {
         let request = request.into_inner();
-        let get = self
-            .apply(request.device_id, |device, switch| pipeline::get(device, switch, request.response_type));
+        let get = self.apply(request.device_id, |device, switch, _| {
+            pipeline::get(device, switch, request.response_type)
+        });
         let config = get.await.map_err(Failure::status)?;
         Ok(Response::new(p4::GetForwardingPipelineConfigResponse { config }))
     }

@@ -2,11 +2,14 @@
 //!
 //! A message that breaks the rules of arbitration closes the stream; any other failure is reported on it.
 
+#![expect(deprecated, reason = "the numeric role must be seen to be refused")]
+
 use p4cc_switch::{MAX_PACKET_BYTES, Packet, Switch};
 use tonic::{Code, Streaming};
 
 use super::arbitration::SessionId;
 use super::device::{Device, Sender, send};
+use super::roles::RoleConfig;
 use super::service::Service;
 use crate::codec::uint128;
 use crate::errors::Failure;
@@ -23,7 +26,7 @@ pub(super) async fn serve(
     sender: Sender,
     mut requests: Streaming<p4::StreamMessageRequest>,
 ) {
-    let mut controller = Controller { service, session, sender, device_id: None };
+    let mut controller = Controller { service, session, sender, device_id: None, role: None };
     loop {
         let message = tokio::select! {
             message = requests.message() => message,
@@ -45,6 +48,8 @@ struct Controller {
     sender: Sender,
     /// Set by the first arbitration.
     device_id: Option<u64>,
+    /// Set by the first arbitration.
+    role: Option<String>,
 }
 
 impl Controller {
@@ -83,23 +88,31 @@ impl Controller {
                 "the stream belongs to device {assigned}; open another stream for device {device_id}"
             )));
         }
-        check_role(given.role.as_ref())?;
+        let role = given.role.unwrap_or_default();
+        if role.id != 0 {
+            return Err(Failure::unimplemented("role.id is deprecated and not known here; name the role"));
+        }
+        if let Some(assigned) = self.role.as_ref().filter(|assigned| **assigned != role.name) {
+            return Err(Failure::precondition(format!(
+                "the stream has the role `{assigned}`; open another stream for the role `{}`",
+                role.name
+            )));
+        }
+        let config = role.config.as_ref().map(RoleConfig::parse).transpose()?;
         let (session, sender) = (self.session, self.sender.clone());
         let election_id = given.election_id.as_ref().map(uint128);
-        let updated = self.service.apply(device_id, |device, _| {
-            let whom = device.arbitration.update(session, election_id)?;
-            device.senders.entry(session).or_insert(sender);
-            device.notify(device_id, whom);
-            Ok(())
+        let updated = self.service.apply(device_id, |device, _, _| {
+            device.arbitrate(device_id, session, sender, (&role.name, election_id, config))
         });
         updated.await?;
         self.device_id = Some(device_id);
+        self.role = Some(role.name);
         Ok(())
     }
 
     async fn packet_out(&self, device_id: u64, packet: &p4::PacketOut) -> Result<(), Failure> {
         let session = self.session;
-        let bytes = self.service.apply(device_id, |device, switch| {
+        let bytes = self.service.apply(device_id, |device, switch, _| {
             check_primary(device, session)?;
             if switch.config().cpu_port.is_none() {
                 return Err(Failure::precondition("the device has no CPU port, so it takes no packet-outs"));
@@ -114,9 +127,9 @@ impl Controller {
 
     async fn acknowledge(&self, device_id: u64, ack: p4::DigestListAck) -> Result<(), Failure> {
         let session = self.session;
-        let taken = self.service.apply(device_id, |device, switch| {
+        let taken = self.service.apply(device_id, |device, switch, now| {
             check_primary(device, session)?;
-            device.with_target(switch, |target| {
+            device.with_target(switch, now, |target| {
                 target.catalog.digest(ack.digest_id).map_err(|unknown| Failure::invalid(unknown.message))?;
                 target.digests.acknowledge(&ack);
                 Ok(())
@@ -140,18 +153,12 @@ impl Controller {
     async fn close(&self) {
         let Some(device_id) = self.device_id else { return };
         let session = self.session;
-        let closed = self.service.with_controllers(device_id, |device| {
-            device.senders.remove(&session);
-            if device.arbitration.close(session) {
-                device.notify(device_id, super::arbitration::Notify::All);
-            }
-        });
-        closed.await;
+        self.service.with_controllers(device_id, |device| device.close(device_id, session)).await;
     }
 }
 
 fn check_primary(device: &Device, session: SessionId) -> Result<(), Failure> {
-    if device.arbitration.primary() == Some(session) {
+    if device.is_primary(session) {
         return Ok(());
     }
     Err(Failure::new(Code::PermissionDenied, "only the primary controller may send this"))
@@ -167,14 +174,4 @@ fn packet_bytes(device: &Device, switch: &Switch, packet: &p4::PacketOut) -> Res
         )));
     }
     Ok(bytes)
-}
-
-#[allow(deprecated, reason = "the numeric role must be seen to be refused")]
-fn check_role(role: Option<&p4::Role>) -> Result<(), Failure> {
-    match role {
-        Some(role) if !role.name.is_empty() || role.id != 0 || role.config.is_some() => Err(
-            Failure::unimplemented("roles are not supported yet; leave the role out to use the default role"),
-        ),
-        _ => Ok(()),
-    }
 }
