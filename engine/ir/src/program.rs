@@ -136,6 +136,8 @@ pub struct ControlPlaneName {
     pub annotations: Vec<String>,
     /// `@hidden`, or made by the compiler: not in P4Info.
     pub hidden: bool,
+    /// Place among objects of its kind, from 1, when the control plane is told of them; 0 keeps the program's order.
+    pub rank: u32,
 }
 
 /// An action.

@@ -115,7 +115,6 @@ impl ProgramBuilder {
             value_sets: Vec::new(),
             controller_headers: Vec::new(),
             field_lists: Vec::new(),
-            inlined_actions: Vec::new(),
             errors: errors.iter().map(|name| (*name).to_owned()).collect(),
             package_annotations: Vec::new(),
         };

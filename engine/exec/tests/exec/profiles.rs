@@ -171,7 +171,8 @@ fn every_algorithm_spreads_over_its_members() {
 
 /// A set of actions with weights, the n-th writing n + 1 hundred.
 fn set(of: &Selected, weights: &[u32]) -> EntryAction {
-    let member = |(id, &weight): (u32, &u32)| SetMember { action: of.member(id).action, weight, watch_port: None };
+    let member =
+        |(id, &weight): (u32, &u32)| SetMember { action: of.member(id).action, weight, watch_port: None };
     EntryAction::Set((1..).zip(weights).map(member).collect())
 }
 

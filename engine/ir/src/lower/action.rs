@@ -21,6 +21,7 @@ impl Lowerer<'_> {
     /// A direct call.
     pub(super) fn call_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
         self.count_inlined(span)?;
+        self.note_call(id);
         let action = self.hir.actions.get(id.index())?;
         if action.params.iter().any(|param| self.is_directional(*param)) {
             return self.inline_action(id, args, span);
@@ -46,7 +47,9 @@ impl Lowerer<'_> {
         let outer_end = self.flow.end.replace(end);
         let outer_loops = std::mem::take(&mut self.flow.loops);
         self.flow.pending.push(copies);
+        let within_action = std::mem::replace(&mut self.flow.within_action, true);
         let made = self.stmts(&action.body);
+        self.flow.within_action = within_action;
         let copies = self.flow.pending.pop().unwrap_or_default();
         self.flow.loops = outer_loops;
         self.flow.end = outer_end;
@@ -143,7 +146,7 @@ impl Lowerer<'_> {
             params.push(ActionParam { cp: Self::cp_name_in("", &local.name, &local.annotations), var });
         }
         let mut exits = false;
-        let flow = Flow { in_action: true, ..Flow::default() };
+        let flow = Flow { in_action: true, within_action: true, ..Flow::default() };
         let body = self.function(cp.name.clone(), flow, &Terminator::Return, |this| {
             let made = body(this);
             exits = this.flow.exits;

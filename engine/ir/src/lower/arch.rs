@@ -67,6 +67,8 @@ impl Lowerer<'_> {
         };
         self.declare_inlined()?;
         self.controller_headers()?;
+        let envs: Vec<EnvId> = blocks.iter().map(|(env, _)| *env).collect();
+        self.rank_objects(&envs);
         self.unique_names(main.span)?;
         let package_annotations = main.annotations.texts.clone();
         Some(self.assemble(name, v1model, package_annotations))

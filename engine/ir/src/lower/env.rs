@@ -141,6 +141,7 @@ impl Lowerer<'_> {
             explicit_id: annotations.id,
             annotations: annotations.texts.clone(),
             hidden: annotations.hidden,
+            rank: 0,
         }
     }
 

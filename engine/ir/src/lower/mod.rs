@@ -17,6 +17,7 @@ mod env;
 mod expr;
 mod externs;
 mod inline;
+mod order;
 mod parser;
 mod place;
 mod stmt;
@@ -59,6 +60,7 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         exit_flag: None,
         insts: 0,
         inlined: 0,
+        called: Vec::new(),
     };
     let program = lowerer.program(name);
     let failed = lowerer.diagnostics.iter().any(|d| d.severity == Severity::Error);
@@ -107,6 +109,8 @@ struct Flow {
     exits: bool,
     /// A parser is being made.
     in_parser: bool,
+    /// The statements of an action are being lowered, be it inlined.
+    within_action: bool,
 }
 
 /// A bound action: which, in which environment, to which places.
@@ -136,6 +140,8 @@ struct Lowerer<'h> {
     exit_flag: Option<VarId>,
     insts: usize,
     inlined: usize,
+    /// Actions called where no table runs them.
+    called: Vec<order::DirectCall>,
 }
 
 impl Lowerer<'_> {

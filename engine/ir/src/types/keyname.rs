@@ -50,7 +50,7 @@ impl Checker {
             }
             Ast::Call { callee, args, .. } if args.is_empty() => match &callee.kind {
                 Ast::Member(base, name) if name.name == "isValid" => {
-                    Some(format!("{}.isValid()", self.key_name(base, None)?))
+                    Some(format!("{}.$valid$", self.key_name(base, None)?))
                 }
                 _ => None,
             },

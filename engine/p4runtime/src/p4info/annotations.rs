@@ -34,20 +34,27 @@ pub(super) fn sort(texts: &[String], skip: &[&str]) -> Annotations {
 
 /// The package's description, from `@pkginfo` and the rest of its annotations.
 pub(super) fn package(texts: &[String]) -> p4::PkgInfo {
-    let Annotations { plain, structured, doc } = sort(texts, &["pkginfo", "platform_property"]);
+    // Both are written with round brackets as a rule, and mean the same with square ones.
+    let pairs = |text: &String| match split(text) {
+        (name @ ("pkginfo" | "platform_property"), Body::Plain(body)) => format!("@{name}[{body}]"),
+        _ => text.clone(),
+    };
+    let texts: Vec<String> = texts.iter().map(pairs).collect();
+    let Annotations { plain, structured, doc } = sort(&texts, &[]);
     let mut info = p4::PkgInfo { arch: "v1model".to_owned(), annotations: plain, doc, ..Default::default() };
     for annotation in structured {
         let Some(p4::structured_annotation::Body::KvPairList(list)) = &annotation.body else {
             info.structured_annotations.push(annotation);
             continue;
         };
-        if annotation.name == "pkginfo" {
-            list.kv_pairs.iter().for_each(|pair| set_package_field(&mut info, pair));
-        } else if annotation.name == "platform_property" {
-            let platform = info.platform_properties.get_or_insert_default();
-            list.kv_pairs.iter().for_each(|pair| set_platform_field(platform, pair));
+        match annotation.name.as_str() {
+            "pkginfo" => list.kv_pairs.iter().for_each(|pair| set_package_field(&mut info, pair)),
+            "platform_property" => {
+                let platform = info.platform_properties.get_or_insert_default();
+                list.kv_pairs.iter().for_each(|pair| set_platform_field(platform, pair));
+            }
+            _ => info.structured_annotations.push(annotation),
         }
-        info.structured_annotations.push(annotation);
     }
     info
 }
@@ -79,6 +86,22 @@ fn set_platform_field(platform: &mut p4::PlatformProperties, pair: &p4::KeyValue
         _ => return,
     };
     *field = i32::try_from(*value).unwrap_or(i32::MAX);
+}
+
+/// How an action selector's sizes count: the largest weight of a member when they count members, which is the meaning
+/// of `@selector_size_semantics("sum_of_members")`.
+pub(super) fn sum_of_members(texts: &[String]) -> Option<i32> {
+    let body = |wanted: &str| {
+        texts.iter().find_map(|text| match split(text) {
+            (name, Body::Plain(body)) if name == wanted => Some(body),
+            _ => None,
+        })
+    };
+    if unquote(body("selector_size_semantics")?) != "sum_of_members" {
+        return None;
+    }
+    let most = body("max_member_weight").and_then(integer);
+    Some(most.and_then(|most| i32::try_from(most).ok()).unwrap_or(0))
 }
 
 enum Body<'a> {
@@ -222,10 +245,29 @@ mod tests {
 
     #[test]
     fn package_fields_come_from_pkginfo() {
-        let info = package(&["@pkginfo[name=\"ecn.p4\", version=\"2\"]".to_owned()]);
-        assert_eq!(
-            (info.name.as_str(), info.version.as_str(), info.arch.as_str()),
-            ("ecn.p4", "2", "v1model")
-        );
+        for text in
+            ["@pkginfo[name=\"ecn.p4\", version=\"2\"]", "@pkginfo(name = \"ecn.p4\",\n version = \"2\")"]
+        {
+            let info =
+                package(&[text.to_owned(), "@platform_property(multicast_group_table_size = 10)".to_owned()]);
+            assert_eq!(
+                (info.name.as_str(), info.version.as_str(), info.arch.as_str()),
+                ("ecn.p4", "2", "v1model")
+            );
+            assert_eq!(
+                info.platform_properties.map(|platform| platform.multicast_group_table_size),
+                Some(10)
+            );
+            assert!(info.structured_annotations.is_empty() && info.annotations.is_empty());
+        }
+    }
+
+    #[test]
+    fn sizes_count_members_when_the_annotation_says_so() {
+        let texts = |of: &str| {
+            vec![format!("@selector_size_semantics(\"{of}\")"), "@max_member_weight(40)".to_owned()]
+        };
+        assert_eq!(sum_of_members(&texts("sum_of_members")), Some(40));
+        assert_eq!(sum_of_members(&texts("sum_of_weights")), None);
     }
 }

@@ -7,9 +7,11 @@ mod compare;
 mod ids;
 mod text;
 
+use std::collections::BTreeSet;
+
 use p4cc_ir::{
-    ActionCall, ActionId, ActionScope, ControlPlaneName, CountUnit, HeaderField, MatchKind, Program, Table,
-    TableId, VarType,
+    ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, CountUnit, Func, HeaderField, Inst,
+    MatchKind, Program, Table, TableId, VarType,
 };
 
 use crate::proto::p4::config::v1 as p4;
@@ -113,7 +115,6 @@ impl Builder<'_> {
                     index_type_name: None,
                 },
             ),
-            type_info: Some(p4::P4TypeInfo::default()),
             ..Default::default()
         };
         self.actions(&mut info);
@@ -121,7 +122,27 @@ impl Builder<'_> {
         self.digests(&mut info);
         self.controller_headers(&mut info);
         self.value_sets(&mut info);
+        if info.type_info.is_none() && self.asks_for_types() {
+            info.type_info = Some(p4::P4TypeInfo::default());
+        }
         info
+    }
+
+    /// Whether the program has something whose types p4c looks at: then it writes `type_info`, be it empty.
+    fn asks_for_types(&self) -> bool {
+        let program = self.program;
+        let calls = |func: &Func| {
+            let mut insts = func.blocks.iter().flat_map(|block| &block.insts);
+            insts.any(|inst| matches!(inst, Inst::Extern(_) | Inst::Verify { .. }))
+        };
+        !program.tables.is_empty()
+            || !program.counters.is_empty()
+            || !program.meters.is_empty()
+            || !program.registers.is_empty()
+            || !program.profiles.is_empty()
+            || !program.value_sets.is_empty()
+            || !program.controller_headers.is_empty()
+            || program.funcs.iter().any(calls)
     }
 
     fn visible<T, U>(
@@ -130,7 +151,9 @@ impl Builder<'_> {
         cp: fn(&T) -> &ControlPlaneName,
         build: impl Fn(usize, &T) -> U,
     ) -> Vec<U> {
-        of.iter().enumerate().filter(|(_, t)| !cp(t).hidden).map(|(at, t)| build(at, t)).collect()
+        let mut shown: Vec<(usize, &T)> = of.iter().enumerate().filter(|(_, t)| !cp(t).hidden).collect();
+        shown.sort_by_key(|(_, t)| cp(t).rank);
+        shown.into_iter().map(|(at, t)| build(at, t)).collect()
     }
 
     fn preamble(&self, id: u32, cp: &ControlPlaneName) -> Option<p4::Preamble> {
@@ -222,31 +245,46 @@ impl Builder<'_> {
         p4::TableActionCall { action_id: self.action_id(call.action), arguments }
     }
 
-    /// Copies of an action that differ by table only are one action to the controller. Actions of no control come
-    /// first, as they stand first in the source.
+    /// Copies of an action that differ by table only are one action to the controller. Of an action that no table lists
+    /// there is nothing but the name: its arguments are the program's.
     fn actions(&self, info: &mut p4::P4Info) {
-        let mut seen = std::collections::BTreeSet::new();
-        let mut actions: Vec<_> = self.program.actions.iter().zip(&self.ids.actions).collect();
-        actions.sort_by_key(|(action, _)| action.cp.name.contains('.'));
-        for (action, &id) in actions {
-            if action.cp.hidden || !seen.insert(id) {
+        let program = self.program;
+        let listed: BTreeSet<ActionId> =
+            program.tables.iter().flat_map(|table| &table.actions).map(|listed| listed.action).collect();
+        let mut actions: Vec<_> = program
+            .actions
+            .iter()
+            .zip(&self.ids.actions)
+            .enumerate()
+            .map(|(at, (action, &id))| {
+                let params =
+                    if listed.contains(&ActionId::from_index(at)) { action.params.as_slice() } else { &[] };
+                (&action.cp, id, params)
+            })
+            .collect();
+        // Programs without ranks have actions of no control first, as they stand first in the source.
+        actions.sort_by_key(|(cp, ..)| (cp.rank, cp.name.contains('.')));
+        let mut seen = BTreeSet::new();
+        for (cp, id, params) in actions {
+            if cp.hidden || !seen.insert(id) {
                 continue;
             }
-            let ids = field_ids(action.params.iter().map(|param| &param.cp));
-            let params = action.params.iter().zip(ids).map(|(param, id)| {
-                let sorted = annotations::sort(&param.cp.annotations, &[]);
-                p4::action::Param {
-                    id,
-                    name: param.cp.name.clone(),
-                    annotations: sorted.plain,
-                    bitwidth: signed(self.program.vars[param.var.index()].ty.width()),
-                    doc: sorted.doc,
-                    structured_annotations: sorted.structured,
-                    ..Default::default()
-                }
-            });
-            let params = params.collect();
-            info.actions.push(p4::Action { preamble: self.preamble(id, &action.cp), params });
+            let ids = field_ids(params.iter().map(|param| &param.cp));
+            let params = params.iter().zip(ids).map(|(param, id)| self.param(param, id)).collect();
+            info.actions.push(p4::Action { preamble: self.preamble(id, cp), params });
+        }
+    }
+
+    fn param(&self, param: &ActionParam, id: u32) -> p4::action::Param {
+        let sorted = annotations::sort(&param.cp.annotations, &[]);
+        p4::action::Param {
+            id,
+            name: param.cp.name.clone(),
+            annotations: sorted.plain,
+            bitwidth: signed(self.program.vars[param.var.index()].ty.width()),
+            doc: sorted.doc,
+            structured_annotations: sorted.structured,
+            ..Default::default()
         }
     }
 
@@ -265,15 +303,24 @@ impl Builder<'_> {
             with_selector: profile.selector.is_some(),
             size: profile.size.into(),
             max_group_size: signed(profile.max_group_size),
-            ..Default::default()
+            weights_disallowed: false,
+            selector_size_semantics: annotations::sum_of_members(&profile.cp.annotations).map(|most| {
+                let members = p4::action_profile::SumOfMembers { max_member_weight: most };
+                p4::action_profile::SelectorSizeSemantics::SumOfMembers(members)
+            }),
         }
     }
 
     fn counters_and_meters(&self, info: &mut p4::P4Info) {
         let table_of = |of: &dyn Fn(&Table) -> bool| {
-            self.program.tables.iter().position(of).map_or(0, |table| self.ids.tables[table])
+            let table = self.program.tables.iter().position(of)?;
+            Some((self.program.tables[table].cp.rank, self.ids.tables[table]))
         };
-        for (at, (counter, &id)) in self.program.counters.iter().zip(&self.ids.counters).enumerate() {
+        // Direct ones are named with their tables; one that no table has is not named.
+        let (mut direct_counters, mut direct_meters) = (Vec::new(), Vec::new());
+        let mut counters: Vec<_> = self.program.counters.iter().zip(&self.ids.counters).enumerate().collect();
+        counters.sort_by_key(|(_, (counter, _))| counter.cp.rank);
+        for (at, (counter, &id)) in counters {
             if counter.cp.hidden {
                 continue;
             }
@@ -285,12 +332,16 @@ impl Builder<'_> {
                     info.counters.push(p4::Counter { preamble, spec, size, index_type_name: None });
                 }
                 None => {
-                    let direct_table_id = table_of(&|t| t.counter.is_some_and(|c| c.index() == at));
-                    info.direct_counters.push(p4::DirectCounter { preamble, spec, direct_table_id });
+                    let table = table_of(&|t| t.counter.is_some_and(|c| c.index() == at));
+                    direct_counters.extend(table.map(|(rank, direct_table_id)| {
+                        (rank, p4::DirectCounter { preamble, spec, direct_table_id })
+                    }));
                 }
             }
         }
-        for (at, (meter, &id)) in self.program.meters.iter().zip(&self.ids.meters).enumerate() {
+        let mut meters: Vec<_> = self.program.meters.iter().zip(&self.ids.meters).enumerate().collect();
+        meters.sort_by_key(|(_, (meter, _))| meter.cp.rank);
+        for (at, (meter, &id)) in meters {
             if meter.cp.hidden {
                 continue;
             }
@@ -301,11 +352,17 @@ impl Builder<'_> {
                     info.meters.push(p4::Meter { preamble, spec, size: size.into(), index_type_name: None });
                 }
                 None => {
-                    let direct_table_id = table_of(&|t| t.meter.is_some_and(|m| m.index() == at));
-                    info.direct_meters.push(p4::DirectMeter { preamble, spec, direct_table_id });
+                    let table = table_of(&|t| t.meter.is_some_and(|m| m.index() == at));
+                    direct_meters.extend(table.map(|(rank, direct_table_id)| {
+                        (rank, p4::DirectMeter { preamble, spec, direct_table_id })
+                    }));
                 }
             }
         }
+        direct_counters.sort_by_key(|(rank, _)| *rank);
+        direct_meters.sort_by_key(|(rank, _)| *rank);
+        info.direct_counters = direct_counters.into_iter().map(|(_, counter)| counter).collect();
+        info.direct_meters = direct_meters.into_iter().map(|(_, meter)| meter).collect();
     }
 
     fn digests(&self, info: &mut p4::P4Info) {
@@ -383,7 +440,8 @@ fn match_field(id: u32, cp: &ControlPlaneName, ty: VarType, kind: MatchKind) -> 
         MatchKind::Optional => MatchType::Optional,
         MatchKind::Selector => MatchType::Unspecified,
     };
-    let Annotations { plain, structured, doc } = annotations::sort(&cp.annotations, &[]);
+    // How a value set's field matches is said in its own field.
+    let Annotations { plain, structured, doc } = annotations::sort(&cp.annotations, &["match"]);
     p4::MatchField {
         id,
         name: cp.name.clone(),
