@@ -52,7 +52,71 @@ action enter(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t 
     account.count = account.count |+| 1;
 }
 
+// The first request of an epoch: what was counted in the epoch before is in use now, and nothing if there was none.
+void begin_epoch(inout d3_account_t used, inout d3_account_t fresh, in bit<16> last, in bit<16> epoch) {
+    if (last != epoch) {
+        used = fresh;
+        fresh.given = 0;
+        fresh.wanted = 0;
+        fresh.count = 0;
+        if (last != epoch_before(epoch)) {
+            used = fresh;
+        }
+    }
+}
+
+rate_kbps_t at_most(in rate_kbps_t rate, in rate_kbps_t limit) {
+    if (rate > limit) {
+        return limit;
+    }
+    return rate;
+}
+
+// The rule: what a flow gets that desires `wanted` and is in the account no more. 0 is the base rate.
+control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capacity, in rate_kbps_t base,
+               out rate_kbps_t granted) {
+    flow_count_t count;
+    bit<32>      reciprocal;
+
+    action set_reciprocal(bit<32> value) {
+        reciprocal = value;
+    }
+
+    // floor((2^32 - 1) / flows) by number of flows, filled by the controller: targets have no division. A number that
+    // is not there gives no fair share.
+    table reciprocals {
+        key = {
+            count: exact @name("flows");
+        }
+        actions = {
+            set_reciprocal;
+            NoAction;
+        }
+        const default_action = NoAction();
+        size = RECIPROCAL_SIZE;
+    }
+
+    apply {
+        count = used.count |+| 1;
+        reciprocal = 0;
+        reciprocals.apply();
+        bit<64> unwanted = (bit<64>)((demand_t)capacity |-| (used.wanted + (demand_t)wanted));
+        rate_kbps_t share = (rate_kbps_t)((unwanted * (bit<64>)reciprocal) >> 32);
+        rate_kbps_t left = capacity |-| used.given;
+        // What the deadline needs and the fair share, but never more than is left.
+        granted = left;
+        if (left > wanted && left - wanted > share) {
+            granted = wanted + share;
+        }
+        if (granted < base) {
+            granted = 0;
+        }
+    }
+}
+
 control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
+    D3Rule() rule;
+
     // In use.
     register<rate_kbps_t>(PORT_COUNT) allocated;
     register<demand_t>(PORT_COUNT) demand;
@@ -64,12 +128,10 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
     // Epoch of the last request, 0 before the first.
     register<bit<16>>(PORT_COUNT) epochs;
 
-    bool         is_port;
-    rate_kbps_t  capacity;
-    rate_kbps_t  base;
-    bit<6>       epoch_shift;
-    flow_count_t count;
-    bit<32>      reciprocal;
+    bool        is_port;
+    rate_kbps_t capacity;
+    rate_kbps_t base;
+    bit<6>      epoch_shift;
 
     // `rate`: C_e, what may be given; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
     // units of time.
@@ -93,37 +155,13 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
         size = PORT_COUNT;
     }
 
-    action set_reciprocal(bit<32> value) {
-        reciprocal = value;
-    }
-
-    // floor((2^32 - 1) / flows) by number of flows, filled by the controller: targets have no division. A number that
-    // is not there gives no fair share.
-    table reciprocals {
-        key = {
-            count: exact @name("flows");
-        }
-        actions = {
-            set_reciprocal;
-            NoAction;
-        }
-        const default_action = NoAction();
-        size = RECIPROCAL_SIZE;
-    }
-
     apply {
         is_port = false;
         capacity = 0;
         base = 0;
         epoch_shift = 0;
-        count = 0;
-        reciprocal = 0;
-        if (hdr.rate_request.isValid()) {
-            ports.apply();
-        }
-        if (is_port && !hdr.rate_hop.isValid()) {
-            hdr.rate_request.overflow = 1;
-        } else if (is_port) {
+        ports.apply();
+        if (is_port && hdr.rate_hop.isValid()) {
             @atomic {
                 bit<32> cell = (bit<32>)egress_port;
                 d3_account_t used;
@@ -136,61 +174,32 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
                 epoch_demand.read(fresh.wanted, cell);
                 epoch_flows.read(fresh.count, cell);
                 epochs.read(last, cell);
-
-                // The first request of an epoch: what was counted in the epoch before is in use now.
                 bit<16> epoch = EPOCH_VALID | (bit<16>)(now >> epoch_shift);
-                if (last != epoch) {
-                    used = fresh;
-                    fresh.given = 0;
-                    fresh.wanted = 0;
-                    fresh.count = 0;
-                    if (last != epoch_before(epoch)) {
-                        used = fresh;
-                    }
-                    epochs.write(cell, epoch);
-                }
+                begin_epoch(used, fresh, last, epoch);
 
-                rate_kbps_t returned = hdr.rate_hop.granted_before;
-                rate_kbps_t wanted_before = hdr.rate_request.desired_before;
-                rate_kbps_t wanted = hdr.rate_request.desired;
-                if (wanted_before > capacity) {
-                    wanted_before = capacity;
+                rate_kbps_t before = at_most(hdr.rate_request.desired_before, capacity);
+                bit<16> asked = hdr.rate_hop.epoch_before;
+                if (asked == epoch) {
+                    take_back(fresh, hdr.rate_hop.granted_before, before);
                 }
-                if (wanted > capacity) {
-                    wanted = capacity;
+                if (asked == epoch || asked == epoch_before(epoch)) {
+                    take_back(used, hdr.rate_hop.granted_before, before);
                 }
-                if (hdr.rate_hop.epoch_before == epoch) {
-                    take_back(fresh, returned, wanted_before);
-                }
-                if (hdr.rate_hop.epoch_before == epoch || hdr.rate_hop.epoch_before == epoch_before(epoch)) {
-                    take_back(used, returned, wanted_before);
-                }
-
-                rate_kbps_t granted = 0;
-                if (hdr.rate_request.fin == 1) {
-                    epoch = 0;
-                } else {
-                    count = used.count |+| 1;
-                    reciprocals.apply();
-                    bit<64> unwanted = (bit<64>)((demand_t)capacity |-| (used.wanted + (demand_t)wanted));
-                    rate_kbps_t share = (rate_kbps_t)((unwanted * (bit<64>)reciprocal) >> 32);
-                    rate_kbps_t left = capacity |-| used.given;
-                    // What the deadline needs and the fair share, but never more than is left.
-                    granted = left;
-                    if (left > wanted && left - wanted > share) {
-                        granted = wanted + share;
-                    }
-                    if (granted < base) {
-                        granted = 0;
+                hdr.rate_hop.granted = 0;
+                hdr.rate_hop.epoch = 0;
+                if (hdr.rate_request.fin == 0) {
+                    rate_kbps_t wanted = at_most(hdr.rate_request.desired, capacity);
+                    rule.apply(used, wanted, capacity, base, hdr.rate_hop.granted);
+                    enter(used, hdr.rate_hop.granted, wanted);
+                    enter(fresh, hdr.rate_hop.granted, wanted);
+                    hdr.rate_hop.epoch = epoch;
+                    if (hdr.rate_hop.granted == 0) {
                         hdr.rate_request.base_rate = 1;
                     }
-                    enter(used, granted, wanted);
-                    enter(fresh, granted, wanted);
                 }
-                hdr.rate_hop.granted = granted;
-                hdr.rate_hop.epoch = epoch;
                 hdr.rate_request.hop_index = hdr.rate_request.hop_index + 1;
 
+                epochs.write(cell, epoch);
                 allocated.write(cell, used.given);
                 demand.write(cell, used.wanted);
                 flows.write(cell, used.count);
@@ -198,6 +207,9 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
                 epoch_demand.write(cell, fresh.wanted);
                 epoch_flows.write(cell, fresh.count);
             }
+        } else if (is_port && hdr.rate_request.isValid()) {
+            // All records are used.
+            hdr.rate_request.overflow = 1;
         }
     }
 }

@@ -101,7 +101,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     D3Allocator() allocator;
 
     apply {
-        if (hdr.ipv4.isValid()) {
+        if (hdr.rate_request.isValid()) {
             allocator.apply(hdr, standard_metadata.egress_port, standard_metadata.egress_global_timestamp);
         }
     }

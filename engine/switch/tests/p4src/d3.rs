@@ -46,9 +46,9 @@ pub fn bench(capacity: u32, base: u32, shift: u32) -> Bench {
     for flows in 1..=RECIPROCALS {
         let value = (u32::MAX / flows).into();
         bench.add(
-            "egress.allocator.reciprocals",
+            "egress.allocator.rule.reciprocals",
             &[flows.into()],
-            "egress.allocator.set_reciprocal",
+            "egress.allocator.rule.set_reciprocal",
             &[value],
         );
     }
