@@ -39,14 +39,14 @@ bit<16> epoch_before(in bit<16> epoch) {
 }
 
 // What a flow brings back leaves an account.
-action take_back(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t desired) {
+void take_back(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t desired) {
     account.given = account.given |-| granted;
     account.wanted = account.wanted |-| (demand_t)desired;
     account.count = account.count |-| 1;
 }
 
 // What it gets enters one.
-action enter(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t desired) {
+void enter(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t desired) {
     account.given = account.given |+| granted;
     account.wanted = account.wanted + (demand_t)desired;
     account.count = account.count |+| 1;

@@ -30,6 +30,46 @@ typedef bit<31> gain_t;
 const bit<64> MOST_RISE = 65536;
 const bit<64> MOST_FALL = 32768;
 
+// What the controller says of a port.
+struct rcp_port_t {
+    rate_kbps_t capacity;
+    rate_kbps_t least;
+    bit<32>     interval;
+    bit<32>     bytes_per_time;
+    gain_t      load_gain;
+    gain_t      queue_gain;
+    bit<12>     bytes_per_depth;
+}
+
+// The correction at the end of an interval: `rate` is the old rate, then the new one.
+control RcpStep(inout rate_kbps_t rate, in rcp_port_t port, in time_t elapsed, in bit<32> sent,
+                in queue_depth_t depth_before, in queue_depth_t depth) {
+    apply {
+        bit<64> queued = (bit<64>)depth * (bit<64>)port.bytes_per_depth;
+        bit<64> offered = (bit<64>)sent + queued;
+        offered = offered |-| (bit<64>)depth_before * (bit<64>)port.bytes_per_depth;
+        bit<64> carried = ((bit<64>)elapsed * (bit<64>)port.bytes_per_time) >> 20;
+        bit<64> up = (bit<64>)port.load_gain * carried;
+        bit<64> down = (bit<64>)port.load_gain * offered |+| (bit<64>)port.queue_gain * queued;
+        bit<64> rise = (up |-| down) >> 24;
+        bit<64> fall = (down |-| up) >> 24;
+        if (rise > MOST_RISE) {
+            rise = MOST_RISE;
+        }
+        if (fall > MOST_FALL) {
+            fall = MOST_FALL;
+        }
+        bit<64> next = (bit<64>)rate + (((bit<64>)rate * rise) >> 16) - (((bit<64>)rate * fall) >> 16);
+        if (next > (bit<64>)port.capacity) {
+            next = (bit<64>)port.capacity;
+        }
+        if (next < (bit<64>)port.least) {
+            next = (bit<64>)port.least;
+        }
+        rate = (rate_kbps_t)next;
+    }
+}
+
 control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
     // The fair rate; 0 before the first packet.
     register<rate_kbps_t>(PORT_COUNT) fair_rates;
@@ -40,16 +80,12 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     // The queue at the interval's start.
     register<queue_depth_t>(PORT_COUNT) start_depths;
 
+    RcpStep() step;
+
     bool        is_port;
     bool        is_fixed;
     rate_kbps_t rate;
-    rate_kbps_t capacity;
-    rate_kbps_t least;
-    bit<32>     interval;
-    bit<32>     bytes_per_time;
-    gain_t      load_gain;
-    gain_t      queue_gain;
-    bit<12>     bytes_per_depth;
+    rcp_port_t  port;
     bit<8>      framing_bytes;
 
     // `c`, `initial`, `lowest`: capacity, first rate and lowest rate; `t`: the interval in units of time, at most 2^31;
@@ -59,13 +95,13 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
                     gain_t load, gain_t queue, bit<12> depth_bytes, bit<8> framing) {
         is_port = true;
         rate = initial;
-        capacity = c;
-        least = lowest;
-        interval = t;
-        bytes_per_time = speed;
-        load_gain = load;
-        queue_gain = queue;
-        bytes_per_depth = depth_bytes;
+        port.capacity = c;
+        port.least = lowest;
+        port.interval = t;
+        port.bytes_per_time = speed;
+        port.load_gain = load;
+        port.queue_gain = queue;
+        port.bytes_per_depth = depth_bytes;
         framing_bytes = framing;
     }
 
@@ -91,35 +127,17 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         size = PORT_COUNT;
     }
 
-    // The correction at the end of an interval: `rate` is the old rate, then the new one.
-    action correct(in time_t elapsed, in bit<32> sent, in queue_depth_t depth_before) {
-        bit<64> offered = (bit<64>)sent + (bit<64>)queue_depth * (bit<64>)bytes_per_depth;
-        offered = offered |-| (bit<64>)depth_before * (bit<64>)bytes_per_depth;
-        bit<64> carried = ((bit<64>)elapsed * (bit<64>)bytes_per_time) >> 20;
-        bit<64> queued = (bit<64>)queue_depth * (bit<64>)bytes_per_depth;
-        bit<64> up = (bit<64>)load_gain * carried;
-        bit<64> down = (bit<64>)load_gain * offered |+| (bit<64>)queue_gain * queued;
-        bit<64> rise = (up |-| down) >> 24;
-        bit<64> fall = (down |-| up) >> 24;
-        rise = rise > MOST_RISE ? MOST_RISE : rise;
-        fall = fall > MOST_FALL ? MOST_FALL : fall;
-        bit<64> next = (bit<64>)rate + (((bit<64>)rate * rise) >> 16) - (((bit<64>)rate * fall) >> 16);
-        next = next > (bit<64>)capacity ? (bit<64>)capacity : next;
-        next = next < (bit<64>)least ? (bit<64>)least : next;
-        rate = (rate_kbps_t)next;
-    }
-
     apply {
         is_port = false;
         is_fixed = false;
         rate = 0;
-        capacity = 0;
-        least = 0;
-        interval = 0;
-        bytes_per_time = 0;
-        load_gain = 0;
-        queue_gain = 0;
-        bytes_per_depth = 0;
+        port.capacity = 0;
+        port.least = 0;
+        port.interval = 0;
+        port.bytes_per_time = 0;
+        port.load_gain = 0;
+        port.queue_gain = 0;
+        port.bytes_per_depth = 0;
         framing_bytes = 0;
         ports.apply();
         if (is_port) {
@@ -138,13 +156,13 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
                 if (kept != 0) {
                     rate = kept;
                 }
-                if (kept == 0 || elapsed >= (time_t)interval) {
-                    time_t longest = (time_t)interval << 1;
+                if (kept == 0 || elapsed >= (time_t)port.interval) {
+                    time_t longest = (time_t)port.interval << 1;
                     if (elapsed > longest) {
                         elapsed = longest;
                     }
                     if (kept != 0) {
-                        correct(elapsed, sent, depth_before);
+                        step.apply(rate, port, elapsed, sent, depth_before, queue_depth);
                     }
                     fair_rates.write(cell, rate);
                     interval_starts.write(cell, now);

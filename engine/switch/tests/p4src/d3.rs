@@ -245,6 +245,22 @@ fn registers_stop_at_their_bounds() {
 }
 
 #[test]
+fn what_liars_give_back_never_wraps_the_counter_of_the_epoch() {
+    let mut bench = bench(u32::MAX, BASE, EPOCH_SHIFT);
+    let lie = Request { granted_before: u32::MAX, epoch_before: 0x8000, ..wants(u32::MAX) };
+    for round in 1..4 {
+        assert_eq!(ask(&mut bench, EPOCH_NS + round, lie).granted, u32::MAX);
+        assert_eq!(
+            bench.register("egress.allocator.epoch_allocated", OUT),
+            u64::from(u32::MAX),
+            "it stops there"
+        );
+    }
+    // So the next epoch starts with a full port instead of one that has wrapped to nearly empty.
+    assert!(ask(&mut bench, 2 * EPOCH_NS, wants(5_000)).base_rate);
+}
+
+#[test]
 fn grants_never_exceed_the_capacity_when_the_controller_lowers_it() {
     let mut bench = bench(CAPACITY, BASE, EPOCH_SHIFT);
     bench.set_register("egress.allocator.allocated", OUT, 2 * u64::from(CAPACITY));
