@@ -115,8 +115,6 @@ control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capac
 }
 
 control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
-    D3Rule() rule;
-
     // In use.
     register<rate_kbps_t>(PORT_COUNT) allocated;
     register<demand_t>(PORT_COUNT) demand;
@@ -154,6 +152,8 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
         const default_action = NoAction();
         size = PORT_COUNT;
     }
+
+    D3Rule() rule;
 
     apply {
         is_port = false;

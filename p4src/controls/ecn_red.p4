@@ -14,8 +14,9 @@
 const ecn_t ECN_NOT_CAPABLE = 0;
 const ecn_t ECN_CE = 3;
 
-// `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. `dice` is uniform.
-control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_depth, in bit<16> dice) {
+// `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. Needs the architecture's
+// `random`; numbers are drawn on the slope only.
+control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_depth) {
     // Capable packets that left each port with CE set here; a packet that came with CE is not counted.
     counter(PORT_COUNT, CounterType.packets) marked_packets;
 
@@ -53,8 +54,13 @@ control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_
         if (ipv4.ecn != ECN_NOT_CAPABLE && ipv4.ecn != ECN_CE) {
             curves.apply();
             if (has_curve && queue_depth > k_min) {
-                bit<64> threshold = ((bit<64>)(queue_depth - k_min) * (bit<64>)slope) >> 16;
-                if (queue_depth > k_max || (bit<64>)dice < threshold) {
+                bool marks = true;
+                if (queue_depth <= k_max) {
+                    bit<16> dice;
+                    random<bit<16>>(dice, 0, 0xffff);
+                    marks = (bit<64>)dice < ((bit<64>)(queue_depth - k_min) * (bit<64>)slope) >> 16;
+                }
+                if (marks) {
                     ipv4.ecn = ECN_CE;
                     marked_packets.count((bit<32>)egress_port);
                 }

@@ -57,10 +57,8 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         if (hdr.ipv4.isValid()) {
-            bit<16> dice;
-            random<bit<16>>(dice, 0, 0xffff);
             // The queue without this packet, when it leaves (spec 10.1, A-3).
-            red.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.deq_qdepth, dice);
+            red.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.deq_qdepth);
         }
     }
 }

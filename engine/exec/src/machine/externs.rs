@@ -176,6 +176,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
 
     /// A number between `low` and `high`, both included; `low` when `high` lies below it.
     fn random(&mut self, dst: Place, low: Place, high: Place) {
+        if let (1..=64, false) = (low.width, low.varbit) {
+            return self.random_word(dst, low, high);
+        }
         let (low, high) = (self.wide(low), self.wide(high));
         let Some(env) = self.env.as_mut() else { return };
         let mut random = Wide::zero(low.width);
@@ -190,6 +193,22 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         // All values are wanted when the count wraps to zero.
         let offset = if count.is_zero() { random } else { random.div_rem(&count).1 };
         self.put_wide(dst, low.add(&offset));
+    }
+
+    /// The same for values of one word, which nearly all are.
+    fn random_word(&mut self, dst: Place, low: Place, high: Place) {
+        let mask = u64::MAX >> (64 - low.width);
+        let (low, high) = (get(self.slots, low.slot), get(self.slots, high.slot));
+        let Some(env) = self.env.as_mut() else { return };
+        let random = env.random.next_u64() & mask;
+        let count = high.wrapping_sub(low).wrapping_add(1) & mask;
+        // No values are wanted when the bounds cross, all when the count wraps to zero.
+        let offset = match count {
+            _ if high < low => 0,
+            0 => random,
+            count => random % count,
+        };
+        self.slots[dst.slot as usize] = low.wrapping_add(offset) & mask;
     }
 
     /// What the architecture does after the run.

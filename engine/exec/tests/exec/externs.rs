@@ -283,3 +283,30 @@ fn requests_reach_the_architecture_and_are_forgotten() {
     rig.effects.reset();
     assert!(rig.effects.is_empty());
 }
+
+#[test]
+fn random_numbers_follow_the_stream_at_every_width() {
+    for width in [1, 2, 16, 33, 63, 64, 65, 100, 128] {
+        let most = u128::MAX >> (128 - width);
+        for (low, high) in [(0, most), (0, 0), (most, most), (most / 3, most / 2), (most, 0), (0, most - 1)] {
+            let mut b = ProgramBuilder::new();
+            let value = b.bits("value", width);
+            let bounds = (constant(width, low), constant(width, high));
+            b.ingress(vec![Inst::Extern(ExternCall::Random { dst: value, low: bounds.0, high: bounds.1 })]);
+            let mut rig = Rig::new(b.compile());
+            let mut stream = p4cc_exec::testing::SplitMix(rig.random.0);
+            for _ in 0..20 {
+                let mut next = || u128::from(p4cc_exec::RandomSource::next_u64(&mut stream));
+                let drawn = next() | if width > 64 { next() << 64 } else { 0 };
+                let offset = match (high.wrapping_sub(low)).wrapping_add(1) & most {
+                    _ if high < low => 0,
+                    0 => drawn & most,
+                    count => (drawn & most) % count,
+                };
+                rig.ingress();
+                let got = rig.bits(value).to_u128();
+                assert_eq!(got, Some((low + offset) & most), "{width} bits, {low} to {high}");
+            }
+        }
+    }
+}
