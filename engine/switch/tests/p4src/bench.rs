@@ -27,8 +27,16 @@ pub struct Bench {
     pub switch: Switch,
 }
 
-/// Compiles a program of `p4src/v1model`.
+/// Compiles a program of `p4src/v1model`; where P4CC_JSON_DIR is set, reads what another compiler made of it there
+/// (`NAME.json`, BMv2's format), so that the same tests hold both to the same packets.
 pub fn compile(name: &str) -> Arc<Program> {
+    if let Some(folder) = std::env::var_os("P4CC_JSON_DIR") {
+        let path = Path::new(&folder).join(format!("{name}.json"));
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let (program, errors) = p4cc_ir::bmv2::read(&text);
+        return Arc::new(program.unwrap_or_else(|| panic!("{}: {errors:?}", path.display())));
+    }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/v1model/{name}.p4"));
     let (source, mut found) = Source::load(&path, &Options::default());
     let (tree, syntax) = p4cc_syntax::parse(&source);
