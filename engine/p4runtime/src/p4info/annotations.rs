@@ -4,6 +4,7 @@
 //! annotation can never make a program invalid here.
 
 use crate::proto::p4::config::v1 as p4;
+use p4::action_profile::{SelectorSizeSemantics, SumOfMembers, SumOfWeights};
 
 /// What the annotations of one object become.
 #[derive(Default)]
@@ -88,20 +89,23 @@ fn set_platform_field(platform: &mut p4::PlatformProperties, pair: &p4::KeyValue
     *field = i32::try_from(*value).unwrap_or(i32::MAX);
 }
 
-/// How an action selector's sizes count: the largest weight of a member when they count members, which is the meaning
-/// of `@selector_size_semantics("sum_of_members")`.
-pub(super) fn sum_of_members(texts: &[String]) -> Option<i32> {
+/// How the sizes of an action selector's groups count, when an annotation says it.
+pub(super) fn size_semantics(texts: &[String]) -> Option<SelectorSizeSemantics> {
     let body = |wanted: &str| {
         texts.iter().find_map(|text| match split(text) {
             (name, Body::Plain(body)) if name == wanted => Some(body),
             _ => None,
         })
     };
-    if unquote(body("selector_size_semantics")?) != "sum_of_members" {
-        return None;
+    match unquote(body("selector_size_semantics")?).as_str() {
+        "sum_of_weights" => Some(SelectorSizeSemantics::SumOfWeights(SumOfWeights {})),
+        "sum_of_members" => {
+            let most = body("max_member_weight").and_then(integer);
+            let max_member_weight = most.and_then(|most| i32::try_from(most).ok()).unwrap_or(0);
+            Some(SelectorSizeSemantics::SumOfMembers(SumOfMembers { max_member_weight }))
+        }
+        _ => None,
     }
-    let most = body("max_member_weight").and_then(integer);
-    Some(most.and_then(|most| i32::try_from(most).ok()).unwrap_or(0))
 }
 
 enum Body<'a> {
@@ -264,10 +268,15 @@ mod tests {
 
     #[test]
     fn sizes_count_members_when_the_annotation_says_so() {
-        let texts = |of: &str| {
-            vec![format!("@selector_size_semantics(\"{of}\")"), "@max_member_weight(40)".to_owned()]
+        let semantics = |of: &str| {
+            size_semantics(&[
+                format!("@selector_size_semantics(\"{of}\")"),
+                "@max_member_weight(40)".to_owned(),
+            ])
         };
-        assert_eq!(sum_of_members(&texts("sum_of_members")), Some(40));
-        assert_eq!(sum_of_members(&texts("sum_of_weights")), None);
+        let members = SumOfMembers { max_member_weight: 40 };
+        assert_eq!(semantics("sum_of_members"), Some(SelectorSizeSemantics::SumOfMembers(members)));
+        assert_eq!(semantics("sum_of_weights"), Some(SelectorSizeSemantics::SumOfWeights(SumOfWeights {})));
+        assert_eq!(size_semantics(&[]), None);
     }
 }

@@ -133,7 +133,7 @@ impl Builder<'_> {
         let program = self.program;
         let calls = |func: &Func| {
             let mut insts = func.blocks.iter().flat_map(|block| &block.insts);
-            insts.any(|inst| matches!(inst, Inst::Extern(_) | Inst::Verify { .. }))
+            insts.any(|inst| matches!(inst, Inst::Extern(_)))
         };
         !program.tables.is_empty()
             || !program.counters.is_empty()
@@ -304,10 +304,9 @@ impl Builder<'_> {
             size: profile.size.into(),
             max_group_size: signed(profile.max_group_size),
             weights_disallowed: false,
-            selector_size_semantics: annotations::sum_of_members(&profile.cp.annotations).map(|most| {
-                let members = p4::action_profile::SumOfMembers { max_member_weight: most };
-                p4::action_profile::SelectorSizeSemantics::SumOfMembers(members)
-            }),
+            selector_size_semantics: profile
+                .selector
+                .and_then(|_| annotations::size_semantics(&profile.cp.annotations)),
         }
     }
 
