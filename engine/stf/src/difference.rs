@@ -77,7 +77,7 @@ pub fn hex(bytes: &[u8]) -> String {
 
 fn nibble(bytes: &[u8], at: usize) -> Option<u8> {
     let byte = bytes.get(at / 2)?;
-    Some(if at % 2 == 0 { byte >> 4 } else { byte & 15 })
+    Some(if at.is_multiple_of(2) { byte >> 4 } else { byte & 15 })
 }
 
 impl PacketProblem {
@@ -110,7 +110,7 @@ impl PacketProblem {
     fn columns(&self, row: usize, digit: impl Fn(usize) -> Option<char>) -> String {
         let mut line = String::new();
         for at in row * ROW_BYTES * 2..(row + 1) * ROW_BYTES * 2 {
-            if at % 2 == 0 && at % (ROW_BYTES * 2) != 0 {
+            if at.is_multiple_of(2) && !at.is_multiple_of(ROW_BYTES * 2) {
                 line.push(' ');
             }
             line.push(digit(at).unwrap_or(' '));

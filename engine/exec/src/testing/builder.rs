@@ -99,7 +99,7 @@ impl ProgramBuilder {
         let program = Program {
             name: "test".to_owned(),
             architecture,
-            vars: Vec::new(),
+            vars,
             header_types: Vec::new(),
             headers: Vec::new(),
             stacks: Vec::new(),
@@ -118,9 +118,7 @@ impl ProgramBuilder {
             errors: errors.iter().map(|name| (*name).to_owned()).collect(),
             package_annotations: Vec::new(),
         };
-        let mut builder = Self { program };
-        builder.program.vars = vars;
-        builder
+        Self { program }
     }
 
     /// Standard metadata.
