@@ -134,7 +134,7 @@ class StfReport:
         """Empty when it passed."""
     @property
     def printed(self) -> list[tuple[int, str]]:
-        """What commands that read found, by line of the test."""
+        """What commands that read found, and what `log_msg` wrote, by line of the test."""
     @property
     def packets_in(self) -> int:
         """Packets that the test sent."""

@@ -37,6 +37,8 @@ def test_a_test_that_passes() -> None:
         f"PASS  {TEST} on forward.p4  2 packets in, 3 expected",
         "  line 5: session 5 = port 6 instance 0",
         "  line 7: last[1] = 0x2a",
+        "  line 8: log_msg: kind 1",
+        "  line 10: log_msg: kind 2",
         "  line 15: last[1] = 0x02",
         "1 tests: 1 passed",
     ]
@@ -47,7 +49,7 @@ def test_a_difference_is_shown_digit_by_digit(tmp_path: Path) -> None:
     test = write(tmp_path, "wrong.stf", wrong.replace("expect 3 02 01", "").replace("bytes == 4", "bytes < 4"))
     done = stf(PROGRAM, test)
     assert done.returncode == 1, done.stderr
-    assert done.stdout.splitlines()[4:] == [
+    assert done.stdout.splitlines()[6:] == [
         "  line 14: kinds: expected bytes < 4, got 4",
         "  line 9: port 2, packet 0: differs from byte 3",
         "    expected 0000  01 2* be ff $",

@@ -22,7 +22,7 @@ use p4cc_ir::Program;
 pub struct Report {
     /// Why it did not pass; empty when it did.
     pub problems: Vec<Problem>,
-    /// What commands that read found, such as `register_read`, by line.
+    /// What commands that read found, such as `register_read`, and what the program logged, by line.
     pub printed: Vec<(u32, String)>,
     /// Packets that the test sent.
     pub packets_in: usize,

@@ -91,6 +91,7 @@ impl Bench {
         let program = Arc::clone(program);
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
         switch.set_pipeline(Arc::new(pipeline));
+        switch.set_logging(true);
         Ok(Self {
             program,
             switch,
@@ -116,6 +117,10 @@ impl Bench {
         let done = match command {
             Command::Packet { port, bytes } => {
                 self.packet(*port, bytes);
+                let logs = self.switch.take_logs();
+                self.report
+                    .printed
+                    .extend(logs.into_iter().map(|log| (line, format!("log_msg: {}", log.text))));
                 Ok(())
             }
             Command::Expect { port, nibbles, exact } => {

@@ -55,6 +55,7 @@ control I(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t sm) 
 
     apply {
         forward.apply();
+        log_msg("kind {}", { hdr.tag.kind });
         last.read(hdr.tag.seen, 1);
         last.write(1, hdr.tag.kind);
         kinds.count((bit<32>)hdr.tag.kind);
