@@ -362,7 +362,7 @@ fn header(name: &str, fields: &[Ty], extra: &str) -> String {
     }
     text.push_str(extra);
     let width: u32 = fields.iter().map(|ty| ty.width()).sum();
-    if width % 8 != 0 {
+    if !width.is_multiple_of(8) {
         let _ = writeln!(text, "    bit<{}> pad;", 8 - width % 8);
     }
     text + "}\n"
