@@ -80,8 +80,8 @@ run: setup ## DCTCP against GST over DCTCP under incast: table and figure (SCENA
 	@$(BIN)/p4cc run $(SCENARIO)
 
 .PHONY: figures
-figures: setup ## Run every scenario of experiments/
-	@for scenario in experiments/*/*.yaml; do $(BIN)/p4cc run "$$scenario"; done
+figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)
+	@for study in gst rfb_ss; do $(BIN)/p4cc reproduce $$study; done
 
 # ---- checks -------------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ __all__ = [
     "compile_p4",
     "compile_p4_text",
     "validate_sender",
+    "windows_by_round",
 ]
 
 Column: TypeAlias = tuple[Literal["uint64", "int64", "float64", "text"], bytes]
@@ -224,3 +225,9 @@ def algorithms() -> str:
 
 def validate_sender(config_json: str) -> None:
     """Checks a sender's configuration (JSON); raises SpecError."""
+
+def windows_by_round(config_json: str, rtt_ns: int, max_rounds: int) -> list[float]:
+    """Windows, in segments, at the start of each round of slow start on an ideal path; raises SpecError.
+
+    The first is the initial window; at most `max_rounds` follow.
+    """

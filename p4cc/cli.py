@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import info, program, run, stf, topo
+from p4cc.commands import info, program, reproduce, run, stf, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 run.register(app)
+reproduce.register(app)
 program.register(app)
 stf.register(app)
 info.register(app)

@@ -25,7 +25,7 @@ from p4cc.errors import InterruptedRunError, UserError
 from p4cc.metrics import Measures, derive
 from p4cc.network import HEADER_BYTES
 from p4cc.programs import CompiledProgram, compile_program, find_program
-from p4cc.progress import progress
+from p4cc.progress import Advance, progress
 from p4cc.results import ResultWriter, write_summary
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
@@ -72,8 +72,35 @@ class _Collected:
     warnings: dict[str, None] = field(default_factory=dict[str, None])
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A request that was checked, with the cases to run."""
+
+    request: RunRequest
+    scenario: Scenario
+    cases: list[Case]
+    program: CompiledProgram
+
+    @property
+    def runs(self) -> int:
+        """Runs to make, those of the cache included."""
+        return sum(len(case.scenario.seeds) for case in self.cases)
+
+    @property
+    def folder(self) -> Path:
+        """Where results go."""
+        return self.request.out or Path("results") / self.scenario.name
+
+
 def run_scenario(request: RunRequest) -> RunOutcome:
     """Runs everything a scenario describes; raises UserError for what the user can mend."""
+    prepared = prepare(request)
+    with progress(prepared.runs, request.quiet) as advance:
+        return execute(prepared, advance)
+
+
+def prepare(request: RunRequest) -> Prepared:
+    """Reads and checks a scenario and compiles its program; raises UserError."""
     document = read_document(request.scenario)
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
@@ -83,12 +110,16 @@ def run_scenario(request: RunRequest) -> RunOutcome:
         return validate(document, at_point, {**origins, **swept})
 
     cases = _chosen(expand(data, scenario, check), request.variants)
-    program = _compiled(scenario, request.scenario)
-    folder = request.out or Path("results") / scenario.name
+    return Prepared(request, scenario, cases, _compiled(scenario, request.scenario))
+
+
+def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
+    """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError."""
+    request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
     row_keys = list(cases[0].keys()) if cases else []
     cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
     with _partial_folder(folder) as partial:
-        collected = _run_cases(cases, Controller(program), cache, request, partial)
+        collected = _run_cases(cases, Controller(prepared.program), cache, request, partial, advance)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
     # The results stand by now: a figure that cannot be drawn does not take them away.
@@ -119,11 +150,15 @@ def _compiled(scenario: Scenario, path: Path) -> CompiledProgram:
 
 
 def _run_cases(
-    cases: list[Case], controller: Controller, cache: RunCache, request: RunRequest, folder: Path
+    cases: list[Case],
+    controller: Controller,
+    cache: RunCache,
+    request: RunRequest,
+    folder: Path,
+    advance: Advance,
 ) -> _Collected:
-    total = sum(len(case.scenario.seeds) for case in cases)
     collected = _Collected()
-    with progress(total, request.quiet) as advance, ResultWriter(folder) as writer:
+    with ResultWriter(folder) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
             collected.warnings.update(dict.fromkeys(run.plan.warnings))
@@ -201,7 +236,7 @@ def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[
     from p4cc.figures.draw import draw
 
     frame = pl.DataFrame(runs, infer_schema_length=None)
-    return [draw(figure, frame, folder) for figure in scenario.figures]
+    return [draw(figure, frame, folder, scenario) for figure in scenario.figures]
 
 
 @contextlib.contextmanager

@@ -42,7 +42,7 @@ def run(
     * `p4cc run experiments/gst/incast.yaml`
     * `p4cc run experiments/gst/incast.yaml --set topology.senders=25 --set seeds=[1,2] --json`
     * `p4cc run experiments/gst/incast.yaml --set variant=d2tcp,gst+d2tcp --set transport.recovery=sack`
-    * `p4cc run experiments/gst/basic.yaml --variant DCTCP --out results/dctcp`
+    * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --out results/dctcp`
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
     from p4cc import report

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from p4cc.figures import bar, cdf, heatmap, over_sweep, over_time, percentiles, traces
+from p4cc.figures import bar, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -16,13 +16,16 @@ from p4cc.scenario.figures import (
     SweepFigure,
     TimeFigure,
     TracesFigure,
+    UtilisationFigure,
 )
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from p4cc.scenario.schema import Scenario
 
-def draw(figure: Figure, runs: pl.DataFrame, folder: Path) -> Path:
+
+def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> Path:
     """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there."""
     match figure:
         case SweepFigure():
@@ -40,6 +43,8 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path) -> Path:
             return cdf.draw(_table(folder, figure.table), figure, folder)
         case PercentilesFigure():
             return percentiles.draw(_table(folder, "flows"), figure, folder)
+        case UtilisationFigure():
+            return utilisation.draw(runs, figure, folder, scenario)
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:

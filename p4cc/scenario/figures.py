@@ -111,11 +111,25 @@ class HeatMapFigure(FigureBase):
     scale: float = 1.0
 
 
+class UtilisationFigure(FigureBase):
+    """Utilisation over a swept window of an incast, beside the model of spec 6.5."""
+
+    kind: Literal["utilisation"]
+    x: str
+
+
 Figure = Annotated[
-    SweepFigure | TimeFigure | TracesFigure | CdfFigure | BarFigure | PercentilesFigure | HeatMapFigure,
+    SweepFigure
+    | TimeFigure
+    | TracesFigure
+    | CdfFigure
+    | BarFigure
+    | PercentilesFigure
+    | HeatMapFigure
+    | UtilisationFigure,
     Field(discriminator="kind"),
 ]
-FIGURE_KINDS = ("over_sweep", "over_time", "traces", "cdf", "bar", "percentiles", "heatmap")
+FIGURE_KINDS = ("over_sweep", "over_time", "traces", "cdf", "bar", "percentiles", "heatmap", "utilisation")
 
 
 class Window(Model):

@@ -154,13 +154,13 @@ def _sender_findings(places: _Places, scenario: Scenario) -> Iterator[UserError]
             senders.append((("traffic", number, "sender") if several else ("traffic", "sender"), item.sender))
     for location, sender in senders:
         try:
-            _engine.validate_sender(json.dumps(_without_thresholds(scenario, sender)))
+            _engine.validate_sender(json.dumps(sender_config(scenario, sender)))
         except _engine.SpecError as error:
             where = _sender_location(location, sender, error.place)
             yield UserError(f"{_dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
 
 
-def _without_thresholds(scenario: Scenario, sender: Sender) -> dict[str, Any]:
+def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
     """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later."""
     from p4cc.algorithms import needs_thresholds
 

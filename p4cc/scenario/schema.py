@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import MAX_TIME_NS, Model, Sender
+from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
@@ -119,6 +120,11 @@ class Scenario(Model):
     measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")
     limits: Limits = Limits()
     figures: list[Figure] = Field(default=[])
+    reproduces: Reproduction | None = Field(default=None, description="What `p4cc reproduce` judges it by.")
+    extends: str | None = Field(
+        default=None,
+        description="A scenario that this one is laid over, relative to it; resolved before all else is checked.",
+    )
 
     @property
     def traffic_items(self) -> list[TrafficItem]:

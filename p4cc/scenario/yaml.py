@@ -15,40 +15,81 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 
 from p4cc.errors import UserError
+from p4cc.scenario import extend
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MAX_SCENARIO_BYTES = 1 << 20
+MAX_EXTENDS = 8
 
 Location = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed YAML mapping that still knows its lines."""
+    """A parsed YAML mapping that still knows its lines, and the one that it extends."""
 
     path: Path
     root: CommentedMap
+    base: Document | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Nested dicts, lists and scalars without positions."""
-        return cast("dict[str, Any]", _plain(self.root))
+        """Nested dicts, lists and scalars without positions, over those of the extended file."""
+        own = cast("dict[str, Any]", _plain(self.root))
+        if self.base is None:
+            return own
+        del own[extend.KEY]
+        where = ("variants",) if "variants" in self.root else ()
+        return extend.lay_over(self.base.plain(), own, self.place(where))
 
     def place(self, location: Location) -> str:
-        """`file:line:column` of a path, or of its nearest ancestor that the file holds."""
-        line, column = 0, 0
+        """`file:line:column` of a path, or of its nearest ancestor that a file holds."""
+        return self.nearest(location)[1]
+
+    def nearest(self, location: Location) -> tuple[int, str]:
+        """How many steps of a path were found, and where the last of them is."""
+        line, column, depth, in_list = 0, 0, 0, False
         node: Any = self.root
         for step in location:
             found = _position(node, step)
             if found is None:
                 break
             line, column = found
+            in_list = in_list or isinstance(node, CommentedSeq)
             node = node[step]
-        return f"{self.path}:{line + 1}:{column + 1}"
+            depth += 1
+        own = (depth, f"{self.path}:{line + 1}:{column + 1}")
+        # A list here hides the whole list of the extended file.
+        if self.base is None or in_list or depth == len(location):
+            return own
+        return max(own, self.base.nearest(location), key=lambda one: one[0])
 
 
 def read_document(path: Path) -> Document:
+    """Parses a YAML file and those that it extends; raises UserError for what cannot be used."""
+    return _read_chain(path, ())
+
+
+def _read_chain(path: Path, above: tuple[Path, ...]) -> Document:
+    document = _read_one(path)
+    name: Any = document.root.get(extend.KEY)
+    if name is None:
+        return document
+    place = document.place((extend.KEY,))
+    if not isinstance(name, str):
+        raise UserError("extends names one file", place=place, remedy="give a path relative to this file")
+    seen = (*above, path.resolve())
+    base = path.parent / name
+    if base.resolve() in seen or len(seen) > MAX_EXTENDS:
+        cause = f"{name!r} extends this file again" if base.resolve() in seen else "too many files extend one another"
+        raise UserError(cause, place=place, remedy=f"a scenario stands on at most {MAX_EXTENDS} others, in one line")
+    if not base.is_file():
+        raise UserError(f"no file {name!r} to extend", place=place, remedy="the path is relative to this file")
+    return Document(path, document.root, _read_chain(base, seen))
+
+
+def _read_one(path: Path) -> Document:
     """Parses a YAML file; raises UserError for what cannot be read, is too long, or is no mapping."""
     try:
         raw = path.read_bytes()

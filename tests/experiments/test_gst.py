@@ -18,7 +18,7 @@ from p4cc.runner import RunRequest, run_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 INCAST = ROOT / "experiments" / "gst" / "incast.yaml"
-BASIC = ROOT / "experiments" / "gst" / "basic.yaml"
+FIG8 = ROOT / "experiments" / "gst" / "fig8.yaml"
 QUIET = ("record.windows_interval_ns=null", "record.queues_interval_ns=null")
 
 Runs = list[dict[str, Any]]
@@ -95,7 +95,7 @@ def test_the_literal_exponent_times_out_where_the_text_s_does_not(tmp_path: Path
 
 def test_figure_8(tmp_path: Path) -> None:
     """25 senders, buffer 100: K 8 ends near the pure serialisation time, K 45 and DCTCP wait for a timer."""
-    runs = run(tmp_path, BASIC, *QUIET)
+    runs = run(tmp_path, FIG8, *QUIET)
     wire_bytes = 25 * (524_288 + 64 * -(-524_288 // 1436))
     serialisation_ns = wire_bytes * 8 / 10
     assert not any(timed_out(of(runs, "GST-DCTCP")))
@@ -165,7 +165,7 @@ def test_one_seed_gives_the_same_bytes_and_another_seed_does_not(tmp_path: Path)
     ("scenario", "overrides", "picture"),
     [
         (INCAST, ("topology.senders=[2, 3]", "seeds=[1]"), "incast.png"),
-        (BASIC, ("topology.senders=3", "seeds=[1]"), "basic.png"),
+        (FIG8, ("topology.senders=3", "seeds=[1]"), "fig8.png"),
     ],
 )
 def test_every_scenario_draws_its_figure(

@@ -5,10 +5,7 @@ use proptest::prelude::*;
 
 use crate::config::Params;
 use crate::registry::{AlgorithmInfo, Make, registry};
-use crate::{
-    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, InitialWindow, Mark, Phase, SlowStart,
-    build,
-};
+use crate::{AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, InitialWindow, Mark, SlowStart};
 
 /// An algorithm's parameters as a configuration gives them.
 pub(crate) struct Given {
@@ -63,9 +60,7 @@ pub(crate) fn mark() -> impl Strategy<Value = Mark> {
     prop_oneof![Just(Mark::None), Just(Mark::K), Just(Mark::Kdc)]
 }
 
-/// The windows at the start of each round of an ideal path, from `iw` to the end of slow start, at most `max_rounds`.
-///
-/// Every segment is acknowledged by itself after one round trip, and Reno takes over.
+/// The windows at the start of each round of an ideal path, with Reno after the slow start.
 pub(crate) fn windows_by_round(
     slow_start: &str,
     iw: f64,
@@ -76,17 +71,5 @@ pub(crate) fn windows_by_round(
     let slow_start = serde_json::from_str(slow_start).expect("valid JSON");
     let config = AlgorithmConfig { slow_start, ..AlgorithmConfig::default() };
     let initial = InitialWindow { cwnd_segments: iw, ssthresh_segments: ssthresh };
-    let mut control = build(&config, initial).expect("a valid configuration");
-    let (mut windows, mut una) = (vec![control.window().cwnd()], 0);
-    let mut nxt = control.window().whole_segments();
-    while control.phase() != Phase::Avoidance && windows.len() <= max_rounds {
-        let end = nxt;
-        while una < end && control.phase() != Phase::Avoidance {
-            una += 1;
-            control.on_ack(&AckSample { srtt: Some(rtt), ..ack(1, una, nxt, Mark::None) }, &mut Vec::new());
-            nxt = nxt.max(una + control.window().whole_segments());
-        }
-        windows.push(control.window().cwnd());
-    }
-    windows
+    crate::windows_by_round(&config, initial, rtt, max_rounds).expect("a valid configuration")
 }

@@ -99,11 +99,16 @@ impl SenderConfig {
         self.controller().map(|_| ())
     }
 
+    /// The window of a new flow.
+    #[must_use]
+    pub fn initial_window(&self) -> InitialWindow {
+        InitialWindow { cwnd_segments: f64::from(self.iw), ssthresh_segments: self.ssthresh0 }
+    }
+
     /// The controller of a new flow, after all checks.
     pub(crate) fn controller(&self) -> Result<Controller, ConfigError> {
         self.check_ranges()?;
-        let initial = InitialWindow { cwnd_segments: f64::from(self.iw), ssthresh_segments: self.ssthresh0 };
-        let controller = build(&self.cc, initial).map_err(|error| error.within("cc"))?;
+        let controller = build(&self.cc, self.initial_window()).map_err(|error| error.within("cc"))?;
         let two_levels = self.ecn_profile.is_none_or(EcnProfile::has_two_levels);
         if controller.switch_needs() == SwitchNeed::TwoEcnThresholds && !two_levels {
             return Err(ConfigError::new(

@@ -1,0 +1,28 @@
+"""A scenario as the utilisation model of the GST paper sees it (spec 6.5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.model import Bottleneck
+from p4cc.errors import UserError
+from p4cc.network import HEADER_BYTES
+from p4cc.scenario.topology import StarTopology
+
+if TYPE_CHECKING:
+    from p4cc.scenario.schema import Scenario
+
+
+def bottleneck(scenario: Scenario) -> Bottleneck:
+    """The bottleneck of a star; raises UserError for other networks."""
+    topology = scenario.topology
+    if not isinstance(topology, StarTopology):
+        raise UserError("the model is one of a star", remedy="give a scenario whose topology is a star")
+    return Bottleneck(
+        buffer_pkts=topology.queue_capacity_pkts,
+        rate_bps=topology.rate_bps,
+        rtt_ns=topology.rtt_ns,
+        packet_bytes=scenario.transport.mss_bytes + HEADER_BYTES,
+        senders=topology.senders,
+        rto_ns=scenario.transport.rto_min_ns,
+    )

@@ -1,0 +1,261 @@
+"""Claims to numbers: each kind of measure read off the runs of a figure. Pure: tables in, numbers out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.errors import UserError
+from p4cc.metrics import supported
+from p4cc.reproduce import models
+from p4cc.scenario.claims import (
+    CombineMeasure,
+    Equal,
+    FlowShareMeasure,
+    LimitMeasure,
+    ModelMeasure,
+    OfRuns,
+    ReadingsMeasure,
+    RiseMeasure,
+    RoundModelMeasure,
+    TraceMeasure,
+    ValueMeasure,
+    WorstRatioMeasure,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from p4cc.scenario.claims import Claim, Measure, Where
+    from p4cc.scenario.schema import Scenario
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A number, or none where the runs do not have it, and what else there is to say."""
+
+    value: float | None
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class FigureRuns:
+    """What a figure's scenario left."""
+
+    scenario: Scenario
+    runs: pl.DataFrame
+    """One row per run: variant, swept values, seed, and the run's numbers."""
+    points: list[str]
+    """Columns that tell points of the sweep apart, the variant aside."""
+    folder: Path | None
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table of the results; raises UserError when the scenario does not record it."""
+        if self.folder is None:
+            raise UserError(f"no table {name!r} was kept")
+        return pl.read_parquet(self.folder / f"{name}.parquet")
+
+    @cached_property
+    def windows(self) -> pl.DataFrame:
+        """Samples of the senders' windows."""
+        return self.table("windows")
+
+
+def measure_all(runs: FigureRuns, claims: list[Claim]) -> dict[str, Measured]:
+    """All claims of a figure, in order: one may combine those before it. Raises UserError for what names nothing."""
+    found: dict[str, Measured] = {}
+    for claim in claims:
+        try:
+            found[claim.name] = measure(runs, claim.measure, found)
+        except UserError as error:
+            raise UserError(error.cause, place=f"claim {claim.name}", remedy=error.remedy) from error
+    return found
+
+
+def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Measured:
+    """One measure; `known` are the claims that a combination may name."""
+    match how:
+        case CombineMeasure():
+            return combine(how, known)
+        case LimitMeasure():
+            return Measured(_limit(_chosen(runs.runs, how), how.over, how.column))
+        case ValueMeasure():
+            return Measured(_value(runs, how))
+        case WorstRatioMeasure():
+            return Measured(_smallest_ratio(runs, how))
+        case FlowShareMeasure():
+            return Measured(_flow_share(runs, how))
+        case RoundModelMeasure():
+            return Measured(models.rise_in_rounds(runs.scenario, how))
+        case RiseMeasure():
+            return Measured(_rise(runs, how))
+        case TraceMeasure():
+            return Measured(_longest_wait(runs, how))
+        case ModelMeasure():
+            return Measured(models.peak_window(runs.scenario, printed=how.printed))
+        case ReadingsMeasure():
+            return _readings(runs, how)
+
+
+def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:
+    """A ratio, a difference, or an increase in parts of the second; none where one of both is missing."""
+    for name in (how.of, how.to):
+        if name not in known:
+            raise UserError(f"no claim {name!r} to combine", remedy=f"claims before it: {', '.join(known) or 'none'}")
+    of, to = known[how.of].value, known[how.to].value
+    if of is None or to is None or (how.kind != "difference" and to == 0):
+        return Measured(None)
+    match how.kind:
+        case "ratio":
+            return Measured(of / to)
+        case "difference":
+            return Measured(of - to)
+        case "increase":
+            return Measured((of - to) / to)
+
+
+def _chosen(frame: pl.DataFrame, how: OfRuns) -> pl.DataFrame:
+    """Rows of the variant where the columns are as asked; raises UserError when there are none."""
+    return _of_variant(frame, how.variant, how.where)
+
+
+def _of_variant(frame: pl.DataFrame, variant: str, where: Where) -> pl.DataFrame:
+    rows = frame.filter(pl.col("variant") == variant)
+    for column, want in where.items():
+        _need(frame, column)
+        if isinstance(want, Equal):
+            rows = rows.filter(pl.col(column) == want.value)
+        else:
+            value = pl.col(column).cast(pl.Float64)
+            rows = rows if want.min is None else rows.filter(value >= want.min)
+            rows = rows if want.max is None else rows.filter(value <= want.max)
+    if rows.is_empty():
+        known = ", ".join(frame["variant"].unique(maintain_order=True).to_list())
+        raise UserError(f"no run of {variant!r} is left by {list(where) or 'nothing'}", remedy=f"variants: {known}")
+    return rows
+
+
+def _need(frame: pl.DataFrame, *columns: str) -> None:
+    for column in columns:
+        if column not in frame.columns:
+            raise UserError(f"no column {column!r}", remedy=f"columns: {', '.join(frame.columns)}")
+
+
+def _limit(rows: pl.DataFrame, over: str, column: str) -> float:
+    _need(rows, over, column)
+    medians = rows.group_by(over).agg(pl.col(column).cast(pl.Float64).median().alias("median"))
+    return supported((float(row[over]), row["median"] == 0) for row in medians.iter_rows(named=True))
+
+
+def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
+    rows = _chosen(runs.runs, how)
+    _need(rows, how.column)
+    value = pl.col(how.column).cast(pl.Float64)
+    over_seeds = (value > 0).mean() if how.seeds == "share_above_0" else _statistic(value, how.seeds)
+    each = rows.group_by(*runs.points, maintain_order=True).agg(over_seeds.alias("value")) if runs.points else None
+    column = rows.select(over_seeds.alias("value"))["value"] if each is None else each["value"]
+    found = pl.DataFrame({"value": column}).select(_statistic(pl.col("value"), how.points))["value"][0]
+    return None if found is None else float(found) * how.scale
+
+
+def _statistic(value: pl.Expr, name: str) -> pl.Expr:
+    match name:
+        case "median":
+            return value.median()
+        case "mean":
+            return value.mean()
+        case "min":
+            return value.min()
+        case _:
+            return value.max()
+
+
+def _smallest_ratio(runs: FigureRuns, how: WorstRatioMeasure) -> float | None:
+    _need(runs.runs, how.column)
+    medians = [
+        _of_variant(runs.runs, variant, how.where)
+        .group_by(*runs.points, maintain_order=True)
+        .agg(pl.col(how.column).cast(pl.Float64).median().alias(name))
+        for variant, name in ((how.variant, "above"), (how.to_variant, "below"))
+    ]
+    rows = medians[0].join(medians[1], on=runs.points).iter_rows(named=True)
+    return min((row["above"] / row["below"] for row in rows if row["above"] and row["below"]), default=None)
+
+
+def _flow_share(runs: FigureRuns, how: FlowShareMeasure) -> float:
+    flows = _chosen(runs.table("flows"), how)
+    _need(flows, how.column)
+    # -1 stands for what did not happen, such as the end of a flow that was cut off.
+    value = pl.col(how.column).cast(pl.Float64)
+    return 100.0 * flows.filter((value >= 0) & (value <= how.at_most)).height / flows.height
+
+
+def _rise(runs: FigureRuns, how: RiseMeasure) -> float | None:
+    """The median over the seeds."""
+    samples = _chosen(runs.windows, how).filter(pl.col("flow_id") == how.flow_id)
+    times: list[float] = []
+    for (_,), one in samples.group_by("seed", maintain_order=True):
+        until = one.filter(pl.col("cwnd_segments") >= how.to_segments)["time_ns"].min()
+        since = 0
+        if how.from_segments is not None:
+            since = one.filter(pl.col("cwnd_segments") >= how.from_segments)["time_ns"].min()
+        if until is None or since is None:
+            return None
+        times.append((int(until) - int(since)) / 1e9)  # pyright: ignore[reportArgumentType]
+    return float(pl.Series(times).median()) if times else None  # pyright: ignore[reportArgumentType]
+
+
+def _longest_wait(runs: FigureRuns, how: TraceMeasure) -> float | None:
+    """The median over the seeds of what the flow with the longest wait shows."""
+    samples = _chosen(runs.windows, how)
+    found: list[float] = []
+    for _, one in samples.group_by("seed", maintain_order=True):
+        waits = [wait for _, flow in one.group_by("flow_id", maintain_order=True) if (wait := _wait_of(flow))]
+        if not waits:
+            return None
+        longest = max(waits, key=lambda wait: wait["wait_ms"])
+        found.append(longest[how.give])
+    return float(pl.Series(found).median()) if found else None  # pyright: ignore[reportArgumentType]
+
+
+def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
+    """A flow's longest time between two samples at which more had been acknowledged than before."""
+    ordered = flow.sort("time_ns").with_columns(acked=pl.col("acked_bytes").cast(pl.Int64))
+    progress = ordered.filter((pl.col("acked") - pl.col("acked").shift(1).fill_null(-1)) > 0)
+    gaps = progress.with_columns(gap=pl.col("time_ns").cast(pl.Int64).diff()).drop_nulls("gap")
+    if gaps.is_empty():
+        return None
+    place = int(gaps["gap"].arg_max() or 0)
+    end = int(gaps["time_ns"][place])
+    before = ordered.filter(pl.col("time_ns").cast(pl.Int64) <= end - int(gaps["gap"][place]))
+    # At the timeout itself the window falls to 1; the sample at which data flows again has grown a little.
+    within = ordered.filter(
+        (pl.col("time_ns").cast(pl.Int64) > end - int(gaps["gap"][place])) & (pl.col("time_ns").cast(pl.Int64) <= end)
+    )
+    return {
+        "wait_ms": float(gaps["gap"][place]) / 1e6,
+        "peak_segments_before": float(before["cwnd_segments"].max() or 0.0),  # pyright: ignore[reportArgumentType]
+        "segments_after": float(within["cwnd_segments"].min() or 0.0),  # pyright: ignore[reportArgumentType]
+    }
+
+
+def _readings(runs: FigureRuns, how: ReadingsMeasure) -> Measured:
+    rows = _chosen(runs.runs, how)
+    _need(rows, *how.by)
+    matching: list[str] = []
+    total = 0
+    for values, of_reading in rows.group_by(*how.by, maintain_order=True):
+        total += 1
+        limit = _limit(of_reading, how.over, how.column)
+        if how.limit.holds(limit):
+            named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
+            matching.append(f"{named} ({limit:g})")
+    return Measured(float(len(matching)), f"{len(matching)} of {total} readings: {'; '.join(matching) or 'none'}")
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

@@ -1,0 +1,238 @@
+"""Runs a study: its figures one after the other through the scenario runner, then the claims, then the report.
+
+Finished runs are in the runner's cache, and every file takes its name only when it is whole: a call that was
+interrupted or killed goes on from there when it is made again, and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+import polars as pl
+
+from p4cc.cache import FOLDER
+from p4cc.errors import InterruptedRunError, UserError
+from p4cc.progress import progress
+from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
+from p4cc.reproduce.table import markdown
+from p4cc.reproduce.verdict import Record, record
+from p4cc.runner import PARTIAL, RunRequest, execute, prepare
+from p4cc.scenario.claims import CombineMeasure
+from p4cc.scenario.load import validate
+from p4cc.scenario.yaml import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc.progress import Advance
+    from p4cc.reproduce.study import StudyFigure, StudyFile
+    from p4cc.runner import Prepared, RunOutcome
+    from p4cc.scenario.claims import Reproduction
+    from p4cc.scenario.schema import Scenario
+
+FULL_SEEDS = 20
+"""Spec 18.6: 5 seeds by default and 20 with `--full`."""
+
+RECORDS_FILE = "reproduce.json"
+TABLE_FILE = "table.md"
+
+
+@dataclass(frozen=True)
+class ReproduceRequest:
+    """What the command line asks for."""
+
+    study: StudyFile
+    only: tuple[str, ...] = ()
+    full: bool = False
+    jobs: int = 1
+    out: Path | None = None
+    quiet: bool = False
+    use_cache: bool = True
+
+    @property
+    def folder(self) -> Path:
+        """Where results go."""
+        return self.out or Path("results") / self.study.study.name
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a study: its scenario's file and what is claimed of it."""
+
+    entry: StudyFigure
+    path: Path
+    scenario: Scenario
+    reproduction: Reproduction
+
+    @property
+    def name(self) -> str:
+        """As the source counts it."""
+        return self.reproduction.figure
+
+
+@dataclass
+class ReproduceOutcome:
+    """Records in the study's order, and the files written."""
+
+    records: list[Record] = field(default_factory=list[Record])
+    pictures: list[Path] = field(default_factory=list[Path])
+    folder: Path = Path()
+
+
+def figures_of(study: StudyFile) -> list[Figure]:
+    """All figures of a study, checked; raises UserError for a scenario that claims nothing."""
+    found: list[Figure] = []
+    for entry in study.study.figures:
+        path = study.scenario(entry)
+        document = read_document(path)
+        scenario = validate(document, document.plain())
+        if scenario.reproduces is None:
+            cause = "the scenario does not say what it reproduces"
+            raise UserError(cause, place=str(path), remedy="add `reproduces` to it, or take it out of the study")
+        found.append(Figure(entry, path, scenario, scenario.reproduces))
+    names = [figure.name for figure in found] + [one.figure for one in study.study.over_all]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))
+    return found
+
+
+class ListedFigure(TypedDict):
+    """A figure as `--list` shows it."""
+
+    figure: str
+    title: str
+    on_request: bool
+
+
+class Listing(TypedDict):
+    """A study as `--list` shows it."""
+
+    study: str
+    title: str
+    source: str
+    figures: list[ListedFigure]
+
+
+def listing(study: StudyFile) -> Listing:
+    """What a study holds; raises UserError."""
+    figures = [
+        ListedFigure(figure=one.name, title=one.scenario.title, on_request=one.entry.on_request)
+        for one in figures_of(study)
+    ]
+    figures += [ListedFigure(figure=one.figure, title=one.note, on_request=False) for one in study.study.over_all]
+    return Listing(study=study.study.name, title=study.study.title, source=study.study.source, figures=figures)
+
+
+def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
+    """Runs, measures and judges; raises UserError for what the user can mend, and when a run fails."""
+    try:
+        return _reproduce(request)
+    except KeyboardInterrupt as error:
+        remedy = "finished runs are kept: the same command goes on from there" if request.use_cache else ""
+        raise InterruptedRunError("interrupted", remedy=remedy) from error
+
+
+def _reproduce(request: ReproduceRequest) -> ReproduceOutcome:
+    figures = figures_of(request.study)
+    wanted, over_all = _selected(request, figures)
+    prepared = [(figure, _prepare(request, figure)) for figure in _needed(figures, wanted, over_all)]
+    outcome = ReproduceOutcome(folder=request.folder)
+    measured: dict[str, Measured] = {}
+    with progress(sum(one.runs for _, one in prepared), request.quiet) as advance:
+        for figure, one in prepared:
+            made = _run(figure, one, advance)
+            found = measure_all(made[1], figure.reproduction.claims)
+            measured.update({f"{figure.name}.{name}": value for name, value in found.items()})
+            if figure.name in wanted:
+                outcome.records.append(record(figure.scenario.title, figure.reproduction, found))
+                outcome.pictures.extend(made[0].figures)
+    for reproduction in over_all:
+        outcome.records.append(record(request.study.study.title, reproduction, _over_all(reproduction, measured)))
+    for left in request.folder.glob(f".*{PARTIAL}"):
+        # A call that was killed could not take it away.
+        shutil.rmtree(left, ignore_errors=True)
+    _write(request.folder / RECORDS_FILE, json.dumps(outcome.records, indent=1, allow_nan=False) + "\n")
+    _write(request.folder / TABLE_FILE, markdown(outcome.records))
+    return outcome
+
+
+def _selected(request: ReproduceRequest, figures: Sequence[Figure]) -> tuple[list[str], list[Reproduction]]:
+    """Names of the figures wanted, and the claims over several figures that are."""
+    over_all = request.study.study.over_all
+    if not request.only:
+        return [figure.name for figure in figures if request.full or not figure.entry.on_request], list(over_all)
+    known = [*(figure.name for figure in figures), *(one.figure for one in over_all)]
+    for name in request.only:
+        if name not in known:
+            raise UserError(f"no figure {name!r}", place="--only", remedy=f"figures: {', '.join(known)}")
+    return (
+        [figure.name for figure in figures if figure.name in request.only],
+        [one for one in over_all if one.figure in request.only],
+    )
+
+
+def _needed(figures: Sequence[Figure], wanted: Sequence[str], over_all: Sequence[Reproduction]) -> list[Figure]:
+    """Figures to run: those wanted, and those that claims over several figures name."""
+    names = set(wanted)
+    for reproduction in over_all:
+        for claim in reproduction.claims:
+            if isinstance(claim.measure, CombineMeasure):
+                names.update(one.partition(".")[0] for one in (claim.measure.of, claim.measure.to))
+    return [figure for figure in figures if figure.name in names]
+
+
+def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
+    overrides: tuple[str, ...] = ()
+    # One seed means that nothing is drawn, or that one run is looked at.
+    if request.full and len(figure.scenario.seeds) > 1:
+        overrides = (f"seeds={list(range(1, FULL_SEEDS + 1))}",)
+    return prepare(
+        RunRequest(
+            scenario=figure.path,
+            out=request.folder / figure.path.stem,
+            overrides=overrides,
+            jobs=request.jobs,
+            quiet=True,
+            use_cache=request.use_cache,
+            cache=request.folder.parent / FOLDER,
+        )
+    )
+
+
+def _run(figure: Figure, prepared: Prepared, advance: Advance) -> tuple[RunOutcome, FigureRuns]:
+    def labelled(label: str, packet_hops: int) -> None:
+        advance(f"figure {figure.name}: {label}", packet_hops)
+
+    outcome = execute(prepared, labelled)
+    runs = pl.DataFrame(outcome.summary["runs"], infer_schema_length=None)
+    points = [key for key in outcome.row_keys if key != "variant"]
+    return outcome, FigureRuns(prepared.scenario, runs, points, outcome.folder)
+
+
+def _over_all(reproduction: Reproduction, measured: dict[str, Measured]) -> dict[str, Measured]:
+    found: dict[str, Measured] = {}
+    for claim in reproduction.claims:
+        if not isinstance(claim.measure, CombineMeasure):
+            cause = f"claim {claim.name}: {claim.measure.kind} needs the runs of one figure"
+            raise UserError(cause, place=reproduction.figure, remedy="use ratio, difference or increase")
+        found[claim.name] = combine(claim.measure, {**measured, **found})
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    """Writes a file that takes its name only when it is whole."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, partial = tempfile.mkstemp(prefix=f".{path.name}-", suffix=PARTIAL, dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(partial).chmod(0o644)
+        Path(partial).replace(path)
+    except OSError as error:
+        raise UserError(f"cannot write: {error.strerror}", place=str(path), remedy="give another --out") from error

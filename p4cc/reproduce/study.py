@@ -1,0 +1,89 @@
+"""A study: the figures of one paper in their order, each a scenario, and claims over several of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from p4cc.errors import UserError
+from p4cc.scenario.base import Model
+from p4cc.scenario.claims import Reproduction
+from p4cc.scenario.yaml import read_document
+
+FILE = "reproduce.yaml"
+
+
+class StudyFigure(Model):
+    """One scenario of the study."""
+
+    file: Annotated[str, Field(min_length=1, description="Scenario, relative to the study.")]
+    on_request: bool = Field(default=False, description="Run only when asked for by --only or --full.")
+
+
+class Study(Model):
+    """What `reproduce.yaml` holds."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+    title: str
+    source: str
+    figures: Annotated[list[StudyFigure], Field(min_length=1, max_length=64)]
+    over_all: list[Reproduction] = Field(default=[], description="Claims that need several figures.")
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study and where it stands."""
+
+    path: Path
+    study: Study
+
+    def scenario(self, figure: StudyFigure) -> Path:
+        """The scenario's file."""
+        return self.path.parent / figure.file
+
+
+def experiments_folders() -> list[Path]:
+    """Where studies are looked for: below the working folder, then the project."""
+    return list(dict.fromkeys([Path.cwd() / "experiments", Path(__file__).resolve().parents[2] / "experiments"]))
+
+
+def known_studies() -> dict[str, StudyFile]:
+    """All studies by name, in order."""
+    found: dict[str, StudyFile] = {}
+    for folder in experiments_folders():
+        for path in sorted(folder.glob(f"*/{FILE}")):
+            study = read_study(path)
+            found.setdefault(study.study.name, study)
+    return found
+
+
+def find_study(name: str) -> StudyFile:
+    """The study of this name, or in this file or folder; raises UserError."""
+    path = Path(name)
+    if path.is_dir() and (path / FILE).is_file():
+        return read_study(path / FILE)
+    if path.suffix == ".yaml":
+        return read_study(path)
+    known = known_studies()
+    if name in known:
+        return known[name]
+    raise UserError(f"no study {name!r}", place="p4cc reproduce", remedy=f"studies: {', '.join(known) or 'none'}")
+
+
+def read_study(path: Path) -> StudyFile:
+    """Reads and checks a study; raises UserError with the place of every finding."""
+    document = read_document(path)
+    try:
+        study = Study.model_validate_json(json.dumps(document.plain()))
+    except ValidationError as error:
+        lines = [f"{document.place(one['loc'])}: {_dotted(one['loc'])}: {one['msg']}" for one in error.errors()]
+        raise UserError("\n".join(lines), remedy="experiments/gst/reproduce.yaml is one that works") from error
+    return StudyFile(path, study)
+
+
+def _dotted(location: tuple[int | str, ...]) -> str:
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)

@@ -1,0 +1,87 @@
+"""The table people read: figure, claim, the paper's number, the band, ours, the deviation, the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from p4cc.reproduce.verdict import ClaimRecord, Record
+
+HEADINGS = ("figure", "claim", "paper", "band", "ours", "deviation", "verdict")
+_VERDICTS = {True: "within", False: "outside", None: "reported"}
+_STYLES = {True: "green", False: "red", None: "dim"}
+
+
+def rich_table(title: str, records: Sequence[Record]) -> Table:
+    """For the terminal; what is outside its band stands out, its likely cause stands below."""
+    out = Table(title=title, title_justify="left", show_lines=False)
+    for heading in HEADINGS:
+        out.add_column(heading, justify="right" if heading in ("paper", "ours", "deviation") else "left")
+    for record in records:
+        for place, claim in enumerate(record["claims"]):
+            style = _STYLES[claim["within_band"]]
+            cells = [escape(cell) for cell in _cells(record, claim)]
+            cells[0] = cells[0] if place == 0 else ""
+            cells[-1] = f"[{style}]{cells[-1]}[/{style}]"
+            out.add_row(*cells, end_section=place == len(record["claims"]) - 1)
+    return out
+
+
+def causes(records: Sequence[Record]) -> Iterator[str]:
+    """A line for each claim outside its band, with the likely cause, and for what claims have to add."""
+    for record in records:
+        for claim in record["claims"]:
+            if claim["within_band"] is False or claim["note"]:
+                verdict = "outside its band: " if claim["within_band"] is False else ""
+                yield f"figure {record['figure']}, {claim['text']}: {verdict}{claim['note'] or 'no cause is known'}"
+
+
+def markdown(records: Sequence[Record]) -> str:
+    """The same for a README: a table, then the causes."""
+    lines = [f"| {' | '.join(HEADINGS)} |", f"|{'---|' * len(HEADINGS)}"]
+    for record in records:
+        for claim in record["claims"]:
+            cells = [cell.replace("|", "\\|") for cell in _cells(record, claim)]
+            lines.append(f"| {' | '.join(cells)} |")
+    found = [f"- {line}" for line in causes(records)]
+    return "\n".join([*lines, "", *found] if found else lines) + "\n"
+
+
+def number(value: float | None) -> str:
+    """Four digits, whole numbers whole."""
+    if value is None:
+        return "-"
+    return f"{int(value)}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+
+
+def _cells(record: Record, claim: ClaimRecord) -> list[str]:
+    unit = f" {claim['unit']}" if claim["unit"] else ""
+    deviation = "" if claim["deviation"] is None else f"{100 * claim['deviation']:+.1f} %"
+    return [
+        record["figure"],
+        claim["text"],
+        "" if claim["paper"] is None else number(claim["paper"]) + unit,
+        _band(claim),
+        number(claim["measured"]) + ("" if claim["measured"] is None else unit),
+        deviation,
+        _VERDICTS[claim["within_band"]],
+    ]
+
+
+def _band(claim: ClaimRecord) -> str:
+    band = claim["band"]
+    if band is None:
+        return ""
+    low, high = band["min"], band["max"]
+    if low is None:
+        span = f"≤ {number(high)}"
+    elif high is None:
+        span = f"≥ {number(low)}"
+    else:
+        span = number(low) if low == high else f"{number(low)} to {number(high)}"
+    return f"{span} ({band['source']})"

@@ -1,0 +1,77 @@
+"""From measured numbers to verdicts: one record per figure, in the form that `--json` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from p4cc.reproduce.measure import Measured
+    from p4cc.scenario.claims import Claim, Reproduction
+
+
+class ClaimRecord(TypedDict):
+    """One claim of a figure: the paper's number, the band with its source, ours."""
+
+    name: str
+    text: str
+    unit: str
+    paper: float | None
+    band: dict[str, Any] | None
+    measured: float | None
+    deviation: float | None
+    """(measured - paper) / paper; null without both, or where the paper has 0."""
+    within_band: bool | None
+    note: str
+
+
+class Record(TypedDict):
+    """One figure; `paper` and `measured` by the name of the claim."""
+
+    figure: str
+    title: str
+    paper: dict[str, float | None]
+    measured: dict[str, float | None]
+    within_band: bool | None
+    """All claims with a band lie in it; null when no claim has one."""
+    note: str
+    claims: list[ClaimRecord]
+
+
+def judge(claim: Claim, measured: Measured) -> ClaimRecord:
+    """A claim's record. What could not be measured is outside its band."""
+    value, paper = measured.value, claim.paper
+    within = None if claim.band is None else value is not None and claim.band.holds(value)
+    notes = [claim.cause] if within is False and claim.cause else []
+    if measured.detail:
+        notes.insert(0, measured.detail)
+    return ClaimRecord(
+        name=claim.name,
+        text=claim.text,
+        unit=claim.unit,
+        paper=paper,
+        band=None if claim.band is None else claim.band.model_dump(),
+        measured=value,
+        deviation=(value - paper) / paper if value is not None and paper else None,
+        within_band=within,
+        note="; ".join(notes),
+    )
+
+
+def record(title: str, reproduction: Reproduction, measured: Mapping[str, Measured]) -> Record:
+    """A figure's record."""
+    claims = [judge(claim, measured[claim.name]) for claim in reproduction.claims]
+    judged = [claim["within_band"] for claim in claims if claim["within_band"] is not None]
+    outside = [claim for claim in claims if claim["within_band"] is False]
+    notes = [f"outside its band: {claim['name']}: {claim['note'] or 'no cause is known'}" for claim in outside]
+    notes += [f"{claim['name']}: {claim['note']}" for claim in claims if claim["note"] and claim not in outside]
+    return Record(
+        figure=reproduction.figure,
+        title=title,
+        paper={claim["name"]: claim["paper"] for claim in claims},
+        measured={claim["name"]: claim["measured"] for claim in claims},
+        within_band=all(judged) if judged else None,
+        note=" | ".join(part for part in (reproduction.note, *notes) if part),
+        claims=claims,
+    )

@@ -1,0 +1,53 @@
+"""The studies of experiments/: all figures are there, every claim judges something, exact numbers are exact."""
+
+from __future__ import annotations
+
+import pytest
+
+from p4cc.reproduce.models import rise_in_rounds
+from p4cc.reproduce.run import Figure, figures_of
+from p4cc.reproduce.study import known_studies
+from p4cc.scenario.claims import CombineMeasure, OfRuns, RoundModelMeasure, WorstRatioMeasure
+
+FIGURES = {
+    "gst": ["1", "2", "3", "4", "6", "7", "8", "9a", "9b", "10a", "10b", "11", "12", "fairness", "sensitivity"],
+    "rfb_ss": ["2", "3", "4", "fairness"],
+}
+
+
+@pytest.fixture(scope="module")
+def figures() -> dict[str, list[Figure]]:
+    """All figures of all studies."""
+    return {name: figures_of(study) for name, study in known_studies().items()}
+
+
+def test_all_figures_of_the_papers_are_there(figures: dict[str, list[Figure]]) -> None:
+    assert {name: [figure.name for figure in of] for name, of in figures.items()} == FIGURES
+
+
+def test_what_claims_name_is_there(figures: dict[str, list[Figure]]) -> None:
+    for name, of in figures.items():
+        known = {f"{figure.name}.{claim.name}" for figure in of for claim in figure.reproduction.claims}
+        for figure in of:
+            variants = {variant.name for variant in figure.scenario.variants}
+            for claim in figure.reproduction.claims:
+                how = claim.measure
+                if isinstance(how, OfRuns | RoundModelMeasure):
+                    assert how.variant in variants, f"{name} figure {figure.name}: {claim.name}"
+                if isinstance(how, WorstRatioMeasure):
+                    assert how.to_variant in variants, f"{name} figure {figure.name}: {claim.name}"
+        for reproduction in known_studies()[name].study.over_all:
+            for claim in reproduction.claims:
+                assert isinstance(claim.measure, CombineMeasure)
+                assert {claim.measure.of, claim.measure.to} <= known
+
+
+def test_the_round_model_gives_the_numbers_of_the_rfb_ss_paper_exactly(figures: dict[str, list[Figure]]) -> None:
+    """Spec 18.4, R-2 and R-34: 5, 8 and 14 rounds; 2.8, 2.24 and 1.96 s; the standard's 1 round."""
+    exact = 0
+    for figure in figures["rfb_ss"]:
+        for claim in figure.reproduction.claims:
+            if isinstance(claim.measure, RoundModelMeasure) and claim.paper is not None:
+                assert rise_in_rounds(figure.scenario, claim.measure) == claim.paper, claim.name
+                exact += 1
+    assert exact == 12

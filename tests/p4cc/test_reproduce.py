@@ -1,0 +1,345 @@
+"""`p4cc reproduce`: measures, bands and records on made-up numbers, and small studies end to end."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from pydantic import TypeAdapter
+
+from p4cc.errors import UserError
+from p4cc.reproduce.measure import FigureRuns, Measured, measure, measure_all
+from p4cc.reproduce.table import markdown, number
+from p4cc.reproduce.verdict import judge, record
+from p4cc.scenario.claims import Claim, Measure, Reproduction
+from p4cc.scenario.load import validate
+from p4cc.scenario.yaml import read_document
+from tests.p4cc.scenarios import ROOT, scenario
+
+RUNS = pl.DataFrame(
+    [
+        {"variant": variant, "senders": senders, "seed": seed, "timeouts": timeouts, "goodput_bps": goodput}
+        for variant, senders, timeouts_of, goodput in (
+            ("A", 2, (0, 0, 0), 8.0),
+            ("A", 4, (0, 0, 1), 6.0),
+            ("A", 8, (0, 2, 1), 1.0),
+            ("A", 16, (0, 0, 0), 7.0),
+            ("B", 2, (0, 0, 0), 4.0),
+            ("B", 4, (0, 0, 0), 9.0),
+        )
+        for seed, timeouts in enumerate(timeouts_of)
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def made_up(tmp_path_factory: pytest.TempPathFactory) -> FigureRuns:
+    """Runs of a scenario with the two variants, and tables of flows and windows."""
+    folder = tmp_path_factory.mktemp("made_up")
+    path = folder / "scenario.yaml"
+    path.write_text(json.dumps(scenario()), encoding="utf-8")
+    document = read_document(path)
+    pl.DataFrame({"variant": ["A"] * 4, "seed": [1] * 4, "fct_ns": [10, 20, 30, -1]}).write_parquet(
+        folder / "flows.parquet"
+    )
+    windows = [(0, 1.0, 0), (10, 2.0, 5), (20, 4.0, 20), (25, 1.0, 20), (70, 1.0, 25), (80, 8.0, 30)]
+    pl.DataFrame(
+        {
+            "variant": ["A"] * 6,
+            "seed": [1] * 6,
+            "flow_id": [1] * 6,
+            "time_ns": [time_ms * 1_000_000 for time_ms, _, _ in windows],
+            "cwnd_segments": [cwnd for _, cwnd, _ in windows],
+            "acked_bytes": [acked for _, _, acked in windows],
+        }
+    ).write_parquet(folder / "windows.parquet")
+    return FigureRuns(validate(document, document.plain()), RUNS, ["senders"], folder)
+
+
+def _measure(text: dict[str, Any]) -> Measure:
+    return TypeAdapter[Measure](Measure).validate_json(json.dumps(text))
+
+
+@pytest.mark.parametrize(
+    ("how", "want"),
+    [
+        # The median of three seeds is what counts, and the good point behind a bad one does not.
+        ({"kind": "limit", "variant": "A"}, 4),
+        ({"kind": "limit", "variant": "B"}, 4),
+        ({"kind": "limit", "variant": "A", "where": {"senders": {"min": 8}}}, 0),
+        ({"kind": "value", "variant": "A", "column": "goodput_bps"}, 5.5),
+        ({"kind": "value", "variant": "A", "column": "goodput_bps", "points": "min", "scale": 2.0}, 2),
+        ({"kind": "value", "variant": "A", "column": "goodput_bps", "where": {"senders": 16}}, 7),
+        ({"kind": "value", "variant": "A", "column": "timeouts", "seeds": "share_above_0", "points": "max"}, 2 / 3),
+        ({"kind": "value", "variant": "A", "column": "timeouts", "seeds": "max", "points": "max"}, 2),
+        # Only points that both have are compared: 8/4 and 6/9.
+        ({"kind": "smallest_ratio", "variant": "A", "to_variant": "B", "column": "goodput_bps"}, 6 / 9),
+        ({"kind": "flow_share", "variant": "A", "column": "fct_ns", "at_most": 20}, 50),
+        ({"kind": "rise", "variant": "A", "flow_id": 1, "from_segments": 2, "to_segments": 8}, 0.07),
+        ({"kind": "rise", "variant": "A", "flow_id": 1, "to_segments": 9}, None),
+        ({"kind": "longest_wait", "variant": "A"}, 50),
+        ({"kind": "longest_wait", "variant": "A", "give": "peak_segments_before"}, 4),
+        ({"kind": "longest_wait", "variant": "A", "give": "segments_after"}, 1),
+        # Four senders, buffer 100: (100 + 83.33) / 4, and half of it as printed (V-3).
+        ({"kind": "model_peak"}, pytest.approx(45.83, abs=0.01)),
+        ({"kind": "model_peak", "printed": True}, pytest.approx(22.92, abs=0.01)),
+    ],
+)
+def test_measures(made_up: FigureRuns, how: dict[str, Any], want: Any) -> None:
+    assert measure(made_up, _measure(how), {}).value == (pytest.approx(want) if isinstance(want, float) else want)
+
+
+def test_readings_are_listed(made_up: FigureRuns) -> None:
+    how = {"kind": "readings", "variant": "A", "by": ["senders"], "limit": {"min": 1}}
+    found = measure(made_up, _measure(how), {})
+    assert found.value == 3
+    assert found.detail == "3 of 4 readings: senders=2 (2); senders=4 (4); senders=16 (16)"
+
+
+@pytest.mark.parametrize(
+    ("kind", "want"), [("ratio", 4.375), ("difference", 54), ("increase", 3.375)]
+)  # Spec A-20: 16 to 70 is 4.375 times, an increase of 3.375.
+def test_combinations(made_up: FigureRuns, kind: str, want: float) -> None:
+    known = {"of": Measured(70), "to": Measured(16), "none": Measured(None), "zero": Measured(0)}
+    assert measure(made_up, _measure({"kind": kind, "of": "of", "to": "to"}), known).value == want
+    assert measure(made_up, _measure({"kind": kind, "of": "of", "to": "none"}), known).value is None
+    if kind != "difference":
+        assert measure(made_up, _measure({"kind": kind, "of": "of", "to": "zero"}), known).value is None
+
+
+@pytest.mark.parametrize(
+    ("how", "cause"),
+    [
+        ({"kind": "limit", "variant": "C"}, "no run of 'C'"),
+        ({"kind": "limit", "variant": "A", "where": {"nodes": 1}}, "no column 'nodes'"),
+        ({"kind": "value", "variant": "A", "column": "gudput"}, "no column 'gudput'"),
+        ({"kind": "ratio", "of": "a", "to": "b"}, "no claim 'a'"),
+        ({"kind": "round_model", "variant": "A", "rtt_ns": 1, "to_segments": 2}, "no variant 'A'"),
+    ],
+)
+def test_a_measure_of_nothing_is_named_with_its_claim(made_up: FigureRuns, how: dict[str, Any], cause: str) -> None:
+    claim = Claim(name="wrong", text="wrong", measure=_measure(how))
+    with pytest.raises(UserError, match=cause) as caught:
+        measure_all(made_up, [claim])
+    assert caught.value.place == "claim wrong"
+
+
+def _claim(**changes: Any) -> Claim:
+    data = {"name": "one", "text": "one", "measure": {"kind": "limit", "variant": "A"}, **changes}
+    return Claim.model_validate_json(json.dumps(data))
+
+
+@pytest.mark.parametrize(
+    ("band", "value", "within"),
+    [
+        ({"min": 13, "max": 18}, 13.0, True),
+        ({"min": 13, "max": 18}, 18.0, True),
+        ({"min": 13, "max": 18}, 12.99, False),
+        ({"min": 13, "max": 18}, 18.01, False),
+        ({"min": 13}, 1e9, True),
+        ({"max": 0}, 0.0, True),
+        ({"max": 0}, 0.2, False),
+        # What could not be measured did not fall into its band.
+        ({"max": 0}, None, False),
+        (None, 5.0, None),
+    ],
+)
+def test_bands(band: dict[str, float] | None, value: float | None, within: bool | None) -> None:
+    claim = _claim(band=None if band is None else {**band, "source": "spec"}, cause="the weather", paper=16)
+    verdict = judge(claim, Measured(value))
+    assert verdict["within_band"] is within
+    assert verdict["note"] == ("the weather" if within is False else "")
+    assert verdict["deviation"] == (None if value is None else (value - 16) / 16)
+
+
+@pytest.mark.parametrize("band", [{}, {"min": 2, "max": 1}, {"min": 1, "source": ""}])
+def test_a_band_has_an_end_and_a_source(band: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="band"):
+        _claim(band={"source": "spec", **band})
+
+
+def test_a_figure_is_within_when_all_that_is_judged_is() -> None:
+    band = {"min": 1, "source": "spec"}
+    claims = [_claim(), _claim(name="two", band=band, cause="rain"), _claim(name="three", band=band)]
+    figure = Reproduction(figure="9", note="a note", claims=claims)
+
+    def of(*values: float) -> Any:
+        found = {claim.name: Measured(value) for claim, value in zip(claims, values, strict=True)}
+        return record("title", figure, found)
+
+    assert of(0, 1, 1)["within_band"] is True
+    assert of(0, 1, 1)["note"] == "a note"
+    outside = of(0, 0, 0)
+    assert outside["within_band"] is False
+    assert outside["note"] == "a note | outside its band: two: rain | outside its band: three: no cause is known"
+    assert record("title", Reproduction(figure="9", claims=claims[:1]), {"one": Measured(1)})["within_band"] is None
+
+
+def test_the_table_for_a_readme() -> None:
+    claims = [_claim(paper=16, unit="senders", band={"min": 13, "max": 18, "source": "spec"}, cause="ties")]
+    text = markdown([record("title", Reproduction(figure="9a", claims=claims), {"one": Measured(6)})])
+    assert "| 9a | one | 16 senders | 13 to 18 (spec) | 6 senders | -62.5 % | outside |" in text
+    assert "- figure 9a, one: outside its band: ties" in text
+    assert [number(value) for value in (None, 3.0, 3.14159, 1e12)] == ["-", "3", "3.142", "1e+12"]
+
+
+# ---- end to end --------------------------------------------------------------------------------------------------
+
+CLAIMS: list[dict[str, Any]] = [
+    {
+        "name": "limit",
+        "text": "without a timeout",
+        "paper": 16,
+        "band": {"min": 2, "source": "OWN"},
+        "measure": {"kind": "limit", "variant": "Reno"},
+    },
+    {
+        "name": "goodput",
+        "text": "goodput",
+        "unit": "Gb/s",
+        "band": {"min": 11, "source": "OWN: beyond the link"},
+        "measure": {"kind": "value", "variant": "Reno", "column": "goodput_bps", "scale": 1e-9},
+        "cause": "a link carries no more than its rate",
+    },
+]
+
+
+def study(folder: Path, **changes: Any) -> Path:
+    """A study of one small scenario, drawn, and a ratio over it."""
+    base = scenario(**{"seeds": [1, 2, 3], "sweep": {"topology.senders": [2, 3, 4]}, **changes})
+    figure = {"kind": "over_sweep", "file": "small.png", "x": "senders", "panels": [{"y": "goodput_bps"}]}
+    files: dict[str, dict[str, Any]] = {
+        "base.yaml": base,
+        "small.yaml": {
+            "extends": "base.yaml",
+            "figures": [figure],
+            "reproduces": {"figure": "1", "claims": CLAIMS},
+        },
+        "later.yaml": {"extends": "base.yaml", "seeds": [1], "reproduces": {"figure": "2", "claims": CLAIMS[:1]}},
+        "reproduce.yaml": {
+            "name": "small",
+            "title": "small",
+            "source": "OWN",
+            "figures": [{"file": "small.yaml"}, {"file": "later.yaml", "on_request": True}],
+            "over_all": [
+                {
+                    "figure": "headline",
+                    "claims": [
+                        {"name": "r", "text": "r", "measure": {"kind": "ratio", "of": "1.limit", "to": "1.goodput"}}
+                    ],
+                }
+            ],
+        },
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in files.items():
+        (folder / name).write_text(json.dumps(data, indent=1), encoding="utf-8")
+    return folder / "reproduce.yaml"
+
+
+def command(*arguments: str) -> list[str]:
+    """The command line."""
+    return [sys.executable, "-m", "p4cc.cli", "reproduce", *arguments]
+
+
+def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs it to the end."""
+    return subprocess.run(command(*arguments), cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Everything written but wall times, which stand in summary.json alone."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "summary.json"
+    }
+
+
+def test_the_records_of_a_study(tmp_path: Path) -> None:
+    done = cli(str(study(tmp_path / "study")), "--json", "--out", str(tmp_path / "out"))
+    # A number outside its band is a finding, not a failure.
+    assert done.returncode == 0, done.stderr
+    records = json.loads(done.stdout)
+    assert [one["figure"] for one in records] == ["1", "headline"]
+    for one in records:
+        assert {"figure", "paper", "measured", "within_band", "note"} <= one.keys()
+        assert one["paper"].keys() == one["measured"].keys()
+    first, headline = records
+    assert first["paper"] == {"limit": 16, "goodput": None}
+    assert first["measured"]["limit"] == 4
+    assert 0 < first["measured"]["goodput"] < 10
+    assert first["within_band"] is False
+    assert first["note"] == "outside its band: goodput: a link carries no more than its rate"
+    assert headline["within_band"] is None
+    assert headline["measured"]["r"] == pytest.approx(4 / first["measured"]["goodput"])
+    written = contents(tmp_path / "out")
+    assert json.loads(written["reproduce.json"]) == records
+    assert written["small/small.png"].startswith(b"\x89PNG")
+    assert b"| 1 | without a timeout | 16 |" in written["table.md"]
+
+
+def test_one_figure_on_request_and_the_table(tmp_path: Path) -> None:
+    path = str(study(tmp_path / "study"))
+    done = cli(path, "--only", "2", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert "without a timeout" in done.stdout
+    assert "within" in done.stdout
+    assert set(contents(tmp_path / "out")) >= {"reproduce.json", "table.md", "later/flows.parquet"}
+    listed = json.loads(cli(path, "--list", "--json").stdout)
+    assert [one["figure"] for one in listed[0]["figures"]] == ["1", "2", "headline"]
+    wrong = cli(path, "--only", "3")
+    assert wrong.returncode == 2
+    assert "no figure '3'" in wrong.stderr
+
+
+def test_a_run_that_fails_is_exit_code_2(tmp_path: Path) -> None:
+    path = study(tmp_path / "study", limits={"max_events": 10})
+    done = cli(str(path), "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "case Reno" in done.stderr
+    assert not (tmp_path / "out" / "reproduce.json").exists()
+
+
+def test_full_takes_20_seeds_where_seeds_are_drawn(tmp_path: Path) -> None:
+    path = study(tmp_path / "study", sweep={"topology.senders": [2]})
+    done = cli(str(path), "--full", "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert [one["figure"] for one in json.loads(done.stdout)] == ["1", "2", "headline"]
+    seeds = [
+        {run["seed"] for run in json.loads((tmp_path / "out" / name / "summary.json").read_text())["runs"]}
+        for name in ("small", "later")
+    ]
+    assert seeds == [set(range(1, 21)), {1}]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])
+def test_a_study_that_was_stopped_ends_with_the_same_bytes(tmp_path: Path, sent: signal.Signals) -> None:
+    path = str(study(tmp_path / "study", traffic={"kind": "incast", "sru_bytes": 2_000_000}))
+    assert cli(path, "--json", "--out", str(tmp_path / "whole" / "out")).returncode == 0
+    out = tmp_path / "stopped" / "out"
+    cache = tmp_path / "stopped" / ".cache"
+    process = subprocess.Popen(
+        command(path, "--json", "--jobs", "1", "--out", str(out)), cwd=ROOT, stdout=-3, stderr=-3
+    )
+    # As soon as one run is kept: others are under way, no result is written yet.
+    deadline = time.monotonic() + 60
+    while not (kept := list(cache.glob("??/*.zip"))) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.send_signal(sent)
+    code = process.wait(timeout=60)
+    assert kept
+    assert code == (-9 if sent is signal.SIGKILL else 130)
+    assert not (out / "reproduce.json").exists()
+    done = cli(path, "--json", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    # Nothing half-written is left either.
+    assert contents(out) == contents(tmp_path / "whole" / "out")
+    assert not list(out.rglob("*.partial"))
