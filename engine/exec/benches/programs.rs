@@ -1,16 +1,19 @@
 //! Time for one packet through each program of `p4src/v1model`, from parser to deparser, with the work that the program
 //! is for: a record pushed, a rate granted, a packet marked or not.
 
+mod common;
+
 use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
+use common::{call, insert};
 use criterion::{Criterion, criterion_group, criterion_main};
-use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
+use p4cc_exec::control::{EntryAction, Group, GroupMember, Member};
 use p4cc_exec::testing::SplitMix;
 use p4cc_exec::{Effects, Env, Executor, Frame, PacketView, Pipeline, State};
-use p4cc_ir::{ActionCall, ActionId, Bits, MatchValue, ProfileId, Program, TableId};
-use p4cc_syntax::{Options, Severity, Source};
+use p4cc_ir::{Bits, MatchValue, ProfileId, Program};
+use p4cc_syntax::{Options, Source};
 use p4cc_units::Time;
 
 /// Host routes installed, and ports with an entry: as in the bench of `ecn_dual`.
@@ -76,32 +79,7 @@ fn subjects() -> Vec<Subject> {
 
 fn compile(name: &str) -> Arc<Program> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../p4src/v1model/{name}.p4"));
-    let (source, mut found) = Source::load(&path, &Options::default());
-    let (tree, syntax) = p4cc_syntax::parse(&source);
-    let (program, checks) = p4cc_ir::compile(&tree);
-    found.extend(syntax.into_iter().chain(checks));
-    found.retain(|diagnostic| diagnostic.severity == Severity::Error);
-    Arc::new(program.unwrap_or_else(|| panic!("{}", source.render(&found, false))))
-}
-
-fn call(program: &Program, name: &str, args: &[u128]) -> ActionCall {
-    let at = program.actions.iter().position(|action| action.cp.name == name).expect("the action is there");
-    let widths = program.actions[at].params.iter().map(|param| program.vars[param.var.index()].ty.width());
-    let args = widths.zip(args).map(|(width, arg)| Bits::from_u128(width, *arg)).collect();
-    ActionCall { action: ActionId::from_index(at), args }
-}
-
-fn insert(state: &mut State, program: &Program, table: &str, key: MatchValue, action: EntryAction) {
-    let at = program.tables.iter().position(|found| found.cp.name == table).expect("the table is there");
-    let entry = TableEntry {
-        matches: vec![key],
-        priority: 0,
-        action,
-        metadata: Vec::new(),
-        idle_timeout_ns: 0,
-        is_const: false,
-    };
-    state.table_insert(TableId::from_index(at), entry).expect("the entry fits");
+    common::compile(Source::load(&path, &Options::default()))
 }
 
 fn filled(subject: &Subject, program: &Program, pipeline: &Pipeline) -> State {
