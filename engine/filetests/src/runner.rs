@@ -11,9 +11,7 @@ use p4cc_ir::{
     ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
     ValueSetId,
 };
-use p4cc_switch::{
-    CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig,
-};
+use p4cc_switch::{CloneSession, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig};
 use p4cc_units::{Rate, Time};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -76,13 +74,13 @@ impl Bench {
             port,
             rate: Rate::from_bps(1_000_000_000),
             capacity_pkts: 64,
-            framing_bytes: 0,
-            qdepth_unit: QdepthUnit::default(),
+            ..PortConfig::default()
         };
         let config = SwitchConfig {
             device_id: 1,
             ports: (0..PORTS).map(port).collect(),
             timestamp_unit: p4cc_switch::TimestampUnit::default(),
+            buffer: None,
             cpu_port: None,
             drop_port: p4cc_exec::DEFAULT_DROP_PORT,
             seed: 1,

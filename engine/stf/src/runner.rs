@@ -7,8 +7,7 @@ use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
 use p4cc_exec::{MeterConfig, Pipeline, State};
 use p4cc_ir::{Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId};
 use p4cc_switch::{
-    CloneSession, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch, SwitchConfig,
-    TimestampUnit,
+    CloneSession, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig, TimestampUnit,
 };
 use p4cc_units::{Rate, Span, Time};
 
@@ -76,13 +75,13 @@ impl Bench {
             port,
             rate: Rate::from_bps(1_000_000_000_000),
             capacity_pkts: QUEUE_PKTS,
-            framing_bytes: 0,
-            qdepth_unit: QdepthUnit::default(),
+            ..PortConfig::default()
         };
         let config = SwitchConfig {
             device_id: 1,
             ports: (0..p4cc_exec::DEFAULT_DROP_PORT).map(port).collect(),
             timestamp_unit: TimestampUnit::default(),
+            buffer: None,
             cpu_port: None,
             drop_port: p4cc_exec::DEFAULT_DROP_PORT,
             seed: 1,

@@ -34,8 +34,16 @@ pub enum QdepthUnit {
 /// Bytes of a cell of [`QdepthUnit::Cells80`].
 pub const CELL_BYTES: u32 = 80;
 
+/// The priority of ACKs and notifications: a shared buffer neither counts nor pauses it (spec 13.1: the ns-3 simulator's
+/// queue 0).
+pub const CONTROL_PRIORITY: u8 = 7;
+/// Largest power of two, up or down, that a dynamic threshold may be of the free pool.
+pub const MAX_ALPHA_LOG2: i8 = 10;
+/// Largest buffer, queue and headroom in bytes.
+pub const MAX_BUFFER_BYTES: u64 = 1 << 40;
+
 /// A port.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PortConfig {
     /// Number that the program sees.
     pub port: u32,
@@ -43,10 +51,38 @@ pub struct PortConfig {
     pub rate: Rate,
     /// Packets that each of the port's queues holds; the packet in transmission is not counted.
     pub capacity_pkts: u32,
+    /// Bytes on the link that each of the port's queues holds, if they are bounded too.
+    pub capacity_bytes: Option<u64>,
+    /// With a shared buffer: bytes for what each lossless priority still receives here after its pause.
+    pub headroom_bytes: u64,
+    /// With a shared buffer: log2 of alpha, the share of the free pool that the port's dynamic threshold is.
+    pub alpha_log2: i8,
     /// Bytes that the link adds to the IP bytes of each packet.
     pub framing_bytes: u32,
     /// Unit of the depths that the program sees.
     pub qdepth_unit: QdepthUnit,
+}
+
+/// A buffer that all ports share (spec 13).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BufferConfig {
+    /// All of it: reserves, headrooms and the shared pool.
+    pub bytes: u64,
+    /// Set aside for each ingress port and lossless priority.
+    pub reserve_bytes: u64,
+    /// How far below the threshold a paused port and priority must be to go on.
+    pub resume_offset_bytes: u64,
+    /// Bit `p` is set where priority `p` is paused rather than dropped (PFC).
+    pub lossless: u8,
+}
+
+impl BufferConfig {
+    /// What the reserves and headrooms of these ports leave to share; none if they take more than there is.
+    pub fn pool_bytes(&self, ports: &[PortConfig]) -> Option<u64> {
+        let classes = u64::from(self.lossless.count_ones());
+        let kept = ports.iter().map(|port| (port.headroom_bytes + self.reserve_bytes) * classes);
+        self.bytes.checked_sub(kept.sum())
+    }
 }
 
 /// A switch.
@@ -56,6 +92,8 @@ pub struct SwitchConfig {
     pub device_id: u64,
     /// Ports, in any order.
     pub ports: Vec<PortConfig>,
+    /// The buffer that ports share; without one each queue has its own capacity only.
+    pub buffer: Option<BufferConfig>,
     /// Unit of timestamps.
     pub timestamp_unit: TimestampUnit,
     /// Port whose packets go to the controller, if there is one. Not among `ports`.
@@ -102,6 +140,30 @@ impl SwitchConfig {
             take(&mut seen, port.port, &format!("ports[{i}].port"))?;
             port.check(i)?;
         }
+        self.check_buffer()
+    }
+
+    fn check_buffer(&self) -> Result<(), ConfigError> {
+        let Some(buffer) = &self.buffer else { return Ok(()) };
+        for (name, bytes) in [
+            ("bytes", buffer.bytes),
+            ("reserve_bytes", buffer.reserve_bytes),
+            ("resume_offset_bytes", buffer.resume_offset_bytes),
+        ] {
+            if bytes > MAX_BUFFER_BYTES {
+                let (place, cause) = (format!("buffer.{name}"), format!("{bytes} bytes are out of range"));
+                return Err(ConfigError::new(place, cause, "give at most 2^40"));
+            }
+        }
+        if buffer.lossless & (1 << CONTROL_PRIORITY) != 0 {
+            let cause = "priority 7 carries ACKs and notifications and is never paused".to_owned();
+            return Err(ConfigError::new("buffer.lossless".to_owned(), cause, "name priorities from 0 to 6"));
+        }
+        if buffer.pool_bytes(&self.ports).unwrap_or(0) == 0 {
+            let cause = format!("reserves and headrooms take all of {} bytes", buffer.bytes);
+            let remedy = "enlarge the buffer, or lower headroom and reserve";
+            return Err(ConfigError::new("buffer.bytes".to_owned(), cause, remedy));
+        }
         Ok(())
     }
 }
@@ -131,6 +193,17 @@ impl PortConfig {
             let place = format!("ports[{index}].capacity_pkts");
             return Err(ConfigError::new(place, cause, "give a capacity from 1 to 524287"));
         }
+        let bytes = self.headroom_bytes.max(self.capacity_bytes.unwrap_or(1));
+        if bytes > MAX_BUFFER_BYTES || self.capacity_bytes == Some(0) {
+            let place = format!("ports[{index}].capacity_bytes, headroom_bytes");
+            let cause = "a number of bytes is out of range".to_owned();
+            return Err(ConfigError::new(place, cause, "give a capacity from 1, a headroom from 0 to 2^40"));
+        }
+        if self.alpha_log2.unsigned_abs() > MAX_ALPHA_LOG2.unsigned_abs() {
+            let place = format!("ports[{index}].alpha_log2");
+            let cause = format!("{} is out of range", self.alpha_log2);
+            return Err(ConfigError::new(place, cause, "give -10 to 10; the ns-3 simulator's is -3"));
+        }
         if self.framing_bytes > MAX_FRAMING_BYTES {
             let cause = format!("{} bytes a packet are out of range", self.framing_bytes);
             let place = format!("ports[{index}].framing_bytes");
@@ -145,19 +218,14 @@ mod tests {
     use super::*;
 
     fn port(port: u32) -> PortConfig {
-        PortConfig {
-            port,
-            rate: Rate::from_bps(1),
-            capacity_pkts: 1,
-            framing_bytes: 0,
-            qdepth_unit: QdepthUnit::Packets,
-        }
+        PortConfig { port, rate: Rate::from_bps(1), capacity_pkts: 1, ..PortConfig::default() }
     }
 
     fn message(ports: Vec<PortConfig>, cpu_port: Option<u32>) -> String {
         let config = SwitchConfig {
             device_id: 1,
             ports,
+            buffer: None,
             timestamp_unit: TimestampUnit::Us,
             cpu_port,
             drop_port: DEFAULT_DROP_PORT,

@@ -80,7 +80,7 @@ pub(crate) struct Core {
 impl Core {
     pub fn new(config: SwitchConfig) -> Self {
         Self {
-            tm: TrafficManager::new(&config.ports),
+            tm: TrafficManager::new(&config.ports, config.buffer.as_ref()),
             cpu_queue: VecDeque::new(),
             pre: ReplicationEngine::default(),
             random: Stream::named(config.seed, &format!("switch.{}", config.device_id)),
@@ -129,7 +129,8 @@ impl Core {
             return;
         };
         let frame_bytes = queued.length.min(queued.truncate);
-        if let Err(cause) = self.tm.enqueue(index, priority, frame_bytes, queued) {
+        let ingress = self.tm.port(u32::from(queued.ingress_port));
+        if let Err(cause) = self.tm.enqueue(index, priority, frame_bytes, ingress, queued) {
             self.counters.drops.add(cause);
         }
     }

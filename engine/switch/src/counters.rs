@@ -1,5 +1,7 @@
 //! What a switch counts. Invariant: no packet goes away without adding one to exactly one drop counter.
 
+use p4cc_units::Span;
+
 use crate::config::PRIORITIES;
 
 /// Why a packet was dropped.
@@ -23,11 +25,15 @@ pub enum DropCause {
     TooLong,
     /// The controller did not fetch earlier packet-ins.
     ControllerQueue,
+    /// The shared buffer had no room left for its queue.
+    SharedBuffer,
+    /// The headroom of its lossless priority was full: the pause came too late.
+    Headroom,
 }
 
 impl DropCause {
     /// How many causes there are.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 11;
 
     /// All causes, in the order of [`Self::index`].
     pub const ALL: [Self; Self::COUNT] = [
@@ -40,6 +46,8 @@ impl DropCause {
         Self::LoopLimit,
         Self::TooLong,
         Self::ControllerQueue,
+        Self::SharedBuffer,
+        Self::Headroom,
     ];
 
     /// Place in a [`Drops`].
@@ -59,6 +67,8 @@ impl DropCause {
             Self::LoopLimit => "dropped_loop_limit",
             Self::TooLong => "dropped_too_long",
             Self::ControllerQueue => "dropped_controller_queue",
+            Self::SharedBuffer => "dropped_shared_buffer",
+            Self::Headroom => "dropped_headroom",
         }
     }
 }
@@ -99,6 +109,23 @@ pub struct QueueCounters {
     pub dropped: Drops,
 }
 
+/// Pauses of one port and priority (spec 13).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct PauseCounters {
+    /// Pause frames sent to the neighbour.
+    pub sent: u64,
+    /// Resume frames sent to the neighbour.
+    pub resumes_sent: u64,
+    /// Times that the neighbour paused this port; a pause of what is paused already is not counted.
+    pub received: u64,
+    /// How long the neighbour kept it paused, up to the last resume.
+    pub paused: Span,
+    /// Most bytes charged to it at once, headroom included.
+    pub peak_ingress_bytes: u64,
+    /// Most bytes of headroom in use at once.
+    pub peak_headroom_bytes: u64,
+}
+
 /// Counters of a port.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PortCounters {
@@ -112,6 +139,8 @@ pub struct PortCounters {
     pub tx_bytes: u64,
     /// By priority.
     pub queues: [QueueCounters; PRIORITIES],
+    /// By priority.
+    pub pauses: [PauseCounters; PRIORITIES],
 }
 
 impl PortCounters {

@@ -25,13 +25,15 @@ mod program;
 pub mod random;
 mod switch;
 pub mod tm;
+mod tm_buffer;
 
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
-pub use config::{ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
-pub use counters::{DropCause, Drops, PortCounters, QueueCounters, SwitchCounters};
+pub use config::{BufferConfig, ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
+pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
 pub use packet::{MAX_PACKET_BYTES, Packet};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};
 pub use program::MAX_PASSES;
 pub use random::Stream;
 pub use switch::{Switch, Transmission};
 pub use tm::link_bytes;
+pub use tm_buffer::PauseFrame;

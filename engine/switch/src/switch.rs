@@ -12,6 +12,7 @@ use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
 use crate::program::{Arrival, LeftQueue, Program};
 use crate::tm::time_on_link;
+use crate::tm_buffer::PauseFrame;
 
 /// A packet on its way out.
 #[derive(Debug)]
@@ -202,6 +203,39 @@ impl Switch {
     /// Packets waiting in all queues of a port; 0 for a port that is not there.
     pub fn port_depth_pkts(&self, port: u32) -> u32 {
         self.core.tm.port(port).map_or(0, |index| self.core.tm.port_depth_pkts(index))
+    }
+
+    /// Whether a port has packets that it may send.
+    pub fn has_sendable(&self, port: u32) -> bool {
+        self.core.tm.port(port).is_some_and(|index| self.core.tm.has_sendable(index))
+    }
+
+    /// The next pause or resume frame to send; ask after [`Self::receive`] and [`Self::transmit`].
+    pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {
+        self.core.tm.next_pause_frame()
+    }
+
+    /// The neighbour at a port pauses a priority, or lets it go on. Ask [`Self::next_ready`] afterwards.
+    pub fn set_paused(&mut self, now: Time, port: u32, priority: u8, pause: bool) {
+        if let Some(index) = self.core.tm.port(port) {
+            self.core.tm.set_paused(now, index, priority, pause);
+        }
+    }
+
+    /// Since when the neighbour at a port has kept a priority paused; none if it may send.
+    pub fn paused_since(&self, port: u32, priority: u8) -> Option<Time> {
+        self.core.tm.port(port).and_then(|index| self.core.tm.paused_since(index, priority))
+    }
+
+    /// How long the neighbour at a port has kept a priority paused, up to now.
+    pub fn paused_for(&self, port: u32, priority: u8, now: Time) -> Span {
+        self.core.tm.port(port).map_or(Span::ZERO, |index| self.core.tm.paused_for(index, priority, now))
+    }
+
+    /// Pairs of ingress and egress ports: what came in on the one, which this switch has paused, waits at the other,
+    /// which its neighbour has paused.
+    pub fn waits(&self, priority: u8) -> Vec<(u32, u32)> {
+        self.core.tm.waits(priority)
     }
 
     /// Packets waiting in all queues of all ports.

@@ -1,16 +1,17 @@
-//! The traffic manager: eight queues for each port, strict priority, tail drop.
+//! The traffic manager: eight queues for each port, strict priority, tail drop or a shared buffer, pauses.
 //!
 //! Waiting items lie in one pool and queues are lists through it, so memory follows the packets that wait, not the
-//! capacities, and a packet is moved once in and once out. Admission is one function of the pool's, the port's and
-//! the queue's state: a shared buffer, byte limits and PFC thresholds belong there.
+//! capacities, and a packet is moved once in and once out. What a queue's own capacity lets in, the shared buffer may
+//! still refuse ([`crate::tm_buffer`]). A priority that the neighbour paused keeps its packets.
 //!
 //! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in exactly
-//! one list, a queue's or the free one.
+//! one list, a queue's or the free one; nothing leaves a paused queue.
 
-use p4cc_units::Bytes;
+use p4cc_units::{Bytes, Span, Time};
 
-use crate::config::{CELL_BYTES, MAX_PORTS, PRIORITIES, PortConfig, QdepthUnit};
+use crate::config::{BufferConfig, CELL_BYTES, MAX_PORTS, PRIORITIES, PortConfig, QdepthUnit};
 use crate::counters::{DropCause, PortCounters};
+use crate::tm_buffer::{Charged, PauseFrame, SharedBuffer};
 
 /// Position of a port in the traffic manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +33,9 @@ pub struct TrafficManager<T> {
     index_of: Vec<Option<PortIndex>>,
     /// Ports that got work while they had none, in the order in which they got it.
     ready: Vec<PortIndex>,
+    buffer: Option<SharedBuffer>,
+    /// Pause and resume frames to send, in order.
+    frames: std::collections::VecDeque<PauseFrame>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,6 +43,8 @@ struct Slot<T> {
     next: u32,
     link_bytes: u32,
     enq_depth: u32,
+    /// Port that the item came in on.
+    ingress: Option<PortIndex>,
     item: Option<T>,
 }
 
@@ -48,7 +54,17 @@ struct Port {
     queues: [Queue; PRIORITIES],
     /// Bit `p` is set while queue `p` has something.
     occupied: u8,
+    /// Bit `p` is set while the neighbour does not want priority `p`.
+    paused: u8,
+    paused_since: [Time; PRIORITIES],
     counters: PortCounters,
+}
+
+impl Port {
+    /// Queues that have something to send and may.
+    fn sendable(&self) -> u8 {
+        self.occupied & !self.paused
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +102,7 @@ pub struct Dequeued<T> {
 
 impl<T> TrafficManager<T> {
     /// Empty queues for these ports; a port number that does not fit, or comes again, gets no queues.
-    pub fn new(ports: &[PortConfig]) -> Self {
+    pub fn new(ports: &[PortConfig], buffer: Option<&BufferConfig>) -> Self {
         let mut index_of = vec![None; MAX_PORTS as usize];
         let mut states = Vec::with_capacity(ports.len());
         for config in ports {
@@ -96,10 +112,24 @@ impl<T> TrafficManager<T> {
                 config: *config,
                 queues: [Queue::EMPTY; PRIORITIES],
                 occupied: 0,
+                paused: 0,
+                paused_since: [Time::ZERO; PRIORITIES],
                 counters: PortCounters::default(),
             });
         }
-        Self { slots: Vec::new(), free: NONE, ports: states, index_of, ready: Vec::new() }
+        let buffer = buffer.map(|buffer| {
+            let configs: Vec<PortConfig> = states.iter().map(|port| port.config).collect();
+            SharedBuffer::new(buffer, &configs)
+        });
+        Self {
+            slots: Vec::new(),
+            free: NONE,
+            ports: states,
+            index_of,
+            ready: Vec::new(),
+            buffer,
+            frames: std::collections::VecDeque::new(),
+        }
     }
 
     /// The port of this number.
@@ -138,7 +168,13 @@ impl<T> TrafficManager<T> {
         queues.map(|queue| u64::from(queue.pkts)).sum()
     }
 
-    /// Adds an item of `frame_bytes` to a queue, or drops and counts it. Priorities above 7 count as 7.
+    /// Whether a port has something that it may send.
+    pub fn has_sendable(&self, port: PortIndex) -> bool {
+        self.ports[usize::from(port.0)].sendable() != 0
+    }
+
+    /// Adds an item of `frame_bytes` that came in on `ingress` to a queue, or drops and counts it. Priorities above 7
+    /// count as 7.
     ///
     /// # Errors
     /// Why the item was dropped.
@@ -147,25 +183,33 @@ impl<T> TrafficManager<T> {
         port: PortIndex,
         priority: u8,
         frame_bytes: u32,
+        ingress: Option<PortIndex>,
         item: T,
     ) -> Result<(), DropCause> {
         let state = &mut self.ports[usize::from(port.0)];
         let at = queue_of(priority);
-        if let Err(cause) = admit(&state.config, &state.queues[at]) {
+        let link_bytes = link_bytes(state.config.framing_bytes, frame_bytes);
+        let packet = charged(ingress, at, link_bytes);
+        let admitted =
+            admit(&state.config, &state.queues[at], link_bytes).and_then(|()| match &mut self.buffer {
+                Some(buffer) => buffer.admit(&packet, usize::from(port.0), state.queues[at].bytes),
+                None => Ok(()),
+            });
+        if let Err(cause) = admitted {
             state.counters.queues[at].dropped.add(cause);
             return Err(cause);
         }
-        let link_bytes = link_bytes(state.config.framing_bytes, frame_bytes);
         let enq_depth = state.queues[at].depth(state.config.qdepth_unit);
         let slot = take_slot(
             &mut self.slots,
             &mut self.free,
-            Slot { next: NONE, link_bytes, enq_depth, item: Some(item) },
+            Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) },
         );
-        if state.occupied == 0 {
+        let had_work = state.sendable() != 0;
+        state.occupied |= 1 << at;
+        if !had_work && state.sendable() != 0 {
             self.ready.push(port);
         }
-        state.occupied |= 1 << at;
         let queue = &mut state.queues[at];
         match queue.tail {
             NONE => queue.head = slot,
@@ -180,13 +224,95 @@ impl<T> TrafficManager<T> {
         counters.enqueued_bytes += u64::from(link_bytes);
         counters.peak_depth_pkts = counters.peak_depth_pkts.max(queue.pkts);
         counters.peak_depth_bytes = counters.peak_depth_bytes.max(queue.bytes);
+        if self.buffer.is_some() {
+            self.after_enqueue(&packet);
+        }
         Ok(())
     }
 
-    /// Takes the first item of the highest occupied queue.
+    /// Counts what the packet's ingress holds, and pauses it where that is too much.
+    fn after_enqueue(&mut self, packet: &Charged) {
+        let (Some(buffer), Some(ingress)) = (&mut self.buffer, packet.ingress) else { return };
+        let charge = buffer.charge(ingress, packet.priority);
+        let counters = &mut self.ports[ingress].counters.pauses[usize::from(packet.priority)];
+        let held = charge.ingress_bytes + charge.headroom_bytes;
+        counters.peak_ingress_bytes = counters.peak_ingress_bytes.max(held);
+        counters.peak_headroom_bytes = counters.peak_headroom_bytes.max(charge.headroom_bytes);
+        if buffer.pause_due(packet).is_some() {
+            counters.sent += 1;
+            self.ask(ingress, packet.priority, true);
+        }
+    }
+
+    fn ask(&mut self, ingress: usize, priority: u8, pause: bool) {
+        let port = self.ports[ingress].config.port;
+        self.frames.push_back(PauseFrame { port, priority, pause });
+    }
+
+    /// The next pause or resume frame to send; there may be one after each enqueue and dequeue.
+    pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {
+        self.frames.pop_front()
+    }
+
+    /// The neighbour at a port pauses a priority, or lets it go on. Ask [`Self::next_ready`] afterwards.
+    pub fn set_paused(&mut self, now: Time, port: PortIndex, priority: u8, pause: bool) {
+        let state = &mut self.ports[usize::from(port.0)];
+        let at = queue_of(priority);
+        let bit = 1 << at;
+        if (state.paused & bit != 0) == pause {
+            return;
+        }
+        let counters = &mut state.counters.pauses[at];
+        if pause {
+            counters.received += 1;
+            state.paused_since[at] = now;
+            state.paused |= bit;
+            return;
+        }
+        counters.paused = counters.paused + now.since(state.paused_since[at]);
+        let had_work = state.sendable() != 0;
+        state.paused &= !bit;
+        if !had_work && state.sendable() != 0 {
+            self.ready.push(port);
+        }
+    }
+
+    /// Since when the neighbour has kept a priority paused; none if it may send.
+    pub fn paused_since(&self, port: PortIndex, priority: u8) -> Option<Time> {
+        let state = &self.ports[usize::from(port.0)];
+        let at = queue_of(priority);
+        (state.paused & (1 << at) != 0).then_some(state.paused_since[at])
+    }
+
+    /// How long the neighbour has kept a priority paused, the pause that lasts included.
+    pub fn paused_for(&self, port: PortIndex, priority: u8, now: Time) -> Span {
+        let past = self.ports[usize::from(port.0)].counters.pauses[queue_of(priority)].paused;
+        self.paused_since(port, priority).map_or(past, |since| past + now.since(since))
+    }
+
+    /// Whether a paused queue holds a packet that is charged to an ingress port and priority which this switch has
+    /// paused: a step of a cyclic wait. Gives the pairs of ingress and egress port numbers, in order.
+    pub fn waits(&self, priority: u8) -> Vec<(u32, u32)> {
+        let Some(buffer) = &self.buffer else { return Vec::new() };
+        let at = queue_of(priority);
+        let mut found = std::collections::BTreeSet::new();
+        for port in self.ports.iter().filter(|port| port.paused & port.occupied & (1 << at) != 0) {
+            let mut place = port.queues[at].head;
+            while let Some(slot) = self.slots.get(place as usize) {
+                let ingress = slot.ingress.map(|ingress| usize::from(ingress.0));
+                if let Some(ingress) = ingress.filter(|&ingress| buffer.charge(ingress, priority).paused) {
+                    found.insert((self.ports[ingress].config.port, port.config.port));
+                }
+                place = slot.next;
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// Takes the first item of the highest occupied queue that is not paused.
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
         let state = &mut self.ports[usize::from(port.0)];
-        let at = state.occupied.checked_ilog2()? as usize;
+        let at = state.sendable().checked_ilog2()? as usize;
         let queue = &mut state.queues[at];
         let taken = queue.head;
         let slot = &mut self.slots[taken as usize];
@@ -205,9 +331,22 @@ impl<T> TrafficManager<T> {
             enq_depth: slot.enq_depth,
             deq_depth: queue.depth(state.config.qdepth_unit),
         };
+        let packet = charged(slot.ingress, at, slot.link_bytes);
         slot.next = self.free;
         self.free = taken;
+        if self.buffer.is_some() {
+            self.after_dequeue(&packet);
+        }
         Some(dequeued)
+    }
+
+    fn after_dequeue(&mut self, packet: &Charged) {
+        let Some(buffer) = &mut self.buffer else { return };
+        buffer.release(packet);
+        if let Some(ingress) = buffer.resume_due(packet) {
+            self.ports[ingress].counters.pauses[usize::from(packet.priority)].resumes_sent += 1;
+            self.ask(ingress, packet.priority, false);
+        }
     }
 
     /// A port that got work while its queues were empty, once for each time that happened. The caller starts it if
@@ -227,8 +366,16 @@ impl<T> TrafficManager<T> {
             port.queues = [Queue::EMPTY; PRIORITIES];
             port.occupied = 0;
         }
+        for (ingress, priority) in self.buffer.as_mut().map(SharedBuffer::clear).unwrap_or_default() {
+            self.ask(ingress, priority, false);
+        }
         dropped
     }
+}
+
+fn charged(ingress: Option<PortIndex>, queue: usize, link_bytes: u32) -> Charged {
+    let ingress = ingress.map(|ingress| usize::from(ingress.0));
+    Charged { ingress, priority: queue as u8, bytes: u64::from(link_bytes) }
 }
 
 /// Which queue a priority goes to.
@@ -236,9 +383,11 @@ fn queue_of(priority: u8) -> usize {
     usize::from(priority).min(PRIORITIES - 1)
 }
 
-/// Whether a queue takes one packet more (spec 1.2: drop if `q + 1 > B`).
-fn admit(config: &PortConfig, queue: &Queue) -> Result<(), DropCause> {
-    if queue.pkts >= config.capacity_pkts {
+/// Whether a queue's own capacity takes one packet more (spec 1.2: drop if `q + 1 > B`, or `q_bytes + len > B_bytes`).
+fn admit(config: &PortConfig, queue: &Queue, link_bytes: u32) -> Result<(), DropCause> {
+    let fits_bytes =
+        config.capacity_bytes.is_none_or(|capacity| queue.bytes + u64::from(link_bytes) <= capacity);
+    if queue.pkts >= config.capacity_pkts || !fits_bytes {
         return Err(DropCause::TailDrop);
     }
     Ok(())
@@ -273,9 +422,14 @@ mod tests {
     use super::*;
 
     fn manager(capacity_pkts: u32, qdepth_unit: QdepthUnit) -> (TrafficManager<u32>, PortIndex) {
-        let config =
-            PortConfig { port: 9, rate: Rate::from_bps(8), capacity_pkts, framing_bytes: 0, qdepth_unit };
-        let manager = TrafficManager::new(&[config]);
+        let config = PortConfig {
+            port: 9,
+            rate: Rate::from_bps(8),
+            capacity_pkts,
+            qdepth_unit,
+            ..PortConfig::default()
+        };
+        let manager = TrafficManager::new(&[config], None);
         let port = manager.port(9).expect("the port above");
         (manager, port)
     }
@@ -284,11 +438,11 @@ mod tests {
     fn the_capacity_is_exact_and_drops_are_counted() {
         let (mut manager, port) = manager(3, QdepthUnit::Packets);
         for item in 0..5 {
-            let result = manager.enqueue(port, 0, 114, item);
+            let result = manager.enqueue(port, 0, 114, None, item);
             assert_eq!(result, if item < 3 { Ok(()) } else { Err(DropCause::TailDrop) });
         }
         // Another queue of the port has a capacity of its own.
-        assert_eq!(manager.enqueue(port, 5, 114, 9), Ok(()));
+        assert_eq!(manager.enqueue(port, 5, 114, None, 9), Ok(()));
         let counters = manager.counters(port);
         assert_eq!(counters.queues[0].enqueued_pkts, 3);
         assert_eq!(counters.queues[0].enqueued_bytes, 300);
@@ -302,7 +456,7 @@ mod tests {
     fn depths_count_what_waits_and_not_the_item_itself() {
         let (mut manager, port) = manager(10, QdepthUnit::Packets);
         for item in 0..3 {
-            assert_eq!(manager.enqueue(port, 0, 100, item), Ok(()));
+            assert_eq!(manager.enqueue(port, 0, 100, None, item), Ok(()));
         }
         for (enq_depth, deq_depth) in [(0, 2), (1, 1), (2, 0)] {
             let got = manager.dequeue(port).expect("three wait");
@@ -315,7 +469,7 @@ mod tests {
     fn cells_round_up_for_each_packet() {
         let (mut manager, port) = manager(10, QdepthUnit::Cells80);
         for (item, frame_bytes) in [(0, 14 + 81), (1, 14 + 80), (2, 14)] {
-            assert_eq!(manager.enqueue(port, 0, frame_bytes, item), Ok(()));
+            assert_eq!(manager.enqueue(port, 0, frame_bytes, None, item), Ok(()));
         }
         for (enq_depth, deq_depth) in [(0, 1), (2, 0), (3, 0)] {
             let got = manager.dequeue(port).expect("three wait");
@@ -327,7 +481,7 @@ mod tests {
     fn higher_priorities_go_first_and_each_queue_is_in_order() {
         let (mut manager, port) = manager(10, QdepthUnit::Packets);
         for (priority, item) in [(0, 1), (7, 2), (3, 3), (7, 4), (200, 5), (0, 6)] {
-            assert_eq!(manager.enqueue(port, priority, 100, item), Ok(()));
+            assert_eq!(manager.enqueue(port, priority, 100, None, item), Ok(()));
         }
         let order: Vec<u32> = core::iter::from_fn(|| manager.dequeue(port)).map(|got| got.item).collect();
         assert_eq!(order, [2, 4, 5, 3, 1, 6]);
@@ -338,11 +492,11 @@ mod tests {
         let (mut manager, port) = manager(10, QdepthUnit::Packets);
         assert_eq!(manager.next_ready(), None);
         for item in 0..2 {
-            assert_eq!(manager.enqueue(port, 0, 100, item), Ok(()));
+            assert_eq!(manager.enqueue(port, 0, 100, None, item), Ok(()));
         }
         assert_eq!((manager.next_ready(), manager.next_ready()), (Some(9), None));
         while manager.dequeue(port).is_some() {}
-        assert_eq!(manager.enqueue(port, 0, 100, 3), Ok(()));
+        assert_eq!(manager.enqueue(port, 0, 100, None, 3), Ok(()));
         assert_eq!(manager.next_ready(), Some(9));
     }
 
@@ -350,7 +504,7 @@ mod tests {
     fn slots_are_used_again() {
         let (mut manager, port) = manager(100, QdepthUnit::Packets);
         for item in 0..1_000 {
-            assert_eq!(manager.enqueue(port, (item % 8) as u8, 100, item), Ok(()));
+            assert_eq!(manager.enqueue(port, (item % 8) as u8, 100, None, item), Ok(()));
             if item % 4 != 0 || item > 20 {
                 assert!(manager.dequeue(port).is_some());
             }

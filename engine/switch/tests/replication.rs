@@ -5,8 +5,8 @@ use std::sync::Arc;
 use p4cc_exec::Pipeline;
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{
-    CloneSession, DropCause, MAX_PASSES, MulticastGroup, Packet, PortConfig, QdepthUnit, Replica, Switch,
-    SwitchConfig, TimestampUnit,
+    CloneSession, DropCause, MAX_PASSES, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
+    TimestampUnit,
 };
 use p4cc_syntax::{Memory, Options, Source};
 use p4cc_units::{Rate, Span, Time};
@@ -19,13 +19,13 @@ fn switch() -> Switch {
         port,
         rate: Rate::from_bps(8_000_000_000),
         capacity_pkts: 4,
-        framing_bytes: 0,
-        qdepth_unit: QdepthUnit::Packets,
+        ..PortConfig::default()
     };
     let config = SwitchConfig {
         device_id: 1,
         ports: vec![port(1), port(2), port(3)],
         timestamp_unit: TimestampUnit::Us,
+        buffer: None,
         cpu_port: Some(CPU_PORT),
         drop_port: DEFAULT_DROP_PORT,
         seed: 1,

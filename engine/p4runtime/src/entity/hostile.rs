@@ -20,6 +20,7 @@ fn switch() -> Switch {
         device_id: 1,
         ports: Vec::new(),
         timestamp_unit,
+        buffer: None,
         cpu_port: None,
         drop_port: 511,
         seed: 0,

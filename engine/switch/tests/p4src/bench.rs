@@ -52,13 +52,14 @@ impl Bench {
             port,
             rate: Rate::from_bps(RATE_BPS),
             capacity_pkts: 4096,
-            framing_bytes: 0,
             qdepth_unit,
+            ..PortConfig::default()
         };
         let config = SwitchConfig {
             device_id: 1,
             ports: vec![port(IN), port(OUT)],
             timestamp_unit: TimestampUnit::Ns,
+            buffer: None,
             cpu_port: None,
             drop_port: DEFAULT_DROP_PORT,
             seed: 7,
