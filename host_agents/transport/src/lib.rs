@@ -1,7 +1,7 @@
-//! Window transport and wire format, sans-IO.
+//! Window transport, RDMA-like transport and wire format, sans-IO.
 //!
 //! [`WindowSender`] and [`Receiver`] are the two ends of one flow: they take `now` and what arrived and return
-//! actions, ACKs and typed events. [`wire`] turns both into packet bytes and back; docs/wire-format.md defines them.
+//! actions, ACKs and typed events. [`rdma`] has the two ends of a paced flow. [`wire`] turns both into packet bytes and back; docs/wire-format.md defines them.
 //!
 //! Invariants:
 //! - no clock, no socket, no log, no random number;
@@ -13,6 +13,7 @@ mod actions;
 mod config;
 mod ecn;
 mod ranges;
+pub mod rdma;
 mod reassembly;
 mod receiver;
 mod rtt;

@@ -62,6 +62,8 @@ pub struct Snapshot {
     pub fast_retransmits: u64,
     /// Segments sent more than once so far, counting each repetition.
     pub retransmitted_segments: u64,
+    /// Pacing rate in bit/s, of senders that have one.
+    pub rate_bps: Option<f64>,
 }
 
 /// The sending end of one flow.
@@ -570,6 +572,7 @@ impl WindowSender {
             timeouts: self.timeouts,
             fast_retransmits: self.fast_retransmits,
             retransmitted_segments: self.retransmitted_segments,
+            rate_bps: None,
         }
     }
 }

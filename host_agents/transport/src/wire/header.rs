@@ -21,6 +21,7 @@ use p4cc_units::Time;
 
 use super::error::DecodeError;
 use super::{TRANSPORT_LEN, VERSION};
+use crate::rdma::RdmaAck;
 use crate::{AckFields, Codepoint, DataFields, SackBlocks, Segment, seq};
 
 /// What a packet is.
@@ -54,6 +55,8 @@ pub struct Flags {
     pub sack_permitted: bool,
     /// The receiver is to repeat a mark until CWR (RFC3168).
     pub echo_until_cwr: bool,
+    /// In an ACK: the byte it names is missing and what follows was thrown away; go back to it.
+    pub nack: bool,
 }
 
 impl Flags {
@@ -62,6 +65,7 @@ impl Flags {
     const CWR: u8 = 0x04;
     const SACK_PERMITTED: u8 = 0x08;
     const ECHO_UNTIL_CWR: u8 = 0x10;
+    const NACK: u8 = 0x20;
 
     const fn bits(self) -> u8 {
         (if self.fin { Self::FIN } else { 0 })
@@ -69,6 +73,7 @@ impl Flags {
             | (if self.cwr { Self::CWR } else { 0 })
             | (if self.sack_permitted { Self::SACK_PERMITTED } else { 0 })
             | (if self.echo_until_cwr { Self::ECHO_UNTIL_CWR } else { 0 })
+            | (if self.nack { Self::NACK } else { 0 })
     }
 
     /// Bits without a meaning yet are ignored, so that a later sender may use them.
@@ -79,6 +84,7 @@ impl Flags {
             cwr: bits & Self::CWR != 0,
             sack_permitted: bits & Self::SACK_PERMITTED != 0,
             echo_until_cwr: bits & Self::ECHO_UNTIL_CWR != 0,
+            nack: bits & Self::NACK != 0,
         }
     }
 }
@@ -106,13 +112,13 @@ pub struct ExtensionType(pub u8);
 impl ExtensionType {
     /// No extension.
     pub const NONE: Self = Self(0);
-    /// Reserved: HPCC's hop records.
+    /// HPCC's hop records.
     pub const INT_HPCC: Self = Self(1);
     /// Reserved: INT-MD 2.1.
     pub const INT_MD: Self = Self(2);
     /// Reserved: D3 and RCP rate request.
     pub const RATE_REQUEST: Self = Self(3);
-    /// Reserved: congestion notification.
+    /// Congestion notification: marked packets since the last one, 32 bits.
     pub const CNP: Self = Self(4);
     /// Selective acknowledgement: one to four blocks of two 32-bit positions (RFC2018).
     pub const SACK: Self = Self(5);
@@ -182,6 +188,7 @@ impl Header {
                 cwr: segment.cwr,
                 sack_permitted: segment.sack_permitted,
                 echo_until_cwr: segment.echo_until_cwr,
+                nack: false,
             },
             class,
             ecn_echo: Codepoint::NOT_ECT,
@@ -209,6 +216,18 @@ impl Header {
             timestamp_ns: now.as_ns(),
             timestamp_echo_ns: fields.timestamp_echo_ns,
         }
+    }
+
+    /// The header of an RDMA-like receiver's answer that leaves at `now`; its packet carries the answer's extension.
+    pub fn rdma_ack(flow_id: u32, class: TrafficClass, answer: &RdmaAck, now: Time) -> Self {
+        let fields = AckFields {
+            ack: answer.ack,
+            ecn_echo: answer.ecn_echo,
+            timestamp_echo_ns: answer.timestamp_echo_ns,
+            sack: SackBlocks::NONE,
+        };
+        let flags = Flags { nack: answer.nack, ..Flags::default() };
+        Self { flags, ..Self::ack(flow_id, class, &fields, now) }
     }
 
     /// What a data packet that arrived with these ECN bits says to the receiver.

@@ -4,6 +4,7 @@ mod geo;
 mod incast;
 mod pair;
 mod properties;
+mod rdma;
 mod recovery;
 mod traces;
 mod wire;

@@ -1,0 +1,152 @@
+//! Configuration of an RDMA-like flow, checked as a whole before a sender is made.
+
+use std::collections::BTreeMap;
+
+use p4cc_cc::{
+    AlgorithmSpec, ConfigError, IntEncoding, RateControl, RateEnvironment, SwitchNeed, build_rate,
+    rate_registry,
+};
+use p4cc_units::{Rate, Span};
+use serde::{Deserialize, Serialize};
+
+/// How a receiver tells the sender of a marked packet (spec 10.2, `np`).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Notification {
+    /// The ECN bits echoed in each ACK are the notification.
+    #[default]
+    AckFlag,
+    /// A packet of its own, at most one in `cnp_interval_ns`.
+    Packet,
+}
+
+/// What a sender must know to read hop records (docs/wire-format.md, extension 1).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IntTable {
+    /// Log2 of the multiplier of both units.
+    pub unit_shift: u32,
+    /// Nanoseconds of one tick of the switches' timestamps.
+    pub tick_ns: u32,
+    /// Line rate in bit/s of each code.
+    pub rates_bps: BTreeMap<u8, u64>,
+}
+
+impl IntTable {
+    /// Units and widths of the records.
+    pub(crate) fn encoding(&self) -> IntEncoding {
+        IntEncoding {
+            tick_ns: self.tick_ns,
+            ..IntEncoding::hs_fixed(1 << self.unit_shift.min(MAX_UNIT_SHIFT))
+        }
+    }
+}
+
+/// Parameters of an RDMA-like flow.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RdmaConfig {
+    /// Payload bytes of a full packet (spec 1.1: 1000).
+    #[serde(default = "default_mss_bytes")]
+    pub mss_bytes: u32,
+    /// An ACK for so many packets in order (spec 1.1: 1).
+    #[serde(default = "one")]
+    pub ack_every: u32,
+    /// Shortest time between two NACKs for the same byte (spec 1.4: 500 us).
+    #[serde(default = "default_nack_interval_ns")]
+    pub nack_interval_ns: u64,
+    /// Retransmission timeout; absent: none, as in the ns-3 simulator, so what is lost at the end of a flow stays lost.
+    #[serde(default)]
+    pub rto_ns: Option<u64>,
+    /// How marks come back.
+    #[serde(default)]
+    pub notification: Notification,
+    /// Shortest time between two notifications that are packets of their own.
+    #[serde(default = "default_cnp_interval_ns")]
+    pub cnp_interval_ns: u64,
+    /// Whether the time of the packet on the sender's link is taken off round-trip times (spec 8.1).
+    #[serde(default)]
+    pub rtt_without_serialisation: bool,
+    /// Largest base round-trip time over host pairs (spec 11.2, T).
+    pub base_rtt_ns: u64,
+    /// How to read hop records; needed by algorithms that read telemetry.
+    #[serde(default)]
+    pub int: Option<IntTable>,
+    /// The algorithm of the rate family.
+    pub cc: AlgorithmSpec,
+}
+
+const fn default_mss_bytes() -> u32 {
+    1_000
+}
+
+const fn one() -> u32 {
+    1
+}
+
+const fn default_nack_interval_ns() -> u64 {
+    500_000
+}
+
+const fn default_cnp_interval_ns() -> u64 {
+    50_000
+}
+
+/// As of the window transport: leaves room for headers and any extension.
+const MAX_MSS_BYTES: u64 = 65_000;
+const MAX_TIME_NS: u64 = 3_600_000_000_000;
+const MAX_UNIT_SHIFT: u32 = 5;
+
+impl RdmaConfig {
+    /// Checks everything for a host whose interface has this rate.
+    ///
+    /// # Errors
+    /// The first value that cannot be used, by its path below this configuration.
+    pub fn validate(&self, line_rate: Rate) -> Result<(), ConfigError> {
+        self.control(line_rate).map(|_| ())
+    }
+
+    /// The algorithm of a new flow, after all checks.
+    pub(crate) fn control(&self, line_rate: Rate) -> Result<Box<dyn RateControl>, ConfigError> {
+        self.check_ranges()?;
+        let environment = RateEnvironment {
+            line_rate,
+            base_rtt: Span::from_ns(self.base_rtt_ns),
+            int: self.int.as_ref().map_or(IntEncoding::hs_fixed(1), IntTable::encoding),
+        };
+        let control = build_rate(&self.cc, &environment).map_err(|error| error.within("cc"))?;
+        if self.needs() == SwitchNeed::Telemetry && self.int.is_none() {
+            let cause =
+                format!("{} reads telemetry and does not know the units of its records", self.cc.name);
+            return Err(ConfigError::new("int", cause, "give unit_shift, tick_ns and rates_bps"));
+        }
+        Ok(control)
+    }
+
+    /// What the algorithm needs from switches.
+    pub(crate) fn needs(&self) -> SwitchNeed {
+        let row = rate_registry().iter().find(|row| row.name == self.cc.name);
+        row.map_or(SwitchNeed::None, |row| row.switch_needs)
+    }
+
+    fn check_ranges(&self) -> Result<(), ConfigError> {
+        let shift = self.int.as_ref().map_or(0, |int| int.unit_shift);
+        let tick_ns = self.int.as_ref().map_or(1, |int| int.tick_ns);
+        for (place, value, min, max) in [
+            ("mss_bytes", u64::from(self.mss_bytes), 1, MAX_MSS_BYTES),
+            ("ack_every", u64::from(self.ack_every), 1, 1_000),
+            ("nack_interval_ns", self.nack_interval_ns, 0, MAX_TIME_NS),
+            ("cnp_interval_ns", self.cnp_interval_ns, 0, MAX_TIME_NS),
+            ("rto_ns", self.rto_ns.unwrap_or(1), 1, MAX_TIME_NS),
+            ("base_rtt_ns", self.base_rtt_ns, 1, MAX_TIME_NS),
+            ("int.unit_shift", u64::from(shift), 0, u64::from(MAX_UNIT_SHIFT)),
+            ("int.tick_ns", u64::from(tick_ns), 1, 1_000_000),
+        ] {
+            if !(min..=max).contains(&value) {
+                let cause = format!("{value} is out of range");
+                return Err(ConfigError::new(place, cause, format!("give a number from {min} to {max}")));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! The receiving end of an RDMA-like flow: in order or not at all (spec 1.4, 10.2).
+
+use p4cc_units::{Span, Time};
+use smallvec::SmallVec;
+
+use super::config::{Notification, RdmaConfig};
+use crate::wire::{Extension, ExtensionType};
+use crate::{Codepoint, seq};
+
+/// Bytes of an extension that an ACK carries without memory of its own: seven hop records and their shim fit.
+const INLINE_EXTENSION: usize = 64;
+
+/// What a data packet says to the receiver.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct RdmaData<'a> {
+    /// Low 32 bits of the position of the first payload byte.
+    pub seq: u32,
+    /// Payload bytes.
+    pub len: u32,
+    /// The packet ends the flow.
+    pub fin: bool,
+    /// ECN bits with which the packet arrived.
+    pub ecn: Codepoint,
+    /// When it was sent, by the sender's clock.
+    pub timestamp_ns: u64,
+    /// What switches wrote into it.
+    pub extension: Extension<'a>,
+}
+
+/// An ACK, a NACK or a notification.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct RdmaAck {
+    /// Low 32 bits of the next byte expected.
+    pub ack: u32,
+    /// That byte is missing: go back to it.
+    pub nack: bool,
+    /// CE if any packet that this answers came with it; else the newest packet's ECN bits.
+    pub ecn_echo: Codepoint,
+    /// The timestamp of the newest packet that this answers.
+    pub timestamp_echo_ns: u64,
+    /// Type of the extension.
+    pub extension_kind: ExtensionType,
+    /// Telemetry as it arrived; of a notification the number of marked packets since the last one.
+    pub extension: SmallVec<[u8; INLINE_EXTENSION]>,
+}
+
+impl RdmaAck {
+    /// The extension as a packet holds it.
+    pub fn extension(&self) -> Extension<'_> {
+        Extension { kind: self.extension_kind, bytes: &self.extension }
+    }
+}
+
+/// The answer to one data packet.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct RdmaReceipt {
+    /// What to send back: at most a notification and an ACK or NACK.
+    pub answers: SmallVec<[RdmaAck; 1]>,
+    /// Bytes that are now in order and were not before.
+    pub delivered_bytes: u64,
+    /// The flow is whole with this packet; true at most once.
+    pub completed: bool,
+}
+
+/// The receiving end of one flow.
+#[derive(Clone, Debug)]
+pub struct RdmaReceiver {
+    ack_every: u32,
+    nack_interval: Span,
+    /// Shortest time between notifications, where they are packets.
+    cnp_interval: Option<Span>,
+    expected: u64,
+    flow_end: Option<u64>,
+    complete: bool,
+    /// Packets in order since the last ACK, and whether one of them was marked.
+    unanswered: u32,
+    saw_ce: bool,
+    /// The last NACK: for which byte, and when the next one may follow.
+    nacked: Option<(u64, Time)>,
+    /// When the next notification may follow, and marked packets since the last.
+    cnp_after: Time,
+    marked_pkts: u32,
+}
+
+impl RdmaReceiver {
+    /// A receiver at the start of a flow.
+    pub fn new(config: &RdmaConfig) -> Self {
+        let is_packet = config.notification == Notification::Packet;
+        Self {
+            ack_every: config.ack_every,
+            nack_interval: Span::from_ns(config.nack_interval_ns),
+            cnp_interval: is_packet.then(|| Span::from_ns(config.cnp_interval_ns)),
+            expected: 0,
+            flow_end: None,
+            complete: false,
+            unanswered: 0,
+            saw_ce: false,
+            nacked: None,
+            cnp_after: Time::ZERO,
+            marked_pkts: 0,
+        }
+    }
+
+    /// Bytes in order so far.
+    pub fn delivered_bytes(&self) -> u64 {
+        self.expected
+    }
+
+    /// Takes a data packet that arrives at `now` and answers it.
+    pub fn on_data(&mut self, now: Time, data: &RdmaData<'_>) -> RdmaReceipt {
+        let mut receipt = RdmaReceipt::default();
+        receipt.answers.extend(self.notify(now, data));
+        let Some(start) = seq::unwrap(data.seq, self.expected) else { return receipt };
+        self.saw_ce |= data.ecn == Codepoint::CE;
+        if start > self.expected {
+            receipt.answers.extend(self.nack(now, data));
+            return receipt;
+        }
+        if start < self.expected || self.complete {
+            // Sent again although it arrived: the ACK was lost, or the sender went back too far.
+            receipt.answers.push(self.ack(data));
+            return receipt;
+        }
+        self.expected = start + u64::from(data.len);
+        receipt.delivered_bytes = u64::from(data.len);
+        if data.fin {
+            self.flow_end = Some(self.expected);
+        }
+        self.complete = self.flow_end == Some(self.expected);
+        receipt.completed = self.complete;
+        self.unanswered += 1;
+        if self.unanswered >= self.ack_every || self.complete {
+            receipt.answers.push(self.ack(data));
+        }
+        receipt
+    }
+
+    fn ack(&mut self, data: &RdmaData<'_>) -> RdmaAck {
+        self.unanswered = 0;
+        let saw_ce = core::mem::take(&mut self.saw_ce);
+        RdmaAck {
+            ack: seq::wrap(self.expected),
+            nack: false,
+            ecn_echo: if saw_ce { Codepoint::CE } else { data.ecn },
+            timestamp_echo_ns: data.timestamp_ns,
+            extension_kind: data.extension.kind,
+            extension: SmallVec::from_slice(data.extension.bytes),
+        }
+    }
+
+    /// Spec 1.4: "on a gap it sends a NACK with the expected sequence, at most one per 500 us for the same expected value".
+    fn nack(&mut self, now: Time, data: &RdmaData<'_>) -> Option<RdmaAck> {
+        if self.nacked.is_some_and(|(byte, after)| byte == self.expected && now < after) {
+            return None;
+        }
+        self.nacked = Some((self.expected, now + self.nack_interval));
+        Some(RdmaAck { nack: true, ..self.ack(data) })
+    }
+
+    /// Spec 10.2: "on a CE packet send a CNP for that flow unless one was sent within 50 us".
+    fn notify(&mut self, now: Time, data: &RdmaData<'_>) -> Option<RdmaAck> {
+        let interval = self.cnp_interval.filter(|_| data.ecn == Codepoint::CE)?;
+        self.marked_pkts = self.marked_pkts.saturating_add(1);
+        if now < self.cnp_after {
+            return None;
+        }
+        self.cnp_after = now + interval;
+        let marked_pkts = core::mem::take(&mut self.marked_pkts);
+        Some(RdmaAck {
+            ack: seq::wrap(self.expected),
+            ecn_echo: Codepoint::CE,
+            timestamp_echo_ns: data.timestamp_ns,
+            extension_kind: ExtensionType::CNP,
+            extension: SmallVec::from_slice(&marked_pkts.to_be_bytes()),
+            nack: false,
+        })
+    }
+}

@@ -1,0 +1,59 @@
+//! HPCC's hop records as a header carries them (docs/wire-format.md, extension 1).
+
+use p4cc_cc::HopRecord;
+use p4cc_units::Rate;
+use smallvec::SmallVec;
+
+use super::IntTable;
+use crate::wire::{Extension, ExtensionType};
+
+/// What a sender puts into a packet for switches to fill: no hop yet, path 0.
+pub(crate) const EMPTY_SHIM: [u8; SHIM_BYTES] = [0; SHIM_BYTES];
+const SHIM_BYTES: usize = 2;
+const RECORD_BYTES: usize = 8;
+const MAX_RECORDS: usize = 8;
+
+/// The records in the order of hops: the first on the wire is the last switch's. None where this is no telemetry.
+pub(crate) fn hops(extension: &Extension<'_>, table: &IntTable) -> SmallVec<[HopRecord; MAX_RECORDS]> {
+    if extension.kind != ExtensionType::INT_HPCC {
+        return SmallVec::new();
+    }
+    let records = extension.bytes.get(SHIM_BYTES..).unwrap_or_default().as_chunks::<RECORD_BYTES>();
+    if !records.1.is_empty() {
+        return SmallVec::new();
+    }
+    records.0.iter().rev().take(MAX_RECORDS).map(|record| read(u64::from_be_bytes(*record), table)).collect()
+}
+
+/// Rate code 4 bits, timestamp 24, transmitted 20, queue 16.
+fn read(record: u64, table: &IntTable) -> HopRecord {
+    let code = (record >> 60) as u8;
+    HopRecord {
+        // A code that nobody gave a rate is a hop of rate 0, which no algorithm takes into account.
+        line_rate: Rate::from_bps(table.rates_bps.get(&code).copied().unwrap_or(0)),
+        timestamp: (record >> 36) as u32 & 0xff_ffff,
+        tx: (record >> 16) as u32 & 0xf_ffff,
+        queue: record as u32 & 0xffff,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_record_on_the_wire_is_the_last_hop() {
+        let table = IntTable { unit_shift: 2, tick_ns: 1, rates_bps: [(2, 100_000_000_000)].into() };
+        let mut bytes = vec![0x20, 0x03];
+        bytes.extend(0x2abc_def1_2345_6789_u64.to_be_bytes());
+        bytes.extend(0xf000_0010_0001_0002_u64.to_be_bytes());
+        let found = hops(&Extension { kind: ExtensionType::INT_HPCC, bytes: &bytes }, &table);
+        let [first, last] = found.as_slice() else { panic!("two hops: {found:?}") };
+        assert_eq!((first.line_rate.as_bps(), first.timestamp, first.tx, first.queue), (0, 1, 1, 2));
+        assert_eq!(last.line_rate.as_bps(), 100_000_000_000);
+        assert_eq!((last.timestamp, last.tx, last.queue), (0xab_cdef, 0x1_2345, 0x6789));
+        // A cut record is no telemetry.
+        bytes.pop();
+        assert!(hops(&Extension { kind: ExtensionType::INT_HPCC, bytes: &bytes }, &table).is_empty());
+    }
+}

@@ -1,0 +1,253 @@
+//! Two ends of an RDMA-like flow with a channel between them: exactly once under any loss, pacing, NACKs, notifications.
+
+use std::collections::BTreeMap;
+
+use p4cc_transport::rdma::{RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::{Extension, ExtensionType, Flags};
+use p4cc_transport::{AckFields, Codepoint, SackBlocks, Segment};
+use p4cc_units::{Rate, Span, Time};
+use proptest::prelude::*;
+
+const LINE: Rate = Rate::from_bps(10_000_000_000);
+const HALF_RTT: Span = Span::from_us(5);
+
+fn config(json: &str) -> RdmaConfig {
+    serde_json::from_str(json).expect("valid JSON")
+}
+
+fn sender(config: &RdmaConfig, flow_bytes: u64) -> RdmaSender {
+    RdmaSender::new(config, LINE, Some(flow_bytes)).expect("a valid configuration")
+}
+
+enum Packet {
+    Data(Segment),
+    Answer(RdmaAck),
+}
+
+/// What the channel does with the n-th packet of each direction.
+struct Fates<'a> {
+    lost_data: &'a [bool],
+    lost_answers: &'a [bool],
+    marked: &'a [bool],
+}
+
+/// What happened.
+#[derive(Default)]
+struct Log {
+    sent: Vec<(Time, Segment)>,
+    answers: Vec<RdmaAck>,
+    delivered_bytes: u64,
+    completions: u64,
+    end: Option<Time>,
+}
+
+/// Runs a flow to its end, or for `limit` of virtual time.
+fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> Log {
+    let (mut sender, mut receiver) = (sender(config, flow_bytes), RdmaReceiver::new(config));
+    let mut wire: BTreeMap<(Time, u64), Packet> = BTreeMap::new();
+    let (mut log, mut now, mut number) = (Log::default(), Time::ZERO, 0);
+    sender.start(now);
+    while now <= limit {
+        while let Some((segment, _)) = sender.take(now) {
+            let sent = log.sent.len();
+            log.sent.push((now, segment));
+            number += 1;
+            if !fates.lost_data.get(sent).is_some_and(|lost| *lost) {
+                wire.insert((now + HALF_RTT, number), Packet::Data(segment));
+            }
+        }
+        let next = wire.first_key_value().map(|((time, _), _)| *time);
+        let Some(time) = [next, sender.ready_at(), sender.deadline()].into_iter().flatten().min() else {
+            break;
+        };
+        now = time.max(now);
+        sender.on_timer(now);
+        if next != Some(now) {
+            continue;
+        }
+        match wire.pop_first().map(|(_, packet)| packet) {
+            Some(Packet::Data(segment)) => {
+                let is_marked = fates.marked.get(log.answers.len()).is_some_and(|marked| *marked);
+                let before = receiver.delivered_bytes();
+                let receipt = receiver.on_data(
+                    now,
+                    &RdmaData {
+                        seq: segment.seq as u32,
+                        len: segment.len,
+                        fin: segment.fin,
+                        ecn: if is_marked { Codepoint::CE } else { segment.ecn },
+                        timestamp_ns: 0,
+                        extension: Extension::NONE,
+                    },
+                );
+                assert_eq!(receiver.delivered_bytes() - before, receipt.delivered_bytes);
+                log.delivered_bytes += receipt.delivered_bytes;
+                log.completions += u64::from(receipt.completed);
+                for answer in receipt.answers {
+                    number += 1;
+                    if !fates.lost_answers.get(log.answers.len()).is_some_and(|lost| *lost) {
+                        wire.insert((now + HALF_RTT, number), Packet::Answer(answer.clone()));
+                    }
+                    log.answers.push(answer);
+                }
+            }
+            Some(Packet::Answer(answer)) => {
+                let fields = AckFields {
+                    ack: answer.ack,
+                    ecn_echo: answer.ecn_echo,
+                    timestamp_echo_ns: answer.timestamp_echo_ns,
+                    sack: SackBlocks::NONE,
+                };
+                let flags = Flags { nack: answer.nack, ..Flags::default() };
+                if sender.on_ack(now, &fields, flags, &answer.extension()) {
+                    log.end = Some(now);
+                }
+            }
+            None => {}
+        }
+        assert!(
+            sender.snapshot().snd_una <= receiver.delivered_bytes(),
+            "only what was delivered is acknowledged"
+        );
+    }
+    log
+}
+
+const CLEAN: Fates<'static> = Fates { lost_data: &[], lost_answers: &[], marked: &[] };
+
+/// Spec 1.3: a packet leaves when the one before has passed at the rate, which is the line's at the start.
+#[test]
+fn packets_are_paced_at_the_line_rate_from_the_start() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"timely"}}"#);
+    let log = run(&config, 10_000, &CLEAN, Time::from_ms(10));
+    // 1064 B of IP at 10 Gbit/s.
+    let times: Vec<u64> = log.sent.iter().map(|(time, _)| time.as_ps()).collect();
+    assert_eq!(times, (0..10).map(|i| i * 851_200).collect::<Vec<_>>());
+    assert!(log.sent.iter().all(|(_, segment)| segment.ecn == Codepoint::NOT_ECT && !segment.retransmit));
+    assert_eq!((log.delivered_bytes, log.completions), (10_000, 1));
+    assert_eq!(log.end, Some(Time::from_ps(9 * 851_200) + HALF_RTT + HALF_RTT));
+}
+
+/// Spec 1.3 and 8.4: with a window of one BDP (12,500 B) the thirteenth packet still passes `inflight < W`, the next waits.
+#[test]
+fn a_window_bounds_what_is_in_flight_by_one_packet_more() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"dcqcn","window":"vwin"}}"#);
+    let mut sender = sender(&config, 1_000_000);
+    sender.start(Time::ZERO);
+    let mut now = Time::ZERO;
+    let mut sent = 0;
+    while let Some(at) = sender.ready_at() {
+        now = at;
+        sent += u64::from(sender.take(now).is_some());
+    }
+    assert_eq!((sent, sender.snapshot().flight_segments), (13, 13));
+    assert_eq!(sender.take(now + Span::from_ms(1)), None);
+}
+
+/// Spec 1.4: one NACK for a hole however many packets follow it within its interval, then the flow goes back.
+#[test]
+fn a_hole_is_named_once_and_the_sender_goes_back() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"timely"}}"#);
+    let fates = Fates { lost_data: &[false, false, true], ..CLEAN };
+    let log = run(&config, 30_000, &fates, Time::from_ms(10));
+    let nacks: Vec<u32> = log.answers.iter().filter(|answer| answer.nack).map(|answer| answer.ack).collect();
+    assert_eq!(nacks, [2_000]);
+    assert_eq!((log.delivered_bytes, log.completions), (30_000, 1));
+    let again = log.sent.iter().find(|(_, segment)| segment.retransmit).expect("sent again");
+    assert_eq!(again.1.seq, 2_000);
+    assert!(log.end.is_some());
+}
+
+/// Spec 1.4: without a timeout a lost tail never recovers, with one it does.
+#[test]
+fn a_lost_tail_needs_a_timeout() {
+    for (rto, done) in [("", false), (r#""rto_ns":100000,"#, true)] {
+        let config = config(&format!(r#"{{{rto}"base_rtt_ns":10000,"cc":{{"name":"timely"}}}}"#));
+        let fates = Fates { lost_data: &[false, false, true], ..CLEAN };
+        let log = run(&config, 3_000, &fates, Time::from_ms(10));
+        assert_eq!(log.end.is_some(), done, "{rto}");
+    }
+}
+
+/// Spec 10.2: marked packets within 50 us are one notification, which counts them; each ACK echoes in the other mode.
+#[test]
+fn notifications_come_at_most_once_in_their_interval() {
+    let json = |mode| format!(r#"{{"notification":"{mode}","base_rtt_ns":10000,"cc":{{"name":"dcqcn"}}}}"#);
+    let marked = vec![true; 1_000];
+    let fates = Fates { marked: &marked, ..CLEAN };
+    let cnps = |log: &Log| {
+        let found = log.answers.iter().filter(|answer| answer.extension_kind == ExtensionType::CNP);
+        found
+            .map(|answer| u32::from_be_bytes(answer.extension[..].try_into().expect("4 bytes")))
+            .collect::<Vec<_>>()
+    };
+    let log = run(&config(&json("packet")), 100_000, &fates, Time::from_ms(10));
+    // 100 packets at 851.2 ns take 84 us at the line rate and more after the cut of the first notification.
+    assert_eq!(cnps(&log)[0], 1);
+    assert!((2..=10).contains(&cnps(&log).len()), "{:?}", cnps(&log));
+    let log = run(&config(&json("ack_flag")), 100_000, &fates, Time::from_ms(10));
+    assert!(cnps(&log).is_empty() && log.answers.iter().all(|answer| answer.ecn_echo == Codepoint::CE));
+    // Data of an algorithm that reads marks is capable.
+    assert!(log.sent.iter().all(|(_, segment)| segment.ecn == Codepoint::from_bits(0b10)));
+    assert_eq!(log.end.is_some(), true);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Whatever is lost in either direction, each byte is delivered once and in order, and the flow ends.
+    #[test]
+    fn every_byte_arrives_exactly_once(
+        algorithm in prop::sample::select(vec![
+            r#"{"name":"timely"}"#, r#"{"name":"timely","window":"vwin"}"#, r#"{"name":"fast_like"}"#,
+            r#"{"name":"dcqcn"}"#, r#"{"name":"dcqcn","window":"vwin"}"#,
+        ]),
+        mode in prop::sample::select(vec!["ack_flag", "packet"]),
+        ack_every in 1_u32..6,
+        mss_bytes in 100_u32..2_000,
+        flow_bytes in 1_u64..60_000,
+        lost_data in prop::collection::vec(prop::bool::weighted(0.3), 0..200),
+        lost_answers in prop::collection::vec(prop::bool::weighted(0.3), 0..200),
+        marked in prop::collection::vec(any::<bool>(), 0..200),
+    ) {
+        let config = config(&format!(
+            r#"{{"mss_bytes":{mss_bytes},"ack_every":{ack_every},"rto_ns":50000,"nack_interval_ns":20000,
+                "notification":"{mode}","base_rtt_ns":10000,"cc":{algorithm}}}"#
+        ));
+        let fates = Fates { lost_data: &lost_data, lost_answers: &lost_answers, marked: &marked };
+        let log = run(&config, flow_bytes, &fates, Time::from_ms(1_000));
+        prop_assert_eq!(log.delivered_bytes, flow_bytes);
+        prop_assert_eq!(log.completions, 1);
+        prop_assert!(log.end.is_some());
+    }
+
+    /// No answer, however wrong, makes a sender panic or leave its bounds.
+    #[test]
+    fn any_answer_is_survived(
+        answers in prop::collection::vec(
+            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..80), 0_u8..6),
+            0..100,
+        ),
+    ) {
+        let config = config(
+            r#"{"base_rtt_ns":10000,"cc":{"name":"hpcc"},
+                "int":{"unit_shift":0,"tick_ns":1,"rates_bps":{"2":100000000000,"6":10000000000}}}"#,
+        );
+        let mut sender = sender(&config, 5_000_000);
+        sender.start(Time::ZERO);
+        let mut now = Time::ZERO;
+        for (ack, nack, ecn, timestamp_echo_ns, bytes, kind) in answers {
+            now += Span::from_us(1);
+            while sender.take(now).is_some() {}
+            let snapshot = sender.snapshot();
+            // Half of the positions are near what is in flight.
+            let ack = if ack % 2 == 0 { (snapshot.snd_una as u32).wrapping_add(ack % 20_000) } else { ack };
+            let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack: SackBlocks::NONE };
+            let flags = Flags { nack, ..Flags::default() };
+            sender.on_ack(now, &fields, flags, &Extension { kind: ExtensionType(kind), bytes: &bytes });
+            let snapshot = sender.snapshot();
+            prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 5_000_000);
+            prop_assert!(snapshot.rate_bps.is_some_and(|rate| (1e9..=10e9).contains(&rate)));
+        }
+    }
+}
