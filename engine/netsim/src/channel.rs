@@ -17,9 +17,22 @@ pub(crate) struct Channel {
     delay: Span,
     /// Share of packets lost in units of 2^-64, and its stream.
     loss: Option<(u64, Stream)>,
-    /// Packets on the way with their arrival times.
-    on_way: VecDeque<(Time, Packet)>,
+    /// Frames on the way with their arrival times.
+    on_way: VecDeque<(Time, Frame)>,
+    /// Pause frames among them.
+    pauses_on_way: usize,
     pub lost: u64,
+}
+
+/// What a channel carries.
+#[derive(Clone, Debug)]
+pub(crate) enum Frame {
+    Packet(Packet),
+    /// The receiver is to stop a priority, or to let it go on.
+    Pause {
+        priority: u8,
+        pause: bool,
+    },
 }
 
 /// What to do after a packet was sent into a channel.
@@ -36,7 +49,15 @@ impl Channel {
         let threshold = (plan.loss * 18_446_744_073_709_551_616.0) as u64;
         let loss =
             (plan.loss > 0.0).then(|| (threshold, Stream::named(seed, &format!("link.{}.loss", plan.name))));
-        Self { to: plan.to, to_port: plan.to_port, delay: plan.delay, loss, on_way: VecDeque::new(), lost: 0 }
+        Self {
+            to: plan.to,
+            to_port: plan.to_port,
+            delay: plan.delay,
+            loss,
+            on_way: VecDeque::new(),
+            pauses_on_way: 0,
+            lost: 0,
+        }
     }
 
     /// Takes a packet whose last bit enters the channel at `end`.
@@ -47,19 +68,31 @@ impl Channel {
             self.lost += 1;
             return Sent::Nothing;
         }
+        self.carry(end, Frame::Packet(packet))
+    }
+
+    /// Takes a pause frame whose last bit enters the channel at `end`; it is never lost.
+    pub fn send_pause(&mut self, end: Time, priority: u8, pause: bool) -> Sent {
+        self.pauses_on_way += 1;
+        self.carry(end, Frame::Pause { priority, pause })
+    }
+
+    fn carry(&mut self, end: Time, frame: Frame) -> Sent {
         let arrival = end + self.delay;
-        self.on_way.push_back((arrival, packet));
+        self.on_way.push_back((arrival, frame));
         if self.on_way.len() == 1 { Sent::Schedule(arrival) } else { Sent::Nothing }
     }
 
-    /// Gives the packet that arrives now, and when the next one will.
-    pub fn arrive(&mut self) -> Option<(Packet, Option<Time>)> {
-        let (_, packet) = self.on_way.pop_front()?;
-        Some((packet, self.on_way.front().map(|&(arrival, _)| arrival)))
+    /// Gives the frame that arrives now, and when the next one will.
+    pub fn arrive(&mut self) -> Option<(Frame, Option<Time>)> {
+        let (_, frame) = self.on_way.pop_front()?;
+        self.pauses_on_way -= usize::from(matches!(frame, Frame::Pause { .. }));
+        Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
     }
 
+    /// Packets on the way.
     pub fn on_way(&self) -> usize {
-        self.on_way.len()
+        self.on_way.len() - self.pauses_on_way
     }
 }
 
@@ -87,6 +120,16 @@ impl Line {
     /// The wake-up came.
     pub fn on_wake(&mut self) {
         self.wake_scheduled = false;
+    }
+
+    /// A frame goes in between, behind what is being sent; returns its end.
+    pub fn insert(&mut self, now: Time, duration: Span) -> Time {
+        self.start(self.busy_until.max(now), duration)
+    }
+
+    /// When what is being sent ends.
+    pub fn busy_until(&self) -> Time {
+        self.busy_until
     }
 
     /// A transmission starts; returns its end.

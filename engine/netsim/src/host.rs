@@ -8,8 +8,10 @@ use std::collections::VecDeque;
 
 use p4cc_cc::Mark;
 use p4cc_switch::Packet;
-use p4cc_transport::wire::{self, Header};
-use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, WindowSender};
+use p4cc_switch::config::PRIORITIES;
+use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::{self, Extension, Header, TrafficClass};
+use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
 use smallvec::smallvec;
 
@@ -30,7 +32,73 @@ pub(crate) enum Outgoing {
 pub(crate) struct Host {
     pub line: Line,
     pub waiting: VecDeque<Outgoing>,
+    /// Answers of RDMA-like receivers, with their flow and class.
+    pub answers: VecDeque<(u32, TrafficClass, RdmaAck)>,
+    pub paced: Paced,
+    pub pauses: Pauses,
     pub counters: HostCounters,
+}
+
+/// The flows of a host that an interface asks in turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Paced {
+    /// Flows under way, in order of their start.
+    pub flows: Vec<u32>,
+    /// Place of the flow whose turn is next.
+    pub turn: usize,
+    /// When the interface looks again; events for other times are void.
+    pub wake: Option<Time>,
+}
+
+impl Paced {
+    /// A flow is complete; the turn stays with the flow that had it.
+    pub fn remove(&mut self, flow: u32) {
+        if let Some(place) = self.flows.iter().position(|&one| one == flow) {
+            self.flows.remove(place);
+            self.turn -= usize::from(place < self.turn);
+        }
+    }
+}
+
+/// What the neighbour of a host's interface has paused.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Pauses {
+    mask: u8,
+    since: [Time; PRIORITIES],
+    total: [Span; PRIORITIES],
+    /// Times that a priority was paused.
+    pub received: [u64; PRIORITIES],
+}
+
+impl Pauses {
+    pub fn is_paused(&self, class: TrafficClass) -> bool {
+        self.mask & (1 << class.get()) != 0
+    }
+
+    pub fn is_any_paused(&self) -> bool {
+        self.mask != 0
+    }
+
+    pub fn set(&mut self, now: Time, priority: u8, pause: bool) {
+        let (at, bit) = (usize::from(priority & 7), 1 << (priority & 7));
+        if (self.mask & bit != 0) == pause {
+            return;
+        }
+        self.mask ^= bit;
+        if pause {
+            self.since[at] = now;
+            self.received[at] += 1;
+        } else {
+            self.total[at] = self.total[at] + now.since(self.since[at]);
+        }
+    }
+
+    /// How long a priority was paused up to now.
+    pub fn paused_for(&self, priority: usize, now: Time) -> Span {
+        let lasting =
+            if self.mask & (1 << priority) == 0 { Span::ZERO } else { now.since(self.since[priority]) };
+        self.total[priority] + lasting
+    }
 }
 
 /// What a host counts.
@@ -55,11 +123,25 @@ impl HostCounters {
     }
 }
 
+/// Both ends of a flow.
+#[derive(Debug)]
+pub(crate) enum Ends {
+    Window { sender: WindowSender, receiver: Receiver },
+    Rdma(Box<RdmaEnds>),
+}
+
+/// Both ends of an RDMA-like flow.
+#[derive(Debug)]
+pub(crate) struct RdmaEnds {
+    pub sender: RdmaSender,
+    pub receiver: RdmaReceiver,
+    pub ack_class: TrafficClass,
+}
+
 /// A flow: both ends and what is told about it.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    pub sender: WindowSender,
-    pub receiver: Receiver,
+    pub ends: Ends,
     /// How to read the marks that the receiver sees.
     pub profile: Option<EcnProfile>,
     /// Earliest start, random part included; of a flow that waits for another, when that let it start.
@@ -79,6 +161,14 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// State of the sender.
+    pub fn snapshot(&self) -> Snapshot {
+        match &self.ends {
+            Ends::Window { sender, .. } => sender.snapshot(),
+            Ends::Rdma(ends) => ends.sender.snapshot(),
+        }
+    }
+
     /// Whether all bytes were at the receiver in time; none without a deadline.
     pub fn deadline_met(&self) -> Option<bool> {
         let deadline = self.deadline?;
@@ -110,14 +200,45 @@ pub(crate) fn to_packet(hosts: &[HostPlan], flows: &[FlowPlan], out: &Outgoing, 
         }
     };
     debug_assert_eq!(flow.id, header.flow_id);
-    let (from, to) = (&hosts[from as usize], &hosts[to as usize]);
     let blocks = match out {
         Outgoing::Data(..) => SackBlocks::NONE,
         Outgoing::Ack(_, fields) => fields.sack,
     };
     let extension = blocks.to_wire();
+    assemble((&hosts[from as usize], &hosts[to as usize]), ecn, header, extension.extension())
+}
+
+/// The bytes of a paced segment that leaves now.
+pub(crate) fn paced_packet(
+    hosts: &[HostPlan],
+    flow: &FlowPlan,
+    (segment, extension): &(Segment, Extension<'_>),
+    now: Time,
+) -> Option<Packet> {
+    let header = Header::data(flow.id, flow.priority, segment, now)?;
+    assemble((&hosts[flow.src as usize], &hosts[flow.dst as usize]), segment.ecn, header, *extension)
+}
+
+/// The bytes of an RDMA-like receiver's answer that leaves now.
+pub(crate) fn answer_packet(
+    hosts: &[HostPlan],
+    flow: &FlowPlan,
+    (class, answer): (TrafficClass, &RdmaAck),
+    now: Time,
+) -> Option<Packet> {
+    let header = Header::rdma_ack(flow.id, class, answer, now);
+    let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
+    assemble(ends, p4cc_transport::Codepoint::NOT_ECT, header, answer.extension())
+}
+
+fn assemble(
+    (from, to): (&HostPlan, &HostPlan),
+    ecn: p4cc_transport::Codepoint,
+    header: Header,
+    extension: Extension<'_>,
+) -> Option<Packet> {
     let packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
-        .with_extension(extension.extension());
+        .with_extension(extension);
     let mut head = smallvec![0; packet.headers_len()];
     packet.encode_to(&mut head).ok()?;
     Some(Packet { head, zeros: u32::from(header.payload_len) })

@@ -10,8 +10,10 @@
 mod channel;
 mod error;
 mod event;
+mod fabric;
 mod host;
 mod network;
+mod paced;
 mod parallel;
 mod record;
 mod results;

@@ -11,12 +11,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_switch::{Packet, Stream, Switch, SwitchConfig};
 use p4cc_transport::wire::PacketKind;
-use p4cc_transport::{Action, Actions, Receiver, WindowSender};
+use p4cc_transport::{Action, Actions, EcnProfile, Receiver, WindowSender};
 use p4cc_units::{Span, Time};
 
-use crate::channel::{Channel, Line, Sent, Work, time_on_link};
+use crate::channel::{Channel, Frame, Line, Sent, Work, time_on_link};
 use crate::event::{Event, EventQueue, Kind};
-use crate::host::{self, Flow, Host, HostCounters, Outgoing, Refusal};
+use crate::fabric::Fabric;
+use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
+use crate::paced::rdma_ends;
 use crate::record::{Due, Recorder};
 use crate::spec::NetworkSpec;
 use crate::topology::{FlowPlan, Topology};
@@ -26,6 +28,10 @@ use crate::{RunError, SpecError};
 
 /// In the place of a timer's port: the receiver's timer for a delayed ACK, beside 0 for the sender's.
 const ACK_TIMER: u32 = 1;
+/// An interface looks at its paced flows again; the subject is the host.
+pub(crate) const PACE_TIMER: u32 = 2;
+/// The look for deadlocks; the node has no meaning.
+pub(crate) const FABRIC_TIMER: u32 = 3;
 
 /// Events between two looks at the cancel flag.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -89,7 +95,7 @@ impl PacketBalance {
 pub(crate) struct SwitchNode {
     pub switch: Switch,
     /// By port number.
-    lines: Vec<Line>,
+    pub lines: Vec<Line>,
 }
 
 /// What all runs of one network share; unlike a run, threads may share it.
@@ -121,6 +127,7 @@ pub struct Network {
     /// Flows under way, in order of their start.
     active: Vec<u32>,
     pub(crate) recorder: Recorder,
+    pub(crate) fabric: Fabric,
     queue: EventQueue,
     /// Sequence number of each node.
     seqs: Vec<u64>,
@@ -130,7 +137,7 @@ pub struct Network {
     pub(crate) events: u64,
     pub(crate) packet_hops: u64,
     /// Counted flows that are not complete.
-    open_flows: u64,
+    pub(crate) open_flows: u64,
     counted_flows: u64,
     /// When the first counted flow began, and what all flows had had acknowledged then.
     pub(crate) first_begin: Option<(Time, u64)>,
@@ -181,7 +188,7 @@ impl Network {
         let plans = topology.flows_of_run(seed)?;
         let mut flows = Vec::with_capacity(plans.len());
         for plan in plans.iter() {
-            flows.push(new_flow(&spec, plan, seed)?);
+            flows.push(new_flow(&spec, &topology, plan, seed)?);
         }
         let lines = p4cc_switch::config::MAX_PORTS as usize;
         let counted_flows = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
@@ -190,6 +197,7 @@ impl Network {
             hosts: vec![Host::default(); topology.hosts.len()],
             channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
             recorder: Recorder::new(&spec.record, flows.len(), ports),
+            fabric: Fabric::default(),
             seqs: vec![0; switches.len() + topology.hosts.len()],
             switches: switches
                 .into_iter()
@@ -240,12 +248,12 @@ impl Network {
         &self.spec
     }
 
-    fn host_node(&self, host: u32) -> u32 {
+    pub(crate) fn host_node(&self, host: u32) -> u32 {
         self.switches.len() as u32 + host
     }
 
     /// Schedules an event for a node by itself.
-    fn schedule(&mut self, time: Time, kind: Kind, node: u32, port: u32, subject: u32) {
+    pub(crate) fn schedule(&mut self, time: Time, kind: Kind, node: u32, port: u32, subject: u32) {
         let seq = &mut self.seqs[node as usize];
         *seq += 1;
         self.queue.push(Event::new(time, kind, node, port, *seq, subject));
@@ -367,7 +375,8 @@ impl Network {
         let stop = Time::from_ns(self.spec.stop_ns);
         let until = until.min(stop);
         for switch in 0..self.switches.len() {
-            // The control plane may have sent packets meanwhile.
+            // The control plane may have sent packets meanwhile, or loaded a program.
+            self.send_pause_frames(switch);
             self.start_ready_ports(switch);
         }
         while let Some(event) = self.queue.pop_until(until) {
@@ -406,8 +415,12 @@ impl Network {
         match event.kind() {
             Kind::Dequeue => self.on_dequeue(node, port),
             Kind::Arrival => self.on_arrival(node, port, event.subject),
-            Kind::Timer if port == ACK_TIMER => self.on_ack_timer(event.subject),
-            Kind::Timer => self.on_timer(event.subject),
+            Kind::Timer => match port {
+                ACK_TIMER => self.on_ack_timer(event.subject),
+                PACE_TIMER => self.on_pace_timer(event.subject),
+                FABRIC_TIMER => self.on_fabric_timer(),
+                _ => self.on_timer(event.subject),
+            },
             Kind::Start => self.on_start(event.subject),
         }
     }
@@ -425,21 +438,26 @@ impl Network {
     }
 
     fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
-        let Some((packet, next)) = self.channels[channel as usize].arrive() else { return };
+        let Some((frame, next)) = self.channels[channel as usize].arrive() else { return };
         if let Some(next) = next {
             self.schedule(next, Kind::Arrival, node, port, channel);
         }
+        let packet = match frame {
+            Frame::Packet(packet) => packet,
+            Frame::Pause { priority, pause } => return self.on_pause(node, port, priority, pause),
+        };
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
         if node < switches {
             self.switches[node as usize].switch.receive(self.now, port, packet);
+            self.send_pause_frames(node as usize);
             self.start_ready_ports(node as usize);
         } else {
             self.deliver(node - switches, &packet);
         }
     }
 
-    fn start_ready_ports(&mut self, switch: usize) {
+    pub(crate) fn start_ready_ports(&mut self, switch: usize) {
         while let Some(port) = self.switches[switch].switch.next_ready() {
             self.start_port(switch, port);
         }
@@ -455,7 +473,7 @@ impl Network {
             Work::Start => {
                 let Some(sent) = node.switch.transmit(self.now, port) else { return };
                 let end = line.start(self.now, sent.duration);
-                if node.switch.port_depth_pkts(port) > 0
+                if node.switch.has_sendable(port)
                     && let Work::WakeAt(time) = line.on_work(self.now)
                 {
                     self.schedule(time, Kind::Dequeue, switch as u32, port, 0);
@@ -464,40 +482,39 @@ impl Network {
                 if let Some(channel) = channel {
                     self.send(channel, end, sent.packet);
                 }
+                self.send_pause_frames(switch);
             }
         }
     }
 
     /// The interface of a host has work, or became free.
-    fn start_interface(&mut self, host: u32) {
-        let state = &mut self.hosts[host as usize];
-        match state.line.on_work(self.now) {
+    pub(crate) fn start_interface(&mut self, host: u32) {
+        match self.hosts[host as usize].line.on_work(self.now) {
             Work::Wait => {}
             Work::WakeAt(time) => self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0),
             Work::Start => {
-                let Some(out) = state.waiting.pop_front() else { return };
-                let topology = &self.topology;
-                let Some(packet) = host::to_packet(&topology.hosts, &self.plans, &out, self.now) else {
-                    return;
-                };
+                let Some(packet) = self.next_packet(host) else { return self.await_turn(host) };
+                let state = &mut self.hosts[host as usize];
                 state.counters.sent_pkts += 1;
-                let channel = topology.hosts[host as usize].uplink;
-                let duration = time_on_link(&topology.channels[channel as usize], packet.len());
+                let channel = self.topology.hosts[host as usize].uplink;
+                let duration = time_on_link(&self.topology.channels[channel as usize], packet.len());
                 let end = state.line.start(self.now, duration);
-                if !state.waiting.is_empty()
-                    && let Work::WakeAt(time) = state.line.on_work(self.now)
-                {
-                    self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0);
-                }
                 self.send(channel, end, packet);
+                self.await_turn(host);
             }
         }
     }
 
     fn send(&mut self, channel: u32, end: Time, packet: Packet) {
+        let sent = self.channels[channel as usize].send(end, packet);
+        self.schedule_arrival(channel, sent);
+    }
+
+    /// Does what a channel asks for after it took a frame.
+    pub(crate) fn schedule_arrival(&mut self, channel: u32, sent: Sent) {
         let from = self.topology.channels[channel as usize].from;
-        let state = &mut self.channels[channel as usize];
-        if let Sent::Schedule(time) = state.send(end, packet) {
+        let state = &self.channels[channel as usize];
+        if let Sent::Schedule(time) = sent {
             let (to, to_port) = (state.to, state.to_port);
             // Of the sending node's sequence: that node alone decides the order of what it sends.
             let seq = &mut self.seqs[from as usize];
@@ -529,6 +546,9 @@ impl Network {
             return;
         };
         counters.delivered_pkts += 1;
+        if matches!(self.flows[flow].ends, Ends::Rdma(_)) {
+            return self.deliver_rdma(host, flow as u32, &read);
+        }
         match read.header.kind {
             PacketKind::Data => self.on_data(host, flow as u32, &read.header.data_fields(read.ecn)),
             PacketKind::Ack => {
@@ -541,13 +561,14 @@ impl Network {
     fn on_data(&mut self, host: u32, index: u32, data: &p4cc_transport::DataFields) {
         let flow = &mut self.flows[index as usize];
         flow.count_mark(data.ecn);
-        let waited_until = flow.receiver.deadline();
-        let receipt = flow.receiver.on_data(self.now, data);
-        let waits_until = flow.receiver.deadline().filter(|until| waited_until != Some(*until));
+        let Ends::Window { receiver, .. } = &mut flow.ends else { return };
+        let waited_until = receiver.deadline();
+        let receipt = receiver.on_data(self.now, data);
+        let waits_until = receiver.deadline().filter(|until| waited_until != Some(*until));
+        let delivered = receiver.delivered_bytes();
         if receipt.completed {
             flow.received = Some(self.now);
         }
-        let delivered = flow.receiver.delivered_bytes();
         let acks = receipt.acks.iter().map(|&fields| Outgoing::Ack(index, fields));
         self.hosts[host as usize].waiting.extend(acks);
         self.start_interface(host);
@@ -562,7 +583,7 @@ impl Network {
     }
 
     /// A flow of barrier rounds brought bytes to its receiver.
-    fn on_member_delivered(&mut self, member: Member, delivered: u64) {
+    pub(crate) fn on_member_delivered(&mut self, member: Member, delivered: u64) {
         let topology = Arc::clone(&self.topology);
         let plan = &topology.rounds[member.group as usize];
         match self.rounds[member.group as usize].on_delivered(plan, member, delivered, self.now) {
@@ -588,21 +609,24 @@ impl Network {
                 self.first_begin = Some((self.now, self.acked_bytes()));
             }
             let state = &mut self.flows[flow as usize];
-            if let Some(deadline) = state.start.zip(state.deadline).map(|(start, span)| start + span) {
-                state.sender.set_deadline(deadline);
+            let deadline = state.start.zip(state.deadline).map(|(start, span)| start + span);
+            if let (Some(deadline), Ends::Window { sender, .. }) = (deadline, &mut state.ends) {
+                sender.set_deadline(deadline);
             }
             self.active.push(flow);
             self.with_sender(flow, |sender, now, out| sender.start(now, out));
+            self.start_rdma(flow);
         }
         if piece_bytes > 0 {
             self.with_sender(flow, |sender, now, out| sender.supply(piece_bytes, now, out));
+            self.supply_rdma(flow, piece_bytes);
         }
     }
 
     /// Payload bytes acknowledged, over all flows but requests.
     pub(crate) fn acked_bytes(&self) -> u64 {
         let flows = self.plans.iter().zip(&self.flows).filter(|(plan, _)| !plan.is_request());
-        flows.map(|(_, flow)| flow.sender.snapshot().snd_una).sum()
+        flows.map(|(_, flow)| flow.snapshot().snd_una).sum()
     }
 
     fn on_timer(&mut self, flow: u32) {
@@ -610,23 +634,26 @@ impl Network {
         if *timer == Some(self.now) {
             *timer = None;
             self.with_sender(flow, |sender, now, out| sender.on_timer(now, out));
+            self.on_rdma_timer(flow);
         }
     }
 
     /// A delayed ACK may be due; a timer that another ACK has overtaken gives none.
     fn on_ack_timer(&mut self, index: u32) {
-        if let Some(fields) = self.flows[index as usize].receiver.on_timer(self.now) {
+        let Ends::Window { receiver, .. } = &mut self.flows[index as usize].ends else { return };
+        if let Some(fields) = receiver.on_timer(self.now) {
             let host = self.plans[index as usize].dst;
             self.hosts[host as usize].waiting.push_back(Outgoing::Ack(index, fields));
             self.start_interface(host);
         }
     }
 
-    /// Lets a sender act, and does what it asks for.
+    /// Lets a window sender act, and does what it asks for.
     fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
+        let Ends::Window { sender, .. } = &mut self.flows[flow as usize].ends else { return };
         let mut actions = core::mem::take(&mut self.actions);
         actions.clear();
-        act(&mut self.flows[flow as usize].sender, self.now, &mut actions);
+        act(sender, self.now, &mut actions);
         let plan = &self.plans[flow as usize];
         let (flow_id, host, is_counted) = (plan.id, plan.src, plan.is_counted());
         for event in actions.events() {
@@ -668,7 +695,7 @@ impl Network {
             for &index in &self.active {
                 let flow = &self.flows[index as usize];
                 let id = self.plans[index as usize].id;
-                self.recorder.window(due.at, index as usize, id, &flow.sender.snapshot());
+                self.recorder.window(due.at, index as usize, id, &flow.snapshot());
             }
             // What is complete has had its last row.
             let flows = &self.flows;
@@ -676,7 +703,7 @@ impl Network {
         }
         if due.checkpoint {
             for (plan, flow) in self.plans.iter().zip(&self.flows).filter(|(_, flow)| flow.has_begun) {
-                self.recorder.checkpoint(due.at, plan.id, flow.sender.snapshot().snd_una);
+                self.recorder.checkpoint(due.at, plan.id, flow.snapshot().snd_una);
             }
         }
         if due.queues {
@@ -703,26 +730,16 @@ fn position(plans: &[FlowPlan], id: u32) -> Option<usize> {
     plans.binary_search_by_key(&id, |plan| plan.id).ok()
 }
 
-fn new_flow(spec: &NetworkSpec, plan: &FlowPlan, seed: u64) -> Result<Flow, SpecError> {
-    let algorithm = spec.algorithms.iter().nth(plan.algorithm as usize);
-    let Some((name, config)) = algorithm else {
-        return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
-    };
-    let mut sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
-        SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
-    })?;
-    if plan.piece_bytes > 0 {
-        sender.await_supply();
-    }
+fn new_flow(spec: &NetworkSpec, topology: &Topology, plan: &FlowPlan, seed: u64) -> Result<Flow, SpecError> {
+    let (ends, profile) = new_ends(spec, topology, plan)?;
     let stream = |what: &str| Stream::named(seed, &format!("flow.{}.{what}", plan.id));
     let jitter = match plan.start_jitter {
         Span::ZERO => Span::ZERO,
         most => uniform(&mut stream("start"), most),
     };
     Ok(Flow {
-        sender,
-        receiver: Receiver::new(&config.receiver()),
-        profile: config.ecn_profile,
+        ends,
+        profile,
         start: (!plan.is_triggered).then_some(plan.start + jitter),
         has_begun: false,
         deadline: plan.deadline.map(|deadline| deadline.draw(|| stream("deadline"))),
@@ -732,4 +749,26 @@ fn new_flow(spec: &NetworkSpec, plan: &FlowPlan, seed: u64) -> Result<Flow, Spec
         data_pkts: 0,
         marks: [0; 2],
     })
+}
+
+/// Both ends of a flow, and how its marks are read.
+fn new_ends(
+    spec: &NetworkSpec,
+    topology: &Topology,
+    plan: &FlowPlan,
+) -> Result<(Ends, Option<EcnProfile>), SpecError> {
+    let place = plan.algorithm as usize;
+    if let Some((name, config)) = spec.rdma.iter().nth(place.wrapping_sub(spec.algorithms.len())) {
+        return Ok((rdma_ends(name, config, topology, plan)?, Some(EcnProfile::Rfc3168)));
+    }
+    let Some((name, config)) = spec.algorithms.iter().nth(place) else {
+        return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
+    };
+    let mut sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
+        SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
+    })?;
+    if plan.piece_bytes > 0 {
+        sender.await_supply();
+    }
+    Ok((Ends::Window { sender, receiver: Receiver::new(&config.receiver()) }, config.ecn_profile))
 }

@@ -59,6 +59,7 @@ struct Windows {
     flight: Vec<u64>,
     acked_bytes: Vec<u64>,
     next_byte: Vec<u64>,
+    rate_bps: Vec<f64>,
     phase: Vec<&'static str>,
 }
 
@@ -173,6 +174,7 @@ impl Recorder {
         rows.flight.push(now.flight_segments);
         rows.acked_bytes.push(now.snd_una);
         rows.next_byte.push(now.snd_nxt);
+        rows.rate_bps.push(now.rate_bps.unwrap_or(f64::NAN));
         rows.phase.push(now.phase.name());
     }
 
@@ -240,6 +242,7 @@ impl Recorder {
                     ("flight_segments", Column::U64(w.flight)),
                     ("acked_bytes", Column::U64(w.acked_bytes)),
                     ("next_byte", Column::U64(w.next_byte)),
+                    ("rate_bps", Column::F64(w.rate_bps)),
                     ("phase", Column::text(w.phase)),
                 ],
             },

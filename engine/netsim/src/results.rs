@@ -1,7 +1,7 @@
 //! What a run found: tables by column, and a summary.
 
-use p4cc_switch::DropCause;
 use p4cc_switch::config::PRIORITIES;
+use p4cc_switch::{DropCause, PauseCounters};
 use p4cc_units::Time;
 use serde::Serialize;
 
@@ -43,6 +43,14 @@ pub struct Summary {
     pub drops: u64,
     /// Of these, for a full queue.
     pub tail_drops: u64,
+    /// Of these, for want of room in a shared buffer or of headroom.
+    pub buffer_drops: u64,
+    /// Pause frames that switches sent; resume frames are not counted.
+    pub pauses: u64,
+    /// How long ports of switches and hosts were paused, summed over ports and priorities.
+    pub paused_ns: u64,
+    /// Cycles of paused ports that waited for each other for too long.
+    pub deadlocks: u64,
     /// Packets lost on links.
     pub link_losses: u64,
     /// Packets that hosts refused.
@@ -64,7 +72,8 @@ pub struct Summary {
 /// Tables and summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`.
+    /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`,
+    /// `pauses`, `deadlocks`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -86,12 +95,21 @@ fn rate_bps(bytes: u64, start: Time, end: Time) -> f64 {
 /// Device id, port and priority of a queue, and what it counted.
 type QueueRow = (u64, u64, u64, p4cc_switch::QueueCounters);
 
+/// Pauses of one port and priority; `counters.paused` holds up to now.
+struct PauseRow<'a> {
+    node: &'a str,
+    port: u32,
+    priority: usize,
+    counters: PauseCounters,
+}
+
 impl Network {
     /// What the run found so far.
     pub fn results(&self) -> Results {
         let mut tables = vec![self.flows_table(), self.rounds_table()];
         tables.extend(self.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
+        tables.extend([self.pauses_table(), self.deadlocks_table()]);
         Results { tables, summary: self.summary() }
     }
 
@@ -99,7 +117,7 @@ impl Network {
     pub fn summary(&self) -> Summary {
         let rounds = || self.rounds.iter().flat_map(|run| &run.rounds);
         let balance = self.packet_balance();
-        let snapshots = || self.flows.iter().map(|flow| flow.sender.snapshot());
+        let snapshots = || self.flows.iter().map(|flow| flow.snapshot());
         let switches = || self.switches.iter().map(|node| &node.switch);
         let peaks = switches().flat_map(|switch| {
             switch.config().ports.iter().filter_map(|port| switch.port_counters(port.port))
@@ -121,6 +139,13 @@ impl Network {
             flows_timed_out: snapshots().filter(|snapshot| snapshot.timeouts > 0).count() as u64,
             drops: balance.dropped,
             tail_drops: switches().map(|switch| switch.counters().drops.of(DropCause::TailDrop)).sum(),
+            buffer_drops: switches()
+                .map(|switch| &switch.counters().drops)
+                .map(|drops| drops.of(DropCause::SharedBuffer) + drops.of(DropCause::Headroom))
+                .sum(),
+            pauses: self.pause_rows().iter().map(|row| row.counters.sent).sum(),
+            paused_ns: self.pause_rows().iter().map(|row| row.counters.paused.as_ns()).sum(),
+            deadlocks: self.fabric.deadlocks.len() as u64,
             link_losses: balance.lost,
             host_refusals: balance.refused,
             marks_level1: self.flows.iter().map(|flow| flow.marks[0]).sum(),
@@ -146,7 +171,7 @@ impl Network {
     fn goodput_bps(&self) -> f64 {
         let Some(start) = self.counted().map(|flow| self.plans[flow].start).min() else { return 0.0 };
         let end = self.last_finish().unwrap_or(self.now());
-        let bytes: u64 = self.counted().map(|flow| self.flows[flow].sender.snapshot().snd_una).sum();
+        let bytes: u64 = self.counted().map(|flow| self.flows[flow].snapshot().snd_una).sum();
         rate_bps(bytes, start, end)
     }
 
@@ -160,7 +185,7 @@ impl Network {
             self.plans.iter().zip(&self.flows).filter(|(plan, flow)| flow.has_begun && !plan.is_request());
         let rates = begun.map(|(_, flow)| {
             let start = flow.start.unwrap_or(Time::ZERO);
-            rate_bps(flow.sender.snapshot().snd_una, start, flow.finish.unwrap_or(self.now()))
+            rate_bps(flow.snapshot().snd_una, start, flow.finish.unwrap_or(self.now()))
         });
         let (count, sum, squares) =
             rates.fold((0.0, 0.0, 0.0), |(n, sum, squares), x| (n + 1.0, sum + x, squares + x * x));
@@ -169,9 +194,9 @@ impl Network {
 
     fn flows_table(&self) -> Table {
         let plans = &self.plans;
-        let algorithms: Vec<&str> = self.spec.algorithms.keys().map(String::as_str).collect();
+        let algorithms: Vec<&str> = self.spec.sender_names().collect();
         let host = |index: u32| self.spec.hosts[index as usize].name.as_str();
-        let snapshots: Vec<_> = self.flows.iter().map(|flow| flow.sender.snapshot()).collect();
+        let snapshots: Vec<_> = self.flows.iter().map(|flow| flow.snapshot()).collect();
         let time = |time: Option<Time>| time.map_or(-1, |time| time.as_ns() as i64);
         let u64s = |get: &dyn Fn(usize) -> u64| Column::U64((0..plans.len()).map(get).collect());
         let i64s = |get: &dyn Fn(usize) -> i64| Column::I64((0..plans.len()).map(get).collect());
@@ -313,6 +338,69 @@ impl Network {
                 ("refused_address_pkts", u64s(&|host| host.refused_address)),
                 ("refused_malformed_pkts", u64s(&|host| host.refused_malformed)),
                 ("refused_flow_pkts", u64s(&|host| host.refused_flow)),
+            ],
+        }
+    }
+
+    /// Ports and priorities of switches, then of hosts, that were paused or paused a neighbour, or could have.
+    fn pause_rows(&self) -> Vec<PauseRow<'_>> {
+        let mut rows = Vec::new();
+        for (node, spec) in self.switches.iter().zip(&self.spec.switches) {
+            for config in &node.switch.config().ports {
+                let port = config.port;
+                let Some(counters) = node.switch.port_counters(port) else { continue };
+                for (priority, &counters) in counters.pauses.iter().enumerate() {
+                    let paused = node.switch.paused_for(port, priority as u8, self.now());
+                    let counters = PauseCounters { paused, ..counters };
+                    rows.push(PauseRow { node: &spec.name, port, priority, counters });
+                }
+            }
+        }
+        for (host, spec) in self.hosts.iter().zip(&self.spec.hosts) {
+            for priority in 0..PRIORITIES {
+                let paused = host.pauses.paused_for(priority, self.now());
+                let received = host.pauses.received[priority];
+                let counters = PauseCounters { received, paused, ..PauseCounters::default() };
+                rows.push(PauseRow { node: &spec.name, port: 0, priority, counters });
+            }
+        }
+        rows.retain(|row| row.counters != PauseCounters::default());
+        rows
+    }
+
+    fn pauses_table(&self) -> Table {
+        let rows = self.pause_rows();
+        let u64s = |get: &dyn Fn(&PauseRow<'_>) -> u64| Column::U64(rows.iter().map(get).collect());
+        Table {
+            name: "pauses",
+            columns: vec![
+                ("node", Column::text(rows.iter().map(|row| row.node))),
+                ("port", u64s(&|row| row.port.into())),
+                ("priority", u64s(&|row| row.priority as u64)),
+                ("pauses_sent", u64s(&|row| row.counters.sent)),
+                ("resumes_sent", u64s(&|row| row.counters.resumes_sent)),
+                ("pauses_received", u64s(&|row| row.counters.received)),
+                ("paused_ns", u64s(&|row| row.counters.paused.as_ns())),
+                ("peak_ingress_bytes", u64s(&|row| row.counters.peak_ingress_bytes)),
+                ("peak_headroom_bytes", u64s(&|row| row.counters.peak_headroom_bytes)),
+            ],
+        }
+    }
+
+    /// Cycles of links that waited for each other, as `s1:2->s2:1 => s2:2->s3:1`.
+    fn deadlocks_table(&self) -> Table {
+        let rows = &self.fabric.deadlocks;
+        let names = |channels: &[u32]| {
+            let links = channels.iter().map(|&one| self.topology.channels[one as usize].name.as_str());
+            links.collect::<Vec<_>>().join(" => ")
+        };
+        let cycles: Vec<String> = rows.iter().map(|row| names(&row.channels)).collect();
+        Table {
+            name: "deadlocks",
+            columns: vec![
+                ("time_ns", Column::U64(rows.iter().map(|row| row.at.as_ns()).collect())),
+                ("priority", Column::U64(rows.iter().map(|row| row.priority.into()).collect())),
+                ("links", Column::text(cycles.iter().map(String::as_str))),
             ],
         }
     }

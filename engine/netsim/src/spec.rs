@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_transport::SenderConfig;
+use p4cc_transport::rdma::RdmaConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
@@ -30,8 +31,12 @@ pub struct NetworkSpec {
     pub hosts: Vec<HostSpec>,
     /// Links, each between two ends that no other link uses.
     pub links: Vec<LinkSpec>,
-    /// Sender configurations by name.
+    /// Configurations of window senders by name.
+    #[serde(default)]
     pub algorithms: BTreeMap<String, SenderConfig>,
+    /// Configurations of RDMA-like flows by name; no name stands in both maps.
+    #[serde(default)]
+    pub rdma: BTreeMap<String, RdmaConfig>,
     /// Flows in any order.
     #[serde(default)]
     pub flows: Vec<FlowSpec>,
@@ -44,6 +49,9 @@ pub struct NetworkSpec {
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,
+    /// A cycle of ports that wait for each other, all paused for so long, is a deadlock (spec 13.3).
+    #[serde(default = "default_deadlock_after_ns")]
+    pub deadlock_after_ns: u64,
     /// End of the run if it does not end by itself.
     pub stop_ns: u64,
     /// Whether the run ends when every flow with a size is complete.
@@ -57,6 +65,10 @@ const fn yes() -> bool {
     true
 }
 
+const fn default_deadlock_after_ns() -> u64 {
+    10_000_000
+}
+
 /// A switch.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -67,6 +79,9 @@ pub struct SwitchSpec {
     pub device_id: u64,
     /// Ports; every port has a link.
     pub ports: Vec<SwitchPortSpec>,
+    /// The buffer that its ports share; absent: each queue has its own capacity only.
+    #[serde(default)]
+    pub buffer: Option<BufferSpec>,
     /// Unit of v1model's timestamps.
     #[serde(default)]
     pub timestamp_unit: TimestampUnit,
@@ -90,9 +105,43 @@ pub struct SwitchPortSpec {
     pub port: u32,
     /// Packets that each of its queues holds.
     pub queue_capacity_pkts: u32,
+    /// Bytes that each of its queues holds, if they are bounded too.
+    #[serde(default)]
+    pub queue_capacity_bytes: Option<u64>,
+    /// With a shared buffer: bytes for what arrives here after a pause, for each lossless priority.
+    #[serde(default)]
+    pub headroom_bytes: u64,
+    /// With a shared buffer: log2 of alpha.
+    #[serde(default)]
+    pub alpha_log2: i8,
     /// Unit of the depths that the program sees.
     #[serde(default)]
     pub qdepth_unit: QdepthUnit,
+}
+
+/// A buffer that all ports of a switch share (spec 13).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferSpec {
+    /// All of it.
+    pub bytes: u64,
+    /// Set aside for each port and lossless priority.
+    #[serde(default = "default_reserve_bytes")]
+    pub reserve_bytes: u64,
+    /// How far below its threshold a paused port must be to go on.
+    #[serde(default = "default_resume_offset_bytes")]
+    pub resume_offset_bytes: u64,
+    /// Priorities that are paused rather than dropped (PFC), 0 to 6.
+    #[serde(default)]
+    pub lossless_priorities: Vec<u8>,
+}
+
+const fn default_reserve_bytes() -> u64 {
+    4_096
+}
+
+const fn default_resume_offset_bytes() -> u64 {
+    3_072
 }
 
 /// Unit of v1model's timestamps.
@@ -237,6 +286,11 @@ pub struct LimitsSpec {
 }
 
 impl NetworkSpec {
+    /// Names of all senders, in the order of their indices: window senders first.
+    pub(crate) fn sender_names(&self) -> impl Iterator<Item = &str> {
+        self.algorithms.keys().chain(self.rdma.keys()).map(String::as_str)
+    }
+
     /// Reads a description.
     ///
     /// # Errors

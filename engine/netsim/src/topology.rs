@@ -7,14 +7,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
-use p4cc_switch::{PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit};
+use p4cc_switch::{
+    BufferConfig, PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit,
+};
 use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
 use crate::spec::{
-    EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, NetworkSpec,
-    QdepthUnit, SwitchSpec, TimestampUnit, in_range, parse_mac,
+    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS,
+    NetworkSpec, QdepthUnit, SwitchSpec, TimestampUnit, in_range, parse_mac,
 };
 use crate::traffic::DeadlineSpec;
 use crate::traffic::arrivals::ArrivalsPlan;
@@ -208,6 +210,9 @@ impl Topology {
                 port: port.port,
                 rate: channel.map_or(Rate::from_bps(1), |channel| channel.rate),
                 capacity_pkts: port.queue_capacity_pkts,
+                capacity_bytes: port.queue_capacity_bytes,
+                headroom_bytes: port.headroom_bytes,
+                alpha_log2: port.alpha_log2,
                 framing_bytes: channel.map_or(0, |channel| channel.framing_bytes),
                 qdepth_unit: match port.qdepth_unit {
                     QdepthUnit::Packets => SwitchQdepthUnit::Packets,
@@ -218,6 +223,7 @@ impl Topology {
         let config = SwitchConfig {
             device_id: switch.device_id,
             ports,
+            buffer: switch.buffer.as_ref().map(|buffer| buffer_config(index, buffer)).transpose()?,
             timestamp_unit: match switch.timestamp_unit {
                 TimestampUnit::Us => SwitchUnit::Us,
                 TimestampUnit::Ns => SwitchUnit::Ns,
@@ -239,9 +245,13 @@ impl Topology {
                 SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
             })?;
         }
+        if let Some(name) = spec.rdma.keys().find(|name| spec.algorithms.contains_key(*name)) {
+            let cause = format!("the name {name:?} stands in algorithms too");
+            return Err(SpecError::new(format!("rdma.{name}"), cause, "give every sender its own name"));
+        }
         check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
         check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
-        let resolver = Resolver { names, algorithms: spec.algorithms.keys().map(String::as_str).collect() };
+        let resolver = Resolver { names, algorithms: spec.sender_names().collect() };
         let mut flows = Vec::with_capacity(spec.flows.len());
         for (i, flow) in spec.flows.iter().enumerate() {
             flows.push(flow_plan(i, flow, &resolver)?);
@@ -364,6 +374,7 @@ fn node(names: &BTreeMap<&str, Node>, path: &str, name: &str) -> Result<Node, Sp
 
 fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
     in_range("stop_ns", spec.stop_ns, 1, MAX_TIME_NS)?;
+    in_range("deadlock_after_ns", spec.deadlock_after_ns, 1, MAX_TIME_NS)?;
     in_range("limits.max_events", spec.limits.max_events, 1, u64::MAX)?;
     for (key, interval) in [
         ("record.windows_interval_ns", spec.record.windows_interval_ns),
@@ -417,6 +428,21 @@ fn check_addresses(spec: &NetworkSpec) -> Result<(), SpecError> {
         }
     }
     Ok(())
+}
+
+fn buffer_config(index: usize, buffer: &BufferSpec) -> Result<BufferConfig, SpecError> {
+    let mut lossless = 0;
+    for (i, &priority) in buffer.lossless_priorities.iter().enumerate() {
+        let path = format!("switches[{index}].buffer.lossless_priorities[{i}]");
+        in_range(&path, priority.into(), 0, 6)?;
+        lossless |= 1 << priority;
+    }
+    Ok(BufferConfig {
+        bytes: buffer.bytes,
+        reserve_bytes: buffer.reserve_bytes,
+        resume_offset_bytes: buffer.resume_offset_bytes,
+        lossless,
+    })
 }
 
 fn host_plan(index: usize, host: &HostSpec, uplink: Option<u32>) -> Result<HostPlan, SpecError> {

@@ -3,7 +3,11 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+#[path = "../support/fabric.rs"]
+mod fabrics;
+
 mod by_hand;
 mod errors;
+mod fabric;
 mod invariants;
 mod traffic;

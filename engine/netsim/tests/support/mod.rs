@@ -78,7 +78,7 @@ fn description(incast: &Incast<'_>) -> Value {
     })
 }
 
-fn compile(path: &Path) -> Arc<Pipeline> {
+pub fn compile(path: &Path) -> Arc<Pipeline> {
     let (source, mut found) = Source::load(path, &Options::default());
     let (tree, more) = p4cc_syntax::parse(&source);
     found.extend(more);
@@ -114,20 +114,20 @@ fn install(state: &mut State, program: &Program, incast: &Incast<'_>) {
     }
 }
 
-fn bits(width: u32, value: u128) -> Bits {
+pub fn bits(width: u32, value: u128) -> Bits {
     Bits::from_u128(width, value)
 }
 
-fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
+pub fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
     TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
 }
 
-fn table(program: &Program, name: &str) -> TableId {
+pub fn table(program: &Program, name: &str) -> TableId {
     let place = program.tables.iter().position(|table| table.cp.name.ends_with(name));
     TableId::from_index(place.unwrap_or_else(|| panic!("no table {name}")))
 }
 
-fn action(program: &Program, name: &str) -> ActionId {
+pub fn action(program: &Program, name: &str) -> ActionId {
     let place = program.actions.iter().position(|action| action.cp.name.ends_with(name));
     ActionId::from_index(place.unwrap_or_else(|| panic!("no action {name}")))
 }

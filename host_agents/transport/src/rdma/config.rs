@@ -64,6 +64,10 @@ pub struct RdmaConfig {
     /// Shortest time between two notifications that are packets of their own.
     #[serde(default = "default_cnp_interval_ns")]
     pub cnp_interval_ns: u64,
+    /// Traffic class of ACKs, NACKs and notifications: the queue of the sending host that they share, and what switches may
+    /// go by (spec 13.1: 7 with `ack_high_prio`, else that of data).
+    #[serde(default = "default_ack_class")]
+    pub ack_class: u8,
     /// Whether the time of the packet on the sender's link is taken off round-trip times (spec 8.1).
     #[serde(default)]
     pub rtt_without_serialisation: bool,
@@ -90,6 +94,10 @@ const fn default_nack_interval_ns() -> u64 {
 
 const fn default_cnp_interval_ns() -> u64 {
     50_000
+}
+
+const fn default_ack_class() -> u8 {
+    7
 }
 
 /// As of the window transport: leaves room for headers and any extension.
@@ -135,6 +143,7 @@ impl RdmaConfig {
         for (place, value, min, max) in [
             ("mss_bytes", u64::from(self.mss_bytes), 1, MAX_MSS_BYTES),
             ("ack_every", u64::from(self.ack_every), 1, 1_000),
+            ("ack_class", u64::from(self.ack_class), 0, 7),
             ("nack_interval_ns", self.nack_interval_ns, 0, MAX_TIME_NS),
             ("cnp_interval_ns", self.cnp_interval_ns, 0, MAX_TIME_NS),
             ("rto_ns", self.rto_ns.unwrap_or(1), 1, MAX_TIME_NS),

@@ -21,6 +21,8 @@ pub struct RdmaSender {
     control: Box<dyn RateControl>,
     mss_bytes: u32,
     flow_bytes: Option<u64>,
+    /// What the application gave so far, where it gives piece by piece.
+    supplied: Option<u64>,
     ecn: Codepoint,
     int: Option<IntTable>,
     notification: Notification,
@@ -59,6 +61,7 @@ impl RdmaSender {
             control,
             mss_bytes: config.mss_bytes,
             flow_bytes,
+            supplied: None,
             // RFC 3168's profile: what RED marks for (spec 10.1).
             ecn: if needs.reads_marks() { EcnProfile::Rfc3168.unmarked() } else { Codepoint::NOT_ECT },
             int: config.int.clone().filter(|_| needs == SwitchNeed::Telemetry),
@@ -84,6 +87,21 @@ impl RdmaSender {
         })
     }
 
+    /// The application gives its bytes by [`Self::supply`].
+    pub fn await_supply(&mut self) {
+        self.supplied = Some(0);
+    }
+
+    /// The application gives so many bytes more.
+    pub fn supply(&mut self, bytes: u64) {
+        self.supplied = self.supplied.map(|before| before.saturating_add(bytes));
+    }
+
+    /// One past the last byte that there is to send now.
+    fn end(&self) -> u64 {
+        self.flow_bytes.unwrap_or(u64::MAX).min(self.supplied.unwrap_or(u64::MAX))
+    }
+
     /// The flow begins, at the line rate.
     pub fn start(&mut self, now: Time) {
         self.started = true;
@@ -92,7 +110,7 @@ impl RdmaSender {
 
     /// When the next packet may leave; none if there is nothing to send or the window is full.
     pub fn ready_at(&self) -> Option<Time> {
-        let has_data = self.started && !self.complete && self.flow_bytes.is_none_or(|end| self.snd_nxt < end);
+        let has_data = self.started && !self.complete && self.snd_nxt < self.end();
         let flight = self.snd_nxt - self.snd_una;
         // Spec 1.3: "inflight < W (strict test before sending …)".
         let has_window = self.control.cwnd_bytes().is_none_or(|window| (flight as f64) < window);
@@ -103,14 +121,13 @@ impl RdmaSender {
     pub fn take(&mut self, now: Time) -> Option<(Segment, Extension<'static>)> {
         self.advance(now);
         self.ready_at().filter(|at| *at <= now)?;
-        let left = self.flow_bytes.map_or(u64::MAX, |end| end - self.snd_nxt);
-        let len = u64::from(self.mss_bytes).min(left);
+        let len = u64::from(self.mss_bytes).min(self.end() - self.snd_nxt);
         let segment = Segment {
             seq: self.snd_nxt,
             len: len as u32,
             ecn: self.ecn,
             retransmit: self.snd_nxt < self.snd_max,
-            fin: len == left,
+            fin: self.flow_bytes == Some(self.snd_nxt + len),
             ..Segment::default()
         };
         let extension = self.extension();

@@ -189,7 +189,7 @@ fn notifications_come_at_most_once_in_their_interval() {
     assert!(cnps(&log).is_empty() && log.answers.iter().all(|answer| answer.ecn_echo == Codepoint::CE));
     // Data of an algorithm that reads marks is capable.
     assert!(log.sent.iter().all(|(_, segment)| segment.ecn == Codepoint::from_bits(0b10)));
-    assert_eq!(log.end.is_some(), true);
+    assert!(log.end.is_some());
 }
 
 proptest! {

@@ -1,0 +1,198 @@
+//! Pauses on links and the cycles that they can close (spec 13.2, 13.3).
+//!
+//! A pause frame goes behind the packet that its port is sending, takes the link as long as any frame of its size, and
+//! arrives after the link's delay; it is in no queue and is never lost. What it stops stays stopped until a resume.
+//!
+//! A link waits for another when a packet that came over the first, whose receiver has paused it, stands in a paused
+//! queue for the second. A cycle of such links, all paused for `deadlock_after_ns`, is a deadlock, named once.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use p4cc_switch::config::PRIORITIES;
+use p4cc_units::{Span, Time};
+
+use crate::channel::time_on_link;
+use crate::event::Kind;
+use crate::network::{FABRIC_TIMER, Network};
+
+/// Bytes of a pause frame (IEEE 802.1Qbb: a smallest Ethernet frame).
+const PAUSE_FRAME_BYTES: u32 = 64;
+/// Spec 13.3: "check every 1 ms".
+const CHECK_INTERVAL: Span = Span::from_ms(1);
+/// Most deadlocks that are kept; they are named once, so a run meets few.
+const MAX_DEADLOCKS: usize = 10_000;
+
+/// What is known of pauses in a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fabric {
+    is_check_scheduled: bool,
+    pub deadlocks: Vec<Deadlock>,
+    /// Cycles named so far, each from its smallest channel on.
+    named: BTreeSet<(u8, Vec<u32>)>,
+}
+
+/// A cycle of links that wait for each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Deadlock {
+    /// When it was found.
+    pub at: Time,
+    pub priority: u8,
+    /// Channels in the order of waiting, from the smallest on.
+    pub channels: Vec<u32>,
+}
+
+impl Network {
+    /// Sends the pause and resume frames that a switch asks for.
+    pub(crate) fn send_pause_frames(&mut self, switch: usize) {
+        while let Some(frame) = self.switches[switch].switch.next_pause_frame() {
+            let channel = self.topology.switch_channels[switch].get(frame.port as usize).copied().flatten();
+            let Some(channel) = channel else { continue };
+            let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
+            let now = self.now();
+            let end = self.switches[switch].lines[frame.port as usize].insert(now, duration);
+            let sent = self.channels[channel as usize].send_pause(end, frame.priority, frame.pause);
+            self.schedule_arrival(channel, sent);
+            self.schedule_check();
+        }
+    }
+
+    /// A pause or resume frame reached a node.
+    pub(crate) fn on_pause(&mut self, node: u32, port: u32, priority: u8, pause: bool) {
+        let (now, switches) = (self.now(), self.switches.len() as u32);
+        if node < switches {
+            self.switches[node as usize].switch.set_paused(now, port, priority, pause);
+            self.start_ready_ports(node as usize);
+        } else {
+            let host = node - switches;
+            self.hosts[host as usize].pauses.set(now, priority, pause);
+            self.start_interface(host);
+        }
+    }
+
+    fn check_interval(&self) -> Span {
+        CHECK_INTERVAL.min(Span::from_ns(self.spec.deadlock_after_ns))
+    }
+
+    fn schedule_check(&mut self) {
+        if !self.fabric.is_check_scheduled {
+            self.fabric.is_check_scheduled = true;
+            let at = self.now() + self.check_interval();
+            self.schedule(at, Kind::Timer, 0, FABRIC_TIMER, 0);
+        }
+    }
+
+    pub(crate) fn on_fabric_timer(&mut self) {
+        self.fabric.is_check_scheduled = false;
+        let mut is_any_paused = false;
+        for priority in 0..PRIORITIES as u8 {
+            let waits = self.long_waits(priority, &mut is_any_paused);
+            for cycle in cycles(&waits) {
+                let at = self.now();
+                let is_new = self.fabric.named.len() < MAX_DEADLOCKS
+                    && self.fabric.named.insert((priority, cycle.clone()));
+                if is_new {
+                    self.fabric.deadlocks.push(Deadlock { at, priority, channels: cycle });
+                }
+            }
+        }
+        if is_any_paused {
+            self.schedule_check();
+        }
+    }
+
+    /// For each channel that has been paused for long, the channels, paused as long, for which what it brought waits.
+    fn long_waits(&self, priority: u8, is_any_paused: &mut bool) -> BTreeMap<u32, BTreeSet<u32>> {
+        let bound = Span::from_ns(self.spec.deadlock_after_ns);
+        let mut waits: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for (number, node) in self.switches.iter().enumerate() {
+            let ports = &self.topology.switch_channels[number];
+            let leaving = |port: u32| ports.get(port as usize).copied().flatten();
+            *is_any_paused |= node
+                .switch
+                .config()
+                .ports
+                .iter()
+                .any(|p| node.switch.paused_since(p.port, priority).is_some());
+            for (from, to) in node.switch.waits(priority) {
+                // The two directions of a link are neighbours in number.
+                let (Some(arriving), Some(leaving)) = (leaving(from).map(|one| one ^ 1), leaving(to)) else {
+                    continue;
+                };
+                let is_long = |channel| {
+                    let since = self.channel_paused_since(channel, priority);
+                    since.is_some_and(|since| self.now().since(since) >= bound)
+                };
+                if is_long(arriving) && is_long(leaving) {
+                    waits.entry(arriving).or_default().insert(leaving);
+                }
+            }
+        }
+        waits
+    }
+
+    /// Since when the switch at the start of a channel has been paused there.
+    fn channel_paused_since(&self, channel: u32, priority: u8) -> Option<Time> {
+        let plan = &self.topology.channels[channel as usize];
+        let near_port = self.topology.channels[(channel ^ 1) as usize].to_port;
+        self.switches.get(plan.from as usize)?.switch.paused_since(near_port, priority)
+    }
+}
+
+/// A cycle through every channel that lies on one, each from its smallest channel on.
+fn cycles(waits: &BTreeMap<u32, BTreeSet<u32>>) -> BTreeSet<Vec<u32>> {
+    waits.keys().filter_map(|&start| shortest_cycle(waits, start)).collect()
+}
+
+/// A shortest way from a channel back to itself, turned so that it begins with its smallest channel.
+fn shortest_cycle(waits: &BTreeMap<u32, BTreeSet<u32>>, start: u32) -> Option<Vec<u32>> {
+    let mut came_from = BTreeMap::new();
+    let mut wave = vec![start];
+    while !wave.is_empty() {
+        let mut next_wave = Vec::new();
+        for at in wave {
+            for &next in waits.get(&at).into_iter().flatten() {
+                if came_from.contains_key(&next) {
+                    continue;
+                }
+                came_from.insert(next, at);
+                next_wave.push(next);
+            }
+        }
+        if came_from.contains_key(&start) {
+            break;
+        }
+        wave = next_wave;
+    }
+    let mut cycle = vec![start];
+    let mut at = *came_from.get(&start)?;
+    while at != start {
+        cycle.push(at);
+        at = *came_from.get(&at)?;
+    }
+    cycle.reverse();
+    let smallest = (0..cycle.len()).min_by_key(|&place| cycle[place])?;
+    cycle.rotate_left(smallest);
+    Some(cycle)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph(edges: &[(u32, u32)]) -> BTreeMap<u32, BTreeSet<u32>> {
+        let mut waits: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        edges.iter().for_each(|&(from, to)| {
+            waits.entry(from).or_default().insert(to);
+        });
+        waits
+    }
+
+    #[test]
+    fn cycles_are_found_once_and_only_where_they_are() {
+        assert!(cycles(&graph(&[(1, 2), (2, 3), (1, 3), (4, 1)])).is_empty());
+        let found = cycles(&graph(&[(8, 2), (2, 5), (5, 8), (7, 2), (5, 9)]));
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [vec![2, 5, 8]]);
+        let found = cycles(&graph(&[(1, 2), (2, 1), (3, 4), (4, 3), (6, 6)]));
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [vec![1, 2], vec![3, 4], vec![6]]);
+    }
+}

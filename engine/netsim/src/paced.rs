@@ -1,0 +1,229 @@
+//! RDMA-like flows in a host: the interface asks them in turn for packets, answers go first (spec 1.3).
+
+use p4cc_switch::Packet;
+use p4cc_transport::rdma::{RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::{self, PacketKind, TrafficClass};
+use p4cc_units::Time;
+
+use crate::SpecError;
+use crate::channel::Work;
+use crate::event::Kind;
+use crate::host::{self, Ends, Outgoing, RdmaEnds};
+use crate::network::{Network, PACE_TIMER};
+use crate::topology::{FlowPlan, Topology};
+
+/// Both ends of an RDMA-like flow on the host's link.
+pub(crate) fn rdma_ends(
+    name: &str,
+    config: &RdmaConfig,
+    topology: &Topology,
+    plan: &FlowPlan,
+) -> Result<Ends, SpecError> {
+    let uplink = topology.hosts[plan.src as usize].uplink;
+    let line_rate = topology.channels[uplink as usize].rate;
+    let refused = |place: &str, cause: String, remedy: String| {
+        SpecError::new(format!("rdma.{name}.{place}"), cause, remedy)
+    };
+    let mut sender = RdmaSender::new(config, line_rate, plan.size_bytes)
+        .map_err(|error| refused(&error.place, error.cause, error.remedy))?;
+    if plan.piece_bytes > 0 {
+        sender.await_supply();
+    }
+    let ack_class = TrafficClass::new(config.ack_class)
+        .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;
+    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver: RdmaReceiver::new(config), ack_class })))
+}
+
+impl Network {
+    fn rdma(&mut self, flow: u32) -> Option<&mut RdmaEnds> {
+        match &mut self.flows[flow as usize].ends {
+            Ends::Rdma(ends) => Some(ends),
+            Ends::Window { .. } => None,
+        }
+    }
+
+    pub(crate) fn start_rdma(&mut self, flow: u32) {
+        let (now, host) = (self.now(), self.plans[flow as usize].src);
+        let Some(ends) = self.rdma(flow) else { return };
+        ends.sender.start(now);
+        self.hosts[host as usize].paced.flows.push(flow);
+        self.start_interface(host);
+    }
+
+    pub(crate) fn supply_rdma(&mut self, flow: u32, bytes: u64) {
+        let host = self.plans[flow as usize].src;
+        let Some(ends) = self.rdma(flow) else { return };
+        ends.sender.supply(bytes);
+        self.start_interface(host);
+    }
+
+    /// The packet that an interface sends now: answers, then segments that were given to it, then paced flows in turn.
+    pub(crate) fn next_packet(&mut self, host: u32) -> Option<Packet> {
+        let now = self.now();
+        let topology = &self.topology;
+        let state = &mut self.hosts[host as usize];
+        let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
+        if let Some(place) = state.answers.iter().position(|(_, class, _)| is_free(*class)) {
+            let (flow, class, answer) = state.answers.remove(place)?;
+            return host::answer_packet(&topology.hosts, &self.plans[flow as usize], (class, &answer), now);
+        }
+        let waiting = if state.pauses.is_any_paused() {
+            let class = |out: &Outgoing| match out {
+                Outgoing::Data(flow, _) | Outgoing::Ack(flow, _) => self.plans[*flow as usize].priority,
+            };
+            let place = state.waiting.iter().position(|out| is_free(class(out)));
+            place.and_then(|place| state.waiting.remove(place))
+        } else {
+            state.waiting.pop_front()
+        };
+        match waiting {
+            Some(out) => host::to_packet(&topology.hosts, &self.plans, &out, now),
+            None => self.next_paced(host),
+        }
+    }
+
+    /// A packet of the first flow, from the one whose turn it is, that may send now.
+    fn next_paced(&mut self, host: u32) -> Option<Packet> {
+        let now = self.now();
+        let state = &mut self.hosts[host as usize];
+        let count = state.paced.flows.len();
+        for step in 0..count {
+            let place = (state.paced.turn + step) % count;
+            let index = state.paced.flows[place];
+            let plan = &self.plans[index as usize];
+            let flow = &mut self.flows[index as usize];
+            let Ends::Rdma(ends) = &mut flow.ends else { continue };
+            if state.pauses.is_paused(plan.priority) {
+                continue;
+            }
+            let Some(sent) = ends.sender.take(now) else { continue };
+            state.paced.turn = (place + 1) % count;
+            flow.data_pkts += 1;
+            let packet = host::paced_packet(&self.topology.hosts, plan, &sent, now);
+            self.arm_rdma_timer(index);
+            return packet;
+        }
+        None
+    }
+
+    /// Sees to it that an interface looks again when something may leave.
+    pub(crate) fn await_turn(&mut self, host: u32) {
+        let state = &self.hosts[host as usize];
+        let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
+        let has_answer = state.answers.iter().any(|(_, class, _)| is_free(*class));
+        let has_segment = !state.waiting.is_empty()
+            && (!state.pauses.is_any_paused()
+                || state.waiting.iter().any(|out| match out {
+                    Outgoing::Data(flow, _) | Outgoing::Ack(flow, _) => {
+                        is_free(self.plans[*flow as usize].priority)
+                    }
+                }));
+        let busy_until = state.line.busy_until();
+        let next = if has_answer || has_segment {
+            Some(busy_until)
+        } else {
+            state.paced.flows.iter().filter_map(|&flow| self.ready_at(flow)).min()
+        };
+        let Some(at) = next else { return };
+        let now = self.now();
+        let state = &mut self.hosts[host as usize];
+        if at <= busy_until {
+            if let Work::WakeAt(time) = state.line.on_work(now) {
+                self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0);
+            }
+        } else if state.paced.wake.is_none_or(|wake| wake > at) {
+            state.paced.wake = Some(at);
+            self.schedule(at, Kind::Timer, self.host_node(host), PACE_TIMER, host);
+        }
+    }
+
+    /// When a paced flow may send; none if it has nothing to send, or is paused.
+    fn ready_at(&self, index: u32) -> Option<Time> {
+        let plan = &self.plans[index as usize];
+        let Ends::Rdma(ends) = &self.flows[index as usize].ends else { return None };
+        if self.hosts[plan.src as usize].pauses.is_paused(plan.priority) {
+            return None;
+        }
+        ends.sender.ready_at()
+    }
+
+    pub(crate) fn on_pace_timer(&mut self, host: u32) {
+        let now = self.now();
+        let wake = &mut self.hosts[host as usize].paced.wake;
+        if *wake == Some(now) {
+            *wake = None;
+            self.start_interface(host);
+        }
+    }
+
+    /// A packet reached an end of an RDMA-like flow.
+    pub(crate) fn deliver_rdma(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+        match packet.header.kind {
+            PacketKind::Data => self.on_rdma_data(host, index, packet),
+            PacketKind::Ack => self.on_rdma_ack(host, index, packet),
+        }
+    }
+
+    fn on_rdma_data(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+        let now = self.now();
+        let flow = &mut self.flows[index as usize];
+        flow.count_mark(packet.ecn);
+        let Ends::Rdma(ends) = &mut flow.ends else { return };
+        let receipt = ends.receiver.on_data(
+            now,
+            &RdmaData {
+                seq: packet.header.seq,
+                len: u32::from(packet.header.payload_len),
+                fin: packet.header.flags.fin,
+                ecn: packet.ecn,
+                timestamp_ns: packet.header.timestamp_ns,
+                extension: packet.extension,
+            },
+        );
+        let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
+        if receipt.completed {
+            flow.received = Some(now);
+        }
+        let answers = receipt.answers.into_iter().map(|answer| (index, class, answer));
+        self.hosts[host as usize].answers.extend(answers);
+        self.start_interface(host);
+        if receipt.delivered_bytes > 0
+            && let Some(member) = self.plans[index as usize].member
+        {
+            self.on_member_delivered(member, delivered);
+        }
+    }
+
+    fn on_rdma_ack(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+        let now = self.now();
+        let is_counted = self.plans[index as usize].is_counted();
+        let flow = &mut self.flows[index as usize];
+        let Ends::Rdma(ends) = &mut flow.ends else { return };
+        let fields = packet.ack_fields();
+        if ends.sender.on_ack(now, &fields, packet.header.flags, &packet.extension) {
+            flow.finish = Some(now);
+            self.open_flows -= u64::from(is_counted);
+            self.hosts[host as usize].paced.remove(index);
+        }
+        self.start_interface(host);
+    }
+
+    /// Has the timeout of a flow looked at when it may be due; a deadline that moves is looked at again then.
+    fn arm_rdma_timer(&mut self, index: u32) {
+        let host = self.plans[index as usize].src;
+        let flow = &mut self.flows[index as usize];
+        let Ends::Rdma(ends) = &flow.ends else { return };
+        if let (Some(deadline), None) = (ends.sender.deadline(), flow.timer) {
+            flow.timer = Some(deadline);
+            self.schedule(deadline, Kind::Timer, self.host_node(host), 0, index);
+        }
+    }
+
+    pub(crate) fn on_rdma_timer(&mut self, index: u32) {
+        let (now, host) = (self.now(), self.plans[index as usize].src);
+        let Some(ends) = self.rdma(index) else { return };
+        ends.sender.on_timer(now);
+        self.arm_rdma_timer(index);
+        self.start_interface(host);
+    }
+}

@@ -1,0 +1,222 @@
+//! Lossless fabrics: no loss under PFC, deadlocks found and named, telemetry at every hop, HPCC's incast.
+
+use std::sync::atomic::AtomicBool;
+
+use p4cc_netsim::{Column, Network, Results};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::fabrics::{Fabric, HEADROOM_BYTES};
+
+/// A sender that never slows down: PFC alone holds it.
+const PFC_ONLY: &str = r#"{"name":"timely","beta":0}"#;
+
+fn star<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, u64)]) -> Fabric<'a> {
+    Fabric {
+        program: "ack_priority.p4",
+        hosts_at,
+        trunks: &[],
+        next: |_, to| to,
+        buffer_bytes: 2 << 20,
+        headroom_bytes: HEADROOM_BYTES,
+        lossless: &[3],
+        cc,
+        more: Value::Null,
+        flows,
+        record: json!({}),
+        stop_ns: 100_000_000,
+    }
+}
+
+fn run(network: &mut Network) -> Results {
+    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    let balance = network.packet_balance();
+    assert!(balance.is_even(), "{balance:?}");
+    network.results()
+}
+
+fn u64s<'a>(results: &'a Results, table: &str, column: &str) -> &'a [u64] {
+    match results.table(table).and_then(|table| table.column(column)) {
+        Some(Column::U64(values)) => values,
+        other => panic!("{table}.{column}: {other:?}"),
+    }
+}
+
+fn texts(results: &Results, table: &str, column: &str) -> Vec<String> {
+    match results.table(table).and_then(|table| table.column(column)) {
+        Some(Column::Text { codes, values }) => {
+            codes.iter().map(|&code| values[code as usize].clone()).collect()
+        }
+        other => panic!("{table}.{column}: {other:?}"),
+    }
+}
+
+/// Seven senders that never slow down fill 2 MiB at once: with PFC nothing is lost, without it much is.
+#[test]
+fn pauses_keep_an_incast_whole() {
+    let flows: Vec<_> = (1..8).map(|src| (src, 0, 1_000_000, 0)).collect();
+    let lossless = run(&mut star(&[0; 8], PFC_ONLY, &flows).build());
+    let summary = &lossless.summary;
+    assert_eq!((summary.drops, summary.flows_completed, summary.deadlocks), (0, 7, 0));
+    assert!(summary.pauses >= 7 && summary.paused_ns > 0, "{summary:?}");
+    // Each host was paused about 6/7 of the time that the last byte took.
+    let nodes = texts(&lossless, "pauses", "node");
+    let paused = u64s(&lossless, "pauses", "paused_ns");
+    let of_hosts: u64 =
+        nodes.iter().zip(paused).filter(|(node, _)| node.starts_with('h')).map(|(_, ns)| ns).sum();
+    let share = of_hosts as f64 / (7.0 * summary.end_ns as f64);
+    assert!((0.4..0.95).contains(&share), "{share}");
+    // The bottleneck is busy from the first packet to the last: 7 MB of payload with 64 B for each 1000 B.
+    let least_ns = 7_000 * 1_064 * 8 / 100;
+    assert!((least_ns..least_ns + 10_000).contains(&summary.end_ns), "{} of {least_ns}", summary.end_ns);
+
+    let lossy = Fabric { lossless: &[], stop_ns: 5_000_000, ..star(&[0; 8], PFC_ONLY, &flows) };
+    let lossy = run(&mut lossy.build());
+    assert!(lossy.summary.buffer_drops > 100 && lossy.summary.pauses == 0, "{:?}", lossy.summary);
+}
+
+/// Headroom that is too small for what is on its way loses packets, and says for which cause.
+#[test]
+fn too_little_headroom_loses_packets() {
+    let flows: Vec<_> = (1..8).map(|src| (src, 0, 1_000_000, 0)).collect();
+    let fabric = Fabric { headroom_bytes: 3_000, stop_ns: 5_000_000, ..star(&[0; 8], PFC_ONLY, &flows) };
+    let results = run(&mut fabric.build());
+    let drops: u64 = u64s(&results, "port_queues", "dropped_headroom").iter().sum();
+    assert!(drops > 0 && results.summary.buffer_drops == drops, "{:?}", results.summary);
+}
+
+/// Spec 15, T-ring3: three switches, every host sends two switches on, clockwise.
+fn ring(flows: &'static [(usize, usize, u64, u64)]) -> Fabric<'static> {
+    Fabric {
+        trunks: &[(0, 1), (1, 2), (2, 0)],
+        next: |at, _| (at + 1) % 3,
+        buffer_bytes: 400_000,
+        stop_ns: 30_000_000,
+        ..star(&[0, 1, 2], PFC_ONLY, flows)
+    }
+}
+
+/// Spec 13.3 and A-62: a cycle of paused links on purpose is found and named, once, when it has held for 10 ms.
+#[test]
+fn a_deadlock_is_found_and_named() {
+    let results =
+        run(&mut ring(&[(0, 2, 10_000_000, 0), (1, 0, 10_000_000, 0), (2, 1, 10_000_000, 0)]).build());
+    assert_eq!(
+        texts(&results, "deadlocks", "links"),
+        ["s0:2->s1:2 => s1:3->s2:2 => s2:3->s0:3"],
+        "{:?}",
+        results.summary
+    );
+    assert_eq!(u64s(&results, "deadlocks", "priority"), [3]);
+    let at = u64s(&results, "deadlocks", "time_ns")[0];
+    assert!((10_000_000..13_000_000).contains(&at), "{at}");
+    assert_eq!(
+        (results.summary.deadlocks, results.summary.flows_completed, results.summary.drops),
+        (1, 0, 0)
+    );
+}
+
+/// The same ring with flows of one hop, all to one switch or each to its neighbour's: pauses, but no cycle.
+#[test]
+fn without_a_cycle_no_deadlock_is_reported() {
+    let results = run(&mut Fabric {
+        hosts_at: &[0, 1, 2, 0, 1],
+        ..ring(&[(0, 1, 3_000_000, 0), (3, 1, 3_000_000, 0), (1, 2, 3_000_000, 0), (4, 2, 3_000_000, 0)])
+    }
+    .build());
+    let summary = &results.summary;
+    assert!(summary.pauses > 0, "{summary:?}");
+    assert_eq!((summary.deadlocks, summary.flows_completed, summary.drops), (0, 4, 0));
+}
+
+/// Spec 18.5, H-incast: what waits at the bottleneck some base RTTs after the peak, as a share of the peak.
+///
+/// The row says "under 10 % within 5 base RTTs", which cannot be: seven windows of one BDP against one BDP a round leave six
+/// BDPs waiting, and they take 5.4 rounds to fall to a tenth even if nobody sends. HPCC takes longer still: `W_c` stays at
+/// one BDP until the first window is acknowledged, seven rounds, and W = W_c eta/U with U = 1 + q/BDP holds a queue of
+/// 1.6 BDPs, 26 % of the peak, meanwhile. The round after that it is gone. A sender that does not react is above half.
+#[test]
+fn hpcc_drains_an_incast() {
+    let flows: Vec<_> = (1..8).map(|src| (src, 0, 4_000_000, 0)).collect();
+    // Four delays, and a packet of 1066 B and an ACK of about 70 B on two links each.
+    let base_rtt_ns = 4_200;
+    let depths = |program, cc| {
+        let fabric = Fabric {
+            program,
+            buffer_bytes: 32 << 20,
+            more: json!({"base_rtt_ns": base_rtt_ns}),
+            record: json!({"queues_interval_ns": 100}),
+            ..star(&[0; 8], cc, &flows)
+        };
+        let results = run(&mut fabric.build());
+        assert_eq!((results.summary.drops, results.summary.flows_completed), (0, 7), "{cc}");
+        let ports = u64s(&results, "queues", "port");
+        let at_bottleneck = |column| {
+            let rows = ports.iter().zip(u64s(&results, "queues", column));
+            rows.filter(|(port, _)| **port == 1).map(|(_, &value)| value).collect::<Vec<_>>()
+        };
+        at_bottleneck("time_ns").into_iter().zip(at_bottleneck("depth_pkts")).collect::<Vec<_>>()
+    };
+    let left = |depths: &[(u64, u64)], rounds_tenths: u64| {
+        let &(at, peak) = depths.iter().rev().max_by_key(|(_, depth)| *depth).expect("samples");
+        let until = at + rounds_tenths * base_rtt_ns / 10;
+        let later = depths.iter().rposition(|&(time, _)| time <= until).expect("a sample");
+        depths[later].1 as f64 / peak as f64
+    };
+    let hpcc = depths("int_hpcc.p4", r#"{"name":"hpcc"}"#);
+    let peak = hpcc.iter().map(|(_, depth)| *depth).max().expect("samples");
+    // A window of 52,500 B of payload lets 53 packets leave; seven of them less the 49 that fill the path.
+    assert!((310..335).contains(&peak), "{peak}");
+    let (at_seven, after_nine) = (left(&hpcc, 70), left(&hpcc, 95));
+    assert!((0.2..0.3).contains(&at_seven) && after_nine < 0.1, "{at_seven}, {after_nine}");
+    let unpaced = depths("ack_priority.p4", PFC_ONLY);
+    assert!(left(&unpaced, 95) > 0.5, "{}", left(&unpaced, 95));
+}
+
+/// A run's bytes follow from its seed alone.
+#[test]
+fn runs_are_repeatable() {
+    let flows: Vec<_> = (1..5).map(|src| (src, 0, 300_000, 100 * src as u64)).collect();
+    let base = Fabric {
+        program: "int_hpcc.p4",
+        record: json!({"queues_interval_ns": 1_000, "windows_interval_ns": 1_000}),
+        ..star(&[0; 5], r#"{"name":"hpcc","max_stage":5}"#, &flows)
+    }
+    .build();
+    let text = |seed| format!("{:?}", run(&mut base.fork(seed).expect("a network that was built")));
+    assert_eq!(text(3), text(3));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// With headroom for what a pause cannot stop any more, no traffic loses a packet, and every flow ends.
+    #[test]
+    fn nothing_is_lost_with_enough_headroom(
+        flows in prop::collection::vec((0_usize..8, 0_usize..8, 1_u64..400_000, 0_u64..50_000), 1..24),
+        cc in prop::sample::select(vec![
+            PFC_ONLY, r#"{"name":"timely"}"#, r#"{"name":"dcqcn","window":"vwin"}"#, r#"{"name":"hpcc"}"#,
+        ]),
+        ack_class in prop::sample::select(vec![3_u8, 7]),
+    ) {
+        let flows: Vec<_> = flows.into_iter().filter(|(src, dst, ..)| src != dst).collect();
+        prop_assume!(!flows.is_empty());
+        // Two leaves of four hosts; buffers hold headroom and reserve of five ports, and a little more.
+        let fabric = Fabric {
+            program: "int_hpcc.p4",
+            trunks: &[(0, 1)],
+            buffer_bytes: 5 * (HEADROOM_BYTES + 4_096) + 60_000,
+            more: json!({"ack_class": ack_class}),
+            ..star(&[0, 0, 0, 0, 1, 1, 1, 1], cc, &flows)
+        };
+        let results = run(&mut fabric.build());
+        let summary = &results.summary;
+        prop_assert_eq!((summary.drops, summary.deadlocks), (0, 0));
+        prop_assert_eq!(summary.flows_completed, flows.len() as u64);
+        // Every pause ended.
+        prop_assert_eq!(
+            u64s(&results, "pauses", "pauses_sent").iter().sum::<u64>(),
+            u64s(&results, "pauses", "resumes_sent").iter().sum::<u64>()
+        );
+    }
+}
