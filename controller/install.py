@@ -75,10 +75,10 @@ async def install_network(server: Server, pipeline: Pipeline, plans: Sequence[Sw
 async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> InstallReport:
     """Bring one switch, of which the session is primary, into the planned state."""
     pushed = await session.ensure_pipeline(pipeline)
-    batches = diff(plan.entities, await session.read(program.SCOPE, pipeline))
+    batches = diff(plan.entities, await session.read(plan.scope, pipeline))
     written = await session.write(batches, pipeline)
     if written:
-        left = diff(plan.entities, await session.read(program.SCOPE, pipeline))
+        left = diff(plan.entities, await session.read(plan.scope, pipeline))
         if left:
             count = sum(len(batch) for batch in left)
             cause = f"{count} updates are still due after writing, first: {left[0][0]}"
@@ -92,16 +92,18 @@ async def diff_network(server: Server, pipeline: Pipeline, plans: Sequence[Switc
     for plan in plans:
         async with connect(server.target(plan), server.timeout_s) as session:
             loaded = await session.has_pipeline(pipeline)
-            actual: tuple[Entity, ...] = await session.read(program.SCOPE, pipeline) if loaded else ()
+            actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
             updates = tuple(update for batch in diff(plan.entities, actual) for update in batch)
             found.append(SwitchDiff(plan.switch, not loaded, updates))
     return tuple(found)
 
 
 async def read_ports(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
-    """Thresholds and level counters of every port of every switch, read from the switches."""
+    """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
     found: list[PortState] = []
     for plan in plans:
+        if program.THRESHOLDS not in plan.scope.tables:
+            continue
         async with connect(server.target(plan), server.timeout_s) as session:
             cells = await session.read_counter(program.LEVEL_PACKETS, level_cells(plan.ports), pipeline)
             entities = await session.read(Scope(tables=(program.THRESHOLDS,), profiles=()), pipeline)

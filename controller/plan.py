@@ -4,7 +4,7 @@ Pure and deterministic: the same topology and settings give the same entities in
 id is its port number (a port has one neighbour), and groups are numbered from 1 in the order of their ports.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller import program
@@ -22,8 +22,10 @@ from controller.entities import (
     Member,
     MemberKey,
     MemberRef,
+    Scope,
 )
 from controller.errors import PlannerError
+from controller.features import Feature, PortName
 from controller.model import Bottleneck
 from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, choose_k, threshold_warnings
 from topos import AddressPlan, Routes, Topology, plan_addresses, shortest_routes
@@ -31,9 +33,6 @@ from topos.routes import distances_to
 
 # `ECMP_MAX_GROUP_SIZE` of the P4 programs (p4src/include/sizes.p4).
 MAX_GROUP_WEIGHT = 32
-
-PortName = tuple[str, str]
-"""A switch and the neighbour that the port leads to."""
 
 
 @dataclass(frozen=True)
@@ -46,24 +45,30 @@ class EcnSettings:
 
 @dataclass(frozen=True)
 class SwitchPlan:
-    """What one switch should hold (`ports`: number -> neighbour, in order), and what to beware of."""
+    """What one switch should hold (`ports`: number -> neighbour, in order), in what it owns, and what to beware of."""
 
     switch: str
     device_id: int
     ports: Mapping[int, str]
     entities: tuple[Entity, ...]
     warnings: tuple[str, ...]
+    scope: Scope = program.SCOPE
 
 
-def plan_network(topology: Topology, ecn: EcnSettings) -> tuple[SwitchPlan, ...]:
-    """Plan every switch in order; raises TopologyError for a port or route that does not exist."""
-    for switch, peer in ecn.thresholds:
+def plan_network(
+    topology: Topology, ecn: EcnSettings | None, features: Sequence[Feature] = ()
+) -> tuple[SwitchPlan, ...]:
+    """Plan every switch in order: routes, thresholds where the program has them, and what its features need.
+
+    Raises TopologyError for a port or route that does not exist.
+    """
+    for switch, peer in ecn.thresholds if ecn else ():
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology)
     weights = member_weights(topology, routes)
     return tuple(
-        _plan_switch(topology, addresses, routes[switch], weights[switch], ecn, switch)
+        _plan_switch(topology, addresses, routes[switch], weights[switch], ecn, features, switch)
         for switch in topology.switch_names
     )
 
@@ -128,18 +133,19 @@ def _plan_switch(
     addresses: AddressPlan,
     routes: Mapping[str, tuple[int, ...]],
     weight: int,
-    ecn: EcnSettings,
+    ecn: EcnSettings | None,
+    features: Sequence[Feature],
     switch: str,
 ) -> SwitchPlan:
     """Plan one switch."""
     entities: list[Entity] = [
         *_members(topology, addresses, switch),
         *_routes(addresses, routes, weight),
-        *_codepoints(ecn.profile),
+        *(_codepoints(ecn.profile) if ecn else ()),
     ]
     warnings: list[str] = []
     for port in topology.ports[switch]:
-        thresholds = ecn.thresholds.get((switch, port.peer))
+        thresholds = ecn.thresholds.get((switch, port.peer)) if ecn else None
         if thresholds is None:
             continue
         entities.append(_threshold_entry(port.number, thresholds))
@@ -147,7 +153,17 @@ def _plan_switch(
         place = f"port {switch}:{port.number} to {port.peer}"
         warnings.extend(f"{place}: {warning}" for warning in threshold_warnings(thresholds, buffer_pkts))
     ports = {port.number: port.peer for port in topology.ports[switch]}
-    return SwitchPlan(switch, addresses.device_ids[switch], ports, tuple(entities), tuple(warnings))
+    for feature in features:
+        entities.extend(feature.entries(switch, ports))
+    scope = _scope(ecn, features)
+    return SwitchPlan(switch, addresses.device_ids[switch], ports, tuple(entities), tuple(warnings), scope)
+
+
+def _scope(ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
+    """What the controller owns in a program with these parts."""
+    thresholds = (program.THRESHOLDS, program.CODEPOINTS) if ecn else ()
+    more = tuple(table for feature in features for table in feature.tables)
+    return Scope(tables=(program.ROUTES, *thresholds, *more), profiles=(program.NEXT_HOPS,))
 
 
 def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterator[Member]:

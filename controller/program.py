@@ -1,4 +1,4 @@
-"""Names of the dual-threshold ECN program's tables, actions and counters, as its P4Info spells them (p4src/)."""
+"""Names of the programs' tables, actions and counters, as their P4Info spells them (p4src/)."""
 
 from controller.entities import Scope
 
@@ -21,5 +21,15 @@ LEVEL_PACKETS = "egress.ecn.level_packets"
 
 LEVELS_PER_PORT = 4
 
+PORT_KEY = "egress_port"
+CURVES = "egress.red.curves"
+SET_CURVE = "egress.red.set_curve"
+INT_PORTS = "egress.telemetry.ports"
+SET_INT_PORT = "egress.telemetry.set_port"
+PRIORITIES = "ingress.ack_priority.priorities"
+IS_CONTROL_KEY = "is_control"
+TRAFFIC_CLASS_KEY = "traffic_class"
+SET_PRIORITY = "ingress.ack_priority.set_priority"
+
 SCOPE = Scope(tables=(ROUTES, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
-"""Everything the controller owns in the program."""
+"""Everything the controller owns in the dual-threshold program."""

@@ -21,6 +21,7 @@ __all__ = [
     "algorithms",
     "compile_p4",
     "compile_p4_text",
+    "validate_rdma",
     "validate_sender",
     "windows_by_round",
 ]
@@ -222,6 +223,9 @@ class RunResult:
 
 def algorithms() -> str:
     """JSON list of the sender algorithms, with parameters, units, ranges and defaults."""
+
+def validate_rdma(config_json: str, line_rate_bps: int) -> None:
+    """Checks the configuration of an RDMA-like flow (JSON) for an interface of this rate; raises SpecError."""
 
 def validate_sender(config_json: str) -> None:
     """Checks a sender's configuration (JSON); raises SpecError."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from controller import ControllerError
 from controller.install import Server, install_network, read_ports
-from controller.pipeline import load_pipeline
+from controller.pipeline import load_pipeline, parse_p4info
 from p4cc import _engine
 from p4cc.cache import RunCache, SeedRun, run_key
 from p4cc.errors import UserError
@@ -25,7 +25,7 @@ from p4cc.network import NetworkPlan, plan_case
 from p4cc.results import engine_tables
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Mapping
     from pathlib import Path
 
     from p4cc.programs import CompiledProgram
@@ -59,7 +59,10 @@ class Controller:
 
     def __init__(self, program: CompiledProgram) -> None:
         config = program.device_config()
-        self._pipeline = load_pipeline(program.p4info_bytes(), config)
+        p4info = program.p4info_bytes()
+        self._pipeline = load_pipeline(p4info, config)
+        self.tables = frozenset(table.preamble.name for table in parse_p4info(p4info).tables)
+        """What the program has to be filled."""
         self.program_config = config
         """What is pushed, which decides what a switch does."""
 
@@ -78,7 +81,8 @@ class Session:
     """What all cases of one call share."""
 
     scenario: Path
-    controller: Controller
+    controllers: Mapping[str, Controller]
+    """By the name of the program in the scenario."""
     cache: RunCache
     places: asyncio.Semaphore
     """How many runs may be under way."""
@@ -87,8 +91,9 @@ class Session:
 
 async def run_case(case: Case, session: Session) -> CaseRun:
     """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
-    plan = plan_case(case, session.scenario)
-    parts = (plan.spec_json, repr(plan.switches), session.controller.program_config)
+    controller = session.controllers[case.program]
+    plan = plan_case(case, session.scenario, controller.tables)
+    parts = (plan.spec_json, repr(plan.switches), controller.program_config)
     keys = {seed: run_key(parts, seed) for seed in case.scenario.seeds}
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
@@ -102,12 +107,13 @@ async def run_case(case: Case, session: Session) -> CaseRun:
 
 async def _run_seeds(case: Case, plan: NetworkPlan, keys: dict[int, str], session: Session) -> dict[int, SeedRun]:
     """Builds and installs the network once and runs a copy of it for each seed."""
+    controller = session.controllers[case.program]
     try:
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
     async with _served(network) as server:
-        await session.controller.install(server, plan)
+        await controller.install(server, plan)
         behind_server = asyncio.Lock()
 
         async def one(seed: int, key: str) -> SeedRun:
@@ -120,7 +126,7 @@ async def _run_seeds(case: Case, plan: NetworkPlan, keys: dict[int, str], sessio
                     # What the run counted is read like anything else of a switch: over P4Runtime. Then the network as
                     # installed takes its place again, for the seeds to come.
                     network.exchange(fork)
-                    counters = await session.controller.read_ports(server, plan)
+                    counters = await controller.read_ports(server, plan)
                     network.exchange(fork)
                 tables = {**engine_tables(result), "counters": counters}
                 run = SeedRun(seed, {**result.summary(), "wall_s": round(wall_s, 6)}, tables)

@@ -18,10 +18,13 @@ from controller import (
     Thresholds,
     plan_network,
     plan_thresholds,
+    program,
 )
 from controller.planner import choose_k
 from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
+from p4cc.fabric import FabricPlanner
+from p4cc.scenario.fabric import RdmaTransport
 from p4cc.traffic import TrafficPlan, plan_traffic
 from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
@@ -50,13 +53,20 @@ class NetworkPlan:
     warnings: tuple[str, ...]
 
 
-def plan_case(case: Case, scenario: Path) -> NetworkPlan:
-    """Topology, addresses, thresholds and traffic of a case of this scenario file; raises UserError."""
+def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan:
+    """Topology, addresses, ports and traffic of a case of this scenario file; raises UserError.
+
+    `tables` are those of the P4 program: what ports are told depends on them.
+    """
     try:
         planner = _Planner(case, scenario, case.scenario.topology.build())
-        ports = planner.thresholds()
-        switches = plan_network(planner.topology, EcnSettings(Profile(case.scenario.switch.ecn_profile), ports))
-        warnings = (*planner.warnings(), *(warning for plan in switches for warning in plan.warnings))
+        marks = program.THRESHOLDS in tables
+        ports = planner.thresholds() if marks else {}
+        ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), ports) if marks else None
+        features = planner.fabric.features(tables, planner.ack_class)
+        switches = plan_network(planner.topology, ecn, features)
+        of_ports = (warning for plan in switches for warning in plan.warnings)
+        warnings = (*(planner.warnings() if marks else ()), *of_ports)
     except (TopologyError, PlannerError) as error:
         raise UserError(str(error), place=f"case {case.label()}", remedy="correct the scenario") from error
     spec_json = json.dumps(planner.spec(ports))
@@ -71,11 +81,20 @@ class _Planner:
         self.scenario = scenario
         self.topology = topology
         self.paths = Paths(topology)
+        self.fabric = FabricPlanner(topology, case.scenario.switch, self.packet_bytes)
 
     @cached_property
     def longest_rtt_ns(self) -> int:
         """Longest base round-trip time between hosts that talk."""
         return self.paths.longest_rtt_ns()
+
+    @property
+    def ack_class(self) -> int | None:
+        """The queue of ACKs, where the transport says so; a variant may."""
+        transport = self.case.scenario.transport
+        if not isinstance(transport, RdmaTransport):
+            return None
+        return int(self.case.variant.transport.get("ack_class", transport.ack_class))
 
     @property
     def packet_bytes(self) -> int:
@@ -134,7 +153,7 @@ class _Planner:
         moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}
         return {
             **self._nodes(),
-            "algorithms": self._algorithms(traffic, ports),
+            **self._algorithms(traffic, ports),
             "flows": traffic.flows,
             "rounds": traffic.rounds,
             "arrivals": traffic.arrivals,
@@ -153,9 +172,14 @@ class _Planner:
                     "device_id": addresses.device_ids[name],
                     "timestamp_unit": self.case.scenario.switch.timestamp_unit,
                     "ports": [
-                        {"port": port.number, "queue_capacity_pkts": links[port.link_index].queue_capacity_pkts}
+                        {
+                            "port": port.number,
+                            "queue_capacity_pkts": links[port.link_index].queue_capacity_pkts,
+                            **self.fabric.port(links[port.link_index]),
+                        }
                         for port in self.topology.ports[name]
                     ],
+                    "buffer": self.fabric.buffer(),
                 }
                 for name in self.topology.switch_names
             ],
@@ -172,19 +196,32 @@ class _Planner:
         }
 
     def _algorithms(self, traffic: TrafficPlan, ports: Ports) -> dict[str, Any]:
-        """Sender configurations by name: the variant's, and those of traffic that brings its own."""
+        """Sender configurations by kind and name: the variant's, and those of traffic that brings its own."""
         senders: dict[str, Sender] = {self.case.variant.name: self.case.variant, **traffic.senders}
-        return {name: self._sender(sender, ports) for name, sender in senders.items()}
+        transport = self.case.scenario.transport
+        if isinstance(transport, RdmaTransport):
+            return {"rdma": {name: self._rdma(transport, sender) for name, sender in senders.items()}}
+        return {"algorithms": {name: self._sender(sender, ports) for name, sender in senders.items()}}
+
+    def _rdma(self, transport: RdmaTransport, sender: Sender) -> dict[str, Any]:
+        base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.packet_bytes)
+        if sender.rate_control is None:
+            raise ValueError("the schema gives every sender of this transport an algorithm")
+        return self.fabric.sender(transport, sender.transport, sender.rate_control, base_rtt_ns)
 
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""
         return {
-            **self.case.scenario.transport.model_dump(exclude_none=True),
+            **self.case.scenario.transport.model_dump(exclude={"kind"}, exclude_none=True),
             **sender.transport,
             "ecn_profile": self.case.scenario.switch.ecn_profile,
             "cc": {
-                "congestion_avoidance": self._algorithm(sender.congestion_avoidance, ports),
-                "slow_start": self._algorithm(sender.slow_start, ports),
+                kind: self._algorithm(algorithm, ports)
+                for kind, algorithm in (
+                    ("congestion_avoidance", sender.congestion_avoidance),
+                    ("slow_start", sender.slow_start),
+                )
+                if algorithm is not None
             },
         }
 

@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
     from p4cc import _engine
 
-ENGINE_TABLES = ("flows", "rounds", "windows", "queues", "events", "checkpoints", "ports", "port_queues", "links")
+ENGINE_TABLES = (
+    "flows",
+    "rounds",
+    "windows",
+    "queues",
+    "events",
+    "checkpoints",
+    "ports",
+    "port_queues",
+    "links",
+    "pauses",
+    "deadlocks",
+)
 """Tables of the engine that are kept; one without rows in every run leaves an empty file."""
 
 _NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}

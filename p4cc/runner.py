@@ -79,7 +79,7 @@ class Prepared:
     request: RunRequest
     scenario: Scenario
     cases: list[Case]
-    program: CompiledProgram
+    programs: dict[str, CompiledProgram]
 
     @property
     def runs(self) -> int:
@@ -100,7 +100,7 @@ def run_scenario(request: RunRequest) -> RunOutcome:
 
 
 def prepare(request: RunRequest) -> Prepared:
-    """Reads and checks a scenario and compiles its program; raises UserError."""
+    """Reads and checks a scenario and compiles its programs; raises UserError."""
     document = read_document(request.scenario)
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
@@ -110,16 +110,18 @@ def prepare(request: RunRequest) -> Prepared:
         return validate(document, at_point, {**origins, **swept})
 
     cases = _chosen(expand(data, scenario, check), request.variants)
-    return Prepared(request, scenario, cases, _compiled(scenario, request.scenario))
+    programs = {name: _compiled(name, request.scenario) for name in dict.fromkeys(case.program for case in cases)}
+    return Prepared(request, scenario, cases, programs)
 
 
 def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
     """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError."""
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
+    controllers = {name: Controller(program) for name, program in prepared.programs.items()}
     row_keys = list(cases[0].keys()) if cases else []
     cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
     with _partial_folder(folder) as partial:
-        collected = _run_cases(cases, Controller(prepared.program), cache, request, partial, advance)
+        collected = _run_cases(cases, controllers, cache, request, partial, advance)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
     # The results stand by now: a figure that cannot be drawn does not take them away.
@@ -142,16 +144,16 @@ def _chosen(cases: list[Case], variants: Sequence[str]) -> list[Case]:
     return [case for case in cases if not variants or case.variant.name in variants]
 
 
-def _compiled(scenario: Scenario, path: Path) -> CompiledProgram:
-    program = compile_program(find_program(scenario.switch.program, path))
+def _compiled(name: str, path: Path) -> CompiledProgram:
+    program = compile_program(find_program(name, path))
     if not program.ok:
-        raise UserError(f"the P4 program does not compile\n{program.rendered}", place=scenario.switch.program)
+        raise UserError(f"the P4 program does not compile\n{program.rendered}", place=name)
     return program
 
 
 def _run_cases(
     cases: list[Case],
-    controller: Controller,
+    controllers: dict[str, Controller],
     cache: RunCache,
     request: RunRequest,
     folder: Path,
@@ -170,7 +172,7 @@ def _run_cases(
                 writer.add(keys, tables)
 
         def session() -> Session:
-            return Session(request.scenario, controller, cache, asyncio.Semaphore(request.jobs), advance)
+            return Session(request.scenario, controllers, cache, asyncio.Semaphore(request.jobs), advance)
 
         try:
             asyncio.run(_schedule(cases, session, request.jobs, keep))

@@ -21,6 +21,10 @@ class Path:
         """Propagation of one way."""
         return sum(link.delay_ns for link in self.links)
 
+    def rtt_ns(self, packet_bytes: int) -> int:
+        """Both ways' propagation, and a packet's time on every link of one way."""
+        return 2 * self.delay_ns + sum(8_000_000_000 * packet_bytes // link.rate_bps for link in self.links)
+
     @property
     def rate_bps(self) -> int:
         """The slowest link's rate."""
@@ -66,13 +70,16 @@ class Paths:
             here = step.peer
         return Path(tuple(links))
 
-    def longest_rtt_ns(self) -> int:
-        """The longest base round-trip time between a host that sends and one that receives."""
+    def longest_rtt_ns(self, packet_bytes: int = 0) -> int:
+        """The longest base round-trip time between a host that sends and one that receives.
+
+        With the time that a packet of so many bytes takes on each link of one way, rounded down.
+        """
         roles = self._topology.roles
         senders = self._distinct(roles.senders or self._topology.host_names)
         receivers = self._distinct(roles.receivers or self._topology.host_names)
         pairs = ((src, dst) for src in senders for dst in receivers if src != dst)
-        return max((2 * self.between(src, dst).delay_ns for src, dst in pairs), default=0)
+        return max((self.between(src, dst).rtt_ns(packet_bytes) for src, dst in pairs), default=0)
 
     def _distinct(self, hosts: tuple[str, ...]) -> list[str]:
         """At most two hosts for each switch and delay: others of the kind have the same paths."""

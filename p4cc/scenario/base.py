@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 Parameter = int | float | str | bool
 """A parameter of an algorithm; its type, range and default are the registry's."""
@@ -51,6 +51,13 @@ class Algorithm(Model):
 class Sender(Model):
     """What runs at a sending host."""
 
-    congestion_avoidance: Algorithm
+    congestion_avoidance: Algorithm | None = None
     slow_start: Algorithm = Algorithm(name="standard")
+    rate_control: Algorithm | None = Field(default=None, description="With `transport.kind: rdma`, alone.")
     transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` this sender changes.")
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.congestion_avoidance is None) == (self.rate_control is None):
+            raise ValueError("give congestion_avoidance, or rate_control with transport.kind rdma")
+        return self

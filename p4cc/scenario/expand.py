@@ -31,6 +31,11 @@ class Case:
         """The variant's own thresholds, or the switches'."""
         return self.variant.thresholds or self.scenario.switch.thresholds
 
+    @property
+    def program(self) -> str:
+        """The variant's own P4 program, or the switches'."""
+        return self.variant.program or self.scenario.switch.program
+
     def keys(self) -> dict[str, Any]:
         """What identifies the case in results: variant, senders of a star, and every swept field by its last step."""
         topology = self.scenario.topology

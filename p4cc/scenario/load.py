@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from p4cc import _engine
 from p4cc.errors import UserError
+from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from p4cc.scenario.base import Sender
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.yaml import Document, Location
+
+
+FASTEST_BPS = 10_000_000_000_000
+"""The fastest link there is: what follows from a host's own rate is checked when the network is built."""
 
 
 def validate(document: Document, data: dict[str, Any], origins: Origins | None = None) -> Scenario:
@@ -102,6 +107,9 @@ def _in_data(data: dict[str, Any], location: Location) -> Location:
 def _is_branch(node: Any, step: int | str, above: list[int | str]) -> bool:
     if above == ["traffic"] and step in ("one", "several"):
         return True
+    # The kind of the transport has a default, so the data need not hold it.
+    if above == ["transport"] and step in ("window", "rdma"):
+        return True
     return isinstance(node, dict) and cast("dict[str, Any]", node).get("kind") == step
 
 
@@ -154,10 +162,25 @@ def _sender_findings(places: _Places, scenario: Scenario) -> Iterator[UserError]
             senders.append((("traffic", number, "sender") if several else ("traffic", "sender"), item.sender))
     for location, sender in senders:
         try:
-            _engine.validate_sender(json.dumps(sender_config(scenario, sender)))
+            if isinstance(scenario.transport, RdmaTransport):
+                _engine.validate_rdma(json.dumps(_rdma(scenario.transport, sender)), FASTEST_BPS)
+            else:
+                _engine.validate_sender(json.dumps(sender_config(scenario, sender)))
         except _engine.SpecError as error:
             where = _sender_location(location, sender, error.place)
             yield UserError(f"{_dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
+
+
+def _rdma(transport: RdmaTransport, sender: Sender) -> dict[str, Any]:
+    """A sender's configuration with stand-ins for what follows from the topology."""
+    cc = sender.rate_control
+    return {
+        "base_rtt_ns": 1,
+        **transport.model_dump(exclude={"kind"}, exclude_none=True),
+        "int": {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}},
+        **sender.transport,
+        "cc": {"name": cc.name, **cc.parameters()} if cc else {},
+    }
 
 
 def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
@@ -170,11 +193,11 @@ def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
 
     avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
     return {
-        **scenario.transport.model_dump(exclude_none=True),
+        **scenario.transport.model_dump(exclude={"kind"}, exclude_none=True),
         **sender.transport,
         "ecn_profile": scenario.switch.ecn_profile,
         "cc": {
-            "congestion_avoidance": plain(avoidance.name, avoidance.parameters()),
+            **({"congestion_avoidance": plain(avoidance.name, avoidance.parameters())} if avoidance else {}),
             "slow_start": plain(slow_start.name, slow_start.parameters()),
         },
     }
@@ -184,6 +207,7 @@ def _sender_location(location: Location, sender: Sender, place: str) -> Location
     """The engine's path below a sender to the scenario's."""
     steps = place.split(".")
     if steps[0] == "cc":
+        # The engine names an algorithm's place by its kind, `rate_control` too.
         return (*location, *steps[1:])
     if steps[0] == "ecn_profile":
         return ("switch", "ecn_profile")

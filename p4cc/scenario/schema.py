@@ -6,12 +6,13 @@ algorithm specification ("spec 18.1b"). `p4cc schema` prints this as JSON Schema
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import MAX_TIME_NS, Model, Sender
 from p4cc.scenario.claims import Reproduction
+from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
@@ -54,11 +55,19 @@ class SwitchSettings(Model):
     thresholds: Thresholds = Thresholds()
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
+    qdepth_unit: Literal["packets", "cells_80B"] = Field(
+        default="packets", description="Unit of the depths that the program sees."
+    )
+    buffer: BufferSettings | None = Field(
+        default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."
+    )
+    red: RedCurveSettings = RedCurveSettings()
 
 
 class Transport(Model):
     """The window transport all variants share (spec 2; the base reading of the source: spec 18.1b)."""
 
+    kind: Literal["window"] = "window"
     recovery: Literal["reno", "newreno", "sack"]
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_436
     iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")]
@@ -73,10 +82,23 @@ class Transport(Model):
     ack_delay_ns: Annotated[int, Field(ge=0)] | None = None
 
 
+def _transport_kind(node: Any) -> str:
+    kind = cast("dict[str, Any]", node).get("kind", "window") if isinstance(node, dict) else getattr(node, "kind", "")
+    return str(kind)
+
+
+AnyTransport = Annotated[
+    Annotated[Transport, Tag("window")] | Annotated[RdmaTransport, Tag("rdma")], Discriminator(_transport_kind)
+]
+
+
 class Variant(Sender):
     """One kind of sender to compare."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
+    program: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="In place of the switches' P4 program."
+    )
     thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
 
 
@@ -109,7 +131,7 @@ class Scenario(Model):
     topology: Topology
     switch: SwitchSettings
     traffic: TrafficItems = Field(description="One kind of traffic, or a list of kinds.")
-    transport: Transport
+    transport: AnyTransport
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1_000)]] = Field(
         default={}, description="Dotted path of a field to the values it takes."
@@ -138,6 +160,7 @@ class Scenario(Model):
             raise ValueError("two variants have one name; give each its own")
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError("a seed is listed twice; each seed is one run")
+        self._check_senders()
         labels = [item.label for item in self.traffic_items]
         if len(set(labels)) != len(labels):
             raise ValueError("two items of traffic have one name; give each its own")
@@ -150,3 +173,11 @@ class Scenario(Model):
         if runs > MAX_RUNS:
             raise ValueError(f"{runs} runs are more than {MAX_RUNS}; shorten the sweep or the seeds")
         return self
+
+    def _check_senders(self) -> None:
+        """Each sender has the kind of algorithm that its transport runs."""
+        wanted = "rate_control" if isinstance(self.transport, RdmaTransport) else "congestion_avoidance"
+        others = [item.sender for item in self.traffic_items if item.sender is not None]
+        for sender in (*self.variants, *others):
+            if getattr(sender, wanted) is None:
+                raise ValueError(f"transport {self.transport.kind}: every sender needs {wanted}")

@@ -8,7 +8,7 @@ from typing import Any, cast
 from p4cc.algorithms import Algorithm, registry
 from p4cc.errors import UserError
 
-KINDS = ("congestion_avoidance", "slow_start")
+KINDS = ("congestion_avoidance", "slow_start", "rate_control")
 
 
 def named_variants(data: dict[str, Any], value: Any) -> list[dict[str, Any]]:
@@ -37,8 +37,9 @@ def _variant(data: dict[str, Any], name: str) -> dict[str, Any]:
                 remedy="join a slow start and a congestion avoidance, as in gst+dctcp",
             )
         made[entry.kind] = {"name": entry.name, **_parameters(given, entry)}
-    # Reno is what slow starts without an avoidance of their own are studied with (spec 7).
-    made.setdefault("congestion_avoidance", {"name": "reno"})
+    if "rate_control" not in made:
+        # Reno is what slow starts without an avoidance of their own are studied with (spec 7).
+        made.setdefault("congestion_avoidance", {"name": "reno"})
     return made
 
 

@@ -15,7 +15,7 @@ mod stf;
 #[pyo3::pymodule]
 mod _engine {
     #[pymodule_export]
-    use crate::algorithms::{algorithms, validate_sender, windows_by_round};
+    use crate::algorithms::{algorithms, validate_rdma, validate_sender, windows_by_round};
     #[pymodule_export]
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]

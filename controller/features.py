@@ -1,0 +1,91 @@
+"""What programs beside the dual-threshold one are told: RED curves, telemetry, queues of control packets.
+
+Each feature names the tables that it owns and gives their entries; a plan joins routes with its program's features.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from controller import program
+from controller.entities import ActionCall, Entry, EntryKey, Exact
+from controller.red import RedCurve
+from controller.telemetry import IntPort
+
+PortName = tuple[str, str]
+"""A switch and the neighbour that the port leads to."""
+
+TRAFFIC_CLASSES = 8
+
+
+class Feature(Protocol):
+    """Tables of a program that the controller fills by port."""
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Tables that the controller owns."""
+        ...
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """Entries of one switch; `ports` are its numbers and neighbours."""
+        ...
+
+
+@dataclass(frozen=True)
+class RedSettings:
+    """Curves of `ecn_red.p4`; a port that is not named never marks."""
+
+    curves: Mapping[PortName, RedCurve]
+    tables: tuple[str, ...] = (program.CURVES,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each port with a curve."""
+        for number, peer in ports.items():
+            if (curve := self.curves.get((switch, peer))) is not None:
+                args = (("high", curve.k_max), ("low", curve.k_min), ("rise", curve.slope))
+                yield _by_port(program.CURVES, number, ActionCall(program.SET_CURVE, args))
+
+
+@dataclass(frozen=True)
+class TelemetrySettings:
+    """Ports of `int_hpcc.p4`; a port that is not named neither counts nor stamps."""
+
+    ports: Mapping[PortName, IntPort]
+    tables: tuple[str, ...] = (program.INT_PORTS,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each port that stamps."""
+        names = {
+            "cells_per_depth": "cells",
+            "framing_bytes": "framing",
+            "max_hops": "hops",
+            "rate_code": "rate",
+            "switch_id": "id",
+            "unit_shift": "shift",
+        }
+        for number, peer in ports.items():
+            if (port := self.ports.get((switch, peer))) is not None:
+                args = sorted((names[name], int(value)) for name, value in asdict(port).items())
+                yield _by_port(program.INT_PORTS, number, ActionCall(program.SET_INT_PORT, tuple(args)))
+
+
+@dataclass(frozen=True)
+class QueueSettings:
+    """The queue of ACKs, NACKs and notifications of every class; None leaves them in the highest."""
+
+    control_priority: int | None = None
+    tables: tuple[str, ...] = (program.PRIORITIES,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each class, where control packets are not in the highest queue."""
+        del switch, ports
+        if self.control_priority is None:
+            return
+        for traffic_class in range(TRAFFIC_CLASSES):
+            match = (Exact(program.IS_CONTROL_KEY, 1), Exact(program.TRAFFIC_CLASS_KEY, traffic_class))
+            call = ActionCall(program.SET_PRIORITY, (("value", self.control_priority),))
+            yield Entry(EntryKey(program.PRIORITIES, match), call)
+
+
+def _by_port(table: str, number: int, call: ActionCall) -> Entry:
+    return Entry(EntryKey(table, (Exact(program.PORT_KEY, number),)), call)

@@ -1,0 +1,117 @@
+"""A case's lossless fabric: switches' buffers, what the P4 program is told of ports, RDMA-like flows' configuration."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log2
+from typing import TYPE_CHECKING, Any
+
+from controller import program
+from controller.features import Feature, PortName, QueueSettings, RedSettings, TelemetrySettings
+from controller.red import CELL_BYTES, REFERENCE_RATE_BPS, RedCurve, red_curve
+from controller.telemetry import int_port, rate_codes, unit_shift
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p4cc.scenario.base import Algorithm
+    from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
+    from p4cc.scenario.schema import RdmaTransport, SwitchSettings
+    from topos import Link, Topology
+
+CONTROL_PRIORITY = 7
+"""What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""
+
+
+class FabricPlanner:
+    """Plans what ports and hosts of one topology are told, for the tables that the program has."""
+
+    def __init__(self, topology: Topology, switch: SwitchSettings, packet_bytes: int) -> None:
+        self._topology = topology
+        self._switch = switch
+        self._packet_bytes = packet_bytes
+        self._rates = sorted({link.rate_bps for link in topology.links})
+
+    def features(self, tables: frozenset[str], ack_class: int | None) -> tuple[Feature, ...]:
+        """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
+        found: list[Feature] = []
+        if program.CURVES in tables:
+            found.append(RedSettings(dict(self._curves(self._switch.red))))
+        if program.INT_PORTS in tables:
+            found.append(TelemetrySettings({name: self._int_port(name, link) for name, link in self._ports()}))
+        if program.PRIORITIES in tables:
+            shares = ack_class is not None and ack_class != CONTROL_PRIORITY
+            found.append(QueueSettings(ack_class if shares else None))
+        return tuple(found)
+
+    @property
+    def _depth_bytes(self) -> int:
+        """Bytes of one unit of the depths that programs see."""
+        return CELL_BYTES if self._switch.qdepth_unit == "cells_80B" else self._packet_bytes
+
+    def _ports(self) -> Iterator[tuple[PortName, Link]]:
+        for switch, ports in self._topology.ports.items():
+            for port in ports:
+                yield (switch, port.peer), self._topology.links[port.link_index]
+
+    def _curves(self, red: RedCurveSettings) -> Iterator[tuple[PortName, RedCurve]]:
+        p_max = Fraction(red.p_max).limit_denominator(1_000_000)
+        for name, link in self._ports():
+            scale = Fraction(link.rate_bps, REFERENCE_RATE_BPS) if red.scale_with_rate else Fraction(1)
+            low, high = int(red.k_min_bytes * scale), int(red.k_max_bytes * scale)
+            yield name, red_curve(low, high, p_max, self._depth_bytes)
+
+    def _int_port(self, name: PortName, link: Link) -> Any:
+        return int_port(
+            switch_id=1 + self._topology.switch_names.index(name[0]),
+            rate_bps=link.rate_bps,
+            network_rates_bps=self._rates,
+            depth_bytes=self._depth_bytes,
+            framing_bytes=link.framing_bytes,
+        )
+
+    def telemetry(self) -> dict[str, Any]:
+        """What a sender must know to read hop records."""
+        return {
+            "unit_shift": unit_shift(self._rates),
+            "tick_ns": 1 if self._switch.timestamp_unit == "ns" else 1_000,
+            "rates_bps": {str(code): rate for code, rate in rate_codes(self._rates).items()},
+        }
+
+    def port(self, link: Link) -> dict[str, Any]:
+        """Keys of a switch port in the engine's description, beside its number and capacity."""
+        plain: dict[str, Any] = {"qdepth_unit": self._switch.qdepth_unit}
+        if (buffer := self._switch.buffer) is not None:
+            plain |= {"headroom_bytes": self._headroom(buffer, link), "alpha_log2": self._alpha(buffer, link)}
+        return plain
+
+    def _headroom(self, buffer: BufferSettings, link: Link) -> int:
+        """Spec 13.1: `3 rate delay / 8` for each port, unless the scenario gives a number."""
+        if not buffer.lossless_priorities:
+            return 0
+        if buffer.headroom_bytes is not None:
+            return buffer.headroom_bytes
+        return 3 * link.rate_bps * link.delay_ns // 8_000_000_000
+
+    def _alpha(self, buffer: BufferSettings, link: Link) -> int:
+        """Spec 13.1: a shift of 3 at the hosts' rate, one less for each doubling of it, not below 0."""
+        slowest = min(self._topology.links[port.link_index].rate_bps for _, port in self._topology.attachments.values())
+        doublings = max(0, int(log2(link.rate_bps / slowest)))
+        return min(max(0, buffer.alpha_log2), buffer.alpha_log2 + doublings)
+
+    def buffer(self) -> dict[str, Any] | None:
+        """The shared buffer of a switch in the engine's description."""
+        buffer = self._switch.buffer
+        return buffer.model_dump(exclude={"alpha_log2", "headroom_bytes"}) if buffer else None
+
+    def sender(
+        self, transport: RdmaTransport, changes: dict[str, Any], cc: Algorithm, base_rtt_ns: int
+    ) -> dict[str, Any]:
+        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm."""
+        return {
+            **transport.model_dump(exclude={"kind"}, exclude_none=True),
+            "base_rtt_ns": base_rtt_ns,
+            "int": self.telemetry(),
+            **changes,
+            "cc": {"name": cc.name, **cc.parameters()},
+        }

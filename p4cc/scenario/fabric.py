@@ -1,0 +1,59 @@
+"""The parts of a scenario that make a fabric lossless: shared buffers, pauses, RED curves, the RDMA-like transport."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from p4cc.scenario.base import MAX_TIME_NS, Model
+
+BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
+
+
+class BufferSettings(Model):
+    """The buffer that all ports of a switch share (spec 13)."""
+
+    bytes: Annotated[int, Field(ge=1, le=1 << 40)]
+    lossless_priorities: list[Annotated[int, Field(ge=0, le=6)]] = Field(
+        default=[3], description="Priorities that are paused rather than dropped (PFC)."
+    )
+    alpha_log2: Annotated[int, Field(ge=-10, le=10, description="Log2 of the dynamic threshold's alpha.")] = -3
+    headroom_bytes: BufferBytes | None = Field(
+        default=None, description="For each port and lossless priority; 3 rate delay / 8 if absent."
+    )
+    reserve_bytes: BufferBytes = 4_096
+    resume_offset_bytes: BufferBytes = 3_072
+
+
+class RedCurveSettings(Model):
+    """RED of every port (spec 10.1), for programs that mark by a curve."""
+
+    k_min_bytes: Annotated[int, Field(ge=0)] = 100_000
+    k_max_bytes: Annotated[int, Field(ge=1)] = 400_000
+    p_max: Annotated[float, Field(gt=0, le=1)] = 0.2
+    scale_with_rate: bool = Field(default=True, description="Thresholds are for each 25 Gb/s of the port's rate.")
+
+
+TimeNs = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+
+
+class RdmaTransport(Model):
+    """The RDMA-like transport all variants share: paced packets, go-back-N (spec 1.3, 1.4, 10.2)."""
+
+    kind: Literal["rdma"]
+    mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000
+    ack_every: Annotated[int, Field(ge=1, le=1_000)] = 1
+    nack_interval_ns: TimeNs = 500_000
+    rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="Absent: none; what is lost at the end of a flow stays lost."
+    )
+    notification: Annotated[
+        Literal["ack_flag", "packet"], Field(description="How marks come back: in each ACK, or as CNPs.")
+    ] = "ack_flag"
+    cnp_interval_ns: TimeNs = 50_000
+    ack_class: Annotated[int, Field(ge=0, le=7, description="Queue of ACKs and CNPs.")] = 7
+    rtt_without_serialisation: bool = False
+    base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="The network's longest, with a packet's time on each link, if absent."
+    )

@@ -1,0 +1,65 @@
+"""What programs beside the dual-threshold one are told of ports, against their committed P4Info."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from controller import plan_network, program
+from controller.entities import ActionCall, Entry, EntryKey, Exact
+from controller.features import Feature, QueueSettings, RedSettings, TelemetrySettings
+from controller.red import hpcc_script_curve
+from controller.telemetry import int_port
+from topos import generate
+
+GOLDEN = Path(__file__).resolve().parents[2] / "p4src/golden"
+RATE_BPS = 100_000_000_000
+PORTS = {1: "h1", 2: "r1"}
+
+
+def features() -> dict[str, Feature]:
+    """One feature by the program that has its tables."""
+    port = int_port(switch_id=1, rate_bps=RATE_BPS, network_rates_bps=[RATE_BPS])
+    return {
+        "ecn_red": RedSettings({("s1", "r1"): hpcc_script_curve(RATE_BPS)}),
+        "int_hpcc": TelemetrySettings({("s1", "h1"): port}),
+        "ack_priority": QueueSettings(3),
+    }
+
+
+@pytest.mark.parametrize("name", ["ecn_red", "int_hpcc", "ack_priority"])
+def test_entries_name_what_the_program_has(name: str) -> None:
+    feature = features()[name]
+    known = set(re.findall(r'name: "([^"]+)"', (GOLDEN / f"{name}.p4info.txtpb").read_text(encoding="utf-8")))
+    entries = list(feature.entries("s1", PORTS))
+    assert entries
+    assert set(feature.tables) <= known
+    for entry in entries:
+        assert isinstance(entry.action, ActionCall)
+        assert {entry.key.table, entry.action.name, *(name for name, _ in entry.action.args)} <= known
+        assert {field.field for field in entry.key.match} <= known
+        assert list(entry.action.args) == sorted(entry.action.args)
+
+
+def test_values_by_hand() -> None:
+    # 400 kB and 1600 kB at 100 Gb/s in cells of 80 B; 0.2 of 2^32 over 15,000 cells.
+    (curve,) = features()["ecn_red"].entries("s1", PORTS)
+    args = (("high", 20_000), ("low", 5_000), ("rise", 57_266))
+    assert curve == Entry(EntryKey(program.CURVES, (Exact("egress_port", 2),)), ActionCall(program.SET_CURVE, args))
+    (port,) = features()["int_hpcc"].entries("s1", PORTS)
+    told = (("cells", 1), ("framing", 0), ("hops", 5), ("id", 1), ("rate", 2), ("shift", 2))
+    assert port.action == ActionCall(program.SET_INT_PORT, told)
+    classes = [entry.key.match for entry in features()["ack_priority"].entries("s1", PORTS)]
+    assert classes == [(Exact("is_control", 1), Exact("traffic_class", number)) for number in range(8)]
+    assert list(QueueSettings().entries("s1", PORTS)) == []
+
+
+def test_a_plan_owns_routes_and_the_tables_of_its_features() -> None:
+    (plan,) = plan_network(generate("star", {"senders": 2}), None, tuple(features().values()))
+    assert plan.scope.tables == (program.ROUTES, program.CURVES, program.INT_PORTS, program.PRIORITIES)
+    assert not {program.THRESHOLDS, program.CODEPOINTS} & set(plan.scope.tables)
+    tables = {entity.key.table for entity in plan.entities if isinstance(entity, Entry)}
+    # This star has a port to h1 and none to r1.
+    assert tables == {program.ROUTES, program.INT_PORTS, program.PRIORITIES}
