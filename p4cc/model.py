@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from controller.model import Bottleneck
 from p4cc.errors import UserError
 from p4cc.network import HEADER_BYTES
+from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.topology import StarTopology
 
 if TYPE_CHECKING:
@@ -18,11 +19,14 @@ def bottleneck(scenario: Scenario) -> Bottleneck:
     topology = scenario.topology
     if not isinstance(topology, StarTopology):
         raise UserError("the model is one of a star", remedy="give a scenario whose topology is a star")
+    transport = scenario.transport
+    if isinstance(transport, RdmaTransport):
+        raise UserError("the model is one of windows and timeouts", remedy="give a scenario whose transport is window")
     return Bottleneck(
         buffer_pkts=topology.queue_capacity_pkts,
         rate_bps=topology.rate_bps,
         rtt_ns=topology.rtt_ns,
-        packet_bytes=scenario.transport.mss_bytes + HEADER_BYTES,
+        packet_bytes=transport.mss_bytes + HEADER_BYTES,
         senders=topology.senders,
-        rto_ns=scenario.transport.rto_min_ns,
+        rto_ns=transport.rto_min_ns,
     )
