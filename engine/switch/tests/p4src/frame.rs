@@ -19,6 +19,7 @@ pub struct Frame {
     pub class: u8,
     pub ecn: u8,
     pub dscp: u8,
+    pub ttl: u8,
     pub protocol: u8,
     pub fragment: u16,
     pub port: u16,
@@ -39,6 +40,7 @@ impl Default for Frame {
             class: 0,
             ecn: 2,
             dscp: 0,
+            ttl: 64,
             protocol: 17,
             fragment: 0x4000,
             port: 52224,
@@ -66,7 +68,7 @@ impl Frame {
         ip.extend((udp_len + IP as u16).to_be_bytes());
         ip.extend([0, 0]);
         ip.extend(self.fragment.to_be_bytes());
-        ip.extend([64, self.protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        ip.extend([self.ttl, self.protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         let sum = checksum(&ip);
         ip[10..12].copy_from_slice(&sum.to_be_bytes());
         head.extend(ip);
@@ -117,7 +119,7 @@ pub fn extension(packet: &Packet, sent: &Frame) -> Vec<u8> {
     let bytes = packet.to_vec();
     let ip = &bytes[ETHERNET..ETHERNET + IP];
     assert_eq!(number(&bytes[..6]), NEXT_HOP);
-    assert_eq!(ip[8], 63, "one hop");
+    assert_eq!(ip[8], sent.ttl - 1, "one hop");
     let mut zeroed = ip.to_vec();
     zeroed[10..12].fill(0);
     assert_eq!(number(&ip[10..12]), u64::from(checksum(&zeroed)), "IPv4 checksum");
