@@ -94,6 +94,20 @@ def test_acks_share_the_queue_of_data_where_the_transport_says_so(tmp_path: Path
     assert used == {("TIMELY", 3), ("own queue", 3), ("own queue", 7)}
 
 
+def test_dctcp_runs_on_paced_packets_with_one_threshold(tmp_path: Path) -> None:
+    # Seven windows of one BDP wait with 300 kB behind them; a curve as steep as it gets marks above 60 kB.
+    red = {"k_min_bytes": 60_000, "k_max_bytes": 60_080, "p_max": 1.0, "scale_with_rate": False}
+    switch = {**fabric()["switch"], "red": red}
+    variants = [{"name": "DCTCP", "rate_control": {"name": "dctcp_rate"}}]
+    ran = run(tmp_path, fabric(switch=switch, variants=variants), use_cache=False)
+    (row,) = ran.runs
+    assert (row["flows_completed"], row["drops"], row["pauses"]) == (7, 0, 0)
+    assert row["marks_level2"] > 0
+    # Cut to what the link carries, and no lower than its share.
+    rates = ran.table("windows").filter((pl.col("time_ns") > 100_000) & (pl.col("time_ns") < 250_000))["rate_bps"]
+    assert 0.3e11 / 7 < rates.mean() < 2e11 / 7
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

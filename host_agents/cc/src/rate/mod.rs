@@ -1,12 +1,13 @@
 //! The rate family: senders of RDMA-like transports, whose output is a pacing rate and, for some, a window in bytes.
 //!
 //! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate. They
-//! react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN) or telemetry (HPCC).
-//! [`rate_registry`] is their table; it stands apart from [`crate::registry`] until a transport runs them.
+//! react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry (HPCC).
+//! [`rate_registry`] is their table; it stands apart from [`crate::registry`] because another transport runs them.
 //!
 //! Invariants: `min <= rate <= line rate`; nothing changes but through the calls.
 
 mod dcqcn;
+mod dctcp;
 mod fast_like;
 mod hpcc;
 mod int;
@@ -104,7 +105,7 @@ pub trait RateControl: fmt::Debug + Send {
 }
 
 /// Every algorithm of the rate family.
-static REGISTRY: &[AlgorithmInfo] = &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO];
+static REGISTRY: &[AlgorithmInfo] = &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO, dctcp::INFO];
 
 /// All algorithms of the rate family, in a fixed order.
 pub fn rate_registry() -> &'static [AlgorithmInfo] {
@@ -228,7 +229,7 @@ mod tests {
         };
         assert_eq!(
             message(r#"{"name":"hpc"}"#),
-            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc"#
+            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc, dctcp_rate"#
         );
         assert_eq!(
             message(r#"{"name":"dcqcn","r_min_mbps":20000}"#),
