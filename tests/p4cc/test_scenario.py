@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
+from p4cc.scenario.base import Algorithm, Sender
 from p4cc.scenario.expand import expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -36,6 +37,12 @@ def load(path: Path, *overrides: str) -> tuple[Document, Scenario]:
     document = read_document(path)
     origins: Origins = {}
     return document, validate(document, apply_overrides(document.plain(), list(overrides), origins), origins)
+
+
+def avoidance(sender: Sender) -> Algorithm:
+    """The congestion avoidance of a window sender."""
+    assert sender.congestion_avoidance is not None
+    return sender.congestion_avoidance
 
 
 SCENARIOS = sorted(path for path in (ROOT / "experiments").glob("*/*.yaml") if path.name != "reproduce.yaml")
@@ -155,7 +162,7 @@ def test_a_mistake_in_a_sweep_is_named_as_such() -> None:
 
 def test_one_assignment_can_set_a_field_of_all_variants() -> None:
     _, scenario = load(INCAST, "variants.*.congestion_avoidance.alpha0=0.5")
-    assert [one.congestion_avoidance.parameters()["alpha0"] for one in scenario.variants] == [0.5, 0.5]
+    assert [avoidance(one).parameters()["alpha0"] for one in scenario.variants] == [0.5, 0.5]
 
 
 def test_two_swept_fields_of_one_name_keep_their_paths() -> None:
@@ -191,16 +198,16 @@ def test_any_text_gives_a_scenario_or_a_user_error(tmp_path_factory: pytest.Temp
 def test_variants_by_the_names_of_the_registry(value: str, names: list[tuple[str, str, str]]) -> None:
     # Classic ECN needs a profile with a CE codepoint.
     _, scenario = load(INCAST, "switch.ecn_profile=sce", f"variant={value}")
-    found = [(one.name, one.congestion_avoidance.name, one.slow_start.name) for one in scenario.variants]
+    found = [(one.name, avoidance(one).name, one.slow_start.name) for one in scenario.variants]
     assert found == names
 
 
 def test_a_named_variant_keeps_the_base_of_the_scenario() -> None:
     _, scenario = load(INCAST, "variant=gst+d2tcp")
     _, base = load(INCAST)
-    given = base.variants[0].congestion_avoidance.parameters()
+    given = avoidance(base.variants[0]).parameters()
     assert given["cwnd_min"] == 1
-    assert scenario.variants[0].congestion_avoidance.parameters() == given
+    assert avoidance(scenario.variants[0]).parameters() == given
     assert scenario.variants[0].slow_start.parameters() == {"delta": "text"}
     _, other = load(INCAST, "variant=rfb_ss")
     assert other.variants[0].slow_start.parameters() == {}
