@@ -13,7 +13,7 @@ const ROUTES: u32 = 250;
 fn pipeline(c: &mut Criterion) {
     let program = ecn_program();
     let pipeline = &program.pipeline;
-    let entry = *pipeline.v1model();
+    let entry = *pipeline.v1model().expect("a v1model program");
     let meta = entry.metadata;
     let mut state = program.filled(ROUTES);
     let mut frame = Frame::new(pipeline);

@@ -142,12 +142,22 @@ impl Effects {
 ///
 /// Frame and state must come from the pipeline that the executor was made from.
 pub trait Executor {
-    /// Runs the parser over a packet. Sets header fields, metadata and `parser_error`.
+    /// Runs the parser that packets meet first over a packet. Sets header fields, metadata and `parser_error`.
     fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome;
+    /// Runs a parser by its entry point.
+    fn parse_by(
+        &self,
+        func: FuncId,
+        frame: &mut Frame,
+        packet: PacketView<'_>,
+        env: &mut Env<'_>,
+    ) -> ParseOutcome;
     /// Runs a control (checksums, ingress, egress) by its entry point.
     fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
-    /// Appends the emitted headers to `out`.
+    /// Appends the headers that the last deparser emits to `out`; it calls no externs.
     fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>);
+    /// Runs a deparser that may call externs by its entry point; appends what it emits to `out`.
+    fn deparse_by(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>);
 }
 
 /// Sees what a packet does. All methods do nothing by default; [`NoTrace`] costs nothing.

@@ -263,7 +263,7 @@ pub(crate) enum WideKind {
 /// A call of the architecture, operands resolved. Amounts and indices are narrow.
 #[derive(Debug)]
 pub(crate) enum ExternOp {
-    MeterExecute { meter: MeterId, index: u32, dst: Place },
+    MeterExecute { meter: MeterId, index: u32, color: Option<u32>, dst: Place },
     RegisterRead { register: RegisterId, index: u32, dst: Place },
     RegisterWrite { register: RegisterId, index: u32, src: Place },
     Hash { dst: Place, algorithm: HashAlgorithm, base: Place, data: Data, max: Place },
@@ -365,6 +365,14 @@ pub(crate) struct TablePlan {
     pub color: Option<u32>,
 }
 
+/// Standard metadata that v1model's externs write.
+#[derive(Debug)]
+pub(crate) struct V1ModelPlaces {
+    pub checksum_error: u32,
+    pub egress_spec: Place,
+    pub mcast_grp: u32,
+}
+
 /// A compiled program.
 #[derive(Debug)]
 pub(crate) struct Code {
@@ -384,7 +392,6 @@ pub(crate) struct Code {
     pub tables: Vec<TablePlan>,
     /// Words of the standard metadata that the machine itself writes.
     pub parser_error: u32,
-    pub checksum_error: u32,
-    pub egress_spec: Place,
-    pub mcast_grp: u32,
+    /// Absent in programs of other architectures.
+    pub v1model: Option<V1ModelPlaces>,
 }

@@ -46,10 +46,12 @@ impl Pipeline {
         &self.program
     }
 
-    /// Entry points and metadata.
-    pub fn v1model(&self) -> &V1Model {
-        let Architecture::V1Model(v1model) = &self.program.architecture;
-        v1model
+    /// Entry points and metadata of a v1model program.
+    pub fn v1model(&self) -> Option<&V1Model> {
+        match &self.program.architecture {
+            Architecture::V1Model(v1model) => Some(v1model),
+            Architecture::Psa(_) => None,
+        }
     }
 
     pub(crate) fn code(&self) -> &Code {

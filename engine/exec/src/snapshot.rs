@@ -1,4 +1,4 @@
-//! Chosen variables and all valid headers of a frame as bytes: how a packet waits between two halves of a pipeline.
+//! Chosen variables and headers, as far as they are valid, of a frame as bytes: how a packet waits between two halves of a pipeline.
 //!
 //! A frame takes a word for every field, a kilobyte for a small program; packed, headers take what they take on the
 //! wire. Layout: one validity bit for each header, the metadata, the fields of valid headers in order. Each group of
@@ -8,7 +8,9 @@
 //! Invariant: restoring into a frame that was reset gives every kept variable the value it had when it was saved;
 //! fields of invalid headers read as zero (P4 leaves them open).
 
-use p4cc_ir::VarId;
+use std::collections::BTreeSet;
+
+use p4cc_ir::{HeaderId, VarId};
 
 use crate::bitplan::{BitPlan, BitWriter};
 use crate::env::PacketView;
@@ -40,19 +42,26 @@ struct Group {
 impl Snapshot {
     /// Keeps this metadata and all headers.
     pub fn new(pipeline: &Pipeline, metadata: &[VarId]) -> Self {
+        let headers = 0..pipeline.program().headers.len();
+        Self::of(pipeline, metadata, &headers.map(HeaderId::from_index).collect::<Vec<_>>())
+    }
+
+    /// Keeps this metadata and these headers; fields of the headers that stand among the metadata are kept once.
+    pub fn of(pipeline: &Pipeline, metadata: &[VarId], headers: &[HeaderId]) -> Self {
         let layout = &pipeline.code().layout;
-        let headers = &pipeline.program().headers;
+        let all = &pipeline.program().headers;
+        let fields = |header: HeaderId| all.get(header.index()).map_or(&[][..], |header| &header.fields);
+        let in_headers: BTreeSet<VarId> =
+            headers.iter().flat_map(|&header| fields(header)).copied().collect();
+        let alone = metadata.iter().filter(|var| !in_headers.contains(var));
+        let group = |&header: &HeaderId| Header {
+            valid: layout.valid(header),
+            fields: Group::new(fields(header).iter().map(|&var| layout.var(var))),
+        };
         Self {
             validity_bytes: headers.len().div_ceil(8),
-            metadata: Group::new(metadata.iter().map(|&var| layout.var(var))),
-            headers: headers
-                .iter()
-                .enumerate()
-                .map(|(i, header)| Header {
-                    valid: layout.valid(p4cc_ir::HeaderId::from_index(i)),
-                    fields: Group::new(header.fields.iter().map(|&var| layout.var(var))),
-                })
-                .collect(),
+            metadata: Group::new(alone.map(|&var| layout.var(var))),
+            headers: headers.iter().map(group).collect(),
         }
     }
 

@@ -175,7 +175,7 @@ pub enum Inst {
     Extern(ExternCall),
 }
 
-/// Calls of v1model's externs.
+/// Calls of externs: v1model's, and those of PSA as far as they are alike.
 #[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternCall {
@@ -183,8 +183,9 @@ pub enum ExternCall {
     CounterCount { counter: CounterId, index: Operand },
     /// `direct_counter.count()` of the entry that was hit.
     DirectCounterCount { counter: CounterId },
-    /// `meter.execute_meter(index, dst)`
-    MeterExecute { meter: MeterId, index: Operand, dst: VarId },
+    /// `meter.execute_meter(index, dst)`; colours are 0 green, 1 yellow, 2 red. `color` is that of the packet before
+    /// (RFC 2698's colour-aware mode).
+    MeterExecute { meter: MeterId, index: Operand, color: Option<Operand>, dst: VarId },
     /// `direct_meter.read(dst)`
     DirectMeterRead { meter: MeterId, dst: VarId },
     /// `register.read(dst, index)`; an index past the end reads zero.

@@ -16,6 +16,7 @@ pub mod inst;
 pub mod limits;
 mod lower;
 pub mod program;
+pub mod psa;
 pub mod text;
 pub mod types;
 pub mod verify;
@@ -24,6 +25,7 @@ pub use bits::Bits;
 pub use entities::*;
 pub use inst::*;
 pub use program::*;
+pub use psa::*;
 
 use p4cc_syntax::{Diagnostic, Severity, ast};
 

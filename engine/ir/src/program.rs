@@ -1,8 +1,8 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, FuncId, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Terminator,
-    UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, FuncId, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa,
+    Terminator, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -330,6 +330,8 @@ pub struct Register {
     pub composite: Option<Composite>,
     /// Number of cells.
     pub size: u32,
+    /// What the cells hold at the start, if not zero.
+    pub initial: Option<Bits>,
 }
 
 /// An action profile, or a selector if `selector` is set.
@@ -348,12 +350,12 @@ pub struct Profile {
 /// A digest message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// For the control plane; `name` is that of the struct type.
+    /// For the control plane; in v1model `name` is that of the struct type.
     pub cp: ControlPlaneName,
+    /// Name of the struct type; empty for a tuple.
+    pub type_name: String,
     /// Fields in order; those of a tuple have no names.
     pub fields: Vec<HeaderField>,
-    /// The message is a tuple, not a struct.
-    pub is_tuple: bool,
 }
 
 /// A parser value set.
@@ -414,10 +416,83 @@ pub struct V1Model {
 }
 
 /// Entry points by architecture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Architecture {
     /// `V1Switch`
     V1Model(V1Model),
+    /// `PSA_Switch`
+    Psa(Box<Psa>),
+}
+
+/// Where a function runs, and so what may stand in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Extracts.
+    Parser,
+    /// Applies tables and calls externs.
+    Control,
+    /// Emits.
+    Deparser,
+    /// Emits, applies tables and calls externs.
+    CallingDeparser,
+}
+
+impl Architecture {
+    /// Its name in P4Info.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::V1Model(_) => "v1model",
+            Self::Psa(_) => "psa",
+        }
+    }
+
+    /// Entry points in the order in which a packet meets them.
+    pub fn entries(&self) -> Vec<(FuncId, Role)> {
+        match self {
+            Self::V1Model(v1) => vec![
+                (v1.parser, Role::Parser),
+                (v1.verify_checksum, Role::Control),
+                (v1.ingress, Role::Control),
+                (v1.egress, Role::Control),
+                (v1.compute_checksum, Role::Control),
+                (v1.deparser, Role::Deparser),
+            ],
+            Self::Psa(psa) => [psa.ingress, psa.egress]
+                .into_iter()
+                .flat_map(|half| {
+                    [
+                        (half.parser, Role::Parser),
+                        (half.control, Role::Control),
+                        (half.deparser, Role::CallingDeparser),
+                    ]
+                })
+                .collect(),
+        }
+    }
+
+    /// The parser that a packet meets first.
+    pub const fn first_parser(&self) -> FuncId {
+        match self {
+            Self::V1Model(v1) => v1.parser,
+            Self::Psa(psa) => psa.ingress.parser,
+        }
+    }
+
+    /// The deparser that a packet meets last.
+    pub const fn last_deparser(&self) -> FuncId {
+        match self {
+            Self::V1Model(v1) => v1.deparser,
+            Self::Psa(psa) => psa.egress.deparser,
+        }
+    }
+
+    /// Where parsers leave their error.
+    pub const fn parser_error(&self) -> VarId {
+        match self {
+            Self::V1Model(v1) => v1.metadata.parser_error,
+            Self::Psa(psa) => psa.parser_error,
+        }
+    }
 }
 
 /// A field list of `@field_list(n)`: what a clone, resubmit or recirculation keeps.

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     ActionCall, Architecture, BinOp, ControlPlaneName, ExternCall, Func, HeaderId, Inst, Keyset, MatchValue,
-    Operand, Program, Table, Terminator, UnOp, VarId, VarType,
+    Operand, Program, Psa, PsaPipeline, Table, Terminator, UnOp, VarId, VarType,
 };
 
 /// The program as text.
@@ -161,7 +161,10 @@ impl Printer<'_> {
     }
 
     fn entry_points(&mut self) -> fmt::Result {
-        let Architecture::V1Model(v1) = &self.program.architecture;
+        let v1 = match &self.program.architecture {
+            Architecture::V1Model(v1) => v1,
+            Architecture::Psa(psa) => return self.psa_entry_points(psa),
+        };
         line!(
             self,
             "v1model parser={} verify={} ingress={} egress={} compute={} deparser={}",
@@ -172,6 +175,14 @@ impl Printer<'_> {
             v1.compute_checksum,
             v1.deparser
         )
+    }
+
+    fn psa_entry_points(&mut self, psa: &Psa) -> fmt::Result {
+        for (name, half) in [("ingress", psa.ingress), ("egress", psa.egress)] {
+            let PsaPipeline { parser, control, deparser } = half;
+            line!(self, "psa {name} parser={parser} control={control} deparser={deparser}")?;
+        }
+        Ok(())
     }
 
     fn shapes(&mut self) -> fmt::Result {
@@ -223,6 +234,9 @@ impl Printer<'_> {
         for (index, register) in program.registers.iter().enumerate() {
             let cp = &register.cp;
             line!(self, "register{index} {} [{}] {}{}", cp.name, register.size, register.ty, notes(cp))?;
+            if let Some(initial) = &register.initial {
+                line!(self, "  initial {initial}")?;
+            }
         }
         for (index, profile) in program.profiles.iter().enumerate() {
             let selector = profile.selector.map(|(algorithm, width)| {
@@ -402,8 +416,10 @@ impl Printer<'_> {
                 format!("{counter}.count({})", self.operand(index))
             }
             ExternCall::DirectCounterCount { counter } => format!("{counter}.count()"),
-            ExternCall::MeterExecute { meter, index, dst } => {
-                format!("{} = {meter}.execute({})", self.var(*dst), self.operand(index))
+            ExternCall::MeterExecute { meter, index, color, dst } => {
+                let color = color.as_ref().map(|color| format!(", {}", self.operand(color)));
+                let (dst, index) = (self.var(*dst), self.operand(index));
+                format!("{dst} = {meter}.execute({index}{})", color.unwrap_or_default())
             }
             ExternCall::DirectMeterRead { meter, dst } => format!("{} = {meter}.read()", self.var(*dst)),
             ExternCall::RegisterRead { register, dst, index } => {

@@ -118,7 +118,7 @@ fn program() -> io::Result<f64> {
     let state = switch.state_mut().ok_or_else(no_switch)?;
     let (mut effects, mut random) = (Effects::default(), SplitMix(1));
     let (mut frame, mut out) = (Frame::new(&pipeline), Vec::new());
-    let (entry, packet) = (*pipeline.v1model(), data_packet());
+    let (entry, packet) = (*pipeline.v1model().expect("a v1model program"), data_packet());
     Ok(fastest(|| {
         frame.reset();
         effects.reset();

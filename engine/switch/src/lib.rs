@@ -1,4 +1,4 @@
-//! v1model switch, sans-IO: pipeline, packet replication, traffic manager.
+//! Switch, sans-IO: the pipeline of v1model or PSA, packet replication, traffic manager.
 //!
 //! A [`Switch`] takes packets with the time at which they arrive and gives packets back when a port is free. It reads
 //! no clock, opens no socket and logs nothing: the simulator and the daemon are shells around it. The P4 program
@@ -15,24 +15,23 @@
 //! - packets are conserved ([`SwitchCounters`]);
 //! - a clone of a switch goes on exactly as the original would.
 
+mod arch;
 pub mod config;
 mod core;
 pub mod counters;
-mod live;
 pub mod packet;
 pub mod pre;
-mod program;
 pub mod random;
 mod switch;
 pub mod tm;
 mod tm_buffer;
 
+pub use self::arch::MAX_PASSES;
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use config::{BufferConfig, ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
 pub use packet::{MAX_PACKET_BYTES, Packet};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};
-pub use program::MAX_PASSES;
 pub use random::Stream;
 pub use switch::{Switch, Transmission};
 pub use tm::link_bytes;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use p4cc_exec::{DigestMessage, Pipeline, State};
 use p4cc_units::{Span, Time};
 
+use crate::arch::{Arrival, LeftQueue, Program};
 use crate::config::{ConfigError, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PortCounters, SwitchCounters};
 use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
-use crate::program::{Arrival, LeftQueue, Program};
 use crate::tm::time_on_link;
 use crate::tm_buffer::PauseFrame;
 
@@ -64,17 +64,17 @@ impl Switch {
 
     /// The loaded program.
     pub fn pipeline(&self) -> Option<&Arc<Pipeline>> {
-        self.program.as_ref().map(|program| &program.pipeline)
+        self.program.as_ref().map(|program| &program.machine().pipeline)
     }
 
     /// Tables, counters and registers of the loaded program.
     pub fn state(&self) -> Option<&State> {
-        self.program.as_ref().map(|program| &program.state)
+        self.program.as_ref().map(|program| &program.machine().state)
     }
 
     /// Tables, counters and registers of the loaded program, to change.
     pub fn state_mut(&mut self) -> Option<&mut State> {
-        self.program.as_mut().map(|program| &mut program.state)
+        self.program.as_mut().map(|program| &mut program.machine_mut().state)
     }
 
     /// The same switch at the start of another run: program, tables, cells, groups and sessions as they are now, empty

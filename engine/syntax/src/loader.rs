@@ -73,6 +73,8 @@ pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
     let text = match name {
         "core.p4" => include_str!("../p4include/core.p4"),
         "v1model.p4" => include_str!("../p4include/v1model.p4"),
+        // p4c keeps the file for BMv2 in a folder.
+        "psa.p4" | "bmv2/psa.p4" => include_str!("../p4include/psa.p4"),
         _ => return None,
     };
     Some((format!("{BUILTIN_FOLDER}/{name}"), text))

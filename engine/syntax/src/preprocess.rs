@@ -357,8 +357,9 @@ impl<'a> Job<'a> {
         }
         let tried: Vec<String> = candidates.iter().map(|path| format!("`{}`", path.display())).collect();
         let tried = if tried.is_empty() { "no folder".to_owned() } else { tried.join(", ") };
-        let help =
-            format!("looked for {tried} and the built-in files core.p4 and v1model.p4; add a folder with -I");
+        let help = format!(
+            "looked for {tried} and the built-in files core.p4, v1model.p4 and psa.p4; add a folder with -I"
+        );
         self.error(job.index, start, end, format!("included file `{path}` was not found"), Some(&help));
     }
 

@@ -62,9 +62,10 @@ impl Compiler<'_> {
             | ExternCall::DirectMeterRead { .. }
             | ExternCall::VerifyChecksum { .. }
             | ExternCall::UpdateChecksum { .. } => return None,
-            ExternCall::MeterExecute { meter, index, dst } => ExternOp::MeterExecute {
+            ExternCall::MeterExecute { meter, index, color, dst } => ExternOp::MeterExecute {
                 meter: *meter,
                 index: self.narrow(index),
+                color: color.as_ref().map(|color| self.narrow(color)),
                 dst: self.code.layout.var(*dst),
             },
             ExternCall::RegisterRead { register, dst, index } => ExternOp::RegisterRead {

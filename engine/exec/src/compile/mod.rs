@@ -12,7 +12,7 @@ use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program,
 
 use crate::bitplan::BitPlan;
 use crate::layout::{Layout, Place};
-use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, WideKind};
+use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelPlaces, WideKind};
 use crate::state::{KeyShape, match_keys};
 
 pub(crate) struct Compiler<'p> {
@@ -25,12 +25,17 @@ pub(crate) struct Compiler<'p> {
 /// Compiles a verified program.
 pub(crate) fn compile(program: &Program) -> Code {
     let layout = Layout::new(program);
-    let Architecture::V1Model(v1) = &program.architecture;
+    let v1model = match &program.architecture {
+        Architecture::V1Model(v1) => Some(V1ModelPlaces {
+            checksum_error: layout.var(v1.metadata.checksum_error).slot,
+            egress_spec: layout.var(v1.metadata.egress_spec),
+            mcast_grp: layout.var(v1.metadata.mcast_grp).slot,
+        }),
+        Architecture::Psa(_) => None,
+    };
     let code = Code {
-        parser_error: layout.var(v1.metadata.parser_error).slot,
-        checksum_error: layout.var(v1.metadata.checksum_error).slot,
-        egress_spec: layout.var(v1.metadata.egress_spec),
-        mcast_grp: layout.var(v1.metadata.mcast_grp).slot,
+        parser_error: layout.var(program.architecture.parser_error()).slot,
+        v1model,
         layout,
         ops: Vec::new(),
         entries: Vec::new(),

@@ -1,8 +1,9 @@
-//! v1model's externs: hashes, checksums, registers, meters, and what they ask of the architecture.
+//! Externs: hashes, checksums, registers, meters, and what they ask of the architecture.
 
 use p4cc_ir::{Bits, HashAlgorithm};
 
 use super::{Run, get};
+use crate::COLOR_GREEN;
 use crate::bitplan::{BitWriter, pieces_of};
 use crate::checksum;
 use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
@@ -95,8 +96,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         } else {
             self.wide(op.checksum) == Wide::from_words(op.checksum.width, &[computed])
         };
-        if !matches {
-            self.slots[code.checksum_error as usize] = 1;
+        if !matches && let Some(places) = &code.v1model {
+            self.slots[places.checksum_error as usize] = 1;
         }
     }
 
@@ -119,10 +120,11 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     pub(super) fn call_extern(&mut self, index: u32) {
         let code = self.code;
         match &code.externs[index as usize] {
-            ExternOp::MeterExecute { meter, index, dst } => {
+            ExternOp::MeterExecute { meter, index, color, dst } => {
                 let index = get(self.slots, *index);
+                let before = color.map_or(COLOR_GREEN, |color| get(self.slots, color));
                 let Some(Env { state, packet_length, now, .. }) = self.env.as_deref_mut() else { return };
-                let color = state.meter_execute(*meter, index, *packet_length, *now);
+                let color = state.meter_execute(*meter, index, before, *packet_length, *now);
                 if let Some(color) = color {
                     self.put_wide(*dst, Wide::from_words(64, &[color]));
                 }
@@ -150,10 +152,10 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             }
             ExternOp::Random { dst, low, high } => self.random(*dst, *low, *high),
             ExternOp::MarkToDrop => {
-                let Some(env) = self.env.as_ref() else { return };
+                let (Some(env), Some(places)) = (self.env.as_ref(), &code.v1model) else { return };
                 let port = u64::from(env.state.drop_port());
-                self.put_wide(code.egress_spec, Wide::from_words(64, &[port]));
-                self.slots[code.mcast_grp as usize] = 0;
+                self.put_wide(places.egress_spec, Wide::from_words(64, &[port]));
+                self.slots[places.mcast_grp as usize] = 0;
             }
             op => self.ask(op),
         }

@@ -271,16 +271,17 @@ impl Pipeline {
         Run { code: self.code(), slots, calls, bytes, env, packet, at: 0, out: BitWriter::new(out), trace }
     }
 
-    /// As [`Executor::parse`], with a trace.
+    /// As [`Executor::parse_by`], with a trace.
     pub fn parse_traced<T: Trace>(
         &self,
+        func: FuncId,
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
         trace: &mut T,
     ) -> ParseOutcome {
         let mut none = Vec::new();
-        let entry = self.entry(self.v1model().parser);
+        let entry = self.entry(func);
         let mut run = self.start(frame, packet, Some(env), &mut none, trace);
         let error = match run.run(entry, limits::MAX_PARSER_STEPS) {
             End::Done => None,
@@ -307,7 +308,17 @@ impl Pipeline {
 
 impl Executor for Pipeline {
     fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome {
-        self.parse_traced(frame, packet, env, &mut NoTrace)
+        self.parse_by(self.program().architecture.first_parser(), frame, packet, env)
+    }
+
+    fn parse_by(
+        &self,
+        func: FuncId,
+        frame: &mut Frame,
+        packet: PacketView<'_>,
+        env: &mut Env<'_>,
+    ) -> ParseOutcome {
+        self.parse_traced(func, frame, packet, env, &mut NoTrace)
     }
 
     fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>) {
@@ -315,7 +326,12 @@ impl Executor for Pipeline {
     }
 
     fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>) {
-        let entry = self.entry(self.v1model().deparser);
+        let entry = self.entry(self.program().architecture.last_deparser());
         self.start(frame, PacketView::default(), None, out, &mut NoTrace).run(entry, MAX_CONTROL_STEPS);
+    }
+
+    fn deparse_by(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>) {
+        let entry = self.entry(func);
+        self.start(frame, PacketView::default(), Some(env), out, &mut NoTrace).run(entry, MAX_CONTROL_STEPS);
     }
 }

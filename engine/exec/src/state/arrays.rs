@@ -23,7 +23,10 @@ pub(super) fn meters(program: &Program) -> Vec<Vec<MeterCell>> {
 pub(super) fn registers(program: &Program) -> Vec<RegisterState> {
     let of = |register: &p4cc_ir::Register| {
         let words_per_cell = words_for(register.ty.width());
-        let words = vec![0; words_per_cell * register.size as usize];
+        let words = match &register.initial {
+            Some(initial) => initial.words().repeat(register.size as usize),
+            None => vec![0; words_per_cell * register.size as usize],
+        };
         RegisterState { words_per_cell, ty: register.ty, words }
     };
     program.registers.iter().map(of).collect()
@@ -77,11 +80,18 @@ impl State {
         }
     }
 
-    /// The colour of a packet; `None` past the end.
-    pub(crate) fn meter_execute(&mut self, id: MeterId, index: u64, length: u32, now: Time) -> Option<u64> {
+    /// The colour of a packet with the colour `before`; `None` past the end.
+    pub(crate) fn meter_execute(
+        &mut self,
+        id: MeterId,
+        index: u64,
+        before: u64,
+        length: u32,
+        now: Time,
+    ) -> Option<u64> {
         let unit = self.program.meters.get(id.index())?.unit;
         let cell = self.meters.get_mut(id.index())?.get_mut(usize::try_from(index).ok()?)?;
-        Some(cell.execute(metered_units(unit, length), length, now))
+        Some(cell.execute(metered_units(unit, length), length, before, now))
     }
 
     pub(crate) fn register_words(&self, register: RegisterId, index: u64) -> Option<&[u64]> {

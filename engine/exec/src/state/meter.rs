@@ -1,4 +1,4 @@
-//! Two-rate three-colour meter, colour-blind (RFC 2698).
+//! Two-rate three-colour meter (RFC 2698).
 //!
 //! Invariant: integers only; a bucket counts picounits (a unit is a packet or a byte), so that a rate of one unit a
 //! second adds exactly one picounit each picosecond.
@@ -71,27 +71,28 @@ impl MeterCell {
         self.counts = MeterCounts::default();
     }
 
-    /// The colour of a packet of `units` and `bytes` arriving now.
-    pub fn execute(&mut self, units: u64, bytes: u32, now: Time) -> u64 {
-        let color = self.color(units, now);
+    /// The colour of a packet of `units` and `bytes` arriving now with the colour `before`.
+    pub fn execute(&mut self, units: u64, bytes: u32, before: u64, now: Time) -> u64 {
+        let color = self.color(units, before.min(COLOR_RED), now);
         let count = &mut self.counts[color as usize];
         count.packets += 1;
         count.bytes += u64::from(bytes);
         color
     }
 
-    fn color(&mut self, units: u64, now: Time) -> u64 {
-        let Some(config) = self.config else { return COLOR_GREEN };
+    /// RFC 2698, section 3: green before is the colour-blind mode.
+    fn color(&mut self, units: u64, before: u64, now: Time) -> u64 {
+        let Some(config) = self.config else { return before };
         let elapsed = now.since(self.filled_at).as_ps();
         self.filled_at = self.filled_at.max(now);
         self.committed = filled(self.committed, config.cir, config.cburst, elapsed);
         self.peak = filled(self.peak, config.pir, config.pburst, elapsed);
         let need = u128::from(units) * PICO;
-        if self.peak < need {
+        if before == COLOR_RED || self.peak < need {
             return COLOR_RED;
         }
         self.peak -= need;
-        if self.committed < need {
+        if before == COLOR_YELLOW || self.committed < need {
             return COLOR_YELLOW;
         }
         self.committed -= need;

@@ -240,7 +240,12 @@ impl State {
         }
         table.meter.map_or(meter::COLOR_GREEN, |meter| {
             let unit = self.program.meters[meter.index()].unit;
-            stored.meter.execute(arrays::metered_units(unit, packet_length), packet_length, now)
+            stored.meter.execute(
+                arrays::metered_units(unit, packet_length),
+                packet_length,
+                meter::COLOR_GREEN,
+                now,
+            )
         })
     }
 

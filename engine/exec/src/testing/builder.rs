@@ -128,8 +128,10 @@ impl ProgramBuilder {
 
     /// Entry points.
     pub fn v1model(&self) -> V1Model {
-        let Architecture::V1Model(v1model) = self.program.architecture;
-        v1model
+        match &self.program.architecture {
+            Architecture::V1Model(v1model) => *v1model,
+            Architecture::Psa(_) => unreachable!("the builder makes v1model programs"),
+        }
     }
 
     /// A metadata variable of any type.
@@ -281,6 +283,7 @@ impl ProgramBuilder {
             ty: VarType::Bit(width),
             composite: None,
             size,
+            initial: None,
         });
         RegisterId::from_index(self.program.registers.len() - 1)
     }

@@ -81,7 +81,7 @@ impl Rig {
 
     /// Runs the ingress.
     pub fn ingress(&mut self) {
-        self.run(self.pipeline.v1model().ingress);
+        self.run(self.pipeline.v1model().expect("a v1model program").ingress);
     }
 
     /// Emitted headers.

@@ -4,7 +4,7 @@ use p4cc_exec::PacketView;
 use p4cc_exec::testing::{EcnProgram, Rig, ecn_program};
 
 fn send(program: &EcnProgram, rig: &mut Rig, packet: &[u8], depth: u64) -> (u64, Vec<u8>) {
-    let entry = *program.pipeline.v1model();
+    let entry = *program.pipeline.v1model().expect("a v1model program");
     let outcome = rig.parse(PacketView { bytes: packet, zeros: 1000 });
     assert_eq!(outcome.error, None);
     assert_eq!(outcome.consumed_bits, 38 * 8);
@@ -82,7 +82,7 @@ fn truncated_packets_are_rejected_without_harm() {
     for length in 0..38 {
         let outcome = rig.parse(PacketView::new(&packet[..length]));
         assert_eq!(outcome.error, Some(p4cc_ir::core_errors::PACKET_TOO_SHORT), "{length} bytes");
-        assert_eq!(rig.get(program.pipeline.v1model().metadata.parser_error), 1);
+        assert_eq!(rig.get(program.pipeline.v1model().expect("a v1model program").metadata.parser_error), 1);
         assert_eq!(rig.frame.is_valid(&program.pipeline, program.headers[0]), length >= 14);
     }
 }

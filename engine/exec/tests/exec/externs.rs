@@ -212,7 +212,7 @@ fn meters_colour_by_two_rates() {
     let meter = b.meter("m", CountUnit::Bytes, Some(1));
     let color = b.bits("color", 2);
     let index = constant(32, 0);
-    b.ingress(vec![Inst::Extern(ExternCall::MeterExecute { meter, index, dst: color })]);
+    b.ingress(vec![Inst::Extern(ExternCall::MeterExecute { meter, index, color: None, dst: color })]);
     let mut rig = Rig::new(b.compile());
     let send = |rig: &mut Rig, ns| {
         rig.now = Time::from_ns(ns);
@@ -245,7 +245,7 @@ fn requests_reach_the_architecture_and_are_forgotten() {
     b.program.digests.push(p4cc_ir::Digest {
         cp: Default::default(),
         fields: vec![HeaderField { name: "mac".to_owned(), ty: VarType::Bit(48) }],
-        is_tuple: false,
+        type_name: "learn_t".to_owned(),
     });
     let digest = p4cc_ir::DigestId(0);
     let calls = vec![

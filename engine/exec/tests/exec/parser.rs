@@ -176,6 +176,6 @@ fn a_trace_sees_the_states() {
         payload: PacketView::default(),
         now: p4cc_units::Time::ZERO,
     };
-    rig.pipeline.parse_traced(&mut rig.frame, PacketView::default(), &mut env, &mut trace);
+    rig.pipeline.parse_traced(parser, &mut rig.frame, PacketView::default(), &mut env, &mut trace);
     assert_eq!(trace.0, [(0, 0), (0, 2), (0, 1)]);
 }

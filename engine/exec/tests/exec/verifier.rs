@@ -168,7 +168,7 @@ fn mutated_programs_are_refused_or_run_without_panic() {
             continue;
         };
         ran += 1;
-        let entry = *pipeline.v1model();
+        let entry = *pipeline.v1model().expect("a v1model program");
         let mut rig = Rig::new(pipeline);
         for length in [0, 20, 54, 70] {
             let packet = EcnProgram::packet(1);
@@ -187,7 +187,7 @@ fn random_packets_do_no_harm() {
     let program = ecn_program();
     let mut rig = Rig::new(program.pipeline.clone());
     rig.state = program.filled(16);
-    let entry = *program.pipeline.v1model();
+    let entry = *program.pipeline.v1model().expect("a v1model program");
     let mut random = SplitMix(7);
     for _ in 0..20_000 {
         let mut packet = EcnProgram::packet(random.next_u64() as u8);

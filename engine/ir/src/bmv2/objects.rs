@@ -157,7 +157,7 @@ impl<'j> Reader<'j> {
         }
         let id = RegisterId::from_index(self.program.registers.len());
         let (ty, size) = (VarType::Bit(width), array_size(item)?);
-        self.program.registers.push(Register { cp: visible(name), ty, composite: None, size });
+        self.program.registers.push(Register { cp: visible(name), ty, composite: None, size, initial: None });
         self.once(item, name, |objects| objects.registers.insert(name, id).is_some())
     }
 
@@ -240,7 +240,7 @@ impl<'j> Reader<'j> {
         let same = |digest: &Digest| digest.cp.name == name && digest.fields == fields;
         let digest = self.program.digests.iter().position(same).unwrap_or(self.program.digests.len());
         if digest == self.program.digests.len() {
-            self.program.digests.push(Digest { cp: visible(name), fields, is_tuple: false });
+            self.program.digests.push(Digest { cp: visible(name), type_name: name.to_owned(), fields });
         }
         let entry = (DigestId::from_index(digest), elements);
         self.once(item, name, |objects| objects.learn_lists.insert(id, entry).is_some())

@@ -515,7 +515,11 @@ impl<'j> Reader<'j> {
             return fault(name, "a direct meter runs by itself", NOT_P4C);
         }
         let index = self.index(index)?;
-        self.store_result(dst, |width| width, |dst| ExternCall::MeterExecute { meter, index, dst })
+        self.store_result(
+            dst,
+            |width| width,
+            |dst| ExternCall::MeterExecute { meter, index, color: None, dst },
+        )
     }
 
     fn register_read(&mut self, call: &'j Value) -> Res<'j, ()> {

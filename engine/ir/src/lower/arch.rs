@@ -1,9 +1,9 @@
-//! v1model: from `main` to the entry points.
+//! From `main` to the entry points: what all architectures share, and v1model.
 
 use super::env::{EnvId, Object, Owner};
 use super::place::{Binding, Place};
 use super::{Flow, Lowerer};
-use crate::types::hir::{ActId, Constructed, Expr, Field, LocalId};
+use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
 use crate::types::ty::Ty;
 use crate::{
     Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program, StandardMetadata,
@@ -11,6 +11,25 @@ use crate::{
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What a package wants of a block.
+pub(super) struct BlockShape {
+    /// For messages.
+    pub what: &'static str,
+    /// A parser, not a control.
+    pub is_parser: bool,
+    /// Number of parameters.
+    pub params: usize,
+}
+
+const V1_BLOCKS: [BlockShape; 6] = [
+    BlockShape { what: "parser", is_parser: true, params: 4 },
+    BlockShape { what: "checksum verification", is_parser: false, params: 2 },
+    BlockShape { what: "ingress", is_parser: false, params: 3 },
+    BlockShape { what: "egress", is_parser: false, params: 3 },
+    BlockShape { what: "checksum computation", is_parser: false, params: 2 },
+    BlockShape { what: "deparser", is_parser: false, params: 2 },
+];
 
 /// State that the blocks of the pipeline share.
 struct Shared {
@@ -22,56 +41,119 @@ struct Shared {
 impl Lowerer<'_> {
     /// Lowers the program from its `main`.
     pub(super) fn program(&mut self, name: &str) -> Option<Program> {
-        let main = self.hir.main.and_then(|id| self.hir.instances.get(id.index()))?;
-        match &main.construct.what {
-            Constructed::Package(package) if package == "V1Switch" => {}
-            Constructed::Package(package) => {
-                self.not_supported(
-                    main.span,
-                    format!("architecture `{package}`; known is `V1Switch` of v1model"),
-                );
-                return None;
-            }
-            _ => {
-                self.push(
-                    Diagnostic::error(main.span, "`main` is not a package").with_help(
+        let hir = self.hir;
+        let main = hir.main.and_then(|id| hir.instances.get(id.index()))?;
+        let package =
+            match &main.construct.what {
+                Constructed::Package(package) => package.as_str(),
+                _ => {
+                    self.push(Diagnostic::error(main.span, "`main` is not a package").with_help(
                         "make it an instance of the architecture's package: `V1Switch(...) main;`",
-                    ),
-                );
-                return None;
-            }
+                    ));
+                    return None;
+                }
+            };
+        if !matches!(package, "V1Switch" | "PSA_Switch") {
+            self.not_supported(
+                main.span,
+                format!("architecture `{package}`; known are `V1Switch` of v1model and `PSA_Switch` of PSA"),
+            );
+            return None;
         }
+        self.is_psa = package == "PSA_Switch";
         self.core_errors(main.span)?;
-        for id in self.hir.global_instances.clone() {
-            if self.hir.main != Some(id) {
-                self.elaborate(id)?;
+        for id in &hir.global_instances {
+            let instance = hir.instances.get(id.index())?;
+            if !matches!(instance.construct.what, Constructed::Package(_)) {
+                self.elaborate(*id)?;
             }
         }
-        let mut blocks = Vec::new();
-        for arg in main.construct.args.iter().flatten() {
-            blocks.push((self.pipeline_block(arg)?, arg.span));
-        }
+        let (architecture, blocks) = if self.is_psa { self.psa(main)? } else { self.v1model(main)? };
+        self.declare_inlined()?;
+        self.controller_headers()?;
+        self.rank_objects(&blocks);
+        self.unique_names(main.span)?;
+        let package_annotations = main.annotations.texts.clone();
+        Some(self.assemble(name, architecture, package_annotations))
+    }
+
+    /// The architecture's name, for messages.
+    pub(super) fn architecture(&self) -> &'static str {
+        if self.is_psa { "PSA" } else { "v1model" }
+    }
+
+    /// The entry points of `V1Switch(...) main`, and its blocks in order.
+    fn v1model(&mut self, main: &Instance) -> Option<(Architecture, Vec<EnvId>)> {
+        let blocks = self.blocks("V1Switch", &main.construct.args, &V1_BLOCKS, main.span)?;
         let [parser, verify, ingress, egress, compute, deparser] = blocks.as_slice() else {
             return self.shape_error(main.span);
         };
         let shared = self.shared(parser.0, parser.1)?;
         let metadata = self.standard_metadata(&shared, parser.1)?;
+        let places = [&shared.headers, &shared.metadata, &shared.standard];
         let v1model = V1Model {
-            parser: self.entry(parser.0, &shared, parser.1)?,
-            verify_checksum: self.entry(verify.0, &shared, verify.1)?,
-            ingress: self.entry(ingress.0, &shared, ingress.1)?,
-            egress: self.entry(egress.0, &shared, egress.1)?,
-            compute_checksum: self.entry(compute.0, &shared, compute.1)?,
-            deparser: self.entry(deparser.0, &shared, deparser.1)?,
+            parser: self.entry(parser.0, &places, parser.1)?,
+            verify_checksum: self.entry(verify.0, &places, verify.1)?,
+            ingress: self.entry(ingress.0, &places, ingress.1)?,
+            egress: self.entry(egress.0, &places, egress.1)?,
+            compute_checksum: self.entry(compute.0, &places, compute.1)?,
+            deparser: self.entry(deparser.0, &places, deparser.1)?,
             metadata,
         };
-        self.declare_inlined()?;
-        self.controller_headers()?;
-        let envs: Vec<EnvId> = blocks.iter().map(|(env, _)| *env).collect();
-        self.rank_objects(&envs);
-        self.unique_names(main.span)?;
-        let package_annotations = main.annotations.texts.clone();
-        Some(self.assemble(name, v1model, package_annotations))
+        let envs = blocks.iter().map(|(env, _)| *env).collect();
+        Some((Architecture::V1Model(v1model), envs))
+    }
+
+    /// The blocks of a package, their number and kinds checked: a program may declare its own package of that name.
+    pub(super) fn blocks(
+        &mut self,
+        package: &str,
+        args: &[Option<Expr>],
+        shapes: &[BlockShape],
+        span: Span,
+    ) -> Option<Vec<(EnvId, Span)>> {
+        let wanted = shapes.iter().map(|shape| shape.what).collect::<Vec<_>>().join(", ");
+        let file = if self.is_psa { "psa.p4" } else { "v1model.p4" };
+        let help = format!("use `{package}` as {file} declares it: {wanted}");
+        let has = args.iter().flatten().count();
+        if has != shapes.len() {
+            let message = format!(
+                "`{package}` has {has} block{} here; that of {} has {}",
+                if has == 1 { "" } else { "s" },
+                self.architecture(),
+                shapes.len()
+            );
+            self.push(Diagnostic::error(span, message).with_help(help));
+            return None;
+        }
+        let mut blocks = Vec::with_capacity(shapes.len());
+        for (arg, shape) in args.iter().flatten().zip(shapes) {
+            let fault = match self.object(arg)? {
+                Object::Block(env) => {
+                    blocks.push((env, arg.span));
+                    self.misfit(env, shape)?
+                }
+                _ => Some("it is neither a parser nor a control".to_owned()),
+            };
+            if let Some(fault) = fault {
+                let message = format!("this cannot be the {} of `{package}`: {fault}", shape.what);
+                self.push(Diagnostic::error(arg.span, message).with_help(help));
+                return None;
+            }
+        }
+        Some(blocks)
+    }
+
+    /// What keeps a block from being of a shape.
+    fn misfit(&self, env: EnvId, shape: &BlockShape) -> Option<Option<String>> {
+        let is_parser = matches!(self.envs.get(env.0)?.owner, Owner::Parser(_));
+        let kind = |parser: bool| if parser { "a parser" } else { "a control" };
+        if is_parser != shape.is_parser {
+            return Some(Some(format!("it is {}, not {}", kind(is_parser), kind(shape.is_parser))));
+        }
+        let params = self.params(env)?.len();
+        let fits = params == shape.params;
+        Some((!fits).then(|| format!("it has {params} parameters, not {}", shape.params)))
     }
 
     /// The control plane finds objects by name, so that no two of a kind may share one.
@@ -126,11 +208,16 @@ impl Lowerer<'_> {
         None
     }
 
-    fn assemble(&mut self, name: &str, v1model: V1Model, package_annotations: Vec<String>) -> Program {
+    fn assemble(
+        &mut self,
+        name: &str,
+        architecture: Architecture,
+        package_annotations: Vec<String>,
+    ) -> Program {
         let out = std::mem::take(&mut self.out);
         Program {
             name: name.to_owned(),
-            architecture: Architecture::V1Model(v1model),
+            architecture,
             vars: out.vars,
             header_types: out.header_types,
             headers: out.headers,
@@ -152,14 +239,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn pipeline_block(&mut self, arg: &Expr) -> Option<EnvId> {
-        match self.object(arg)? {
-            Object::Block(env) => Some(env),
-            _ => self.shape_error(arg.span),
-        }
-    }
-
-    fn params(&self, env: EnvId) -> Option<Vec<LocalId>> {
+    pub(super) fn params(&self, env: EnvId) -> Option<Vec<LocalId>> {
         match self.envs.get(env.0)?.owner {
             Owner::Control(id) => self.hir.controls.get(id.index()).map(|control| control.params.clone()),
             Owner::Parser(id) => self.hir.parsers.get(id.index()).map(|parser| parser.params.clone()),
@@ -248,15 +328,15 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Binds a block's parameters to the shared state and makes its function.
-    fn entry(&mut self, env: EnvId, shared: &Shared, span: Span) -> Option<FuncId> {
+    /// Binds a block's parameters, but for the packet, to places in their order, and makes its function.
+    pub(super) fn entry(&mut self, env: EnvId, places: &[&Place], span: Span) -> Option<FuncId> {
         let params = self.params(env)?;
         let owner = self.envs.get(env.0)?.owner;
         if self.envs.get(env.0)?.bound {
             self.not_supported(span, "one instance as two blocks of the pipeline");
             return None;
         }
-        let mut rest = [&shared.headers, &shared.metadata, &shared.standard].into_iter();
+        let mut rest = places.iter().copied();
         for param in params {
             let binding = match &self.hir.locals.get(param.index())?.ty {
                 Ty::Extern(id, _) => match self.hir.externs.get(id.index())?.name.as_str() {

@@ -11,6 +11,7 @@ impl Lowerer<'_> {
     pub(super) fn apply_block(&mut self, env: EnvId, call: &Call) -> Option<()> {
         self.count_inlined(call.span)?;
         let (owner, single) = self.envs.get(env.0).map(|env| (env.owner, env.single_site))?;
+        self.clear_sums(env);
         let passing = if single { Passing::InstanceOnce } else { Passing::InstanceMany };
         match owner {
             Owner::Control(id) => self.apply_control(id, env, passing, call),

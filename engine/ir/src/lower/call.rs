@@ -20,6 +20,12 @@ impl Lowerer<'_> {
         match &call.callee {
             Callee::Function(id) => self.call_function(*id, call),
             Callee::Action(id) => self.call_action(*id, &call.args, call.span).map(|()| nothing),
+            Callee::Extern { name, .. } if self.is_psa && name.starts_with("psa_") => {
+                match self.psa_function(name, call) {
+                    Some(result) => result,
+                    None => self.extern_function(name, &[], call).map(|()| nothing),
+                }
+            }
             Callee::Extern { name, type_args, .. } => {
                 self.extern_function(name, type_args, call).map(|()| nothing)
             }

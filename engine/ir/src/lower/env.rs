@@ -9,8 +9,9 @@ use crate::types::hir::{
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
-    ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, HashAlgorithm, HeaderField, Meter,
-    MeterId, Profile, ProfileId, Register, RegisterId, TableId, ValueSetId, VarType,
+    ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, DigestId, HashAlgorithm,
+    HeaderField, Meter, MeterId, Profile, ProfileId, Register, RegisterId, TableId, ValueSetId, VarId,
+    VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -44,6 +45,16 @@ pub enum Object {
     Checksum16,
     /// `action_profile` or `action_selector`
     Profile(ProfileId),
+    /// PSA's `Hash`
+    Hash(HashAlgorithm),
+    /// PSA's `Random`, by position.
+    Random(usize),
+    /// PSA's `InternetChecksum`: its running sum.
+    InternetChecksum(VarId),
+    /// PSA's `Digest`
+    Digest(DigestId),
+    /// A fixed part of PSA's pipeline.
+    Fixed,
     /// A parser or control.
     Block(EnvId),
 }
@@ -266,7 +277,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Object> {
         match name {
-            "register" => {
+            "register" | "Register" => {
                 let size = self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?;
                 let cell = types.first()?;
                 let (ty, composite) = match self.var_type(cell) {
@@ -277,11 +288,12 @@ impl Lowerer<'_> {
                         (VarType::Bit(bits), Some(composite))
                     }
                 };
-                self.out.registers.push(Register { cp, ty, composite, size });
+                let initial = self.register_initial(construct, ty)?;
+                self.out.registers.push(Register { cp, ty, composite, size, initial });
                 Some(Object::Register(RegisterId::from_index(self.out.registers.len() - 1)))
             }
-            "counter" | "direct_counter" => {
-                let direct = name == "direct_counter";
+            "counter" | "direct_counter" | "Counter" | "DirectCounter" => {
+                let direct = matches!(name, "direct_counter" | "DirectCounter");
                 let size =
                     if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
                 let unit = self.unit_arg(construct, usize::from(!direct), span)?;
@@ -289,8 +301,8 @@ impl Lowerer<'_> {
                 let id = CounterId::from_index(self.out.counters.len() - 1);
                 Some(if direct { Object::DirectCounter(id) } else { Object::Counter(id) })
             }
-            "meter" | "direct_meter" => {
-                let direct = name == "direct_meter";
+            "meter" | "direct_meter" | "Meter" | "DirectMeter" => {
+                let direct = matches!(name, "direct_meter" | "DirectMeter");
                 let size =
                     if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
                 let unit = self.unit_arg(construct, usize::from(!direct), span)?;
@@ -299,7 +311,10 @@ impl Lowerer<'_> {
                 Some(if direct { Object::DirectMeter(id) } else { Object::Meter(id) })
             }
             "Checksum16" => Some(Object::Checksum16),
-            "action_profile" | "action_selector" => self.make_profile(name, construct, cp, annotations, span),
+            "action_profile" | "action_selector" | "ActionProfile" | "ActionSelector" => {
+                self.make_profile(name, construct, cp, annotations, span)
+            }
+            _ if self.is_psa => self.make_psa_extern(name, types, construct, &cp, span),
             _ => {
                 self.push(
                     Diagnostic::error(span, format!("v1model has no extern `{name}`"))
@@ -345,7 +360,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<Object> {
         let mut profile = Profile { cp, size: 0, selector: None, max_group_size: 0 };
-        if name == "action_selector" {
+        if matches!(name, "action_selector" | "ActionSelector") {
             let algorithm = self.algorithm(construct.args.first()?.as_ref()?)?;
             profile.size = self.size_arg(construct, 1, MAX_TABLE_SIZE, span)?;
             let bits = self.size_arg(construct, 2, 64, span)?;
@@ -395,9 +410,9 @@ impl Lowerer<'_> {
     fn unit_arg(&mut self, construct: &Construct, at: usize, span: Span) -> Option<CountUnit> {
         let arg = construct.args.get(at)?.as_ref()?;
         match self.enum_member(arg)? {
-            "packets" => Some(CountUnit::Packets),
-            "bytes" => Some(CountUnit::Bytes),
-            "packets_and_bytes" => Some(CountUnit::Both),
+            "packets" | "PACKETS" => Some(CountUnit::Packets),
+            "bytes" | "BYTES" => Some(CountUnit::Bytes),
+            "packets_and_bytes" | "PACKETS_AND_BYTES" => Some(CountUnit::Both),
             other => {
                 let message = format!("counters of kind `{other}`");
                 self.push(Diagnostic::not_supported(span, message));
@@ -409,18 +424,18 @@ impl Lowerer<'_> {
     /// The hash algorithm that an expression names.
     pub(super) fn algorithm(&mut self, expr: &Expr) -> Option<HashAlgorithm> {
         let algorithm = match self.enum_member(expr) {
-            Some("crc32") => HashAlgorithm::Crc32,
-            Some("crc32_custom") => HashAlgorithm::Crc32Custom,
-            Some("crc16") => HashAlgorithm::Crc16,
-            Some("crc16_custom") => HashAlgorithm::Crc16Custom,
+            Some("crc32" | "CRC32" | "TARGET_DEFAULT") => HashAlgorithm::Crc32,
+            Some("crc32_custom" | "CRC32_CUSTOM") => HashAlgorithm::Crc32Custom,
+            Some("crc16" | "CRC16") => HashAlgorithm::Crc16,
+            Some("crc16_custom" | "CRC16_CUSTOM") => HashAlgorithm::Crc16Custom,
             Some("random") => HashAlgorithm::Random,
-            Some("identity") => HashAlgorithm::Identity,
-            Some("csum16") => HashAlgorithm::Csum16,
+            Some("identity" | "IDENTITY") => HashAlgorithm::Identity,
+            Some("csum16" | "ONES_COMPLEMENT16") => HashAlgorithm::Csum16,
             Some("xor16") => HashAlgorithm::Xor16,
             _ => {
                 self.push(Diagnostic::error(
                     expr.span,
-                    "the hash algorithm must be a member of `HashAlgorithm` known at compile time",
+                    "the hash algorithm must be a member of the architecture's enum, known at compile time",
                 ));
                 return None;
             }

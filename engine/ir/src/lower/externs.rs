@@ -78,8 +78,11 @@ impl Lowerer<'_> {
             }
             _ => {
                 self.push(
-                    Diagnostic::error(call.span, format!("v1model has no extern function `{name}`"))
-                        .with_help("only the functions that v1model.p4 declares can be called"),
+                    Diagnostic::error(
+                        call.span,
+                        format!("{} has no extern function `{name}`", self.architecture()),
+                    )
+                    .with_help("only the functions that the architecture's file declares can be called"),
                 );
                 None
             }
@@ -130,13 +133,13 @@ impl Lowerer<'_> {
         }
     }
 
-    fn arg(&mut self, call: &Call, at: usize) -> Option<Operand> {
+    pub(super) fn arg(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let arg = self.arg_expr(call, at)?;
         self.operand(arg)
     }
 
     /// An argument that keeps its value while the later ones are evaluated.
-    fn arg_before(&mut self, call: &Call, at: usize) -> Option<Operand> {
+    pub(super) fn arg_before(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let arg = self.arg_expr(call, at)?;
         let later: Vec<&Expr> = call.args.iter().skip(at + 1).flatten().collect();
         self.operand_before(arg, &later)
@@ -191,7 +194,7 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    fn data(&mut self, call: &Call, at: usize) -> Option<Vec<Operand>> {
+    pub(super) fn data(&mut self, call: &Call, at: usize) -> Option<Vec<Operand>> {
         let arg = self.arg_expr(call, at)?;
         let value = self.rvalue(arg)?;
         let mut out = Vec::new();
@@ -240,22 +243,22 @@ impl Lowerer<'_> {
     fn digest(&mut self, types: &[Ty], call: &Call) -> Option<()> {
         let ty = types.first()?;
         let data = self.data(call, 1)?;
-        let Composite { fields, .. } = self.composite(ty, call.span)?;
+        let Composite { name: type_name, fields } = self.composite(ty, call.span)?;
         let digest = match ty {
             Ty::Aggregate(agg) => {
                 let agg = self.hir.aggregates.get(agg.index())?;
                 let cp = Self::cp_name_in("", &agg.name, &agg.annotations);
                 let known = self.out.digests.iter().position(|digest| digest.cp.name == cp.name);
                 known.unwrap_or_else(|| {
-                    self.out.digests.push(Digest { cp, fields, is_tuple: false });
+                    self.out.digests.push(Digest { cp, type_name, fields });
                     self.out.digests.len() - 1
                 })
             }
             _ => {
                 // A message without a type's name is numbered, as p4c does.
-                let number = self.out.digests.iter().filter(|digest| digest.is_tuple).count();
+                let number = self.out.digests.iter().filter(|digest| digest.type_name.is_empty()).count();
                 let cp = ControlPlaneName { name: format!("digest_{number}"), ..ControlPlaneName::default() };
-                self.out.digests.push(Digest { cp, fields, is_tuple: true });
+                self.out.digests.push(Digest { cp, type_name, fields });
                 self.out.digests.len() - 1
             }
         };
@@ -327,6 +330,11 @@ impl Lowerer<'_> {
         call: &Call,
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
+        if self.is_psa
+            && let Some(done) = self.psa_method(object, name, call, ret)
+        {
+            return done;
+        }
         let nothing = Rvalue::Struct(Vec::new());
         match (object, name) {
             (Object::PacketIn, _) => self.packet_in(name, types, call, ret),
@@ -371,7 +379,7 @@ impl Lowerer<'_> {
             }
             (Object::Meter(meter), "execute_meter") => {
                 let index = self.arg(call, 0)?;
-                self.with_result(call, 1, |dst| ExternCall::MeterExecute { meter, index, dst })?;
+                self.with_result(call, 1, |dst| ExternCall::MeterExecute { meter, index, color: None, dst })?;
                 Some(nothing)
             }
             (Object::DirectMeter(meter), "read") => {
@@ -414,7 +422,7 @@ impl Lowerer<'_> {
         self.emit_extern(ExternCall::RegisterWrite { register, index, value: whole })
     }
 
-    fn operand_width(&self, operand: &Operand) -> Option<u32> {
+    pub(super) fn operand_width(&self, operand: &Operand) -> Option<u32> {
         match operand {
             Operand::Var(var) => self.out.vars.get(var.index()).map(|var| var.ty.width()),
             Operand::Const(bits) => Some(bits.width()),
@@ -584,7 +592,7 @@ impl Lowerer<'_> {
     }
 
     /// Takes a value apart from the high end of `whole`; `left` bits are not used yet.
-    fn unpack(&mut self, ty: &Ty, whole: VarId, left: &mut u32, span: Span) -> Option<Rvalue> {
+    pub(super) fn unpack(&mut self, ty: &Ty, whole: VarId, left: &mut u32, span: Span) -> Option<Rvalue> {
         if let Some(scalar) = self.var_type(ty) {
             *left = left.checked_sub(scalar.width())?;
             let dst = self.temp(scalar);

@@ -20,6 +20,8 @@ mod inline;
 mod order;
 mod parser;
 mod place;
+mod psa;
+mod psa_externs;
 mod stmt;
 mod table;
 mod target;
@@ -27,9 +29,9 @@ mod target;
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
-    Action, ActionId, ControlPlaneName, ControllerHeader, Counter, Digest, FieldList, Func, FuncId, Header,
-    HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator, Union, ValueSet, Var,
-    VarId,
+    Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, Digest, FieldList, Func, FuncId,
+    Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator, Union,
+    ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
@@ -53,6 +55,8 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         name: String::new(),
         header_types: BTreeMap::new(),
         standard: None,
+        is_psa: false,
+        randoms: Vec::new(),
         wrappers: Vec::new(),
         action_sources: Vec::new(),
         inlined_actions: Vec::new(),
@@ -129,6 +133,10 @@ struct Lowerer<'h> {
     header_types: BTreeMap<AggId, HeaderTypeId>,
     /// Standard metadata.
     standard: Option<Place>,
+    /// The program is one of PSA, not of v1model.
+    is_psa: bool,
+    /// Ends of the ranges of PSA's `Random` objects.
+    randoms: Vec<(Bits, Bits)>,
     /// Actions made for tables that bind directional arguments: which, in which environment, to which places.
     wrappers: Vec<(Binding, ActionId)>,
     /// Of each action that was made, what it was made of and in which environment.

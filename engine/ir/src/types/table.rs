@@ -236,9 +236,10 @@ impl Checker {
                 }
                 table.size = Some(size);
             }
-            "implementation" => table.implementation = Some(self.attached(value, written)),
-            "counters" => table.counters = Some(self.attached(value, written)),
-            "meters" => table.meters = Some(self.attached(value, written)),
+            "implementation" | "psa_implementation" => table.implementation = Some(self.attached(value, written)),
+            "counters" | "psa_direct_counter" => table.counters = Some(self.attached(value, written)),
+            "meters" | "psa_direct_meter" => table.meters = Some(self.attached(value, written)),
+            "psa_idle_timeout" => table.support_timeout = self.idle_timeout(value),
             "support_timeout" => table.support_timeout = self.flag(value),
             "largest_priority_wins" => table.largest_priority_wins = self.flag(value),
             "priority_delta" => {
@@ -250,6 +251,26 @@ impl Checker {
                 Diagnostic::warning(written.span, format!("table property `{other}` has no meaning here and is ignored"))
                     .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, support_timeout"),
             ),
+        }
+    }
+
+    /// PSA's `psa_idle_timeout`: a member of `PSA_IdleTimeout_t`.
+    fn idle_timeout(&mut self, value: &ast::Expr) -> bool {
+        let given = self.expr(value);
+        let member = match (&given.kind, &given.ty) {
+            (ExprKind::Const(Value::Enum(at)), Ty::Enum(id)) => {
+                let members = self.hir.enums.get(id.index()).map(|def| &def.members);
+                members.and_then(|members| members.get(*at as usize)).map(|(name, _)| name.clone())
+            }
+            _ => None,
+        };
+        match member.as_deref() {
+            Some("NO_TIMEOUT") => false,
+            Some("NOTIFY_CONTROL") => true,
+            _ => {
+                self.error(value.span, "the idle timeout must be a member of `PSA_IdleTimeout_t`");
+                false
+            }
         }
     }
 

@@ -4,31 +4,15 @@ use std::collections::BTreeSet;
 
 use super::{MAX_DATA_FIELDS, Verifier};
 use crate::{
-    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand,
+    ActionId, Architecture, BinOp, BlockId, ExternCall, Func, FuncId, HeaderId, Inst, Keyset, Operand, Role,
     StackId, TableId, Terminator, VarId, VarType, limits,
 };
-
-/// Where a function runs, and so what may stand in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Role {
-    Parser,
-    Control,
-    Deparser,
-}
 
 impl Verifier<'_> {
     pub(super) fn functions(&mut self) {
         let program = self.program;
-        let Architecture::V1Model(v1) = &program.architecture;
         let mut roles = vec![None; program.funcs.len()];
-        let entries = [
-            (v1.parser, Role::Parser),
-            (v1.verify_checksum, Role::Control),
-            (v1.ingress, Role::Control),
-            (v1.egress, Role::Control),
-            (v1.compute_checksum, Role::Control),
-            (v1.deparser, Role::Deparser),
-        ];
+        let entries = program.architecture.entries();
         let bodies = program.actions.iter().map(|action| (action.body, Role::Control));
         for (func, role) in entries.into_iter().chain(bodies) {
             self.place = format!("{func}");
@@ -75,8 +59,10 @@ impl Verifier<'_> {
             | Inst::PacketLength { .. }
             | Inst::Verify { .. }
             | Inst::ValueSetMatch { .. } => role == Role::Parser,
-            Inst::Emit { .. } => role == Role::Deparser,
-            Inst::Apply { .. } | Inst::CallAction { .. } => role == Role::Control,
+            Inst::Emit { .. } => matches!(role, Role::Deparser | Role::CallingDeparser),
+            Inst::Apply { .. } | Inst::CallAction { .. } => {
+                matches!(role, Role::Control | Role::CallingDeparser)
+            }
             Inst::Extern(_) => role != Role::Deparser,
             _ => true,
         };
@@ -354,6 +340,17 @@ impl Verifier<'_> {
     }
 
     fn extern_call(&mut self, call: &ExternCall) {
+        // These write v1model's standard metadata or speak of its field lists.
+        let of_v1model = matches!(
+            call,
+            ExternCall::MarkToDrop
+                | ExternCall::VerifyChecksum { .. }
+                | ExternCall::Clone { .. }
+                | ExternCall::Resubmit { .. }
+                | ExternCall::Recirculate { .. }
+        );
+        let allowed = !of_v1model || matches!(self.program.architecture, Architecture::V1Model(_));
+        self.check(allowed, || "is a call of v1model's".to_owned());
         match call {
             ExternCall::CounterCount { counter, index } => {
                 self.fixed_operand(index);
@@ -364,8 +361,11 @@ impl Verifier<'_> {
                 let direct = self.counter(*counter).is_none_or(|counter| counter.size.is_none());
                 self.check(direct, || format!("{counter} is an array, not a direct counter"));
             }
-            ExternCall::MeterExecute { meter, index, dst } => {
+            ExternCall::MeterExecute { meter, index, color, dst } => {
                 self.fixed_operand(index);
+                if let Some(color) = color {
+                    self.fixed_operand(color);
+                }
                 self.fixed_var(*dst);
                 let array = self.meter(*meter).is_none_or(|meter| meter.size.is_some());
                 self.check(array, || format!("{meter} is a direct meter, not an array"));

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Verifier;
 use crate::{
-    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, SourceEntry, Table, UnionId,
-    VarKind, VarType, limits,
+    ActionCall, ActionScope, Architecture, HeaderId, MatchKind, MatchValue, Psa, SourceEntry,
+    StandardMetadata, Table, UnionId, VarId, VarKind, VarType, limits,
 };
 
 impl Verifier<'_> {
@@ -287,8 +287,39 @@ impl Verifier<'_> {
             self.place = format!("controller header `{}`", header.cp.name);
             self.header_type(header.ty);
         }
-        let Architecture::V1Model(v1) = &program.architecture;
-        let m = &v1.metadata;
+        match &program.architecture {
+            Architecture::V1Model(v1) => self.standard_metadata(&v1.metadata),
+            Architecture::Psa(psa) => self.psa_metadata(psa),
+        }
+    }
+
+    fn psa_metadata(&mut self, psa: &Psa) {
+        self.place = "intrinsic metadata".to_owned();
+        for var in psa.intrinsic() {
+            self.narrow_var(var);
+        }
+        let width = self.fixed_var(psa.parser_error);
+        self.check(width.is_none_or(|width| width >= 32), || {
+            "the parser error has less than 32 bits".to_owned()
+        });
+        for bridge in [&psa.normal, &psa.resubmit, &psa.recirculate, &psa.clone_i2e, &psa.clone_e2e] {
+            for &var in &bridge.vars {
+                self.var(var);
+            }
+            for &header in &bridge.headers {
+                self.header(header);
+            }
+        }
+    }
+
+    /// A variable that the switch sets as one word.
+    fn narrow_var(&mut self, var: VarId) {
+        if let Some(width) = self.fixed_var(var) {
+            self.check(width <= 64, || format!("{var} is {width} bits wide, more than 64"));
+        }
+    }
+
+    fn standard_metadata(&mut self, m: &StandardMetadata) {
         let vars = [
             m.ingress_port,
             m.egress_spec,
@@ -309,9 +340,7 @@ impl Verifier<'_> {
         ];
         self.place = "standard metadata".to_owned();
         for var in vars {
-            if let Some(width) = self.fixed_var(var) {
-                self.check(width <= 64, || format!("{var} is {width} bits wide, more than 64"));
-            }
+            self.narrow_var(var);
         }
         let widths: BTreeMap<_, _> =
             [("parser_error", m.parser_error), ("checksum_error", m.checksum_error)].into();

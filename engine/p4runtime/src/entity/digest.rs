@@ -103,7 +103,7 @@ fn digest_data(catalog: &Catalog, message: &DigestMessage) -> p4::P4Data {
     let digest = &catalog.program.digests[message.digest.index()];
     let values = message.values.iter().zip(&digest.fields);
     let members = values.map(|(value, field)| codec::data(value, field.ty)).collect();
-    codec::members_data(members, digest.is_tuple)
+    codec::members_data(members, digest.type_name.is_empty())
 }
 
 /// Starts, changes or stops the sending of a digest.

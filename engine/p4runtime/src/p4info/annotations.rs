@@ -34,7 +34,7 @@ pub(super) fn sort(texts: &[String], skip: &[&str]) -> Annotations {
 }
 
 /// The package's description, from `@pkginfo` and the rest of its annotations.
-pub(super) fn package(texts: &[String]) -> p4::PkgInfo {
+pub(super) fn package(architecture: &str, texts: &[String]) -> p4::PkgInfo {
     // Both are written with round brackets as a rule, and mean the same with square ones.
     let pairs = |text: &String| match split(text) {
         (name @ ("pkginfo" | "platform_property"), Body::Plain(body)) => format!("@{name}[{body}]"),
@@ -42,7 +42,8 @@ pub(super) fn package(texts: &[String]) -> p4::PkgInfo {
     };
     let texts: Vec<String> = texts.iter().map(pairs).collect();
     let Annotations { plain, structured, doc } = sort(&texts, &[]);
-    let mut info = p4::PkgInfo { arch: "v1model".to_owned(), annotations: plain, doc, ..Default::default() };
+    let mut info =
+        p4::PkgInfo { arch: architecture.to_owned(), annotations: plain, doc, ..Default::default() };
     for annotation in structured {
         let Some(p4::structured_annotation::Body::KvPairList(list)) = &annotation.body else {
             info.structured_annotations.push(annotation);
@@ -252,8 +253,10 @@ mod tests {
         for text in
             ["@pkginfo[name=\"ecn.p4\", version=\"2\"]", "@pkginfo(name = \"ecn.p4\",\n version = \"2\")"]
         {
-            let info =
-                package(&[text.to_owned(), "@platform_property(multicast_group_table_size = 10)".to_owned()]);
+            let info = package(
+                "v1model",
+                &[text.to_owned(), "@platform_property(multicast_group_table_size = 10)".to_owned()],
+            );
             assert_eq!(
                 (info.name.as_str(), info.version.as_str(), info.arch.as_str()),
                 ("ecn.p4", "2", "v1model")

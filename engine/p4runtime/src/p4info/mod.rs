@@ -99,7 +99,7 @@ impl Builder<'_> {
     fn build(&self) -> p4::P4Info {
         let program = self.program;
         let mut info = p4::P4Info {
-            pkg_info: Some(annotations::package(&program.package_annotations)),
+            pkg_info: Some(annotations::package(program.architecture.name(), &program.package_annotations)),
             tables: self.visible(&program.tables, |t| &t.cp, |at, table| self.table(at, table)),
             action_profiles: self.visible(&program.profiles, |p| &p.cp, |at, _| self.profile(at)),
             registers: self.visible(
@@ -369,7 +369,7 @@ impl Builder<'_> {
             if digest.cp.hidden {
                 continue;
             }
-            let name = if digest.is_tuple { "" } else { digest.cp.name.as_str() };
+            let name = digest.type_name.as_str();
             describe(info, name, &digest.fields);
             info.digests.push(p4::Digest {
                 preamble: self.preamble(id, &digest.cp),

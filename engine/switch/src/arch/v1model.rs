@@ -1,4 +1,4 @@
-//! A loaded program and the two halves of v1model's pipeline around the queues.
+//! The two halves of v1model's pipeline around the queues.
 //!
 //! Ingress: parser, checksum verification, ingress, then in BMv2's order clone, digests, resubmit, multicast, drop,
 //! unicast. Egress, when a packet leaves its queue: egress, clone, drop, checksum update, deparser, recirculation.
@@ -7,40 +7,24 @@
 
 use std::sync::Arc;
 
-use p4cc_exec::{CloneRequest, Effects, Env, Executor, Frame, PacketView, Pipeline, State};
-use p4cc_ir::{Architecture, CloneKind, FuncId, V1Model, VarId};
+use p4cc_exec::{CloneRequest, Effects, Executor};
+use p4cc_ir::{CloneKind, V1Model};
 use p4cc_units::Time;
 
+use super::live::{LiveSet, copy_headers, set_at_egress};
+use super::machine::Machine;
+use super::{Arrival, LeftQueue, MAX_PASSES, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
-use crate::live::{LiveSet, copy_headers, set_at_egress};
 use crate::packet::Packet;
 use crate::pre::Replica;
 
-/// Most resubmissions, recirculations and clones that may lead to one packet.
-pub const MAX_PASSES: u8 = 64;
-
-/// A program with its state and its working memory.
+/// A v1model program in its pipeline.
 #[derive(Clone)]
-pub(crate) struct Program {
-    pub pipeline: Arc<Pipeline>,
-    pub state: State,
+pub(crate) struct V1Switch {
+    pub machine: Machine,
     v1: V1Model,
     live: Arc<LiveSet>,
-    frame: Frame,
-    /// Second frame: what a clone or the next pass starts from.
-    spare: Frame,
-    effects: Effects,
-    /// What goes in front of a packet: the live part of its frame, or the headers as the deparser wrote them.
-    front: Vec<u8>,
-}
-
-/// A packet at the entrance of the parser.
-pub(crate) struct Arrival {
-    pub packet: Packet,
-    pub ingress_port: u32,
-    pub instance: Instance,
-    pub passes: u8,
 }
 
 /// How ingress left a packet, taken from its metadata and effects.
@@ -52,48 +36,24 @@ struct Verdict {
     egress_spec: u32,
 }
 
-impl Program {
-    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32) -> Self {
-        let Architecture::V1Model(v1) = pipeline.program().architecture;
-        let mut state = State::new(&pipeline);
-        state.set_drop_port(drop_port);
-        Self {
-            state,
-            v1,
-            live: Arc::new(LiveSet::new(&pipeline)),
-            frame: Frame::new(&pipeline),
-            spare: Frame::new(&pipeline),
-            effects: Effects::default(),
-            front: Vec::new(),
-            pipeline,
-        }
+impl V1Switch {
+    pub fn new(machine: Machine, v1: V1Model) -> Self {
+        let live = Arc::new(LiveSet::new(&machine.pipeline, &v1));
+        Self { machine, v1, live }
     }
 
     /// Takes a packet from outside through ingress into queues.
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
-        self.frame.reset();
+        self.machine.frame.reset();
         let (port, stamp) = (u64::from(arrival.ingress_port), core.timestamp(now));
-        self.set(self.v1.metadata.ingress_port, port);
-        self.set(self.v1.metadata.ingress_global_timestamp, stamp);
+        self.machine.set(self.v1.metadata.ingress_port, port);
+        self.machine.set(self.v1.metadata.ingress_global_timestamp, stamp);
         self.ingress(core, now, arrival);
-    }
-
-    /// Whether the text of `log_msg` is kept.
-    pub fn set_logging(&mut self, on: bool) {
-        self.effects.keep_logs = on;
-    }
-
-    fn set(&mut self, var: VarId, value: u64) {
-        self.frame.set(&self.pipeline, var, value);
-    }
-
-    fn get(&self, var: VarId) -> u64 {
-        self.frame.get(&self.pipeline, var)
     }
 
     /// What the headers that the program added and removed so far add to the packet's length as egress sees it.
     fn length_delta(&self, before: i16) -> i16 {
-        let delta = self.frame.length_delta(&self.pipeline).saturating_add(before.into());
+        let delta = self.machine.frame.length_delta(&self.machine.pipeline).saturating_add(before.into());
         delta.clamp(i16::MIN.into(), i16::MAX.into()) as i16
     }
 
@@ -102,13 +62,11 @@ impl Program {
     fn ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival) {
         loop {
             let verdict = self.ingress_once(core, now, &arrival);
-            if let Some(request) = last_clone(&self.effects, CloneKind::I2E) {
+            if let Some(request) = last_clone(&self.machine.effects, CloneKind::I2E) {
                 self.clone_to_egress(core, now, &arrival, request);
             }
-            core.keep_digests(&mut self.effects.digests);
-            core.keep_logs(now, &mut self.effects.logs);
-            core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
-            let Some(list) = self.effects.resubmit else {
+            self.machine.settle(core, now);
+            let Some(list) = self.machine.effects.resubmit else {
                 self.forward(core, now, arrival, &verdict);
                 return;
             };
@@ -118,7 +76,7 @@ impl Program {
             }
             core.counters.resubmitted += 1;
             self.start_spare(list);
-            core::mem::swap(&mut self.frame, &mut self.spare);
+            core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
             arrival.instance = Instance::Resubmitted;
             arrival.passes += 1;
         }
@@ -128,67 +86,28 @@ impl Program {
     fn ingress_once(&mut self, core: &mut Core, now: Time, arrival: &Arrival) -> Verdict {
         let meta = self.v1.metadata;
         let length = arrival.packet.len();
-        self.set(meta.packet_length, u64::from(length));
-        self.set(meta.instance_type, arrival.instance as u64);
-        self.effects.reset();
-        let payload_at = self.parse(core, now, &arrival.packet);
+        self.machine.set(meta.packet_length, u64::from(length));
+        self.machine.set(meta.instance_type, arrival.instance as u64);
+        self.machine.effects.reset();
+        let payload_at = self.machine.parse(core, now, self.v1.parser, &arrival.packet);
         for func in [self.v1.verify_checksum, self.v1.ingress] {
-            self.run(core, now, func, &arrival.packet, payload_at, length);
+            self.machine.run(core, now, func, &arrival.packet, payload_at, length);
         }
         Verdict {
             payload_at,
-            truncate: self.effects.truncate.unwrap_or(u32::MAX),
-            priority: self.get(meta.priority) as u8,
-            multicast: self.get(meta.mcast_grp) as u32,
-            egress_spec: self.get(meta.egress_spec) as u32,
+            truncate: self.machine.effects.truncate.unwrap_or(u32::MAX),
+            priority: self.machine.get(meta.priority) as u8,
+            multicast: self.machine.get(meta.mcast_grp) as u32,
+            egress_spec: self.machine.get(meta.egress_spec) as u32,
         }
-    }
-
-    /// Parses into the frame; returns the number of bytes taken.
-    fn parse(&mut self, core: &mut Core, now: Time, packet: &Packet) -> u32 {
-        let view = PacketView { bytes: &packet.head, zeros: packet.zeros };
-        let mut env = Env {
-            state: &mut self.state,
-            effects: &mut self.effects,
-            random: &mut core.random,
-            packet_length: packet.len(),
-            payload: PacketView::default(),
-            now,
-        };
-        let outcome = self.pipeline.parse(&mut self.frame, view, &mut env);
-        core.counters.parser_errors += u64::from(outcome.error.is_some());
-        // A byte that was taken in part is gone for the deparser, as in BMv2.
-        outcome.consumed_bits.div_ceil(8)
-    }
-
-    fn run(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        func: FuncId,
-        packet: &Packet,
-        payload_at: u32,
-        length: u32,
-    ) {
-        let in_head = packet.head.len().min(payload_at as usize);
-        let zeros = packet.zeros - packet.zeros.min(payload_at - in_head as u32);
-        let mut env = Env {
-            state: &mut self.state,
-            effects: &mut self.effects,
-            random: &mut core.random,
-            packet_length: length,
-            payload: PacketView { bytes: &packet.head[in_head..], zeros },
-            now,
-        };
-        self.pipeline.run(func, &mut self.frame, &mut env);
     }
 
     /// Makes the spare frame start a new life with the metadata of a field list.
     fn start_spare(&mut self, list: u32) {
-        self.spare.reset();
-        let lists = &self.pipeline.program().field_lists;
+        self.machine.spare.reset();
+        let lists = &self.machine.pipeline.program().field_lists;
         if let Some(list) = lists.iter().find(|candidate| candidate.index == list) {
-            self.spare.copy_vars(&self.pipeline, &self.frame, &list.vars);
+            self.machine.spare.copy_vars(&self.machine.pipeline, &self.machine.frame, &list.vars);
         }
     }
 
@@ -201,13 +120,13 @@ impl Program {
         }
         let length = arrival.packet.len();
         let mut packet = arrival.packet;
-        self.live.save(&self.frame, &mut self.front);
-        packet.replace_front(verdict.payload_at, &self.front);
+        self.live.save(&self.machine.frame, &mut self.machine.front);
+        packet.replace_front(verdict.payload_at, &self.machine.front);
         let queued = Queued {
             packet,
             enqueued_at: now,
             length,
-            saved_bytes: self.front.len() as u32,
+            saved_bytes: self.machine.front.len() as u32,
             truncate: verdict.truncate,
             rid: 0,
             length_delta: self.length_delta(0),
@@ -242,24 +161,24 @@ impl Program {
         }
         // The original's frame is set aside while the spare one parses the packet again. Effects of this parse do not
         // count, nor does the metadata that it writes (BMv2 resets it).
-        let effects = core::mem::take(&mut self.effects);
-        core::mem::swap(&mut self.frame, &mut self.spare);
-        self.frame.reset();
+        let effects = core::mem::take(&mut self.machine.effects);
+        core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+        self.machine.frame.reset();
         let ingress_port = u64::from(arrival.ingress_port);
-        self.set(self.v1.metadata.ingress_port, ingress_port);
-        let payload_at = self.parse(core, now, &arrival.packet);
-        core::mem::swap(&mut self.frame, &mut self.spare);
-        self.effects = effects;
-        let parsed = self.spare.clone();
+        self.machine.set(self.v1.metadata.ingress_port, ingress_port);
+        let payload_at = self.machine.parse(core, now, self.v1.parser, &arrival.packet);
+        core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+        self.machine.effects = effects;
+        let parsed = self.machine.spare.clone();
         self.start_spare_or_reset(request.field_list);
-        copy_headers(&self.pipeline, &parsed, &mut self.spare);
+        copy_headers(&self.machine.pipeline, &parsed, &mut self.machine.spare);
         let mut packet = arrival.packet.clone();
-        self.live.save(&self.spare, &mut self.front);
-        packet.replace_front(payload_at, &self.front);
+        self.live.save(&self.machine.spare, &mut self.machine.front);
+        packet.replace_front(payload_at, &self.machine.front);
         let queued = Queued {
             packet,
             enqueued_at: now,
-            saved_bytes: self.front.len() as u32,
+            saved_bytes: self.machine.front.len() as u32,
             length: arrival.packet.len(),
             truncate,
             rid: 0,
@@ -275,36 +194,41 @@ impl Program {
     fn start_spare_or_reset(&mut self, list: Option<u32>) {
         match list {
             Some(list) => self.start_spare(list),
-            None => self.spare.reset(),
+            None => self.machine.spare.reset(),
         }
     }
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let LeftQueue { mut queued, port, priority, enq_depth, deq_depth } = left;
-        self.frame.reset();
+        self.machine.frame.reset();
         let saved = queued.packet.head.get(..queued.saved_bytes as usize).unwrap_or_default();
-        self.live.restore(saved, &mut self.frame);
+        self.live.restore(saved, &mut self.machine.frame);
         self.set_egress_metadata(core, now, &queued, port, enq_depth, deq_depth);
-        self.effects.reset();
-        self.run(core, now, self.v1.egress, &queued.packet, queued.saved_bytes, queued.length);
-        queued.truncate = queued.truncate.min(self.effects.truncate.unwrap_or(u32::MAX));
-        if let Some(request) = last_clone(&self.effects, CloneKind::E2E) {
+        self.machine.effects.reset();
+        self.machine.run(core, now, self.v1.egress, &queued.packet, queued.saved_bytes, queued.length);
+        queued.truncate = queued.truncate.min(self.machine.effects.truncate.unwrap_or(u32::MAX));
+        if let Some(request) = last_clone(&self.machine.effects, CloneKind::E2E) {
             self.clone_from_egress(core, now, &queued, request);
         }
-        core.keep_digests(&mut self.effects.digests);
-        core.keep_logs(now, &mut self.effects.logs);
-        core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
-        if self.get(self.v1.metadata.egress_spec) as u32 == core.config.drop_port {
+        self.machine.settle(core, now);
+        if self.machine.get(self.v1.metadata.egress_spec) as u32 == core.config.drop_port {
             core.drop_from(port, priority, DropCause::Egress);
             return None;
         }
-        let recirculate = self.effects.recirculate;
-        self.run(core, now, self.v1.compute_checksum, &queued.packet, queued.saved_bytes, queued.length);
-        self.front.clear();
-        self.pipeline.deparse(&mut self.frame, &mut self.front);
+        let recirculate = self.machine.effects.recirculate;
+        self.machine.run(
+            core,
+            now,
+            self.v1.compute_checksum,
+            &queued.packet,
+            queued.saved_bytes,
+            queued.length,
+        );
+        self.machine.front.clear();
+        self.machine.pipeline.deparse(&mut self.machine.frame, &mut self.machine.front);
         let mut packet = queued.packet;
-        packet.replace_front(queued.saved_bytes, &self.front);
+        packet.replace_front(queued.saved_bytes, &self.machine.front);
         packet.truncate(queued.truncate);
         let Some(list) = recirculate else { return Some(packet) };
         if queued.passes >= MAX_PASSES {
@@ -313,7 +237,7 @@ impl Program {
         }
         core.counters.recirculated += 1;
         self.start_spare(list);
-        core::mem::swap(&mut self.frame, &mut self.spare);
+        core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
         let (ingress_port, passes) = (u32::from(queued.ingress_port), queued.passes + 1);
         self.ingress(core, now, Arrival { packet, ingress_port, instance: Instance::Recirculated, passes });
         None
@@ -350,7 +274,7 @@ impl Program {
             set_at_egress(&self.v1).into_iter().zip(values).zip(self.live.egress_reads())
         {
             if *read || var == meta.egress_spec {
-                self.frame.set(&self.pipeline, var, value);
+                self.machine.frame.set(&self.machine.pipeline, var, value);
             }
         }
     }
@@ -367,13 +291,13 @@ impl Program {
         }
         let length_delta = self.length_delta(queued.length_delta);
         self.start_spare_or_reset(request.field_list);
-        copy_headers(&self.pipeline, &self.frame, &mut self.spare);
+        copy_headers(&self.machine.pipeline, &self.machine.frame, &mut self.machine.spare);
         let mut packet = queued.packet.clone();
-        self.live.save(&self.spare, &mut self.front);
-        packet.replace_front(queued.saved_bytes, &self.front);
+        self.live.save(&self.machine.spare, &mut self.machine.front);
+        packet.replace_front(queued.saved_bytes, &self.machine.front);
         let copy = Queued {
             packet,
-            saved_bytes: self.front.len() as u32,
+            saved_bytes: self.machine.front.len() as u32,
             enqueued_at: now,
             truncate,
             rid: 0,
@@ -387,28 +311,14 @@ impl Program {
     }
 }
 
-/// A packet that just left a queue.
-pub(crate) struct LeftQueue {
-    pub queued: Queued,
-    pub port: u32,
-    pub priority: u8,
-    pub enq_depth: u32,
-    pub deq_depth: u32,
-}
-
 /// Puts one copy for each replica into its queue.
 fn replicate(core: &mut Core, replicas: &[Replica], priority: u8, queued: &Queued) {
-    for replica in replicas {
-        core.enqueue(replica.port, priority, Queued { rid: replica.instance, ..queued.clone() });
+    for (port, copy) in copies(replicas, queued) {
+        core.enqueue(port, priority, copy);
     }
 }
 
 /// The last clone of a kind counts (v1model).
 fn last_clone(effects: &Effects, kind: CloneKind) -> Option<CloneRequest> {
     effects.clones.iter().rev().find(|request| request.kind == kind).copied()
-}
-
-/// Length that a session cuts to; 0 means whole packets.
-fn truncation(packet_length_bytes: u32) -> u32 {
-    if packet_length_bytes == 0 { u32::MAX } else { packet_length_bytes }
 }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use p4cc_exec::{Frame, Pipeline, Snapshot};
 use p4cc_ir::{
-    Architecture, ExternCall, Func, FuncId, HeaderId, Inst, Operand, Program, StandardMetadata, Terminator,
-    V1Model, VarId, VarKind,
+    ExternCall, Func, FuncId, HeaderId, Inst, Operand, Program, StandardMetadata, Terminator, V1Model, VarId,
+    VarKind,
 };
 
 /// Which variables are kept.
@@ -22,9 +22,8 @@ pub(crate) struct LiveSet {
 
 impl LiveSet {
     /// The variables that live across the queues of a v1model program.
-    pub fn new(pipeline: &Pipeline) -> Self {
+    pub fn new(pipeline: &Pipeline, v1: &V1Model) -> Self {
         let program: &Program = pipeline.program();
-        let Architecture::V1Model(v1) = &program.architecture;
         let mut named = Named { program, vars: BTreeSet::new(), seen: BTreeSet::new(), keeps_lists: false };
         for func in [v1.egress, v1.compute_checksum, v1.deparser] {
             named.func(func);
@@ -197,9 +196,13 @@ impl<'a> Named<'a> {
 
     fn call(&mut self, call: &ExternCall) {
         match call {
-            ExternCall::CounterCount { index, .. }
-            | ExternCall::MeterExecute { index, .. }
-            | ExternCall::RegisterRead { index, .. } => self.read(index),
+            ExternCall::CounterCount { index, .. } | ExternCall::RegisterRead { index, .. } => {
+                self.read(index)
+            }
+            ExternCall::MeterExecute { index, color, .. } => {
+                self.read(index);
+                self.reads(color);
+            }
             ExternCall::RegisterWrite { index, value, .. } => self.reads([index, value]),
             ExternCall::Hash { base, data, max, .. } => {
                 self.reads([base, max]);

@@ -1,0 +1,157 @@
+//! Entry points of a program of the Portable Switch Architecture (PSA 1.2, sections 3 and 6).
+//!
+//! A packet is deparsed at the end of ingress and parsed again by egress; what ingress knows of it goes along only as
+//! the metadata of a [`Bridge`].
+
+use crate::{FuncId, HeaderId, VarId};
+
+/// The port that leads from the end of egress back to ingress.
+pub const PSA_PORT_RECIRCULATE: u32 = 0xffff_fffa;
+/// The controller's port.
+pub const PSA_PORT_CPU: u32 = 0xffff_fffd;
+
+/// Parser, control and deparser of one of the two pipelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the block of that name")]
+pub struct PsaPipeline {
+    pub parser: FuncId,
+    pub control: FuncId,
+    pub deparser: FuncId,
+}
+
+/// Metadata that a deparser writes and a parser reads: the packet carries it from one to the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bridge {
+    /// Variables.
+    pub vars: Vec<VarId>,
+    /// Headers, whose fields are among the variables.
+    pub headers: Vec<HeaderId>,
+}
+
+/// What a parser knows of the packet's way, the same for both pipelines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name, of the pipeline's own port")]
+pub struct PsaParserInput {
+    pub port: VarId,
+    pub packet_path: VarId,
+}
+
+/// `psa_ingress_input_metadata_t`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub struct PsaIngressInput {
+    pub ingress_port: VarId,
+    pub packet_path: VarId,
+    pub ingress_timestamp: VarId,
+    pub parser_error: VarId,
+}
+
+/// `psa_ingress_output_metadata_t`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub struct PsaIngressOutput {
+    pub class_of_service: VarId,
+    pub clone: VarId,
+    pub clone_session_id: VarId,
+    pub drop: VarId,
+    pub resubmit: VarId,
+    pub multicast_group: VarId,
+    pub egress_port: VarId,
+}
+
+/// `psa_egress_input_metadata_t`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub struct PsaEgressInput {
+    pub class_of_service: VarId,
+    pub egress_port: VarId,
+    pub packet_path: VarId,
+    pub instance: VarId,
+    pub egress_timestamp: VarId,
+    pub parser_error: VarId,
+}
+
+/// `psa_egress_output_metadata_t`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the field of that name")]
+pub struct PsaEgressOutput {
+    pub clone: VarId,
+    pub clone_session_id: VarId,
+    pub drop: VarId,
+}
+
+/// A PSA program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Psa {
+    /// Ingress.
+    pub ingress: PsaPipeline,
+    /// Egress.
+    pub egress: PsaPipeline,
+    /// Where parsers leave their error.
+    pub parser_error: VarId,
+    /// Input of the ingress parser.
+    pub ingress_parser_input: PsaParserInput,
+    /// Input of ingress.
+    pub ingress_input: PsaIngressInput,
+    /// What ingress decides.
+    pub ingress_output: PsaIngressOutput,
+    /// Input of the egress parser.
+    pub egress_parser_input: PsaParserInput,
+    /// Input of egress.
+    pub egress_input: PsaEgressInput,
+    /// What egress decides.
+    pub egress_output: PsaEgressOutput,
+    /// The egress deparser's `egress_port`.
+    pub egress_deparser_port: VarId,
+    /// `normal_meta`
+    pub normal: Bridge,
+    /// `resubmit_meta`
+    pub resubmit: Bridge,
+    /// `recirculate_meta`
+    pub recirculate: Bridge,
+    /// `clone_i2e_meta`
+    pub clone_i2e: Bridge,
+    /// `clone_e2e_meta`
+    pub clone_e2e: Bridge,
+}
+
+impl Psa {
+    /// The metadata that ingress hands to egress, by any way, and egress to itself: what waits in queues.
+    pub fn queued(&self) -> [&Bridge; 3] {
+        [&self.normal, &self.clone_i2e, &self.clone_e2e]
+    }
+
+    /// All variables that the switch itself reads or writes, each at most 64 bits wide.
+    pub fn intrinsic(&self) -> Vec<VarId> {
+        let (pi, ii, io) = (self.ingress_parser_input, self.ingress_input, self.ingress_output);
+        let (pe, ei, eo) = (self.egress_parser_input, self.egress_input, self.egress_output);
+        vec![
+            self.parser_error,
+            pi.port,
+            pi.packet_path,
+            ii.ingress_port,
+            ii.packet_path,
+            ii.ingress_timestamp,
+            ii.parser_error,
+            io.class_of_service,
+            io.clone,
+            io.clone_session_id,
+            io.drop,
+            io.resubmit,
+            io.multicast_group,
+            io.egress_port,
+            pe.port,
+            pe.packet_path,
+            ei.class_of_service,
+            ei.egress_port,
+            ei.packet_path,
+            ei.instance,
+            ei.egress_timestamp,
+            ei.parser_error,
+            eo.clone,
+            eo.clone_session_id,
+            eo.drop,
+            self.egress_deparser_port,
+        ]
+    }
+}

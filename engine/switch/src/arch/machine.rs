@@ -1,0 +1,107 @@
+//! What all architectures run programs with: the executor, its state, and frames that are used again.
+
+use std::sync::Arc;
+
+use p4cc_exec::{Effects, Env, Executor, Frame, PacketView, Pipeline, State};
+use p4cc_ir::{FuncId, VarId};
+use p4cc_units::Time;
+
+use crate::core::Core;
+use crate::packet::Packet;
+
+/// A program with its state and its working memory.
+#[derive(Clone)]
+pub(crate) struct Machine {
+    pub pipeline: Arc<Pipeline>,
+    pub state: State,
+    pub frame: Frame,
+    /// Second frame: what a clone or the next pass starts from.
+    pub spare: Frame,
+    pub effects: Effects,
+    /// What goes in front of a packet: the live part of its frame, or the headers as the deparser wrote them.
+    pub front: Vec<u8>,
+}
+
+impl Machine {
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32) -> Self {
+        let mut state = State::new(&pipeline);
+        state.set_drop_port(drop_port);
+        Self {
+            state,
+            frame: Frame::new(&pipeline),
+            spare: Frame::new(&pipeline),
+            effects: Effects::default(),
+            front: Vec::new(),
+            pipeline,
+        }
+    }
+
+    pub fn set(&mut self, var: VarId, value: u64) {
+        self.frame.set(&self.pipeline, var, value);
+    }
+
+    pub fn get(&self, var: VarId) -> u64 {
+        self.frame.get(&self.pipeline, var)
+    }
+
+    /// Runs a parser into the frame; returns the number of bytes taken.
+    pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> u32 {
+        let view = PacketView { bytes: &packet.head, zeros: packet.zeros };
+        let mut env = Env {
+            state: &mut self.state,
+            effects: &mut self.effects,
+            random: &mut core.random,
+            packet_length: packet.len(),
+            payload: PacketView::default(),
+            now,
+        };
+        let outcome = self.pipeline.parse_by(func, &mut self.frame, view, &mut env);
+        core.counters.parser_errors += u64::from(outcome.error.is_some());
+        // A byte that was taken in part is gone for the deparser, as in BMv2.
+        outcome.consumed_bits.div_ceil(8)
+    }
+
+    /// Runs a control on a packet whose first bytes were parsed; `length` is what counters count.
+    pub fn run(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        func: FuncId,
+        packet: &Packet,
+        payload_at: u32,
+        length: u32,
+    ) {
+        let in_head = packet.head.len().min(payload_at as usize);
+        let zeros = packet.zeros - packet.zeros.min(payload_at - in_head as u32);
+        let mut env = Env {
+            state: &mut self.state,
+            effects: &mut self.effects,
+            random: &mut core.random,
+            packet_length: length,
+            payload: PacketView { bytes: &packet.head[in_head..], zeros },
+            now,
+        };
+        self.pipeline.run(func, &mut self.frame, &mut env);
+    }
+
+    /// Runs a deparser that may call externs; what it emits is the new front.
+    pub fn deparse(&mut self, core: &mut Core, now: Time, func: FuncId, length: u32) {
+        self.front.clear();
+        let mut env = Env {
+            state: &mut self.state,
+            effects: &mut self.effects,
+            random: &mut core.random,
+            packet_length: length,
+            payload: PacketView::default(),
+            now,
+        };
+        self.pipeline.deparse_by(func, &mut self.frame, &mut env, &mut self.front);
+    }
+
+    /// Hands on what a pass left for the controller and for whoever traces.
+    pub fn settle(&mut self, core: &mut Core, now: Time) {
+        core.keep_digests(&mut self.effects.digests);
+        core.keep_logs(now, &mut self.effects.logs);
+        core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
+    }
+}

@@ -1,0 +1,100 @@
+//! A loaded program in the pipeline of its architecture: the way of a packet to the queues, and from a queue onward.
+
+mod live;
+mod machine;
+mod psa;
+mod v1model;
+
+use std::sync::Arc;
+
+use p4cc_exec::Pipeline;
+use p4cc_ir::Architecture;
+use p4cc_units::Time;
+
+use crate::core::{Core, Instance, Queued};
+use crate::packet::Packet;
+use crate::pre::Replica;
+use machine::Machine;
+
+/// Most resubmissions, recirculations and clones that may lead to one packet.
+pub const MAX_PASSES: u8 = 64;
+
+/// A packet at the entrance of the parser.
+pub(crate) struct Arrival {
+    pub packet: Packet,
+    pub ingress_port: u32,
+    pub instance: Instance,
+    pub passes: u8,
+}
+
+/// A packet that just left a queue.
+pub(crate) struct LeftQueue {
+    pub queued: Queued,
+    pub port: u32,
+    pub priority: u8,
+    pub enq_depth: u32,
+    pub deq_depth: u32,
+}
+
+/// A program by its architecture.
+#[derive(Clone)]
+pub(crate) enum Program {
+    V1Model(v1model::V1Switch),
+    Psa(psa::PsaSwitch),
+}
+
+impl Program {
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32) -> Self {
+        let program = Arc::clone(pipeline.program());
+        let machine = Machine::new(pipeline, drop_port);
+        match &program.architecture {
+            Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(machine, *v1)),
+            Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(machine, psa)),
+        }
+    }
+
+    pub fn machine(&self) -> &Machine {
+        match self {
+            Self::V1Model(v1) => &v1.machine,
+            Self::Psa(psa) => &psa.machine,
+        }
+    }
+
+    pub fn machine_mut(&mut self) -> &mut Machine {
+        match self {
+            Self::V1Model(v1) => &mut v1.machine,
+            Self::Psa(psa) => &mut psa.machine,
+        }
+    }
+
+    /// Takes a packet from outside through ingress into queues.
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+        match self {
+            Self::V1Model(v1) => v1.receive(core, now, arrival),
+            Self::Psa(psa) => psa.receive(core, now, arrival),
+        }
+    }
+
+    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
+    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+        match self {
+            Self::V1Model(v1) => v1.egress(core, now, left),
+            Self::Psa(psa) => psa.egress(core, now, left),
+        }
+    }
+
+    /// Whether the text of `log_msg` is kept.
+    pub fn set_logging(&mut self, on: bool) {
+        self.machine_mut().effects.keep_logs = on;
+    }
+}
+
+/// Length that a session cuts to; 0 means whole packets.
+fn truncation(packet_length_bytes: u32) -> u32 {
+    if packet_length_bytes == 0 { u32::MAX } else { packet_length_bytes }
+}
+
+/// The copies of a packet, one for each replica.
+fn copies<'q>(replicas: &'q [Replica], queued: &'q Queued) -> impl Iterator<Item = (u32, Queued)> + 'q {
+    replicas.iter().map(|replica| (replica.port, Queued { rid: replica.instance, ..queued.clone() }))
+}

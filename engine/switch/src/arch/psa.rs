@@ -1,0 +1,389 @@
+//! The two halves of PSA's pipeline around the queues (PSA 1.2, section 6).
+//!
+//! Ingress: parser, control, deparser, then clone, drop, resubmit, multicast or unicast, in BMv2's order. Egress, when
+//! a packet leaves its queue: parser, control, deparser, then clone, drop, recirculation. The deparsed packet waits in
+//! its queue; in front of it stands the metadata that the ingress deparser, or what cloned it, hands to the egress
+//! parser.
+//!
+//! Where BMv2's psa_switch falls short of PSA, this follows PSA: metadata goes along with every kind of packet, a
+//! resubmitted packet keeps its port, deparsers run for packets that are dropped too, since they fill in the metadata
+//! of clones.
+//!
+//! Invariants: as for v1model, at most [`MAX_PASSES`] resubmissions, recirculations and clones lead to any packet, and
+//! the loop back to ingress holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order; so every call ends.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use p4cc_exec::Snapshot;
+use p4cc_ir::{Bridge, PSA_PORT_CPU, PSA_PORT_RECIRCULATE, Psa, VarId};
+use p4cc_units::Time;
+
+use super::machine::Machine;
+use super::{Arrival, LeftQueue, MAX_PASSES, copies, truncation};
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued};
+use crate::counters::DropCause;
+use crate::packet::Packet;
+use crate::pre::Replica;
+
+/// `PSA_PacketPath_t`, by position.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Path {
+    Normal = 0,
+    NormalUnicast = 1,
+    NormalMulticast = 2,
+    CloneI2E = 3,
+    CloneE2E = 4,
+    Resubmit = 5,
+    Recirculate = 6,
+}
+
+/// A PSA program in its pipeline.
+#[derive(Clone)]
+pub(crate) struct PsaSwitch {
+    pub machine: Machine,
+    psa: Arc<Psa>,
+    /// Packs what egress gets along with a packet.
+    bridged: Arc<Snapshot>,
+    /// Packets on their way through egress to ingress, with their class of service. Empty between calls.
+    loopback: VecDeque<(u8, Queued)>,
+}
+
+/// A packet at the entrance of ingress; what its parser gets along with it stands in the frame.
+struct Entering {
+    packet: Packet,
+    /// As the program sees it.
+    ingress_port: u32,
+    /// Port of the switch that drops are counted against.
+    counted_port: u32,
+    path: Path,
+    passes: u8,
+}
+
+/// What is to become of a packet after ingress.
+struct Verdict {
+    class_of_service: u8,
+    clone_session: Option<u32>,
+    drop: bool,
+    resubmit: bool,
+    multicast_group: u32,
+    egress_port: u32,
+}
+
+impl PsaSwitch {
+    pub fn new(machine: Machine, psa: &Psa) -> Self {
+        let vars: Vec<VarId> = psa.queued().into_iter().flat_map(|bridge| &bridge.vars).copied().collect();
+        let headers =
+            psa.queued().into_iter().flat_map(|bridge| &bridge.headers).copied().collect::<Vec<_>>();
+        let bridged = Arc::new(Snapshot::of(&machine.pipeline, &vars, &headers));
+        Self { machine, psa: Arc::new(psa.clone()), bridged, loopback: VecDeque::new() }
+    }
+
+    /// Takes a packet from outside through ingress into queues.
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+        let from_cpu = core.config.cpu_port == Some(arrival.ingress_port);
+        self.machine.frame.reset();
+        let entering = Entering {
+            packet: arrival.packet,
+            ingress_port: if from_cpu { PSA_PORT_CPU } else { arrival.ingress_port },
+            counted_port: arrival.ingress_port,
+            path: Path::Normal,
+            passes: arrival.passes,
+        };
+        self.ingress(core, now, entering);
+        self.go_round(core, now);
+    }
+
+    /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
+    pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
+        let sent = self.egress_once(core, now, left.queued, (left.port, left.priority));
+        self.go_round(core, now);
+        sent
+    }
+
+    /// Takes what goes to the recirculation port through egress and ingress, until nothing does.
+    fn go_round(&mut self, core: &mut Core, now: Time) {
+        while let Some((class_of_service, queued)) = self.loopback.pop_front() {
+            let (counted_port, passes) = (u32::from(queued.ingress_port), queued.passes);
+            let to = (PSA_PORT_RECIRCULATE, class_of_service);
+            let Some(packet) = self.egress_once(core, now, queued, to) else { continue };
+            if passes >= MAX_PASSES {
+                core.drop_at(counted_port, class_of_service, DropCause::LoopLimit);
+                continue;
+            }
+            core.counters.recirculated += 1;
+            let psa = Arc::clone(&self.psa);
+            self.start_spare(&psa.recirculate);
+            core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+            let entering = Entering {
+                packet,
+                ingress_port: PSA_PORT_RECIRCULATE,
+                counted_port,
+                path: Path::Recirculate,
+                passes: passes + 1,
+            };
+            self.ingress(core, now, entering);
+        }
+    }
+
+    /// Takes a packet through ingress into queues, resubmissions included.
+    fn ingress(&mut self, core: &mut Core, now: Time, mut entering: Entering) {
+        let psa = Arc::clone(&self.psa);
+        loop {
+            let (verdict, payload_at) = self.ingress_once(core, now, &entering);
+            self.machine.settle(core, now);
+            if let Some(session) = verdict.clone_session {
+                let instance = Instance::IngressClone;
+                let origin = (entering.counted_port, entering.passes);
+                self.clone_packet(core, now, (session, instance), &entering.packet, origin);
+            }
+            let priority = verdict.class_of_service;
+            if verdict.drop {
+                core.drop_at(entering.counted_port, priority, DropCause::Ingress);
+                return;
+            }
+            if !verdict.resubmit {
+                self.forward(core, now, entering, (&verdict, payload_at));
+                return;
+            }
+            if entering.passes >= MAX_PASSES {
+                core.drop_at(entering.counted_port, priority, DropCause::LoopLimit);
+                return;
+            }
+            core.counters.resubmitted += 1;
+            self.start_spare(&psa.resubmit);
+            core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+            entering.path = Path::Resubmit;
+            entering.passes += 1;
+        }
+    }
+
+    /// Parser, ingress and deparser, whose output is left in the machine's front.
+    fn ingress_once(&mut self, core: &mut Core, now: Time, entering: &Entering) -> (Verdict, u32) {
+        let psa = Arc::clone(&self.psa);
+        let (packet, length) = (&entering.packet, entering.packet.len());
+        let machine = &mut self.machine;
+        let (port, path) = (u64::from(entering.ingress_port), entering.path as u64);
+        machine.set(psa.ingress_parser_input.port, port);
+        machine.set(psa.ingress_parser_input.packet_path, path);
+        machine.effects.reset();
+        let payload_at = machine.parse(core, now, psa.ingress.parser, packet);
+        let input = psa.ingress_input;
+        machine.set(input.ingress_port, port);
+        machine.set(input.packet_path, path);
+        machine.set(input.ingress_timestamp, core.timestamp(now));
+        machine.set(input.parser_error, machine.get(psa.parser_error));
+        let output = psa.ingress_output;
+        for (var, value) in [
+            (output.class_of_service, 0),
+            (output.clone, 0),
+            (output.clone_session_id, 0),
+            (output.drop, 1),
+            (output.resubmit, 0),
+            (output.multicast_group, 0),
+            (output.egress_port, 0),
+        ] {
+            machine.set(var, value);
+        }
+        machine.run(core, now, psa.ingress.control, packet, payload_at, length);
+        // Read before the deparser, which cannot change it.
+        let verdict = Verdict {
+            class_of_service: machine.get(output.class_of_service) as u8,
+            clone_session: (machine.get(output.clone) != 0)
+                .then(|| machine.get(output.clone_session_id) as u32),
+            drop: machine.get(output.drop) != 0,
+            resubmit: machine.get(output.resubmit) != 0,
+            multicast_group: machine.get(output.multicast_group) as u32,
+            egress_port: machine.get(output.egress_port) as u32,
+        };
+        machine.deparse(core, now, psa.ingress.deparser, length);
+        (verdict, payload_at)
+    }
+
+    /// Multicast or unicast of the packet as the ingress deparser wrote it.
+    fn forward(&mut self, core: &mut Core, now: Time, entering: Entering, how: (&Verdict, u32)) {
+        let (verdict, payload_at) = how;
+        let psa = Arc::clone(&self.psa);
+        let mut packet = entering.packet;
+        packet.replace_front(payload_at, &self.machine.front);
+        let multicast = verdict.multicast_group != 0;
+        let instance = if multicast { Instance::Replica } else { Instance::Normal };
+        let origin = (entering.counted_port, entering.passes);
+        let queued = self.queued(now, packet, &psa.normal, (instance, u32::MAX), origin);
+        if !multicast {
+            self.enqueue(core, verdict.egress_port, verdict.class_of_service, queued);
+            return;
+        }
+        let group = core.pre.group(verdict.multicast_group);
+        let replicas = group.map(|group| group.replicas.clone()).unwrap_or_default();
+        if replicas.is_empty() {
+            core.drop_at(entering.counted_port, verdict.class_of_service, DropCause::NoReplicas);
+            return;
+        }
+        core.counters.copies += replicas.len() as u64 - 1;
+        self.replicate(core, &replicas, verdict.class_of_service, &queued);
+    }
+
+    /// Copies a packet to egress by a session, from ingress as it came in, from egress as it leaves. Whatever deparser
+    /// ran last filled in the clone's metadata. A session that is not there makes no copies.
+    fn clone_packet(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        (session, instance): (u32, Instance),
+        packet: &Packet,
+        (counted_port, passes): (u32, u8),
+    ) {
+        let Some(session) = core.pre.session(session) else { return };
+        let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
+        let truncate = truncation(session.packet_length_bytes);
+        if passes >= MAX_PASSES {
+            // Counted as a copy made and dropped, so that packets stay conserved.
+            core.counters.copies += 1;
+            core.drop_at(counted_port, priority, DropCause::LoopLimit);
+            return;
+        }
+        let psa = Arc::clone(&self.psa);
+        let bridge = if instance == Instance::IngressClone { &psa.clone_i2e } else { &psa.clone_e2e };
+        let origin = (counted_port, passes + 1);
+        let mut packet = packet.clone();
+        packet.truncate(truncate);
+        let queued = self.queued(now, packet, bridge, (instance, truncate), origin);
+        core.counters.copies += replicas.len() as u64;
+        self.replicate(core, &replicas, priority, &queued);
+    }
+
+    /// Makes the spare frame start a new life with the metadata of a bridge.
+    fn start_spare(&mut self, bridge: &Bridge) {
+        let Machine { pipeline, frame, spare, .. } = &mut self.machine;
+        spare.reset();
+        for &header in &bridge.headers {
+            spare.set_valid(pipeline, header, frame.is_valid(pipeline, header));
+        }
+        spare.copy_vars(pipeline, frame, &bridge.vars);
+    }
+
+    /// A packet for a queue, with the metadata of a bridge in front.
+    fn queued(
+        &mut self,
+        now: Time,
+        mut packet: Packet,
+        bridge: &Bridge,
+        (instance, truncate): (Instance, u32),
+        (counted_port, passes): (u32, u8),
+    ) -> Queued {
+        let length = packet.len();
+        self.start_spare(bridge);
+        let mut saved = Vec::new();
+        self.bridged.save(&self.machine.spare, &mut saved);
+        packet.replace_front(0, &saved);
+        Queued {
+            packet,
+            enqueued_at: now,
+            length,
+            saved_bytes: saved.len() as u32,
+            truncate,
+            rid: 0,
+            length_delta: 0,
+            ingress_port: u16::try_from(counted_port).unwrap_or(u16::MAX),
+            instance,
+            passes,
+        }
+    }
+
+    fn replicate(&mut self, core: &mut Core, replicas: &[Replica], priority: u8, queued: &Queued) {
+        for (port, copy) in copies(replicas, queued) {
+            self.enqueue(core, port, priority, copy);
+        }
+    }
+
+    /// Puts a packet into the queue of a port, one of PSA's own ports included.
+    fn enqueue(&mut self, core: &mut Core, port: u32, priority: u8, queued: Queued) {
+        match port {
+            PSA_PORT_RECIRCULATE if self.loopback.len() < MAX_CONTROLLER_QUEUE => {
+                self.loopback.push_back((priority, queued));
+            }
+            PSA_PORT_RECIRCULATE => {
+                core.drop_at(u32::from(queued.ingress_port), priority, DropCause::LoopLimit);
+            }
+            PSA_PORT_CPU => core.enqueue(core.config.cpu_port.unwrap_or(port), priority, queued),
+            _ => core.enqueue(port, priority, queued),
+        }
+    }
+
+    /// Parser, egress and deparser of a packet that left a queue; gives it back unless it is dropped.
+    fn egress_once(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        mut queued: Queued,
+        (port, priority): (u32, u8),
+    ) -> Option<Packet> {
+        let psa = Arc::clone(&self.psa);
+        let seen_port = if core.config.cpu_port == Some(port) { PSA_PORT_CPU } else { port };
+        let origin = (u32::from(queued.ingress_port), queued.passes);
+        let mut packet = self.enter_egress(&psa, &mut queued, seen_port);
+        let path = path_to_egress(queued.instance) as u64;
+        let length = packet.len();
+        let machine = &mut self.machine;
+        machine.effects.reset();
+        let payload_at = machine.parse(core, now, psa.egress.parser, &packet);
+        let (input, output) = (psa.egress_input, psa.egress_output);
+        for (var, value) in [
+            (input.class_of_service, u64::from(priority)),
+            (input.egress_port, u64::from(seen_port)),
+            (input.packet_path, path),
+            (input.instance, u64::from(queued.rid)),
+            (input.egress_timestamp, core.timestamp(now)),
+            (input.parser_error, machine.get(psa.parser_error)),
+            (output.clone, 0),
+            (output.clone_session_id, 0),
+            (output.drop, 0),
+            (psa.egress_deparser_port, u64::from(seen_port)),
+        ] {
+            machine.set(var, value);
+        }
+        machine.run(core, now, psa.egress.control, &packet, payload_at, length);
+        let clone = machine.get(output.clone) != 0;
+        let session = machine.get(output.clone_session_id) as u32;
+        let drop = machine.get(output.drop) != 0;
+        machine.deparse(core, now, psa.egress.deparser, length);
+        machine.settle(core, now);
+        packet.replace_front(payload_at, &self.machine.front);
+        packet.truncate(queued.truncate);
+        if clone {
+            self.clone_packet(core, now, (session, Instance::EgressClone), &packet, origin);
+        }
+        if drop {
+            core.drop_from(
+                if port == PSA_PORT_RECIRCULATE { origin.0 } else { port },
+                priority,
+                DropCause::Egress,
+            );
+            return None;
+        }
+        Some(packet)
+    }
+
+    /// Makes the frame that the egress parser starts from. Gives the packet without what stood in front of it.
+    fn enter_egress(&mut self, psa: &Psa, queued: &mut Queued, port: u32) -> Packet {
+        let mut packet = core::mem::take(&mut queued.packet);
+        self.machine.frame.reset();
+        let saved = packet.head.get(..queued.saved_bytes as usize).unwrap_or_default();
+        self.bridged.restore(saved, &mut self.machine.frame);
+        packet.replace_front(queued.saved_bytes, &[]);
+        self.machine.set(psa.egress_parser_input.port, u64::from(port));
+        self.machine.set(psa.egress_parser_input.packet_path, path_to_egress(queued.instance) as u64);
+        packet
+    }
+}
+
+/// How a packet came to egress.
+fn path_to_egress(instance: Instance) -> Path {
+    match instance {
+        Instance::IngressClone => Path::CloneI2E,
+        Instance::EgressClone => Path::CloneE2E,
+        Instance::Replica => Path::NormalMulticast,
+        Instance::Normal | Instance::Recirculated | Instance::Resubmitted => Path::NormalUnicast,
+    }
+}
