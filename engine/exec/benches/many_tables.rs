@@ -72,7 +72,7 @@ fn many_tables(c: &mut Criterion) {
     let loaded = Source::from_text("tables.p4", &source(), &FileSystem, &Options::default());
     let program = common::compile(loaded);
     let pipeline = Pipeline::compile(std::sync::Arc::clone(&program)).expect("a checked program");
-    let ingress = pipeline.v1model().ingress;
+    let ingress = pipeline.v1model().expect("a v1model program").ingress;
     let mut state = filled(&program, &pipeline);
     let mut frame = Frame::new(&pipeline);
     let (mut effects, mut random) = (Effects::default(), SplitMix(1));

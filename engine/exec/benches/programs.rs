@@ -138,7 +138,7 @@ fn packet(subject: &Subject, host: u8) -> Vec<u8> {
 fn measure(c: &mut Criterion, subject: &Subject) {
     let program = compile(subject.name);
     let pipeline = Pipeline::compile(Arc::clone(&program)).expect("a checked program");
-    let entry = *pipeline.v1model();
+    let entry = *pipeline.v1model().expect("a v1model program");
     let meta = entry.metadata;
     let mut state = filled(subject, &program, &pipeline);
     let mut frame = Frame::new(&pipeline);
