@@ -186,7 +186,7 @@ fn error_lines(said: &str, file: &str) -> BTreeSet<u32> {
     let mut in_error = false;
     let mut lines = BTreeSet::new();
     for line in said.lines() {
-        if line.contains("error:") {
+        if line.contains("error:") || line.contains("syntax error") {
             in_error = true;
         } else if line.contains("warning:") {
             in_error = false;
