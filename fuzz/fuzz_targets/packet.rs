@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use p4cc_exec::Pipeline;
-use p4cc_switch::{Packet, PortConfig, QdepthUnit, Switch, SwitchConfig};
+use p4cc_switch::{Packet, PortConfig, Switch, SwitchConfig};
 use p4cc_units::{Rate, Time};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -33,13 +33,13 @@ fn switch(pipeline: &Arc<Pipeline>) -> Switch {
         port,
         rate: Rate::from_bps(1_000_000_000),
         capacity_pkts: 64,
-        framing_bytes: 0,
-        qdepth_unit: QdepthUnit::default(),
+        ..PortConfig::default()
     };
     let config = SwitchConfig {
         device_id: 1,
         ports: (0..PORTS).map(port).collect(),
         timestamp_unit: p4cc_switch::TimestampUnit::default(),
+        buffer: None,
         cpu_port: None,
         drop_port: p4cc_exec::DEFAULT_DROP_PORT,
         seed: 1,
