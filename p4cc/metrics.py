@@ -16,11 +16,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, percentile, with_slowdowns
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p4cc.scenario.figures import Window
-    from topos import Paths
+    from topos import Alone, Paths
 
 PERCENTILES = (50, 95, 99)
 
@@ -30,19 +32,20 @@ class Measures:
     """What to work out, and what it needs to know of the network."""
 
     paths: Paths
-    mss_bytes: int
-    header_bytes: int
+    alone: Alone
     windows: Sequence[Window]
     goodput_interval_ns: int | None
     by_label: bool
     """Whether figures of each label of traffic stand in the summary."""
+    slowdown_by_size: bool
+    """Whether slowdowns by flow size stand in the summary (ten bins) and in a table (twenty)."""
 
 
 def derive(
     measures: Measures, summary: dict[str, Any], tables: dict[str, pa.Table]
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """The summary and the tables with what is worked out from them."""
-    flows = with_slowdowns(_frame(tables["flows"]), measures)
+    flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.alone)
     queues = _frame(tables["queues"])
     more: dict[str, pl.DataFrame] = {
         "flows": flows,
@@ -51,53 +54,20 @@ def derive(
     }
     if measures.goodput_interval_ns is not None:
         more["goodput"] = goodput_bins(_frame(tables["windows"]), measures.goodput_interval_ns)
+    if measures.slowdown_by_size:
+        more["slowdown"] = pl.DataFrame(by_size(flows, TABLE_BINS), schema=BIN_SCHEMA)
     numbers = {**summary, **_of_windows(measures.windows, _frame(tables["checkpoints"]), int(summary["end_ns"]))}
     rounds = _frame(tables["rounds"])["goodput_bps"].drop_nans()
     if not rounds.is_empty():
         numbers["round_goodput_bps"] = rounds.median()
+    if measures.slowdown_by_size:
+        numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
     if measures.by_label:
         for row in more["traffic"].iter_rows(named=True):
             numbers.update({f"{row['class']}.{name}": value for name, value in row.items() if name != "class"})
     # JSON has no NaN.
     numbers = {name: None if isinstance(one, float) and np.isnan(one) else one for name, one in numbers.items()}
     return numbers, {**tables, **{name: frame.to_arrow() for name, frame in more.items()}}
-
-
-def with_slowdowns(flows: pl.DataFrame, measures: Measures) -> pl.DataFrame:
-    """Adds the completion time of a flow alone in the network and the slowdowns against it (spec 17).
-
-    `slowdown` divides by `ideal_fct_ns` (slowdown B), `slowdown_rate_only` by the payload's time at the slowest link's
-    rate (slowdown A); -1 where a flow has no size or is not complete.
-    Slowdown B counts a whole packet on every link and the flow behind it, so an undisturbed flow lies a little below 1.
-    """
-    ideals: dict[tuple[str, str, int], float] = {}
-    rates: dict[tuple[str, str], int] = {}
-    ideal: list[float] = []
-    rate_only: list[float] = []
-    columns = (flows["src"].to_list(), flows["dst"].to_list(), flows["size_bytes"].to_list())
-    for src, dst, size in zip(*columns, strict=True):
-        if size < 0:
-            ideal.append(-1.0)
-            rate_only.append(-1.0)
-            continue
-        key = (src, dst, size)
-        if key not in ideals:
-            path = measures.paths.between(src, dst)
-            rates[src, dst] = path.rate_bps
-            ideals[key] = path.ideal_fct_ns(size, measures.mss_bytes, measures.header_bytes)
-        ideal.append(ideals[key])
-        rate_only.append(8e9 * size / rates[src, dst])
-    done = (pl.col("fct_ns") >= 0) & (pl.col("ideal_fct_ns") > 0)
-    return (
-        flows.with_columns(
-            pl.Series("ideal_fct_ns", ideal, pl.Float64), pl.Series("_rate_only_ns", rate_only, pl.Float64)
-        )
-        .with_columns(
-            slowdown=pl.when(done).then(pl.col("fct_ns") / pl.col("ideal_fct_ns")).otherwise(-1.0),
-            slowdown_rate_only=pl.when(done).then(pl.col("fct_ns") / pl.col("_rate_only_ns")).otherwise(-1.0),
-        )
-        .drop("_rate_only_ns")
-    )
 
 
 def queue_stats(queues: pl.DataFrame, end_ns: int) -> pl.DataFrame:
@@ -182,7 +152,7 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
             values = done.filter(pl.col(valid) >= 0)[column].cast(pl.Float64).to_numpy()
             suffix = "_ns" if name == "fct" else ""
             for percent in PERCENTILES:
-                row[f"{name}_p{percent}{suffix}"] = _percentile(values, percent)
+                row[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -228,14 +198,6 @@ def _rates(acked: list[int], starts: list[int], ends: list[int]) -> list[float]:
     return [
         bytes_ / (end - start) if end > start else 0.0 for bytes_, start, end in zip(acked, starts, ends, strict=True)
     ]
-
-
-def _percentile(values: np.ndarray[Any, np.dtype[np.float64]], percent: float) -> float:
-    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
-    if values.size == 0:
-        return float("nan")
-    ordered = np.sort(values)
-    return float(ordered[min(int(values.size * percent / 100), values.size - 1)])
 
 
 def _number(value: object) -> float:

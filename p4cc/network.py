@@ -26,7 +26,7 @@ from p4cc.errors import UserError
 from p4cc.fabric import FabricPlanner
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.traffic import TrafficPlan, plan_traffic
-from topos import Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
+from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 HEADER_BYTES = 64
 """IPv4, UDP and the fixed p4cc header (docs/wire-format.md)."""
 
+NS3_HEADER_BYTES = 48
+"""PPP 14, IPv4 20, UDP 8, sequence header 6 (spec 1.1), which slowdown B counts (spec 17)."""
+
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
 
@@ -48,6 +51,7 @@ class NetworkPlan:
 
     topology: Topology
     paths: Paths
+    alone: Alone
     spec_json: str
     switches: tuple[SwitchPlan, ...]
     warnings: tuple[str, ...]
@@ -70,7 +74,9 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
     except (TopologyError, PlannerError) as error:
         raise UserError(str(error), place=f"case {case.label()}", remedy="correct the scenario") from error
     spec_json = json.dumps(planner.spec(ports))
-    return NetworkPlan(planner.topology, planner.paths, spec_json, switches, tuple(dict.fromkeys(warnings)))
+    return NetworkPlan(
+        planner.topology, planner.paths, planner.alone, spec_json, switches, tuple(dict.fromkeys(warnings))
+    )
 
 
 class _Planner:
@@ -100,6 +106,18 @@ class _Planner:
     def packet_bytes(self) -> int:
         """IP bytes of a full packet."""
         return self.case.scenario.transport.mss_bytes + HEADER_BYTES
+
+    @property
+    def alone(self) -> Alone:
+        """What a flow alone in the network costs.
+
+        For RDMA-like flows as the ns-3 simulator counts it, so that slowdowns compare: its headers, and a base round
+        trip of payloads (spec 17, V-7). That is also the T of spec 11.2.
+        """
+        mss_bytes = self.case.scenario.transport.mss_bytes
+        if isinstance(self.case.scenario.transport, RdmaTransport):
+            return Alone(mss_bytes, NS3_HEADER_BYTES, mss_bytes)
+        return Alone(mss_bytes, HEADER_BYTES, self.packet_bytes)
 
     def thresholds(self) -> Ports:
         """Thresholds of every port that marks; raises PlannerError that names the port."""
@@ -149,7 +167,7 @@ class _Planner:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
         scenario = self.case.scenario
         traffic = plan_traffic(self.case, self.topology, self.scenario)
-        record = scenario.record.model_dump(exclude={"goodput_interval_ns"})
+        record = scenario.record.model_dump(exclude={"goodput_interval_ns", "slowdown_by_size"})
         moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}
         return {
             **self._nodes(),
@@ -204,7 +222,7 @@ class _Planner:
         return {"algorithms": {name: self._sender(sender, ports) for name, sender in senders.items()}}
 
     def _rdma(self, transport: RdmaTransport, sender: Sender) -> dict[str, Any]:
-        base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.packet_bytes)
+        base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.alone.packet_bytes)
         if sender.rate_control is None:
             raise ValueError("the schema gives every sender of this transport an algorithm")
         return self.fabric.sender(transport, sender.transport, sender.rate_control, base_rtt_ns)

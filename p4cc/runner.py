@@ -23,7 +23,6 @@ from p4cc.cache import FOLDER, RunCache
 from p4cc.case import CaseRun, Controller, Session, run_case
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.metrics import Measures, derive
-from p4cc.network import HEADER_BYTES
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
 from p4cc.results import ResultWriter, write_summary
@@ -187,11 +186,11 @@ def _run_cases(
 def _measures(case: Case, run: CaseRun) -> Measures:
     return Measures(
         paths=run.plan.paths,
-        mss_bytes=case.scenario.transport.mss_bytes,
-        header_bytes=HEADER_BYTES,
+        alone=run.plan.alone,
         windows=case.scenario.measure,
         goodput_interval_ns=case.scenario.record.goodput_interval_ns,
         by_label=len(case.scenario.traffic_items) > 1,
+        slowdown_by_size=case.scenario.record.slowdown_by_size,
     )
 
 

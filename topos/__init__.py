@@ -4,7 +4,7 @@ from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_mac, p
 from topos.errors import Problem, TopologyError
 from topos.generators import GENERATORS, LinkChange, change_links, generate
 from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
-from topos.paths import Path, Paths
+from topos.paths import Alone, Path, Paths
 from topos.routes import Routes, shortest_routes
 from topos.shapes.clos import FatTreeParams, LeafSpineParams
 from topos.shapes.dumbbell import DumbbellParams
@@ -14,6 +14,7 @@ from topos.shapes.star import StarParams
 __all__ = [
     "GENERATORS",
     "AddressPlan",
+    "Alone",
     "DumbbellParams",
     "FatTreeParams",
     "Host",

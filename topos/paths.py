@@ -11,6 +11,16 @@ from topos.routes import Routes, shortest_routes
 
 
 @dataclass(frozen=True)
+class Alone:
+    """What counts for a flow alone in the network: its packets, and the packet of the base round trip."""
+
+    mss_bytes: int
+    header_bytes: int
+    packet_bytes: int
+    """Whose time on each link of one way belongs to the base round trip."""
+
+
+@dataclass(frozen=True)
 class Path:
     """Links from one host to another, in order."""
 
@@ -30,15 +40,15 @@ class Path:
         """The slowest link's rate."""
         return min(link.rate_bps for link in self.links)
 
-    def ideal_fct_ns(self, size_bytes: int, mss_bytes: int, header_bytes: int) -> float:
+    def ideal_fct_ns(self, size_bytes: int, alone: Alone) -> float:
         """Completion time of a flow alone in the network (spec 17, slowdown B).
 
         Twice the propagation, one full packet's time on every link, and the flow with its headers at the slowest link's
         rate.
         """
-        packet_bits = 8 * (mss_bytes + header_bytes)
+        packet_bits = 8 * alone.packet_bytes
         store_ns = sum(packet_bits * 1e9 / link.rate_bps for link in self.links)
-        wire_bits = 8 * (size_bytes + header_bytes * -(-size_bytes // mss_bytes))
+        wire_bits = 8 * (size_bytes + alone.header_bytes * -(-size_bytes // alone.mss_bytes))
         return 2 * self.delay_ns + store_ns + wire_bits * 1e9 / self.rate_bps
 
 

@@ -114,6 +114,10 @@ class Record(Model):
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )
+    slowdown_by_size: bool = Field(
+        default=False,
+        description="Slowdowns by bins of flow size: ten in the summary, twenty in table `slowdown` (spec 17).",
+    )
 
 
 class Limits(Model):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from topos import GENERATORS, LinkChange, Paths, Topology, TopologyError, change_links, generate
+from topos import GENERATORS, Alone, LinkChange, Paths, Topology, TopologyError, change_links, generate
 
 
 def test_star_is_the_incast_topology_of_the_paper() -> None:
@@ -89,9 +89,10 @@ def test_single_links_can_differ() -> None:
 def test_the_ideal_completion_time_is_spec_17_s() -> None:
     """Slowdown B: base round trip with a packet's time for each link, and the wire bytes at the slowest rate."""
     path = Paths(generate("fat_tree", {"k": 4})).between("h1", "h16")
-    # Six links of 1 us at 100 Gb/s: 12 us and 6 * 83.84 ns; spec 15 says 12.48 us with 1,000 B packets.
-    assert path.ideal_fct_ns(1_000, 1_000, 48) == pytest.approx(12_000 + 6 * 83.84 + 83.84)
-    assert path.ideal_fct_ns(2_500, 1_000, 48) == pytest.approx(12_000 + 6 * 83.84 + (2_500 + 3 * 48) * 0.08)
+    # Six links of 1 us at 100 Gb/s, and 1,000 B on each: 12.48 us (spec 15).
+    alone = Alone(mss_bytes=1_000, header_bytes=48, packet_bytes=1_000)
+    assert path.ideal_fct_ns(1_000, alone) == pytest.approx(12_480 + 83.84)
+    assert path.ideal_fct_ns(2_500, alone) == pytest.approx(12_480 + (2_500 + 3 * 48) * 0.08)
 
 
 def test_the_same_parameters_give_the_same_network() -> None:
