@@ -166,6 +166,11 @@ impl Switch {
         self.core.digests.drain(..).collect()
     }
 
+    /// Whether something waits for the controller.
+    pub fn has_messages(&self) -> bool {
+        !self.core.packet_ins.is_empty() || !self.core.digests.is_empty()
+    }
+
     /// Whether the text of `log_msg` is kept for [`Self::take_logs`]; at the start it is not, since it costs time.
     /// Without effect before a program is loaded; a new program starts without.
     pub fn set_logging(&mut self, on: bool) {

@@ -121,6 +121,15 @@ impl Server {
         self.local_addr
     }
 
+    /// Installs a program before any controller does: BMv2 JSON or P4-16 source. Controllers find it as if it had been
+    /// pushed, with its P4Info and without a cookie. Not to be called while lending a device.
+    ///
+    /// # Errors
+    /// Why the program cannot be used, with the compiler's diagnostics; the device is as before.
+    pub fn install(&self, device_id: u64, device_config: Vec<u8>) -> Result<(), String> {
+        self.service.install(device_id, device_config).map_err(|failure| failure.message)
+    }
+
     /// Sends what the switches hold for their controllers: packet-ins, digests and idle notifications. `now` is the network's time. Not
     /// to be called while lending a device.
     pub fn deliver(&self, now: Time) {

@@ -31,11 +31,7 @@ pub(super) fn set(
             Ok(())
         }
         Ok(Action::VerifyAndCommit) => {
-            let installed = verify(config)?;
-            switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
-            device.digests = DigestConfigs::default();
-            device.saved = None;
-            device.installed = Some(installed);
+            start(device, switch, verify(config)?);
             Ok(())
         }
         Ok(Action::Commit) => {
@@ -61,6 +57,27 @@ pub(super) fn set(
             Err(Failure::invalid("the request has no action; give VERIFY_AND_COMMIT, for instance"))
         }
     }
+}
+
+/// Runs a program with fresh state.
+fn start(device: &mut Device, switch: &mut Switch, installed: Installed) {
+    switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
+    device.digests = DigestConfigs::default();
+    device.saved = None;
+    device.installed = Some(installed);
+}
+
+/// Compiles a program that comes without a controller, with the P4Info that is its own, and runs it.
+pub(super) fn install(
+    device: &mut Device,
+    switch: &mut Switch,
+    p4_device_config: Vec<u8>,
+) -> Result<(), Failure> {
+    let loaded = device_config::load(&p4_device_config)?;
+    let p4info = Some(loaded.catalog.p4info.clone());
+    let config = p4::ForwardingPipelineConfig { p4info, p4_device_config, cookie: None };
+    start(device, switch, Installed { loaded: Arc::new(loaded), config });
+    Ok(())
 }
 
 /// Compiles the program and compares its P4Info with the one given.

@@ -88,6 +88,14 @@ impl Service {
         &*self.devices
     }
 
+    /// Installs a program that no controller pushed.
+    pub(super) fn install(&self, device_id: u64, device_config: Vec<u8>) -> Result<(), Failure> {
+        let mut states = self.states.blocking_lock();
+        self.apply_locked(&mut states, device_id, |device, switch, _| {
+            pipeline::install(device, switch, device_config)
+        })
+    }
+
     /// Takes what the switches hold for their controllers and sends it.
     pub(super) fn deliver(&self, now: Time) {
         let mut states = self.states.blocking_lock();

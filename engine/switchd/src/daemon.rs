@@ -1,0 +1,180 @@
+//! The daemon from start to stop: interfaces, switch, servers, threads.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use p4cc_p4runtime::Server;
+use p4cc_switch::{ConfigError, Switch, SwitchConfig};
+
+use crate::capture::Capture;
+use crate::dataplane::{Dataplane, Manner};
+use crate::options::{General, Options};
+use crate::packet_io::{Interface, InterfaceError};
+use crate::port::Port;
+use crate::program;
+use crate::shared::Shared;
+
+/// How often timeouts of digests and entries are looked at.
+const TICK: Duration = Duration::from_millis(10);
+/// Any free port of this machine, for itself only.
+const ANY_LOCAL: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// Why the daemon did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Ports, rates or queues.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An interface.
+    #[error(transparent)]
+    Interface(#[from] InterfaceError),
+    /// The P4Runtime server.
+    #[error("P4Runtime: {0}")]
+    Server(#[from] p4cc_p4runtime::StartError),
+    /// The program, with the compiler's diagnostics.
+    #[error("{0}")]
+    Program(String),
+    /// An address or a file of the command line.
+    #[error("{0}")]
+    Option(String),
+    /// The system.
+    #[error("{0}: {1}")]
+    System(&'static str, io::Error),
+}
+
+/// A running switch.
+pub struct Daemon {
+    shared: Arc<Shared>,
+    server: Arc<Server>,
+    dataplane: JoinHandle<Vec<Port>>,
+    messenger: JoinHandle<()>,
+}
+
+impl Daemon {
+    /// Starts everything that the command line asks for. Packets are taken from the moment at which the program, if
+    /// one is given, is installed.
+    ///
+    /// # Errors
+    /// What could not be had; nothing is left running.
+    pub fn start(options: &Options) -> Result<Self, StartError> {
+        let general = &options.general;
+        for notice in options.without_effect() {
+            tracing::warn!("{notice}");
+        }
+        let switch = Switch::new(switch_config(options))?;
+        // Read before anything is opened: compiling takes a while.
+        let program = general.program.as_deref().map(program::device_config).transpose();
+        let program = program.map_err(StartError::Program)?;
+        let ports = open_ports(general)?;
+        let (shared, woken) =
+            Shared::new(switch).map_err(|error| StartError::System("cannot start", error))?;
+        let shared = Arc::new(shared);
+        let server = Arc::new(start_server(options, &shared)?);
+        if let Some(program) = program {
+            install(&server, general, program)?;
+        }
+        let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
+        let failed = |error| StartError::System("cannot start a thread", error);
+        let (of, to) = (Arc::clone(&shared), Arc::clone(&server));
+        let messenger = thread("messenger").spawn(move || deliver(&of, &to)).map_err(failed)?;
+        let manner = Manner { busy_poll: general.links.busy_poll, cpu: general.links.cpu };
+        let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
+        let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
+        tracing::info!(device_id = general.device_id, ports = general.interfaces.len(), "switch runs");
+        Ok(Self { shared, server, dataplane, messenger })
+    }
+
+    /// Stops in order: no more packets, then no more controllers. Says what was lost.
+    pub fn stop(self) {
+        self.shared.stop();
+        let ports = self.dataplane.join().unwrap_or_default();
+        self.messenger.thread().unpark();
+        // A thread that panicked has said so itself.
+        let _ = self.messenger.join();
+        if let Some(server) = Arc::into_inner(self.server) {
+            server.stop();
+        }
+        for mut port in ports {
+            let lost = port.interface.losses();
+            let (number, interface) = (port.number, port.interface.name());
+            let on_link = port.lost_on_link();
+            tracing::info!(
+                port = number,
+                interface,
+                ring_full = lost.ring_full,
+                too_long = lost.too_long,
+                not_sent = lost.not_sent,
+                on_link,
+                "port closed"
+            );
+        }
+        let counters = *self.shared.switch.lock().counters();
+        let (received, sent, dropped) = (counters.received, counters.sent, counters.drops.total());
+        tracing::info!(received, sent, dropped, "switch stopped");
+    }
+}
+
+fn switch_config(options: &Options) -> SwitchConfig {
+    let General { interfaces, links, device_id, .. } = &options.general;
+    SwitchConfig {
+        device_id: *device_id,
+        ports: interfaces.iter().map(|one| links.port(one.port)).collect(),
+        buffer: None,
+        timestamp_unit: links.timestamp_unit(),
+        cpu_port: options.target.cpu_port,
+        drop_port: options.target.drop_port,
+        seed: links.seed,
+    }
+}
+
+fn open_ports(general: &General) -> Result<Vec<Port>, StartError> {
+    let open = |one: &crate::options::InterfaceOption| {
+        let interface = Interface::open(&one.interface, general.links.ring_frames)?;
+        tracing::info!(port = one.port, interface = one.interface, "port attached");
+        Ok(Port::new(one.port, interface, general.links.delay(one.port), capture(general, &one.interface)?))
+    };
+    general.interfaces.iter().map(open).collect()
+}
+
+fn capture(general: &General, interface: &str) -> Result<Option<Capture>, StartError> {
+    let Some(folder) = &general.pcap else { return Ok(None) };
+    let capture = Capture::create(folder, interface);
+    capture.map(Some).map_err(|error| {
+        StartError::Option(format!("--pcap {}: {error}; name a folder that can be written", folder.display()))
+    })
+}
+
+/// Starts P4Runtime. Where nobody asked for an address and BMv2's is taken, a switch with Thrift takes any other: labs
+/// for simple_switch, which has no P4Runtime, run many on one machine.
+fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, StartError> {
+    let (addr, asked) = options.grpc_addr().map_err(StartError::Option)?;
+    let server = match Server::start(addr, Arc::clone(shared) as _) {
+        Err(error) if !asked && options.general.thrift_port.is_some() => {
+            tracing::warn!("P4Runtime: {error}");
+            Server::start(ANY_LOCAL, Arc::clone(shared) as _)?
+        }
+        started => started?,
+    };
+    tracing::info!("P4Runtime server listening on {}", server.local_addr());
+    Ok(server)
+}
+
+fn install(server: &Server, general: &General, program: String) -> Result<(), StartError> {
+    let name = general.program.as_deref().map(|path| path.display().to_string()).unwrap_or_default();
+    server
+        .install(general.device_id, program.into_bytes())
+        .map_err(|cause| StartError::Program(format!("program {name}: {cause}")))?;
+    tracing::info!(program = name, "program installed");
+    Ok(())
+}
+
+/// Hands what the switch holds to its controllers, whenever there is something and once every tick.
+fn deliver(shared: &Shared, server: &Server) {
+    while !shared.is_stopping() {
+        std::thread::park_timeout(TICK);
+        server.deliver(shared.clock.now());
+    }
+}

@@ -1,0 +1,145 @@
+//! The thread that moves packets: interfaces to switch, switch to links, links to interfaces.
+//!
+//! Invariant: it never waits for a controller longer than one request takes, and sleeps only when nothing is due.
+
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixDatagram;
+use std::sync::Arc;
+use std::thread::Thread;
+use std::time::Duration;
+
+use p4cc_switch::Switch;
+use p4cc_switch::config::MAX_PORTS;
+use p4cc_units::{Span, Time};
+
+use crate::clock::duration;
+use crate::packet_io::{self, sys};
+use crate::port::Port;
+use crate::shared::Shared;
+
+/// Packets taken from one port before the next has its turn.
+const BATCH: usize = 32;
+/// What is due sooner than this is waited for without sleeping: a sleep may take longer.
+const SPIN: Span = Span::from_us(15);
+/// Marks a port number that has no port.
+const NO_PORT: u16 = u16::MAX;
+
+/// How the thread runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Manner {
+    /// Never sleep.
+    pub busy_poll: bool,
+    /// Processor to stay on.
+    pub cpu: Option<usize>,
+}
+
+/// The data plane.
+pub(crate) struct Dataplane {
+    shared: Arc<Shared>,
+    woken: UnixDatagram,
+    manner: Manner,
+    ports: Vec<Port>,
+    /// Place in `ports` by port number.
+    places: Vec<u16>,
+    /// Told when the switch holds something for its controllers.
+    messenger: Thread,
+}
+
+impl Dataplane {
+    pub fn new(
+        shared: Arc<Shared>,
+        woken: UnixDatagram,
+        manner: Manner,
+        ports: Vec<Port>,
+        messenger: Thread,
+    ) -> Self {
+        let mut dataplane = Self { shared, woken, manner, ports, places: Vec::new(), messenger };
+        dataplane.place();
+        dataplane
+    }
+
+    fn place(&mut self) {
+        self.places = vec![NO_PORT; MAX_PORTS as usize];
+        for (at, port) in self.ports.iter().enumerate() {
+            if let Some(place) = self.places.get_mut(port.number as usize) {
+                *place = at as u16;
+            }
+        }
+    }
+
+    /// Moves packets until the daemon stops; gives the ports back.
+    pub fn run(mut self) -> Vec<Port> {
+        packet_io::precise_timers();
+        if let Some(cpu) = self.manner.cpu
+            && let Err(error) = packet_io::pin_to(cpu)
+        {
+            tracing::warn!(cpu, %error, "cannot stay on this processor");
+        }
+        while !self.shared.is_stopping() {
+            let moved = self.step();
+            if moved == 0 && !self.manner.busy_poll {
+                self.sleep();
+            }
+        }
+        self.ports.iter_mut().for_each(Port::flush_capture);
+        self.ports
+    }
+
+    /// One round over all ports; how many packets came in or went out.
+    fn step(&mut self) -> usize {
+        let shared = Arc::clone(&self.shared);
+        let mut switch = shared.switch.lock();
+        let now = shared.clock.now();
+        let mut moved = 0;
+        for at in 0..self.ports.len() {
+            for _ in 0..BATCH {
+                let port = &mut self.ports[at];
+                let Some(packet) = port.receive() else { break };
+                switch.receive(now, port.number, packet);
+                self.start_ready(&mut switch, now);
+                moved += 1;
+            }
+        }
+        // Packets of the controller wait here too.
+        self.start_ready(&mut switch, now);
+        for port in &mut self.ports {
+            port.advance(&mut switch, now);
+        }
+        let told = switch.has_messages();
+        drop(switch);
+        if told {
+            self.messenger.unpark();
+        }
+        moved + self.ports.iter_mut().map(Port::flush).sum::<usize>()
+    }
+
+    #[inline]
+    fn start_ready(&mut self, switch: &mut Switch, now: Time) {
+        while let Some(number) = switch.next_ready() {
+            let place = self.places.get(number as usize).copied().unwrap_or(NO_PORT);
+            if let Some(port) = self.ports.get_mut(usize::from(place)) {
+                port.start(switch, now);
+            }
+        }
+    }
+
+    /// Sleeps until a packet comes in, somebody asks, or a link has something to do.
+    fn sleep(&mut self) {
+        let now = self.shared.clock.now();
+        let next = self.ports.iter().filter_map(Port::next).min();
+        let left = next.map(|at| at.since(now));
+        if left.is_some_and(|left| left <= SPIN) {
+            return;
+        }
+        self.ports.iter_mut().for_each(Port::flush_capture);
+        let mut fds: Vec<_> = self.ports.iter().map(|port| sys::readable(port.interface.raw_fd())).collect();
+        fds.push(sys::readable(self.woken.as_raw_fd()));
+        if let Err(error) = sys::wait(&mut fds, left.map(duration)) {
+            tracing::error!(%error, "cannot wait for packets");
+            // Not again at once: whatever it is, it must not take the whole processor.
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        let mut byte = [0];
+        while self.woken.recv(&mut byte).is_ok() {}
+    }
+}

@@ -1,0 +1,41 @@
+//! `p4cc-switch`: starts the daemon, and ends it on SIGINT or SIGTERM.
+//!
+//! Exit codes: 0 after a signal, 2 when the daemon cannot start.
+
+#![allow(clippy::print_stderr, reason = "why a start failed is for whoever started it, whatever the log is")]
+
+use std::process::ExitCode;
+
+use p4cc_switchd::options::Options;
+use p4cc_switchd::{Daemon, log};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// Exit code of a start that failed.
+const CANNOT_START: u8 = 2;
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args_os()) {
+        Ok(options) => options,
+        // clap prints help to the standard output with code 0 and errors to the standard error with code 2.
+        Err(error) => error.exit(),
+    };
+    match run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(cause) => {
+            eprintln!("p4cc-switch: {cause}");
+            ExitCode::from(CANNOT_START)
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<(), String> {
+    log::start(&options.general)?;
+    // Before anything is opened, so that a signal during the start ends it in order too.
+    let mut signals =
+        Signals::new([SIGINT, SIGTERM]).map_err(|error| format!("cannot watch for signals: {error}"))?;
+    let daemon = Daemon::start(options).map_err(|error| error.to_string())?;
+    signals.forever().next();
+    daemon.stop();
+    Ok(())
+}

@@ -1,0 +1,450 @@
+//! The command line: simple_switch_grpc's options, and the daemon's own for what BMv2 leaves to the kernel.
+//!
+//! `p4cc-switch [options] [program] [-- target options]`, as in BMv2. Options of BMv2's that have no meaning here are
+//! accepted, so that scripts run unchanged; [`Options::without_effect`] names those that were given.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
+use p4cc_switch::{PortConfig, QdepthUnit, TimestampUnit};
+use p4cc_units::{Rate, Span};
+
+/// BMv2's capacity of a queue, in packets.
+pub const DEFAULT_QUEUE_PKTS: u32 = 64;
+/// Where P4Runtime is served when nobody says otherwise, as in BMv2.
+pub const DEFAULT_GRPC: &str = "0.0.0.0:9559";
+
+/// Something for one port, or for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ForPorts<T> {
+    /// None for all ports.
+    pub port: Option<u32>,
+    /// What it is.
+    pub value: T,
+}
+
+impl<T: FromStr> FromStr for ForPorts<T>
+where
+    T::Err: std::fmt::Display,
+{
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (port, value) = match text.split_once('@') {
+            Some((port, value)) => (Some(parse_port(port)?), value),
+            None => (None, text),
+        };
+        let value = value.parse().map_err(|error: T::Err| format!("`{value}`: {error}"))?;
+        Ok(Self { port, value })
+    }
+}
+
+fn parse_port(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("`{text}` is no port number; write PORT@VALUE, such as 1@s1-eth1"))
+}
+
+/// An interface and its port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterfaceOption {
+    /// Number that the program sees.
+    pub port: u32,
+    /// Name of the interface.
+    pub interface: String,
+}
+
+impl FromStr for InterfaceOption {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (port, interface) =
+            text.split_once('@').ok_or("write PORT@INTERFACE, such as 1@s1-eth1".to_owned())?;
+        Ok(Self { port: parse_port(port)?, interface: interface.to_owned() })
+    }
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "named as BMv2 names them")]
+pub enum LogLevel {
+    Trace,
+    Debug,
+    Info,
+    Warn,
+    Error,
+    Off,
+}
+
+/// Unit of v1model's timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Timestamps {
+    Us,
+    Ns,
+}
+
+/// Unit of the depths that the program sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Depths {
+    Packets,
+    Cells80,
+}
+
+/// A switch that runs a P4 program on network interfaces, with the command line of BMv2's simple_switch_grpc.
+#[derive(Parser, Debug)]
+#[command(name = "p4cc-switch", version, disable_version_flag = true)]
+#[command(
+    after_help = "Options for P4Runtime and for the target follow after `--`: see `p4cc-switch -- --help`."
+)]
+pub struct General {
+    /// BMv2 JSON or P4-16 source to start with; a controller may give another
+    pub program: Option<PathBuf>,
+    /// Attach an interface as a port; may be given more than once
+    #[arg(short = 'i', long = "interface", value_name = "PORT@INTERFACE")]
+    pub interfaces: Vec<InterfaceOption>,
+    /// Device id of P4Runtime
+    #[arg(long, default_value_t = 0)]
+    pub device_id: u64,
+    /// Start without a program
+    #[arg(long)]
+    no_p4: bool,
+    /// Write what each interface receives and sends to pcap files in this folder
+    #[arg(long, value_name = "FOLDER", num_args = 0..=1, require_equals = true, default_missing_value = ".")]
+    pub pcap: Option<PathBuf>,
+    /// Log to the standard output, with what each packet does
+    #[arg(long)]
+    pub log_console: bool,
+    /// Log to FILE.txt, with what each packet does
+    #[arg(long, value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
+    /// How much to log; what each packet does is `debug`, its blocks are `trace`
+    #[arg(short = 'L', long, value_enum, value_name = "LEVEL", default_value = "trace")]
+    pub log_level: LogLevel,
+    /// Serve BMv2's Thrift calls on this TCP port
+    #[arg(long, value_name = "PORT")]
+    pub thrift_port: Option<u16>,
+    /// Print the version
+    #[arg(short = 'v', long, action = clap::ArgAction::Version)]
+    version: Option<bool>,
+    #[allow(missing_docs, reason = "a comment here would replace the help's heading")]
+    #[command(flatten)]
+    pub links: Links,
+    #[command(flatten)]
+    unused: Unused,
+}
+
+/// What BMv2 leaves to the kernel and to its Thrift calls.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Links and queues")]
+pub struct Links {
+    /// Rate of the link behind a port, or behind all; without one packets pass at once
+    #[arg(long, value_name = "[PORT@]BPS")]
+    rate_bps: Vec<ForPorts<u64>>,
+    /// Delay of the link behind a port, or behind all
+    #[arg(long, value_name = "[PORT@]NS")]
+    delay_ns: Vec<ForPorts<u64>>,
+    /// Packets that each queue of a port holds [default: 64, as in BMv2]
+    #[arg(long, value_name = "[PORT@]PACKETS")]
+    queue_pkts: Vec<ForPorts<u32>>,
+    /// Bytes that each queue of a port holds, if they are bounded too
+    #[arg(long, value_name = "[PORT@]BYTES")]
+    queue_bytes: Vec<ForPorts<u64>>,
+    /// Bytes that a link adds to the IP bytes of each packet; Ethernet's are 24 or 38
+    #[arg(long, value_name = "[PORT@]BYTES")]
+    framing_bytes: Vec<ForPorts<u32>>,
+    /// Unit of the timestamps that the program sees
+    #[arg(long, value_enum, default_value = "us")]
+    timestamps: Timestamps,
+    /// Unit of the queue depths that the program sees
+    #[arg(long, value_enum, default_value = "packets")]
+    qdepth_unit: Depths,
+    /// Seed of the program's random numbers
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Never sleep: a processor of its own for less delay
+    #[arg(long)]
+    pub busy_poll: bool,
+    /// Processor that packets are moved on
+    #[arg(long, value_name = "N")]
+    pub cpu: Option<usize>,
+    /// Packets that the kernel keeps for a port until they are looked at
+    #[arg(long, value_name = "FRAMES", default_value_t = 2_048, value_parser = clap::value_parser!(u32).range(32..=65_536))]
+    pub ring_frames: u32,
+}
+
+/// Options of BMv2 that have no meaning here.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Accepted and without effect")]
+struct Unused {
+    #[arg(long, value_name = "SOCKET", help = "Events go to the log")]
+    nanolog: Option<String>,
+    #[arg(long, value_name = "SOCKET", help = "Controllers get notifications over P4Runtime")]
+    notifications_addr: Option<String>,
+    #[arg(long, help = "The log is written line by line")]
+    log_flush: bool,
+    #[arg(long, value_name = "BYTES", help = "The log file is one")]
+    log_file_max_size: Option<u64>,
+    #[arg(long, value_name = "N", help = "The log file is one")]
+    log_file_max_files: Option<u64>,
+    #[arg(long, value_name = "BYTES", help = "Use --pcap")]
+    dump_packet_data: Option<u64>,
+    #[arg(long, value_name = "N", help = "There are 512 ports")]
+    max_port_count: Option<u64>,
+}
+
+/// Options of the target and of P4Runtime, after `--`.
+#[derive(Parser, Debug)]
+#[command(name = "p4cc-switch ... --")]
+pub struct Target {
+    /// Address to serve P4Runtime on [default: 0.0.0.0:9559]
+    #[arg(long, value_name = "HOST:PORT")]
+    pub grpc_server_addr: Option<String>,
+    /// Serve P4Runtime over TLS
+    #[arg(long, requires_all = ["grpc_server_cert", "grpc_server_key"])]
+    pub grpc_server_ssl: bool,
+    /// PEM file of the authority that clients' certificates must come from
+    #[arg(long, value_name = "FILE")]
+    pub grpc_server_cacert: Option<PathBuf>,
+    /// PEM file of the server's certificate
+    #[arg(long, value_name = "FILE")]
+    pub grpc_server_cert: Option<PathBuf>,
+    /// PEM file of the server's key
+    #[arg(long, value_name = "FILE")]
+    pub grpc_server_key: Option<PathBuf>,
+    /// Refuse clients without a certificate
+    #[arg(long, requires = "grpc_server_cacert")]
+    pub grpc_server_with_client_auth: bool,
+    /// Port whose packets go to the controller
+    #[arg(long, value_name = "PORT")]
+    pub cpu_port: Option<u32>,
+    /// Value of `egress_spec` that drops
+    #[arg(long, value_name = "PORT", default_value_t = DEFAULT_DROP_PORT)]
+    pub drop_port: u32,
+    /// Number of priority queues; there are always 8
+    #[arg(long, value_name = "N")]
+    priority_queues: Option<usize>,
+    #[arg(long, help = "Without effect")]
+    disable_swap: bool,
+    #[arg(long, value_name = "FILES", help = "Without effect")]
+    load_modules: Option<String>,
+    #[arg(long, value_name = "HOST:PORT", help = "Without effect")]
+    dp_grpc_server_addr: Option<String>,
+    #[arg(long, value_name = "N", help = "Without effect")]
+    max_mc_groups: Option<u64>,
+    #[arg(long, value_name = "N", help = "Without effect")]
+    max_l1_entries: Option<u64>,
+    #[arg(long, value_name = "N", help = "Without effect")]
+    max_l2_entries: Option<u64>,
+}
+
+/// The whole command line.
+#[derive(Debug)]
+pub struct Options {
+    /// Before `--`.
+    pub general: General,
+    /// After `--`.
+    pub target: Target,
+}
+
+impl Options {
+    /// Reads a command line, the program's name first.
+    ///
+    /// # Errors
+    /// It cannot be understood, or asks for help or the version; the error prints itself.
+    pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
+        let mut args: Vec<OsString> = args.into_iter().collect();
+        let target_args = match args.iter().position(|arg| arg == "--") {
+            Some(at) => args.split_off(at),
+            None => vec!["--".into()],
+        };
+        join_pcap_folder(&mut args);
+        let general = General::from_arg_matches(&General::command().try_get_matches_from(args)?)?;
+        // The place of the program's name is taken by the dashes.
+        let target = Target::from_arg_matches(&Target::command().try_get_matches_from(target_args)?)?;
+        let options = Self { general, target };
+        options.check()?;
+        Ok(options)
+    }
+
+    fn check(&self) -> Result<(), clap::Error> {
+        let refuse =
+            |message: String| Err(General::command().error(clap::error::ErrorKind::ValueValidation, message));
+        let general = &self.general;
+        if general.program.is_none() && !general.no_p4 {
+            return refuse(
+                "give a program (BMv2 JSON or P4-16 source), or --no-p4 to start without one".into(),
+            );
+        }
+        for (name, ports) in general.links.named_ports() {
+            let unknown = ports.into_iter().find(|port| !general.interfaces.iter().any(|i| i.port == *port));
+            if let Some(port) = unknown {
+                return refuse(format!("{name}: there is no port {port}; add -i {port}@INTERFACE"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where to serve P4Runtime, and whether it was asked for.
+    ///
+    /// # Errors
+    /// It is no address.
+    pub fn grpc_addr(&self) -> Result<(SocketAddr, bool), String> {
+        use std::net::ToSocketAddrs;
+        let given = self.target.grpc_server_addr.as_deref();
+        let text = given.unwrap_or(DEFAULT_GRPC);
+        let mut found = text
+            .to_socket_addrs()
+            .map_err(|error| format!("--grpc-server-addr {text}: {error}; give HOST:PORT"))?;
+        let addr = found.next().ok_or_else(|| format!("--grpc-server-addr {text}: no such host"))?;
+        Ok((addr, given.is_some()))
+    }
+
+    /// What was given and has no effect, each with its reason.
+    pub fn without_effect(&self) -> Vec<String> {
+        let (unused, target) = (&self.general.unused, &self.target);
+        let named = [
+            ("--nanolog", unused.nanolog.is_some(), "events go to the log"),
+            ("--notifications-addr", unused.notifications_addr.is_some(), "controllers use P4Runtime"),
+            ("--log-file-max-size", unused.log_file_max_size.is_some(), "the log file is one"),
+            ("--log-file-max-files", unused.log_file_max_files.is_some(), "the log file is one"),
+            ("--dump-packet-data", unused.dump_packet_data.is_some(), "--pcap writes packets"),
+            ("--max-port-count", unused.max_port_count.is_some(), "there are 512 ports"),
+            ("--load-modules", target.load_modules.is_some(), "externs are built in"),
+            ("--dp-grpc-server-addr", target.dp_grpc_server_addr.is_some(), "packets come from interfaces"),
+            ("--max-mc-groups", target.max_mc_groups.is_some(), "there are 4096 groups"),
+            ("--max-l1-entries", target.max_l1_entries.is_some(), "groups hold 1024 copies"),
+            ("--max-l2-entries", target.max_l2_entries.is_some(), "groups hold 1024 copies"),
+        ];
+        let given = named.into_iter().filter(|(_, given, _)| *given);
+        let mut found: Vec<String> =
+            given.map(|(name, _, why)| format!("{name} has no effect: {why}")).collect();
+        if target.priority_queues.is_some_and(|queues| queues > PRIORITIES) {
+            found.push(format!("--priority-queues: each port has {PRIORITIES}"));
+        }
+        found
+    }
+}
+
+impl Links {
+    /// The configuration of a port; of two values the one for the port itself counts, then the later one.
+    pub fn port(&self, port: u32) -> PortConfig {
+        PortConfig {
+            port,
+            rate: Rate::from_bps(pick(&self.rate_bps, port).unwrap_or(crate::UNSHAPED_BPS)),
+            capacity_pkts: pick(&self.queue_pkts, port).unwrap_or(DEFAULT_QUEUE_PKTS),
+            capacity_bytes: pick(&self.queue_bytes, port),
+            framing_bytes: pick(&self.framing_bytes, port).unwrap_or_default(),
+            qdepth_unit: match self.qdepth_unit {
+                Depths::Packets => QdepthUnit::Packets,
+                Depths::Cells80 => QdepthUnit::Cells80,
+            },
+            ..PortConfig::default()
+        }
+    }
+
+    /// The delay of a port's link.
+    pub fn delay(&self, port: u32) -> Span {
+        Span::from_ns(pick(&self.delay_ns, port).unwrap_or_default())
+    }
+
+    /// Unit of timestamps.
+    pub fn timestamp_unit(&self) -> TimestampUnit {
+        match self.timestamps {
+            Timestamps::Us => TimestampUnit::Us,
+            Timestamps::Ns => TimestampUnit::Ns,
+        }
+    }
+
+    fn named_ports(&self) -> [(&'static str, Vec<u32>); 5] {
+        fn ports<T>(values: &[ForPorts<T>]) -> Vec<u32> {
+            values.iter().filter_map(|value| value.port).collect()
+        }
+        [
+            ("--rate-bps", ports(&self.rate_bps)),
+            ("--delay-ns", ports(&self.delay_ns)),
+            ("--queue-pkts", ports(&self.queue_pkts)),
+            ("--queue-bytes", ports(&self.queue_bytes)),
+            ("--framing-bytes", ports(&self.framing_bytes)),
+        ]
+    }
+}
+
+fn pick<T: Copy>(values: &[ForPorts<T>], port: u32) -> Option<T> {
+    let own = values.iter().rev().find(|value| value.port == Some(port));
+    own.or_else(|| values.iter().rev().find(|value| value.port.is_none())).map(|found| found.value)
+}
+
+/// Takes `--pcap FOLDER` as `--pcap=FOLDER`, as scripts for BMv2 write either: what follows is the folder if it is one.
+fn join_pcap_folder(args: &mut Vec<OsString>) {
+    let Some(at) = args.iter().position(|arg| arg == "--pcap") else { return };
+    let Some(folder) = args.get(at + 1).filter(|next| Path::new(next).is_dir()).cloned() else { return };
+    let mut joined = OsString::from("--pcap=");
+    joined.push(folder);
+    args.splice(at..=at + 1, [joined]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options, String> {
+        let args = std::iter::once("p4cc-switch").chain(line.split_whitespace());
+        Options::parse(args.map(OsString::from)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_line_of_the_tutorials_is_understood() {
+        let options = parse(
+            "-i 1@s1-eth1 -i 2@s1-eth2 --pcap /tmp --nanolog ipc:///tmp/bm-0-log.ipc --device-id 7 build/basic.json \
+             --log-console --thrift-port 9090 -- --grpc-server-addr 0.0.0.0:50051 --cpu-port 255",
+        )
+        .expect("a good line");
+        let general = &options.general;
+        assert_eq!(general.interfaces[1], InterfaceOption { port: 2, interface: "s1-eth2".into() });
+        assert_eq!(general.pcap.as_deref(), Some(Path::new("/tmp")));
+        assert_eq!((general.device_id, general.thrift_port), (7, Some(9_090)));
+        assert_eq!(general.program.as_deref(), Some(Path::new("build/basic.json")));
+        assert_eq!(options.target.cpu_port, Some(255));
+        assert_eq!(options.grpc_addr(), Ok(("0.0.0.0:50051".parse().unwrap(), true)));
+        assert_eq!(options.without_effect(), ["--nanolog has no effect: events go to the log"]);
+    }
+
+    #[test]
+    fn pcap_without_a_folder_means_this_one() {
+        for line in ["--pcap x.json", "x.json --pcap", "--pcap --no-p4"] {
+            assert_eq!(parse(line).unwrap().general.pcap.as_deref(), Some(Path::new(".")), "{line}");
+        }
+        assert_eq!(parse("x.json --pcap=pcaps").unwrap().general.pcap.as_deref(), Some(Path::new("pcaps")));
+    }
+
+    #[test]
+    fn a_ports_own_value_beats_that_of_all() {
+        let options = parse(
+            "--no-p4 -i 1@a -i 2@b --rate-bps 2@5 --rate-bps 7 --queue-pkts 9 --delay-ns 1@1000 --timestamps ns",
+        )
+        .unwrap();
+        let links = &options.general.links;
+        assert_eq!(links.port(1).rate, Rate::from_bps(7));
+        assert_eq!(links.port(2).rate, Rate::from_bps(5));
+        assert_eq!(links.port(2).capacity_pkts, 9);
+        assert_eq!((links.delay(1), links.delay(2)), (Span::from_ns(1_000), Span::ZERO));
+        assert_eq!(links.timestamp_unit(), TimestampUnit::Ns);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (line, wanted) in [
+            ("", "--no-p4"),
+            ("--no-p4 -i s1-eth1", "PORT@INTERFACE"),
+            ("--no-p4 --rate-bps 1@5", "there is no port 1"),
+            ("--no-p4 --rate-bps 1@fast", "`fast`"),
+            ("--no-p4 -- --grpc-server-ssl", "--grpc-server-cert"),
+            ("--no-p4 -- --frobnicate", "--frobnicate"),
+        ] {
+            let error = parse(line).map(|_| ()).unwrap_err();
+            assert!(error.contains(wanted), "{line}: {error}");
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! A network interface as a port: frames in from a ring shared with the kernel, frames out many at a time.
+//!
+//! Invariants: a frame that does not fit the ring is counted, never cut; what the interface does not take is counted,
+//! never waited for; packets that this host itself sends on the interface are not seen.
+
+pub(crate) mod sys;
+
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+use libc::{SOL_PACKET, tpacket_req};
+use p4cc_switch::Packet;
+
+use sys::{MAX_SEND, Ring, send_many, set_option};
+pub(crate) use sys::{pin_to, precise_timers};
+
+/// Room of a ring's frame beside the interface's largest payload: the kernel's header, Ethernet's, two VLAN tags.
+const FRAME_OVERHEAD: u32 = 128;
+/// Smallest frame of a ring.
+const MIN_FRAME: u32 = 2_048;
+/// Largest frame of a ring: the largest packet that a switch takes.
+const MAX_FRAME: u32 = 1 << 17;
+/// Zero bytes that packets without stored payload are sent from.
+static ZEROS: [u8; p4cc_switch::MAX_PACKET_BYTES as usize] = [0; p4cc_switch::MAX_PACKET_BYTES as usize];
+
+/// Why an interface cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum InterfaceError {
+    /// There is no such interface.
+    #[error("there is no interface {0} in this network namespace; `ip link` lists those there are")]
+    Missing(String),
+    /// Packet sockets are for root.
+    #[error("interface {0}: packet sockets need root or CAP_NET_RAW; start the switch with sudo")]
+    Denied(String),
+    /// Something else.
+    #[error("interface {0}: {1}: {2}")]
+    System(String, &'static str, io::Error),
+}
+
+/// What an interface lost; everything else is in the switch's own counters.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct InterfaceLosses {
+    /// Frames that the kernel dropped because the ring was full.
+    pub ring_full: u64,
+    /// Frames longer than the ring's: their sender has segmentation offload on.
+    pub too_long: u64,
+    /// Frames that the interface did not take.
+    pub not_sent: u64,
+}
+
+/// An open interface.
+pub struct Interface {
+    name: String,
+    ring: Ring,
+    fd: OwnedFd,
+    losses: InterfaceLosses,
+    /// Frames came in whose checksum their sender had left to an offload; they were completed.
+    pub(crate) checksums_completed: u64,
+}
+
+impl Interface {
+    /// Opens an interface of this network namespace with a ring of this many frames, rounded up to whole blocks.
+    ///
+    /// # Errors
+    /// There is no such interface, the process may not, or the system refuses a step.
+    pub fn open(name: &str, ring_frames: u32) -> Result<Self, InterfaceError> {
+        let system = |what| move |error| InterfaceError::System(name.to_owned(), what, error);
+        let fd = sys::packet_socket().map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => InterfaceError::Denied(name.to_owned()),
+            _ => system("cannot open a packet socket")(error),
+        })?;
+        let index = sys::interface_index(name).map_err(|_| InterfaceError::Missing(name.to_owned()))?;
+        let mtu = sys::interface_mtu(&fd, name).map_err(system("cannot read its MTU"))?;
+        let request = ring_request(mtu, ring_frames);
+        let option = |option, value: &libc::c_int| set_option(&fd, SOL_PACKET, option, value);
+        option(libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))
+            .map_err(system("cannot choose the ring's version"))?;
+        option(libc::PACKET_IGNORE_OUTGOING, &1).map_err(system("cannot leave out its own packets"))?;
+        set_option(&fd, SOL_PACKET, libc::PACKET_RX_RING, &request)
+            .map_err(system("cannot make a receive ring; lower --ring-frames"))?;
+        let ring = Ring::map(&fd, &request).map_err(system("cannot map the receive ring"))?;
+        let promiscuous = libc::packet_mreq {
+            mr_ifindex: index,
+            mr_type: libc::PACKET_MR_PROMISC as u16,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        set_option(&fd, SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)
+            .map_err(system("cannot receive what is not addressed to this host"))?;
+        sys::bind(&fd, index).map_err(system("cannot bind to it"))?;
+        Ok(Self {
+            name: name.to_owned(),
+            ring,
+            fd,
+            losses: InterfaceLosses::default(),
+            checksums_completed: 0,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What to wait for.
+    pub fn raw_fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// The next packet, if one is there.
+    #[inline]
+    pub fn receive(&mut self) -> Option<Packet> {
+        loop {
+            let mut packet = None;
+            let (losses, completed) = (&mut self.losses, &mut self.checksums_completed);
+            let received = self.ring.receive(|frame| {
+                if frame.wire_len as usize > frame.bytes.len() {
+                    losses.too_long += 1;
+                    return;
+                }
+                let mut whole = Packet::new(frame.bytes, 0);
+                if frame.checksum_missing && super::checksum::complete(&mut whole.head) {
+                    *completed += 1;
+                }
+                if let Some((protocol, control)) = frame.vlan {
+                    insert_vlan(&mut whole, protocol, control);
+                }
+                packet = Some(whole);
+            });
+            if packet.is_some() || !received {
+                return packet;
+            }
+        }
+    }
+
+    /// Sends packets, in order; what the interface does not take is counted. Leaves `packets` empty.
+    pub fn send(&mut self, packets: &mut Vec<Packet>) {
+        let mut rest = &packets[..];
+        while !rest.is_empty() {
+            let parts = rest.iter().take(MAX_SEND).map(|packet| {
+                let zeros = (packet.zeros as usize).min(ZEROS.len());
+                [&packet.head[..], &ZEROS[..zeros]]
+            });
+            match send_many(&self.fd, parts) {
+                Ok(sent) if sent > 0 => rest = &rest[sent.min(rest.len())..],
+                // The first of them was refused: too long for the interface, too short, or no room; or it is down.
+                _ => {
+                    self.losses.not_sent += 1;
+                    rest = &rest[1..];
+                }
+            }
+        }
+        packets.clear();
+    }
+
+    /// What was lost so far.
+    pub fn losses(&mut self) -> InterfaceLosses {
+        self.losses.ring_full += u64::from(sys::take_ring_drops(&self.fd));
+        self.losses
+    }
+}
+
+/// A ring whose frames hold the interface's packets, in blocks that hold whole frames.
+fn ring_request(mtu: u32, frames: u32) -> tpacket_req {
+    let tp_frame_size = mtu.saturating_add(FRAME_OVERHEAD).clamp(MIN_FRAME, MAX_FRAME).next_power_of_two();
+    let tp_block_size = tp_frame_size.max(1 << 16);
+    let per_block = tp_block_size / tp_frame_size;
+    let tp_block_nr = frames.div_ceil(per_block).max(1);
+    tpacket_req { tp_block_size, tp_block_nr, tp_frame_size, tp_frame_nr: tp_block_nr * per_block }
+}
+
+/// Puts the VLAN tag back that the kernel took out, behind the two addresses (IEEE 802.1Q).
+fn insert_vlan(packet: &mut Packet, protocol: u16, control: u16) {
+    const ADDRESSES: usize = 12;
+    if packet.head.len() >= ADDRESSES {
+        let tag = [protocol.to_be_bytes(), control.to_be_bytes()].concat();
+        packet.head.insert_from_slice(ADDRESSES, &tag);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_hold_whole_frames_for_every_mtu() {
+        for mtu in [0, 68, 1_500, 1_900, 1_921, 9_000, 65_535, u32::MAX] {
+            for frames in [1, 33, 4_096] {
+                let request = ring_request(mtu, frames);
+                assert!(request.tp_frame_size >= mtu.min(65_535) + FRAME_OVERHEAD);
+                assert_eq!(request.tp_block_size % request.tp_frame_size, 0);
+                assert_eq!(
+                    u64::from(request.tp_frame_nr) * u64::from(request.tp_frame_size),
+                    u64::from(request.tp_block_nr) * u64::from(request.tp_block_size)
+                );
+                assert!(request.tp_frame_nr >= frames);
+            }
+        }
+    }
+
+    #[test]
+    fn a_vlan_tag_goes_behind_the_addresses() {
+        let mut packet = Packet::new(&[[1; 6], [2; 6]].concat(), 3);
+        insert_vlan(&mut packet, 0x8100, 0x2005);
+        assert_eq!(packet.head[12..], [0x81, 0x00, 0x20, 0x05]);
+        let mut short = Packet::new(&[1; 5], 0);
+        insert_vlan(&mut short, 0x8100, 1);
+        assert_eq!(short.len(), 5);
+    }
+}

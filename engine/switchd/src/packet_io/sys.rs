@@ -1,0 +1,259 @@
+//! What the standard library has no safe call for: packet sockets, their receive ring, sending many packets at once,
+//! waiting with nanosecond timeouts. The only module of the daemon with `unsafe`; everything it gives out is safe.
+//!
+//! The ring is TPACKET_V2: version 3 hands packets over by the block, and a block that is not full waits for a timer of
+//! at least a millisecond, which is longer than the links that labs model; version 2 hands over each packet at once.
+
+#![allow(unsafe_code, reason = "system calls and memory shared with the kernel; each use states its proof")]
+
+use std::ffi::CString;
+use std::io;
+use std::mem::{size_of, size_of_val};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use libc::{c_int, c_uint, c_void, iovec, mmsghdr, pollfd, tpacket_req, tpacket2_hdr};
+
+/// Most packets that one system call sends.
+pub(crate) const MAX_SEND: usize = 64;
+
+/// Plain values that the kernel reads as options. Unsafe to implement for types with padding or pointers.
+///
+/// # Safety
+/// The type is `repr(C)` or a primitive, and all its bytes are initialised.
+pub(crate) unsafe trait PlainOption {}
+// SAFETY: an integer.
+unsafe impl PlainOption for c_int {}
+// SAFETY: `repr(C)`, four `c_uint`s.
+unsafe impl PlainOption for tpacket_req {}
+// SAFETY: `repr(C)`, fields of 4, 2, 2 and 8 bytes: no padding.
+unsafe impl PlainOption for libc::packet_mreq {}
+
+fn check(result: c_int) -> io::Result<c_int> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+}
+
+/// A raw packet socket that receives nothing until it is bound.
+pub(crate) fn packet_socket() -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointer.
+    let fd = check(unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the descriptor was just made and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Sets an option of a socket.
+pub(crate) fn set_option<T: PlainOption>(
+    fd: &OwnedFd,
+    level: c_int,
+    name: c_int,
+    value: &T,
+) -> io::Result<()> {
+    let (at, len) = (std::ptr::from_ref(value).cast::<c_void>(), size_of_val(value) as u32);
+    // SAFETY: `at` points to `len` initialised bytes (`PlainOption`), which the kernel reads before the call returns.
+    check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, at, len) }).map(|_| ())
+}
+
+/// The number of an interface of this network namespace.
+pub(crate) fn interface_index(name: &str) -> io::Result<c_int> {
+    let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: `name` is a string that ends with a zero byte and lives through the call.
+    let index = unsafe { libc::if_nametoindex(name.as_ptr()) };
+    if index == 0 { Err(io::Error::last_os_error()) } else { Ok(index as c_int) }
+}
+
+/// The largest payload of an interface, its Ethernet header not counted.
+pub(crate) fn interface_mtu(fd: &OwnedFd, name: &str) -> io::Result<u32> {
+    // SAFETY: `ifreq` is plain data for which all zeros is a value.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // The last byte stays zero.
+    for (to, from) in request.ifr_name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    // SAFETY: SIOCGIFMTU reads the name and writes the number inside `request`, which lives through the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) })?;
+    // SAFETY: the call above succeeded, so this member of the union holds the number.
+    Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as u32)
+}
+
+/// Binds a packet socket to an interface for all protocols: from here on packets arrive.
+pub(crate) fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
+    // SAFETY: `sockaddr_ll` is plain data for which all zeros is a value.
+    let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = index;
+    let at = (&raw const address).cast::<libc::sockaddr>();
+    // SAFETY: `at` points to a whole `sockaddr_ll`, whose size is given and which lives through the call.
+    check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_ll>() as u32) }).map(|_| ())
+}
+
+/// What the kernel dropped since the last call because the ring was full.
+pub(crate) fn take_ring_drops(fd: &OwnedFd) -> u32 {
+    let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut len = size_of::<libc::tpacket_stats>() as u32;
+    let at = (&raw mut stats).cast::<c_void>();
+    // SAFETY: the kernel writes at most `len` bytes to `at`, which has as many and lives through the call.
+    let result = unsafe {
+        libc::getsockopt(fd.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, at, &raw mut len)
+    };
+    if result == 0 { stats.tp_drops } else { 0 }
+}
+
+/// A frame of the ring, lent until the closure that got it returns.
+pub(crate) struct Frame<'a> {
+    /// The bytes from the Ethernet header on, as far as they fit the ring's frame.
+    pub bytes: &'a [u8],
+    /// Bytes that the packet had.
+    pub wire_len: u32,
+    /// VLAN tag that the kernel took out of the bytes: protocol and control information.
+    pub vlan: Option<(u16, u16)>,
+    /// The sender left the transport checksum to an interface that was never there.
+    pub checksum_missing: bool,
+}
+
+/// The receive ring of a packet socket: memory that the kernel fills and we read.
+pub(crate) struct Ring {
+    base: NonNull<u8>,
+    bytes: usize,
+    frame_bytes: usize,
+    frames: usize,
+    next: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread, and `Ring` is its only user; all access takes `&mut`.
+unsafe impl Send for Ring {}
+
+impl Ring {
+    /// Maps the ring of a socket on which PACKET_RX_RING was set with this request, whose sizes it checks.
+    pub(crate) fn map(fd: &OwnedFd, request: &tpacket_req) -> io::Result<Self> {
+        let (frame_bytes, frames) = (request.tp_frame_size as usize, request.tp_frame_nr as usize);
+        let bytes = request.tp_block_size as usize * request.tp_block_nr as usize;
+        // Frames lie one behind the other only if blocks hold whole frames.
+        if frame_bytes < size_of::<tpacket2_hdr>()
+            || !(request.tp_block_size as usize).is_multiple_of(frame_bytes)
+            || frame_bytes * frames != bytes
+        {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: asks for a new mapping at an address of the kernel's choice; nothing that is mapped already changes.
+        let at = unsafe {
+            libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0)
+        };
+        if at == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let base =
+            NonNull::new(at.cast::<u8>()).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        Ok(Self { base, bytes, frame_bytes, frames, next: 0 })
+    }
+
+    /// Lends the next frame if the kernel has filled it, then gives it back; false if there is none.
+    #[inline]
+    pub(crate) fn receive(&mut self, f: impl FnOnce(Frame<'_>)) -> bool {
+        // SAFETY: `next < frames`, and `frames * frame_bytes` bytes are mapped (`map`), so the header lies inside.
+        let frame = unsafe { self.base.add(self.next * self.frame_bytes) };
+        // SAFETY: the status is the header's first field, aligned as frames are to 16 bytes, and written by the kernel
+        // as one word; it is only ever accessed as an atomic here.
+        let status = unsafe { AtomicU32::from_ptr(frame.as_ptr().cast::<u32>()) };
+        let flags = status.load(Ordering::Acquire);
+        if flags & libc::TP_STATUS_USER == 0 {
+            return false;
+        }
+        // SAFETY: a whole header lies at the frame's start, and the kernel writes none of it while the frame is ours,
+        // which the load above acquired.
+        let header = unsafe { frame.as_ptr().cast::<tpacket2_hdr>().read() };
+        let at = usize::from(header.tp_mac).min(self.frame_bytes);
+        let len = (header.tp_snaplen as usize).min(self.frame_bytes - at);
+        // SAFETY: `at + len` is at most the frame's size, so the bytes lie inside the mapping; the kernel leaves them
+        // alone until the status is given back below, after `f`, which cannot keep the slice.
+        let bytes = unsafe { std::slice::from_raw_parts(frame.as_ptr().add(at), len) };
+        let has = |flag: u32| flags & flag != 0;
+        f(Frame {
+            bytes,
+            wire_len: header.tp_len,
+            vlan: has(libc::TP_STATUS_VLAN_VALID).then(|| {
+                let protocol = header.tp_vlan_tpid;
+                (if has(libc::TP_STATUS_VLAN_TPID_VALID) { protocol } else { 0x8100 }, header.tp_vlan_tci)
+            }),
+            checksum_missing: has(libc::TP_STATUS_CSUMNOTREADY),
+        });
+        status.store(libc::TP_STATUS_KERNEL, Ordering::Release);
+        self.next = if self.next + 1 == self.frames { 0 } else { self.next + 1 };
+        true
+    }
+}
+
+impl Drop for Ring {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made with this address and size, and no borrow of it outlives `self`. It cannot fail
+        // for such a pair.
+        let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
+
+/// Sends packets, each given as two parts, without waiting; how many the kernel took. At most [`MAX_SEND`] are looked at.
+pub(crate) fn send_many<'a>(fd: &OwnedFd, packets: impl Iterator<Item = [&'a [u8]; 2]>) -> io::Result<usize> {
+    // SAFETY: both are plain data for which all zeros (null pointers of length 0) is a value.
+    let (mut parts, mut messages): ([[iovec; 2]; MAX_SEND], [mmsghdr; MAX_SEND]) =
+        unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    let mut count = 0;
+    for ((packet, part), message) in packets.zip(&mut parts).zip(&mut messages) {
+        *part = packet.map(|bytes| iovec {
+            iov_base: bytes.as_ptr().cast_mut().cast::<c_void>(),
+            iov_len: bytes.len(),
+        });
+        message.msg_hdr.msg_iov = part.as_mut_ptr();
+        message.msg_hdr.msg_iovlen = 2;
+        count += 1;
+    }
+    // SAFETY: the first `count` messages point to pairs in `parts`, which lives through the call, and these to slices that
+    // live for 'a; sending only reads them.
+    let sent =
+        unsafe { libc::sendmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), count as c_uint, libc::MSG_DONTWAIT) };
+    check(sent).map(|sent| sent as usize)
+}
+
+/// Waits until one of the descriptors can be read or the time is over; without a time, as long as it takes.
+pub(crate) fn wait(fds: &mut [pollfd], timeout: Option<Duration>) -> io::Result<()> {
+    let timeout = timeout.map(|timeout| libc::timespec {
+        tv_sec: timeout.as_secs().min(3_600) as libc::time_t,
+        tv_nsec: timeout.subsec_nanos().into(),
+    });
+    let at = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+    // SAFETY: `fds` is an exclusive slice of the length given; `at` is null or points to `timeout`, which lives through
+    // the call.
+    let result = unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, at, std::ptr::null()) };
+    match check(result) {
+        Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// A descriptor to wait for.
+pub(crate) fn readable(fd: RawFd) -> pollfd {
+    pollfd { fd, events: libc::POLLIN, revents: 0 }
+}
+
+/// Makes this thread's waits end when they are due rather than up to 50 us later.
+pub(crate) fn precise_timers() {
+    // SAFETY: takes no pointer. If the kernel refuses, waits are as coarse as before.
+    let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0) };
+}
+
+/// Keeps this thread on one processor.
+pub(crate) fn pin_to(cpu: usize) -> io::Result<()> {
+    if cpu >= libc::CPU_SETSIZE as usize {
+        return Err(io::Error::from(io::ErrorKind::InvalidInput));
+    }
+    // SAFETY: a set of bits, for which all zeros is a value; `cpu` is within it.
+    let set = unsafe {
+        let mut set: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(cpu, &mut set);
+        set
+    };
+    // SAFETY: the set lives through the call and its size is given; 0 names the calling thread.
+    check(unsafe { libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set) }).map(|_| ())
+}

@@ -1,0 +1,78 @@
+//! A port of the daemon: an interface, the link behind it, what is captured.
+
+use p4cc_switch::{Packet, Switch};
+use p4cc_units::{Span, Time};
+
+use crate::capture::Capture;
+use crate::packet_io::Interface;
+use crate::wire::Wire;
+
+/// A port.
+pub(crate) struct Port {
+    pub number: u32,
+    pub interface: Interface,
+    wire: Wire,
+    out: Vec<Packet>,
+    capture: Option<Capture>,
+}
+
+impl Port {
+    pub fn new(number: u32, interface: Interface, delay: Span, capture: Option<Capture>) -> Self {
+        Self { number, interface, wire: Wire::new(number, delay), out: Vec::new(), capture }
+    }
+
+    /// The next packet that came in.
+    #[inline]
+    pub fn receive(&mut self) -> Option<Packet> {
+        let packet = self.interface.receive()?;
+        if let Some(capture) = &mut self.capture {
+            capture.received(&packet);
+        }
+        Some(packet)
+    }
+
+    /// Starts what is due on the link.
+    #[inline]
+    pub fn start(&mut self, switch: &mut Switch, now: Time) {
+        self.wire.start(switch, now, &mut self.out);
+    }
+
+    /// Starts and ends what is due on the link.
+    #[inline]
+    pub fn advance(&mut self, switch: &mut Switch, now: Time) {
+        if self.wire.is_due(now) {
+            self.wire.start(switch, now, &mut self.out);
+        }
+        self.wire.land(now, &mut self.out);
+    }
+
+    /// Gives the packets that have arrived to the interface; how many there were.
+    #[inline]
+    pub fn flush(&mut self) -> usize {
+        let count = self.out.len();
+        if count > 0 {
+            if let Some(capture) = &mut self.capture {
+                self.out.iter().for_each(|packet| capture.sent(packet));
+            }
+            self.interface.send(&mut self.out);
+        }
+        count
+    }
+
+    /// Writes out what was captured.
+    pub fn flush_capture(&mut self) {
+        if let Some(capture) = &mut self.capture {
+            capture.flush();
+        }
+    }
+
+    /// When there is something to do next.
+    pub fn next(&self) -> Option<Time> {
+        self.wire.next()
+    }
+
+    /// Packets lost on the link.
+    pub fn lost_on_link(&self) -> u64 {
+        self.wire.lost
+    }
+}

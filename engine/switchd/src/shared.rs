@@ -1,0 +1,85 @@
+//! The switch behind one lock, and what others may ask of the thread that moves its packets.
+//!
+//! The data plane holds the lock for one batch of packets at a time; requests of controllers take it in between, in
+//! arrival order (the lock is fair).
+
+use std::io;
+use std::os::unix::net::UnixDatagram;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use p4cc_p4runtime::{Devices, NoSuchDevice};
+use p4cc_switch::{Packet, Switch};
+use p4cc_units::Time;
+use parking_lot::FairMutex;
+
+use crate::clock::Clock;
+
+/// What the threads of the daemon share.
+pub struct Shared {
+    pub(crate) switch: FairMutex<Switch>,
+    pub(crate) clock: Clock,
+    device_id: u64,
+    waker: UnixDatagram,
+    stopping: AtomicBool,
+}
+
+impl Shared {
+    /// The shared state, and what the data plane waits for beside packets.
+    ///
+    /// # Errors
+    /// The system has no pair of sockets left.
+    pub(crate) fn new(switch: Switch) -> io::Result<(Self, UnixDatagram)> {
+        let (waker, woken) = UnixDatagram::pair()?;
+        waker.set_nonblocking(true)?;
+        woken.set_nonblocking(true)?;
+        let device_id = switch.device_id();
+        let shared = Self {
+            switch: FairMutex::new(switch),
+            clock: Clock::start(),
+            device_id,
+            waker,
+            stopping: AtomicBool::new(false),
+        };
+        Ok((shared, woken))
+    }
+
+    /// Makes the data plane look at the switch now.
+    pub(crate) fn wake(&self) {
+        // When its socket is full, the data plane has reason enough to wake up.
+        let _ = self.waker.send(&[0]);
+    }
+
+    /// Asks all threads to end.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        self.wake();
+    }
+
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    fn check(&self, device_id: u64) -> Result<(), NoSuchDevice> {
+        if device_id == self.device_id { Ok(()) } else { Err(NoSuchDevice(device_id)) }
+    }
+}
+
+impl Devices for Shared {
+    fn ids(&self) -> Vec<u64> {
+        vec![self.device_id]
+    }
+
+    fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch, Time)) -> Result<(), NoSuchDevice> {
+        self.check(device_id)?;
+        let mut switch = self.switch.lock();
+        f(&mut switch, self.clock.now());
+        Ok(())
+    }
+
+    fn packet_out(&self, device_id: u64, packet: Packet) -> Result<(), NoSuchDevice> {
+        self.check(device_id)?;
+        self.switch.lock().packet_out(self.clock.now(), packet);
+        self.wake();
+        Ok(())
+    }
+}

@@ -1,0 +1,164 @@
+//! The link behind a port: serialisation at its rate, then its delay.
+//!
+//! A packet leaves when its last bit has: at the end of its transmission, plus the link's delay. A transmission that
+//! follows on another starts when that one ended, not when the thread woke up, so that the rate holds over time however
+//! late single wake-ups are; after a pause of the thread itself at most [`MAX_CATCH_UP`] is made up for.
+
+use std::collections::VecDeque;
+
+use p4cc_switch::{Packet, Switch};
+use p4cc_units::{Span, Time};
+
+/// Most time that a port makes up for when its thread could not run.
+const MAX_CATCH_UP: Span = Span::from_ms(5);
+/// The clock counts nanoseconds.
+const CLOCK_TICK: Span = Span::from_ns(1);
+/// Most packets on one link; more are lost and counted.
+const MAX_IN_FLIGHT: usize = 1 << 16;
+
+/// The link behind one port.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    port: u32,
+    delay: Span,
+    /// When the transmission that goes on, or went on last, ends.
+    free_at: Time,
+    /// Whether the port has not been without work since then.
+    busy: bool,
+    /// Packets on their way, by the time at which they arrive, which never goes back.
+    flying: VecDeque<(Time, Packet)>,
+    /// Packets lost because too many were on the link.
+    pub(crate) lost: u64,
+}
+
+impl Wire {
+    pub(crate) fn new(port: u32, delay: Span) -> Self {
+        Self { port, delay, free_at: Time::ZERO, busy: false, flying: VecDeque::new(), lost: 0 }
+    }
+
+    /// Starts the transmissions that are due. Packets that have arrived already go to `out`.
+    #[inline]
+    pub(crate) fn start(&mut self, switch: &mut Switch, now: Time, out: &mut Vec<Packet>) {
+        while !self.busy || self.free_at <= now {
+            let Some(sent) = switch.transmit(now, self.port) else {
+                self.busy = false;
+                return;
+            };
+            let missed = now.since(self.free_at);
+            let begin = if self.busy && missed <= MAX_CATCH_UP { self.free_at } else { now };
+            self.busy = true;
+            // What is shorter than the clock's tick takes no time: a link without a rate is never busy.
+            self.free_at = if sent.duration < CLOCK_TICK { begin } else { begin + sent.duration };
+            let arrival = self.free_at + self.delay;
+            if arrival <= now && self.flying.is_empty() {
+                out.push(sent.packet);
+            } else if self.flying.len() < MAX_IN_FLIGHT {
+                self.flying.push_back((arrival, sent.packet));
+            } else {
+                self.lost += 1;
+            }
+        }
+    }
+
+    /// Moves the packets that have arrived to `out`.
+    #[inline]
+    pub(crate) fn land(&mut self, now: Time, out: &mut Vec<Packet>) {
+        while self.flying.front().is_some_and(|(at, _)| *at <= now) {
+            if let Some((_, packet)) = self.flying.pop_front() {
+                out.push(packet);
+            }
+        }
+    }
+
+    /// Whether the transmission that goes on has ended.
+    #[inline]
+    pub(crate) fn is_due(&self, now: Time) -> bool {
+        self.busy && self.free_at <= now
+    }
+
+    /// When there is something to do next.
+    pub(crate) fn next(&self) -> Option<Time> {
+        let landing = self.flying.front().map(|(at, _)| *at);
+        let free = self.busy.then_some(self.free_at);
+        landing.into_iter().chain(free).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use p4cc_switch::config::DEFAULT_DROP_PORT;
+    use p4cc_switch::{PortConfig, SwitchConfig, TimestampUnit};
+    use p4cc_units::Rate;
+
+    use super::*;
+    use crate::program;
+
+    /// A switch that sends everything out of port 1 at this rate, with this many packets of 1,014 bytes in its queue.
+    fn switch(rate: Rate, packets: usize) -> Switch {
+        let ports = [0, 1].map(|port| PortConfig { port, rate, capacity_pkts: 100, ..PortConfig::default() });
+        let mut switch = Switch::new(SwitchConfig {
+            device_id: 0,
+            ports: ports.to_vec(),
+            buffer: None,
+            timestamp_unit: TimestampUnit::Us,
+            cpu_port: None,
+            drop_port: DEFAULT_DROP_PORT,
+            seed: 0,
+        })
+        .expect("a good configuration");
+        switch.set_pipeline(program::testing::to_port(1));
+        for _ in 0..packets {
+            switch.receive(Time::ZERO, 0, Packet::new(&[0; 14], 1_000));
+        }
+        switch
+    }
+
+    const MBPS: Rate = Rate::from_bps(8_000_000);
+
+    #[test]
+    fn packets_arrive_when_their_last_bit_does_and_the_delay_is_over() {
+        let mut switch = switch(MBPS, 2);
+        let mut wire = Wire::new(1, Span::from_ms(5));
+        let mut out = Vec::new();
+        wire.start(&mut switch, Time::ZERO, &mut out);
+        // 1,000 bytes at 8 Mbit/s take a millisecond.
+        assert_eq!(wire.next(), Some(Time::from_ms(1)));
+        wire.start(&mut switch, Time::from_us(1_900), &mut out);
+        wire.land(Time::from_us(5_999), &mut out);
+        assert!(out.is_empty());
+        wire.land(Time::from_ms(6), &mut out);
+        assert_eq!(out.len(), 1);
+        // The second started when the first ended, though the thread came late.
+        wire.land(Time::from_ms(7), &mut out);
+        assert_eq!(out.len(), 2);
+    }
+
+    #[test]
+    fn late_wake_ups_do_not_lower_the_rate_and_a_long_pause_is_not_made_up_for() {
+        let mut switch = switch(MBPS, 60);
+        let mut wire = Wire::new(1, Span::ZERO);
+        let mut out = Vec::new();
+        let mut now = Time::ZERO;
+        while now <= Time::from_ms(20) {
+            wire.start(&mut switch, now, &mut out);
+            wire.land(now, &mut out);
+            now += Span::from_us(1_700);
+        }
+        // The last look was at 18.7 ms.
+        assert_eq!(out.len(), 18);
+        let before = out.len();
+        wire.start(&mut switch, Time::from_ms(100), &mut out);
+        wire.land(Time::from_ms(100), &mut out);
+        assert!(out.len() - before <= 2, "{} packets at once", out.len() - before);
+    }
+
+    #[test]
+    fn a_link_without_a_rate_passes_packets_at_once() {
+        let mut switch = switch(Rate::from_bps(u64::MAX), 40);
+        let mut wire = Wire::new(1, Span::ZERO);
+        let mut out = Vec::new();
+        wire.start(&mut switch, Time::from_ns(1), &mut out);
+        wire.land(Time::from_ns(2), &mut out);
+        assert_eq!(out.len(), 40);
+    }
+}

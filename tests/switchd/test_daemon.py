@@ -1,0 +1,123 @@
+"""`p4cc-switch` between hosts in namespaces: forwarding, links, start and stop."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, lab, run, switch_program
+
+ECHO = """
+import socket
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("0.0.0.0", 5000))
+print("ready", flush=True)
+while True:
+    data, sender = server.recvfrom(2000)
+    server.sendto(data, sender)
+"""
+
+ASK = """
+import socket, sys, time
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+client.settimeout(10)
+times_s = []
+for length in [1, 100, 1400] * 5:
+    start = time.monotonic()
+    client.sendto(bytes(length), ("{to}", 5000))
+    client.recv(2000)
+    times_s.append(time.monotonic() - start)
+print(min(times_s))
+"""
+
+
+def round_trip_s(client: Host, server: Host) -> float:
+    """Shortest of fifteen round trips of UDP between two hosts."""
+    echo = server.python(ECHO)
+    try:
+        assert echo.stdout is not None
+        assert echo.stdout.readline() == "ready\n"
+        ask = client.python(ASK.replace("{to}", server.ipv4))
+        out, err = ask.communicate(timeout=PATIENCE_S)
+        assert ask.returncode == 0, err
+        return float(out)
+    finally:
+        echo.kill()
+        echo.wait()
+
+
+def refused(*options: str, address: str = "127.0.0.1:0") -> str:
+    """What a switch says that does not start."""
+    command = [switch_program(), *options, "--", "--grpc-server-addr", address]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 2, done.stderr
+    return done.stderr
+
+
+def test_hosts_reach_each_other_and_a_signal_ends_the_switch(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        switch = it.switch(str(PAIR))
+        assert round_trip_s(*it.hosts) < 1
+        assert switch.stop() == 0
+        assert "switch stopped" in switch.log.read_text()
+
+
+def test_a_links_delay_and_rate_are_the_switchs(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        it.switch(str(PAIR), "--delay-ns", "30000000", "--delay-ns", "1@50000000")
+        # 30 ms there, 50 ms back.
+        assert 0.080 <= round_trip_s(*it.hosts) < 0.5
+    with lab(tmp_path) as it:
+        # The shortest packet has 29 bytes of IP: 23.2 ms at 10 kbit/s.
+        it.switch(str(PAIR), "--rate-bps", "2@10000", "--queue-pkts", "1000")
+        assert 0.0232 <= round_trip_s(*it.hosts) < 5
+
+
+def test_packets_are_captured_in_both_directions(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        switch = it.switch(str(PAIR), f"--pcap={tmp_path}")
+        round_trip_s(*it.hosts)
+        assert switch.stop() == 0
+        first = it.hosts[0].port_interface
+        sizes = [(tmp_path / f"{first}_{direction}.pcap").stat().st_size for direction in ("in", "out")]
+        # Fifteen datagrams, more than 8 kB of payload, and their headers.
+        assert all(size > 8_000 for size in sizes), sizes
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--no-p4", "-i", "1@nosuch0"], "no interface nosuch0"),
+        (["no-such-program.json"], "no-such-program.json"),
+        (["--no-p4", "-i", "511@lo"], "port 511 is used twice"),
+        ([], "--no-p4"),
+        (["--no-p4", "-i", "lo"], "PORT@INTERFACE"),
+    ],
+)
+def test_a_start_that_fails_says_why(options: list[str], words: str) -> None:
+    assert words in refused(*options)
+
+
+def test_a_bad_program_is_shown_with_its_line(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.p4"
+    bad.write_text(PAIR.read_text().replace("egress_spec = port", "egress_spec = prot"))
+    shown = refused(str(bad))
+    assert "bad.p4:22" in shown
+    assert "prot" in shown
+
+
+def test_a_taken_port_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert address in refused("--no-p4", address=address)
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        it.switch("--no-p4")
+        made = [name for host in it.hosts for name in (host.namespace, host.port_interface)]
+    there = run("ip", "-br", "link") + run("ip", "netns", "list")
+    assert [name for name in made if name in there] == []
