@@ -92,6 +92,24 @@ test: setup ## All tests: Rust, then Python
 	@cargo test --locked --quiet
 	@$(BIN)/pytest
 
+PTF_STAMP := $(VENV)/.ptf-stamp
+TARGET ?= p4cc
+TESTS ?=
+
+.PHONY: ptf
+ptf: setup $(PTF_STAMP) ## Packet tests with PTF (TARGET=bmv2 for BMv2, TESTS="ecn forwarding.Ttl" for some)
+	@$(BIN)/python -m ptf_tests.run --target $(TARGET) $(TESTS)
+
+# ptf's netifaces is built from source.
+$(PTF_STAMP): $(DEPS_STAMP)
+	@[ -e "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_paths()["include"])')/Python.h" ] || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends python3.11-dev >/dev/null; \
+		else echo "ptf: Python's headers are missing: sudo apt-get install python3.11-dev" >&2; exit 1; fi; }
+	@echo "ptf: installing PTF"
+	@$(BIN)/uv sync --quiet --frozen --inexact --no-install-project --extra ptf
+	@touch $@
+
 .PHONY: lint
 lint: setup ## rustfmt, clippy, ruff, pyright strict, the P4 programs
 	@cargo fmt --all --check
