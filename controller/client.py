@@ -16,6 +16,8 @@ from controller import convert
 from controller.entities import Entity, Scope, Update
 from controller.errors import PlanError, SwitchError
 from controller.pipeline import Pipeline
+from controller.reconcile import MAX_BATCH
+from controller.record import Recorder
 
 DEFAULT_TIMEOUT_S = 10.0
 DEFAULT_ELECTION_ID = 1
@@ -57,13 +59,26 @@ class Session:
     target: Target
     timeout_s: float
     _client: P4Client
+    _recorder: Recorder | None
     _election_id: int | None
 
-    def __init__(self, target: Target, client: P4Client, timeout_s: float) -> None:
+    def __init__(self, target: Target, client: P4Client, timeout_s: float, recorder: Recorder | None = None) -> None:
         self.target = target
         self.timeout_s = timeout_s
         self._client = client
+        self._recorder = recorder
         self._election_id = None
+
+    async def answers(self) -> str:
+        """The P4Runtime version that the switch says it speaks; empty for one that knows the call not."""
+        try:
+            async with self._bounded("capabilities"):
+                answer = await self._client.request(p4r.CapabilitiesRequest())
+        except SwitchError as error:
+            if error.code == GRPCStatusCode.UNIMPLEMENTED.name:
+                return ""
+            raise
+        return str(answer.p4runtime_api_version)
 
     async def become_primary(self, election_id: int = DEFAULT_ELECTION_ID) -> None:
         """Win the arbitration with this id; raises SwitchError if another controller has a higher or the same one."""
@@ -86,8 +101,11 @@ class Session:
     async def _arbitrate(self, election_id: int) -> p4r.MasterArbitrationUpdate:
         """Send one bid and wait for the answer; whatever else arrives first is not for us yet."""
         bid = p4r.MasterArbitrationUpdate(device_id=self.target.device_id, election_id=U128.encode(election_id))
+        request = p4r.StreamMessageRequest(arbitration=bid)
         async with self._bounded("arbitration"):
-            await self._client.send(p4r.StreamMessageRequest(arbitration=bid))
+            if self._recorder is not None:
+                self._recorder(request)
+            await self._client.send(request)
             while True:
                 answer = await self._client.receive()
                 if answer.WhichOneof("update") == "arbitration":
@@ -157,6 +175,32 @@ class Session:
                 await self._client.request(request)
         return sum(len(batch) for batch in batches)
 
+    async def read_messages(self, entities: Iterable[p4r.Entity]) -> list[p4r.Entity]:
+        """All entities that these describe, as the switch sends them."""
+        request = p4r.ReadRequest(device_id=self.target.device_id)
+        request.entities.extend(entities)
+        return await self._read("read", request)
+
+    async def write_messages(self, updates: Sequence[p4r.Update], place: str = "write") -> None:
+        """Write these updates, as many in a request as a batch has room for."""
+        election_id = self._primary_id(place)
+        for start in range(0, len(updates), MAX_BATCH):
+            request = p4r.WriteRequest(device_id=self.target.device_id, election_id=election_id)
+            request.updates.extend(updates[start : start + MAX_BATCH])
+            async with self._bounded(place):
+                await self._client.request(request)
+
+    async def watch(self) -> AsyncGenerator[p4r.StreamMessageResponse]:
+        """What the switch sends on the stream, until it ends: then SwitchError."""
+        place = f"{self.target}: stream"
+        while True:
+            try:
+                yield await self._client.receive()
+            except P4ClientError as error:
+                raise refusal(place, error) from None
+            except (RuntimeError, AssertionError) as error:
+                raise SwitchError(place, f"has ended: {error}", "see whether the switch still works") from None
+
     async def read_counter(self, name: str, cells: Iterable[int], pipeline: Pipeline) -> dict[int, int]:
         """Packets counted in these cells of an indirect counter."""
         request = convert.counter_request(name, cells, pipeline.schema, self.target.device_id)
@@ -215,12 +259,17 @@ class Session:
 
 
 @asynccontextmanager
-async def connect(target: Target, timeout_s: float = DEFAULT_TIMEOUT_S) -> AsyncGenerator[Session]:
-    """Open a session with a switch and close it at the end; the channel itself connects at the first call."""
+async def connect(
+    target: Target, timeout_s: float = DEFAULT_TIMEOUT_S, recorder: Recorder | None = None
+) -> AsyncGenerator[Session]:
+    """Open a session with a switch and close it at the end; the channel itself connects at the first call.
+
+    Every request goes through `recorder` before it is sent.
+    """
     client = P4Client(target.address, wait_for_ready=False)
-    await client.open()
+    await client.open(complete_request=recorder)
     try:
-        yield Session(target, client, timeout_s)
+        yield Session(target, client, timeout_s, recorder)
     finally:
         await client.close()
 

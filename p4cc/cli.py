@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import info, program, reproduce, run, stf, topo
+from p4cc.commands import info, lab, program, reproduce, run, stf, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ program.register(app)
 stf.register(app)
 info.register(app)
 topo.register(app)
+lab.register(app)
 app.add_typer(controller_app, name="controller")
 
 

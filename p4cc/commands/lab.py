@@ -1,0 +1,128 @@
+"""`p4cc lab`: a scenario, or another tool's topology, with real packets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from p4cc.lab.run import LabReport
+
+FAILED = 1
+
+
+class Kind(StrEnum):
+    """Programs that a lab's switches can be."""
+
+    P4CC = "p4cc"
+    BMV2 = "bmv2"
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("lab")(lab)
+
+
+def lab(
+    scenario: Annotated[Path | None, typer.Argument(help="Scenario file (YAML).")] = None,
+    imported: Annotated[
+        Path | None,
+        typer.Option("--import", help="topology.json of the P4 tutorials, or p4app.json of p4-utils, instead."),
+    ] = None,
+    switch: Annotated[Kind, typer.Option(help="What the switches are.")] = Kind.P4CC,
+    program: Annotated[
+        list[Path] | None,
+        typer.Option("--program", help="P4 source for the switches that name it, or for all; with --import."),
+    ] = None,
+    assignments: Annotated[
+        list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field of the scenario.")
+    ] = None,
+    variant: Annotated[str | None, typer.Option(help="Of the scenario's variants, if not the first.")] = None,
+    cli: Annotated[bool, typer.Option("--cli/--no-cli", help="Open Mininet's command line, or end at once.")] = True,
+    run: Annotated[
+        list[str] | None,
+        typer.Option("--run", metavar="'HOST COMMAND...'", help="Run a command in a host; exit code 1 if one fails."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for logs, pcaps, requests; results/lab/NAME otherwise.")
+    ] = None,
+    pcap: Annotated[bool, typer.Option("--pcap/--no-pcap", help="Write what every port sends and receives.")] = True,
+    trace: Annotated[bool, typer.Option("--trace", help="Log what every packet does in a switch.")] = False,
+    grpc_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
+    thrift_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
+    clean: Annotated[bool, typer.Option("--clean", help="Remove what killed labs left, and do nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Run a network on this machine: hosts in namespaces, P4 switches on real interfaces. Needs root.
+
+    Examples:
+
+    * `sudo p4cc lab experiments/lab/incast.yaml`
+    * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 10.0.2.2'`
+    * `sudo p4cc lab --clean`
+    """
+    # Planning and P4Runtime take a second to import; other commands need not wait for them.
+    from p4cc.lab import run as lab_run
+    from p4cc.lab.plan import LabRequest
+
+    if clean:
+        typer.echo(lab_run.clean())
+        return
+    if (scenario is None) == (imported is None):
+        raise UserError("name a scenario, or a topology with --import", place="p4cc lab", remedy="see p4cc lab --help")
+    file = scenario or imported
+    if file is None:
+        raise ValueError("one of the two is there")
+    request = LabRequest(
+        file=str(file.resolve()),
+        is_import=imported is not None,
+        switch=switch.value,
+        programs=tuple(str(path.resolve()) for path in program or ()),
+        overrides=tuple(assignments or ()),
+        variant=variant,
+        grpc_base=grpc_port,
+        thrift_base=thrift_port,
+    )
+    options = lab_run.LabOptions(
+        folder=(out or Path("results") / "lab" / file.stem).resolve(),
+        cli=cli and not as_json,
+        commands=tuple(run or ()),
+        pcaps=pcap,
+        trace=trace,
+        say=lambda text: typer.echo(text, err=as_json),
+    )
+    report = lab_run.run_lab(request, options)
+    if as_json:
+        typer.echo(json.dumps({**asdict(report), "ok": report.ok, "folder": str(options.folder)}, indent=1))
+    else:
+        _print(report, options.folder)
+    if not report.ok:
+        raise typer.Exit(FAILED)
+
+
+def _print(report: LabReport, folder: Path) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    for warning in report.warnings:
+        console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
+    table = Table("switch", "P4Runtime", "program", "updates written", title=f"up after {report.up_s} s")
+    for switch in report.switches:
+        pushed = {True: "pushed", False: "kept", None: "none"}[switch.get("pipeline_pushed")]
+        table.add_row(switch["switch"], switch["address"], pushed, str(switch.get("updates_written", "-")))
+    console.print(table)
+    for command in report.commands:
+        console.print(f"{command['host']}: {command['command']} -> {command['status']}", highlight=False)
+        console.print(command["output"].rstrip(), highlight=False, markup=False)
+    for failure in report.failed:
+        console.print(f"failed: {failure}", style="red", highlight=False, soft_wrap=True)
+    console.print(f"wrote {folder}", highlight=False, soft_wrap=True)

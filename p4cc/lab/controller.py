@@ -1,0 +1,170 @@
+"""The lab's controller, a process of its own: `python -m p4cc.lab.controller JOB.json`.
+
+It pushes programs and brings every switch into its planned state. For a scenario it stays, primary at every switch:
+when a switch comes back, or the controller itself was started anew, it reads what is there and writes only what
+differs, so that nothing that forwards is taken away. For an import it leaves after installing, so that a controller of
+the user's can be primary.
+
+What it does it says as JSON lines on the standard output; every request goes to a file per switch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from contextlib import aclosing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from controller.client import Target, connect
+from controller.errors import ControllerError, SwitchError
+from controller.install import install_switch
+from controller.install_runtime import install_runtime
+from controller.pipeline import Pipeline, load_pipeline
+from controller.record import file_recorder
+from p4cc.errors import UserError
+from p4cc.lab.plan import LabRequest, plan_lab
+from topos.loaders.runtime import Runtime
+
+if TYPE_CHECKING:
+    from controller import SwitchPlan
+
+# How long to wait before a switch that has gone is looked for again.
+PAUSE_S = 0.2
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the process is told, as JSON."""
+
+    request: dict[str, Any]
+    pipelines: dict[str, list[str]]
+    """By switch: files of P4Info (binary) and device config."""
+    requests: str
+    """Folder for what is sent to each switch."""
+    switches: list[str]
+    """Those to serve."""
+
+    def write(self, path: Path) -> None:
+        """As a file."""
+        path.write_text(json.dumps(asdict(self), indent=1), encoding="utf-8")
+
+    @classmethod
+    def read(cls, path: Path) -> Job:
+        """From a file."""
+        return cls(**json.loads(path.read_text(encoding="utf-8")))
+
+
+def store_pipeline(pipeline: Pipeline, folder: Path, name: str) -> list[str]:
+    """A pipeline as the two files that a job names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    p4info, config = folder / f"{name}.p4info.bin", folder / f"{name}.config"
+    p4info.write_bytes(pipeline.config.p4info.SerializeToString(deterministic=True))
+    config.write_bytes(pipeline.config.p4_device_config)
+    return [str(p4info), str(config)]
+
+
+async def wait_for_port(address: str) -> None:
+    """Return once somebody listens: gRPC's own retries back off for seconds."""
+    host, _, port = address.rpartition(":")
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(host, int(port))
+        except OSError:
+            await asyncio.sleep(PAUSE_S)
+        else:
+            writer.close()
+            return
+
+
+def _say(event: str, switch: str, **more: Any) -> None:
+    print(json.dumps({"event": event, "switch": switch, **more}), flush=True)
+
+
+@dataclass(frozen=True)
+class _Served:
+    """A switch and what it shall hold."""
+
+    target: Target
+    pipeline: Pipeline
+    desired: SwitchPlan | Runtime
+    requests: Path
+    holds: bool
+
+    async def serve(self) -> None:
+        """Install, and again whenever the switch comes back; once only where the controller does not stay."""
+        while True:
+            try:
+                await wait_for_port(self.target.address)
+                await self._session()
+            except SwitchError as error:
+                _say("lost", self.target.name, cause=str(error))
+                if not self.holds:
+                    raise
+                await asyncio.sleep(PAUSE_S)
+            else:
+                return
+
+    async def _session(self) -> None:
+        recorder = file_recorder(self.requests, self.target.name)
+        async with connect(self.target, recorder=recorder) as session:
+            await session.become_primary()
+            if isinstance(self.desired, Runtime):
+                report = await install_runtime(session, self.pipeline, self.desired)
+            else:
+                report = await install_switch(session, self.pipeline, self.desired)
+            _say("installed", self.target.name, pushed=report.pipeline_pushed, updates=report.updates_written)
+            if self.holds:
+                async with aclosing(session.watch()) as messages:
+                    async for message in messages:
+                        _say("message", self.target.name, kind=message.WhichOneof("update"))
+
+
+def _served(job: Job) -> list[_Served]:
+    """The switches of a job; raises UserError and ControllerError."""
+    plan = plan_lab(LabRequest.from_plain(job.request))
+    pipelines = {
+        switch: load_pipeline(Path(p4info).read_bytes(), Path(config).read_bytes())
+        for switch, (p4info, config) in job.pipelines.items()
+    }
+    desired = plan.desired(pipelines)
+    switches = [plan.switch(name) for name in job.switches]
+    return [
+        _Served(
+            Target(f"127.0.0.1:{switch.grpc_port}", switch.device_id, switch.name),
+            pipelines[switch.name],
+            desired[switch.name],
+            Path(job.requests) / f"{switch.name}-p4runtime-requests.jsonl",
+            plan.holds,
+        )
+        for switch in switches
+    ]
+
+
+async def _all(served: list[_Served]) -> None:
+    """Serve every switch; the first error ends the others."""
+    tasks = [asyncio.create_task(one.serve()) for one in served]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def main() -> int:
+    """The process: 0 when done, 2 with a message where something is wrong."""
+    try:
+        asyncio.run(_all(_served(Job.read(Path(sys.argv[1])))))
+    except (UserError, ControllerError) as error:
+        _say("failed", "", cause=str(error))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,272 @@
+"""From what is asked for to what a lab consists of: network, programs, links as switches make them, and what they hold.
+
+Deterministic: the lab and its controller process plan from the same request and come to the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from controller.errors import ControllerError
+from p4cc.errors import UserError
+from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
+from p4cc.network import HEADER_BYTES, plan_case
+from p4cc.programs import find_program
+from p4cc.scenario.expand import Case, expand
+from p4cc.scenario.load import validate
+from p4cc.scenario.overrides import Origins, apply_overrides
+from p4cc.scenario.yaml import read_document
+from topos import TopologyError
+from topos.lab import LabNetwork, LabSwitch, lab_of
+from topos.loaders import load_lab, runtime_json, switch_cli
+from topos.loaders.imported import Imported, inside
+from topos.loaders.reading import read_json, read_text
+from topos.loaders.runtime import Runtime
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from controller import SwitchPlan
+    from controller.pipeline import Pipeline
+    from topos.lab import LabPort
+
+
+@dataclass(frozen=True)
+class LabRequest:
+    """What the command line asks for; plain values, so that it can be handed on as JSON."""
+
+    file: str
+    is_import: bool = False
+    switch: str = "p4cc"
+    programs: tuple[str, ...] = ()
+    """P4 programs in place of those that an import names, by the same name or for all."""
+    overrides: tuple[str, ...] = ()
+    variant: str | None = None
+    grpc_base: int | None = None
+    thrift_base: int | None = None
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> LabRequest:
+        """From JSON."""
+        values: dict[str, Any] = dict(plain)
+        for key in ("programs", "overrides"):
+            values[key] = tuple(values[key])
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class LabPlan:
+    """A lab, planned."""
+
+    file: Path
+    network: LabNetwork
+    programs: dict[str, ProgramSource]
+    """By switch; one that is not there waits for a controller of the user's."""
+    setup: SwitchSetup
+    holds: bool
+    """Whether the controller stays, and is primary; an import leaves that to the user's own."""
+    case: Case | None = None
+    imported: Imported | None = None
+    warnings: tuple[str, ...] = ()
+
+    def ports(self, switch: str, interfaces: Mapping[Any, str]) -> tuple[PortShape, ...]:
+        """The ports of a switch, with links as this switch makes them."""
+        return tuple(self._shape(switch, port, interfaces) for port in self.network.ports[switch])
+
+    def _shape(self, switch: str, port: LabPort, interfaces: Mapping[Any, str]) -> PortShape:
+        """A switch delays what it sends. No switch delays what a host sends, so the last hop makes up for it.
+
+        Queues stand before the delay, and the time around the loop is the sum: only the split between the two ways is
+        another.
+        """
+        link = port.link
+        end = link.a if (link.a.node, link.a.port) == (switch, port.number) else link.b
+        ways = 2 if port.peer.node in self.network.host_names else 1
+        return PortShape(
+            number=port.number,
+            interface=interfaces[end],
+            rate_bps=link.rate_bps,
+            delay_ns=link.delay_ns * ways,
+            queue_capacity_pkts=link.queue_capacity_pkts,
+            framing_bytes=link.framing_bytes,
+            loss=link.loss,
+        )
+
+    def desired(self, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | Runtime]:
+        """What every switch that has a program shall hold; raises UserError."""
+        if self.case is not None:
+            return self._planned(self.case, pipelines)
+        return {name: self.runtime(self.switch(name)) for name in self.programs}
+
+    def _planned(self, case: Case, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | Runtime]:
+        pipeline = next(iter(pipelines.values()))
+        tables = frozenset(table.name for table in pipeline.schema.tables)
+        plans = plan_case(case, self.file, tables)
+        return {plan.switch: plan for plan in plans.switches}
+
+    def switch(self, name: str) -> LabSwitch:
+        """The switch of this name."""
+        return next(switch for switch in self.network.switches if switch.name == name)
+
+    def runtime(self, switch: LabSwitch) -> Runtime:
+        """What the files of an import say that a switch holds; raises UserError."""
+        if self.imported is None:
+            return Runtime()
+        return _runtime(switch, self.imported)
+
+
+def plan_lab(request: LabRequest) -> LabPlan:
+    """Plan a lab; raises UserError with everything that is wrong."""
+    try:
+        plan = _plan_import(request) if request.is_import else _plan_scenario(request)
+    except TopologyError as error:
+        raise UserError(str(error), place=request.file, remedy="correct the file") from error
+    except ControllerError as error:
+        raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
+    return replace(plan, network=_moved(plan.network, request))
+
+
+def _moved(network: LabNetwork, request: LabRequest) -> LabNetwork:
+    """The network with TCP ports from other bases, where asked for."""
+    switches = tuple(
+        replace(
+            switch,
+            grpc_port=switch.grpc_port if request.grpc_base is None else request.grpc_base + index,
+            thrift_port=switch.thrift_port if request.thrift_base is None else request.thrift_base + index,
+        )
+        for index, switch in enumerate(network.switches)
+    )
+    return LabNetwork(network.hosts, switches, network.links)
+
+
+def _plan_scenario(request: LabRequest) -> LabPlan:
+    path = Path(request.file)
+    if request.programs:
+        raise UserError("a scenario names its program", place="--program", remedy="use --set switch.program=FILE")
+    document = read_document(path)
+    origins: Origins = {}
+    data = apply_overrides(document.plain(), list(request.overrides), origins)
+    scenario = validate(document, data, origins)
+    cases = expand(data, scenario, lambda at, swept: validate(document, at, {**origins, **swept}))
+    case = _chosen(cases, request.variant)
+    topology = case.scenario.topology.build()
+    network = lab_of(topology)
+    source = ProgramSource(find_program(case.program, path))
+    switch = case.scenario.switch
+    warnings: list[str] = []
+    if len(cases) > 1:
+        warnings.append(f"the lab is that of {case.label()}; --variant and --set choose another")
+    return LabPlan(
+        file=path,
+        network=network,
+        programs=dict.fromkeys((one.name for one in network.switches), source),
+        setup=SwitchSetup(
+            timestamp_unit=switch.timestamp_unit,
+            qdepth_unit=switch.qdepth_unit,
+            shared_buffer=switch.buffer is not None,
+            seed=case.scenario.seeds[0] % (1 << 32),
+            packet_bytes=case.scenario.transport.mss_bytes + HEADER_BYTES,
+        ),
+        holds=True,
+        case=case,
+        warnings=tuple(warnings),
+    )
+
+
+def _chosen(cases: Sequence[Case], variant: str | None) -> Case:
+    found = [case for case in cases if variant is None or case.variant.name == variant]
+    if not found:
+        names = ", ".join(dict.fromkeys(case.variant.name for case in cases))
+        raise UserError(f"no variant {variant!r}", place="--variant", remedy=f"variants: {names}")
+    return found[0]
+
+
+def _plan_import(request: LabRequest) -> LabPlan:
+    imported = load_lab(Path(request.file))
+    if request.overrides or request.variant:
+        raise UserError("an import has no fields to set", place="--set", remedy="edit the topology file")
+    return LabPlan(
+        file=Path(request.file),
+        network=imported.network,
+        programs=_programs(imported, [Path(name) for name in request.programs]),
+        setup=SwitchSetup(packet_bytes=PACKET_BYTES),
+        holds=False,
+        imported=imported,
+        warnings=imported.warnings,
+    )
+
+
+def _runtime(switch: LabSwitch, imported: Imported) -> Runtime:
+    """Runtime file and command file of a switch, as one."""
+    try:
+        fixed = Runtime()
+        if switch.runtime is not None:
+            fixed = runtime_json.runtime(read_json(inside(imported.folder, switch.runtime)), switch.runtime)
+        if switch.commands is not None:
+            text = read_text(inside(imported.folder, switch.commands))
+            more = switch_cli.runtime(switch_cli.parse(text, switch.commands))
+            fixed = replace(
+                fixed,
+                entries=fixed.entries + more.entries,
+                groups=fixed.groups + more.groups,
+                sessions=fixed.sessions + more.sessions,
+                commands=more.commands,
+            )
+    except TopologyError as error:
+        raise UserError(str(error), place=switch.name, remedy="correct the file") from error
+    return fixed
+
+
+def _programs(imported: Imported, given: Sequence[Path]) -> dict[str, ProgramSource]:
+    """The program of every switch that names one: given on the command line, source beside the lab, or compiled."""
+    for path in given:
+        if not path.is_file():
+            raise UserError("no such file", place=f"--program {path}", remedy="give the path of a .p4 file")
+    named = {switch.name: _named_program(switch, imported) for switch in imported.network.switches}
+    stems = {Path(name).stem for name, _ in filter(None, named.values())}
+    by_stem = {path.stem: path for path in given}
+    found: dict[str, ProgramSource] = {}
+    for switch, name in named.items():
+        if name is None:
+            if given:
+                found[switch] = ProgramSource(given[0])
+            continue
+        config, p4info = name
+        stem = Path(config).stem
+        if stem in by_stem:
+            found[switch] = ProgramSource(by_stem[stem])
+        elif len(given) == 1 and (len(stems) == 1 or not stems & by_stem.keys()):
+            found[switch] = ProgramSource(given[0])
+        else:
+            found[switch] = _beside(imported.folder, config, p4info, switch)
+    return found
+
+
+def _named_program(switch: LabSwitch, imported: Imported) -> tuple[str, str | None] | None:
+    """What the files call the program of a switch: compiled program or source, and P4Info."""
+    fixed = _runtime(switch, imported) if switch.runtime is not None else Runtime()
+    name = fixed.device_config or switch.program or imported.program
+    return (name, fixed.p4info) if name else None
+
+
+def _beside(folder: Path, config: str, p4info: str | None, switch: str) -> ProgramSource:
+    """The source of the program's name in the lab's folder, or what a compiler has put where the file says."""
+    stem = Path(config).stem
+    source = inside(folder, config if config.endswith(".p4") else f"{stem}.p4")
+    if source.is_file():
+        return ProgramSource(source)
+    if p4info is not None:
+        made, info = inside(folder, config), inside(folder, p4info)
+        if made.is_file() and info.is_file():
+            return ProgramSource(made, info)
+    raise UserError(
+        f"there is no {stem}.p4 in {folder}, and no {config} with its P4Info",
+        place=switch,
+        remedy=f"give the source with --program {stem}.p4",
+    )

@@ -1,0 +1,344 @@
+"""A lab from start to end: build, start switches, wait for them, install, run what is asked for, take all down."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from controller.client import Target, connect
+from controller.errors import SwitchError
+from p4cc.errors import InterruptedRunError, UserError
+from p4cc.lab.controller import Job, store_pipeline, wait_for_port
+from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
+from p4cc.lab.programs import Program, Supervisor, events, is_root
+from p4cc.lab.state import clean_leftovers, only_lab, record
+from p4cc.lab.switches import Launch, Remarks, SwitchKind, kind_named, run_command_line
+from topos import TopologyError
+from topos import mininet as builder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+
+    from topos.lab import LabSwitch
+
+START_TIMEOUT_S = 30.0
+INSTALL_TIMEOUT_S = 60.0
+COMMAND_TIMEOUT_S = 600.0
+
+
+@dataclass(frozen=True)
+class LabOptions:
+    """How a lab is run, beside what it is."""
+
+    folder: Path
+    """For logs, pcaps and what is sent to switches."""
+    cli: bool = True
+    commands: tuple[str, ...] = ()
+    """`HOST COMMAND...`, run one after another before the lab ends or its command line begins."""
+    pcaps: bool = True
+    trace: bool = False
+    say: Callable[[str], None] = print
+
+
+@dataclass
+class LabReport:
+    """What a lab did."""
+
+    switches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    warnings: list[str] = field(default_factory=list[str])
+    failed: list[str] = field(default_factory=list[str])
+    restarts: list[str] = field(default_factory=list[str])
+    up_s: float = 0.0
+    """From the first interface to the last table entry."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything that was asked for went well."""
+        return not self.failed and all(command["status"] == 0 for command in self.commands)
+
+
+class Lab:
+    """A lab that stands: what a command line or a test works with."""
+
+    def __init__(self, plan: LabPlan, built: builder.Built, options: LabOptions, report: LabReport) -> None:
+        self.plan = plan
+        self.built = built
+        self.options = options
+        self.report = report
+        self.supervisor = Supervisor(options.say)
+
+    def run_in(self, host: str, command: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
+        """Run a command in a host's namespace; its exit status and output. Raises UserError for an unknown host."""
+        if host not in self.plan.network.host_names:
+            known = ", ".join(sorted(self.plan.network.host_names))
+            raise UserError(f"no host {host!r}", place="--run", remedy=f"hosts: {known}")
+        words = [*self.built.enter(host), *command]
+        try:
+            done = subprocess.run(
+                words,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=timeout_s,
+                check=False,
+                stdin=subprocess.DEVNULL,
+            )
+            status, output = done.returncode, done.stdout + done.stderr
+        except subprocess.TimeoutExpired:
+            status, output = -1, f"no end within {timeout_s:g} s"
+        return {"host": host, "command": shlex.join(command), "status": status, "output": output}
+
+
+def clean() -> str:
+    """Remove what labs left that were killed; what that was, in words. Raises UserError while a lab runs."""
+    _need_root()
+    with only_lab() as folder:
+        cleaned = clean_leftovers(folder)
+    if not cleaned:
+        return "nothing to clean"
+    return f"cleaned {cleaned.labs} labs: {cleaned.processes} processes, {cleaned.interfaces} interfaces"
+
+
+def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None] | None = None) -> LabReport:
+    """Run a lab to its end; raises UserError. `work` is done when it stands, before commands and command line."""
+    kind = kind_named(request.switch)
+    kind.check()
+    _need_root()
+    with _terminable(), standing_lab(request, options, kind) as lab:
+        if work is not None:
+            work(lab)
+        for text in options.commands:
+            host, *command = shlex.split(text) or [""]
+            lab.report.commands.append(lab.run_in(host, command))
+        if options.cli:
+            _command_line(lab)
+    return lab.report
+
+
+@contextlib.contextmanager
+def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> Generator[Lab]:
+    """A lab with switches that answer and hold what they shall; taken down at the end, however that comes."""
+    plan = plan_lab(request)
+    names = _load(plan)
+    report = LabReport(warnings=list(plan.warnings))
+    with only_lab() as folder:
+        if cleaned := clean_leftovers(folder):
+            options.say(f"cleaned up after {cleaned.labs} labs that had been killed")
+        _check_ports(plan)
+        options.folder.mkdir(parents=True, exist_ok=True)
+        with record(folder, list(names.values()), options.folder) as made:
+            started = time.monotonic()
+            built = builder.build(plan.network, made.token)
+            lab = Lab(plan, built, options, report)
+            try:
+                _Start(lab, request, kind).all()
+                report.up_s = round(time.monotonic() - started, 3)
+                yield lab
+            finally:
+                lab.supervisor.close()
+                report.failed += lab.supervisor.failed
+                report.restarts = lab.supervisor.restarts
+                built.release()
+
+
+class _Start:
+    """Starts the programs of a lab."""
+
+    def __init__(self, lab: Lab, request: LabRequest, kind: SwitchKind) -> None:
+        self.lab = lab
+        self.request = request
+        self.kind = kind
+        self.remarks = Remarks()
+        self.logs = lab.options.folder / "logs"
+        self.pcaps = lab.options.folder / "pcaps"
+        for folder in (self.logs, self.pcaps):
+            folder.mkdir(exist_ok=True)
+        # A log is of this lab: what an earlier one wrote there says nothing of it.
+        for old in (*self.logs.glob("*.log"), *self.logs.glob("*.jsonl")):
+            old.unlink()
+
+    def all(self) -> None:
+        """Switches, what they hold, what hosts do; raises UserError."""
+        plan, report = self.lab.plan, self.lab.report
+        work = self.lab.options.folder / "build"
+        pipelines: dict[Any, Any] = {}
+        for source in dict.fromkeys(plan.programs.values()):
+            pipelines[source] = self.kind.compile(source, work)
+        stored = {
+            source: store_pipeline(pipeline, work, f"{source.source.stem}-{number}")
+            for number, (source, pipeline) in enumerate(pipelines.items())
+        }
+        files = {switch: stored[source] for switch, source in plan.programs.items()}
+        # What cannot be installed is found before anything runs.
+        plan.desired({switch: pipelines[source] for switch, source in plan.programs.items()})
+        launches = [self._launch(switch) for switch in plan.network.switches]
+        for launch in launches:
+            self._switch(launch)
+        for launch in launches:
+            self._ready(launch)
+        controller = self._controller(files) if files else None
+        if controller is not None:
+            self._installed(controller, list(files))
+        for launch in launches:
+            self._rest_of_commands(launch)
+        builder.run_host_commands(self.lab.built)
+        report.warnings += [*self.remarks.said, *self.lab.built.problems]
+
+    def _launch(self, switch: LabSwitch) -> Launch:
+        options, plan = self.lab.options, self.lab.plan
+        return Launch(
+            switch,
+            plan.ports(switch.name, self.lab.built.interfaces),
+            plan.setup,
+            self.logs,
+            self.pcaps if options.pcaps else None,
+            options.trace,
+        )
+
+    def _switch(self, launch: Launch) -> None:
+        name = launch.switch.name
+        program = Program(name, self.kind.command(launch, self.remarks), self.logs / f"{name}.log")
+        program.after_restart = lambda: self._restarted(launch)
+        program.start()
+        self.lab.supervisor.add(program)
+        self._programs = {**getattr(self, "_programs", {}), name: program}
+
+    def _ready(self, launch: Launch) -> None:
+        """Wait until a switch answers, then tell it of its links; raises UserError with the end of its log."""
+        name = launch.switch.name
+        try:
+            asyncio.run(_answers(launch))
+        except (TimeoutError, SwitchError) as error:
+            said = self._programs[name].last_words()
+            raise UserError(
+                f"does not answer at {launch.address}\n{said}", place=name, remedy=f"see {self.logs / name}.log"
+            ) from error
+        self.kind.shape(launch, self.remarks)
+        self.lab.report.switches.append({"switch": name, "address": launch.address})
+
+    def _restarted(self, launch: Launch) -> None:
+        """A switch that was started again is told everything again."""
+        try:
+            asyncio.run(_answers(launch))
+        except (TimeoutError, SwitchError) as error:
+            raise UserError(f"does not answer at {launch.address}", place=launch.switch.name) from error
+        self.kind.shape(launch, self.remarks)
+        if not self.lab.plan.holds and launch.switch.name in self.lab.plan.programs:
+            controller = self._controller_for([launch.switch.name], "controller-again")
+            controller.start()
+            self._installed(controller, [launch.switch.name])
+            self._rest_of_commands(launch)
+
+    def _controller(self, files: Mapping[str, list[str]]) -> Program:
+        self._files = dict(files)
+        program = self._controller_for(list(files), "controller")
+        program.start()
+        if self.lab.plan.holds:
+            self.lab.supervisor.add(program)
+        return program
+
+    def _controller_for(self, switches: list[str], name: str) -> Program:
+        job = self.lab.options.folder / "build" / f"{name}.json"
+        Job(self.request.to_plain(), self._files, str(self.logs), switches).write(job)
+        command = [sys.executable, "-m", "p4cc.lab.controller", str(job)]
+        return Program(name, command, self.logs / f"{name}.log", keeps_running=self.lab.plan.holds)
+
+    def _installed(self, controller: Program, switches: list[str]) -> None:
+        """Wait until the controller says that every switch holds what it shall; raises UserError."""
+        deadline = time.monotonic() + INSTALL_TIMEOUT_S
+        while True:
+            said = events(controller.log)
+            done = {event["switch"]: event for event in said if event.get("event") == "installed"}
+            if set(switches) <= set(done):
+                break
+            failed = [event for event in said if event.get("event") == "failed"]
+            if failed or controller.ended() is not None or time.monotonic() > deadline:
+                cause = str(failed[0]["cause"]) if failed else controller.last_words() or "it does not come to an end"
+                raise UserError(cause, place="controller", remedy=f"see {controller.log}")
+            time.sleep(0.02)
+        for entry in self.lab.report.switches:
+            if entry["switch"] in done:
+                event = done[entry["switch"]]
+                entry |= {"pipeline_pushed": event["pushed"], "updates_written": event["updates"]}
+
+    def _rest_of_commands(self, launch: Launch) -> None:
+        """What of a command file no P4Runtime request stands for goes to the switch's own command line."""
+        commands = self.lab.plan.runtime(launch.switch).commands
+        if commands:
+            program = "simple_switch_CLI" if self.kind.name == "bmv2" else "p4cc-switch-cli"
+            run_command_line(program, launch, [str(command) for command in commands])
+
+
+async def _answers(launch: Launch) -> None:
+    """Return once a switch answers a P4Runtime call."""
+    target = Target(launch.address, launch.switch.device_id, launch.switch.name)
+    async with asyncio.timeout(START_TIMEOUT_S):
+        await wait_for_port(launch.address)
+        async with connect(target) as session:
+            await session.answers()
+
+
+def _load(plan: LabPlan) -> dict[Any, str]:
+    """Mininet is there, and every port has a name; raises UserError."""
+    try:
+        builder.load()
+        return builder.interface_names(plan.network)
+    except TopologyError as error:
+        problem = error.problems[0]
+        raise UserError(problem.cause, place=f"p4cc lab: {problem.place}", remedy=problem.remedy) from error
+
+
+def _check_ports(plan: LabPlan) -> None:
+    """Raise UserError for a TCP port that somebody else listens at."""
+    for switch in plan.network.switches:
+        for kind, port in (("--grpc-port", switch.grpc_port), ("--thrift-port", switch.thrift_port)):
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    probe.bind(("127.0.0.1", port))
+                except OSError as error:
+                    raise UserError(
+                        f"TCP port {port} is taken",
+                        place=switch.name,
+                        remedy=f"end what listens there, or give another base with {kind}",
+                    ) from error
+
+
+def _need_root() -> None:
+    if not is_root():
+        raise UserError("needs root: it makes network namespaces", place="p4cc lab", remedy="run it with sudo")
+
+
+@contextlib.contextmanager
+def _terminable() -> Generator[None]:
+    """SIGTERM and SIGHUP take the lab down as Ctrl-C does."""
+
+    def stop(_signal: int, _frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        raise InterruptedRunError("interrupted; the lab was taken down") from error
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _command_line(lab: Lab) -> None:
+    """Mininet's command line, on a terminal or on what is piped in."""
+    hosts = ", ".join(host.name for host in lab.plan.network.hosts)
+    lab.options.say(f"hosts {hosts}; `h1 ping h2`, `pingall`, `exit`; logs in {lab.options.folder / 'logs'}")
+    with contextlib.suppress(EOFError):
+        builder.load().CLI(lab.built.net)

@@ -1,0 +1,321 @@
+"""The two kinds of switch that a lab runs: ours and BMv2, behind one command line.
+
+Both take simple_switch_grpc's options. They differ in who shapes links (ours does; BMv2 is told packets per second over
+Thrift and makes no delay), who compiles (the engine; p4c), and what they cannot do, which is said as a warning.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from controller.errors import ControllerError
+from controller.pipeline import Pipeline, load_pipeline
+from p4cc.errors import UserError
+from p4cc.programs import compile_program
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from topos.lab import LabSwitch
+
+PACKET_BYTES = 1_500
+"""What BMv2's packets per second are worked out for."""
+_COMPILE_TIMEOUT_S = 300
+_CLI_TIMEOUT_S = 30
+GUIDE = "docs/bmv2.md"
+
+
+@dataclass(frozen=True)
+class PortShape:
+    """A port: its interface, and the link behind it as the switch makes it; None limits nothing."""
+
+    number: int
+    interface: str
+    rate_bps: int | None = None
+    delay_ns: int = 0
+    queue_capacity_pkts: int | None = None
+    framing_bytes: int = 0
+    loss: float = 0.0
+
+
+@dataclass(frozen=True)
+class SwitchSetup:
+    """What a scenario says of how its switches work, beside program and ports."""
+
+    timestamp_unit: str = "us"
+    qdepth_unit: str = "packets"
+    shared_buffer: bool = False
+    seed: int = 0
+    packet_bytes: int = PACKET_BYTES
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Everything that starts one switch."""
+
+    switch: LabSwitch
+    ports: tuple[PortShape, ...]
+    setup: SwitchSetup
+    logs: Path
+    pcaps: Path | None
+    trace: bool = False
+    """Log what every packet does."""
+
+    @property
+    def address(self) -> str:
+        """Of its P4Runtime server."""
+        return f"127.0.0.1:{self.switch.grpc_port}"
+
+
+@dataclass(frozen=True)
+class ProgramSource:
+    """A P4 program: source, or what a compiler has made of it (device config and P4Info)."""
+
+    source: Path
+    p4info: Path | None = None
+
+
+@dataclass
+class Remarks:
+    """What a kind of switch leaves undone, each said once."""
+
+    said: dict[str, None] = field(default_factory=dict[str, None])
+
+    def add(self, text: str) -> None:
+        """Say it, unless it was said."""
+        self.said.setdefault(text)
+
+
+class SwitchKind(Protocol):
+    """A program that runs P4 on network interfaces."""
+
+    name: str
+
+    def check(self) -> None:
+        """Raise UserError that says what is missing, and how to get it."""
+        ...
+
+    def compile(self, program: ProgramSource, work: Path) -> Pipeline:
+        """What is pushed to a switch of this kind; raises UserError."""
+        ...
+
+    def command(self, launch: Launch, remarks: Remarks) -> list[str]:
+        """The words that start it."""
+        ...
+
+    def shape(self, launch: Launch, remarks: Remarks) -> None:
+        """What is to be said to it once it answers; raises UserError."""
+        ...
+
+
+def kind_named(name: str) -> SwitchKind:
+    """The kind of this name: `p4cc` or `bmv2`."""
+    return {"p4cc": OwnSwitch(), "bmv2": Bmv2()}[name]
+
+
+def _common(program: str, launch: Launch) -> list[str]:
+    """Options that both kinds take, before those of the target."""
+    words = [program]
+    for port in launch.ports:
+        words += ["-i", f"{port.number}@{port.interface}"]
+    words += ["--device-id", str(launch.switch.device_id), "--no-p4"]
+    words += ["--thrift-port", str(launch.switch.thrift_port)]
+    if launch.pcaps is not None:
+        words.append(f"--pcap={launch.pcaps}")
+    words += ["--log-console", "-L", "trace" if launch.trace else "info"]
+    return words
+
+
+def _target(launch: Launch) -> list[str]:
+    """Options behind `--`."""
+    words = ["--", "--grpc-server-addr", launch.address]
+    if launch.switch.cpu_port is not None:
+        words += ["--cpu-port", str(launch.switch.cpu_port)]
+    if launch.switch.priority_queues is not None:
+        words += ["--priority-queues", str(launch.switch.priority_queues)]
+    return words
+
+
+def _loaded(p4info: Path, config: Path) -> Pipeline:
+    try:
+        binary = p4info.suffix in (".bin", ".binpb")
+        text = p4info.read_bytes() if binary else p4info.read_text(encoding="utf-8")
+        return load_pipeline(text, config.read_bytes())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(str(error), place=str(p4info), remedy="compile the program again") from error
+    except ControllerError as error:
+        raise UserError(error.cause, place=f"{p4info}: {error.place}", remedy=error.remedy) from error
+
+
+class OwnSwitch:
+    """`p4cc-switch`."""
+
+    name = "p4cc"
+
+    def __init__(self) -> None:
+        self._found: str | None = None
+
+    def program(self) -> str:
+        """Where it is: P4CC_SWITCH, the search path, or cargo's folder."""
+        if self._found is None:
+            target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target")
+            built = target / "release" / "p4cc-switch"
+            given = os.environ.get("P4CC_SWITCH") or shutil.which("p4cc-switch")
+            found = given or (str(built) if os.access(built, os.X_OK) else None)
+            if found is None or not os.access(found, os.X_OK):
+                raise UserError(
+                    f"p4cc-switch is not at {found or built}, nor on PATH",
+                    place="p4cc lab",
+                    remedy="run `make lab`, which builds it, or set P4CC_SWITCH to the program",
+                )
+            self._found = found
+        return self._found
+
+    def check(self) -> None:
+        """Raise UserError when it is not built."""
+        self.program()
+
+    def compile(self, program: ProgramSource, work: Path) -> Pipeline:
+        """The program by our own compiler; what p4c made runs too."""
+        del work
+        if program.p4info is not None:
+            return _loaded(program.p4info, program.source)
+        compiled = compile_program(program.source)
+        if not compiled.ok:
+            raise UserError(f"the P4 program does not compile\n{compiled.rendered}", place=str(program.source))
+        return load_pipeline(compiled.p4info_bytes(), compiled.device_config())
+
+    def command(self, launch: Launch, remarks: Remarks) -> list[str]:
+        """Links and queues are options."""
+        words = _common(self.program(), launch)
+        for port in launch.ports:
+            for option, value in (
+                ("--rate-bps", port.rate_bps),
+                ("--delay-ns", port.delay_ns or None),
+                ("--queue-pkts", port.queue_capacity_pkts),
+                ("--framing-bytes", port.framing_bytes or None),
+            ):
+                if value is not None:
+                    words += [option, f"{port.number}@{value}"]
+            if port.loss:
+                remarks.add("links lose no packets here: `loss` is left out")
+        setup = launch.setup
+        words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
+        words += ["--qdepth-unit", "cells80" if setup.qdepth_unit == "cells_80B" else "packets"]
+        if setup.shared_buffer:
+            remarks.add("a lab's switch has no shared buffer: each queue has its own capacity only")
+        return words + _target(launch)
+
+    def shape(self, launch: Launch, remarks: Remarks) -> None:
+        """Nothing: it was told at its start."""
+
+
+class Bmv2:
+    """`simple_switch_grpc`, with p4c."""
+
+    name = "bmv2"
+    SWITCH = "simple_switch_grpc"
+    COMPILER = "p4c-bm2-ss"
+    COMMAND_LINE = "simple_switch_CLI"
+
+    def check(self) -> None:
+        """Raise UserError that names what is not on the search path."""
+        missing = [tool for tool in (self.SWITCH, self.COMPILER, self.COMMAND_LINE) if shutil.which(tool) is None]
+        if missing:
+            raise UserError(
+                f"not on PATH: {', '.join(missing)}",
+                place="p4cc lab --switch bmv2",
+                remedy=f"install BMv2 and p4c ({GUIDE}), or leave --switch out to use p4cc-switch",
+            )
+
+    def compile(self, program: ProgramSource, work: Path) -> Pipeline:
+        """The program by p4c."""
+        if program.p4info is not None:
+            return _loaded(program.p4info, program.source)
+        work.mkdir(parents=True, exist_ok=True)
+        config, p4info = work / f"{program.source.stem}.json", work / f"{program.source.stem}.p4info.txtpb"
+        project = Path(__file__).resolve().parents[2] / "p4src" / "include"
+        words = [self.COMPILER, "--p4v", "16", "-I", str(project), "--p4runtime-files", str(p4info), "-o", str(config)]
+        try:
+            done = subprocess.run(
+                [*words, str(program.source)],
+                capture_output=True,
+                text=True,
+                timeout=_COMPILE_TIMEOUT_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UserError(str(error), place=self.COMPILER, remedy=f"see {GUIDE}") from error
+        if done.returncode != 0:
+            raise UserError(f"the P4 program does not compile\n{done.stderr.strip()}", place=str(program.source))
+        return _loaded(p4info, config)
+
+    def command(self, launch: Launch, remarks: Remarks) -> list[str]:
+        """Events stay in the lab's folder: BMv2's own place for them is shared by all users."""
+        setup = launch.setup
+        if setup.timestamp_unit != "us":
+            remarks.add("BMv2's timestamps are in microseconds: `timestamp_unit` is left out")
+        if setup.qdepth_unit != "packets":
+            remarks.add("BMv2's depths are in packets: `qdepth_unit` is left out")
+        if setup.shared_buffer:
+            remarks.add("BMv2 has no shared buffer: each queue has its own capacity only")
+        events = launch.logs / f"{launch.switch.name}.ipc"
+        words = _common(self.SWITCH, launch)
+        return [*words, "--notifications-addr", f"ipc://{events}", *_target(launch)]
+
+    def shape(self, launch: Launch, remarks: Remarks) -> None:
+        """Rates in packets per second, and depths, through BMv2's own command line."""
+        lines: list[str] = []
+        for port in launch.ports:
+            if port.rate_bps is not None:
+                wire_bytes = launch.setup.packet_bytes + port.framing_bytes
+                packets_per_s = max(1, round(port.rate_bps / (8 * wire_bytes)))
+                lines.append(f"set_queue_rate {packets_per_s} {port.number}")
+                remarks.add(
+                    f"BMv2 counts packets, not bits: rates hold for packets of {launch.setup.packet_bytes} bytes"
+                )
+            if port.queue_capacity_pkts is not None:
+                lines.append(f"set_queue_depth {port.queue_capacity_pkts} {port.number}")
+            if port.delay_ns and not _delay_by_kernel(port):
+                remarks.add("BMv2 makes no link delay and this kernel has no netem: links have none")
+            if port.loss:
+                remarks.add("links lose no packets here: `loss` is left out")
+        if lines:
+            run_command_line(self.COMMAND_LINE, launch, lines)
+
+
+def run_command_line(program: str, launch: Launch, lines: Sequence[str]) -> None:
+    """Give lines to a switch's command line over Thrift; raises UserError for one that it refuses."""
+    place = f"{launch.switch.name}: {program}"
+    try:
+        done = subprocess.run(
+            [program, "--thrift-port", str(launch.switch.thrift_port)],
+            input="\n".join(lines) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=_CLI_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(str(error), place=place, remedy=f"see {GUIDE}") from error
+    log = launch.logs / f"{launch.switch.name}-commands.txt"
+    log.write_text(done.stdout + done.stderr, encoding="utf-8")
+    refused = [line for line in done.stdout.splitlines() if "Invalid" in line or "Error" in line]
+    if done.returncode != 0 or refused:
+        said = refused[0] if refused else (done.stderr.strip().splitlines() or ["no answer"])[-1]
+        raise UserError(said, place=place, remedy=f"see {log}")
+
+
+def _delay_by_kernel(port: PortShape) -> bool:
+    """Have the kernel delay what leaves by the port; False where it cannot."""
+    done = subprocess.run(
+        ["tc", "qdisc", "replace", "dev", port.interface, "root", "netem", "delay", f"{port.delay_ns / 1000}us"],
+        capture_output=True,
+        check=False,
+    )
+    return done.returncode == 0
