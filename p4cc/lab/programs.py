@@ -50,6 +50,7 @@ class Program:
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
+                    env={**os.environ, "NO_COLOR": "1"},
                 )
         except OSError as error:
             raise UserError(

@@ -26,7 +26,7 @@ from topos import TopologyError
 from topos import mininet as builder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from topos.lab import LabSwitch
 
@@ -76,12 +76,11 @@ class Lab:
         self.options = options
         self.report = report
         self.supervisor = Supervisor(options.say)
+        self.programs: dict[str, Program] = {}
+        """What runs for the lab: switches by their names, and the controller."""
 
     def run_in(self, host: str, command: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
-        """Run a command in a host's namespace; its exit status and output. Raises UserError for an unknown host."""
-        if host not in self.plan.network.host_names:
-            known = ", ".join(sorted(self.plan.network.host_names))
-            raise UserError(f"no host {host!r}", place="--run", remedy=f"hosts: {known}")
+        """Run a command in a host's namespace; its exit status and output."""
         words = [*self.built.enter(host), *command]
         try:
             done = subprocess.run(
@@ -118,7 +117,7 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
         if work is not None:
             work(lab)
         for text in options.commands:
-            host, *command = shlex.split(text) or [""]
+            host, *command = shlex.split(text)
             lab.report.commands.append(lab.run_in(host, command))
         if options.cli:
             _command_line(lab)
@@ -130,6 +129,7 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
     """A lab with switches that answer and hold what they shall; taken down at the end, however that comes."""
     plan = plan_lab(request)
     names = _load(plan)
+    _check_hosts(plan, options)
     report = LabReport(warnings=list(plan.warnings))
     with only_lab() as folder:
         if cleaned := clean_leftovers(folder):
@@ -164,8 +164,10 @@ class _Start:
         for folder in (self.logs, self.pcaps):
             folder.mkdir(exist_ok=True)
         # A log is of this lab: what an earlier one wrote there says nothing of it.
-        for old in (*self.logs.glob("*.log"), *self.logs.glob("*.jsonl")):
+        for old in (*self.logs.glob("*.log"), *self.logs.glob("*.jsonl"), *self.logs.glob("*-commands.txt")):
             old.unlink()
+        self.files: dict[str, list[str]] = {}
+        """Of the pipeline of every switch that has one: P4Info and device config."""
 
     def all(self) -> None:
         """Switches, what they hold, what hosts do; raises UserError."""
@@ -178,7 +180,7 @@ class _Start:
             source: store_pipeline(pipeline, work, f"{source.source.stem}-{number}")
             for number, (source, pipeline) in enumerate(pipelines.items())
         }
-        files = {switch: stored[source] for switch, source in plan.programs.items()}
+        self.files = {switch: stored[source] for switch, source in plan.programs.items()}
         # What cannot be installed is found before anything runs.
         plan.desired({switch: pipelines[source] for switch, source in plan.programs.items()})
         launches = [self._launch(switch) for switch in plan.network.switches]
@@ -186,9 +188,8 @@ class _Start:
             self._switch(launch)
         for launch in launches:
             self._ready(launch)
-        controller = self._controller(files) if files else None
-        if controller is not None:
-            self._installed(controller, list(files))
+        if self.files:
+            self._install(list(self.files), "controller")
         for launch in launches:
             self._rest_of_commands(launch)
         builder.run_host_commands(self.lab.built)
@@ -211,7 +212,7 @@ class _Start:
         program.after_restart = lambda: self._restarted(launch)
         program.start()
         self.lab.supervisor.add(program)
-        self._programs = {**getattr(self, "_programs", {}), name: program}
+        self.lab.programs[name] = program
 
     def _ready(self, launch: Launch) -> None:
         """Wait until a switch answers, then tell it of its links; raises UserError with the end of its log."""
@@ -219,7 +220,7 @@ class _Start:
         try:
             asyncio.run(_answers(launch))
         except (TimeoutError, SwitchError) as error:
-            said = self._programs[name].last_words()
+            said = self.lab.programs[name].last_words()
             raise UserError(
                 f"does not answer at {launch.address}\n{said}", place=name, remedy=f"see {self.logs / name}.log"
             ) from error
@@ -234,24 +235,26 @@ class _Start:
             raise UserError(f"does not answer at {launch.address}", place=launch.switch.name) from error
         self.kind.shape(launch, self.remarks)
         if not self.lab.plan.holds and launch.switch.name in self.lab.plan.programs:
-            controller = self._controller_for([launch.switch.name], "controller-again")
-            controller.start()
-            self._installed(controller, [launch.switch.name])
+            self._install([launch.switch.name], f"controller-{launch.switch.name}")
             self._rest_of_commands(launch)
 
-    def _controller(self, files: Mapping[str, list[str]]) -> Program:
-        self._files = dict(files)
-        program = self._controller_for(list(files), "controller")
-        program.start()
-        if self.lab.plan.holds:
-            self.lab.supervisor.add(program)
-        return program
-
-    def _controller_for(self, switches: list[str], name: str) -> Program:
+    def _install(self, switches: list[str], name: str) -> None:
+        """Start a controller for these switches and wait until they hold what they shall; raises UserError."""
         job = self.lab.options.folder / "build" / f"{name}.json"
-        Job(self.request.to_plain(), self._files, str(self.logs), switches).write(job)
-        command = [sys.executable, "-m", "p4cc.lab.controller", str(job)]
-        return Program(name, command, self.logs / f"{name}.log", keeps_running=self.lab.plan.holds)
+        Job(self.request.to_plain(), self.files, str(self.logs), switches).write(job)
+        log = self.logs / f"{name}.log"
+        log.unlink(missing_ok=True)
+        holds = self.lab.plan.holds
+        program = Program(name, [sys.executable, "-m", "p4cc.lab.controller", str(job)], log, keeps_running=holds)
+        program.start()
+        if holds:
+            self.lab.programs[name] = program
+            self.lab.supervisor.add(program)
+        try:
+            self._installed(program, switches)
+        except BaseException:
+            program.stop()
+            raise
 
     def _installed(self, controller: Program, switches: list[str]) -> None:
         """Wait until the controller says that every switch holds what it shall; raises UserError."""
@@ -262,7 +265,9 @@ class _Start:
             if set(switches) <= set(done):
                 break
             failed = [event for event in said if event.get("event") == "failed"]
-            if failed or controller.ended() is not None or time.monotonic() > deadline:
+            # One that stays is started again when it ends.
+            ended = not controller.keeps_running and controller.ended() is not None
+            if failed or ended or time.monotonic() > deadline:
                 cause = str(failed[0]["cause"]) if failed else controller.last_words() or "it does not come to an end"
                 raise UserError(cause, place="controller", remedy=f"see {controller.log}")
             time.sleep(0.02)
@@ -275,8 +280,7 @@ class _Start:
         """What of a command file no P4Runtime request stands for goes to the switch's own command line."""
         commands = self.lab.plan.runtime(launch.switch).commands
         if commands:
-            program = "simple_switch_CLI" if self.kind.name == "bmv2" else "p4cc-switch-cli"
-            run_command_line(program, launch, [str(command) for command in commands])
+            run_command_line(self.kind.command_line(), launch, [str(command) for command in commands])
 
 
 async def _answers(launch: Launch) -> None:
@@ -296,6 +300,15 @@ def _load(plan: LabPlan) -> dict[Any, str]:
     except TopologyError as error:
         problem = error.problems[0]
         raise UserError(problem.cause, place=f"p4cc lab: {problem.place}", remedy=problem.remedy) from error
+
+
+def _check_hosts(plan: LabPlan, options: LabOptions) -> None:
+    """Raise UserError for a command in a host that is not there, before anything is built."""
+    for text in options.commands:
+        host = text.partition(" ")[0]
+        if host not in plan.network.host_names:
+            known = ", ".join(sorted(plan.network.host_names))
+            raise UserError(f"no host {host!r}", place="--run", remedy=f"write HOST COMMAND; hosts: {known}")
 
 
 def _check_ports(plan: LabPlan) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -108,9 +109,25 @@ class SwitchKind(Protocol):
         """The words that start it."""
         ...
 
+    def command_line(self) -> str:
+        """Its command line over Thrift; raises UserError."""
+        ...
+
     def shape(self, launch: Launch, remarks: Remarks) -> None:
         """What is to be said to it once it answers; raises UserError."""
         ...
+
+
+def own_program(name: str) -> str:
+    """A program of this project: beside Python, on PATH, or in cargo's folder; raises UserError."""
+    target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target")
+    beside, built = Path(sys.executable).parent / name, target / "release" / name
+    # A name in capitals says where it is instead, for a build elsewhere: P4CC_SWITCH for p4cc-switch.
+    given = os.environ.get(name.upper().replace("-", "_"))
+    for found in (given, str(beside), shutil.which(name), str(built)):
+        if found and os.access(found, os.X_OK):
+            return found
+    raise UserError(f"{name} is not built", place="p4cc lab", remedy="run `make lab` once, which builds it")
 
 
 def kind_named(name: str) -> SwitchKind:
@@ -161,19 +178,9 @@ class OwnSwitch:
         self._found: str | None = None
 
     def program(self) -> str:
-        """Where it is: P4CC_SWITCH, the search path, or cargo's folder."""
+        """Where it is; raises UserError."""
         if self._found is None:
-            target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target")
-            built = target / "release" / "p4cc-switch"
-            given = os.environ.get("P4CC_SWITCH") or shutil.which("p4cc-switch")
-            found = given or (str(built) if os.access(built, os.X_OK) else None)
-            if found is None or not os.access(found, os.X_OK):
-                raise UserError(
-                    f"p4cc-switch is not at {found or built}, nor on PATH",
-                    place="p4cc lab",
-                    remedy="run `make lab`, which builds it, or set P4CC_SWITCH to the program",
-                )
-            self._found = found
+            self._found = own_program("p4cc-switch")
         return self._found
 
     def check(self) -> None:
@@ -210,6 +217,10 @@ class OwnSwitch:
         if setup.shared_buffer:
             remarks.add("a lab's switch has no shared buffer: each queue has its own capacity only")
         return words + _target(launch)
+
+    def command_line(self) -> str:
+        """`p4cc-switch-cli`."""
+        return own_program("p4cc-switch-cli")
 
     def shape(self, launch: Launch, remarks: Remarks) -> None:
         """Nothing: it was told at its start."""
@@ -256,7 +267,7 @@ class Bmv2:
         return _loaded(p4info, config)
 
     def command(self, launch: Launch, remarks: Remarks) -> list[str]:
-        """Events stay in the lab's folder: BMv2's own place for them is shared by all users."""
+        """Links and queues come later, over Thrift."""
         setup = launch.setup
         if setup.timestamp_unit != "us":
             remarks.add("BMv2's timestamps are in microseconds: `timestamp_unit` is left out")
@@ -264,9 +275,11 @@ class Bmv2:
             remarks.add("BMv2's depths are in packets: `qdepth_unit` is left out")
         if setup.shared_buffer:
             remarks.add("BMv2 has no shared buffer: each queue has its own capacity only")
-        events = launch.logs / f"{launch.switch.name}.ipc"
-        words = _common(self.SWITCH, launch)
-        return [*words, "--notifications-addr", f"ipc://{events}", *_target(launch)]
+        return _common(self.SWITCH, launch) + _target(launch)
+
+    def command_line(self) -> str:
+        """`simple_switch_CLI`."""
+        return self.COMMAND_LINE
 
     def shape(self, launch: Launch, remarks: Remarks) -> None:
         """Rates in packets per second, and depths, through BMv2's own command line."""

@@ -1,0 +1,53 @@
+"""Which labs this machine can run: said plainly, as the reason of a skip."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.lab.switches import kind_named
+from topos import TopologyError
+from topos import mininet as builder
+
+FILES = Path(__file__).parent / "files"
+
+
+def _missing(kind: str) -> str:
+    if os.geteuid() != 0:
+        return "labs need root"
+    try:
+        builder.load()
+        kind_named(kind).check()
+    except (UserError, TopologyError) as error:
+        return str(error)
+    return "" if shutil.which("ping") else "ping is missing: apt-get install iputils-ping"
+
+
+@pytest.fixture
+def lab_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Records of labs that only this test has."""
+    folder = tmp_path / "state"
+    monkeypatch.setenv("P4CC_LAB_STATE", str(folder))
+    return folder
+
+
+@pytest.fixture(params=["p4cc", "bmv2"])
+def kind(request: pytest.FixtureRequest, lab_state: Path) -> str:
+    """Every kind of switch that this machine has."""
+    del lab_state
+    if why := _missing(str(request.param)):
+        pytest.skip(f"no lab with {request.param}: {why}")
+    return str(request.param)
+
+
+@pytest.fixture
+def own(lab_state: Path) -> str:
+    """Our own switch."""
+    del lab_state
+    if why := _missing("p4cc"):
+        pytest.skip(f"no lab: {why}")
+    return "p4cc"

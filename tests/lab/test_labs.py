@@ -1,0 +1,211 @@
+"""Labs with real packets: what forwards, what survives a kill, what is left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.lab.plan import LabRequest
+from p4cc.lab.programs import events
+from p4cc.lab.run import Lab, LabOptions, clean, run_lab, standing_lab
+from p4cc.lab.state import processes_of
+from p4cc.lab.switches import kind_named
+
+FILES = Path(__file__).parent / "files"
+SCENARIO = Path(__file__).parents[2] / "experiments" / "lab" / "incast.yaml"
+# Ports of their own, so that a lab of the user's does not stand in the way.
+GRPC, THRIFT = 41_559, 41_090
+CYCLES = int(os.environ.get("P4CC_LAB_CYCLES", "2"))
+"""Starts and stops in a row; 50 for the figure in docs/lab.md."""
+
+
+def imported(kind: str) -> LabRequest:
+    return LabRequest(
+        str(FILES / "topology.json"),
+        is_import=True,
+        switch=kind,
+        programs=(str(FILES / "route.p4"),),
+        grpc_base=GRPC,
+        thrift_base=THRIFT,
+    )
+
+
+def star(kind: str) -> LabRequest:
+    overrides = ("topology.senders=2", "topology.rtt_ns=4000000")
+    return LabRequest(str(SCENARIO), switch=kind, overrides=overrides, grpc_base=GRPC, thrift_base=THRIFT)
+
+
+def options(folder: Path, *commands: str) -> LabOptions:
+    return LabOptions(folder, cli=False, commands=commands, say=lambda _: None)
+
+
+def interfaces() -> set[str]:
+    return {path.name for path in Path("/sys/class/net").glob("p4cc*")}
+
+
+def namespaces() -> int:
+    listed = subprocess.run(["lsns", "-t", "net", "-n", "-o", "NS"], capture_output=True, text=True, check=True)
+    return len(listed.stdout.split())
+
+
+def wait_for(what: str, happened: Any, patience_s: float = 30.0) -> None:
+    deadline = time.monotonic() + patience_s
+    while not happened():
+        assert time.monotonic() < deadline, f"{what} within {patience_s} s"
+        time.sleep(0.05)
+
+
+def test_an_imported_lab_forwards_and_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    before = (interfaces(), namespaces())
+    report = run_lab(
+        imported(kind),
+        options(
+            tmp_path / "lab",
+            "h1 ping -c 3 -i 0.2 -W 2 10.7.2.2",
+            # By ARP, over the multicast group.
+            "h3 ping -c 1 -W 2 10.7.1.1",
+            "h1 cat /proc/sys/net/ipv6/conf/eth0/disable_ipv6",
+            "h1 ethtool -k eth0",
+        ),
+    )
+    assert report.ok, report
+    assert report.commands[2]["output"].strip() == "1"
+    offloads = report.commands[3]["output"]
+    for name in ("rx-checksumming", "tx-checksumming", "tcp-segmentation-offload", "generic-receive-offload"):
+        assert f"{name}: off" in offloads
+    assert [entry["pipeline_pushed"] for entry in report.switches] == [True, True]
+    for switch in ("s1", "s2"):
+        path = tmp_path / "lab" / "logs" / f"{switch}-p4runtime-requests.jsonl"
+        sent = [json.loads(line)["request"] for line in path.read_text().splitlines()]
+        assert {"StreamMessageRequest", "SetForwardingPipelineConfigRequest", "WriteRequest"} <= set(sent)
+    pcaps = {path.name: path.stat().st_size for path in (tmp_path / "lab" / "pcaps").iterdir()}
+    assert pcaps["p4cc-s1-7_out.pcap"] > 24
+    assert (interfaces(), namespaces()) == before
+
+
+def test_a_scenarios_lab_has_its_rtt_and_stays_planned_when_things_are_killed(own: str, tmp_path: Path) -> None:
+    with standing_lab(star(own), options(tmp_path), kind_named(own)) as lab:
+        (rtt_ms,) = ping(lab, "h1", "10.0.0.3", count=5)[1:2]
+        assert 4.0 <= rtt_ms < 14.0, "two ways of twice 1 ms, and what a busy machine adds"
+        log = tmp_path / "logs" / "controller.log"
+        lost: list[float] = []
+        pings = threading.Thread(target=lambda: lost.append(ping(lab, "h1", "10.0.0.3", count=100)[0]))
+        pings.start()
+        kill(lab, "controller")
+        wait_for("the controller is back", lambda: installed(log) == 2)
+        pings.join()
+        assert lost == [0.0], "a controller that comes back takes nothing away"
+        assert events(log)[-1] == {"event": "installed", "switch": "s1", "pushed": False, "updates": 0}
+        kill(lab, "s1")
+        wait_for("the switch holds everything again", lambda: installed(log) == 3)
+        assert ping(lab, "h1", "10.0.0.3", count=3)[0] == 0.0
+        assert lab.supervisor.restarts == ["controller", "s1"]
+    assert interfaces() == set()
+
+
+def test_an_imported_switch_that_was_killed_is_installed_again(own: str, tmp_path: Path) -> None:
+    with standing_lab(imported(own), options(tmp_path), kind_named(own)) as lab:
+        kill(lab, "s2")
+        again = tmp_path / "logs" / "controller-s2.log"
+        wait_for("the switch holds everything again", lambda: installed(again) == 1)
+        assert ping(lab, "h1", "10.7.2.2", count=3)[0] == 0.0
+
+
+def test_the_next_start_cleans_up_after_a_lab_that_was_killed(own: str, tmp_path: Path, lab_state: Path) -> None:
+    with interface("p4cc-other") as foreign:
+        lab = subprocess.Popen(
+            command_line(own, tmp_path, "h1 sleep 600"),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        wait_for("the lab stands", lambda: any("sleep" in command for command in commands(lab_state)))
+        with pytest.raises(UserError, match=f"process {lab.pid}"):
+            clean()
+        lab.kill()
+        lab.wait()
+        assert interfaces() > {foreign}
+        assert "cleaned 1 labs" in clean()
+        assert interfaces() == {foreign}
+        assert commands(lab_state) == []
+        assert clean() == "nothing to clean"
+
+
+def test_labs_leak_nothing(own: str, tmp_path: Path) -> None:
+    before = (interfaces(), namespaces(), open_files())
+    for _ in range(CYCLES):
+        assert run_lab(imported(own), options(tmp_path, "h1 ping -c 1 -W 2 10.7.2.2")).ok
+    assert (interfaces(), namespaces()) == before[:2]
+    assert open_files() <= before[2] + 2
+
+
+def test_what_stands_in_the_way_is_said_before_anything_is_built(own: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no host 'h9'"):
+        run_lab(imported(own), options(tmp_path, "h9 true"))
+    with interface("p4cc-s1-1") as foreign:
+        with pytest.raises(UserError, match="p4cc-s1-1"):
+            run_lab(imported(own), options(tmp_path))
+        assert interfaces() == {foreign}
+    assert interfaces() == set()
+
+
+def command_line(kind: str, folder: Path, command: str) -> list[str]:
+    words = [sys.executable, "-m", "p4cc.cli", "lab", "--import", str(FILES / "topology.json"), "--no-cli"]
+    words += ["--program", str(FILES / "route.p4"), "--grpc-port", str(GRPC), "--thrift-port", str(THRIFT)]
+    return [*words, "--out", str(folder), "--switch", kind, "--run", command]
+
+
+@contextlib.contextmanager
+def interface(name: str) -> Generator[str]:
+    """An interface with our prefix that no lab made; it must be there at the end."""
+    subprocess.run(["ip", "link", "add", name, "type", "veth", "peer", "name", "other-end"], check=True)
+    try:
+        yield name
+    finally:
+        subprocess.run(["ip", "link", "delete", name], check=True)
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def ping(lab: Lab, host: str, address: str, count: int) -> tuple[float, float]:
+    """Share lost, and the shortest round trip in ms."""
+    done = lab.run_in(host, ["ping", "-q", "-i", "0.05", "-W", "2", "-c", str(count), address])
+    output = done["output"]
+    lost = float(output.split("% packet loss")[0].rsplit(" ", 1)[1])
+    shortest = float(output.rsplit("= ", 1)[1].split("/")[0]) if "rtt" in output else 0.0
+    return lost, shortest
+
+
+def kill(lab: Lab, name: str) -> None:
+    process = lab.programs[name].process
+    assert process is not None
+    os.kill(process.pid, signal.SIGKILL)
+
+
+def installed(log: Path) -> int:
+    return sum(event.get("event") == "installed" for event in events(log))
+
+
+def commands(state: Path) -> list[str]:
+    """What runs for the labs that are written down."""
+    found: list[str] = []
+    for path in state.glob("*.json"):
+        for pid in processes_of(json.loads(path.read_text())["token"]):
+            try:
+                found.append(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " "))
+            except OSError:
+                continue
+    return found
