@@ -1,0 +1,167 @@
+"""What files fix for a switch, as messages by the P4Info of a program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finsy.proto import p4r
+
+from controller.errors import PlanError
+from controller.install_runtime import difference
+from controller.pipeline import Pipeline, load_pipeline
+from controller.record import file_recorder
+from controller.runtime import HIGHEST_PRIORITY, number_of, to_entities
+from p4cc.programs import compile_program
+from topos.loaders import runtime_json, switch_cli
+from topos.loaders.runtime import Runtime
+
+FILES = Path(__file__).parents[1] / "lab" / "files"
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    program = compile_program(FILES / "route.p4")
+    assert program.ok, program.rendered
+    return load_pipeline(program.p4info_bytes(), program.device_config())
+
+
+def from_json(*entries: dict[str, Any]) -> Runtime:
+    return runtime_json.runtime({"table_entries": list(entries)}, "s1.json")
+
+
+def route(dst: Any, **changes: Any) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "table": "ingress.routes",
+        "match": {"hdr.ipv4.dst": dst},
+        "action_name": "ingress.forward",
+        "action_params": {"mac": "08:00:00:07:01:01", "port": 1},
+    }
+    return {**entry, **changes}
+
+
+def test_both_files_of_the_lab_become_messages(pipeline: Pipeline) -> None:
+    data = json.loads((FILES / "s1.json").read_text())
+    entities = to_entities(runtime_json.runtime(data, "s1.json"), pipeline.schema)
+    kinds = [entity.WhichOneof("entity") for entity in entities]
+    assert kinds == ["table_entry"] * 5 + ["packet_replication_engine_entry"] * 2
+    assert entities[0].table_entry.is_default_action
+    # A host's address with a shorter prefix: the bits behind it are 0 on the wire.
+    assert entities[3].table_entry.match[0].lpm == p4r.FieldMatch.LPM(value=bytes([10, 7, 2, 0]), prefix_len=24)
+    text = (FILES / "s2.txt").read_text()
+    entities = to_entities(switch_cli.runtime(switch_cli.parse(text, "s2.txt")), pipeline.schema)
+    entry = entities[3].table_entry
+    assert entry.priority == HIGHEST_PRIORITY - 5, "a command line's lowest number wins"
+    assert [match.WhichOneof("field_match_type") for match in entry.match] == ["ternary", "range", "exact"]
+    assert entry.action.action.params[0].value == b"\xb8"
+
+
+def test_matches_of_everything_are_left_out(pipeline: Pipeline) -> None:
+    classes = {
+        "table": "classes",
+        "match": {"hdr.ipv4.protocol": [0, 0], "hdr.ipv4.length": [0, 65_535], "standard.ingress_port": 1},
+        "action_name": "mark",
+        "action_params": {"tos": 1},
+        "priority": 1,
+    }
+    whole, every = to_entities(from_json(classes, route([0, 0])), pipeline.schema)
+    assert [match.field_id for match in whole.table_entry.match] == [3]
+    assert list(every.table_entry.match) == []
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        (route(["10.0.0.1", 33]), "prefix of 33 bits"),
+        (route("10.0.0.1"), "lpm takes value and prefix length"),
+        (route(["10.0.0.300", 24]), "is no value"),
+        (route([1 << 32, 24]), "needs 33 bits"),
+        (route([-(1 << 40), 24]), "does not fit"),
+        (route(["10.0.0.1", 24], table="routs"), "no table 'routs', only: ingress.classes, ingress.routes"),
+        (route(["10.0.0.1", 24], action_name="go"), "no action 'go'"),
+        (route(["10.0.0.1", 24], match={"dst": [1, 2]}), "none is named 'dst'"),
+        (route(["10.0.0.1", 24], action_params={"port": 1}), "takes (mac, port), got 1"),
+        (route(["10.0.0.1", 24], action_params={"mac": 1, "prot": 1}), "none is named 'prot'"),
+        (route(["10.0.0.1", 24], action_params={"mac": 1, "port": 512}), "needs 10 bits"),
+        (route(0, table="classes", match={"hdr.ipv4.protocol": [1, 1]}, action_name="mark",
+               action_params={"tos": 1}, priority=1), "standard.ingress_port of ingress.classes is missing"),
+        (route(0, table="classes", match={"standard.ingress_port": 1}, action_name="mark",
+               action_params={"tos": 1}), "needs a priority"),
+        (route(0, table="classes", match={"standard.ingress_port": 1, "hdr.ipv4.length": [5, 2]}, action_name="mark",
+               action_params={"tos": 1}, priority=1), "is above"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_the_program_is_refused_with_its_place(
+    pipeline: Pipeline, entry: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(PlanError) as error:
+        to_entities(from_json(entry), pipeline.schema)
+    assert words in str(error.value)
+    assert "s1.json: table_entries[0]" in str(error.value)
+
+
+NONE: list[Any] = []
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        ({"multicast_group_entries": [{"multicast_group_id": 0, "replicas": NONE}]}, "group id 0"),
+        ({"multicast_group_entries": [{"multicast_group_id": 1, "replicas": [{"egress_port": 512}]}]}, "copy 512/0"),
+        ({"multicast_group_entries": [{"multicast_group_id": 1, "replicas": [{"egress_port": 1}] * 2}]}, "twice"),
+        ({"clone_session_entries": [{"clone_session_id": 1 << 15, "replicas": NONE}]}, "session id"),
+        (
+            {"clone_session_entries": [{"clone_session_id": 1, "replicas": NONE, "packet_length_bytes": -1}]},
+            "length -1",
+        ),
+    ],
+)
+def test_copies_out_of_range_are_refused(pipeline: Pipeline, data: dict[str, Any], words: str) -> None:
+    with pytest.raises(PlanError, match=words):
+        to_entities(runtime_json.runtime(data, "s1.json"), pipeline.schema)
+
+
+@pytest.mark.parametrize(
+    ("value", "width", "number"),
+    [
+        (7, 9, 7), ("7", 9, 7), ("007", 9, 7), ("0x1F", 8, 31), ("0b101", 8, 5), (-1, 8, 255), ("-2", 8, 254),
+        ("10.0.0.1", 32, 0x0A000001), ("08:00:00:00:01:11", 48, 0x080000000111), ("::1", 128, 1),
+    ],
+)  # fmt: skip
+def test_values_are_numbers_addresses_or_digits(value: int | str, width: int, number: int) -> None:
+    assert number_of(value, width, "here") == number
+
+
+def test_only_what_differs_is_written(pipeline: Pipeline) -> None:
+    first, second = to_entities(from_json(route(["10.0.0.1", 32]), route(["10.0.0.2", 32])), pipeline.schema)
+    padded = p4r.Entity()
+    padded.CopyFrom(first)
+    # A server may pad values and add counters: still the same entry.
+    padded.table_entry.action.action.params[1].value = b"\0\1"
+    padded.table_entry.counter_data.packet_count = 9
+    assert difference([first], [padded]) == []
+    changed = p4r.Entity()
+    changed.CopyFrom(first)
+    changed.table_entry.action.action.params[1].value = b"\2"
+    kinds = [update.type for update in difference([changed, second], [padded])]
+    assert kinds == [p4r.Update.MODIFY, p4r.Update.INSERT]
+    # Of two with one key the later one counts, as it would if they were written one after the other.
+    assert [update.entity for update in difference([first, changed], [])] == [changed]
+    (default,) = to_entities(
+        from_json({"table": "routes", "default_action": True, "action_name": "drop"}), pipeline.schema
+    )
+    assert [update.type for update in difference([default], [])] == [p4r.Update.MODIFY]
+
+
+def test_every_request_is_a_line_without_the_program(tmp_path: Path, pipeline: Pipeline) -> None:
+    record = file_recorder(tmp_path / "s1.jsonl", "s1")
+    record(p4r.SetForwardingPipelineConfigRequest(device_id=1, config=pipeline.config))
+    record(p4r.ReadRequest(device_id=1))
+    push, read = (json.loads(line) for line in (tmp_path / "s1.jsonl").read_text().splitlines())
+    assert push["request"] == "SetForwardingPipelineConfigRequest"
+    assert len(push["message"]["config"]["p4_device_config"]) < 200
+    assert push["message"]["config"]["p4info"]["tables"]
+    assert (read["request"], read["switch"], read["message"]) == ("ReadRequest", "s1", {"device_id": "1"})
+    assert len(pipeline.config.p4_device_config) > 1_000
