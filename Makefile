@@ -50,8 +50,9 @@ $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
 	@echo "setup: building the engine in release mode (minutes the first time)"
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --uv >$(ENGINE_LOG) 2>&1 || { \
 		cat $(ENGINE_LOG) >&2; echo "setup: building the engine failed; the compiler's messages stand above" >&2; exit 1; }
-	@cargo install --quiet --locked --force --no-track --path engine/switchd --root $(VENV) >$(ENGINE_LOG) 2>&1 || { \
-		cat $(ENGINE_LOG) >&2; echo "setup: building p4cc-switch failed; the compiler's messages stand above" >&2; exit 1; }
+	@for program in engine/switchd host_agents/agent; do \
+		cargo install --quiet --locked --force --no-track --path $$program --root $(VENV) >$(ENGINE_LOG) 2>&1 || { \
+		cat $(ENGINE_LOG) >&2; echo "setup: building $$program failed; the compiler's messages stand above" >&2; exit 1; }; done
 	@touch $@
 
 # Names every tool that is missing, with the remedy; as root it installs Debian's packages itself.

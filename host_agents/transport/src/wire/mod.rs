@@ -5,11 +5,13 @@
 //!
 //! Invariants: encoding and decoding allocate nothing; decoding any bytes gives a packet or a [`DecodeError`].
 
+mod datagram;
 mod error;
 mod header;
 mod ip;
 mod packet;
 
+pub use datagram::Datagram;
 pub use error::{DecodeError, EncodeError};
 pub use header::{Extension, ExtensionType, Flags, Header, PacketKind, TrafficClass};
 pub use ip::{ecn_bits, rewrite_ecn_bits};
