@@ -86,6 +86,24 @@ run: setup ## DCTCP against GST over DCTCP under incast: table and figure (SCENA
 figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)
 	@for study in gst rfb_ss; do $(BIN)/p4cc reproduce $$study; done
 
+LAB ?= experiments/lab/incast.yaml
+ARGS ?=
+LAB_PACKAGES := mnexec:mininet ip:iproute2 ethtool:ethtool ping:iputils-ping iperf3:iperf3
+
+.PHONY: lab
+lab: setup lab-tools ## A network with real packets on this machine, as root (LAB=scenario.yaml, ARGS="--no-cli"; docs/lab.md)
+	@$(BIN)/p4cc lab $(LAB) $(ARGS)
+
+.PHONY: lab-tools
+lab-tools:
+	@packages=(); for pair in $(LAB_PACKAGES); do \
+		PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null || packages+=("$${pair#*:}"); done; \
+	if [ $${#packages[@]} -gt 0 ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "lab: installing Debian packages: $${packages[*]}"; \
+			apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "$${packages[@]}" >/dev/null; \
+		else echo "lab: missing on this machine: sudo apt-get install $${packages[*]}" >&2; exit 1; fi; fi
+
 # ---- checks -------------------------------------------------------------------------------------------------------
 
 .PHONY: test

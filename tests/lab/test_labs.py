@@ -25,8 +25,8 @@ from p4cc.lab.switches import kind_named
 
 FILES = Path(__file__).parent / "files"
 SCENARIO = Path(__file__).parents[2] / "experiments" / "lab" / "incast.yaml"
-# Ports of their own, so that a lab of the user's does not stand in the way.
-GRPC, THRIFT = 41_559, 41_090
+# Ports of their own, where neither a lab of the user's nor an outgoing connection is.
+GRPC, THRIFT = 19_559, 19_090
 CYCLES = int(os.environ.get("P4CC_LAB_CYCLES", "2"))
 """Starts and stops in a row; 50 for the figure in docs/lab.md."""
 
