@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,8 @@ from rich.table import Table
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from p4cc.lab.run import LabReport
+    from p4cc.lab.plan import LabRequest
+    from p4cc.lab.run import LabOptions, LabReport
 
 FAILED = 1
 
@@ -56,6 +56,12 @@ def lab(
         Path | None, typer.Option("--out", "-o", help="Folder for logs, pcaps, requests; results/lab/NAME otherwise.")
     ] = None,
     pcap: Annotated[bool, typer.Option("--pcap/--no-pcap", help="Write what every port sends and receives.")] = True,
+    agents: Annotated[
+        bool, typer.Option("--agents/--no-agents", help="Run the scenario's flows, or leave the hosts idle.")
+    ] = True,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="All variants here and in virtual time: one table, one figure.")
+    ] = False,
     trace: Annotated[bool, typer.Option("--trace", help="Log what every packet does in a switch.")] = False,
     grpc_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
     thrift_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
@@ -98,13 +104,42 @@ def lab(
         commands=tuple(run or ()),
         pcaps=pcap,
         trace=trace,
+        agents=agents,
         say=lambda text: typer.echo(text, err=as_json),
     )
+    if compare:
+        _compare(request, options, as_json=as_json)
+        return
     report = lab_run.run_lab(request, options)
     if as_json:
-        typer.echo(json.dumps({**asdict(report), "ok": report.ok, "folder": str(options.folder)}, indent=1))
+        typer.echo(json.dumps({**report.to_plain(), "folder": str(options.folder)}, indent=1))
     else:
         _print(report, options.folder)
+    if not report.ok:
+        raise typer.Exit(FAILED)
+
+
+def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None:
+    from p4cc.lab import compare as lab_compare
+    from p4cc.lab.plan import variants_of
+
+    variants = variants_of(request)
+    sides, report, figure = lab_compare.compare(request, options, variants)
+    if as_json:
+        plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
+        typer.echo(json.dumps({"runs": plain, **report.to_plain(), "figure": str(figure)}, indent=1))
+    else:
+        console = Console(width=None if Console().is_terminal else 140)
+        for warning in report.warnings:
+            console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
+        table = Table("variant", "clock", *lab_compare.SHOWN)
+        for side in sides:
+            values = (side.numbers.get(name) for name in lab_compare.SHOWN)
+            table.add_row(side.variant, side.clock, *("-" if value is None else f"{value:,.0f}" for value in values))
+        console.print(table)
+        for failure in report.failed:
+            console.print(f"failed: {failure}", style="red", highlight=False, soft_wrap=True)
+        console.print(f"wrote {figure}", highlight=False, soft_wrap=True)
     if not report.ok:
         raise typer.Exit(FAILED)
 
@@ -120,6 +155,11 @@ def _print(report: LabReport, folder: Path) -> None:
         pushed = {True: "pushed", False: "kept", None: "none"}[switch.get("pipeline_pushed")]
         table.add_row(switch["switch"], switch["address"], pushed, str(switch.get("updates_written", "-")))
     console.print(table)
+    if report.agents is not None:
+        numbers = Table("quantity", "value", title="flows of the scenario", show_header=False)
+        for name, value in report.agents.summary.items():
+            numbers.add_row(name, "-" if value is None else f"{value:,.0f}")
+        console.print(numbers)
     for command in report.commands:
         console.print(f"{command['host']}: {command['command']} -> {command['status']}", highlight=False)
         console.print(command["output"].rstrip(), highlight=False, markup=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from controller.errors import ControllerError
 from p4cc.errors import UserError
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
-from p4cc.network import HEADER_BYTES, plan_case
+from p4cc.network import HEADER_BYTES, NetworkPlan, plan_case
 from p4cc.programs import find_program
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
@@ -100,15 +100,18 @@ class LabPlan:
 
     def desired(self, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | Runtime]:
         """What every switch that has a program shall hold; raises UserError."""
-        if self.case is not None:
-            return self._planned(self.case, pipelines)
+        planned = self.planned(pipelines)
+        if planned is not None:
+            return {plan.switch: plan for plan in planned.switches}
         return {name: self.runtime(self.switch(name)) for name in self.programs}
 
-    def _planned(self, case: Case, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | Runtime]:
+    def planned(self, pipelines: Mapping[str, Pipeline]) -> NetworkPlan | None:
+        """A scenario's network as virtual time plans it; None for an import. Raises UserError."""
+        if self.case is None:
+            return None
         pipeline = next(iter(pipelines.values()))
         tables = frozenset(table.name for table in pipeline.schema.tables)
-        plans = plan_case(case, self.file, tables)
-        return {plan.switch: plan for plan in plans.switches}
+        return plan_case(self.case, self.file, tables)
 
     def switch(self, name: str) -> LabSwitch:
         """The switch of this name."""
@@ -177,6 +180,16 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         case=case,
         warnings=tuple(warnings),
     )
+
+
+def variants_of(request: LabRequest) -> tuple[str, ...]:
+    """Names of a scenario's variants, or the one asked for; raises UserError."""
+    if request.variant is not None:
+        return (request.variant,)
+    document = read_document(Path(request.file))
+    origins: Origins = {}
+    scenario = validate(document, apply_overrides(document.plain(), list(request.overrides), origins), origins)
+    return tuple(variant.name for variant in scenario.variants)
 
 
 def _chosen(cases: Sequence[Case], variant: str | None) -> Case:

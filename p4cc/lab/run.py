@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from controller.client import Target, connect
 from controller.errors import SwitchError
 from p4cc.errors import InterruptedRunError, UserError
+from p4cc.lab.agents import AgentRun, run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
 from p4cc.lab.programs import Program, Supervisor, events, is_root
@@ -28,6 +29,7 @@ from topos import mininet as builder
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from p4cc.network import NetworkPlan
     from topos.lab import LabSwitch
 
 START_TIMEOUT_S = 30.0
@@ -46,6 +48,8 @@ class LabOptions:
     """`HOST COMMAND...`, run one after another before the lab ends or its command line begins."""
     pcaps: bool = True
     trace: bool = False
+    agents: bool = True
+    """Run the scenario's flows."""
     say: Callable[[str], None] = print
 
 
@@ -58,8 +62,16 @@ class LabReport:
     warnings: list[str] = field(default_factory=list[str])
     failed: list[str] = field(default_factory=list[str])
     restarts: list[str] = field(default_factory=list[str])
+    agents: AgentRun | None = None
     up_s: float = 0.0
     """From the first interface to the last table entry."""
+
+    def to_plain(self) -> dict[str, Any]:
+        """For JSON."""
+        plain = {name: value for name, value in vars(self).items() if name != "agents"}
+        if self.agents is not None:
+            plain |= {"summary": self.agents.summary, "flows": self.agents.flows.to_dicts()}
+        return {**plain, "ok": self.ok}
 
     @property
     def ok(self) -> bool:
@@ -77,7 +89,9 @@ class Lab:
         self.report = report
         self.supervisor = Supervisor(options.say)
         self.programs: dict[str, Program] = {}
-        """What runs for the lab: switches by their names, and the controller."""
+        """What runs for the lab: switches by their names, the controller, agents."""
+        self.planned: NetworkPlan | None = None
+        """The scenario as virtual time plans it."""
 
     def run_in(self, host: str, command: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
         """Run a command in a host's namespace; its exit status and output."""
@@ -116,6 +130,11 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
     with _terminable(), standing_lab(request, options, kind) as lab:
         if work is not None:
             work(lab)
+        if options.agents and lab.planned is not None:
+            run = run_agents(lab, lab.planned.spec_json)
+            lab.report.agents = run
+            lab.report.warnings += run.remarks
+            lab.report.failed += run.failed
         for text in options.commands:
             host, *command = shlex.split(text)
             lab.report.commands.append(lab.run_in(host, command))
@@ -181,8 +200,10 @@ class _Start:
             for number, (source, pipeline) in enumerate(pipelines.items())
         }
         self.files = {switch: stored[source] for switch, source in plan.programs.items()}
+        by_switch = {switch: pipelines[source] for switch, source in plan.programs.items()}
         # What cannot be installed is found before anything runs.
-        plan.desired({switch: pipelines[source] for switch, source in plan.programs.items()})
+        plan.desired(by_switch)
+        self.lab.planned = plan.planned(by_switch)
         launches = [self._launch(switch) for switch in plan.network.switches]
         for launch in launches:
             self._switch(launch)

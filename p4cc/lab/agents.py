@@ -1,0 +1,232 @@
+"""The hosts' programs of a lab: one `p4cc-agent` for each host that sends or receives, and what they leave.
+
+The one place where an agent's command line is made is `agent_command`. The plan that all agents read is the engine's
+description of the case, so the senders are those of virtual time; what an agent cannot send is said as a remark.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.errors import UserError
+from p4cc.lab.depth import Port, depth_of
+from p4cc.lab.programs import Program, events
+from p4cc.lab.switches import own_program
+from topos.lab import LabEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from p4cc.lab.run import Lab
+
+SETTLE_NS = 1_000_000_000
+"""Between their start and the plan's: agents must be ready, on a busy machine too."""
+SETTLE_PER_HOST_NS = 50_000_000
+LINGER_MS = 1_000
+"""An agent answers for so long after its last flow is complete: an ACK may have been lost."""
+PATIENCE_S = 10.0
+"""Beyond the scenario's end."""
+
+
+@dataclass(frozen=True)
+class AgentRun:
+    """What the agents of a lab left: rows as `p4cc run` has them, times from the plan's start."""
+
+    flows: pl.DataFrame
+    windows: pl.DataFrame
+    queues: pl.DataFrame
+    """Depth of the bottleneck where packets were captured."""
+    summary: dict[str, Any]
+    remarks: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+@dataclass
+class _Plan:
+    """What agents are told."""
+
+    plain: dict[str, Any]
+    line_rates_bps: dict[str, int]
+    """By host that has a flow."""
+    remarks: list[str] = field(default_factory=list[str])
+
+
+def agent_command(
+    host: str,
+    plan: Path,
+    metrics: Path,
+    *,
+    line_rate_bps: int | None,
+    sample_ms: int | None,
+    stop_ms: int,
+    start_ns: int,
+) -> list[str]:
+    """The words that start a host's agent; `start_ns` is since 1970."""
+    words = [own_program("p4cc-agent"), "run", "--plan", str(plan), "--host", host, "--metrics", str(metrics)]
+    words += ["--start-at", str(start_ns), "--duration-ms", str(stop_ms), "--linger-ms", str(LINGER_MS)]
+    if line_rate_bps is not None:
+        words += ["--line-rate-bps", str(line_rate_bps)]
+    if sample_ms is not None:
+        words += ["--sample-ms", str(sample_ms)]
+    return words
+
+
+def run_agents(lab: Lab, spec_json: str) -> AgentRun:
+    """Run the flows of the lab's case to their end or to the scenario's; raises UserError."""
+    case = lab.plan.case
+    if case is None:
+        raise ValueError("an import has no flows")
+    plan = _agent_plan(json.loads(spec_json), lab, case.scenario.seeds[0])
+    folder = lab.options.folder / "agents"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "plan.json"
+    path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
+    interval_ns = case.scenario.record.windows_interval_ns
+    stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
+    start_ns = time.time_ns() + SETTLE_NS + SETTLE_PER_HOST_NS * len(plan.line_rates_bps)
+    programs: dict[str, Program] = {}
+    for host, rate in plan.line_rates_bps.items():
+        command = agent_command(
+            host,
+            path,
+            folder / f"{host}.jsonl",
+            line_rate_bps=rate,
+            sample_ms=None if interval_ns is None else max(1, interval_ns // 1_000_000),
+            stop_ms=stop_ms,
+            start_ns=start_ns,
+        )
+        programs[host] = Program(
+            f"agent of {host}", [*lab.built.enter(host), *command], folder / f"{host}.log", keeps_running=False
+        )
+    try:
+        for program in programs.values():
+            program.start()
+            lab.programs[program.name] = program
+        failed = _wait(programs, time.monotonic() + SETTLE_NS / 1e9 + stop_ms / 1e3 + LINGER_MS / 1e3 + PATIENCE_S)
+    finally:
+        for program in programs.values():
+            program.stop()
+    lines = [line for host in programs for line in events(folder / f"{host}.jsonl")]
+    return _collected(lab, plan, lines, start_ns, failed)
+
+
+def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
+    """The engine's description as agents read it: starts drawn, and only flows that are there from the beginning."""
+    remarks = [f"traffic of kind {kind!r} is not sent in a lab" for kind in ("rounds", "arrivals") if spec.get(kind)]
+    flows: list[dict[str, Any]] = []
+    for flow in spec["flows"]:
+        jitter_ns = int(flow.get("start_jitter_ns") or 0)
+        # A stream of its own for each flow, as in virtual time; the numbers are not the simulator's.
+        drawn_ns = random.Random(f"{seed}/start/{flow['id']}").randrange(jitter_ns + 1)  # noqa: S311 - no secret
+        if flow.get("deadline") is not None:
+            remarks.append("deadlines are not given to agents")
+        flows.append(
+            {
+                **{key: flow[key] for key in ("id", "src", "dst", "size_bytes", "algorithm", "priority")},
+                "start_ns": int(flow["start_ns"]) + drawn_ns,
+            }
+        )
+    hosts = {host["name"]: host["ipv4"] for host in spec["hosts"]}
+    plain: dict[str, Any] = {"hosts": hosts, "flows": flows}
+    plain |= {key: spec[key] for key in ("algorithms", "rdma") if key in spec}
+    busy = {flow[end] for flow in flows for end in ("src", "dst")}
+    rates = {
+        end.node: link.rate_bps
+        for link in lab.plan.network.links
+        for end in (link.a, link.b)
+        if end.node in busy and link.rate_bps is not None
+    }
+    if not flows:
+        raise UserError("no flow starts by itself", place=str(lab.plan.file), remedy="give traffic of kind incast")
+    return _Plan(plain, rates, list(dict.fromkeys(remarks)))
+
+
+def _wait(programs: dict[str, Program], deadline: float) -> list[str]:
+    """Wait until all agents have ended; those that did not do what they were to, in words."""
+    while any(program.ended() is None for program in programs.values()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    failed: list[str] = []
+    for program in programs.values():
+        status = program.ended()
+        if status is None:
+            failed.append(f"{program.name} did not end in time")
+        elif status != 0:
+            how = "flows are not complete" if status == 1 else f"ended with status {status}"
+            failed.append(f"{program.name}: {how}\n{program.last_words()}".rstrip())
+    return failed
+
+
+def _collected(
+    lab: Lab, plan: _Plan, lines: Sequence[dict[str, Any]], start_ns: int, failed: Sequence[str]
+) -> AgentRun:
+    sent = {line["flow"]: line for line in lines if line.get("type") == "flow"}
+    received = {line["flow"]: line for line in lines if line.get("type") == "received"}
+    rows: list[dict[str, Any]] = []
+    for flow in plan.plain["flows"]:
+        mine, theirs = sent.get(flow["id"], {}), received.get(flow["id"], {})
+        fct_ns = mine.get("fct_ns")
+        rows.append(
+            {
+                "flow_id": flow["id"],
+                "src": flow["src"],
+                "dst": flow["dst"],
+                "size_bytes": flow["size_bytes"],
+                "start_ns": mine.get("start_ns"),
+                "finish_ns": None if fct_ns is None else mine["start_ns"] + fct_ns,
+                "fct_ns": fct_ns,
+                "acked_bytes": mine.get("acked_bytes", 0),
+                "data_pkts": mine.get("data_pkts", 0),
+                "retransmitted_pkts": mine.get("retransmitted_segments", 0),
+                "timeouts": mine.get("timeouts", 0),
+                "fast_retransmits": mine.get("fast_retransmits", 0),
+                "marks_level1": theirs.get("marks_k_pkts", 0),
+                "marks_level2": theirs.get("marks_kdc_pkts", 0),
+            }
+        )
+    flows = pl.DataFrame(rows, infer_schema_length=None)
+    samples = [line for line in lines if line.get("type") == "sample"]
+    windows = pl.DataFrame(samples, infer_schema_length=None).rename({"flow": "flow_id"}) if samples else pl.DataFrame()
+    queues, drops = _bottleneck(lab, start_ns)
+    return AgentRun(flows, windows, queues, _summary(flows, queues, drops), tuple(plan.remarks), tuple(failed))
+
+
+def _bottleneck(lab: Lab, start_ns: int) -> tuple[pl.DataFrame, int | None]:
+    """Depth of the queue that the topology expects to fill, and how many packets it lost, from the captures."""
+    case = lab.plan.case
+    roles = None if case is None else case.scenario.topology.build().roles
+    if roles is None or roles.bottleneck is None or not lab.options.pcaps:
+        return pl.DataFrame(), None
+    switch, peer = roles.bottleneck
+    ports = lab.plan.ports(switch, lab.built.interfaces)
+    numbers = {port.peer.node: port.number for port in lab.plan.network.ports[switch]}
+    bottleneck = next(port for port in ports if port.number == numbers[peer])
+    name = lab.built.interfaces[LabEnd(switch, bottleneck.number)]
+    pcaps = lab.options.folder / "pcaps"
+    arrivals = [pcaps / f"{port.interface}_in.pcap" for port in ports if port.interface != name]
+    port = Port(pcaps / f"{name}_out.pcap", bottleneck.delay_ns, bottleneck.rate_bps)
+    return depth_of(arrivals, port, start_ns)
+
+
+def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> dict[str, Any]:
+    """The numbers of a run under the names that virtual time gives them."""
+    finished = flows["finish_ns"].drop_nulls()
+    complete = len(finished) == len(flows)
+    finish_ns = int(finished.max()) if complete else None  # pyright: ignore[reportArgumentType]
+    total_bytes = int(flows["acked_bytes"].sum())
+    return {
+        "flows_completed": len(finished),
+        "finish_ns": finish_ns,
+        "goodput_bps": total_bytes * 8e9 / finish_ns if finish_ns else None,
+        "timeouts": int(flows["timeouts"].sum()),
+        "marks_level1": int(flows["marks_level1"].sum()),
+        "marks_level2": int(flows["marks_level2"].sum()),
+        "drops": drops,
+        "peak_queue_pkts": int(queues["depth_pkts"].max()) if not queues.is_empty() else None,  # pyright: ignore[reportArgumentType]
+    }

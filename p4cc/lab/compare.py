@@ -1,0 +1,152 @@
+"""A scenario's variants in a lab and in virtual time, side by side: one table, one figure.
+
+The same scenario file, P4 program, controller and sender code; what differs is the clock, the hosts' scheduling and
+what the kernel does with packets.
+"""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from p4cc.errors import UserError
+from p4cc.figures.style import COLOURS, save, use_style
+from p4cc.lab.run import LabOptions, LabReport, run_lab
+from p4cc.runner import RunRequest, run_scenario
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from p4cc.lab.plan import LabRequest
+
+SHOWN = ("goodput_bps", "finish_ns", "timeouts", "drops", "marks_level1", "marks_level2", "peak_queue_pkts")
+FIGURE = "lab.png"
+_PANELS = (("depth_pkts", "queue (packets)"), ("cwnd_segments", "windows (segments)"))
+
+
+@dataclass(frozen=True)
+class Side:
+    """One variant on one clock."""
+
+    variant: str
+    clock: str
+    numbers: dict[str, Any]
+    windows: pl.DataFrame
+    queues: pl.DataFrame
+
+
+def compare(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> tuple[list[Side], LabReport, Path]:
+    """Run every variant in virtual time and in a lab; the sides, what the labs report, and the figure's path."""
+    if request.is_import:
+        raise UserError("an import has no virtual time", place="--compare", remedy="give a scenario")
+    sides = _virtual(request, options.folder / "virtual", variants)
+    report = LabReport()
+    for variant in variants:
+        one = run_lab(
+            replace(request, variant=variant), replace(options, folder=options.folder / _folder(variant), cli=False)
+        )
+        report.switches += one.switches
+        report.failed += [f"{variant}: {failure}" for failure in one.failed]
+        report.restarts += one.restarts
+        # Which case the lab is of is known here, and each lab says the rest anew.
+        report.warnings = list(dict.fromkeys([*report.warnings, *one.warnings]))
+        if one.agents is not None:
+            sides.append(Side(variant, "lab", one.agents.summary, one.agents.windows, one.agents.queues))
+    path = draw(sides, options.folder / FIGURE)
+    plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
+    (options.folder / "comparison.json").write_text(json.dumps(plain, indent=1), encoding="utf-8")
+    return sides, report, path
+
+
+def _folder(variant: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "-_+" else "_" for letter in variant)
+
+
+def _virtual(request: LabRequest, folder: Path, variants: tuple[str, ...]) -> list[Side]:
+    """The first seed of every variant, as `p4cc run` has it."""
+    outcome = run_scenario(
+        RunRequest(
+            Path(request.file),
+            out=folder,
+            overrides=request.overrides,
+            variants=variants,
+            figures=False,
+            quiet=True,
+        )
+    )
+    runs = {run["variant"]: run for run in reversed(outcome.summary["runs"])}
+    windows, queues = (pl.read_parquet(folder / f"{table}.parquet") for table in ("windows", "queues"))
+    return [
+        Side(
+            variant,
+            "virtual",
+            {name: runs[variant].get(name) for name in SHOWN},
+            _of(windows, variant, runs[variant]["seed"]),
+            _bottleneck(_of(queues, variant, runs[variant]["seed"])),
+        )
+        for variant in variants
+    ]
+
+
+def _of(frame: pl.DataFrame, variant: str, seed: int) -> pl.DataFrame:
+    return frame.filter((pl.col("variant") == variant) & (pl.col("seed") == seed))
+
+
+def _bottleneck(queues: pl.DataFrame) -> pl.DataFrame:
+    """The queue that was longest, in a star the one that fills."""
+    return queues.group_by("time_ns").agg(pl.col("depth_pkts").max()).sort("time_ns")
+
+
+def draw(sides: list[Side], path: Path) -> Path:
+    """A column per variant, rows for queue and windows of each clock, on one time axis."""
+    variants = list(dict.fromkeys(side.variant for side in sides))
+    clocks = [clock for clock in ("virtual", "lab") if any(side.clock == clock for side in sides)]
+    use_style()
+    rows = [(column, label, clock) for column, label in _PANELS for clock in clocks]
+    page = Figure(figsize=(4.4 * len(variants), 1.7 * len(rows) + 0.6), layout="constrained")
+    end_ms = max((_last_ms(side) for side in sides), default=1.0)
+    for at, variant in enumerate(variants):
+        for row, (column, label, clock) in enumerate(rows):
+            axes = page.add_subplot(len(rows), len(variants), row * len(variants) + at + 1)
+            for side in sides:
+                if (side.variant, side.clock) == (variant, clock):
+                    _panel(axes, side, column)
+            axes.set_xlim(0, end_ms)
+            axes.set_ylim(bottom=0)
+            if row == 0:
+                axes.set_title(variant)
+            if at == 0:
+                axes.set_ylabel(f"{label}\n{'virtual time' if clock == 'virtual' else 'lab'}")
+            if row == len(rows) - 1:
+                axes.set_xlabel("time (ms)")
+    return save(page, path)
+
+
+def _last_ms(side: Side) -> float:
+    finish = side.numbers.get("finish_ns")
+    return float(finish) / 1e6 if finish else 1.0
+
+
+def _panel(axes: Axes, side: Side, column: str) -> None:
+    frame = side.queues if column == "depth_pkts" else side.windows
+    if frame.is_empty() or column not in frame.columns:
+        axes.text(0.5, 0.5, "not recorded", transform=axes.transAxes, ha="center", va="center")
+        return
+    colour = COLOURS[0 if side.clock == "virtual" else 1]
+    if column == "depth_pkts":
+        axes.step(*_xy(frame, column), where="post", color=colour, linewidth=0.8)
+        return
+    for _, flow in frame.group_by("flow_id", maintain_order=True):
+        axes.step(*_xy(flow, column), where="post", color=colour, alpha=0.5, linewidth=0.8)
+
+
+def _xy(frame: pl.DataFrame, column: str) -> tuple[list[float], list[float]]:
+    return (frame["time_ns"].cast(pl.Float64) / 1e6).to_list(), frame[column].cast(pl.Float64).to_list()

@@ -1,0 +1,75 @@
+"""The depth of a queue from captures, and the figure that is drawn of it."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import ARP, Ether
+from scapy.packet import Packet, Raw
+
+from p4cc.errors import UserError
+from p4cc.lab.compare import Side, draw
+from p4cc.lab.depth import Port, depth_of
+
+START_NS = 1_800_000_000_000_000_000
+MS = 1_000_000
+# 1500 bytes of IP take a millisecond.
+RATE_BPS = 12_000_000
+
+
+def packet(number: int, *, tos: int = 0, destination: str = "10.0.0.9") -> Packet:
+    payload = number.to_bytes(4, "big") + bytes(1_500 - 28 - 4)
+    return Ether() / IP(src="10.0.0.1", dst=destination, tos=tos, ttl=64 - tos) / UDP(sport=50_000) / Raw(payload)
+
+
+def capture(path: Path, packets: list[tuple[int, Packet]]) -> Path:
+    # A capture with nanoseconds, of Ethernet.
+    lines = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65_535, 1)]
+    for time_ms, one in packets:
+        seconds, rest_ns = divmod(START_NS + time_ms * MS, 10**9)
+        data = bytes(one)
+        lines += [struct.pack("<IIII", seconds, rest_ns, len(data), len(data)), data]
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+def test_a_packet_waits_from_its_arrival_until_it_begins_to_be_sent(tmp_path: Path) -> None:
+    first, second = (
+        capture(tmp_path / f"{name}.pcap", packets)
+        for name, packets in {
+            "a": [(0, packet(0)), (1, packet(1)), (3, packet(2)), (3, packet(9, destination="10.0.0.3"))],
+            "b": [(0, packet(3)), (0, packet(4)), (0, Ether() / ARP())],
+        }.items()
+    )
+    # Five came for this port; number 4 was dropped. The link's delay is 10 ms, sending takes 1 ms, a mark changes IP.
+    left = capture(
+        tmp_path / "left.pcap",
+        [(11, packet(0)), (12, packet(3, tos=1)), (13, packet(1, tos=2)), (14, packet(2))],
+    )
+    depth, lost = depth_of([first, second], Port(left, 10 * MS, RATE_BPS), START_NS)
+    assert lost == 1
+    at_ms = {time // MS: pkts for time, pkts in depth.rows()}
+    assert at_ms == {0: 1, 1: 1, 2: 0, 3: 0}
+
+
+def test_what_is_no_capture_is_said(tmp_path: Path) -> None:
+    (tmp_path / "left.pcap").write_bytes(b"not a capture at all, is it")
+    with pytest.raises(UserError, match=r"left\.pcap"):
+        depth_of([], Port(tmp_path / "left.pcap", 0, None), 0)
+    with pytest.raises(UserError, match=r"gone\.pcap"):
+        depth_of([], Port(tmp_path / "gone.pcap", 0, None), 0)
+
+
+def test_both_clocks_are_drawn_and_what_was_not_recorded_is_named(tmp_path: Path) -> None:
+    windows = pl.DataFrame({"time_ns": [0, MS], "flow_id": [1, 1], "cwnd_segments": [1.0, 2.0]})
+    queues = pl.DataFrame({"time_ns": [0, MS], "depth_pkts": [0, 3]})
+    sides = [
+        Side("DCTCP", "virtual", {"finish_ns": MS}, windows, queues),
+        Side("DCTCP", "lab", {"finish_ns": None}, pl.DataFrame(), pl.DataFrame()),
+    ]
+    path = draw(sides, tmp_path / "lab.png")
+    assert path.stat().st_size > 5_000
