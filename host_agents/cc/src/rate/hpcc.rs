@@ -40,9 +40,16 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "reaction",
             unit: "",
-            summary: "a window for every 'ack', or a new one once per 'rtt' only",
-            domain: Domain::Choice { default: "ack", options: &["ack", "rtt"] },
-            source: "spec 11.2",
+            summary: "a window for every 'ack' from a reference of the round, one per 'rtt' only, or a 'running' reference",
+            domain: Domain::Choice { default: "ack", options: &["ack", "rtt", "running"] },
+            source: "spec 11.2, A-45",
+        },
+        ParamInfo {
+            name: "multi_rate",
+            unit: "",
+            summary: "'on' keeps a reference for each hop, the smallest window wins",
+            domain: Domain::Choice { default: "off", options: &["off", "on"] },
+            source: "spec 11.3",
         },
         ParamInfo {
             name: "u0",
@@ -64,6 +71,26 @@ const STEP_LINE_BPS: f64 = 25e9;
 /// Most hops that records are kept for (design: 8 at most).
 const MAX_HOPS: usize = 8;
 
+/// What moves with the rounds: `W_c`, `U` and `incStage` of spec 11.3. One for the path, or with `multi_rate` one for
+/// each hop.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Reference {
+    window: f64,
+    utilisation: f64,
+    inc_stage: u32,
+}
+
+/// Which ACKs give a window, and which move the reference (spec 11.2, A-45).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reaction {
+    /// Every ACK gives a window, computed from a reference that moves once per round: HPCC's own.
+    Ack,
+    /// Only the ACK that ends a round does.
+    Rtt,
+    /// Every ACK gives a window, and that is the next reference: what A-45 warns of.
+    Running,
+}
+
 /// State of one HPCC sender; windows in bytes.
 #[derive(Clone, Debug)]
 struct Hpcc {
@@ -72,14 +99,14 @@ struct Hpcc {
     w_ai: f64,
     w_min: f64,
     w_init: f64,
-    per_ack: bool,
+    reaction: Reaction,
+    multi_rate: bool,
     base_rtt_ns: f64,
     int: IntEncoding,
-    /// `W`, `W_c`, `U` and `incStage` of spec 11.3.
+    /// `W` of spec 11.3.
     window: f64,
-    reference: f64,
-    utilisation: f64,
-    inc_stage: u32,
+    first: Reference,
+    references: Vec<Reference>,
     /// The reference changes with the first ACK above this byte.
     last_update_seq: u64,
     /// The last record of each hop; empty before the first ACK.
@@ -92,66 +119,91 @@ impl Hpcc {
         let bytes_per_rtt = |bps: f64| bps * base_rtt_ns / 8e9;
         let step_bps = params.number("ai_mbps")? * 1e6 * environment.line_bps() / STEP_LINE_BPS;
         let w_init = environment.bdp_bytes();
+        let first = Reference { window: w_init, utilisation: params.number("u0")?, inc_stage: 0 };
         Ok(Self {
             eta: params.number("eta")?,
             max_stage: params.number("max_stage")?,
             w_ai: bytes_per_rtt(step_bps),
             w_min: bytes_per_rtt(min_rate_bps(params, environment)?),
             w_init,
-            per_ack: params.choice("reaction")? == "ack",
+            reaction: match params.choice("reaction")? {
+                "rtt" => Reaction::Rtt,
+                "running" => Reaction::Running,
+                _ => Reaction::Ack,
+            },
+            multi_rate: params.choice("multi_rate")? == "on",
             base_rtt_ns,
             int: environment.int,
             window: w_init,
-            reference: w_init,
-            utilisation: params.number("u0")?,
-            inc_stage: 0,
+            first,
+            references: vec![first],
             last_update_seq: 0,
             last: Vec::new(),
         })
     }
 
+    /// Spec 11.3: `u_i` of a hop and the time between its two records; none where the hop tells nothing new.
+    fn of_hop(&self, now: &HopRecord, last: &HopRecord) -> Option<(f64, f64)> {
+        let dt_ns = self.int.elapsed_ns(last.timestamp, now.timestamp);
+        let line_bps = now.line_rate.as_bps() as f64;
+        if dt_ns <= 0.0 || line_bps <= 0.0 {
+            // Two packets within one tick: the later ACK will tell what both sent.
+            return None;
+        }
+        // "tx = 8 (txBytes_i - L_i.txBytes)/dt; u_i = min(q_i, L_i.q) 8/(B_i T) + tx/B_i".
+        let tx_bps = 8e9 * self.int.sent_bytes(last.tx, now.tx) / dt_ns;
+        let queue_bits = 8.0 * self.int.queue_bytes(now.queue.min(last.queue));
+        Some((queue_bits / (line_bps * self.base_rtt_ns / 1e9) + tx_bps / line_bps, dt_ns))
+    }
+
     /// Spec 11.3, MeasureInflight; leaves the estimate alone where no hop tells anything new.
     fn measure(&mut self, hops: &[HopRecord]) {
         let mut busiest: Option<(f64, f64)> = None;
-        for (now, last) in hops.iter().zip(&self.last) {
-            let dt_ns = self.int.elapsed_ns(last.timestamp, now.timestamp);
-            let line_bps = now.line_rate.as_bps() as f64;
-            if dt_ns <= 0.0 || line_bps <= 0.0 {
-                // Two packets within one tick: the later ACK will tell what both sent.
-                continue;
-            }
-            // "tx = 8 (txBytes_i - L_i.txBytes)/dt; u_i = min(q_i, L_i.q) 8/(B_i T) + tx/B_i".
-            let tx_bps = 8e9 * self.int.sent_bytes(last.tx, now.tx) / dt_ns;
-            let queue_bits = 8.0 * self.int.queue_bytes(now.queue.min(last.queue));
-            let u = queue_bits / (line_bps * self.base_rtt_ns / 1e9) + tx_bps / line_bps;
-            if busiest.is_none_or(|(most, _)| u > most) {
+        for (hop, (now, last)) in hops.iter().zip(&self.last).enumerate() {
+            let Some((u, dt_ns)) = self.of_hop(now, last) else { continue };
+            if self.multi_rate {
+                if let Some(reference) = self.references.get_mut(hop) {
+                    reference.observe(u, dt_ns / self.base_rtt_ns);
+                }
+            } else if busiest.is_none_or(|(most, _)| u > most) {
                 busiest = Some((u, dt_ns));
             }
         }
-        if let Some((u, dt_ns)) = busiest {
-            // "tau = dt of that hop, at most T; U = (1 - tau/T) U + (tau/T) u".
-            let share = (dt_ns / self.base_rtt_ns).min(1.0);
-            self.utilisation = (1.0 - share) * self.utilisation + share * u;
+        if let (Some((u, dt_ns)), Some(reference)) = (busiest, self.references.first_mut()) {
+            reference.observe(u, dt_ns / self.base_rtt_ns);
         }
     }
 
-    /// Spec 11.3, ComputeWind.
+    /// Spec 11.3, ComputeWind; with several references "the minimum wins".
     fn compute(&mut self, commit: bool) {
-        let multiplies = self.utilisation >= self.eta || f64::from(self.inc_stage) >= self.max_stage;
-        let window = if multiplies {
-            self.reference * self.eta / self.utilisation + self.w_ai
-        } else {
-            self.reference + self.w_ai
-        };
-        // An idle path (U = 0) asks for an infinite window: the bound is the answer.
-        let window = if window.is_nan() { self.w_min } else { window.clamp(self.w_min, self.w_init) };
-        if commit {
-            self.inc_stage = if multiplies { 0 } else { self.inc_stage.saturating_add(1) };
-            self.reference = window;
+        let mut smallest = f64::INFINITY;
+        for reference in &mut self.references {
+            let multiplies =
+                reference.utilisation >= self.eta || f64::from(reference.inc_stage) >= self.max_stage;
+            let window = if multiplies {
+                reference.window * self.eta / reference.utilisation + self.w_ai
+            } else {
+                reference.window + self.w_ai
+            };
+            // An idle path (U = 0) asks for an infinite window: the bound is the answer.
+            let window = if window.is_nan() { self.w_min } else { window.clamp(self.w_min, self.w_init) };
+            if commit {
+                reference.inc_stage = if multiplies { 0 } else { reference.inc_stage.saturating_add(1) };
+                reference.window = window;
+            }
+            smallest = smallest.min(window);
         }
-        if commit || self.per_ack {
-            self.window = window;
+        if commit || self.reaction != Reaction::Rtt {
+            self.window = smallest.clamp(self.w_min, self.w_init);
         }
+    }
+}
+
+impl Reference {
+    /// "tau = dt of that hop, at most T; U = (1 - tau/T) U + (tau/T) u".
+    fn observe(&mut self, u: f64, rounds: f64) {
+        let share = rounds.min(1.0);
+        self.utilisation = (1.0 - share) * self.utilisation + share * u;
     }
 }
 
@@ -164,11 +216,14 @@ impl RateControl for Hpcc {
         if self.last.len() != hops.len() {
             // Spec 11.3: the first ACK "only stores INT and sets last_update_seq"; so does one of another path.
             self.last_update_seq = ack.snd_nxt;
+            if self.multi_rate {
+                self.references.resize(hops.len(), self.first);
+            }
         } else {
-            let commit = ack.ack > self.last_update_seq;
+            let ends_round = ack.ack > self.last_update_seq;
             self.measure(hops);
-            self.compute(commit);
-            if commit {
+            self.compute(ends_round || self.reaction == Reaction::Running);
+            if ends_round {
                 self.last_update_seq = ack.snd_nxt;
             }
         }
@@ -204,6 +259,10 @@ mod tests {
         Hpcc::new(&params, &environment(100, 13)).expect("valid parameters")
     }
 
+    fn set(sender: &mut Hpcc, window: f64, utilisation: f64) {
+        sender.references[0] = Reference { window, utilisation, inc_stage: 0 };
+    }
+
     fn hop(timestamp: u32, tx: u32, queue: u32) -> HopRecord {
         HopRecord { line_rate: LINE, timestamp, tx, queue }
     }
@@ -233,16 +292,16 @@ mod tests {
             (5, 0.95, 1, 100_000.0 + 65.0),
         ] {
             let mut sender = hpcc(&format!(r#"{{"name":"hpcc","max_stage":{max_stage}}}"#));
-            (sender.reference, sender.utilisation) = (100_000.0, utilisation);
+            set(&mut sender, 100_000.0, utilisation);
             (0..commits).for_each(|_| sender.compute(true));
             assert!((sender.window - want).abs() < 1e-6, "U {utilisation}: {}", sender.window);
         }
         // The sixth round multiplies.
         let mut sender = hpcc(r#"{"name":"hpcc","max_stage":5}"#);
-        (sender.reference, sender.utilisation) = (50_000.0, 0.475);
+        set(&mut sender, 50_000.0, 0.475);
         (0..6).for_each(|_| sender.compute(true));
         assert!((sender.window - (2.0 * (50_000.0 + 325.0) + 65.0)).abs() < 1e-6);
-        assert_eq!(sender.inc_stage, 0);
+        assert_eq!(sender.references[0].inc_stage, 0);
     }
 
     /// Spec 11.3 by hand: a hop at 100 Gbit/s that sent 81,250 B in half of T is busy to 1.0, and 40,960 B waiting in both
@@ -252,13 +311,13 @@ mod tests {
         let mut sender = hpcc(r#"{"name":"hpcc","u0":0.5}"#);
         // Units of 512 B and 320 B at 100 Gbit/s; the timestamp wraps.
         sender.on_ack(&ack(1_000, 100_000, &[hop((1 << 24) - 500, 0, 200)]));
-        assert_eq!((sender.utilisation, sender.last_update_seq), (0.5, 101_000));
+        assert_eq!((sender.references[0].utilisation, sender.last_update_seq), (0.5, 101_000));
         sender.on_ack(&ack(2_000, 100_000, &[hop(6_000, 158, 128)]));
         let u = 128.0 * 320.0 / 162_500.0 + 158.0 * 512.0 * 8.0 / 6_500.0 / 100.0;
-        assert!((sender.utilisation - (0.25 + u / 2.0)).abs() < 1e-9, "{}", sender.utilisation);
+        assert!((sender.references[0].utilisation - (0.25 + u / 2.0)).abs() < 1e-9, "{}", sender.references[0].utilisation);
         // Within the round the window moves, its reference does not.
-        assert_eq!(sender.reference, 162_500.0);
-        let want = 162_500.0 * 0.95 / sender.utilisation + 65.0;
+        assert_eq!(sender.references[0].window, 162_500.0);
+        let want = 162_500.0 * 0.95 / sender.references[0].utilisation + 65.0;
         assert!((sender.window - want.min(162_500.0)).abs() < 1e-6);
     }
 
@@ -269,7 +328,7 @@ mod tests {
         sender.on_ack(&ack(1, 0, &[hop(0, 0, 0), hop(0, 0, 1_000)]));
         sender.on_ack(&ack(2, 0, &[hop(13_000, 100, 0), hop(13_000, 317, 1_000)]));
         let u = 320_000.0 / 162_500.0 + 317.0 * 512.0 / 162_500.0;
-        assert!((sender.utilisation - u).abs() < 1e-9);
+        assert!((sender.references[0].utilisation - u).abs() < 1e-9);
         let window = sender.window;
         sender.on_ack(&ack(3, 0, &[hop(20_000, 900, 0)]));
         assert_eq!((sender.window, sender.last.len()), (window, 1));
@@ -292,13 +351,50 @@ mod tests {
         }
     }
 
+    /// A-45: a running reference acts on one cause with every ACK of a round. Four ACKs that all tell U = 1.9 leave half of
+    /// the window by HPCC's rule, and a sixteenth (and steps) by the running one.
+    #[test]
+    fn a_running_reference_acts_on_one_cause_again() {
+        let after = |reaction: &str| {
+            let mut control =
+                made(&format!(r#"{{"name":"hpcc","reaction":"{reaction}","ai_mbps":0}}"#), &environment(100, 13));
+            for number in 0..5_u32 {
+                // A whole T between records: tx 1.0 (317.4 units of 512 B) and a queue of 0.9.
+                let hops = [hop(13_000 * number, 317 * number, 458)];
+                let ack = 1_000 + u64::from(number);
+                control.on_ack(&RateAck { ack, snd_nxt: 50_000, hops: &hops, ..RateAck::default() });
+            }
+            control.rate_bps() / 1e9
+        };
+        assert!((after("ack") - 50.0).abs() < 0.2, "{}", after("ack"));
+        assert!((after("running") - 6.25).abs() < 0.1, "{}", after("running"));
+    }
+
+    /// Spec 11.3, `MULTI_RATE`: each hop keeps its own estimate and reference; the smallest window is the sender's.
+    #[test]
+    fn with_many_references_the_smallest_wins() {
+        let mut sender = hpcc(r#"{"name":"hpcc","multi_rate":"on","ai_mbps":0}"#);
+        let idle = |tick| hop(tick, 0, 0);
+        sender.on_ack(&ack(1, 0, &[idle(0), hop(0, 0, 458), idle(0)]));
+        assert_eq!(sender.references.len(), 3);
+        sender.on_ack(&ack(2, 0, &[idle(13_000), hop(13_000, 317, 458), idle(13_000)]));
+        let windows: Vec<f64> = sender.references.iter().map(|one| one.window).collect();
+        assert_eq!((windows[0], windows[2], sender.window), (162_500.0, 162_500.0, windows[1]));
+        assert!((windows[1] / 162_500.0 - 0.5).abs() < 2e-3, "{windows:?}");
+        // The busy hop changes: the first is busy to 1.0 (its queue counts from the second record on), the second idle.
+        sender.on_ack(&ack(3, 0, &[hop(26_000, 317, 458), hop(26_000, 317, 0), idle(26_000)]));
+        let windows: Vec<f64> = sender.references.iter().map(|one| one.window).collect();
+        assert!((windows[0] / 162_500.0 - 0.95).abs() < 2e-3 && windows[1] == 162_500.0, "{windows:?}");
+        assert_eq!(sender.window, windows[0]);
+    }
+
     proptest! {
         /// A busier path never gets a larger window.
         #[test]
         fn the_window_falls_with_utilisation(reference in 1e3_f64..162_500.0, u in 0.0_f64..3.0, more in 0.0_f64..3.0) {
             let window = |utilisation| {
                 let mut sender = hpcc(r#"{"name":"hpcc"}"#);
-                (sender.reference, sender.utilisation) = (reference, utilisation);
+                set(&mut sender, reference, utilisation);
                 sender.compute(true);
                 sender.window
             };

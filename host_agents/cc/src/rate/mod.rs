@@ -9,6 +9,7 @@
 mod dcqcn;
 mod dctcp;
 mod fast_like;
+mod fixed;
 mod hpcc;
 mod int;
 mod timely;
@@ -105,7 +106,7 @@ pub trait RateControl: fmt::Debug + Send {
 }
 
 /// Every algorithm of the rate family.
-static REGISTRY: &[AlgorithmInfo] = &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO, dctcp::INFO];
+static REGISTRY: &[AlgorithmInfo] = &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO, dctcp::INFO, fixed::INFO];
 
 /// All algorithms of the rate family, in a fixed order.
 pub fn rate_registry() -> &'static [AlgorithmInfo] {
@@ -229,7 +230,7 @@ mod tests {
         };
         assert_eq!(
             message(r#"{"name":"hpc"}"#),
-            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc, dctcp_rate"#
+            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc, dctcp_rate, fixed"#
         );
         assert_eq!(
             message(r#"{"name":"dcqcn","r_min_mbps":20000}"#),
@@ -237,11 +238,25 @@ mod tests {
         );
     }
 
+    /// Every algorithm as it is by default, and those that have others in their other forms.
+    fn forms() -> Vec<(&'static AlgorithmInfo, &'static str)> {
+        let row = |name: &str| rate_registry().iter().find(|row| row.name == name).expect("registered");
+        let others = [
+            ("timely", r#","hai_counts":"raw","scale_by_time":"on","max_cut":0.5"#),
+            ("timely", r#","patched":"on","t_low_ns":0"#),
+            ("timely", r#","update":"window","hai_counts":"every""#),
+            ("hpcc", r#","multi_rate":"on","max_stage":5"#),
+            ("hpcc", r#","reaction":"running""#),
+        ];
+        let plain = rate_registry().iter().map(|info| (info, ""));
+        plain.chain(others.map(|(name, more)| (row(name), more))).collect()
+    }
+
     proptest! {
         /// Whatever ACKs, notifications and timers bring, rate and window keep their bounds.
         #[test]
         fn bounds_hold_whatever_happens(
-            info in prop::sample::select(rate_registry().iter().collect::<Vec<_>>()),
+            (info, more) in prop::sample::select(forms()),
             steps in prop::collection::vec(
                 (0_u64..200, 0_u64..1_000_000, any::<bool>(), prop::option::of(0.0_f64..2e11), any::<[u32; 3]>(), 0_usize..4),
                 0..200,
@@ -251,7 +266,7 @@ mod tests {
             let vwin = vwin && info.parameters.iter().any(|param| param.name == "window");
             let window = if vwin { r#","window":"vwin""# } else { "" };
             let environment = environment(100, 13);
-            let mut control = made(&format!(r#"{{"name":"{}"{window}}}"#, info.name), &environment);
+            let mut control = made(&format!(r#"{{"name":"{}"{window}{more}}}"#, info.name), &environment);
             let (mut now, mut ack) = (Time::ZERO, 0);
             for (later_us, rtt_ns, cnp, sent_bps, [timestamp, tx, queue], hops) in steps {
                 now += Span::from_us(later_us);

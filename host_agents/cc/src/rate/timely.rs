@@ -3,7 +3,7 @@
 //! Below `t_low` it rises, above `t_high` it falls whatever the gradient says, between them a falling or level round-trip
 //! time raises it and a rising one lowers it in proportion. Equal thresholds make the queue-size mode of spec 8.4.
 
-use p4cc_units::Span;
+use p4cc_units::{Span, Time};
 
 use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
 use crate::config::{ConfigError, Params};
@@ -74,9 +74,37 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "hai_counts",
             unit: "",
-            summary: "what counts for the trigger: increases by 'gradient' only, or 'every' increase",
-            domain: Domain::Choice { default: "gradient", options: &["gradient", "every"] },
-            source: "spec 8.3, A-41",
+            summary: "what counts for the trigger: increases by 'gradient' only, 'every' increase, or 'raw' falls of the RTT",
+            domain: Domain::Choice { default: "gradient", options: &["gradient", "every", "raw"] },
+            source: "spec 8.3, A-41; 'raw' is the authors' code",
+        },
+        ParamInfo {
+            name: "scale_by_time",
+            unit: "",
+            summary: "'on' weighs steps and cuts above t_high by min(1, time since the last update / min_rtt_ns)",
+            domain: Domain::Choice { default: "off", options: &["off", "on"] },
+            source: "spec 8.3, the authors' code",
+        },
+        ParamInfo {
+            name: "max_cut",
+            unit: "ratio",
+            summary: "largest share of the rate that one update takes away; 0.5 in the authors' code",
+            domain: Domain::Number { default: Some(1.0), min: 0.01, max: 1.0 },
+            source: "spec 8.3",
+        },
+        ParamInfo {
+            name: "patched",
+            unit: "",
+            summary: "'on': between the thresholds steps and cuts are weighed by the gradient, against t_low",
+            domain: Domain::Choice { default: "off", options: &["off", "on"] },
+            source: "spec 8.4",
+        },
+        ParamInfo {
+            name: "start_share",
+            unit: "ratio",
+            summary: "first rate as a share of the line rate; 1/(n+1) with n flows on the host is another reading",
+            domain: Domain::Number { default: Some(1.0), min: 0.000_1, max: 1.0 },
+            source: "spec 8.2",
         },
         ParamInfo {
             name: "update",
@@ -103,6 +131,20 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 /// Spec 8.2: steps are given for a line rate of 10 Gbit/s and scale with it.
 const STEP_LINE_BPS: f64 = 10e9;
 
+/// Spec 8.4, patched TIMELY: the weight of the error in a cut.
+const PATCHED_BETA: f64 = 0.008;
+
+/// What counts towards hyperactive increase (spec 8.3, A-41).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum HaiCounts {
+    /// Increases by the gradient; anything else starts the count anew.
+    Gradient,
+    /// Increases of any kind.
+    Every,
+    /// Samples below the one before, whatever the rate does.
+    Raw,
+}
+
 /// State of one TIMELY sender.
 #[derive(Clone, Copy, Debug)]
 struct Timely {
@@ -115,11 +157,16 @@ struct Timely {
     delta_bps: f64,
     hai_factor: f64,
     hai_trigger: f64,
-    counts_every_increase: bool,
+    hai_counts: HaiCounts,
+    scales_by_time: bool,
+    max_cut: f64,
+    is_patched: bool,
     once_per_window: bool,
     app_limit: f64,
     prev_rtt_ns: Option<f64>,
     rtt_diff_ns: f64,
+    /// When that sample came.
+    updated: Time,
     /// Increases in a row, of the counted kind.
     increases: u32,
     /// With one update per window: the next comes with the first ACK above this byte.
@@ -128,7 +175,7 @@ struct Timely {
 
 impl Timely {
     fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
-        let sender = Self {
+        let mut sender = Self {
             rate: BoundedRate::new(params, environment)?,
             ewma: params.number("ewma")?,
             beta: params.number("beta")?,
@@ -138,14 +185,23 @@ impl Timely {
             delta_bps: params.number("delta_mbps")? * 1e6 * environment.line_bps() / STEP_LINE_BPS,
             hai_factor: params.number("hai_factor")?,
             hai_trigger: params.number("hai_trigger")?,
-            counts_every_increase: params.choice("hai_counts")? == "every",
+            hai_counts: match params.choice("hai_counts")? {
+                "every" => HaiCounts::Every,
+                "raw" => HaiCounts::Raw,
+                _ => HaiCounts::Gradient,
+            },
+            scales_by_time: params.choice("scale_by_time")? == "on",
+            max_cut: params.number("max_cut")?,
+            is_patched: params.choice("patched")? == "on",
             once_per_window: params.choice("update")? == "window",
             app_limit: params.number("app_limit")?,
             prev_rtt_ns: None,
             rtt_diff_ns: 0.0,
+            updated: Time::ZERO,
             increases: 0,
             window_end: 0,
         };
+        sender.rate.set(sender.rate.line_bps() * params.number("start_share")?);
         if sender.t_low_ns > sender.t_high_ns {
             let cause = format!("t_low_ns {} is above t_high_ns {}", sender.t_low_ns, sender.t_high_ns);
             return Err(params.error("t_low_ns", cause, "set t_low_ns <= t_high_ns".to_owned()));
@@ -154,38 +210,76 @@ impl Timely {
     }
 
     /// Spec 8.3.
-    fn update(&mut self, rtt: Span, sent_bps: Option<f64>) {
+    fn update(&mut self, now: Time, rtt: Span, sent_bps: Option<f64>) {
         let rtt_ns = rtt.as_ps() as f64 / 1_000.0;
+        let weight = self.weight_of_time(now);
         // "First sample only sets prev_rtt."
         let Some(prev_rtt_ns) = self.prev_rtt_ns.replace(rtt_ns) else { return };
         self.rtt_diff_ns = (1.0 - self.ewma) * self.rtt_diff_ns + self.ewma * (rtt_ns - prev_rtt_ns);
         let gradient = self.rtt_diff_ns / self.min_rtt_ns;
+        if self.hai_counts == HaiCounts::Raw {
+            self.increases = if rtt_ns < prev_rtt_ns { self.increases.saturating_add(1) } else { 0 };
+        }
         if rtt_ns < self.t_low_ns {
-            self.increase(self.counts_every_increase, sent_bps);
+            self.increase(false, weight, sent_bps);
         } else if rtt_ns > self.t_high_ns || self.t_low_ns == self.t_high_ns {
             // "Uses the raw sample, not the smoothed one."
-            self.decrease(1.0 - self.beta * (1.0 - self.t_high_ns / rtt_ns));
+            self.decrease(1.0 - weight * self.beta * (1.0 - self.t_high_ns / rtt_ns));
+        } else if self.is_patched {
+            self.follow_patched(rtt_ns, gradient, weight, sent_bps);
         } else if gradient <= 0.0 {
-            self.increase(true, sent_bps);
+            self.increase(true, weight, sent_bps);
         } else {
             self.decrease((1.0 - self.beta * gradient).max(0.0));
         }
     }
 
-    fn increase(&mut self, counts: bool, sent_bps: Option<f64>) {
-        self.increases = if counts { self.increases.saturating_add(1) } else { 0 };
-        // "Raise R only if the measured send rate exceeds 80 % of R."
-        if sent_bps.is_some_and(|sent| sent <= self.app_limit * self.rate.bps()) {
+    /// Spec 8.3, the authors' code: `min(1, time since last update / minRTT)`.
+    fn weight_of_time(&mut self, now: Time) -> f64 {
+        let elapsed_ns = now.since(core::mem::replace(&mut self.updated, now)).as_ps() as f64 / 1e3;
+        if self.scales_by_time { (elapsed_ns / self.min_rtt_ns).min(1.0) } else { 1.0 }
+    }
+
+    /// "Raise R only if the measured send rate exceeds 80 % of R."
+    fn is_application_limited(&self, sent_bps: Option<f64>) -> bool {
+        sent_bps.is_some_and(|sent| sent <= self.app_limit * self.rate.bps())
+    }
+
+    fn increase(&mut self, by_gradient: bool, weight: f64, sent_bps: Option<f64>) {
+        let counts = match self.hai_counts {
+            HaiCounts::Gradient => by_gradient,
+            HaiCounts::Every => true,
+            // Counted by samples, in `update`; hyperactive increase is of the gradient's branch.
+            HaiCounts::Raw => by_gradient,
+        };
+        if self.hai_counts != HaiCounts::Raw {
+            self.increases = if counts { self.increases.saturating_add(1) } else { 0 };
+        }
+        if self.is_application_limited(sent_bps) {
             return;
         }
         let is_hyper = counts && f64::from(self.increases) >= self.hai_trigger;
         let steps = if is_hyper { self.hai_factor } else { 1.0 };
-        self.rate.set(self.rate.bps() + steps * self.delta_bps);
+        self.rate.set(self.rate.bps() + steps * weight * self.delta_bps);
     }
 
     fn decrease(&mut self, factor: f64) {
+        if self.hai_counts != HaiCounts::Raw {
+            self.increases = 0;
+        }
+        self.rate.set(self.rate.bps() * factor.max(1.0 - self.max_cut));
+    }
+
+    /// Spec 8.4, patched TIMELY: `w = clamp(2 grad + 1/2, 0, 1)`, `err = (rtt - T_low)/T_low`,
+    /// `R = delta (1 - w) + R (1 - 0.008 w err)`.
+    fn follow_patched(&mut self, rtt_ns: f64, gradient: f64, weight: f64, sent_bps: Option<f64>) {
+        let w = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
+        let error = if self.t_low_ns > 0.0 { (rtt_ns - self.t_low_ns) / self.t_low_ns } else { 0.0 };
         self.increases = 0;
-        self.rate.set(self.rate.bps() * factor);
+        let step_bps =
+            if self.is_application_limited(sent_bps) { 0.0 } else { weight * self.delta_bps * (1.0 - w) };
+        let kept = (1.0 - PATCHED_BETA * w * error).max(1.0 - self.max_cut);
+        self.rate.set(step_bps + self.rate.bps() * kept);
     }
 }
 
@@ -198,7 +292,7 @@ impl RateControl for Timely {
             }
             self.window_end = ack.snd_nxt;
         }
-        self.update(rtt, ack.sent_bps);
+        self.update(ack.now, rtt, ack.sent_bps);
     }
 
     fn rate_bps(&self) -> f64 {
@@ -281,6 +375,81 @@ mod tests {
             let sent_bps = Some(before * share);
             control.on_ack(&RateAck { rtt: Some(Span::from_us(40)), sent_bps, ..RateAck::default() });
             assert_eq!(control.rate_bps() > before, rises, "{share}");
+        }
+    }
+
+    /// Spec 8.3, the authors' code: five raw falls in a row start hyperactive increase, a step and the cut above t_high
+    /// weigh by time, and no update takes more than half.
+    #[test]
+    fn the_reference_form() {
+        let json = r#"{"name":"timely","r_min_mbps":10,"ewma":0.02,"t_high_ns":1000000,"hai_counts":"raw",
+            "scale_by_time":"on","max_cut":0.5,"start_share":0.5}"#;
+        let mut control = made(json, &environment(10, 20));
+        let mut now = Time::ZERO;
+        let mut feed = |rtt_us: f64, later_us: u64| {
+            now += Span::from_us(later_us);
+            let before = control.rate_bps();
+            let rtt = Some(Span::from_ps((rtt_us * 1e6) as u64));
+            control.on_ack(&RateAck { now, rtt, ..RateAck::default() });
+            (control.rate_bps() - before, control.rate_bps() / before)
+        };
+        assert_eq!(feed(600.0, 1_000).0, 0.0);
+        // Falling samples, 5 us apart: a quarter of minRTT, so a quarter of a step; the fifth is five quarters.
+        let steps: Vec<f64> =
+            (1..6).map(|fall| (feed(600.0 - 10.0 * f64::from(fall), 5).0 / 1e5).round() / 10.0).collect();
+        assert_eq!(steps, [2.5, 2.5, 2.5, 2.5, 12.5]);
+        // 4 ms: 1 - 0.8 (1 - 1/4) = 0.4 is more than half; a tenth of the time takes a tenth of it.
+        assert!((feed(4_000.0, 100).1 - 0.5).abs() < 1e-9);
+        assert!((feed(4_000.0, 2).1 - 0.94).abs() < 1e-9);
+    }
+
+    /// Spec 8.4, patched, by hand: a level RTT of 100 us with t_low 50 us has w = 1/2 and err = 1.
+    #[test]
+    fn the_patched_form() {
+        let mut control = slowed(r#"{"name":"timely","r_min_mbps":10,"patched":"on"}"#);
+        feed(&mut *control, &[100.0; 60]);
+        let before = control.rate_bps();
+        let after = feed(&mut *control, &[100.0]);
+        let want = 5e6 + before * (1.0 - 0.008 * 0.5);
+        assert!((after - want).abs() < 1e3, "{after} {want}");
+        // It has a fixed point, R = delta (1 - w)/(0.008 w err): 1.25 Gbit/s here; the gradient alone has none.
+        let rest = feed(&mut *control, &[100.0; 5_000]);
+        assert!((rest / 1.25e9 - 1.0).abs() < 1e-3, "{rest}");
+    }
+
+    /// V-6: the pure increase model of the HAI row. 100 connections share 20 Gbit/s, so each starts at 200 Mbit/s; one
+    /// completion of a segment comes each `segment/R`. Steps of the server's NIC of 10 Gbit/s are 10 Mbit/s.
+    #[test]
+    fn time_of_a_pure_increase() {
+        let time_to = |target_bps: f64, segment_bytes: f64, hai_trigger: u32| {
+            let json = format!(
+                r#"{{"name":"timely","r_min_mbps":10,"start_share":0.02,"hai_trigger":{hai_trigger}}}"#
+            );
+            let mut control = made(&json, &environment(10, 20));
+            let mut seconds = 0.0;
+            while control.rate_bps() < target_bps {
+                seconds += 8.0 * segment_bytes / control.rate_bps();
+                let rtt = Some(Span::from_us(100));
+                control.on_ack(&RateAck { rtt, ..RateAck::default() });
+            }
+            1e3 * seconds
+        };
+        let never = 1_000_000;
+        for (target_bps, kib, trigger, want_ms) in [
+            (1.5e9, 64.0, never, 107.0),
+            (2e9, 64.0, never, 122.0),
+            (1.5e9, 32.0, never, 53.0),
+            (1.5e9, 16.0, never, 27.0),
+            // Five steps from the first increase on, as the spec's 22, 25, 11 and 5.6 ms.
+            (1.5e9, 64.0, 1, 22.0),
+            (2e9, 64.0, 1, 25.0),
+            (1.5e9, 32.0, 1, 11.0),
+            (1.5e9, 16.0, 1, 5.6),
+        ] {
+            let found = time_to(target_bps, kib * 1_024.0, trigger);
+            // Its first sample sets prev_rtt only: one segment at 200 Mbit/s more than the model.
+            let first = 8.0 * kib * 1_024.0 / 200e6 * 1e3;
+            assert!((found - first - want_ms).abs() < 0.03 * want_ms, "{kib} KiB: {found} - {first}, {want_ms}");
         }
     }
 
