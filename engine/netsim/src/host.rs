@@ -16,6 +16,7 @@ use p4cc_units::{Span, Time};
 use smallvec::smallvec;
 
 use crate::channel::Line;
+use crate::noise::RttNoise;
 use crate::topology::{FlowPlan, HostPlan};
 
 /// A segment or ACK that waits for the interface.
@@ -137,6 +138,7 @@ pub(crate) struct RdmaEnds {
     pub sender: RdmaSender,
     pub receiver: RdmaReceiver,
     pub ack_class: TrafficClass,
+    pub noise: Option<RttNoise>,
 }
 
 /// A flow: both ends and what is told about it.

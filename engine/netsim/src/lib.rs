@@ -7,12 +7,14 @@
 //! What is not here: no wall clock, no socket, no log, no rule that marks, drops or routes — that is the P4 program's
 //! and the traffic manager's — and no back door into a table.
 
+mod applications;
 mod channel;
 mod error;
 mod event;
 mod fabric;
 mod host;
 mod network;
+mod noise;
 mod paced;
 mod parallel;
 mod record;

@@ -22,7 +22,7 @@ use crate::paced::rdma_ends;
 use crate::record::{Due, Recorder};
 use crate::spec::NetworkSpec;
 use crate::topology::{FlowPlan, Topology};
-use crate::traffic::rounds::{Member, Next, Rounds};
+use crate::traffic::rounds::Rounds;
 use crate::traffic::uniform;
 use crate::{RunError, SpecError};
 
@@ -32,6 +32,8 @@ const ACK_TIMER: u32 = 1;
 pub(crate) const PACE_TIMER: u32 = 2;
 /// The look for deadlocks; the node has no meaning.
 pub(crate) const FABRIC_TIMER: u32 = 3;
+/// The application of a flow closes it.
+pub(crate) const CLOSE_TIMER: u32 = 4;
 
 /// Events between two looks at the cancel flag.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -125,7 +127,7 @@ pub struct Network {
     pub(crate) flows: Vec<Flow>,
     pub(crate) rounds: Vec<Rounds>,
     /// Flows under way, in order of their start.
-    active: Vec<u32>,
+    pub(crate) active: Vec<u32>,
     pub(crate) recorder: Recorder,
     pub(crate) fabric: Fabric,
     queue: EventQueue,
@@ -220,11 +222,7 @@ impl Network {
             spec,
             topology,
         };
-        for flow in 0..network.flows.len() {
-            if let Some(start) = network.flows[flow].start {
-                network.schedule_application(start, flow as u32);
-            }
-        }
+        network.schedule_applications();
         Ok(network)
     }
 
@@ -257,12 +255,6 @@ impl Network {
         let seq = &mut self.seqs[node as usize];
         *seq += 1;
         self.queue.push(Event::new(time, kind, node, port, *seq, subject));
-    }
-
-    /// Schedules that a flow's application acts.
-    fn schedule_application(&mut self, time: Time, flow: u32) {
-        let node = self.host_node(self.plans[flow as usize].src);
-        self.schedule(time, Kind::Start, node, 0, flow);
     }
 
     /// Seed of the run.
@@ -419,6 +411,7 @@ impl Network {
                 ACK_TIMER => self.on_ack_timer(event.subject),
                 PACE_TIMER => self.on_pace_timer(event.subject),
                 FABRIC_TIMER => self.on_fabric_timer(),
+                CLOSE_TIMER => self.on_close(event.subject),
                 _ => self.on_timer(event.subject),
             },
             Kind::Start => self.on_start(event.subject),
@@ -582,47 +575,6 @@ impl Network {
         }
     }
 
-    /// A flow of barrier rounds brought bytes to its receiver.
-    pub(crate) fn on_member_delivered(&mut self, member: Member, delivered: u64) {
-        let topology = Arc::clone(&self.topology);
-        let plan = &topology.rounds[member.group as usize];
-        match self.rounds[member.group as usize].on_delivered(plan, member, delivered, self.now) {
-            Next::Nothing => {}
-            Next::Answer(flow, after) => self.schedule_application(self.now + after, flow),
-            Next::Ask(after) => {
-                for flow in plan.requests() {
-                    self.schedule_application(self.now + after, flow);
-                }
-            }
-        }
-    }
-
-    /// The application of a flow acts: it opens the connection the first time, and gives the next piece if it does not
-    /// give all at once.
-    fn on_start(&mut self, flow: u32) {
-        let (plan, state) = (&self.plans[flow as usize], &mut self.flows[flow as usize]);
-        let piece_bytes = plan.piece_bytes;
-        if !state.has_begun {
-            state.has_begun = true;
-            state.start.get_or_insert(self.now);
-            if plan.is_counted() && self.first_begin.is_none() {
-                self.first_begin = Some((self.now, self.acked_bytes()));
-            }
-            let state = &mut self.flows[flow as usize];
-            let deadline = state.start.zip(state.deadline).map(|(start, span)| start + span);
-            if let (Some(deadline), Ends::Window { sender, .. }) = (deadline, &mut state.ends) {
-                sender.set_deadline(deadline);
-            }
-            self.active.push(flow);
-            self.with_sender(flow, |sender, now, out| sender.start(now, out));
-            self.start_rdma(flow);
-        }
-        if piece_bytes > 0 {
-            self.with_sender(flow, |sender, now, out| sender.supply(piece_bytes, now, out));
-            self.supply_rdma(flow, piece_bytes);
-        }
-    }
-
     /// Payload bytes acknowledged, over all flows but requests.
     pub(crate) fn acked_bytes(&self) -> u64 {
         let flows = self.plans.iter().zip(&self.flows).filter(|(plan, _)| !plan.is_request());
@@ -649,7 +601,7 @@ impl Network {
     }
 
     /// Lets a window sender act, and does what it asks for.
-    fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
+    pub(crate) fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
         let Ends::Window { sender, .. } = &mut self.flows[flow as usize].ends else { return };
         let mut actions = core::mem::take(&mut self.actions);
         actions.clear();
@@ -658,6 +610,9 @@ impl Network {
         let (flow_id, host, is_counted) = (plan.id, plan.src, plan.is_counted());
         for event in actions.events() {
             self.recorder.event(self.now, flow_id, event);
+        }
+        if let Some((rtt, marked)) = actions.rtt() {
+            self.recorder.rtt(self.now, flow_id, rtt, marked);
         }
         for action in actions.actions() {
             let state = &mut self.flows[flow as usize];
@@ -731,7 +686,7 @@ fn position(plans: &[FlowPlan], id: u32) -> Option<usize> {
 }
 
 fn new_flow(spec: &NetworkSpec, topology: &Topology, plan: &FlowPlan, seed: u64) -> Result<Flow, SpecError> {
-    let (ends, profile) = new_ends(spec, topology, plan)?;
+    let (ends, profile) = new_ends(spec, topology, plan, seed)?;
     let stream = |what: &str| Stream::named(seed, &format!("flow.{}.{what}", plan.id));
     let jitter = match plan.start_jitter {
         Span::ZERO => Span::ZERO,
@@ -756,10 +711,11 @@ fn new_ends(
     spec: &NetworkSpec,
     topology: &Topology,
     plan: &FlowPlan,
+    seed: u64,
 ) -> Result<(Ends, Option<EcnProfile>), SpecError> {
     let place = plan.algorithm as usize;
     if let Some((name, config)) = spec.rdma.iter().nth(place.wrapping_sub(spec.algorithms.len())) {
-        return Ok((rdma_ends(name, config, topology, plan)?, Some(EcnProfile::Rfc3168)));
+        return Ok((rdma_ends(name, config, topology, plan, seed)?, Some(EcnProfile::Rfc3168)));
     }
     let Some((name, config)) = spec.algorithms.iter().nth(place) else {
         return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));

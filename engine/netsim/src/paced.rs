@@ -1,15 +1,17 @@
 //! RDMA-like flows in a host: the interface asks them in turn for packets, answers go first (spec 1.3).
 
 use p4cc_switch::Packet;
+use p4cc_transport::Codepoint;
 use p4cc_transport::rdma::{RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{self, PacketKind, TrafficClass};
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 
 use crate::SpecError;
 use crate::channel::Work;
 use crate::event::Kind;
 use crate::host::{self, Ends, Outgoing, RdmaEnds};
 use crate::network::{Network, PACE_TIMER};
+use crate::noise::RttNoise;
 use crate::topology::{FlowPlan, Topology};
 
 /// Both ends of an RDMA-like flow on the host's link.
@@ -18,6 +20,7 @@ pub(crate) fn rdma_ends(
     config: &RdmaConfig,
     topology: &Topology,
     plan: &FlowPlan,
+    seed: u64,
 ) -> Result<Ends, SpecError> {
     let uplink = topology.hosts[plan.src as usize].uplink;
     let line_rate = topology.channels[uplink as usize].rate;
@@ -31,7 +34,8 @@ pub(crate) fn rdma_ends(
     }
     let ack_class = TrafficClass::new(config.ack_class)
         .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;
-    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver: RdmaReceiver::new(config), ack_class })))
+    let noise = RttNoise::new(config, seed, plan.id);
+    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver: RdmaReceiver::new(config), ack_class, noise })))
 }
 
 impl Network {
@@ -51,9 +55,9 @@ impl Network {
     }
 
     pub(crate) fn supply_rdma(&mut self, flow: u32, bytes: u64) {
-        let host = self.plans[flow as usize].src;
+        let (now, host) = (self.now(), self.plans[flow as usize].src);
         let Some(ends) = self.rdma(flow) else { return };
-        ends.sender.supply(bytes);
+        ends.sender.supply(now, bytes);
         self.start_interface(host);
     }
 
@@ -97,7 +101,8 @@ impl Network {
                 continue;
             }
             let Some(sent) = ends.sender.take(now) else { continue };
-            state.paced.turn = (place + 1) % count;
+            // A burst is one request to the interface, so its packets leave together.
+            state.paced.turn = if ends.sender.is_in_burst() { place } else { (place + 1) % count };
             flow.data_pkts += 1;
             let packet = host::paced_packet(&self.topology.hosts, plan, &sent, now);
             self.arm_rdma_timer(index);
@@ -175,6 +180,7 @@ impl Network {
                 seq: packet.header.seq,
                 len: u32::from(packet.header.payload_len),
                 fin: packet.header.flags.fin,
+                ack_request: packet.header.flags.ack_request,
                 ecn: packet.ecn,
                 timestamp_ns: packet.header.timestamp_ns,
                 extension: packet.extension,
@@ -196,16 +202,32 @@ impl Network {
 
     fn on_rdma_ack(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
         let now = self.now();
-        let is_counted = self.plans[index as usize].is_counted();
-        let flow = &mut self.flows[index as usize];
-        let Ends::Rdma(ends) = &mut flow.ends else { return };
+        let Some(ends) = self.rdma(index) else { return };
         let fields = packet.ack_fields();
-        if ends.sender.on_ack(now, &fields, packet.header.flags, &packet.extension) {
-            flow.finish = Some(now);
-            self.open_flows -= u64::from(is_counted);
-            self.hosts[host as usize].paced.remove(index);
+        let noise = ends.noise.as_mut().map_or(Span::ZERO, RttNoise::draw);
+        let outcome = ends.sender.on_ack(now, &fields, packet.header.flags, &packet.extension, noise);
+        if let Some(rtt) = outcome.rtt {
+            let is_marked = fields.ecn_echo == Codepoint::CE;
+            self.recorder.rtt(now, self.plans[index as usize].id, rtt, is_marked);
+        }
+        if outcome.completed {
+            self.on_rdma_complete(host, index);
         }
         self.start_interface(host);
+    }
+
+    fn on_rdma_complete(&mut self, host: u32, index: u32) {
+        self.flows[index as usize].finish = Some(self.now());
+        self.open_flows -= u64::from(self.plans[index as usize].is_counted());
+        self.hosts[host as usize].paced.remove(index);
+    }
+
+    /// The application closes a connection.
+    pub(crate) fn close_rdma(&mut self, index: u32) {
+        let host = self.plans[index as usize].src;
+        if self.rdma(index).is_some_and(|ends| ends.sender.close()) {
+            self.on_rdma_complete(host, index);
+        }
     }
 
     /// Has the timeout of a flow looked at when it may be due; a deadline that moves is looked at again then.

@@ -32,6 +32,7 @@ pub(crate) struct Recorder {
     /// Times of checkpoints to come, the next one last.
     checkpoints_due: Vec<Time>,
     events_wanted: bool,
+    rtts_wanted: bool,
     max_rows: usize,
     /// Earliest sample due, so that a run without samples pays one comparison for each event.
     next: Time,
@@ -39,6 +40,7 @@ pub(crate) struct Recorder {
     queues: Queues,
     events: Events,
     checkpoints: Checkpoints,
+    rtts: Rtts,
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
@@ -81,6 +83,14 @@ struct Events {
 }
 
 #[derive(Clone, Debug, Default)]
+struct Rtts {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    rtt_ns: Vec<u64>,
+    marked: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
 struct Checkpoints {
     time_ns: Vec<u64>,
     flow_id: Vec<u64>,
@@ -103,12 +113,14 @@ impl Recorder {
             queues_clock: Clock::new(spec.queues_interval_ns),
             checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
+            rtts_wanted: spec.rtts,
             max_rows: usize::try_from(spec.max_rows).unwrap_or(usize::MAX),
             next: Time::MAX,
             windows: Windows::default(),
             queues: Queues::default(),
             events: Events::default(),
             checkpoints: Checkpoints::default(),
+            rtts: Rtts::default(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
             rows_left_out: 0,
@@ -206,6 +218,22 @@ impl Recorder {
         rows.acked_bytes.push(acked_bytes);
     }
 
+    /// A round-trip time that a sender took, and whether the ACK that gave it told of a mark.
+    pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
+        if !self.rtts_wanted {
+            return;
+        }
+        let rows = &mut self.rtts;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.rtt_ns.push(rtt.as_ns());
+        rows.marked.push(u64::from(marked));
+    }
+
     pub fn event(&mut self, at: Time, flow_id: u32, event: &Event) {
         if !self.events_wanted {
             return;
@@ -223,10 +251,10 @@ impl Recorder {
         rows.second.push(second);
     }
 
-    /// The four tables.
-    pub fn tables(&self) -> [Table; 4] {
+    /// All tables.
+    pub fn tables(&self) -> [Table; 5] {
         let (w, q, e) = (self.windows.clone(), self.queues.clone(), self.events.clone());
-        let c = self.checkpoints.clone();
+        let (c, r) = (self.checkpoints.clone(), self.rtts.clone());
         [
             Table {
                 name: "windows",
@@ -271,6 +299,15 @@ impl Recorder {
                     ("time_ns", Column::U64(c.time_ns)),
                     ("flow_id", Column::U64(c.flow_id)),
                     ("acked_bytes", Column::U64(c.acked_bytes)),
+                ],
+            },
+            Table {
+                name: "rtts",
+                columns: vec![
+                    ("time_ns", Column::U64(r.time_ns)),
+                    ("flow_id", Column::U64(r.flow_id)),
+                    ("rtt_ns", Column::U64(r.rtt_ns)),
+                    ("marked", Column::U64(r.marked)),
                 ],
             },
         ]
@@ -343,7 +380,7 @@ mod tests {
         for (at, depth) in [(0, 0), (1, 0), (2, 5), (3, 5), (4, 6)] {
             recorder.depth(Time::from_ns(at), 0, 1, 1, depth);
         }
-        let [_, queues, _, _] = recorder.tables();
+        let [_, queues, ..] = recorder.tables();
         assert_eq!(queues.column("time_ns"), Some(&Column::U64(vec![0, 2])));
         assert_eq!(recorder.rows_left_out, 1);
     }

@@ -236,6 +236,9 @@ pub struct FlowSpec {
     /// The start is later by a random time from 0 to this, uniform, of the flow's own stream.
     #[serde(default)]
     pub start_jitter_ns: u64,
+    /// When the application closes a flow without end: nothing new is sent then.
+    #[serde(default)]
+    pub close_ns: Option<u64>,
     /// Name in `algorithms`.
     pub algorithm: String,
     /// Traffic class on the wire, 0 (lowest) to 7.
@@ -261,6 +264,8 @@ pub struct RecordSpec {
     pub checkpoints_ns: Vec<u64>,
     /// Whether to keep the senders' events.
     pub events: bool,
+    /// Whether to keep every round-trip time that a sender takes.
+    pub rtts: bool,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -272,6 +277,7 @@ impl Default for RecordSpec {
             queues_interval_ns: None,
             checkpoints_ns: Vec::new(),
             events: false,
+            rtts: false,
             max_rows: 5_000_000,
         }
     }

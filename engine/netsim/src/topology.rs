@@ -58,6 +58,8 @@ pub(crate) struct FlowPlan {
     /// Earliest start; of a flow that waits for another, the start of its group.
     pub start: Time,
     pub start_jitter: Span,
+    /// When its application closes it.
+    pub close: Option<Time>,
     /// Whether what another flow delivers starts it.
     pub is_triggered: bool,
     pub algorithm: u32,
@@ -482,6 +484,13 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
     if let Some(deadline) = &flow.deadline {
         deadline.check(&path("deadline"))?;
     }
+    if let Some(close_ns) = flow.close_ns {
+        in_range(&path("close_ns"), close_ns, flow.start_ns, MAX_TIME_NS)?;
+        if flow.size_bytes.is_some() {
+            let cause = "a flow with a size ends by itself";
+            return Err(SpecError::new(path("close_ns"), cause, "leave out close_ns or size_bytes"));
+        }
+    }
     Ok(FlowPlan {
         id: flow.id,
         src,
@@ -489,6 +498,7 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
         size_bytes: flow.size_bytes,
         start: Time::from_ns(flow.start_ns),
         start_jitter: Span::from_ns(flow.start_jitter_ns),
+        close: flow.close_ns.map(Time::from_ns),
         algorithm: resolver.algorithm(&path("algorithm"), &flow.algorithm)?,
         priority: resolver.priority(&path("priority"), flow.priority)?,
         class: Arc::from(flow.class.as_str()),

@@ -19,6 +19,8 @@ pub struct Segment {
     pub cwr: bool,
     /// The segment ends the flow.
     pub fin: bool,
+    /// The receiver is to answer at once.
+    pub ack_request: bool,
     /// The sender reads SACK blocks.
     pub sack_permitted: bool,
     /// The sender wants a mark repeated until its CWR arrives (RFC3168).
@@ -80,6 +82,8 @@ pub enum Event {
 pub struct Actions {
     actions: Vec<Action>,
     events: Vec<Event>,
+    /// A round-trip time, and whether the ACK that gave it told of a mark.
+    rtt: Option<(Span, bool)>,
 }
 
 impl Actions {
@@ -92,6 +96,7 @@ impl Actions {
     pub fn clear(&mut self) {
         self.actions.clear();
         self.events.clear();
+        self.rtt = None;
     }
 
     /// What to do, in order.
@@ -102,6 +107,15 @@ impl Actions {
     /// What happened, in order.
     pub fn events(&self) -> &[Event] {
         &self.events
+    }
+
+    /// The round-trip time that an ACK gave, and whether it told of a mark.
+    pub fn rtt(&self) -> Option<(Span, bool)> {
+        self.rtt
+    }
+
+    pub(crate) fn sampled(&mut self, rtt: Span, marked: bool) {
+        self.rtt = Some((rtt, marked));
     }
 
     pub(crate) fn push(&mut self, action: Action) {

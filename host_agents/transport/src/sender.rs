@@ -171,6 +171,15 @@ impl WindowSender {
         }
     }
 
+    /// The application closes the connection: nothing that was not sent yet is sent, and the flow is complete when what was
+    /// sent is acknowledged.
+    pub fn close(&mut self, out: &mut Actions) {
+        self.flow_end = self.flow_end.min(self.snd_max);
+        if self.state == State::Active && self.snd_una == self.flow_end {
+            self.complete(out);
+        }
+    }
+
     /// Says when the flow ought to be complete; algorithms that know of deadlines take it into account.
     pub fn set_deadline(&mut self, deadline: Time) {
         self.flow_deadline = Some(deadline);
@@ -199,6 +208,7 @@ impl WindowSender {
         let sample = self.sample(now, ack, fields);
         if let Some(rtt) = sample.rtt {
             self.rtt.sample(rtt);
+            out.sampled(rtt, sample.mark != Mark::None);
         }
         self.snd_una = ack;
         // After a timeout an ACK may jump over data that is still to be sent again.
@@ -487,6 +497,7 @@ impl WindowSender {
             fin: seq + len == self.flow_end,
             sack_permitted: self.scoreboard.is_some(),
             echo_until_cwr: self.echo_until_cwr,
+            ack_request: false,
         }));
         if self.deadline.is_none() {
             // RFC6298 5.1: sending starts the timer if it is not running.

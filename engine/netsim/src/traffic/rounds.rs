@@ -1,5 +1,6 @@
 //! Barrier rounds, as incast is in practice: a client asks all servers, each answers, and the next request leaves when
-//! every answer is in (spec 16.4, A-17).
+//! every answer is in (spec 16.4, A-17). In an open loop requests leave at random times whatever the answers do; with one
+//! server that is an RPC workload (spec 16.4, TIMELY RPC).
 //!
 //! Requests are packets as answers are. A group has one request flow to each server, kept over all rounds, and answer
 //! flows: one for each server kept over all rounds, or a fresh one for each round. Flows stand in the order: requests by
@@ -14,14 +15,15 @@ use std::sync::Arc;
 use p4cc_switch::Stream;
 use p4cc_units::{Span, Time};
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
-use super::{DeadlineSpec, uniform};
+use super::{DeadlineSpec, exponential, uniform};
 use crate::SpecError;
 use crate::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
 use crate::topology::{FlowPlan, Resolver};
 
 /// A client and its servers.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsSpec {
     /// Label for results and name of the random streams, unique among rounds.
@@ -48,6 +50,12 @@ pub struct RoundsSpec {
     /// Whether answers of one server share a connection and with it window and estimates.
     #[serde(default = "yes")]
     pub persistent: bool,
+    /// Open loop: the mean of the exponential time between two requests; absent: a request waits for the answers.
+    #[serde(default)]
+    pub mean_gap_ns: Option<f64>,
+    /// The first requests leave after a random time from 0 to this, uniform, of a stream of the group.
+    #[serde(default)]
+    pub start_jitter_ns: u64,
     /// Name in `algorithms`, of requests and answers.
     pub algorithm: String,
     /// Traffic class on the wire, 0 (lowest) to 7.
@@ -70,6 +78,13 @@ pub(crate) struct Member {
     pub is_request: bool,
 }
 
+impl Member {
+    /// The group, if this member's request is the first of a round to leave.
+    pub fn asks_first(self) -> Option<u32> {
+        (self.is_request && self.server == 0).then_some(self.group)
+    }
+}
+
 /// The description of a group, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundsPlan {
@@ -84,6 +99,8 @@ pub(crate) struct RoundsPlan {
     think: Span,
     service_jitter: Span,
     persistent: bool,
+    mean_gap: Option<Span>,
+    start_jitter: Span,
 }
 
 impl RoundsPlan {
@@ -110,6 +127,8 @@ impl RoundsPlan {
             think: Span::from_ns(spec.think_ns),
             service_jitter: Span::from_ns(spec.service_jitter_ns),
             persistent: spec.persistent,
+            mean_gap: spec.mean_gap_ns.map(|ns| Span::from_ps((ns * 1e3) as u64)),
+            start_jitter: Span::from_ns(spec.start_jitter_ns),
         };
         let template = FlowPlan {
             algorithm: resolver.algorithm(&at("algorithm"), &spec.algorithm)?,
@@ -141,6 +160,7 @@ impl RoundsPlan {
                 size_bytes: Some(rounds * spec.request_bytes),
                 piece_bytes: spec.request_bytes,
                 class: class(".request"),
+                is_triggered: plan.starts_later(),
                 member: Some(Member { group: index as u32, server: i as u32, is_request: true }),
                 ..template.clone()
             });
@@ -166,6 +186,11 @@ impl RoundsPlan {
         Ok(plan)
     }
 
+    /// Whether the first requests leave after a random time.
+    fn starts_later(&self) -> bool {
+        self.mean_gap.is_some() || self.start_jitter > Span::ZERO
+    }
+
     /// Flows that carry the requests.
     pub fn requests(&self) -> core::ops::Range<u32> {
         self.first..self.first + self.servers.len() as u32
@@ -176,6 +201,10 @@ impl RoundsPlan {
         let servers = self.servers.len() as u32;
         let repeat = if self.persistent { 0 } else { round };
         self.first + servers * (1 + repeat) + server
+    }
+
+    fn round(&self, start: Time) -> Round {
+        Round { start, finish: None, open: self.servers.len() as u32 }
     }
 
     /// Payload of all answers of one round.
@@ -207,8 +236,20 @@ fn check(path: &str, spec: &RoundsSpec) -> Result<(), SpecError> {
         ("start_ns", spec.start_ns),
         ("think_ns", spec.think_ns),
         ("service_jitter_ns", spec.service_jitter_ns),
+        ("start_jitter_ns", spec.start_jitter_ns),
     ] {
         in_range(&at(key), value, 0, MAX_TIME_NS)?;
+    }
+    if let Some(gap_ns) = spec.mean_gap_ns {
+        let max = MAX_TIME_NS as f64;
+        if !(0.001..=max).contains(&gap_ns) {
+            let remedy = format!("give a number from 0.001 to {max}");
+            return Err(SpecError::new(at("mean_gap_ns"), format!("{gap_ns} is out of range"), remedy));
+        }
+        if !spec.persistent {
+            let cause = "in an open loop answers share a connection, on which they come in order";
+            return Err(SpecError::new(at("persistent"), cause, "set it to true, or use arrivals"));
+        }
     }
     match &spec.deadline {
         Some(_) if spec.persistent => {
@@ -227,69 +268,116 @@ pub(crate) struct Round {
     pub start: Time,
     /// When the last answer was whole at the client.
     pub finish: Option<Time>,
+    /// Answers that are not whole.
+    open: u32,
 }
 
 /// What is to be done after a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
-    Nothing,
     /// The application of this flow acts after a time.
     Answer(u32, Span),
     /// The applications of all request flows act after a time.
     Ask(Span),
 }
 
+/// A server of a group in one run.
+#[derive(Clone, Debug)]
+struct Server {
+    /// Requests that are whole at it, and answers that are whole at the client.
+    asked: u32,
+    answered: u32,
+    service: Stream,
+}
+
 /// A group in one run.
 #[derive(Clone, Debug)]
 pub(crate) struct Rounds {
-    /// Finished ones, and the one under way.
+    /// Those whose requests have left the application, or are about to.
     pub rounds: Vec<Round>,
-    /// Answers of this round that are not whole.
-    open: u32,
-    service: Vec<Stream>,
+    servers: Vec<Server>,
+    /// For open loops and random starts.
+    gaps: Stream,
 }
 
 impl Rounds {
     pub fn new(plan: &RoundsPlan, seed: u64) -> Self {
-        let stream = |server: &String| Stream::named(seed, &format!("rounds.{}.{server}.service", plan.name));
+        let stream = |what: &str| Stream::named(seed, &format!("rounds.{}.{what}", plan.name));
+        let server =
+            |name: &String| Server { asked: 0, answered: 0, service: stream(&format!("{name}.service")) };
         Self {
-            rounds: vec![Round { start: plan.start, finish: None }],
-            open: plan.servers.len() as u32,
-            service: plan.servers.iter().map(stream).collect(),
+            // The first round of a group without random times begins with the group.
+            rounds: if plan.starts_later() { Vec::new() } else { vec![plan.round(plan.start)] },
+            servers: plan.servers.iter().map(server).collect(),
+            gaps: stream("gaps"),
         }
     }
 
+    /// When the first requests leave, of a group that starts at random.
+    pub fn first_ask(&mut self, plan: &RoundsPlan) -> Option<Time> {
+        if !plan.starts_later() {
+            return None;
+        }
+        let jitter = uniform(&mut self.gaps, plan.start_jitter);
+        let gap = plan.mean_gap.map_or(Span::ZERO, |mean| exponential(&mut self.gaps, mean));
+        Some(plan.start + jitter + gap)
+    }
+
+    /// Requests leave; in an open loop the time until the next ones do.
+    pub fn on_asked(&mut self, plan: &RoundsPlan, now: Time) -> Option<Span> {
+        if plan.mean_gap.is_some() || self.rounds.is_empty() {
+            self.rounds.push(plan.round(now));
+        }
+        let has_more = (self.rounds.len() as u64) < u64::from(plan.rounds);
+        plan.mean_gap.filter(|_| has_more).map(|mean| exponential(&mut self.gaps, mean))
+    }
+
     /// Bytes of a member's flow reached its receiver: `delivered` of them in all, in order.
-    pub fn on_delivered(&mut self, plan: &RoundsPlan, member: Member, delivered: u64, now: Time) -> Next {
-        let round = self.rounds.len() as u64 - 1;
-        let server = member.server as usize;
+    pub fn on_delivered(
+        &mut self,
+        plan: &RoundsPlan,
+        member: Member,
+        delivered: u64,
+        now: Time,
+    ) -> SmallVec<[Next; 1]> {
+        let mut next = SmallVec::new();
+        let (begun, place) = (self.rounds.len() as u32, member.server as usize);
         if member.is_request {
-            if delivered != (round + 1) * plan.request_bytes {
-                return Next::Nothing;
+            let server = &mut self.servers[place];
+            while server.asked < begun && delivered >= (u64::from(server.asked) + 1) * plan.request_bytes {
+                let service = match plan.service_jitter {
+                    Span::ZERO => Span::ZERO,
+                    most => uniform(&mut server.service, most),
+                };
+                next.push(Next::Answer(plan.answer(member.server, server.asked), service));
+                server.asked += 1;
             }
-            let service = match plan.service_jitter {
-                Span::ZERO => Span::ZERO,
-                most => uniform(&mut self.service[server], most),
-            };
-            return Next::Answer(plan.answer(member.server, round as u32), service);
+            return next;
         }
-        let whole = plan.response_bytes[server] * if plan.persistent { round + 1 } else { 1 };
-        if delivered != whole {
-            return Next::Nothing;
+        // On a fresh connection there is one answer, on a kept one they follow each other.
+        let answers = delivered / plan.response_bytes[place];
+        let whole = if plan.persistent { answers } else { u64::from(self.servers[place].answered) + answers };
+        while self.servers[place].answered < begun && u64::from(self.servers[place].answered) < whole {
+            let round = self.servers[place].answered;
+            self.servers[place].answered += 1;
+            next.extend(self.on_answered(plan, round as usize, now));
         }
-        self.open -= 1;
-        if self.open > 0 {
-            return Next::Nothing;
+        next
+    }
+
+    /// An answer of this round is whole; with the last of them, in a closed loop, the next round begins.
+    fn on_answered(&mut self, plan: &RoundsPlan, round: usize, now: Time) -> Option<Next> {
+        let state = &mut self.rounds[round];
+        state.open -= 1;
+        if state.open > 0 {
+            return None;
         }
-        if let Some(last) = self.rounds.last_mut() {
-            last.finish = Some(now);
+        state.finish = Some(now);
+        if plan.mean_gap.is_some() || self.rounds.len() as u64 == u64::from(plan.rounds) {
+            return None;
         }
-        if round + 1 == u64::from(plan.rounds) {
-            return Next::Nothing;
-        }
-        self.open = plan.servers.len() as u32;
-        self.rounds.push(Round { start: now + plan.think, finish: None });
-        Next::Ask(plan.think)
+        self.rounds.push(plan.round(now + plan.think));
+        Some(Next::Ask(plan.think))
     }
 }
 
@@ -309,6 +397,8 @@ mod tests {
             think: Span::from_ns(3),
             service_jitter: Span::ZERO,
             persistent,
+            mean_gap: None,
+            start_jitter: Span::ZERO,
         }
     }
 
@@ -324,20 +414,48 @@ mod tests {
             let plan = plan(persistent);
             let mut run = Rounds::new(&plan, 1);
             let mut deliver = |server, is_request, bytes, at| {
-                run.on_delivered(&plan, member(server, is_request), bytes, Time::from_ns(at))
+                run.on_delivered(&plan, member(server, is_request), bytes, Time::from_ns(at)).into_vec()
             };
-            assert_eq!(deliver(0, true, 3, 10), Next::Nothing);
-            assert_eq!(deliver(0, true, 5, 11), Next::Answer(answers[0], Span::ZERO));
-            assert_eq!(deliver(1, true, 5, 11), Next::Answer(answers[1], Span::ZERO));
-            assert_eq!(deliver(1, false, 200, 15), Next::Nothing);
-            assert_eq!(deliver(0, false, 99, 16), Next::Nothing);
-            assert_eq!(deliver(0, false, 100, 20), Next::Ask(Span::from_ns(3)));
-            assert_eq!(deliver(0, true, 10, 30), Next::Answer(answers[2], Span::ZERO));
-            assert_eq!(deliver(0, false, wholes[0], 40), Next::Nothing);
-            assert_eq!(deliver(1, true, 10, 41), Next::Answer(answers[3], Span::ZERO));
-            assert_eq!(deliver(1, false, wholes[1], 50), Next::Nothing);
+            let nothing: Vec<Next> = Vec::new();
+            let answer = |flow| vec![Next::Answer(flow, Span::ZERO)];
+            assert_eq!(deliver(0, true, 3, 10), nothing);
+            assert_eq!(deliver(0, true, 5, 11), answer(answers[0]));
+            assert_eq!(deliver(1, true, 5, 11), answer(answers[1]));
+            assert_eq!(deliver(1, false, 200, 15), nothing);
+            assert_eq!(deliver(0, false, 99, 16), nothing);
+            assert_eq!(deliver(0, false, 100, 20), vec![Next::Ask(Span::from_ns(3))]);
+            assert_eq!(deliver(0, true, 10, 30), answer(answers[2]));
+            assert_eq!(deliver(0, false, wholes[0], 40), nothing);
+            assert_eq!(deliver(1, true, 10, 41), answer(answers[3]));
+            assert_eq!(deliver(1, false, wholes[1], 50), nothing);
             let times = |round: &Round| (round.start.as_ns(), round.finish.map(Time::as_ns));
             assert_eq!(run.rounds.iter().map(times).collect::<Vec<_>>(), [(7, Some(20)), (23, Some(50))]);
         }
+    }
+
+    /// Open loop: requests leave whatever the answers do; one delivery may bring several of them, and answers count in order.
+    #[test]
+    fn in_an_open_loop_requests_do_not_wait() {
+        let plan = RoundsPlan {
+            mean_gap: Some(Span::from_us(10)),
+            servers: vec!["a".to_owned()],
+            response_bytes: vec![100],
+            rounds: 3,
+            ..plan(true)
+        };
+        let mut run = Rounds::new(&plan, 1);
+        assert!(run.rounds.is_empty());
+        let first = run.first_ask(&plan).expect("a random start");
+        assert!(first > plan.start);
+        assert!(run.on_asked(&plan, first).is_some() && run.on_asked(&plan, Time::from_us(90)).is_some());
+        assert_eq!(run.on_asked(&plan, Time::from_us(95)), None, "the third is the last");
+        let mut deliver = |is_request, bytes, at| {
+            run.on_delivered(&plan, member(0, is_request), bytes, Time::from_us(at)).into_vec()
+        };
+        assert_eq!(deliver(true, 12, 100), vec![Next::Answer(11, Span::ZERO); 2]);
+        assert_eq!(deliver(false, 100, 110), vec![]);
+        assert_eq!(deliver(false, 300, 120), vec![]);
+        let finished: Vec<_> = run.rounds.iter().map(|round| round.finish.map(Time::as_us)).collect();
+        assert_eq!(finished, [Some(110), Some(120), Some(120)]);
     }
 }

@@ -7,6 +7,7 @@ mod support;
 mod fabrics;
 
 mod by_hand;
+mod connections;
 mod errors;
 mod fabric;
 mod invariants;

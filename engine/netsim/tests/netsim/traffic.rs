@@ -36,6 +36,7 @@ fn flow(id: u32, src: &str, size_bytes: Option<u64>) -> FlowSpec {
         size_bytes,
         start_ns: 0,
         start_jitter_ns: 0,
+        close_ns: None,
         algorithm: "sender".to_owned(),
         priority: 0,
         class: "flow".to_owned(),
@@ -55,6 +56,8 @@ fn rounds(servers: u32, response_bytes: u64, rounds: u32, persistent: bool) -> R
         think_ns: 5_000,
         service_jitter_ns: 2_000,
         persistent,
+        mean_gap_ns: None,
+        start_jitter_ns: 0,
         algorithm: "sender".to_owned(),
         priority: 0,
         deadline: None,
@@ -145,6 +148,63 @@ fn no_answer_leaves_before_every_answer_of_the_round_before_is_in() {
         assert_eq!((results.summary.flows_finite, results.summary.flows_completed), (answers, answers));
         assert!(results.summary.drops > 0, "12 windows meet a full queue");
     }
+}
+
+/// Open loop (spec 16.4, TIMELY RPC): requests leave by a Poisson process, whatever the answers do.
+#[test]
+fn in_an_open_loop_requests_leave_by_their_own_clock() {
+    let with = |service_jitter_ns: u64| {
+        finish(&mut star(2, |spec| {
+            spec.rounds = vec![RoundsSpec {
+                mean_gap_ns: Some(10_000.0),
+                service_jitter_ns,
+                ..rounds(1, 2_000, 1_000, true)
+            }];
+        }))
+    };
+    let results = with(0);
+    let starts = integers(&results, "rounds", "start_ns");
+    let finishes = integers(&results, "rounds", "finish_ns");
+    assert_eq!((starts.len(), results.summary.rounds_completed), (1_000, 1_000));
+    // A round trip takes over 100 us: ten requests are under way. 1000 gaps of 10 us, a deviation of 3 %.
+    let mean = (starts[999] - starts[0]) as f64 / 999.0;
+    assert!((mean / 10_000.0 - 1.0).abs() < 0.1, "{mean}");
+    assert!(starts.iter().zip(&finishes).all(|(start, finish)| finish - start > 100_000));
+    assert!(finishes.is_sorted(), "answers come in order");
+    assert_eq!(starts, integers(&with(50_000), "rounds", "start_ns"));
+}
+
+/// A group that starts at random begins later than its time, and goes on as any other.
+#[test]
+fn a_random_start_shifts_the_whole_group() {
+    let with = |start_jitter_ns| {
+        let mut network = star(2, |spec| {
+            let jitter = RoundsSpec { start_jitter_ns, service_jitter_ns: 0, ..rounds(2, 2_000, 3, true) };
+            spec.rounds = vec![jitter];
+        });
+        let results = finish(&mut network);
+        (integers(&results, "rounds", "start_ns"), integers(&results, "rounds", "finish_ns"))
+    };
+    let ((at, end), (later, later_end)) = (with(0), with(100_000));
+    let shift = later[0] - at[0];
+    assert!((1..=100_000).contains(&shift), "{shift}");
+    assert!(at.iter().zip(&later).all(|(at, later)| (later - at - shift).abs() <= 1), "{at:?} {later:?}");
+    assert!(end.iter().zip(&later_end).all(|(at, later)| (later - at - shift).abs() <= 1));
+}
+
+/// A window flow that its application closes sends nothing new, and is complete when what was sent is acknowledged.
+#[test]
+fn a_closed_window_flow_ends_with_what_was_sent() {
+    let mut network = star(1, |spec| {
+        spec.flows = vec![FlowSpec { close_ns: Some(1_000_000), ..flow(1, "h1", None) }];
+        spec.stop_ns = 5_000_000;
+    });
+    network.run_until(p4cc_units::Time::from_ns(1_000_000)).expect("few events");
+    let sent = integers(&network.results(), "flows", "data_pkts")[0];
+    let results = finish(&mut network);
+    assert_eq!(integers(&results, "flows", "data_pkts"), [sent]);
+    assert_eq!(integers(&results, "flows", "acked_bytes"), [sent * 1_436]);
+    assert!((1_000_001..1_300_000).contains(&integers(&results, "flows", "finish_ns")[0]));
 }
 
 #[test]

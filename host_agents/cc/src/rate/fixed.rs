@@ -36,7 +36,8 @@ impl Fixed {
         let mut rate = BoundedRate::new(params, environment)?;
         let bps = params.number("rate_mbps")? * 1e6;
         if bps > rate.line_bps() {
-            let cause = format!("{} Mbit/s is above the line rate of {} Mbit/s", bps / 1e6, rate.line_bps() / 1e6);
+            let cause =
+                format!("{} Mbit/s is above the line rate of {} Mbit/s", bps / 1e6, rate.line_bps() / 1e6);
             return Err(params.error("rate_mbps", cause, "lower it, or use a faster link".to_owned()));
         }
         if bps > 0.0 {

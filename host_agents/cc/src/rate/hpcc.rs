@@ -314,7 +314,11 @@ mod tests {
         assert_eq!((sender.references[0].utilisation, sender.last_update_seq), (0.5, 101_000));
         sender.on_ack(&ack(2_000, 100_000, &[hop(6_000, 158, 128)]));
         let u = 128.0 * 320.0 / 162_500.0 + 158.0 * 512.0 * 8.0 / 6_500.0 / 100.0;
-        assert!((sender.references[0].utilisation - (0.25 + u / 2.0)).abs() < 1e-9, "{}", sender.references[0].utilisation);
+        assert!(
+            (sender.references[0].utilisation - (0.25 + u / 2.0)).abs() < 1e-9,
+            "{}",
+            sender.references[0].utilisation
+        );
         // Within the round the window moves, its reference does not.
         assert_eq!(sender.references[0].window, 162_500.0);
         let want = 162_500.0 * 0.95 / sender.references[0].utilisation + 65.0;
@@ -356,8 +360,10 @@ mod tests {
     #[test]
     fn a_running_reference_acts_on_one_cause_again() {
         let after = |reaction: &str| {
-            let mut control =
-                made(&format!(r#"{{"name":"hpcc","reaction":"{reaction}","ai_mbps":0}}"#), &environment(100, 13));
+            let mut control = made(
+                &format!(r#"{{"name":"hpcc","reaction":"{reaction}","ai_mbps":0}}"#),
+                &environment(100, 13),
+            );
             for number in 0..5_u32 {
                 // A whole T between records: tx 1.0 (317.4 units of 512 B) and a queue of 0.9.
                 let hops = [hop(13_000 * number, 317 * number, 458)];

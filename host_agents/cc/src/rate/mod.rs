@@ -106,7 +106,8 @@ pub trait RateControl: fmt::Debug + Send {
 }
 
 /// Every algorithm of the rate family.
-static REGISTRY: &[AlgorithmInfo] = &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO, dctcp::INFO, fixed::INFO];
+static REGISTRY: &[AlgorithmInfo] =
+    &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO, dctcp::INFO, fixed::INFO];
 
 /// All algorithms of the rate family, in a fixed order.
 pub fn rate_registry() -> &'static [AlgorithmInfo] {

@@ -449,7 +449,10 @@ mod tests {
             let found = time_to(target_bps, kib * 1_024.0, trigger);
             // Its first sample sets prev_rtt only: one segment at 200 Mbit/s more than the model.
             let first = 8.0 * kib * 1_024.0 / 200e6 * 1e3;
-            assert!((found - first - want_ms).abs() < 0.03 * want_ms, "{kib} KiB: {found} - {first}, {want_ms}");
+            assert!(
+                (found - first - want_ms).abs() < 0.03 * want_ms,
+                "{kib} KiB: {found} - {first}, {want_ms}"
+            );
         }
     }
 

@@ -71,6 +71,23 @@ pub struct RdmaConfig {
     /// Whether the time of the packet on the sender's link is taken off round-trip times (spec 8.1).
     #[serde(default)]
     pub rtt_without_serialisation: bool,
+    /// Payload of a segment, which gives one round-trip time when all of it is acknowledged, serialisation taken off, and
+    /// whose last packet asks for an ACK (spec 8.1); absent: a round-trip time with every ACK.
+    #[serde(default)]
+    pub segment_bytes: Option<u32>,
+    /// Payload that leaves back to back before the pace is kept; absent: a segment, or a packet where there are none.
+    #[serde(default)]
+    pub burst_bytes: Option<u32>,
+    /// Rate within a burst; absent: the interface's (spec 18.5, Y-pace).
+    #[serde(default)]
+    pub burst_rate_bps: Option<u64>,
+    /// Round-trip times are longer by a uniform random time from 0 to this (spec 18.5, Y-noise). Who runs the sender draws
+    /// it.
+    #[serde(default)]
+    pub rtt_noise_uniform_ns: u64,
+    /// And by an exponential one of this mean: timestamps of a kernel (spec 18.5, Y-rtt).
+    #[serde(default)]
+    pub rtt_noise_exp_ns: u64,
     /// Largest base round-trip time over host pairs (spec 11.2, T).
     pub base_rtt_ns: u64,
     /// How to read hop records; needed by algorithms that read telemetry.
@@ -104,6 +121,7 @@ const fn default_ack_class() -> u8 {
 const MAX_MSS_BYTES: u64 = 65_000;
 const MAX_TIME_NS: u64 = 3_600_000_000_000;
 const MAX_UNIT_SHIFT: u32 = 5;
+const MAX_SEGMENT_BYTES: u64 = 1 << 24;
 
 impl RdmaConfig {
     /// Checks everything for a host whose interface has this rate.
@@ -148,6 +166,11 @@ impl RdmaConfig {
             ("cnp_interval_ns", self.cnp_interval_ns, 0, MAX_TIME_NS),
             ("rto_ns", self.rto_ns.unwrap_or(1), 1, MAX_TIME_NS),
             ("base_rtt_ns", self.base_rtt_ns, 1, MAX_TIME_NS),
+            ("segment_bytes", u64::from(self.segment_bytes.unwrap_or(1)), 1, MAX_SEGMENT_BYTES),
+            ("burst_bytes", u64::from(self.burst_bytes.unwrap_or(1)), 1, MAX_SEGMENT_BYTES),
+            ("burst_rate_bps", self.burst_rate_bps.unwrap_or(1_000), 1_000, 10_000_000_000_000),
+            ("rtt_noise_uniform_ns", self.rtt_noise_uniform_ns, 0, MAX_TIME_NS),
+            ("rtt_noise_exp_ns", self.rtt_noise_exp_ns, 0, MAX_TIME_NS / 100),
             ("int.unit_shift", u64::from(shift), 0, u64::from(MAX_UNIT_SHIFT)),
             ("int.tick_ns", u64::from(tick_ns), 1, 1_000_000),
         ] {

@@ -7,10 +7,12 @@
 //! of order; what a switch wrote into a packet's extension comes back unchanged in its ACK.
 
 mod config;
+mod pacer;
 mod receiver;
+mod segments;
 mod sender;
 mod telemetry;
 
 pub use config::{IntTable, Notification, RdmaConfig};
 pub use receiver::{RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
-pub use sender::RdmaSender;
+pub use sender::{AckOutcome, RdmaSender};

@@ -19,6 +19,8 @@ pub struct RdmaData<'a> {
     pub len: u32,
     /// The packet ends the flow.
     pub fin: bool,
+    /// It is to be answered at once.
+    pub ack_request: bool,
     /// ECN bits with which the packet arrived.
     pub ecn: Codepoint,
     /// When it was sent, by the sender's clock.
@@ -129,7 +131,7 @@ impl RdmaReceiver {
         self.complete = self.flow_end == Some(self.expected);
         receipt.completed = self.complete;
         self.unanswered += 1;
-        if self.unanswered >= self.ack_every || self.complete {
+        if self.unanswered >= self.ack_every || data.ack_request || self.complete {
             receipt.answers.push(self.ack(data));
         }
         receipt

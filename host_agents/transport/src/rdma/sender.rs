@@ -8,12 +8,23 @@ use p4cc_cc::{ConfigError, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::config::{IntTable, Notification, RdmaConfig};
+use super::pacer::{Pacer, time_at};
+use super::segments::Segments;
 use super::telemetry::{self, EMPTY_SHIM};
 use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
 /// Sequence numbers of 32 bits are told apart only within half their range.
 const MAX_FLIGHT_BYTES: u64 = 1 << 30;
+
+/// What an ACK, a NACK or a notification did.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct AckOutcome {
+    /// The flow is complete with it.
+    pub completed: bool,
+    /// The round-trip time that the algorithm was told.
+    pub rtt: Option<Span>,
+}
 
 /// The sending end of one flow.
 #[derive(Debug)]
@@ -33,11 +44,9 @@ pub struct RdmaSender {
     snd_nxt: u64,
     /// One past the last byte ever sent.
     snd_max: u64,
-    /// Earliest departure of the next packet.
-    next_send: Time,
-    /// Length of the last packet, and the rate that `next_send` counts with.
-    last_bytes: u64,
-    paced_bps: f64,
+    pacer: Pacer,
+    /// Where round-trip times are those of segments.
+    segments: Option<Segments>,
     started: bool,
     complete: bool,
     deadline: Option<Time>,
@@ -56,8 +65,11 @@ impl RdmaSender {
         let control = config.control(line_rate)?;
         let needs = config.needs();
         let wire_bytes = u64::from(config.mss_bytes) + IP_HEADERS_LEN as u64;
+        let burst_bytes = config.burst_bytes.or(config.segment_bytes).unwrap_or(0);
+        let burst_bps = config.burst_rate_bps.unwrap_or_else(|| line_rate.as_bps()).min(line_rate.as_bps());
         Ok(Self {
-            paced_bps: control.rate_bps(),
+            pacer: Pacer::new(burst_bytes.into(), burst_bps as f64, control.rate_bps()),
+            segments: config.segment_bytes.map(|bytes| Segments::new(bytes.into())),
             control,
             mss_bytes: config.mss_bytes,
             flow_bytes,
@@ -75,8 +87,6 @@ impl RdmaSender {
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
-            next_send: Time::ZERO,
-            last_bytes: 0,
             started: false,
             complete: false,
             deadline: None,
@@ -93,7 +103,8 @@ impl RdmaSender {
     }
 
     /// The application gives so many bytes more.
-    pub fn supply(&mut self, bytes: u64) {
+    pub fn supply(&mut self, now: Time, bytes: u64) {
+        self.pacer.supplied(now);
         self.supplied = self.supplied.map(|before| before.saturating_add(bytes));
     }
 
@@ -105,7 +116,24 @@ impl RdmaSender {
     /// The flow begins, at the line rate.
     pub fn start(&mut self, now: Time) {
         self.started = true;
-        self.next_send = now;
+        self.pacer.start(now, self.end() == 0);
+    }
+
+    /// The application closes the connection: nothing that was not sent yet is sent, and the flow is complete when what was
+    /// sent is acknowledged. True if it is so already.
+    pub fn close(&mut self) -> bool {
+        self.flow_bytes = Some(self.snd_max.min(self.flow_bytes.unwrap_or(u64::MAX)));
+        let ends_now = !self.complete && self.snd_una == self.snd_max;
+        if ends_now {
+            self.complete = true;
+            self.deadline = None;
+        }
+        ends_now
+    }
+
+    /// Whether more of a burst is to leave at once: an interface that serves flows in turn stays with this one.
+    pub fn is_in_burst(&self) -> bool {
+        self.pacer.is_in_burst()
     }
 
     /// When the next packet may leave; none if there is nothing to send or the window is full.
@@ -114,15 +142,17 @@ impl RdmaSender {
         let flight = self.snd_nxt - self.snd_una;
         // Spec 1.3: "inflight < W (strict test before sending …)".
         let has_window = self.control.cwnd_bytes().is_none_or(|window| (flight as f64) < window);
-        (has_data && has_window && flight < MAX_FLIGHT_BYTES).then_some(self.next_send)
+        (has_data && has_window && flight < MAX_FLIGHT_BYTES).then_some(self.pacer.next_send())
     }
 
     /// The next packet if it may leave at `now`, and the extension that it carries.
     pub fn take(&mut self, now: Time) -> Option<(Segment, Extension<'static>)> {
         self.advance(now);
         self.ready_at().filter(|at| *at <= now)?;
-        let len = u64::from(self.mss_bytes).min(self.end() - self.snd_nxt);
-        let segment = Segment {
+        let end = self.end();
+        let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
+        let len = u64::from(self.mss_bytes).min(segment_end - self.snd_nxt);
+        let mut segment = Segment {
             seq: self.snd_nxt,
             len: len as u32,
             ecn: self.ecn,
@@ -134,10 +164,19 @@ impl RdmaSender {
         self.retransmitted += u64::from(segment.retransmit);
         self.snd_nxt += len;
         self.snd_max = self.snd_max.max(self.snd_nxt);
-        self.last_bytes = len + (IP_HEADERS_LEN + extension.bytes.len()) as u64;
-        self.control.on_sent(now, Bytes(self.last_bytes));
-        self.paced_bps = self.control.rate_bps();
-        self.next_send = now + time_at(self.last_bytes, self.paced_bps);
+        let wire_bytes = len + (IP_HEADERS_LEN + extension.bytes.len()) as u64;
+        self.control.on_sent(now, Bytes(wire_bytes));
+        let rate_bps = self.control.rate_bps();
+        if let Some(segments) = &mut self.segments {
+            let burst_bps = self.pacer.burst_bps(rate_bps);
+            let serialisation = |bytes| time_at(bytes, burst_bps);
+            segment.ack_request = segments.sent(now, (self.snd_nxt, segment_end), wire_bytes, serialisation);
+        }
+        let is_last = self.snd_nxt == end;
+        self.pacer.sent(now, (len, wire_bytes), segment.ack_request || is_last, rate_bps);
+        if is_last {
+            self.pacer.ran_dry();
+        }
         if self.deadline.is_none() {
             self.deadline = self.rto.map(|rto| now + rto);
         }
@@ -151,78 +190,98 @@ impl RdmaSender {
         Extension { kind: ExtensionType::INT_HPCC, bytes: &EMPTY_SHIM }
     }
 
-    /// Takes an ACK, NACK or notification; true if the flow is complete with it.
-    pub fn on_ack(&mut self, now: Time, fields: &AckFields, flags: Flags, extension: &Extension<'_>) -> bool {
+    /// Takes an ACK, NACK or notification. `noise` is the random part of a round-trip time that it gives (spec 18.5,
+    /// Y-noise, Y-rtt).
+    pub fn on_ack(
+        &mut self,
+        now: Time,
+        fields: &AckFields,
+        flags: Flags,
+        extension: &Extension<'_>,
+        noise: Span,
+    ) -> AckOutcome {
         if !self.started || self.complete {
-            return false;
+            return AckOutcome::default();
         }
         let Some(ack) = seq::unwrap(fields.ack, self.snd_una).filter(|ack| *ack <= self.snd_max) else {
-            return false;
+            return AckOutcome::default();
         };
         if ack > self.snd_una {
             self.snd_una = ack;
             // What was sent before a NACK may still be acknowledged after it.
-            self.snd_nxt = self.snd_nxt.max(ack);
+            if ack > self.snd_nxt {
+                self.go_on_at(ack);
+            }
             let is_open = self.snd_una < self.snd_max;
             self.deadline = self.rto.filter(|_| is_open).map(|rto| now + rto);
         }
         if flags.nack && ack == self.snd_una {
             self.nacks += 1;
-            self.snd_nxt = self.snd_una;
+            self.go_on_at(self.snd_una);
         }
         self.advance(now);
-        self.inform(now, ack, fields, extension);
-        self.repace(now);
+        let rtt = self.inform(now, ack, fields, extension, noise);
+        self.pacer.repace(now, self.control.rate_bps());
         self.complete = self.flow_bytes == Some(self.snd_una);
         if self.complete {
             self.deadline = None;
         }
-        self.complete
+        AckOutcome { completed: self.complete, rtt }
+    }
+
+    fn go_on_at(&mut self, byte: u64) {
+        self.snd_nxt = byte;
+        if let Some(segments) = &mut self.segments {
+            segments.restart(byte);
+        }
+    }
+
+    /// The round-trip time that this ACK gives: of a segment that is complete with it, or of its packet.
+    fn sample(&mut self, now: Time, ack: u64, fields: &AckFields) -> Option<Span> {
+        if let Some(segments) = &mut self.segments {
+            return segments.complete(now, ack);
+        }
+        let elapsed = Span::from_ns(now.as_ns().saturating_sub(fields.timestamp_echo_ns));
+        Some(Span::from_ps(elapsed.as_ps().saturating_sub(self.serialisation.as_ps())))
     }
 
     /// Tells the algorithm what came back.
-    fn inform(&mut self, now: Time, ack: u64, fields: &AckFields, extension: &Extension<'_>) {
+    fn inform(
+        &mut self,
+        now: Time,
+        ack: u64,
+        fields: &AckFields,
+        extension: &Extension<'_>,
+        noise: Span,
+    ) -> Option<Span> {
         if extension.kind == ExtensionType::CNP {
             self.control.on_cnp(now);
-            return;
+            return None;
         }
-        let elapsed = Span::from_ns(now.as_ns().saturating_sub(fields.timestamp_echo_ns));
-        let rtt = Span::from_ps(elapsed.as_ps().saturating_sub(self.serialisation.as_ps()));
-        self.rtt = Some(rtt);
+        let rtt = self.sample(now, ack, fields).map(|rtt| rtt + noise);
+        self.rtt = rtt.or(self.rtt);
+        let used = rtt.and_then(|_| self.pacer.take_used_share(now));
+        let sent_bps = used.map(|share| share * self.control.rate_bps());
         let hops = self.int.as_ref().map(|table| telemetry::hops(extension, table)).unwrap_or_default();
         let is_marked = fields.ecn_echo == Codepoint::CE;
         self.control.on_ack(&RateAck {
             now,
             ack,
             snd_nxt: self.snd_nxt,
-            rtt: Some(rtt),
+            rtt,
             cnp: is_marked && self.notification == Notification::AckFlag,
-            sent_bps: None,
+            sent_bps,
             hops: &hops,
         });
+        rtt
     }
 
     /// Runs the algorithm's timers that are due.
     fn advance(&mut self, now: Time) {
         if self.control.next_timer().is_some_and(|at| at <= now) {
             self.control.on_timer(now);
-            self.repace(now);
+            self.pacer.repace(now, self.control.rate_bps());
         }
-    }
-
-    /// Spec 1.3: a rate that changes while a packet waits shifts its departure by the difference of the last packet's times.
-    fn repace(&mut self, now: Time) {
-        let rate_bps = self.control.rate_bps();
-        if rate_bps == self.paced_bps {
-            return;
-        }
-        if self.next_send > now {
-            let (before, after) =
-                (time_at(self.last_bytes, self.paced_bps), time_at(self.last_bytes, rate_bps));
-            let ps = (self.next_send.as_ps() + after.as_ps()).saturating_sub(before.as_ps());
-            self.next_send = Time::from_ps(ps).max(now);
-        }
-        self.paced_bps = rate_bps;
     }
 
     /// When [`Self::on_timer`] is to be called, if a timeout is configured.
@@ -234,7 +293,7 @@ impl RdmaSender {
     pub fn on_timer(&mut self, now: Time) {
         if self.deadline.is_some_and(|at| at <= now) {
             self.timeouts += 1;
-            self.snd_nxt = self.snd_una;
+            self.go_on_at(self.snd_una);
             self.deadline = self.rto.map(|rto| now + rto);
         }
     }
@@ -269,9 +328,4 @@ impl RdmaSender {
             rate_bps: Some(self.control.rate_bps()),
         }
     }
-}
-
-/// How long so many bytes take at a rate; rates of the family are at least 1000 bit/s.
-fn time_at(bytes: u64, rate_bps: f64) -> Span {
-    Span::from_ps((bytes as f64 * 8e12 / rate_bps) as u64)
 }

@@ -57,6 +57,8 @@ pub struct Flags {
     pub echo_until_cwr: bool,
     /// In an ACK: the byte it names is missing and what follows was thrown away; go back to it.
     pub nack: bool,
+    /// In data: the receiver is to answer at once, however rarely it acknowledges else.
+    pub ack_request: bool,
 }
 
 impl Flags {
@@ -66,6 +68,7 @@ impl Flags {
     const SACK_PERMITTED: u8 = 0x08;
     const ECHO_UNTIL_CWR: u8 = 0x10;
     const NACK: u8 = 0x20;
+    const ACK_REQUEST: u8 = 0x40;
 
     const fn bits(self) -> u8 {
         (if self.fin { Self::FIN } else { 0 })
@@ -74,6 +77,7 @@ impl Flags {
             | (if self.sack_permitted { Self::SACK_PERMITTED } else { 0 })
             | (if self.echo_until_cwr { Self::ECHO_UNTIL_CWR } else { 0 })
             | (if self.nack { Self::NACK } else { 0 })
+            | (if self.ack_request { Self::ACK_REQUEST } else { 0 })
     }
 
     /// Bits without a meaning yet are ignored, so that a later sender may use them.
@@ -85,6 +89,7 @@ impl Flags {
             sack_permitted: bits & Self::SACK_PERMITTED != 0,
             echo_until_cwr: bits & Self::ECHO_UNTIL_CWR != 0,
             nack: bits & Self::NACK != 0,
+            ack_request: bits & Self::ACK_REQUEST != 0,
         }
     }
 }
@@ -189,6 +194,7 @@ impl Header {
                 sack_permitted: segment.sack_permitted,
                 echo_until_cwr: segment.echo_until_cwr,
                 nack: false,
+                ack_request: segment.ack_request,
             },
             class,
             ecn_echo: Codepoint::NOT_ECT,

@@ -38,6 +38,7 @@ struct Log {
     answers: Vec<RdmaAck>,
     delivered_bytes: u64,
     completions: u64,
+    rtts: Vec<Span>,
     end: Option<Time>,
 }
 
@@ -75,6 +76,7 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
                         seq: segment.seq as u32,
                         len: segment.len,
                         fin: segment.fin,
+                        ack_request: segment.ack_request,
                         ecn: if is_marked { Codepoint::CE } else { segment.ecn },
                         timestamp_ns: 0,
                         extension: Extension::NONE,
@@ -99,7 +101,9 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
                     sack: SackBlocks::NONE,
                 };
                 let flags = Flags { nack: answer.nack, ..Flags::default() };
-                if sender.on_ack(now, &fields, flags, &answer.extension()) {
+                let outcome = sender.on_ack(now, &fields, flags, &answer.extension(), Span::ZERO);
+                log.rtts.extend(outcome.rtt);
+                if outcome.completed {
                     log.end = Some(now);
                 }
             }
@@ -142,6 +146,79 @@ fn a_window_bounds_what_is_in_flight_by_one_packet_more() {
     }
     assert_eq!((sent, sender.snapshot().flight_segments), (13, 13));
     assert_eq!(sender.take(now + Span::from_ms(1)), None);
+}
+
+/// Spec 8.1: one round-trip time for each segment, when all of it is acknowledged, freed of the segment's own time; its
+/// last packet is answered though the receiver acknowledges rarely. The next segment leaves when the pace allows.
+#[test]
+fn segments_give_a_sample_each_and_leave_as_bursts() {
+    let config = config(
+        r#"{"segment_bytes":4000,"ack_every":1000,"base_rtt_ns":10000,
+            "cc":{"name":"fixed","rate_mbps":1000,"r_min_mbps":1}}"#,
+    );
+    let log = run(&config, 10_000, &CLEAN, Time::from_ms(10));
+    let times: Vec<u64> = log.sent.iter().map(|(time, _)| time.as_ps()).collect();
+    // Packets of 851.2 ns at the line rate, segments of four at a tenth of it; the last is short.
+    let burst = |from: u64, count: u64| (0..count).map(move |i| from + i * 851_200);
+    let want: Vec<u64> = burst(0, 4).chain(burst(34_048_000, 4)).chain(burst(68_096_000, 2)).collect();
+    assert_eq!(times, want);
+    let requests: Vec<bool> = log.sent.iter().map(|(_, segment)| segment.ack_request).collect();
+    assert_eq!(
+        requests,
+        [3, 7, 9].iter().fold(vec![false; 10], |mut flags, &at| {
+            flags[at] = true;
+            flags
+        })
+    );
+    // The channel has no time of its own for a packet, so the last leaves one packet's time before the segment's is over.
+    assert_eq!(log.answers.len(), 3);
+    assert_eq!(log.rtts, vec![Span::from_ps(10_000_000 - 851_200); 3]);
+}
+
+/// Spec 8.3: a connection whose application gives half of what the rate allows does not raise its rate, one that always has
+/// data does.
+#[test]
+fn an_application_limit_is_told_to_the_algorithm() {
+    let config = config(
+        r#"{"mss_bytes":1186,"base_rtt_ns":10000,
+            "cc":{"name":"timely","r_min_mbps":10,"start_share":0.1}}"#,
+    );
+    for (gap_us, rises) in [(10, true), (11, true), (20, false)] {
+        let mut sender = RdmaSender::new(&config, LINE, None).expect("a valid configuration");
+        sender.await_supply();
+        sender.start(Time::ZERO);
+        let mut receiver = RdmaReceiver::new(&config);
+        // A packet of 1250 B of IP each 10 us is 1 Gbit/s, the rate at the start.
+        for turn in 0..50 {
+            let now = Time::from_us(turn * gap_us);
+            sender.supply(now, 1_186);
+            let at = sender.ready_at().expect("data is there").max(now);
+            let (segment, _) = sender.take(at).expect("a packet");
+            let data = RdmaData { seq: segment.seq as u32, len: segment.len, ..RdmaData::default() };
+            let receipt = receiver.on_data(at + HALF_RTT, &data);
+            let answer = receipt.answers.first().expect("an ACK");
+            let fields = AckFields { ack: answer.ack, timestamp_echo_ns: at.as_ns(), ..AckFields::default() };
+            let later = at + Span::from_ns(9_000);
+            sender.on_ack(later, &fields, Flags::default(), &Extension::NONE, Span::ZERO);
+        }
+        let rate_bps = sender.snapshot().rate_bps.expect("a paced sender");
+        assert_eq!(rate_bps > 1e9, rises, "a packet each {gap_us} us: {rate_bps}");
+    }
+}
+
+/// A connection that its application closes sends nothing new, and is complete when what was sent is acknowledged.
+#[test]
+fn a_closed_connection_ends_with_what_was_sent() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"fixed"}}"#);
+    let mut sender = RdmaSender::new(&config, LINE, None).expect("a valid configuration");
+    sender.start(Time::ZERO);
+    sender.take(Time::ZERO).expect("a packet");
+    assert!(!sender.close());
+    assert_eq!(sender.ready_at(), None);
+    let fields = AckFields { ack: 1_000, ..AckFields::default() };
+    let outcome = sender.on_ack(Time::from_us(10), &fields, Flags::default(), &Extension::NONE, Span::ZERO);
+    assert!(outcome.completed && sender.is_complete());
+    assert!(!sender.close(), "once only");
 }
 
 /// Spec 1.4: one NACK for a hole however many packets follow it within its interval, then the flow goes back.
@@ -203,6 +280,7 @@ proptest! {
             r#"{"name":"dcqcn"}"#, r#"{"name":"dcqcn","window":"vwin"}"#,
         ]),
         mode in prop::sample::select(vec!["ack_flag", "packet"]),
+        segments in prop::sample::select(vec!["", r#""segment_bytes":4000,"#, r#""burst_bytes":5000,"#]),
         ack_every in 1_u32..6,
         mss_bytes in 100_u32..2_000,
         flow_bytes in 1_u64..60_000,
@@ -211,7 +289,7 @@ proptest! {
         marked in prop::collection::vec(any::<bool>(), 0..200),
     ) {
         let config = config(&format!(
-            r#"{{"mss_bytes":{mss_bytes},"ack_every":{ack_every},"rto_ns":50000,"nack_interval_ns":20000,
+            r#"{{{segments}"mss_bytes":{mss_bytes},"ack_every":{ack_every},"rto_ns":50000,"nack_interval_ns":20000,
                 "notification":"{mode}","base_rtt_ns":10000,"cc":{algorithm}}}"#
         ));
         let fates = Fates { lost_data: &lost_data, lost_answers: &lost_answers, marked: &marked };
@@ -244,7 +322,7 @@ proptest! {
             let ack = if ack % 2 == 0 { (snapshot.snd_una as u32).wrapping_add(ack % 20_000) } else { ack };
             let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack: SackBlocks::NONE };
             let flags = Flags { nack, ..Flags::default() };
-            sender.on_ack(now, &fields, flags, &Extension { kind: ExtensionType(kind), bytes: &bytes });
+            sender.on_ack(now, &fields, flags, &Extension { kind: ExtensionType(kind), bytes: &bytes }, Span::ZERO);
             let snapshot = sender.snapshot();
             prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 5_000_000);
             prop_assert!(snapshot.rate_bps.is_some_and(|rate| (1e9..=10e9).contains(&rate)));

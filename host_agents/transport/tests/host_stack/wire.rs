@@ -163,7 +163,7 @@ fn what_has_no_bytes_is_refused() {
 
 fn headers() -> impl Strategy<Value = Header> {
     let ids = (any::<u32>(), any::<u32>(), any::<u32>(), 0_u16..60_000, any::<u64>(), any::<u64>());
-    let bits = (any::<bool>(), any::<[bool; 6]>(), 0_u8..8, 0_u8..4);
+    let bits = (any::<bool>(), any::<[bool; 7]>(), 0_u8..8, 0_u8..4);
     (ids, bits).prop_map(|((flow_id, seq, ack, payload_len, timestamp_ns, timestamp_echo_ns), bits)| Header {
         kind: if bits.0 { PacketKind::Data } else { PacketKind::Ack },
         flags: Flags {
@@ -173,6 +173,7 @@ fn headers() -> impl Strategy<Value = Header> {
             sack_permitted: bits.1[3],
             echo_until_cwr: bits.1[4],
             nack: bits.1[5],
+            ack_request: bits.1[6],
         },
         class: TrafficClass::new(bits.2).expect("a class"),
         ecn_echo: Codepoint::from_bits(bits.3),

@@ -1,0 +1,114 @@
+//! Connections of paced senders: closed by their application, segments and bursts, noise in round-trip times.
+
+use std::sync::atomic::AtomicBool;
+
+use p4cc_netsim::{Column, Network, Results};
+use serde_json::{Value, json};
+
+use crate::fabrics::{Fabric, HEADROOM_BYTES};
+
+/// Two hosts on one switch; a flow of 1 MB from the first to the second.
+fn pair(cc: &str, more: Value) -> Network {
+    Fabric {
+        program: "ack_priority.p4",
+        hosts_at: &[0, 0],
+        trunks: &[],
+        next: |_, to| to,
+        buffer_bytes: 2 << 20,
+        headroom_bytes: HEADROOM_BYTES,
+        lossless: &[3],
+        cc,
+        more,
+        flows: &[(0, 1, 1_024_000, 0)],
+        record: json!({"rtts": true}),
+        stop_ns: 10_000_000,
+    }
+    .build()
+}
+
+fn run(network: &mut Network) -> Results {
+    network.run_to_end(&AtomicBool::new(false), &mut |_| {}).expect("few events");
+    network.results()
+}
+
+fn rtts(results: &Results) -> Vec<u64> {
+    match results.table("rtts").and_then(|table| table.column("rtt_ns")) {
+        Some(Column::U64(values)) => values.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+const SLOW: &str = r#"{"name":"fixed","rate_mbps":1000}"#;
+
+/// A segment of 16 packets of 1000 B gives one round-trip time: four delays of 1 us, the last packet's way through the
+/// switch, and the ACK's two; the segment's own time on the sender's link is taken off.
+#[test]
+fn a_segment_gives_one_round_trip_time() {
+    let more = json!({"segment_bytes": 16_000, "ack_every": 1_000});
+    let results = run(&mut pair(SLOW, more));
+    let rtts = rtts(&results);
+    assert_eq!(rtts.len(), 64);
+    // 1064 B at 100 Gbit/s are 85 ns; an ACK is 64 B.
+    assert!(rtts.iter().all(|rtt| (4_085..4_110).contains(rtt)), "{rtts:?}");
+    // With a sample for each ACK there is one for each packet, and its own time is in it.
+    let results = run(&mut pair(SLOW, json!({})));
+    assert_eq!(results.table("rtts").map(p4cc_netsim::Table::rows), Some(1_024));
+}
+
+/// Noise lengthens what the algorithm is told, by its own stream: the packets' times stay.
+#[test]
+fn noise_is_of_a_stream_of_its_own() {
+    let with = |ns: u64| {
+        let more = json!({"segment_bytes": 16_000, "ack_every": 1_000, "rtt_noise_uniform_ns": ns});
+        let network = pair(SLOW, more);
+        let (first, second) = (network.fork(1), network.fork(2));
+        [first, second].map(|fork| {
+            let results = run(&mut fork.expect("a fork"));
+            (results.summary.finish_ns, rtts(&results))
+        })
+    };
+    let ([(finish, exact), _], [(noisy_finish, noisy), (_, other)]) = (with(0), with(10_000));
+    assert_eq!(finish, noisy_finish, "a fixed rate does not look at round-trip times");
+    assert_ne!(noisy, other, "another seed, other noise");
+    let added: Vec<u64> = exact.iter().zip(&noisy).map(|(exact, noisy)| noisy - exact).collect();
+    assert!(added.iter().all(|ns| *ns <= 10_000), "{added:?}");
+    let mean = added.iter().sum::<u64>() as f64 / added.len() as f64;
+    // 64 draws of a mean of 5000 ns and a deviation of 2900 ns.
+    assert!((mean - 5_000.0).abs() < 1_200.0, "{mean}");
+}
+
+/// A connection without end that is closed at 50 us sends nothing after it; one that was to begin later never begins.
+#[test]
+fn a_closed_connection_sends_no_more() {
+    let base = pair(SLOW, json!({}));
+    let mut spec = base.spec().clone();
+    let first = spec.flows[0].clone();
+    spec.flows[0].size_bytes = None;
+    spec.flows[0].close_ns = Some(50_000);
+    spec.flows.push(p4cc_netsim::spec::FlowSpec {
+        id: 2,
+        size_bytes: None,
+        start_ns: 40_000,
+        start_jitter_ns: 1_000_000,
+        close_ns: Some(40_000),
+        ..first
+    });
+    spec.stop_ns = 200_000;
+    let mut network = base.with_spec(spec).expect("the same switches");
+    let results = run(&mut network);
+    let column = |name| results.table("flows").and_then(|table| table.column(name)).cloned();
+    // One packet each 8.512 us: six leave before 50 us, the last at 42.56; its ACK is back 4.2 us later.
+    assert_eq!(column("acked_bytes"), Some(Column::U64(vec![6_000, 0])));
+    let Some(Column::I64(finish)) = column("finish_ns") else { panic!("no finish") };
+    assert!((46_000..=50_000).contains(&finish[0]) && finish[1] == -1, "{finish:?}");
+    assert_eq!(column("start_ns"), Some(Column::I64(vec![0, -1])));
+}
+
+#[test]
+fn a_flow_with_a_size_is_not_closed() {
+    let base = pair(SLOW, json!({}));
+    let mut spec = base.spec().clone();
+    spec.flows[0].close_ns = Some(1);
+    let error = base.with_spec(spec).err().expect("refused");
+    assert_eq!(error.path, "flows[0].close_ns");
+}
