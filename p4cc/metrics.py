@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from p4cc.samples import of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, percentile, with_slowdowns
 
 if TYPE_CHECKING:
@@ -56,10 +57,13 @@ def derive(
         more["goodput"] = goodput_bins(_frame(tables["windows"]), measures.goodput_interval_ns)
     if measures.slowdown_by_size:
         more["slowdown"] = pl.DataFrame(by_size(flows, TABLE_BINS), schema=BIN_SCHEMA)
-    numbers = {**summary, **_of_windows(measures.windows, _frame(tables["checkpoints"]), int(summary["end_ns"]))}
-    rounds = _frame(tables["rounds"])["goodput_bps"].drop_nans()
-    if not rounds.is_empty():
-        numbers["round_goodput_bps"] = rounds.median()
+    numbers = {**summary, **_of_windows(measures.windows, _frame(tables["checkpoints"]), flows, int(summary["end_ns"]))}
+    rounds = with_latencies(_frame(tables["rounds"]))
+    more["rounds"] = rounds
+    if not (goodputs := rounds["goodput_bps"].drop_nans()).is_empty():
+        numbers["round_goodput_bps"] = goodputs.median()
+    more["rtts"] = with_labels(_frame(tables["rtts"]), flows)
+    numbers |= {**of_rounds(rounds), **of_rtts(more["rtts"], measures.windows)}
     if measures.slowdown_by_size:
         numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
     if measures.by_label:
@@ -174,9 +178,12 @@ def supported(points: Iterable[tuple[float, bool]]) -> float:
     return best
 
 
-def _of_windows(windows: Sequence[Window], checkpoints: pl.DataFrame, end_ns: int) -> dict[str, float]:
-    """Goodput and fairness of all flows that began, within each span of time."""
+def _of_windows(
+    windows: Sequence[Window], checkpoints: pl.DataFrame, of_flows: pl.DataFrame, end_ns: int
+) -> dict[str, float]:
+    """Goodput and fairness within each span of time, of all flows that began and were not over before it."""
     found: dict[str, float] = {}
+    finishes = dict(zip(of_flows["flow_id"].to_list(), of_flows["finish_ns"].to_list(), strict=True))
     flows = checkpoints["flow_id"].unique(maintain_order=True).to_list()
     for window in windows:
         if window.end_ns > end_ns:
@@ -187,7 +194,8 @@ def _of_windows(windows: Sequence[Window], checkpoints: pl.DataFrame, end_ns: in
             dict(zip(*(at[name].to_list() for name in ("flow_id", "acked_bytes")), strict=True))
             for at in (checkpoints.filter(pl.col("time_ns") == time) for time in (window.start_ns, window.end_ns))
         )
-        gains = [end[flow] - start.get(flow, 0) for flow in flows if flow in end]
+        under_way = (flow for flow in flows if flow in end and not 0 <= finishes[flow] <= window.start_ns)
+        gains = [end[flow] - start.get(flow, 0) for flow in under_way]
         seconds = (window.end_ns - window.start_ns) / 1e9
         found[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds
         found[f"jain_{window.name}"] = jain(float(gain) for gain in gains)

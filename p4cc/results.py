@@ -25,6 +25,7 @@ ENGINE_TABLES = (
     "queues",
     "events",
     "checkpoints",
+    "rtts",
     "ports",
     "port_queues",
     "links",

@@ -16,6 +16,7 @@ from p4cc.scenario.traffic import (
     IncastTraffic,
     PoissonTraffic,
     RoundsTraffic,
+    RpcTraffic,
     TrafficItem,
     UniformSize,
 )
@@ -71,6 +72,8 @@ class _Planner:
                 self._rounds(item)
             case PoissonTraffic() as item:
                 self._poisson(item)
+            case RpcTraffic() as item:
+                self._rpc(item)
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self._one("destination", item.destination, self.topology.roles.receivers)
@@ -94,7 +97,7 @@ class _Planner:
             if source == destination:
                 raise self._error("destinations", f"{source!r} would send to itself", "name the hosts in another order")
             for _ in range(item.flows_per_pair):
-                self._flow(source, destination, item.size_bytes, item.start_jitter_ns)
+                self._flow(source, destination, item.size_bytes, item.start_jitter_ns, item.close_ns)
 
     def _rounds(self, item: RoundsTraffic) -> None:
         client = self._one("client", item.client, self.topology.roles.receivers)
@@ -110,9 +113,49 @@ class _Planner:
                 "think_ns": item.think_ns,
                 "service_jitter_ns": item.service_jitter_ns,
                 "persistent": item.persistent,
+                "mean_gap_ns": item.mean_gap_ns,
+                "start_jitter_ns": item.start_jitter_ns,
                 **self._common(),
             }
         )
+
+    def _rpc(self, item: RpcTraffic) -> None:
+        """A group of one server for each connection; their names tell them apart, their label is one."""
+        clients = self._hosts("clients", item.clients, self.topology.roles.senders)
+        servers = clients if item.servers is None else self._hosts("servers", item.servers, ())
+        if len(servers) != len(clients):
+            raise self._error(
+                "servers", f"{len(servers)} servers for {len(clients)} clients", "name as many of both, or no servers"
+            )
+        for shift in item.shifts:
+            for place, client in enumerate(clients):
+                server = servers[(place + shift) % len(servers)]
+                if server == client:
+                    raise self._error("shifts", f"{client!r} would ask itself", f"shift {shift} is a whole turn")
+                self.plan.rounds.append(
+                    {
+                        "name": f"{item.label}/{shift}/{client}",
+                        "label": item.label,
+                        "client": client,
+                        "servers": [server],
+                        "request_bytes": item.request_bytes,
+                        "response_bytes": [item.response_bytes],
+                        "rounds": item.rpcs,
+                        "think_ns": item.think_ns,
+                        "service_jitter_ns": item.service_jitter_ns,
+                        "persistent": True,
+                        "mean_gap_ns": self._rpc_gap_ns(item, client),
+                        "start_jitter_ns": item.start_jitter_ns,
+                        **self._common(),
+                    }
+                )
+
+    def _rpc_gap_ns(self, item: RpcTraffic, client: str) -> float | None:
+        if item.load is None:
+            return item.mean_gap_ns
+        port = self.topology.attachments[client][1]
+        rate_bps = self.topology.links[port.link_index].rate_bps
+        return 8e9 * item.request_bytes * len(item.shifts) / (rate_bps * item.load)
 
     def _poisson(self, item: PoissonTraffic) -> None:
         sources = self._hosts("sources", item.sources, self.topology.roles.senders)
@@ -165,7 +208,14 @@ class _Planner:
             raise self._error("total_bytes", cause, f"give at least {senders}")
         return shares
 
-    def _flow(self, source: str, destination: str, size_bytes: int | None, start_jitter_ns: int) -> None:
+    def _flow(
+        self,
+        source: str,
+        destination: str,
+        size_bytes: int | None,
+        start_jitter_ns: int,
+        close_ns: int | None = None,
+    ) -> None:
         common = self._common()
         self.plan.flows.append(
             {
@@ -174,6 +224,7 @@ class _Planner:
                 "dst": destination,
                 "size_bytes": size_bytes,
                 "start_jitter_ns": start_jitter_ns,
+                "close_ns": close_ns,
                 "class": self.item.label,
                 **common,
             }

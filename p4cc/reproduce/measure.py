@@ -10,10 +10,10 @@ import polars as pl
 
 from p4cc.errors import UserError
 from p4cc.metrics import supported
-from p4cc.reproduce import models
+from p4cc.reproduce import models, samples
+from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.claims import (
     CombineMeasure,
-    Equal,
     FlowShareMeasure,
     LimitMeasure,
     ModelMeasure,
@@ -25,12 +25,19 @@ from p4cc.scenario.claims import (
     ValueMeasure,
     WorstRatioMeasure,
 )
+from p4cc.scenario.samples import (
+    AfterPeakMeasure,
+    CorrelationMeasure,
+    KolmogorovMeasure,
+    ReachMeasure,
+    SampleMeasure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from p4cc.scenario.claims import Claim, Measure, Where
+    from p4cc.scenario.claims import Claim, Measure
     from p4cc.scenario.schema import Scenario
 
 
@@ -99,6 +106,16 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
             return Measured(models.peak_window(runs.scenario, printed=how.printed))
         case ReadingsMeasure():
             return _readings(runs, how)
+        case SampleMeasure():
+            return Measured(samples.statistic(runs.table, how))
+        case KolmogorovMeasure():
+            return Measured(samples.distance(runs.table, how))
+        case CorrelationMeasure():
+            return Measured(samples.correlation(runs.table, how))
+        case ReachMeasure():
+            return Measured(samples.reach(runs.table, how))
+        case AfterPeakMeasure():
+            return Measured(samples.after_peak(runs.table, how))
 
 
 def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:
@@ -120,40 +137,18 @@ def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:
 
 def _chosen(frame: pl.DataFrame, how: OfRuns) -> pl.DataFrame:
     """Rows of the variant where the columns are as asked; raises UserError when there are none."""
-    return _of_variant(frame, how.variant, how.where)
-
-
-def _of_variant(frame: pl.DataFrame, variant: str, where: Where) -> pl.DataFrame:
-    rows = frame.filter(pl.col("variant") == variant)
-    for column, want in where.items():
-        _need(frame, column)
-        if isinstance(want, Equal):
-            rows = rows.filter(pl.col(column) == want.value)
-        else:
-            value = pl.col(column).cast(pl.Float64)
-            rows = rows if want.min is None else rows.filter(value >= want.min)
-            rows = rows if want.max is None else rows.filter(value <= want.max)
-    if rows.is_empty():
-        known = ", ".join(frame["variant"].unique(maintain_order=True).to_list())
-        raise UserError(f"no run of {variant!r} is left by {list(where) or 'nothing'}", remedy=f"variants: {known}")
-    return rows
-
-
-def _need(frame: pl.DataFrame, *columns: str) -> None:
-    for column in columns:
-        if column not in frame.columns:
-            raise UserError(f"no column {column!r}", remedy=f"columns: {', '.join(frame.columns)}")
+    return of_variant(frame, how.variant, how.where)
 
 
 def _limit(rows: pl.DataFrame, over: str, column: str) -> float:
-    _need(rows, over, column)
+    need(rows, over, column)
     medians = rows.group_by(over).agg(pl.col(column).cast(pl.Float64).median().alias("median"))
     return supported((float(row[over]), row["median"] == 0) for row in medians.iter_rows(named=True))
 
 
 def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
     rows = _chosen(runs.runs, how)
-    _need(rows, how.column)
+    need(rows, how.column)
     value = pl.col(how.column).cast(pl.Float64)
     over_seeds = (value > 0).mean() if how.seeds == "share_above_0" else _statistic(value, how.seeds)
     each = rows.group_by(*runs.points, maintain_order=True).agg(over_seeds.alias("value")) if runs.points else None
@@ -175,9 +170,9 @@ def _statistic(value: pl.Expr, name: str) -> pl.Expr:
 
 
 def _smallest_ratio(runs: FigureRuns, how: WorstRatioMeasure) -> float | None:
-    _need(runs.runs, how.column)
+    need(runs.runs, how.column)
     medians = [
-        _of_variant(runs.runs, variant, how.where)
+        of_variant(runs.runs, variant, how.where)
         .group_by(*runs.points, maintain_order=True)
         .agg(pl.col(how.column).cast(pl.Float64).median().alias(name))
         for variant, name in ((how.variant, "above"), (how.to_variant, "below"))
@@ -188,7 +183,7 @@ def _smallest_ratio(runs: FigureRuns, how: WorstRatioMeasure) -> float | None:
 
 def _flow_share(runs: FigureRuns, how: FlowShareMeasure) -> float:
     flows = _chosen(runs.table("flows"), how)
-    _need(flows, how.column)
+    need(flows, how.column)
     # -1 stands for what did not happen, such as the end of a flow that was cut off.
     value = pl.col(how.column).cast(pl.Float64)
     return 100.0 * flows.filter((value >= 0) & (value <= how.at_most)).height / flows.height
@@ -245,7 +240,7 @@ def _wait_of(flow: pl.DataFrame) -> dict[str, float] | None:
 
 def _readings(runs: FigureRuns, how: ReadingsMeasure) -> Measured:
     rows = _chosen(runs.runs, how)
-    _need(rows, *how.by)
+    need(rows, *how.by)
     matching: list[str] = []
     total = 0
     for values, of_reading in rows.group_by(*how.by, maintain_order=True):

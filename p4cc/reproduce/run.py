@@ -192,6 +192,8 @@ def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
     # One seed means that nothing is drawn, or that one run is looked at.
     if request.full and len(figure.scenario.seeds) > 1:
         overrides = (f"seeds={list(range(1, FULL_SEEDS + 1))}",)
+    if request.full:
+        overrides += tuple(f"{path}={json.dumps(value)}" for path, value in figure.entry.full.items())
     return prepare(
         RunRequest(
             scenario=figure.path,

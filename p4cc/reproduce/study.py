@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
@@ -22,6 +22,7 @@ class StudyFigure(Model):
 
     file: Annotated[str, Field(min_length=1, description="Scenario, relative to the study.")]
     on_request: bool = Field(default=False, description="Run only when asked for by --only or --full.")
+    full: dict[str, Any] = Field(default={}, description="Dotted fields of the scenario to their values with --full.")
 
 
 class Study(Model):

@@ -5,55 +5,28 @@ A claim without a band is reported, not judged. Bands name their source and are 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from p4cc.scenario.base import Model
+from p4cc.scenario.samples import (
+    AfterPeakMeasure,
+    CorrelationMeasure,
+    KolmogorovMeasure,
+    ReachMeasure,
+    SampleMeasure,
+)
+from p4cc.scenario.where import Interval, Where
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
 FigureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,31}$")]
-
-
-class Interval(Model):
-    """Values from `min` to `max`, both included; an end that is absent is open."""
-
-    min: float | None = None
-    max: float | None = None
-
-    @model_validator(mode="after")
-    def _has_an_end(self) -> Self:
-        if self.min is None and self.max is None:
-            raise ValueError("give min, max or both")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise ValueError(f"min {self.min} is above max {self.max}")
-        return self
-
-    def holds(self, value: float) -> bool:
-        """Whether a value lies within."""
-        return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
 
 
 class Band(Interval):
     """Where the measured value should fall."""
 
     source: Annotated[str, Field(min_length=1, description="Who says so: section of the spec, or OWN.")]
-
-
-def _interval_or_value(value: Any) -> Any:
-    return {"is": value} if not isinstance(value, dict) else value  # pyright: ignore[reportUnknownVariableType]
-
-
-class Equal(Model):
-    """One value."""
-
-    value: str | int | float | bool = Field(alias="is")
-
-
-Where = Annotated[
-    dict[str, Annotated[Interval | Equal, BeforeValidator(_interval_or_value)]],
-    Field(description="Columns to the value or the interval that chosen rows have."),
-]
 
 
 class OfRuns(Model):
@@ -168,7 +141,12 @@ Measure = Annotated[
     | TraceMeasure
     | ModelMeasure
     | CombineMeasure
-    | ReadingsMeasure,
+    | ReadingsMeasure
+    | SampleMeasure
+    | KolmogorovMeasure
+    | CorrelationMeasure
+    | ReachMeasure
+    | AfterPeakMeasure,
     Field(discriminator="kind"),
 ]
 

@@ -36,6 +36,7 @@ class RedCurveSettings(Model):
 
 
 TimeNs = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
 
 
 class RdmaTransport(Model):
@@ -54,6 +55,22 @@ class RdmaTransport(Model):
     cnp_interval_ns: TimeNs = 50_000
     ack_class: Annotated[int, Field(ge=0, le=7, description="Queue of ACKs and CNPs.")] = 7
     rtt_without_serialisation: bool = False
+    segment_bytes: SegmentBytes | None = Field(
+        default=None, description="One round-trip time for each segment of so much payload, and an ACK at its end."
+    )
+    burst_bytes: SegmentBytes | None = Field(
+        default=None, description="Payload that leaves back to back; a segment if absent, or else a packet."
+    )
+    burst_rate_bps: Annotated[int, Field(ge=1_000, le=10**13)] | None = Field(
+        default=None, description="Rate within a burst; the interface's if absent."
+    )
+    ecn_capable: bool | None = Field(
+        default=None, description="Whether data may be marked; what the algorithm reads decides if absent."
+    )
+    rtt_noise_uniform_ns: TimeNs = Field(default=0, description="Round-trip times are longer by up to this, evenly.")
+    rtt_noise_exp_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS // 100)] = Field(
+        default=0, description="And by an exponential time of this mean."
+    )
     base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="The network's longest, with a packet's time on each link, if absent."
     )

@@ -67,7 +67,7 @@ class CdfFigure(FigureBase):
     """Cumulative distribution of a column of the flows over all seeds, one line per variant (and swept point)."""
 
     kind: Literal["cdf"]
-    table: Literal["flows", "rounds"] = "flows"
+    table: Literal["flows", "rounds", "rtts"] = "flows"
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
     x_log: bool = False
     panels: Panels

@@ -111,6 +111,7 @@ class Record(Model):
     windows_interval_ns: Interval | None = 100_000
     queues_interval_ns: Interval | None = 100_000
     events: bool = False
+    rtts: bool = Field(default=False, description="Every round-trip time that a sender takes (table `rtts`).")
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )

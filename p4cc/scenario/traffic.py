@@ -9,42 +9,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from p4cc.scenario.base import FlowBytes, Hosts, Label, Model, Sender, TimeNs
-
-JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
-
-
-class Deadline(Model):
-    """The larger of `min_ns` and `offset_ns` plus an exponential time; counted from the start of the flow.
-
-    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns: 20_000_000, min_ns: 3_000_000}` (spec 4).
-    """
-
-    offset_ns: TimeNs = 0
-    exp_mean_ns: TimeNs = 0
-    min_ns: TimeNs = 0
-
-    @model_validator(mode="after")
-    def _is_some_time(self) -> Self:
-        if self.offset_ns == self.exp_mean_ns == self.min_ns == 0:
-            raise ValueError("a deadline of 0 is none; give offset_ns, exp_mean_ns or min_ns")
-        return self
-
-
-class Traffic(Model):
-    """What every kind has."""
-
-    name: Label | None = Field(default=None, description="Label in results and of random streams; the kind if absent.")
-    start_ns: TimeNs = 0
-    priority: Annotated[int, Field(ge=0, le=7, description="Traffic class on the wire; 7 is the highest.")] = 0
-    deadline: Deadline | None = None
-    sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
-    kind: str
-
-    @property
-    def label(self) -> str:
-        """The name, or the kind."""
-        return self.name or self.kind
+from p4cc.scenario.base import FlowBytes, Hosts, Model, TimeNs
+from p4cc.scenario.rpc import RpcTraffic
+from p4cc.scenario.traffic_base import JitterNs, Traffic
 
 
 class Shares(Model):
@@ -91,11 +58,17 @@ class RoundsTraffic(Traffic, Shares):
     think_ns: TimeNs = 0
     service_jitter_ns: JitterNs = 10_000
     persistent: bool = True
+    mean_gap_ns: (
+        Annotated[float, Field(gt=0, le=3.6e12, description="Open loop: requests leave by a Poisson process.")] | None
+    ) = None
+    start_jitter_ns: JitterNs = Field(default=0, description="The first requests leave by so much later, at random.")
 
     @model_validator(mode="after")
     def _deadlines_are_flows(self) -> Self:
         if self.persistent and self.deadline is not None:
             raise ValueError("a connection kept over all rounds has no deadline; set persistent to false")
+        if self.mean_gap_ns is not None and not self.persistent:
+            raise ValueError("in an open loop answers share a connection; leave persistent true, or use poisson")
         return self
 
 
@@ -108,6 +81,13 @@ class BulkTraffic(Traffic):
     size_bytes: FlowBytes | None = Field(default=None, description="null for flows without end.")
     flows_per_pair: Annotated[int, Field(ge=1, le=10_000)] = 1
     start_jitter_ns: JitterNs = 0
+    close_ns: TimeNs | None = Field(default=None, description="When flows without end are closed by their application.")
+
+    @model_validator(mode="after")
+    def _only_endless_flows_are_closed(self) -> Self:
+        if self.close_ns is not None and (self.size_bytes is not None or self.close_ns < self.start_ns):
+            raise ValueError("close_ns is for flows without size_bytes, and not before start_ns")
+        return self
 
 
 class FixedSize(Model):
@@ -165,8 +145,10 @@ class PoissonTraffic(Traffic):
         return self
 
 
-TrafficItem = Annotated[IncastTraffic | RoundsTraffic | BulkTraffic | PoissonTraffic, Field(discriminator="kind")]
-TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson")
+TrafficItem = Annotated[
+    IncastTraffic | RoundsTraffic | BulkTraffic | PoissonTraffic | RpcTraffic, Field(discriminator="kind")
+]
+TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson", "rpc")
 SIZE_KINDS = ("fixed", "uniform", "cdf")
 
 

@@ -248,7 +248,12 @@ impl Agent {
                 sender.on_ack(now, &fields, &mut self.actions);
                 self.act(at)
             }
-            SendEnd::Rdma(sender) => sender.on_ack(now, &fields, datagram.header.flags, &datagram.extension),
+            SendEnd::Rdma(sender) => {
+                // Real timestamps have their own noise.
+                let outcome =
+                    sender.on_ack(now, &fields, datagram.header.flags, &datagram.extension, Span::ZERO);
+                outcome.completed
+            }
         };
         if complete {
             self.sends[at].finish = Some(now);
@@ -291,6 +296,7 @@ impl Agent {
                         seq: header.seq,
                         len: u32::from(header.payload_len),
                         fin: header.flags.fin,
+                        ack_request: header.flags.ack_request,
                         ecn,
                         timestamp_ns: header.timestamp_ns,
                         extension: datagram.extension,

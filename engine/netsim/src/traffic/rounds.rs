@@ -26,8 +26,11 @@ use crate::topology::{FlowPlan, Resolver};
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundsSpec {
-    /// Label for results and name of the random streams, unique among rounds.
+    /// Name of the group and of its random streams, unique among rounds.
     pub name: String,
+    /// Label of its flows in results; absent: the name.
+    #[serde(default)]
+    pub label: Option<String>,
     /// Host that asks.
     pub client: String,
     /// Hosts that answer.
@@ -150,7 +153,8 @@ impl RoundsPlan {
             servers.push(server);
         }
         let mut ids = first_id..;
-        let class = |suffix: &str| Arc::from(format!("{}{suffix}", spec.name));
+        let class =
+            |suffix: &str| Arc::from(format!("{}{suffix}", spec.label.as_ref().unwrap_or(&spec.name)));
         let rounds = u64::from(spec.rounds);
         for (i, &server) in servers.iter().enumerate() {
             flows.push(FlowPlan {

@@ -47,6 +47,7 @@ fn flow(id: u32, src: &str, size_bytes: Option<u64>) -> FlowSpec {
 fn rounds(servers: u32, response_bytes: u64, rounds: u32, persistent: bool) -> RoundsSpec {
     RoundsSpec {
         name: "reads".to_owned(),
+        label: None,
         client: "h0".to_owned(),
         servers: (1..=servers).map(|i| format!("h{i}")).collect(),
         request_bytes: 100,

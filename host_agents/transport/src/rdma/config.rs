@@ -81,6 +81,10 @@ pub struct RdmaConfig {
     /// Rate within a burst; absent: the interface's (spec 18.5, Y-pace).
     #[serde(default)]
     pub burst_rate_bps: Option<u64>,
+    /// Whether switches may mark its data; absent: if the algorithm reads marks (spec 18.5, Y-corr looks at marks that TIMELY
+    /// does not).
+    #[serde(default)]
+    pub ecn_capable: Option<bool>,
     /// Round-trip times are longer by a uniform random time from 0 to this (spec 18.5, Y-noise). Who runs the sender draws
     /// it.
     #[serde(default)]

@@ -75,7 +75,11 @@ impl RdmaSender {
             flow_bytes,
             supplied: None,
             // RFC 3168's profile: what RED marks for (spec 10.1).
-            ecn: if needs.reads_marks() { EcnProfile::Rfc3168.unmarked() } else { Codepoint::NOT_ECT },
+            ecn: if config.ecn_capable.unwrap_or(needs.reads_marks()) {
+                EcnProfile::Rfc3168.unmarked()
+            } else {
+                Codepoint::NOT_ECT
+            },
             int: config.int.clone().filter(|_| needs == SwitchNeed::Telemetry),
             notification: config.notification,
             serialisation: if config.rtt_without_serialisation {

@@ -1,0 +1,148 @@
+"""Measures of distributions read off the tables of a figure's runs: seed by seed, then the median."""
+
+# numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from p4cc import samples
+from p4cc.reproduce.rows import need, of_variant
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from p4cc.samples import Values
+    from p4cc.scenario.samples import (
+        AfterPeakMeasure,
+        CorrelationMeasure,
+        KolmogorovMeasure,
+        ReachMeasure,
+        Rows,
+        SampleMeasure,
+    )
+
+
+def statistic(tables: Callable[[str], pl.DataFrame], how: SampleMeasure) -> float | None:
+    """A statistic of each seed's values, or the mean of that of every group of them."""
+
+    def of(rows: pl.DataFrame) -> float:
+        if not how.each:
+            return _statistic(*_weighted(rows, how), how.statistic)
+        groups = (group for _, group in rows.group_by(*how.each, maintain_order=True))
+        found = np.array([_statistic(*_weighted(group, how), how.statistic) for group in groups])
+        return float(np.nanmean(found)) if np.isfinite(found).any() else float("nan")
+
+    rows = _chosen(tables, how)
+    need(rows, *how.each)
+    return _median(of(seed) for seed in _seeds(rows))
+
+
+def _statistic(values: Values, weights: Values, name: str) -> float:
+    if values.size == 0:
+        return 0.0 if name == "count" else float("nan")
+    mean = float(np.average(values, weights=weights))
+    deviation = float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+    match name:
+        case "mean":
+            return mean
+        case "min":
+            return float(values.min())
+        case "max":
+            return float(values.max())
+        case "std":
+            return deviation
+        case "cv":
+            return deviation / mean if mean else float("nan")
+        case "count":
+            return float(values.size)
+        case _:
+            return samples.weighted_percentile(values, weights, float(name[1:]))
+
+
+def after_peak(tables: Callable[[str], pl.DataFrame], how: AfterPeakMeasure) -> float | None:
+    """The share of a queue's peak that is left some time after it, or the time until a share is."""
+
+    def of(rows: pl.DataFrame) -> float:
+        times, depths = rows["time_ns"].cast(pl.Int64).to_numpy(), rows[how.column].cast(pl.Float64).to_numpy()
+        at = int(np.argmax(depths))
+        if depths[at] == 0:
+            return float("nan")
+        left = depths[at:] / depths[at]
+        if how.after_ns is not None:
+            # A depth holds until the next row.
+            return float(left[np.searchsorted(times[at:], times[at] + how.after_ns, side="right") - 1])
+        below = np.flatnonzero(left <= (how.share or 0.0))
+        return float(times[at:][below[0]] - times[at]) / 1e3 if below.size else float("nan")
+
+    return _median(of(seed) for seed in _seeds(_chosen(tables, how)))
+
+
+def distance(tables: Callable[[str], pl.DataFrame], how: KolmogorovMeasure) -> float | None:
+    """Kolmogorov's distance of two samples of each seed."""
+    pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
+    return _median(samples.kolmogorov(_weighted(one, how.of), _weighted(other, how.to)) for one, other in pairs)
+
+
+def correlation(tables: Callable[[str], pl.DataFrame], how: CorrelationMeasure) -> float | None:
+    """Pearson's coefficient of two columns of each seed."""
+    rows = _chosen(tables, how)
+    need(rows, how.with_column)
+    first, second = pl.col(how.column).cast(pl.Float64), pl.col(how.with_column).cast(pl.Float64)
+    return _median(
+        samples.correlation(seed.select(first).to_series().to_numpy(), seed.select(second).to_series().to_numpy())
+        for seed in _seeds(rows)
+    )
+
+
+def reach(tables: Callable[[str], pl.DataFrame], how: ReachMeasure) -> float | None:
+    """When the mean over flows first is at a level, in ms from `from_ns`."""
+
+    def of(rows: pl.DataFrame) -> float:
+        # A row stands where something changed: a flow's value holds until its next row.
+        held: dict[int, float] = {}
+        flows = rows["flow_id"].n_unique()
+        ordered = rows.sort("time_ns", maintain_order=True)
+        columns = (ordered["time_ns"].to_list(), ordered["flow_id"].to_list(), ordered[how.column].to_list())
+        for time, flow, value in zip(*columns, strict=True):
+            held[flow] = float(value) * how.scale + how.offset
+            if time >= how.from_ns and len(held) == flows and sum(held.values()) / flows >= how.level:
+                return (time - how.from_ns) / 1e6
+        return float("nan")
+
+    return _median(of(seed) for seed in _seeds(_chosen(tables, how)))
+
+
+def _chosen(tables: Callable[[str], pl.DataFrame], how: Rows) -> pl.DataFrame:
+    rows = of_variant(tables(how.table), how.variant, how.where)
+    need(rows, how.column)
+    return rows
+
+
+def _seeds(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    return (group for _, group in rows.group_by("seed", maintain_order=True))
+
+
+def _values(rows: pl.DataFrame, how: Rows) -> Values:
+    values = rows[how.column].cast(pl.Float64).fill_nan(None).drop_nulls()
+    return (values.filter(values >= 0) * how.scale + how.offset).to_numpy()
+
+
+def _weighted(rows: pl.DataFrame, how: Rows) -> tuple[Values, Values]:
+    if how.table != "queues":
+        values = _values(rows, how)
+        return values, np.ones_like(values)
+    held = rows.with_columns(
+        held=(pl.col("time_ns").cast(pl.Int64).shift(-1) - pl.col("time_ns").cast(pl.Int64)).over("device_id", "port")
+    ).drop_nulls("held")
+    values = held[how.column].cast(pl.Float64) * how.scale + how.offset
+    return values.to_numpy(), held["held"].cast(pl.Float64).to_numpy()
+
+
+def _median(of_seeds: Iterable[float]) -> float | None:
+    found = np.array(list(of_seeds))
+    return float(np.median(found)) if found.size and np.isfinite(found).all() else None

@@ -1,0 +1,98 @@
+"""Round-trip times and RPCs of a run, and what distributions are to each other: pure, tables in, numbers out."""
+
+# numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc.scenario.figures import Window
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+
+PERCENTILES = (50, 95, 99)
+
+
+def with_labels(rtts: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+    """Round-trip times with the label of their flow's traffic (`class`)."""
+    labels = flows.select(pl.col("flow_id"), pl.col("class"))
+    return rtts.join(labels, on="flow_id", how="left", maintain_order="left")
+
+
+def with_latencies(rounds: pl.DataFrame) -> pl.DataFrame:
+    """Rounds with the time from the first request to the last answer, -1 where it is not whole, and their label."""
+    start, finish = pl.col("start_ns").cast(pl.Int64), pl.col("finish_ns")
+    return rounds.with_columns(
+        latency_ns=pl.when(finish < 0).then(-1).otherwise(finish - start),
+        label=pl.col("group").cast(pl.String).str.split("/").list.first(),
+    )
+
+
+def of_rtts(rtts: pl.DataFrame, windows: Sequence[Window]) -> dict[str, float]:
+    """Mean and percentiles of all round-trip times, and of those of each span of time; nothing where none were kept."""
+    if rtts.is_empty():
+        return {}
+    values, times = _floats(rtts["rtt_ns"]), rtts["time_ns"].to_numpy()
+    found = _statistics("rtt", "", values)
+    for window in windows:
+        inside = values[(times >= window.start_ns) & (times < window.end_ns)]
+        found |= _statistics("rtt", f"_{window.name}", inside)
+    return found
+
+
+def of_rounds(rounds: pl.DataFrame) -> dict[str, float]:
+    """Mean and percentiles of the rounds that are whole."""
+    whole = _floats(rounds.filter(pl.col("latency_ns") >= 0)["latency_ns"])
+    return _statistics("latency", "", whole) if whole.size else {}
+
+
+def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
+    found = {f"{name}_mean_ns{suffix}": float(values.mean()) if values.size else float("nan")}
+    for percent in PERCENTILES:
+        found[f"{name}_p{percent}_ns{suffix}"] = percentile(values, percent)
+    return found
+
+
+def percentile(values: Values, percent: float) -> float:
+    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
+    if values.size == 0:
+        return float("nan")
+    return float(np.sort(values)[min(int(values.size * percent / 100), values.size - 1)])
+
+
+def weighted_percentile(values: Values, weights: Values, percent: float) -> float:
+    """The same where values have weights: the smallest value with more than the share of weight up to it."""
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(weights[order])
+    place = np.searchsorted(passed, passed[-1] * percent / 100, side="right")
+    return float(values[order][min(int(place), values.size - 1)])
+
+
+def kolmogorov(first: tuple[Values, Values], second: tuple[Values, Values]) -> float:
+    """The largest difference of two cumulative distributions, each values with their weights."""
+    points = np.sort(np.concatenate([first[0], second[0]]))
+    return float(np.max(np.abs(_cumulative(*first, points) - _cumulative(*second, points))))
+
+
+def _cumulative(values: Values, weights: Values, points: Values) -> Values:
+    order = np.argsort(values, kind="stable")
+    passed = np.concatenate([[0.0], np.cumsum(weights[order])])
+    return passed[np.searchsorted(values[order], points, side="right")] / passed[-1]
+
+
+def correlation(first: Values, second: Values) -> float:
+    """Pearson's coefficient; NaN where one of both never changes."""
+    if first.size < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
+        return float("nan")
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def _floats(column: pl.Series) -> Values:
+    return column.cast(pl.Float64).to_numpy()

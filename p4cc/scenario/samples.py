@@ -1,0 +1,81 @@
+"""Measures of distributions: a statistic, the distance of two, a correlation, when a mean reaches a level."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from p4cc.scenario.base import Model, TimeNs
+from p4cc.scenario.where import Where
+
+Table = Literal["rtts", "rounds", "flows", "windows", "queues", "goodput"]
+
+
+class Rows(Model):
+    """A column of the rows of one variant in a table of the results; values below 0 stand for what did not happen."""
+
+    variant: str
+    table: Table
+    column: str
+    where: Where = Field(default={})
+    scale: float = 1.0
+    offset: float = Field(default=0.0, description="Added after scaling.")
+
+
+class SampleMeasure(Rows):
+    """A statistic of the values of a seed; of the seeds the median. A row of `queues` counts as long as its depth held.
+
+    `cv` is the deviation as a share of the mean. With `each`: the mean of the statistics of all groups.
+    """
+
+    kind: Literal["sample"]
+    statistic: Annotated[str, Field(pattern=r"^(mean|min|max|std|cv|count|p[0-9]{1,2}(\.[0-9]+)?)$")]
+    each: list[str] = Field(default=[], max_length=4)
+
+
+class AfterPeakMeasure(Rows):
+    """What is left of a port's first and highest depth some time after it; of the seeds the median.
+
+    With `after_ns` the share that is left then; with `share` the microseconds until no more than that is left for the
+    first time, nothing where that never happens.
+    """
+
+    kind: Literal["after_peak"]
+    after_ns: TimeNs | None = None
+    share: Annotated[float, Field(gt=0, lt=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_question(self) -> Self:
+        if (self.after_ns is None) == (self.share is None):
+            raise ValueError("give after_ns or share")
+        return self
+
+
+class KolmogorovMeasure(Model):
+    """The largest difference between the cumulative distributions of two samples; of the seeds the median.
+
+    A row of `queues` counts as long as its depth held.
+    """
+
+    kind: Literal["kolmogorov"]
+    of: Rows
+    to: Rows
+
+
+class CorrelationMeasure(Rows):
+    """Pearson's coefficient of two columns of the same rows; of the seeds the median."""
+
+    kind: Literal["correlation"]
+    with_column: str
+
+
+class ReachMeasure(Rows):
+    """Milliseconds from `from_ns` until the mean over the flows of a column of `windows` is at least `level`.
+
+    Of the seeds the median; nothing where a seed never reaches it.
+    """
+
+    kind: Literal["reach"]
+    level: float
+    from_ns: TimeNs = 0

@@ -1,0 +1,44 @@
+"""What every kind of traffic has."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from p4cc.scenario.base import Label, Model, Sender, TimeNs
+
+JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
+
+
+class Deadline(Model):
+    """The larger of `min_ns` and `offset_ns` plus an exponential time; counted from the start of the flow.
+
+    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns: 20_000_000, min_ns: 3_000_000}` (spec 4).
+    """
+
+    offset_ns: TimeNs = 0
+    exp_mean_ns: TimeNs = 0
+    min_ns: TimeNs = 0
+
+    @model_validator(mode="after")
+    def _is_some_time(self) -> Self:
+        if self.offset_ns == self.exp_mean_ns == self.min_ns == 0:
+            raise ValueError("a deadline of 0 is none; give offset_ns, exp_mean_ns or min_ns")
+        return self
+
+
+class Traffic(Model):
+    """What every kind has."""
+
+    name: Label | None = Field(default=None, description="Label in results and of random streams; the kind if absent.")
+    start_ns: TimeNs = 0
+    priority: Annotated[int, Field(ge=0, le=7, description="Traffic class on the wire; 7 is the highest.")] = 0
+    deadline: Deadline | None = None
+    sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
+    kind: str
+
+    @property
+    def label(self) -> str:
+        """The name, or the kind."""
+        return self.name or self.kind

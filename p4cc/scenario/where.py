@@ -1,0 +1,44 @@
+"""Which rows a claim is about: columns with the value or the interval that they have."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from p4cc.scenario.base import Model
+
+
+class Interval(Model):
+    """Values from `min` to `max`, both included; an end that is absent is open."""
+
+    min: float | None = None
+    max: float | None = None
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> Self:
+        if self.min is None and self.max is None:
+            raise ValueError("give min, max or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"min {self.min} is above max {self.max}")
+        return self
+
+    def holds(self, value: float) -> bool:
+        """Whether a value lies within."""
+        return (self.min is None or value >= self.min) and (self.max is None or value <= self.max)
+
+
+def _interval_or_value(value: Any) -> Any:
+    return {"is": value} if not isinstance(value, dict) else value  # pyright: ignore[reportUnknownVariableType]
+
+
+class Equal(Model):
+    """One value."""
+
+    value: str | int | float | bool = Field(alias="is")
+
+
+Where = Annotated[
+    dict[str, Annotated[Interval | Equal, BeforeValidator(_interval_or_value)]],
+    Field(description="Columns to the value or the interval that chosen rows have."),
+]
