@@ -8,10 +8,17 @@ from p4cc.reproduce.models import rise_in_rounds
 from p4cc.reproduce.run import Figure, figures_of
 from p4cc.reproduce.study import known_studies
 from p4cc.scenario.claims import CombineMeasure, OfRuns, RoundModelMeasure, WorstRatioMeasure
+from p4cc.scenario.samples import KolmogorovMeasure, Rows
 
 FIGURES = {
     "gst": ["1", "2", "3", "4", "6", "7", "8", "9a", "9b", "10a", "10b", "11", "12", "fairness", "sensitivity"],
+    "hpcc": ["H-incast", "reaction", "fairness", "wai"],
     "rfb_ss": ["2", "3", "4", "fairness"],
+    # The rows of spec 18.5; Y-corr's reverse congestion is Y-ack.
+    "timely": [
+        *("Y-rtt", "Y-inc", "Y-dctcp", "Y-fast", "Y-qsz", "Y-tlow", "Y-thigh", "Y-hai", "Y-noise", "Y-clos"),
+        *("Y-inc-bg", "Y-corr", "Y-ack", "Y-pace", "Y-app"),
+    ],
 }
 
 
@@ -32,8 +39,10 @@ def test_what_claims_name_is_there(figures: dict[str, list[Figure]]) -> None:
             variants = {variant.name for variant in figure.scenario.variants}
             for claim in figure.reproduction.claims:
                 how = claim.measure
-                if isinstance(how, OfRuns | RoundModelMeasure):
+                if isinstance(how, OfRuns | RoundModelMeasure | Rows):
                     assert how.variant in variants, f"{name} figure {figure.name}: {claim.name}"
+                if isinstance(how, KolmogorovMeasure):
+                    assert {how.of.variant, how.to.variant} <= variants, f"{name} figure {figure.name}: {claim.name}"
                 if isinstance(how, WorstRatioMeasure):
                     assert how.to_variant in variants, f"{name} figure {figure.name}: {claim.name}"
         for reproduction in known_studies()[name].study.over_all:
