@@ -16,7 +16,7 @@ import polars as pl
 
 from p4cc.errors import UserError
 from p4cc.lab.depth import Port, depth_of
-from p4cc.lab.programs import Program, events
+from p4cc.lab.programs import Program, events, how_ended
 from p4cc.lab.switches import own_program
 from topos.lab import LabEnd
 
@@ -158,8 +158,8 @@ def _wait(programs: dict[str, Program], deadline: float) -> list[str]:
         if status is None:
             failed.append(f"{program.name} did not end in time")
         elif status != 0:
-            how = "flows are not complete" if status == 1 else f"ended with status {status}"
-            failed.append(f"{program.name}: {how}\n{program.last_words()}".rstrip())
+            how = "has flows that are not complete" if status == 1 else how_ended(status)
+            failed.append(f"{program.name} {how}\n{program.last_words()}".rstrip())
     return failed
 
 
@@ -210,7 +210,8 @@ def _bottleneck(lab: Lab, start_ns: int) -> tuple[pl.DataFrame, int | None]:
     name = lab.built.interfaces[LabEnd(switch, bottleneck.number)]
     pcaps = lab.options.folder / "pcaps"
     arrivals = [pcaps / f"{port.interface}_in.pcap" for port in ports if port.interface != name]
-    port = Port(pcaps / f"{name}_out.pcap", bottleneck.delay_ns, bottleneck.rate_bps)
+    delay_ns = bottleneck.delay_ns if lab.kind.delays else 0
+    port = Port(pcaps / f"{name}_out.pcap", delay_ns, bottleneck.rate_bps)
     return depth_of(arrivals, port, start_ns)
 
 

@@ -163,7 +163,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     source = ProgramSource(find_program(case.program, path))
     switch = case.scenario.switch
     warnings: list[str] = []
-    if len(cases) > 1:
+    if sum(request.variant in (None, one.variant.name) for one in cases) > 1:
         warnings.append(f"the lab is that of {case.label()}; --variant and --set choose another")
     return LabPlan(
         file=path,

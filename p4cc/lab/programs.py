@@ -125,7 +125,7 @@ class Supervisor:
     def _again(self, program: Program, status: int) -> None:
         now = time.monotonic()
         program.started_s = [at for at in program.started_s if at > now - RESTART_WINDOW_S]
-        how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        how = how_ended(status)
         if len(program.started_s) > MAX_RESTARTS:
             program.keeps_running = False
             self.failed.append(f"{program.name} {how}, {MAX_RESTARTS} times within a minute\n{program.last_words()}")
@@ -141,6 +141,11 @@ class Supervisor:
             program.keeps_running = False
             self.failed.append(f"{program.name}: {error}")
             self._say(f"{program.name}: {error}")
+
+
+def how_ended(status: int) -> str:
+    """An exit status in words."""
+    return f"was ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
 
 
 def events(log: Path) -> list[dict[str, Any]]:

@@ -82,8 +82,11 @@ class LabReport:
 class Lab:
     """A lab that stands: what a command line or a test works with."""
 
-    def __init__(self, plan: LabPlan, built: builder.Built, options: LabOptions, report: LabReport) -> None:
+    def __init__(
+        self, plan: LabPlan, kind: SwitchKind, built: builder.Built, options: LabOptions, report: LabReport
+    ) -> None:
         self.plan = plan
+        self.kind = kind
         self.built = built
         self.options = options
         self.report = report
@@ -158,9 +161,9 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
         with record(folder, list(names.values()), options.folder) as made:
             started = time.monotonic()
             built = builder.build(plan.network, made.token)
-            lab = Lab(plan, built, options, report)
+            lab = Lab(plan, kind, built, options, report)
             try:
-                _Start(lab, request, kind).all()
+                _Start(lab, request).all()
                 report.up_s = round(time.monotonic() - started, 3)
                 yield lab
             finally:
@@ -173,10 +176,10 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
 class _Start:
     """Starts the programs of a lab."""
 
-    def __init__(self, lab: Lab, request: LabRequest, kind: SwitchKind) -> None:
+    def __init__(self, lab: Lab, request: LabRequest) -> None:
         self.lab = lab
         self.request = request
-        self.kind = kind
+        self.kind = lab.kind
         self.remarks = Remarks()
         self.logs = lab.options.folder / "logs"
         self.pcaps = lab.options.folder / "pcaps"

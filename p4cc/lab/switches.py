@@ -96,6 +96,8 @@ class SwitchKind(Protocol):
     """A program that runs P4 on network interfaces."""
 
     name: str
+    delays: bool
+    """Whether it makes the links' delay, so that what it captures leaving has been delayed."""
 
     def check(self) -> None:
         """Raise UserError that says what is missing, and how to get it."""
@@ -173,6 +175,7 @@ class OwnSwitch:
     """`p4cc-switch`."""
 
     name = "p4cc"
+    delays = True
 
     def __init__(self) -> None:
         self._found: str | None = None
@@ -230,6 +233,7 @@ class Bmv2:
     """`simple_switch_grpc`, with p4c."""
 
     name = "bmv2"
+    delays = False
     SWITCH = "simple_switch_grpc"
     COMPILER = "p4c-bm2-ss"
     COMMAND_LINE = "simple_switch_CLI"

@@ -17,11 +17,12 @@ from typing import Any
 import pytest
 
 from p4cc.errors import UserError
+from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest
 from p4cc.lab.programs import events
 from p4cc.lab.run import Lab, LabOptions, clean, run_lab, standing_lab
 from p4cc.lab.state import processes_of
-from p4cc.lab.switches import kind_named
+from p4cc.lab.switches import kind_named, own_program
 
 FILES = Path(__file__).parent / "files"
 SCENARIO = Path(__file__).parents[2] / "experiments" / "lab" / "incast.yaml"
@@ -115,6 +116,44 @@ def test_a_scenarios_lab_has_its_rtt_and_stays_planned_when_things_are_killed(ow
     assert interfaces() == set()
 
 
+def flows(kind: str, *more: str) -> LabRequest:
+    changes = ("topology.senders=3", "topology.rtt_ns=4000000", "traffic.sru_bytes=100000", "stop_ns=4000000000", *more)
+    return LabRequest(str(SCENARIO), switch=kind, overrides=changes, grpc_base=GRPC, thrift_base=THRIFT)
+
+
+def test_a_scenarios_flows_run_in_a_lab(kind: str, tmp_path: Path) -> None:
+    if why := missing_agent():
+        pytest.skip(why)
+    report = run_lab(flows(kind, "record.windows_interval_ns=5000000"), options(tmp_path))
+    assert report.ok, report
+    run = report.agents
+    assert run is not None
+    assert run.summary["flows_completed"] == 3
+    # 300 kB at 50 Mb/s take 50 ms with their headers, and no retransmission timeout of 200 ms is needed for them.
+    assert 50e6 < run.summary["finish_ns"] < 2e9
+    assert run.flows["acked_bytes"].to_list() == [100_000] * 3
+    assert run.windows["cwnd_segments"].max() > 2  # pyright: ignore[reportOperatorIssue]
+    assert 1 <= run.summary["peak_queue_pkts"] <= 210
+
+
+def test_an_agent_that_was_killed_is_named_and_the_others_end(own: str, tmp_path: Path) -> None:
+    if why := missing_agent():
+        pytest.skip(why)
+    with standing_lab(flows(own), options(tmp_path), kind_named(own)) as lab:
+
+        def end_one() -> None:
+            wait_for("the agent runs", lambda: "agent of h2" in lab.programs)
+            kill(lab, "agent of h2")
+
+        killer = threading.Thread(target=end_one)
+        killer.start()
+        assert lab.planned is not None
+        run = run_agents(lab, lab.planned.spec_json)
+        killer.join()
+    assert run.flows.filter(run.flows["fct_ns"].is_not_null())["src"].to_list() == ["h1", "h3"]
+    assert any("agent of h2 was ended by SIGKILL" in failure for failure in run.failed)
+
+
 def test_an_imported_switch_that_was_killed_is_installed_again(own: str, tmp_path: Path) -> None:
     with standing_lab(imported(own), options(tmp_path), kind_named(own)) as lab:
         kill(lab, "s2")
@@ -174,6 +213,14 @@ def interface(name: str) -> Generator[str]:
         yield name
     finally:
         subprocess.run(["ip", "link", "delete", name], check=True)
+
+
+def missing_agent() -> str:
+    try:
+        own_program("p4cc-agent")
+    except UserError as error:
+        return f"no flows: {error}"
+    return ""
 
 
 def open_files() -> int:
