@@ -131,8 +131,18 @@ fn switch_config(options: &Options) -> SwitchConfig {
 }
 
 fn open_ports(general: &General) -> Result<Vec<Port>, StartError> {
+    let mut of_socket = match &general.packet_in {
+        Some(address) => {
+            let numbers: Vec<_> = general.interfaces.iter().map(|one| one.port).collect();
+            Interface::listen(address, &numbers)?.into_iter()
+        }
+        None => Vec::new().into_iter(),
+    };
     let open = |one: &crate::options::InterfaceOption| {
-        let interface = Interface::open(&one.interface, general.links.ring_frames)?;
+        let interface = match of_socket.next() {
+            Some(interface) => interface,
+            None => Interface::open(&one.interface, general.links.ring_frames)?,
+        };
         tracing::info!(port = one.port, interface = one.interface, "port attached");
         Ok(Port::new(one.port, interface, general.links.delay(one.port), capture(general, &one.interface)?))
     };

@@ -18,6 +18,9 @@ pub const DEFAULT_QUEUE_PKTS: u32 = 64;
 /// Where P4Runtime is served when nobody says otherwise, as in BMv2.
 pub const DEFAULT_GRPC: &str = "0.0.0.0:9559";
 
+/// Ports of a switch whose packets come over a socket.
+const PACKET_IN_PORTS: u32 = 64;
+
 /// Something for one port, or for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ForPorts<T> {
@@ -104,6 +107,9 @@ pub struct General {
     /// Attach an interface as a port; may be given more than once
     #[arg(short = 'i', long = "interface", value_name = "PORT@INTERFACE")]
     pub interfaces: Vec<InterfaceOption>,
+    /// Take packets of ports 0 to 63 from this socket instead, ipc://PATH or tcp://HOST:PORT, as PTF's nanomsg platform sends them
+    #[arg(long, value_name = "ADDRESS")]
+    pub packet_in: Option<String>,
     /// Device id of P4Runtime
     #[arg(long, default_value_t = 0)]
     pub device_id: u64,
@@ -260,7 +266,11 @@ impl Options {
             None => vec!["--".into()],
         };
         join_pcap_folder(&mut args);
-        let general = General::from_arg_matches(&General::command().try_get_matches_from(args)?)?;
+        let mut general = General::from_arg_matches(&General::command().try_get_matches_from(args)?)?;
+        if let Some(address) = &general.packet_in {
+            let port = |port| InterfaceOption { port, interface: address.clone() };
+            general.interfaces = (0..PACKET_IN_PORTS).map(port).collect();
+        }
         // The place of the program's name is taken by the dashes.
         let target = Target::from_arg_matches(&Target::command().try_get_matches_from(target_args)?)?;
         let options = Self { general, target };
@@ -431,6 +441,14 @@ mod tests {
         assert_eq!(links.port(2).capacity_pkts, 9);
         assert_eq!((links.delay(1), links.delay(2)), (Span::from_ns(1_000), Span::ZERO));
         assert_eq!(links.timestamp_unit(), TimestampUnit::Ns);
+    }
+
+    #[test]
+    fn a_socket_for_packets_takes_the_place_of_interfaces() {
+        let options = parse("--no-p4 -i 1@eth0 --packet-in ipc:///tmp/x.ipc --rate-bps 63@5").unwrap();
+        let interfaces = &options.general.interfaces;
+        assert_eq!(interfaces.len(), 64);
+        assert_eq!(interfaces[63], InterfaceOption { port: 63, interface: "ipc:///tmp/x.ipc".into() });
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Invariants: a frame that does not fit the ring is counted, never cut; what the interface does not take is counted,
 //! never waited for; packets that this host itself sends on the interface are not seen.
 
+mod message;
 pub(crate) mod sys;
 
 use std::io;
@@ -11,6 +12,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use libc::{SOL_PACKET, tpacket_req};
 use p4cc_switch::Packet;
 
+use message::MessagePort;
 use sys::{MAX_SEND, Ring, send_many, set_option};
 pub(crate) use sys::{pin_to, precise_timers};
 
@@ -48,11 +50,18 @@ pub struct InterfaceLosses {
     pub not_sent: u64,
 }
 
+/// What carries the packets.
+enum Medium {
+    /// A packet socket and its ring.
+    Ring(Ring, OwnedFd),
+    /// A socket that all ports share.
+    Message(MessagePort),
+}
+
 /// An open interface.
 pub struct Interface {
     name: String,
-    ring: Ring,
-    fd: OwnedFd,
+    medium: Medium,
     losses: InterfaceLosses,
     /// Frames came in whose checksum their sender had left to an offload; they were completed.
     pub(crate) checksums_completed: u64,
@@ -90,11 +99,26 @@ impl Interface {
         sys::bind(&fd, index).map_err(system("cannot bind to it"))?;
         Ok(Self {
             name: name.to_owned(),
-            ring,
-            fd,
+            medium: Medium::Ring(ring, fd),
             losses: InterfaceLosses::default(),
             checksums_completed: 0,
         })
+    }
+
+    /// Ports whose packets come and go over one socket, `ipc://PATH` or `tcp://HOST:PORT`.
+    ///
+    /// # Errors
+    /// The address is none, or is taken.
+    pub fn listen(address: &str, ports: &[u32]) -> Result<Vec<Self>, InterfaceError> {
+        let ports = message::listen(address, ports)
+            .map_err(|error| InterfaceError::System(address.to_owned(), "cannot listen", error))?;
+        let open = |port| Self {
+            name: address.to_owned(),
+            medium: Medium::Message(port),
+            losses: InterfaceLosses::default(),
+            checksums_completed: 0,
+        };
+        Ok(ports.into_iter().map(open).collect())
     }
 
     /// Its name.
@@ -104,16 +128,23 @@ impl Interface {
 
     /// What to wait for.
     pub fn raw_fd(&self) -> RawFd {
-        self.fd.as_raw_fd()
+        match &self.medium {
+            Medium::Ring(_, fd) => fd.as_raw_fd(),
+            Medium::Message(port) => port.raw_fd(),
+        }
     }
 
     /// The next packet, if one is there.
     #[inline]
     pub fn receive(&mut self) -> Option<Packet> {
+        let ring = match &mut self.medium {
+            Medium::Ring(ring, _) => ring,
+            Medium::Message(port) => return port.receive(),
+        };
         loop {
             let mut packet = None;
             let (losses, completed) = (&mut self.losses, &mut self.checksums_completed);
-            let received = self.ring.receive(|frame| {
+            let received = ring.receive(|frame| {
                 if frame.wire_len as usize > frame.bytes.len() {
                     losses.too_long += 1;
                     return;
@@ -135,13 +166,21 @@ impl Interface {
 
     /// Sends packets, in order; what the interface does not take is counted. Leaves `packets` empty.
     pub fn send(&mut self, packets: &mut Vec<Packet>) {
+        let fd = match &self.medium {
+            Medium::Ring(_, fd) => fd,
+            Medium::Message(port) => {
+                self.losses.not_sent += packets.iter().filter(|packet| !port.send(packet)).count() as u64;
+                packets.clear();
+                return;
+            }
+        };
         let mut rest = &packets[..];
         while !rest.is_empty() {
             let parts = rest.iter().take(MAX_SEND).map(|packet| {
                 let zeros = (packet.zeros as usize).min(ZEROS.len());
                 [&packet.head[..], &ZEROS[..zeros]]
             });
-            match send_many(&self.fd, parts) {
+            match send_many(fd, parts) {
                 Ok(sent) if sent > 0 => rest = &rest[sent.min(rest.len())..],
                 // The first of them was refused: too long for the interface, too short, or no room; or it is down.
                 _ => {
@@ -155,7 +194,9 @@ impl Interface {
 
     /// What was lost so far.
     pub fn losses(&mut self) -> InterfaceLosses {
-        self.losses.ring_full += u64::from(sys::take_ring_drops(&self.fd));
+        if let Medium::Ring(_, fd) = &self.medium {
+            self.losses.ring_full += u64::from(sys::take_ring_drops(fd));
+        }
         self.losses
     }
 }
