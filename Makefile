@@ -152,6 +152,10 @@ format: setup ## Format Rust and Python sources
 bench: setup ## Measure the budgets of docs/performance.md
 	@$(BIN)/python -m benches.budgets
 
+.PHONY: bench-veth
+bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root)
+	@$(BIN)/python -m benches.veth
+
 PROFILE := results/profile
 .PHONY: profile
 profile: setup ## Where the instructions of a short incast go (needs valgrind)

@@ -113,10 +113,10 @@ class Lab:
         """The options that make host n's link port n."""
         return [word for host in self.hosts for word in ("-i", f"{host.number}@{host.port_interface}")]
 
-    def switch(self, *options: str, target: tuple[str, ...] = ()) -> Switch:
+    def switch(self, *options: str, target: tuple[str, ...] = (), log_level: str = "info") -> Switch:
         """Starts a switch with all hosts on its ports; returns when it serves P4Runtime."""
         log = self.folder / f"switch{len(self.switches)}"
-        command = [switch_program(), *self.interfaces(), "--log-file", str(log), *options]
+        command = [switch_program(), *self.interfaces(), "--log-file", str(log), "-L", log_level, *options]
         command += ["--", "--grpc-server-addr", "127.0.0.1:0", *target]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         switch = Switch(process, "", log.with_suffix(".txt"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, lab, run, switch_program
 
 ECHO = """
+import re
 import socket
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 server.bind(("0.0.0.0", 5000))
@@ -85,6 +87,24 @@ def test_packets_are_captured_in_both_directions(tmp_path: Path) -> None:
         sizes = [(tmp_path / f"{first}_{direction}.pcap").stat().st_size for direction in ("in", "out")]
         # Fifteen datagrams, more than 8 kB of payload, and their headers.
         assert all(size > 8_000 for size in sizes), sizes
+
+
+def test_the_log_says_what_each_packet_did(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        switch = it.switch(str(PAIR), log_level="debug")
+        round_trip_s(*it.hosts)
+        assert switch.stop() == 0
+    lines = [line.split(" DEBUG ")[1] for line in switch.log.read_text().splitlines() if " DEBUG " in line]
+    steps = [re.sub(r" ?at_us=\d+", "", line) for line in lines]
+    start = next(at for at, step in enumerate(steps) if step.startswith("packet received port=1"))
+    assert steps[start + 1 : start + 7] == [
+        'parser state state="start"',
+        'table applied table="ingress.pairs" key="standard_metadata.ingress_port=9w0x1" outcome="hit"',
+        'action action="ingress.forward"',
+        "enqueued port=2 priority=0",
+        "dequeued port=2 priority=0 enq_qdepth=0",
+        steps[start].replace("received port=1", "sent port=2"),
+    ]
 
 
 @pytest.mark.parametrize(

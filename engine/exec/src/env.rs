@@ -2,11 +2,11 @@
 //!
 //! Invariant: nothing here owns packets or state; the architecture lends both for one call.
 
-use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, TableId};
+use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, TableId, VarId};
 use p4cc_units::Time;
 use smallvec::SmallVec;
 
-use crate::{Frame, State};
+use crate::{Frame, Pipeline, State};
 
 /// What a packet is to the parser: real bytes, then `zeros` zero bytes that are not stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -166,10 +166,21 @@ pub trait Trace {
     const ENABLED: bool = true;
     /// A block was entered by a jump (a parser state, when its label is not empty).
     fn block(&mut self, _func: FuncId, _block: BlockId) {}
-    /// A table was applied.
-    fn table(&mut self, _table: TableId, _hit: bool) {}
+    /// A table was applied; `values` holds its keys.
+    fn table(&mut self, _table: TableId, _hit: bool, _values: Values<'_>) {}
     /// An action runs.
     fn action(&mut self, _action: ActionId) {}
+}
+
+/// Values of a packet's variables at a moment of its run.
+#[derive(Clone, Copy)]
+pub struct Values<'a>(pub(crate) &'a [u64]);
+
+impl Values<'_> {
+    /// The value of a variable; of a varbit, as wide as it is long.
+    pub fn get(&self, pipeline: &Pipeline, var: VarId) -> Bits {
+        crate::frame::bits_of(self.0, pipeline, var)
+    }
 }
 
 /// The absent trace.

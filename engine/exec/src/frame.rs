@@ -54,10 +54,7 @@ impl Frame {
 
     /// The whole value; of a varbit, as wide as it is long.
     pub fn get_bits(&self, pipeline: &Pipeline, var: VarId) -> Bits {
-        let place = pipeline.code().layout.var(var);
-        let words = &self.slots[place.value() as usize..(place.slot + place.words()) as usize];
-        let width = if place.varbit { self.slots[place.slot as usize] as u32 } else { place.width };
-        Bits::from_words(width, words)
+        bits_of(&self.slots, pipeline, var)
     }
 
     /// Sets the whole value, truncated or zero-extended to the width. A varbit takes the value's width as its length.
@@ -99,4 +96,12 @@ impl Frame {
             self.slots[range.clone()].copy_from_slice(&from.slots[range]);
         }
     }
+}
+
+/// The whole value of a variable in a frame's words.
+pub(crate) fn bits_of(slots: &[u64], pipeline: &Pipeline, var: VarId) -> Bits {
+    let place = pipeline.code().layout.var(var);
+    let words = &slots[place.value() as usize..(place.slot + place.words()) as usize];
+    let width = if place.varbit { slots[place.slot as usize] as u32 } else { place.width };
+    Bits::from_words(width, words)
 }

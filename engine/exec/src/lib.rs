@@ -23,7 +23,7 @@ mod wide;
 pub use checksum::CrcParams;
 pub use env::{
     CloneRequest, DigestMessage, Effects, Env, Executor, NoTrace, PacketView, ParseOutcome, PayloadView,
-    RandomSource, Trace,
+    RandomSource, Trace, Values,
 };
 pub use frame::Frame;
 pub use machine::MAX_CONTROL_STEPS;

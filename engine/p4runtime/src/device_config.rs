@@ -40,7 +40,8 @@ pub(crate) fn load(device_config: &[u8]) -> Result<Loaded, Failure> {
     Ok(Loaded { catalog, pipeline: Arc::new(pipeline) })
 }
 
-fn text(bytes: &[u8]) -> Result<&str, Failure> {
+/// The program's text, out of its envelope if it is in one.
+pub(crate) fn text(bytes: &[u8]) -> Result<&str, Failure> {
     if let Some(text) = as_text(bytes)? {
         return Ok(text);
     }

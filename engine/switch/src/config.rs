@@ -123,6 +123,12 @@ impl ConfigError {
     fn new(place: String, cause: String, remedy: &str) -> Self {
         Self { place, cause, remedy: remedy.to_owned() }
     }
+
+    /// A port was to be added to a switch whose buffer is laid out already.
+    pub(crate) fn shared_buffer() -> Self {
+        let cause = "the switch has a shared buffer, laid out for the ports that it started with".to_owned();
+        Self::new("ports".to_owned(), cause, "name all ports when the switch is made")
+    }
 }
 
 impl SwitchConfig {

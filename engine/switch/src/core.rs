@@ -11,6 +11,7 @@ use crate::packet::Packet;
 use crate::pre::ReplicationEngine;
 use crate::random::Stream;
 use crate::tm::TrafficManager;
+use crate::trace::{Step, TraceLog};
 
 /// Most packet-ins, and most digest messages, that wait for the controller.
 pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
@@ -75,6 +76,7 @@ pub(crate) struct Core {
     pub packet_ins: VecDeque<Packet>,
     pub digests: VecDeque<DigestMessage>,
     pub logs: VecDeque<LogLine>,
+    pub trace: TraceLog,
 }
 
 impl Core {
@@ -88,6 +90,7 @@ impl Core {
             packet_ins: VecDeque::new(),
             digests: VecDeque::new(),
             logs: VecDeque::new(),
+            trace: TraceLog::default(),
             config,
         }
     }
@@ -103,6 +106,7 @@ impl Core {
     /// Counts a drop against the port that the packet came in on.
     pub fn drop_at(&mut self, ingress_port: u32, priority: u8, cause: DropCause) {
         self.counters.drops.add(cause);
+        self.trace.keep(|| Step::Dropped { cause });
         if let Some(port) = self.tm.port(ingress_port) {
             let queue = usize::from(priority & 7);
             self.tm.counters_mut(port).queues[queue].dropped.add(cause);
@@ -130,8 +134,12 @@ impl Core {
         };
         let frame_bytes = queued.length.min(queued.truncate);
         let ingress = self.tm.port(u32::from(queued.ingress_port));
-        if let Err(cause) = self.tm.enqueue(index, priority, frame_bytes, ingress, queued) {
-            self.counters.drops.add(cause);
+        match self.tm.enqueue(index, priority, frame_bytes, ingress, queued) {
+            Ok(()) => self.trace.keep(|| Step::Enqueued { port, priority }),
+            Err(cause) => {
+                self.counters.drops.add(cause);
+                self.trace.keep(|| Step::Dropped { cause });
+            }
         }
     }
 

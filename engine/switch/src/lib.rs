@@ -25,6 +25,8 @@ pub mod random;
 mod switch;
 pub mod tm;
 mod tm_buffer;
+mod tm_ports;
+mod trace;
 
 pub use self::arch::MAX_PASSES;
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
@@ -36,3 +38,4 @@ pub use random::Stream;
 pub use switch::{Switch, Transmission};
 pub use tm::link_bytes;
 pub use tm_buffer::PauseFrame;
+pub use trace::{MAX_TRACE_STEPS, Step, TraceEvent};

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use p4cc_exec::{DigestMessage, Pipeline, State};
-use p4cc_units::{Span, Time};
+use p4cc_units::{Rate, Span, Time};
 
 use crate::arch::{Arrival, LeftQueue, Program};
-use crate::config::{ConfigError, SwitchConfig};
+use crate::config::{ConfigError, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PortCounters, SwitchCounters};
 use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
-use crate::tm::time_on_link;
 use crate::tm_buffer::PauseFrame;
+use crate::trace::{Step, TraceEvent};
 
 /// A packet on its way out.
 #[derive(Debug)]
@@ -48,6 +48,59 @@ impl Switch {
     /// P4Runtime's device id.
     pub fn device_id(&self) -> u64 {
         self.core.config.device_id
+    }
+
+    /// Adds a port to a switch that runs.
+    ///
+    /// # Errors
+    /// Its number is taken or does not fit, a value is out of bounds, or the switch has a shared buffer, which is laid
+    /// out for its ports.
+    pub fn add_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
+        let mut config = self.core.config.clone();
+        config.ports.push(port);
+        config.check()?;
+        if !self.core.tm.add_port(port) {
+            return Err(ConfigError::shared_buffer());
+        }
+        self.core.config = config;
+        Ok(())
+    }
+
+    /// Removes a port; what waits for it is dropped and counted. False if there is no such port.
+    pub fn remove_port(&mut self, port: u32) -> bool {
+        let Some(index) = self.core.tm.port(port) else { return false };
+        for _ in 0..self.core.tm.remove_port(index) {
+            self.core.counters.drops.add(DropCause::NoSuchPort);
+        }
+        self.core.config.ports.retain(|other| other.port != port);
+        true
+    }
+
+    /// Sets the rate of a port's link, from the next packet on; a rate of 0 counts as 1. False if there is no such port.
+    pub fn set_port_rate(&mut self, port: u32, rate: Rate) -> bool {
+        let rate = rate.max(Rate::from_bps(1));
+        let config = self.core.config.ports.iter_mut().find(|other| other.port == port);
+        let (Some(index), Some(config)) = (self.core.tm.port(port), config) else { return false };
+        config.rate = rate;
+        self.core.tm.set_rate(index, rate);
+        true
+    }
+
+    /// Sets how many packets a second a queue of a port sends at most, or each if no priority is given; none for as many
+    /// as the link takes. A packet of a queue with such a rate keeps the port busy for its share of the second. False
+    /// if there is no such port.
+    pub fn set_queue_rate_pps(&mut self, port: u32, priority: Option<u8>, rate_pps: Option<u64>) -> bool {
+        let Some(index) = self.core.tm.port(port) else { return false };
+        self.core.tm.set_rate_pps(index, priority, rate_pps);
+        true
+    }
+
+    /// Sets how many packets a queue of a port holds, or each if no priority is given. What waits already stays. False
+    /// if there is no such port.
+    pub fn set_queue_capacity(&mut self, port: u32, priority: Option<u8>, capacity_pkts: u32) -> bool {
+        let Some(index) = self.core.tm.port(port) else { return false };
+        self.core.tm.set_capacity(index, priority, capacity_pkts);
+        true
     }
 
     /// Loads a program with fresh state; groups and sessions are removed, and waiting packets dropped and counted,
@@ -88,6 +141,8 @@ impl Switch {
     /// Takes a packet that arrived on a port through ingress into queues. Ask [`Self::next_ready`] afterwards.
     pub fn receive(&mut self, now: Time, port: u32, packet: Packet) {
         let core = &mut self.core;
+        core.trace.set_time(now);
+        core.trace.keep(|| Step::Received { port, bytes: packet.len() });
         core.counters.received += 1;
         let Some(index) = core.tm.port(port) else {
             core.drop_at(port, 0, DropCause::NoSuchPort);
@@ -104,6 +159,7 @@ impl Switch {
     /// CPU port it is dropped and counted.
     pub fn packet_out(&mut self, now: Time, packet: Packet) {
         self.core.counters.packet_outs += 1;
+        self.core.trace.set_time(now);
         match self.core.config.cpu_port {
             Some(port) => self.enter(now, port, packet),
             None => self.core.drop_at(u32::MAX, 0, DropCause::NoSuchPort),
@@ -138,15 +194,20 @@ impl Switch {
                 enq_depth: left.enq_depth,
                 deq_depth: left.deq_depth,
             };
+            let priority = left.priority;
+            let enq_qdepth = left.enq_depth;
+            self.core.trace.set_time(now);
+            self.core.trace.keep(|| Step::Dequeued { port, priority, enq_qdepth });
             let sent = program.egress(&mut self.core, now, left);
             deliver_to_controller(program, &mut self.core, now);
             let Some(packet) = sent else { continue };
             self.core.counters.sent += 1;
             let length = packet.len();
+            self.core.trace.keep(|| Step::Sent { port, bytes: length });
             let counters = self.core.tm.counters_mut(index);
             counters.tx_pkts += 1;
             counters.tx_bytes += u64::from(length);
-            let duration = time_on_link(self.core.tm.config(index), length);
+            let duration = self.core.tm.time_on_link(index, priority, length);
             return Some(Transmission { packet, duration });
         }
     }
@@ -183,6 +244,18 @@ impl Switch {
     /// are kept.
     pub fn take_logs(&mut self) -> Vec<LogLine> {
         self.core.logs.drain(..).collect()
+    }
+
+    /// Whether what packets do is kept for [`Self::take_trace`], step by step; at the start it is not, since it costs
+    /// time.
+    pub fn set_tracing(&mut self, on: bool) {
+        self.core.trace.set(on);
+    }
+
+    /// Takes the steps of packets, the oldest first; only the newest [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) are
+    /// kept.
+    pub fn take_trace(&mut self) -> Vec<TraceEvent> {
+        self.core.trace.take().collect()
     }
 
     /// Multicast groups and clone sessions.

@@ -7,7 +7,7 @@
 //! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in exactly
 //! one list, a queue's or the free one; nothing leaves a paused queue.
 
-use p4cc_units::{Bytes, Span, Time};
+use p4cc_units::{Span, Time};
 
 use crate::config::{BufferConfig, CELL_BYTES, MAX_PORTS, PRIORITIES, PortConfig, QdepthUnit};
 use crate::counters::{DropCause, PortCounters};
@@ -15,7 +15,7 @@ use crate::tm_buffer::{Charged, PauseFrame, SharedBuffer};
 
 /// Position of a port in the traffic manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PortIndex(u16);
+pub struct PortIndex(pub(crate) u16);
 
 /// End of a list.
 const NONE: u32 = u32::MAX;
@@ -28,11 +28,11 @@ const ETHERNET_HEADER_BYTES: u32 = 14;
 pub struct TrafficManager<T> {
     slots: Vec<Slot<T>>,
     free: u32,
-    ports: Vec<Port>,
+    pub(crate) ports: Vec<Port>,
     /// By port number.
-    index_of: Vec<Option<PortIndex>>,
+    pub(crate) index_of: Vec<Option<PortIndex>>,
     /// Ports that got work while they had none, in the order in which they got it.
-    ready: Vec<PortIndex>,
+    pub(crate) ready: Vec<PortIndex>,
     buffer: Option<SharedBuffer>,
     /// Pause and resume frames to send, in order.
     frames: std::collections::VecDeque<PauseFrame>,
@@ -49,8 +49,8 @@ struct Slot<T> {
 }
 
 #[derive(Clone, Debug)]
-struct Port {
-    config: PortConfig,
+pub(crate) struct Port {
+    pub(crate) config: PortConfig,
     queues: [Queue; PRIORITIES],
     /// Bit `p` is set while queue `p` has something.
     occupied: u8,
@@ -58,9 +58,26 @@ struct Port {
     paused: u8,
     paused_since: [Time; PRIORITIES],
     counters: PortCounters,
+    /// Packets that each queue holds.
+    pub(crate) capacity_pkts: [u32; PRIORITIES],
+    /// Shortest time that a packet of each queue keeps the port busy: BMv2's rates in packets.
+    pub(crate) gaps: [Span; PRIORITIES],
 }
 
 impl Port {
+    pub(crate) fn new(config: PortConfig) -> Self {
+        Self {
+            config,
+            queues: [Queue::EMPTY; PRIORITIES],
+            occupied: 0,
+            paused: 0,
+            paused_since: [Time::ZERO; PRIORITIES],
+            counters: PortCounters::default(),
+            capacity_pkts: [config.capacity_pkts; PRIORITIES],
+            gaps: [Span::ZERO; PRIORITIES],
+        }
+    }
+
     /// Queues that have something to send and may.
     fn sendable(&self) -> u8 {
         self.occupied & !self.paused
@@ -108,14 +125,7 @@ impl<T> TrafficManager<T> {
         for config in ports {
             let Some(place @ None) = index_of.get_mut(config.port as usize) else { continue };
             *place = Some(PortIndex(states.len() as u16));
-            states.push(Port {
-                config: *config,
-                queues: [Queue::EMPTY; PRIORITIES],
-                occupied: 0,
-                paused: 0,
-                paused_since: [Time::ZERO; PRIORITIES],
-                counters: PortCounters::default(),
-            });
+            states.push(Port::new(*config));
         }
         let buffer = buffer.map(|buffer| {
             let configs: Vec<PortConfig> = states.iter().map(|port| port.config).collect();
@@ -191,9 +201,11 @@ impl<T> TrafficManager<T> {
         let link_bytes = link_bytes(state.config.framing_bytes, frame_bytes);
         let packet = charged(ingress, at, link_bytes);
         let admitted =
-            admit(&state.config, &state.queues[at], link_bytes).and_then(|()| match &mut self.buffer {
-                Some(buffer) => buffer.admit(&packet, usize::from(port.0), state.queues[at].bytes),
-                None => Ok(()),
+            admit(&state.config, state.capacity_pkts[at], &state.queues[at], link_bytes).and_then(|()| {
+                match &mut self.buffer {
+                    Some(buffer) => buffer.admit(&packet, usize::from(port.0), state.queues[at].bytes),
+                    None => Ok(()),
+                }
             });
         if let Err(cause) = admitted {
             state.counters.queues[at].dropped.add(cause);
@@ -311,8 +323,24 @@ impl<T> TrafficManager<T> {
 
     /// Takes the first item of the highest occupied queue that is not paused.
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
+        let sendable = self.ports[usize::from(port.0)].sendable();
+        self.dequeue_of(port, sendable)
+    }
+
+    /// Takes the first item of the highest occupied queue, paused or not.
+    pub(crate) fn dequeue_paused(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
+        let occupied = self.ports[usize::from(port.0)].occupied;
+        self.dequeue_of(port, occupied)
+    }
+
+    /// Whether ports share a buffer.
+    pub(crate) fn has_buffer(&self) -> bool {
+        self.buffer.is_some()
+    }
+
+    fn dequeue_of(&mut self, port: PortIndex, queues: u8) -> Option<Dequeued<T>> {
+        let at = queues.checked_ilog2()? as usize;
         let state = &mut self.ports[usize::from(port.0)];
-        let at = state.sendable().checked_ilog2()? as usize;
         let queue = &mut state.queues[at];
         let taken = queue.head;
         let slot = &mut self.slots[taken as usize];
@@ -384,10 +412,10 @@ fn queue_of(priority: u8) -> usize {
 }
 
 /// Whether a queue's own capacity takes one packet more (spec 1.2: drop if `q + 1 > B`, or `q_bytes + len > B_bytes`).
-fn admit(config: &PortConfig, queue: &Queue, link_bytes: u32) -> Result<(), DropCause> {
+fn admit(config: &PortConfig, capacity_pkts: u32, queue: &Queue, link_bytes: u32) -> Result<(), DropCause> {
     let fits_bytes =
         config.capacity_bytes.is_none_or(|capacity| queue.bytes + u64::from(link_bytes) <= capacity);
-    if queue.pkts >= config.capacity_pkts || !fits_bytes {
+    if queue.pkts >= capacity_pkts || !fits_bytes {
         return Err(DropCause::TailDrop);
     }
     Ok(())
@@ -396,11 +424,6 @@ fn admit(config: &PortConfig, queue: &Queue, link_bytes: u32) -> Result<(), Drop
 /// Bytes that a frame takes on a link: its IP bytes and the link's framing.
 pub fn link_bytes(framing_bytes: u32, frame_bytes: u32) -> u32 {
     frame_bytes.saturating_sub(ETHERNET_HEADER_BYTES) + framing_bytes
-}
-
-/// How long a frame takes on the link of a port.
-pub(crate) fn time_on_link(config: &PortConfig, frame_bytes: u32) -> p4cc_units::Span {
-    config.rate.time_to_send(Bytes(u64::from(link_bytes(config.framing_bytes, frame_bytes))))
 }
 
 /// Puts a slot into the pool.

@@ -2,20 +2,23 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use p4cc_p4runtime::Server;
+use p4cc_p4runtime::{Server, Tls};
 use p4cc_switch::{ConfigError, Switch, SwitchConfig};
+use p4cc_thrift::PortInfo;
 
 use crate::capture::Capture;
 use crate::dataplane::{Dataplane, Manner};
-use crate::options::{General, Options};
+use crate::options::{General, Options, Target};
 use crate::packet_io::{Interface, InterfaceError};
 use crate::port::Port;
 use crate::program;
 use crate::shared::Shared;
+use crate::thrift::ThriftTarget;
 
 /// How often timeouts of digests and entries are looked at.
 const TICK: Duration = Duration::from_millis(10);
@@ -34,6 +37,9 @@ pub enum StartError {
     /// The P4Runtime server.
     #[error("P4Runtime: {0}")]
     Server(#[from] p4cc_p4runtime::StartError),
+    /// The Thrift server.
+    #[error("Thrift: {0}")]
+    Thrift(#[from] p4cc_thrift::StartError),
     /// The program, with the compiler's diagnostics.
     #[error("{0}")]
     Program(String),
@@ -49,6 +55,7 @@ pub enum StartError {
 pub struct Daemon {
     shared: Arc<Shared>,
     server: Arc<Server>,
+    thrift: Option<p4cc_thrift::Server>,
     dataplane: JoinHandle<Vec<Port>>,
     messenger: JoinHandle<()>,
 }
@@ -76,15 +83,18 @@ impl Daemon {
         if let Some(program) = program {
             install(&server, general, program)?;
         }
+        let thrift = start_thrift(general, &shared, &server)?;
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let failed = |error| StartError::System("cannot start a thread", error);
         let (of, to) = (Arc::clone(&shared), Arc::clone(&server));
         let messenger = thread("messenger").spawn(move || deliver(&of, &to)).map_err(failed)?;
-        let manner = Manner { busy_poll: general.links.busy_poll, cpu: general.links.cpu };
+        let trace = crate::log::wants_trace(general);
+        let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
+        shared.switch.lock().set_tracing(trace);
         let dataplane = Dataplane::new(Arc::clone(&shared), woken, manner, ports, messenger.thread().clone());
         let dataplane = thread("dataplane").spawn(move || dataplane.run()).map_err(failed)?;
         tracing::info!(device_id = general.device_id, ports = general.interfaces.len(), "switch runs");
-        Ok(Self { shared, server, dataplane, messenger })
+        Ok(Self { shared, server, thrift, dataplane, messenger })
     }
 
     /// Stops in order: no more packets, then no more controllers. Says what was lost.
@@ -94,6 +104,7 @@ impl Daemon {
         self.messenger.thread().unpark();
         // A thread that panicked has said so itself.
         let _ = self.messenger.join();
+        drop(self.thrift);
         if let Some(server) = Arc::into_inner(self.server) {
             server.stop();
         }
@@ -161,15 +172,51 @@ fn capture(general: &General, interface: &str) -> Result<Option<Capture>, StartE
 /// for simple_switch, which has no P4Runtime, run many on one machine.
 fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, StartError> {
     let (addr, asked) = options.grpc_addr().map_err(StartError::Option)?;
-    let server = match Server::start(addr, Arc::clone(shared) as _) {
+    let tls = tls(&options.target)?;
+    let server = match Server::start_with(addr, Arc::clone(shared) as _, tls.clone()) {
         Err(error) if !asked && options.general.thrift_port.is_some() => {
             tracing::warn!("P4Runtime: {error}");
-            Server::start(ANY_LOCAL, Arc::clone(shared) as _)?
+            Server::start_with(ANY_LOCAL, Arc::clone(shared) as _, tls)?
         }
         started => started?,
     };
     tracing::info!("P4Runtime server listening on {}", server.local_addr());
     Ok(server)
+}
+
+/// What the command line's files hold for TLS, if it is asked for.
+fn tls(target: &Target) -> Result<Option<Tls>, StartError> {
+    if !target.grpc_server_ssl {
+        return Ok(None);
+    }
+    let read = |name: &str, path: &Option<PathBuf>| match path {
+        None => Ok(None),
+        Some(path) => std::fs::read_to_string(path)
+            .map(Some)
+            .map_err(|error| StartError::Option(format!("{name} {}: {error}", path.display()))),
+    };
+    Ok(Some(Tls {
+        certificate: read("--grpc-server-cert", &target.grpc_server_cert)?.unwrap_or_default(),
+        key: read("--grpc-server-key", &target.grpc_server_key)?.unwrap_or_default(),
+        client_authority: read("--grpc-server-cacert", &target.grpc_server_cacert)?,
+        client_certificate_required: target.grpc_server_with_client_auth,
+    }))
+}
+
+fn start_thrift(
+    general: &General,
+    shared: &Arc<Shared>,
+    server: &Arc<Server>,
+) -> Result<Option<p4cc_thrift::Server>, StartError> {
+    let Some(port) = general.thrift_port else { return Ok(None) };
+    let ports = general.interfaces.iter();
+    let ports = ports.map(|one| PortInfo { port: one.port, interface: one.interface.clone() }).collect();
+    let (shared, server) = (Arc::clone(shared), Arc::clone(server));
+    let links = general.links.clone();
+    let target = ThriftTarget::new(shared, server, (general.device_id, port), links, ports);
+    let started = p4cc_thrift::Server::start((Ipv4Addr::UNSPECIFIED, port).into(), Arc::new(target))?;
+    tracing::info!("Thrift server listening on {}", started.local_addr());
+    Ok(Some(started))
 }
 
 fn install(server: &Server, general: &General, program: String) -> Result<(), StartError> {

@@ -15,7 +15,8 @@ use p4cc_units::{Span, Time};
 use crate::clock::duration;
 use crate::packet_io::{self, sys};
 use crate::port::Port;
-use crate::shared::Shared;
+use crate::shared::{PortChange, Shared};
+use crate::trace;
 
 /// Packets taken from one port before the next has its turn.
 const BATCH: usize = 32;
@@ -29,6 +30,8 @@ const NO_PORT: u16 = u16::MAX;
 pub(crate) struct Manner {
     /// Never sleep.
     pub busy_poll: bool,
+    /// Write what each packet does to the log.
+    pub trace: bool,
     /// Processor to stay on.
     pub cpu: Option<usize>,
 }
@@ -76,6 +79,9 @@ impl Dataplane {
             tracing::warn!(cpu, %error, "cannot stay on this processor");
         }
         while !self.shared.is_stopping() {
+            while let Some(change) = self.shared.take_change() {
+                self.change(change);
+            }
             let moved = self.step();
             if moved == 0 && !self.manner.busy_poll {
                 self.sleep();
@@ -89,6 +95,10 @@ impl Dataplane {
     fn step(&mut self) -> usize {
         let shared = Arc::clone(&self.shared);
         let mut switch = shared.switch.lock();
+        if self.manner.trace {
+            // Another program starts without.
+            switch.set_logging(true);
+        }
         let now = shared.clock.now();
         let mut moved = 0;
         for at in 0..self.ports.len() {
@@ -106,7 +116,13 @@ impl Dataplane {
             port.advance(&mut switch, now);
         }
         let told = switch.has_messages();
-        drop(switch);
+        if self.manner.trace {
+            let (events, lines) = (switch.take_trace(), switch.take_logs());
+            drop(switch);
+            trace::write(&events, &lines);
+        } else {
+            drop(switch);
+        }
         if told {
             self.messenger.unpark();
         }
@@ -141,5 +157,19 @@ impl Dataplane {
         }
         let mut byte = [0];
         while self.woken.recv(&mut byte).is_ok() {}
+    }
+
+    fn change(&mut self, change: PortChange) {
+        match change {
+            PortChange::Attach(port) => self.ports.push(*port),
+            PortChange::Detach(number) => self.ports.retain(|port| port.number != number),
+            PortChange::Delay(number, delay) => {
+                self.ports
+                    .iter_mut()
+                    .filter(|port| port.number == number)
+                    .for_each(|port| port.set_delay(delay));
+            }
+        }
+        self.place();
     }
 }

@@ -22,11 +22,13 @@ mod packet_io;
 mod port;
 mod program;
 mod shared;
+mod thrift;
+mod trace;
 mod wire;
 
 pub use clock::Clock;
 pub use daemon::{Daemon, StartError};
-pub use packet_io::{Interface, InterfaceError, InterfaceLosses};
+pub use packet_io::{Interface, InterfaceError, InterfaceLosses, pin_to};
 
 /// Rate of a link that nobody gave one: packets pass at once.
 pub const UNSHAPED_BPS: u64 = u64::MAX;

@@ -51,6 +51,12 @@ pub fn start(options: &General) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether what each packet does is to be written.
+pub(crate) fn wants_trace(options: &General) -> bool {
+    let somewhere = options.log_console || options.log_file.is_some();
+    somewhere && matches!(options.log_level, LogLevel::Trace | LogLevel::Debug)
+}
+
 /// BMv2 adds `.txt` to the name that it is given, and scripts look for it there.
 fn create(path: &Path) -> Result<File, String> {
     let mut name = path.as_os_str().to_owned();

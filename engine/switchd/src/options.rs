@@ -142,7 +142,7 @@ pub struct General {
 }
 
 /// What BMv2 leaves to the kernel and to its Thrift calls.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Links and queues")]
 pub struct Links {
     /// Rate of the link behind a port, or behind all; without one packets pass at once

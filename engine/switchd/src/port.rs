@@ -21,6 +21,11 @@ impl Port {
         Self { number, interface, wire: Wire::new(number, delay), out: Vec::new(), capture }
     }
 
+    /// Sets the delay of the link.
+    pub fn set_delay(&mut self, delay: Span) {
+        self.wire.set_delay(delay);
+    }
+
     /// The next packet that came in.
     #[inline]
     pub fn receive(&mut self) -> Option<Packet> {

@@ -3,16 +3,28 @@
 //! The data plane holds the lock for one batch of packets at a time; requests of controllers take it in between, in
 //! arrival order (the lock is fair).
 
+use std::collections::VecDeque;
 use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_p4runtime::{Devices, NoSuchDevice};
 use p4cc_switch::{Packet, Switch};
-use p4cc_units::Time;
-use parking_lot::FairMutex;
+use p4cc_units::{Span, Time};
+use parking_lot::{FairMutex, Mutex};
 
 use crate::clock::Clock;
+use crate::port::Port;
+
+/// A change of the ports, made by the data plane between two batches.
+pub(crate) enum PortChange {
+    /// A port that the switch has from now on.
+    Attach(Box<Port>),
+    /// Number of a port that is gone.
+    Detach(u32),
+    /// A port, and the delay of its link from now on.
+    Delay(u32, Span),
+}
 
 /// What the threads of the daemon share.
 pub struct Shared {
@@ -20,6 +32,7 @@ pub struct Shared {
     pub(crate) clock: Clock,
     device_id: u64,
     waker: UnixDatagram,
+    changes: Mutex<VecDeque<PortChange>>,
     stopping: AtomicBool,
 }
 
@@ -38,6 +51,7 @@ impl Shared {
             clock: Clock::start(),
             device_id,
             waker,
+            changes: Mutex::default(),
             stopping: AtomicBool::new(false),
         };
         Ok((shared, woken))
@@ -47,6 +61,16 @@ impl Shared {
     pub(crate) fn wake(&self) {
         // When its socket is full, the data plane has reason enough to wake up.
         let _ = self.waker.send(&[0]);
+    }
+
+    /// Asks the data plane to change its ports.
+    pub(crate) fn change(&self, change: PortChange) {
+        self.changes.lock().push_back(change);
+        self.wake();
+    }
+
+    pub(crate) fn take_change(&self) -> Option<PortChange> {
+        self.changes.lock().pop_front()
     }
 
     /// Asks all threads to end.

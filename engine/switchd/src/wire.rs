@@ -36,6 +36,11 @@ impl Wire {
         Self { port, delay, free_at: Time::ZERO, busy: false, flying: VecDeque::new(), lost: 0 }
     }
 
+    /// Sets the delay for packets from now on; none overtakes another.
+    pub(crate) fn set_delay(&mut self, delay: Span) {
+        self.delay = delay;
+    }
+
     /// Starts the transmissions that are due. Packets that have arrived already go to `out`.
     #[inline]
     pub(crate) fn start(&mut self, switch: &mut Switch, now: Time, out: &mut Vec<Packet>) {

@@ -3,7 +3,7 @@
 use p4cc_ir::{ActionId, CounterId, TableId};
 
 use super::{Run, get};
-use crate::env::Trace;
+use crate::env::{Trace, Values};
 use crate::op::NO_SLOT;
 use crate::state::Chosen;
 
@@ -43,7 +43,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             self.slots[action_slot as usize] = u64::from(position);
         }
         if T::ENABLED {
-            self.trace.table(TableId(table), hit);
+            self.trace.table(TableId(table), hit, Values(self.slots));
         }
         let action = action?;
         let plan = &self.code.actions[action.index()];

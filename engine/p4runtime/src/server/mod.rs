@@ -15,6 +15,7 @@ use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
 use tokio::runtime::Runtime;
 use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 use crate::proto::p4::v1::p4_runtime_server::P4RuntimeServer;
 use service::Service;
@@ -69,9 +70,45 @@ pub enum StartError {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// Keys or certificates.
+    #[error("TLS: {0}; give PEM files of a certificate and its key")]
+    Tls(String),
     /// No threads.
     #[error("cannot start the server's threads: {0}")]
     Threads(std::io::Error),
+}
+
+impl StartError {
+    /// With what lies behind: the library's own words name only where it happened.
+    fn tls(error: tonic::transport::Error) -> Self {
+        let causes = std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+        Self::Tls(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+    }
+}
+
+/// PEM texts for serving over TLS.
+#[derive(Clone)]
+pub struct Tls {
+    /// The server's certificate, with those that lead to its authority.
+    pub certificate: String,
+    /// The certificate's private key.
+    pub key: String,
+    /// The authority that clients' certificates must come from, if they may have any.
+    pub client_authority: Option<String>,
+    /// Whether clients without a certificate are refused.
+    pub client_certificate_required: bool,
+}
+
+impl Tls {
+    fn config(self) -> ServerTlsConfig {
+        let config = ServerTlsConfig::new().identity(Identity::from_pem(self.certificate, self.key));
+        match self.client_authority {
+            Some(authority) => config
+                .client_ca_root(Certificate::from_pem(authority))
+                .client_auth_optional(!self.client_certificate_required),
+            None => config,
+        }
+    }
 }
 
 /// A running P4Runtime server; stops when dropped.
@@ -87,6 +124,18 @@ impl Server {
     /// # Errors
     /// The address is taken or not of this machine, or no thread can be started.
     pub fn start(addr: SocketAddr, devices: Arc<dyn Devices>) -> Result<Self, StartError> {
+        Self::start_with(addr, devices, None)
+    }
+
+    /// As [`Self::start`], over TLS if keys are given.
+    ///
+    /// # Errors
+    /// As there, or a key or certificate cannot be used.
+    pub fn start_with(
+        addr: SocketAddr,
+        devices: Arc<dyn Devices>,
+        tls: Option<Tls>,
+    ) -> Result<Self, StartError> {
         let listen = |cause| StartError::Listen { addr, cause };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -106,7 +155,11 @@ impl Server {
         let server = P4RuntimeServer::new(service.clone())
             .max_decoding_message_size(MAX_REQUEST_BYTES)
             .max_encoding_message_size(MAX_RESPONSE_BYTES);
-        let serve = tonic::transport::Server::builder()
+        let mut builder = tonic::transport::Server::builder();
+        if let Some(tls) = tls {
+            builder = builder.tls_config(tls.config()).map_err(StartError::tls)?;
+        }
+        let serve = builder
             .concurrency_limit_per_connection(MAX_REQUESTS_IN_FLIGHT)
             .max_concurrent_streams(MAX_CALLS)
             .http2_keepalive_interval(Some(KEEPALIVE))
@@ -128,6 +181,12 @@ impl Server {
     /// Why the program cannot be used, with the compiler's diagnostics; the device is as before.
     pub fn install(&self, device_id: u64, device_config: Vec<u8>) -> Result<(), String> {
         self.service.install(device_id, device_config).map_err(|failure| failure.message)
+    }
+
+    /// The program that a device runs, as it was given: P4-16 source or BMv2 JSON, out of its envelope. None without a
+    /// program. Not to be called while lending a device.
+    pub fn device_config(&self, device_id: u64) -> Option<String> {
+        self.service.device_config(device_id)
     }
 
     /// Sends what the switches hold for their controllers: packet-ins, digests and idle notifications. `now` is the network's time. Not

@@ -18,6 +18,7 @@ use super::Devices;
 use super::device::{Device, MAX_WAITING_MESSAGES};
 use super::{pipeline, stream};
 use crate::codec::uint128;
+use crate::device_config;
 use crate::entity::table;
 use crate::errors::{Failure, batch_status};
 use crate::packet_io::decode_packet_in;
@@ -94,6 +95,15 @@ impl Service {
         self.apply_locked(&mut states, device_id, |device, switch, _| {
             pipeline::install(device, switch, device_config)
         })
+    }
+
+    /// The text of the program that a device runs.
+    pub(super) fn device_config(&self, device_id: u64) -> Option<String> {
+        let mut states = self.states.blocking_lock();
+        let text = self.apply_locked(&mut states, device_id, |device, switch, _| {
+            device_config::text(&device.running(switch)?.config.p4_device_config).map(str::to_owned)
+        });
+        text.ok()
     }
 
     /// Takes what the switches hold for their controllers and sends it.

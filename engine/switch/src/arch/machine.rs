@@ -8,6 +8,7 @@ use p4cc_units::Time;
 
 use crate::core::Core;
 use crate::packet::Packet;
+use crate::trace::Tracer;
 
 /// A program with its state and its working memory.
 #[derive(Clone)]
@@ -55,7 +56,12 @@ impl Machine {
             payload: PacketView::default(),
             now,
         };
-        let outcome = self.pipeline.parse_by(func, &mut self.frame, view, &mut env);
+        let outcome = if core.trace.is_on() {
+            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
+            self.pipeline.parse_traced(func, &mut self.frame, view, &mut env, &mut tracer)
+        } else {
+            self.pipeline.parse_by(func, &mut self.frame, view, &mut env)
+        };
         core.counters.parser_errors += u64::from(outcome.error.is_some());
         // A byte that was taken in part is gone for the deparser, as in BMv2.
         outcome.consumed_bits.div_ceil(8)
@@ -81,7 +87,12 @@ impl Machine {
             payload: PacketView { bytes: &packet.head[in_head..], zeros },
             now,
         };
-        self.pipeline.run(func, &mut self.frame, &mut env);
+        if core.trace.is_on() {
+            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
+            self.pipeline.run_traced(func, &mut self.frame, &mut env, &mut tracer);
+        } else {
+            self.pipeline.run(func, &mut self.frame, &mut env);
+        }
     }
 
     /// Runs a deparser that may call externs; what it emits is the new front.

@@ -8,13 +8,15 @@ pub(crate) mod sys;
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 use libc::{SOL_PACKET, tpacket_req};
 use p4cc_switch::Packet;
 
 use message::MessagePort;
 use sys::{MAX_SEND, Ring, send_many, set_option};
-pub(crate) use sys::{pin_to, precise_timers};
+pub use sys::pin_to;
+pub(crate) use sys::precise_timers;
 
 /// Room of a ring's frame beside the interface's largest payload: the kernel's header, Ethernet's, two VLAN tags.
 const FRAME_OVERHEAD: u32 = 128;
@@ -132,6 +134,15 @@ impl Interface {
             Medium::Ring(_, fd) => fd.as_raw_fd(),
             Medium::Message(port) => port.raw_fd(),
         }
+    }
+
+    /// Waits until an interface has packets or the time is over; without a time, as long as it takes.
+    ///
+    /// # Errors
+    /// The system cannot wait.
+    pub fn wait(interfaces: &[Self], timeout: Option<Duration>) -> io::Result<()> {
+        let mut fds: Vec<_> = interfaces.iter().map(|one| sys::readable(one.raw_fd())).collect();
+        sys::wait(&mut fds, timeout)
     }
 
     /// The next packet, if one is there.

@@ -244,7 +244,10 @@ pub(crate) fn precise_timers() {
 }
 
 /// Keeps this thread on one processor.
-pub(crate) fn pin_to(cpu: usize) -> io::Result<()> {
+///
+/// # Errors
+/// There is no such processor, or it is not this process's to use.
+pub fn pin_to(cpu: usize) -> io::Result<()> {
     if cpu >= libc::CPU_SETSIZE as usize {
         return Err(io::Error::from(io::ErrorKind::InvalidInput));
     }

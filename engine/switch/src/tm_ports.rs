@@ -1,0 +1,138 @@
+//! Changing the ports of a running switch: links come and go, rates and capacities change.
+
+use p4cc_units::{Bytes, Rate, Span};
+
+use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig};
+use crate::tm::{Port, PortIndex, TrafficManager, link_bytes};
+
+/// Which queues of a port a change is for.
+fn queues(priority: Option<u8>) -> std::ops::Range<usize> {
+    priority.map_or(0..PRIORITIES, |priority| {
+        let at = usize::from(priority).min(PRIORITIES - 1);
+        at..at + 1
+    })
+}
+
+impl<T> TrafficManager<T> {
+    /// Adds a port in the place of one that is gone, if there is such a place; false if the port is there already, does
+    /// not fit, or a shared buffer is laid out for the ports that there are.
+    pub(crate) fn add_port(&mut self, config: PortConfig) -> bool {
+        let number = config.port as usize;
+        if self.has_buffer() || !matches!(self.index_of.get(number), Some(None)) {
+            return false;
+        }
+        let used = |at: &usize| self.index_of.iter().flatten().any(|index| usize::from(index.0) == *at);
+        let at = (0..self.ports.len()).find(|at| !used(at)).unwrap_or(self.ports.len());
+        if at >= MAX_PORTS as usize {
+            return false;
+        }
+        match self.ports.get_mut(at) {
+            Some(place) => *place = Port::new(config),
+            None => self.ports.push(Port::new(config)),
+        }
+        self.index_of[number] = Some(PortIndex(at as u16));
+        true
+    }
+
+    /// Removes a port and what waits for it; how many packets that was.
+    pub(crate) fn remove_port(&mut self, port: PortIndex) -> u64 {
+        let mut dropped = 0;
+        while self.dequeue_paused(port).is_some() {
+            dropped += 1;
+        }
+        self.ready.retain(|ready| *ready != port);
+        for place in &mut self.index_of {
+            if *place == Some(port) {
+                *place = None;
+            }
+        }
+        dropped
+    }
+
+    /// Sets the rate of a port's link, from the next packet on.
+    pub(crate) fn set_rate(&mut self, port: PortIndex, rate: Rate) {
+        self.ports[usize::from(port.0)].config.rate = rate;
+    }
+
+    /// Sets the packets a second that a queue of a port, or each, sends at most; none for as many as the link takes.
+    pub(crate) fn set_rate_pps(&mut self, port: PortIndex, priority: Option<u8>, rate_pps: Option<u64>) {
+        /// Picoseconds of a second.
+        const SECOND_PS: u64 = 1_000_000_000_000;
+        let gap = rate_pps.map_or(Span::ZERO, |rate_pps| Span::from_ps(SECOND_PS / rate_pps.max(1)));
+        self.ports[usize::from(port.0)].gaps[queues(priority)].fill(gap);
+    }
+
+    /// Sets the capacity of a queue of a port, or of each. What waits already stays.
+    pub(crate) fn set_capacity(&mut self, port: PortIndex, priority: Option<u8>, capacity_pkts: u32) {
+        let capacity_pkts = capacity_pkts.min(MAX_QUEUE_PKTS);
+        self.ports[usize::from(port.0)].capacity_pkts[queues(priority)].fill(capacity_pkts);
+    }
+
+    /// How long a frame from a queue keeps a port busy.
+    pub(crate) fn time_on_link(&self, port: PortIndex, priority: u8, frame_bytes: u32) -> Span {
+        let port = &self.ports[usize::from(port.0)];
+        let bytes = link_bytes(port.config.framing_bytes, frame_bytes);
+        let gap = port.gaps[usize::from(priority).min(PRIORITIES - 1)];
+        port.config.rate.time_to_send(Bytes(u64::from(bytes))).max(gap)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn manager() -> TrafficManager<u32> {
+        let config = |port| PortConfig {
+            port,
+            rate: Rate::from_bps(8_000),
+            capacity_pkts: 3,
+            ..PortConfig::default()
+        };
+        TrafficManager::new(&[config(1), config(2)], None)
+    }
+
+    fn accepted(manager: &mut TrafficManager<u32>, port: u32, priority: u8) -> u32 {
+        let port = manager.port(port).expect("a port");
+        (0..10).map(|item| u32::from(manager.enqueue(port, priority, 114, None, item).is_ok())).sum()
+    }
+
+    #[test]
+    fn capacities_are_each_queues_own() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_capacity(port, Some(2), 5);
+        assert_eq!((accepted(&mut manager, 1, 2), accepted(&mut manager, 1, 0)), (5, 3));
+        manager.set_capacity(port, None, 7);
+        assert_eq!((accepted(&mut manager, 1, 2), accepted(&mut manager, 1, 0)), (2, 4));
+    }
+
+    #[test]
+    fn the_slower_of_both_rates_counts() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(100));
+        manager.set_rate_pps(port, Some(0), Some(5));
+        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(200));
+        assert_eq!(manager.time_on_link(port, 1, 114), Span::from_ms(100));
+        manager.set_rate(port, Rate::from_bps(800));
+        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(1_000));
+        manager.set_rate_pps(port, None, None);
+        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(1_000));
+    }
+
+    #[test]
+    fn ports_come_and_go_in_bounded_room() {
+        let mut manager = manager();
+        for _ in 0..2_000 {
+            let port = manager.port(2).expect("a port");
+            let waited = u64::from(accepted(&mut manager, 2, 0));
+            assert_eq!((waited, manager.remove_port(port)), (3, 3));
+            assert_eq!(manager.port(2), None);
+            assert_eq!(manager.next_ready(), None);
+            assert!(manager.add_port(PortConfig { port: 2, capacity_pkts: 3, ..PortConfig::default() }));
+        }
+        assert_eq!(manager.ports.len(), 2);
+        assert!(!manager.add_port(PortConfig { port: 2, ..PortConfig::default() }), "it is there");
+        assert!(!manager.add_port(PortConfig { port: 512, ..PortConfig::default() }), "it does not fit");
+    }
+}

@@ -1,0 +1,122 @@
+//! What `make bench-veth` measures with: a sender, a receiver, and a forwarder that does nothing but forward.
+//!
+//! ```text
+//! veth_load send INTERFACE BYTES RATE_PPS SECONDS CPU    frames at a steady rate; prints how many went out
+//! veth_load count INTERFACE SECONDS CPU                  prints how many frames came in
+//! veth_load forward INTERFACE INTERFACE CPU              the daemon's own I/O without a switch, until killed
+//! ```
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "results are for whoever measures")]
+
+use std::time::{Duration, Instant};
+
+use p4cc_switch::Packet;
+use p4cc_switchd::{Interface, pin_to};
+
+/// Frames of the rings, as many as the bench gives the daemon.
+const RING_FRAMES: u32 = 16_384;
+/// Frames in one call of the system.
+const BATCH: u64 = 32;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let done = match args[..] {
+        ["send", interface, bytes, rate_pps, seconds, cpu] => send(interface, bytes, rate_pps, seconds, cpu),
+        ["count", interface, seconds, cpu] => count(interface, seconds, cpu),
+        ["forward", a, b, cpu] => forward(a, b, cpu),
+        _ => Err("usage: veth_load send|count|forward ...; see the source".to_owned()),
+    };
+    if let Err(cause) = done {
+        eprintln!("veth_load: {cause}");
+        std::process::exit(2);
+    }
+}
+
+fn number(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number"))
+}
+
+fn open(interface: &str, cpu: &str) -> Result<Interface, String> {
+    pin_to(number(cpu)? as usize).map_err(|error| error.to_string())?;
+    Interface::open(interface, RING_FRAMES).map_err(|error| error.to_string())
+}
+
+/// IPv4 and UDP from 10.9.0.1 to 10.9.0.2 with right checksums, ECN-capable; the payload is zeros.
+fn frame(bytes: u32) -> Packet {
+    let mut head = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
+    let ip_bytes = (bytes - 14) as u16;
+    let mut ip = vec![0x45, 2, 0, 0, 0, 0, 0, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2];
+    ip[2..4].copy_from_slice(&ip_bytes.to_be_bytes());
+    let sum: u32 = ip.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+    let checksum = !((sum & 0xffff) + (sum >> 16)) as u16;
+    ip[10..12].copy_from_slice(&checksum.to_be_bytes());
+    head.extend(ip);
+    // UDP without a checksum.
+    head.extend([0x13, 0x88, 0x13, 0x88]);
+    head.extend((ip_bytes - 20).to_be_bytes());
+    head.extend([0, 0]);
+    let zeros = bytes - head.len() as u32;
+    Packet::new(&head, zeros)
+}
+
+fn send(interface: &str, bytes: &str, rate_pps: &str, seconds: &str, cpu: &str) -> Result<(), String> {
+    let mut interface = open(interface, cpu)?;
+    let packet = frame(number(bytes)?.clamp(60, 1_514) as u32);
+    let (rate_pps, seconds) = (number(rate_pps)?.max(1), number(seconds)?);
+    let (start, total) = (Instant::now(), rate_pps * seconds);
+    let (mut sent, mut batch) = (0, Vec::new());
+    while sent < total {
+        let due = (start.elapsed().as_nanos() as u64).saturating_mul(rate_pps) / 1_000_000_000;
+        let now = due.min(total).saturating_sub(sent).min(BATCH);
+        if now == 0 {
+            std::hint::spin_loop();
+            continue;
+        }
+        // A sender that cannot keep up stops in time; what it sent is what counts.
+        if start.elapsed() > Duration::from_secs(seconds + 1) {
+            break;
+        }
+        batch.extend((0..now).map(|_| packet.clone()));
+        interface.send(&mut batch);
+        sent += now;
+    }
+    let not_sent = interface.losses().not_sent;
+    println!("{} {:.3}", sent - not_sent, start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+fn count(interface: &str, seconds: &str, cpu: &str) -> Result<(), String> {
+    let mut interface = open(interface, cpu)?;
+    let end = Instant::now() + Duration::from_secs(number(seconds)?);
+    let mut received = 0_u64;
+    while Instant::now() < end {
+        let mut any = false;
+        while interface.receive().is_some() {
+            received += 1;
+            any = true;
+        }
+        if !any {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+    }
+    println!("{received} {}", interface.losses().ring_full);
+    Ok(())
+}
+
+/// The daemon's loop without a switch: frames of each interface go out of the other.
+fn forward(a: &str, b: &str, cpu: &str) -> Result<(), String> {
+    let mut interfaces = [open(a, cpu)?, open(b, cpu)?];
+    let mut batch = Vec::new();
+    loop {
+        let mut any = false;
+        for from in 0..2 {
+            batch.extend((0..BATCH).map_while(|_| interfaces[from].receive()));
+            any |= !batch.is_empty();
+            interfaces[1 - from].send(&mut batch);
+        }
+        if !any {
+            Interface::wait(&interfaces, None).map_err(|error| error.to_string())?;
+        }
+    }
+}

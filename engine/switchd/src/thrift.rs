@@ -1,0 +1,95 @@
+//! The daemon as the Thrift calls see it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use p4cc_p4runtime::{Devices, Server};
+use p4cc_switch::Switch;
+use p4cc_thrift::{PortInfo, Target};
+use p4cc_units::{Span, Time};
+use parking_lot::Mutex;
+
+use crate::capture::Capture;
+use crate::options::Links;
+use crate::packet_io::Interface;
+use crate::port::Port;
+use crate::shared::{PortChange, Shared};
+
+/// What a port that is added gets: the links' options for all ports.
+pub(crate) struct ThriftTarget {
+    shared: Arc<Shared>,
+    server: Arc<Server>,
+    device_id: u64,
+    thrift_port: u16,
+    links: Links,
+    ports: Mutex<Vec<PortInfo>>,
+}
+
+impl ThriftTarget {
+    pub fn new(
+        shared: Arc<Shared>,
+        server: Arc<Server>,
+        (device_id, thrift_port): (u64, u16),
+        links: Links,
+        ports: Vec<PortInfo>,
+    ) -> Self {
+        Self { shared, server, device_id, thrift_port, links, ports: Mutex::new(ports) }
+    }
+
+    fn place(&self, port: u32) -> Result<usize, String> {
+        let place = self.ports.lock().iter().position(|one| one.port == port);
+        place.ok_or_else(|| format!("there is no port {port}"))
+    }
+}
+
+impl Target for ThriftTarget {
+    fn with_switch(&self, f: &mut dyn FnMut(&mut Switch, Time)) {
+        // The device of this daemon is always there.
+        let _ = self.shared.with_device(self.device_id, f);
+    }
+
+    fn config(&self) -> Option<String> {
+        self.server.device_config(self.device_id)
+    }
+
+    fn load(&self, config: String) -> Result<(), String> {
+        self.server.install(self.device_id, config.into_bytes())
+    }
+
+    fn ports(&self) -> Vec<PortInfo> {
+        self.ports.lock().clone()
+    }
+
+    fn add_port(&self, port: u32, interface: &str, pcap: &str) -> Result<(), String> {
+        let opened = Interface::open(interface, self.links.ring_frames).map_err(|error| error.to_string())?;
+        let capture = (!pcap.is_empty()).then(|| Capture::create(Path::new(pcap), interface)).transpose();
+        let capture = capture.map_err(|error| format!("{pcap}: {error}"))?;
+        let mut added = Ok(());
+        self.with_switch(&mut |switch, _| added = switch.add_port(self.links.port(port)));
+        added.map_err(|error| error.to_string())?;
+        self.ports.lock().push(PortInfo { port, interface: interface.to_owned() });
+        let port = Port::new(port, opened, self.links.delay(port), capture);
+        self.shared.change(PortChange::Attach(Box::new(port)));
+        Ok(())
+    }
+
+    fn remove_port(&self, port: u32) -> Result<(), String> {
+        let place = self.place(port)?;
+        self.ports.lock().remove(place);
+        self.with_switch(&mut |switch, _| {
+            switch.remove_port(port);
+        });
+        self.shared.change(PortChange::Detach(port));
+        Ok(())
+    }
+
+    fn thrift_port(&self) -> u16 {
+        self.thrift_port
+    }
+
+    fn set_delay_ns(&self, port: u32, delay_ns: u64) -> Result<(), String> {
+        self.place(port)?;
+        self.shared.change(PortChange::Delay(port, Span::from_ns(delay_ns)));
+        Ok(())
+    }
+}

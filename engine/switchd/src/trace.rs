@@ -1,0 +1,33 @@
+//! What each packet does, as lines of the log: one for each step, named values behind it.
+
+use p4cc_switch::{LogLine, Step, TraceEvent};
+use tracing::{debug, trace};
+
+/// Writes steps and the program's own lines in the order of time.
+pub(crate) fn write(events: &[TraceEvent], lines: &[LogLine]) {
+    events.iter().for_each(step);
+    for LogLine { at, text } in lines {
+        debug!(at_us = at.as_us(), text, "log_msg");
+    }
+}
+
+fn step(event: &TraceEvent) {
+    let at_us = event.at.as_us();
+    match &event.step {
+        Step::Received { port, bytes } => debug!(at_us, port, bytes, "packet received"),
+        Step::Dequeued { port, priority, enq_qdepth } => {
+            debug!(at_us, port, priority, enq_qdepth, "dequeued")
+        }
+        Step::Entered { block } => trace!(at_us, block, "entered"),
+        Step::State { state } => debug!(at_us, state, "parser state"),
+        Step::Table { table, key, hit } => {
+            let key: Vec<String> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let outcome = if *hit { "hit" } else { "miss" };
+            debug!(at_us, table, key = key.join(" "), outcome, "table applied");
+        }
+        Step::Action { action } => debug!(at_us, action, "action"),
+        Step::Enqueued { port, priority } => debug!(at_us, port, priority, "enqueued"),
+        Step::Dropped { cause } => debug!(at_us, cause = cause.column(), "packet dropped"),
+        Step::Sent { port, bytes } => debug!(at_us, port, bytes, "packet sent"),
+    }
+}

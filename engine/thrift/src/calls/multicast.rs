@@ -1,0 +1,204 @@
+//! Multicast as BMv2's tools set it up: groups of nodes, a node being a replication id with ports and LAGs.
+//!
+//! The engine's groups are lists of copies; they are made anew whenever a node of theirs changes. A LAG takes one copy,
+//! on the first of its ports: simple_switch never sets the hash that would choose another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use p4cc_switch::{MulticastGroup, Replica};
+use serde_json::json;
+
+use super::{Entry, of_switch};
+use crate::fault::{Fault, Outcome, multicast};
+use crate::service::{Answer, Args, Call, Context};
+use crate::value::Value;
+
+/// Most nodes.
+const MAX_NODES: usize = 4_096;
+
+#[derive(Clone)]
+struct Node {
+    rid: u16,
+    ports: Vec<u32>,
+    lags: Vec<u32>,
+}
+
+/// What was set up, beyond the copies that come of it.
+#[derive(Default)]
+pub(crate) struct Nodes {
+    nodes: BTreeMap<i32, Node>,
+    groups: BTreeMap<u32, BTreeSet<i32>>,
+    lags: BTreeMap<u32, Vec<u32>>,
+    next: i32,
+}
+
+/// The calls, which both kinds of replication engine have alike but for LAGs.
+const CALLS: [(&str, Call); 8] = [
+    ("bm_mc_mgrp_create", group_create),
+    ("bm_mc_mgrp_destroy", group_destroy),
+    ("bm_mc_node_create", node_create),
+    ("bm_mc_node_associate", node_associate),
+    ("bm_mc_node_dissociate", node_dissociate),
+    ("bm_mc_node_destroy", node_destroy),
+    ("bm_mc_node_update", node_update),
+    ("bm_mc_get_entries", get_entries),
+];
+
+pub(super) fn calls() -> impl Iterator<Item = Entry> {
+    of_switch("simple_pre_lag", CALLS)
+        .chain(of_switch("simple_pre_lag", [("bm_mc_set_lag_membership", set_lag)]))
+        .chain(of_switch("simple_pre", CALLS))
+}
+
+/// Numbers of the ones in a string of zeros and ones, the last of which is number 0.
+fn parse_map(text: &str) -> Outcome<Vec<u32>> {
+    if !text.bytes().all(|byte| matches!(byte, b'0' | b'1')) {
+        return Err(Fault::new(multicast::ERROR, "a map of ports is a string of zeros and ones"));
+    }
+    Ok((0..).zip(text.bytes().rev()).filter(|(_, byte)| *byte == b'1').map(|(port, _)| port).collect())
+}
+
+/// The LAGs of a call that may name some.
+fn parse_lags(args: &Args<'_>, id: i16) -> Outcome<Vec<u32>> {
+    if args.has(id) { parse_map(args.text(id)?) } else { Ok(Vec::new()) }
+}
+
+fn no_node(handle: i32) -> Fault {
+    Fault::new(multicast::INVALID_L1_HANDLE, format!("there is no node with handle {handle}"))
+}
+
+fn no_group(handle: u32) -> Fault {
+    Fault::new(multicast::INVALID_MGRP_HANDLE, format!("there is no group with handle {handle}"))
+}
+
+impl Nodes {
+    fn replicas(&self, members: &BTreeSet<i32>) -> Vec<Replica> {
+        let nodes = members.iter().filter_map(|handle| self.nodes.get(handle));
+        let mut replicas = Vec::new();
+        for node in nodes {
+            let of_lags = node.lags.iter().filter_map(|lag| self.lags.get(lag)?.first());
+            for &port in node.ports.iter().chain(of_lags) {
+                let replica = Replica { port, instance: node.rid };
+                // Nodes of one replication id may share a port; the copies would be the same.
+                if !replicas.contains(&replica) {
+                    replicas.push(replica);
+                }
+            }
+        }
+        replicas
+    }
+}
+
+/// Writes groups anew, all or, with a node, those that it is in.
+fn rewrite(context: &mut Context<'_>, node: Option<i32>) -> Answer {
+    let Context { switch, memory, .. } = context;
+    let nodes = &memory.multicast;
+    let concerned = nodes.groups.iter().filter(|(_, of)| node.is_none_or(|node| of.contains(&node)));
+    for (&id, members) in concerned {
+        let group = MulticastGroup { id, replicas: nodes.replicas(members), metadata: Vec::new() };
+        switch
+            .pre_mut()
+            .modify_group(group)
+            .map_err(|error| Fault::new(multicast::ERROR, error.to_string()))?;
+    }
+    Ok(None)
+}
+
+fn group_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let id = args.u32(2)?;
+    let group = MulticastGroup { id, replicas: Vec::new(), metadata: Vec::new() };
+    let inserted = context.switch.pre_mut().insert_group(group);
+    inserted.map_err(|error| Fault::new(multicast::INVALID_MGID, error.to_string()))?;
+    context.memory.multicast.groups.insert(id, BTreeSet::new());
+    Ok(Some(Value::I32(id as i32)))
+}
+
+fn group_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let id = args.u32(2)?;
+    context.switch.pre_mut().delete_group(id).map_err(|_| no_group(id))?;
+    context.memory.multicast.groups.remove(&id);
+    Ok(None)
+}
+
+fn node_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let rid = u16::try_from(args.i32(2)?)
+        .map_err(|_| Fault::new(multicast::ERROR, "a replication id has 16 bits"))?;
+    let node = Node { rid, ports: parse_map(args.text(3)?)?, lags: parse_lags(args, 4)? };
+    let nodes = &mut context.memory.multicast;
+    if nodes.nodes.len() >= MAX_NODES {
+        return Err(Fault::new(multicast::TABLE_FULL, format!("there are {MAX_NODES} nodes already")));
+    }
+    let handle = nodes.next;
+    nodes.next = nodes.next.saturating_add(1);
+    nodes.nodes.insert(handle, node);
+    Ok(Some(Value::I32(handle)))
+}
+
+/// Group and node of arguments 2 and 3, both there.
+fn pair(context: &Context<'_>, args: &Args<'_>) -> Outcome<(u32, i32)> {
+    let (group, node) = (args.u32(2)?, args.i32(3)?);
+    let nodes = &context.memory.multicast;
+    if !nodes.groups.contains_key(&group) {
+        return Err(no_group(group));
+    }
+    if !nodes.nodes.contains_key(&node) {
+        return Err(no_node(node));
+    }
+    Ok((group, node))
+}
+
+fn node_associate(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let (group, node) = pair(context, args)?;
+    context.memory.multicast.groups.entry(group).or_default().insert(node);
+    rewrite(context, Some(node))
+}
+
+fn node_dissociate(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let (group, node) = pair(context, args)?;
+    context.memory.multicast.groups.entry(group).or_default().remove(&node);
+    rewrite(context, None)
+}
+
+fn node_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let handle = args.i32(2)?;
+    let nodes = &mut context.memory.multicast;
+    nodes.nodes.remove(&handle).ok_or_else(|| no_node(handle))?;
+    for members in nodes.groups.values_mut() {
+        members.remove(&handle);
+    }
+    rewrite(context, None)
+}
+
+fn node_update(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let handle = args.i32(2)?;
+    let (ports, lags) = (parse_map(args.text(3)?)?, parse_lags(args, 4)?);
+    let node = context.memory.multicast.nodes.get_mut(&handle).ok_or_else(|| no_node(handle))?;
+    (node.ports, node.lags) = (ports, lags);
+    rewrite(context, Some(handle))
+}
+
+fn set_lag(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
+    let lag = match args.value(2)? {
+        Value::I16(lag) => u32::try_from(*lag).ok(),
+        _ => None,
+    };
+    let lag = lag.ok_or_else(|| Fault::new(multicast::ERROR, "there is no such LAG"))?;
+    context.memory.multicast.lags.insert(lag, parse_map(args.text(3)?)?);
+    rewrite(context, None)
+}
+
+/// Everything as BMv2's JSON. Each node has one second-level handle, its own.
+fn get_entries(context: &mut Context<'_>, _args: &Args<'_>) -> Answer {
+    let Nodes { nodes, groups, lags, .. } = &context.memory.multicast;
+    let first =
+        nodes.iter().map(|(handle, node)| json!({"handle": handle, "rid": node.rid, "l2_handle": handle}));
+    let second =
+        nodes.iter().map(|(handle, node)| json!({"handle": handle, "ports": node.ports, "lags": node.lags}));
+    let document = json!({
+        "mgrps": groups.iter().map(|(id, of)| json!({"id": id, "l1_handles": of})).collect::<Vec<_>>(),
+        "l1_handles": first.collect::<Vec<_>>(),
+        "l2_handles": second.collect::<Vec<_>>(),
+        "lags": lags.iter().map(|(id, ports)| json!({"id": id, "ports": ports})).collect::<Vec<_>>(),
+    });
+    Ok(Some(Value::text(document.to_string())))
+}

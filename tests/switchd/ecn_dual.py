@@ -1,0 +1,38 @@
+"""`ecn_dual` on two ports, set up over Thrift: routes, thresholds, codepoints of the profile `rfc3168`."""
+
+from __future__ import annotations
+
+from tests.switchd.namespaces import ROOT, Host
+from tests.switchd.thrift_client import STRING, STRUCT, Client, i32, items, structure, text
+
+PROGRAM = ROOT / "p4src/v1model/ecn_dual.p4"
+#: Level 2 turns both capable codepoints into 11; level 1 is not used (ECN profiles, `rfc3168`).
+CODEPOINTS = {(2, 0b01): 0b11, (2, 0b10): 0b11}
+
+
+def install(thrift_port: int, hosts: list[Host], k_pkts: int) -> None:
+    """Routes host n's address to port n; every port marks from `k_pkts` waiting packets on."""
+    context, no_options = i32(0), structure({})
+    with Client(thrift_port) as client:
+        for member, host in enumerate(hosts):
+            mac = bytes.fromhex(host.mac.replace(":", ""))
+            address = bytes(int(part) for part in host.ipv4.split("."))
+            hop = items(STRING, [bytes([host.number]), mac])
+            client.call("bm_mt_act_prof_add_member", context, text("ecmp"), text("set_next_hop"), hop)
+            key = items(STRUCT, [{1: i32(1), 3: structure({1: text(address), 2: i32(32)})}])
+            client.call("bm_mt_indirect_add_entry", context, text("ipv4_lpm"), key, i32(member), no_options)
+            depth = k_pkts.to_bytes(3, "big")
+            key = items(STRUCT, [exact(host.number)])
+            both = items(STRING, [depth, depth])
+            client.call("bm_mt_add_entry", context, text("thresholds"), key, text("set_thresholds"), both, no_options)
+        for (level, before), after in CODEPOINTS.items():
+            key = items(STRUCT, [exact(level), exact(before)])
+            after_value = items(STRING, [bytes([after])])
+            client.call(
+                "bm_mt_add_entry", context, text("codepoint_map"), key, text("set_codepoint"), after_value, no_options
+            )
+
+
+def exact(value: int) -> dict[int, object]:
+    """An exact key."""
+    return {1: i32(0), 2: structure({1: text(value.to_bytes(2, "big"))})}
