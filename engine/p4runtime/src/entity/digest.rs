@@ -1,9 +1,9 @@
 //! Which digests the controller asked for, and the lists that are on their way to it.
 //!
 //! A digest is sent only after its configuration was inserted. With an acknowledgement timeout, data that is in a list
-//! the controller has not acknowledged is not sent again until the timeout is over (P4Runtime "DigestEntry"). Time is
-//! the time of the network, given by the caller. `max_timeout_ns` has no effect: lists are sent at the epochs at which
-//! the owner delivers.
+//! the controller has not acknowledged is not sent again until the timeout is over (P4Runtime "DigestEntry"). Data waits
+//! until a list is full or its oldest has waited for `max_timeout_ns`, of which 0 means not at all. Time is the time of
+//! the network, given by the caller; nothing is sent but when the owner delivers.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,15 +19,23 @@ use p4::entity::Entity as Of;
 
 /// Most messages that wait for an acknowledgement; the oldest are forgotten.
 const MAX_UNACKNOWLEDGED: usize = 4_096;
-/// Longest list when the controller sets no limit.
-const DEFAULT_LIST: usize = 1_024;
+/// Longest list, also when the controller sets no limit or a higher one.
+const MAX_LIST: usize = 1_024;
 
 /// Digest configurations of one device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DigestConfigs {
     configs: BTreeMap<u32, p4::digest_entry::Config>,
     unacknowledged: VecDeque<Sent>,
+    waiting: BTreeMap<u32, Waiting>,
     last_list_id: u64,
+}
+
+/// Data of one digest that is not sent yet: less than a list.
+#[derive(Clone, Debug)]
+struct Waiting {
+    since: Time,
+    data: Vec<p4::P4Data>,
 }
 
 #[derive(Clone, Debug)]
@@ -47,41 +55,55 @@ impl DigestConfigs {
         now: Time,
     ) -> Vec<p4::DigestList> {
         self.forget(now);
-        let mut by_digest: BTreeMap<u32, Vec<p4::P4Data>> = BTreeMap::new();
         for message in messages {
             let digest_id = catalog.ids.digests[message.digest.index()];
             let Some(config) = self.configs.get(&digest_id) else { continue };
             let data = digest_data(catalog, message);
-            let waiting = by_digest.entry(digest_id).or_default();
+            let waiting = self.waiting.entry(digest_id).or_insert(Waiting { since: now, data: Vec::new() });
+            let sent = |sent: &Sent| sent.digest_id == digest_id && sent.data == data;
             let known = config.ack_timeout_ns > 0
-                && (waiting.contains(&data)
-                    || self
-                        .unacknowledged
-                        .iter()
-                        .any(|sent| sent.digest_id == digest_id && sent.data == data));
+                && (waiting.data.contains(&data) || self.unacknowledged.iter().any(sent));
             if !known {
-                waiting.push(data);
+                waiting.data.push(data);
             }
         }
         let mut lists = Vec::new();
-        for (digest_id, data) in by_digest {
-            let config = self.configs.get(&digest_id).cloned().unwrap_or_default();
-            let longest =
-                usize::try_from(config.max_list_size).ok().filter(|&size| size > 0).unwrap_or(DEFAULT_LIST);
-            for chunk in data.chunks(longest) {
-                self.last_list_id += 1;
-                let list_id = self.last_list_id;
-                if config.ack_timeout_ns > 0 {
-                    let sent = |data: &p4::P4Data| Sent { digest_id, list_id, at: now, data: data.clone() };
-                    self.unacknowledged.extend(chunk.iter().map(sent));
-                }
-                let timestamp = i64::try_from(now.as_ns()).unwrap_or(i64::MAX);
-                lists.push(p4::DigestList { digest_id, list_id, data: chunk.to_vec(), timestamp });
+        for (digest_id, Waiting { since, mut data }) in std::mem::take(&mut self.waiting) {
+            // What waited for a configuration that is gone is not wanted any more.
+            let Some(config) = self.configs.get(&digest_id).copied() else { continue };
+            let longest = usize::try_from(config.max_list_size).ok().filter(|size| *size > 0);
+            let longest = longest.map_or(MAX_LIST, |size| size.min(MAX_LIST));
+            let timeout_ns = u64::try_from(config.max_timeout_ns).unwrap_or_default();
+            let due = now.since(since).as_ns() >= timeout_ns;
+            while data.len() >= longest || (due && !data.is_empty()) {
+                let rest = data.split_off(data.len().min(longest));
+                lists.push(self.list(digest_id, &config, std::mem::replace(&mut data, rest), now));
+            }
+            if !data.is_empty() {
+                self.waiting.insert(digest_id, Waiting { since, data });
             }
         }
         let excess = self.unacknowledged.len().saturating_sub(MAX_UNACKNOWLEDGED);
         self.unacknowledged.drain(..excess);
         lists
+    }
+
+    /// A list, which waits for its acknowledgement if the controller wants that.
+    fn list(
+        &mut self,
+        digest_id: u32,
+        config: &p4::digest_entry::Config,
+        data: Vec<p4::P4Data>,
+        now: Time,
+    ) -> p4::DigestList {
+        self.last_list_id += 1;
+        let list_id = self.last_list_id;
+        if config.ack_timeout_ns > 0 {
+            let sent = |data: &p4::P4Data| Sent { digest_id, list_id, at: now, data: data.clone() };
+            self.unacknowledged.extend(data.iter().map(sent));
+        }
+        let timestamp = i64::try_from(now.as_ns()).unwrap_or(i64::MAX);
+        p4::DigestList { digest_id, list_id, data, timestamp }
     }
 
     fn forget(&mut self, now: Time) {

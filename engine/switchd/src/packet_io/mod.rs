@@ -14,9 +14,9 @@ use libc::{SOL_PACKET, tpacket_req};
 use p4cc_switch::Packet;
 
 use message::MessagePort;
-use sys::{MAX_SEND, Ring, send_many, set_option};
 pub use sys::pin_to;
 pub(crate) use sys::precise_timers;
+use sys::{MAX_SEND, Ring, send_many, set_option};
 
 /// Room of a ring's frame beside the interface's largest payload: the kernel's header, Ethernet's, two VLAN tags.
 const FRAME_OVERHEAD: u32 = 128;
