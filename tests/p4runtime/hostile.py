@@ -76,7 +76,7 @@ def interesting(kind: int, rng: random.Random) -> Any:
     return rng.choice([0, 1, 2, 255, 2**32 - 1, rng.getrandbits(32), rng.getrandbits(8)])
 
 
-def is_map(descriptor: FieldDescriptor) -> bool:
+def is_map(descriptor: Any) -> bool:
     """Whether a field is a map, which is left alone."""
     of = descriptor.message_type
     return of is not None and of.GetOptions().map_entry

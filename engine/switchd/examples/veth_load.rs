@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! veth_load send INTERFACE BYTES RATE_PPS SECONDS CPU    frames at a steady rate; prints how many went out
-//! veth_load count INTERFACE SECONDS CPU                  prints how many frames came in
+//! veth_load burst INTERFACE BYTES RATE_PPS FRAMES CPU    so many frames at a steady rate
 //! veth_load forward INTERFACE INTERFACE CPU              the daemon's own I/O without a switch, until killed
 //! ```
 
@@ -15,6 +15,8 @@ use p4cc_switchd::{Interface, pin_to};
 
 /// Frames of the rings, as many as the bench gives the daemon.
 const RING_FRAMES: u32 = 16_384;
+/// Longest time for a burst.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// Frames in one call of the system.
 const BATCH: u64 = 32;
 
@@ -22,10 +24,15 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let done = match args[..] {
-        ["send", interface, bytes, rate_pps, seconds, cpu] => send(interface, bytes, rate_pps, seconds, cpu),
-        ["count", interface, seconds, cpu] => count(interface, seconds, cpu),
+        ["send", interface, bytes, rate_pps, seconds, cpu] => number(seconds).and_then(|seconds| {
+            let limit = Duration::from_secs(seconds.saturating_add(1));
+            send(interface, bytes, rate_pps, number(rate_pps)?.saturating_mul(seconds), limit, cpu)
+        }),
+        ["burst", interface, bytes, rate_pps, frames, cpu] => {
+            number(frames).and_then(|frames| send(interface, bytes, rate_pps, frames, PATIENCE, cpu))
+        }
         ["forward", a, b, cpu] => forward(a, b, cpu),
-        _ => Err("usage: veth_load send|count|forward ...; see the source".to_owned()),
+        _ => Err("usage: veth_load send|burst|forward ...; see the source".to_owned()),
     };
     if let Err(cause) = done {
         eprintln!("veth_load: {cause}");
@@ -60,11 +67,17 @@ fn frame(bytes: u32) -> Packet {
     Packet::new(&head, zeros)
 }
 
-fn send(interface: &str, bytes: &str, rate_pps: &str, seconds: &str, cpu: &str) -> Result<(), String> {
+fn send(
+    interface: &str,
+    bytes: &str,
+    rate_pps: &str,
+    total: u64,
+    limit: Duration,
+    cpu: &str,
+) -> Result<(), String> {
     let mut interface = open(interface, cpu)?;
     let packet = frame(number(bytes)?.clamp(60, 1_514) as u32);
-    let (rate_pps, seconds) = (number(rate_pps)?.max(1), number(seconds)?);
-    let (start, total) = (Instant::now(), rate_pps * seconds);
+    let (start, rate_pps) = (Instant::now(), number(rate_pps)?.max(1));
     let (mut sent, mut batch) = (0, Vec::new());
     while sent < total {
         let due = (start.elapsed().as_nanos() as u64).saturating_mul(rate_pps) / 1_000_000_000;
@@ -74,7 +87,7 @@ fn send(interface: &str, bytes: &str, rate_pps: &str, seconds: &str, cpu: &str) 
             continue;
         }
         // A sender that cannot keep up stops in time; what it sent is what counts.
-        if start.elapsed() > Duration::from_secs(seconds + 1) {
+        if start.elapsed() > limit {
             break;
         }
         batch.extend((0..now).map(|_| packet.clone()));
@@ -83,24 +96,6 @@ fn send(interface: &str, bytes: &str, rate_pps: &str, seconds: &str, cpu: &str) 
     }
     let not_sent = interface.losses().not_sent;
     println!("{} {:.3}", sent - not_sent, start.elapsed().as_secs_f64());
-    Ok(())
-}
-
-fn count(interface: &str, seconds: &str, cpu: &str) -> Result<(), String> {
-    let mut interface = open(interface, cpu)?;
-    let end = Instant::now() + Duration::from_secs(number(seconds)?);
-    let mut received = 0_u64;
-    while Instant::now() < end {
-        let mut any = false;
-        while interface.receive().is_some() {
-            received += 1;
-            any = true;
-        }
-        if !any {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-    }
-    println!("{received} {}", interface.losses().ring_full);
     Ok(())
 }
 
