@@ -227,7 +227,7 @@ def study(folder: Path, **changes: Any) -> Path:
             "name": "small",
             "title": "small",
             "source": "OWN",
-            "figures": [{"file": "small.yaml"}, {"file": "later.yaml", "on_request": True}],
+            "figures": [{"file": "small.yaml"}, {"file": "later.yaml", "on_request": True, "full": {"traffic.sru_bytes": 30_000}}],
             "over_all": [
                 {
                     "figure": "headline",
@@ -318,6 +318,9 @@ def test_full_takes_20_seeds_where_seeds_are_drawn(tmp_path: Path) -> None:
         for name in ("small", "later")
     ]
     assert seeds == [set(range(1, 21)), {1}]
+    # A figure may have more for a full run.
+    sizes = [pl.read_parquet(tmp_path / "out" / name / "flows.parquet")["size_bytes"] for name in ("small", "later")]
+    assert [set(of) for of in sizes] == [{20_000}, {30_000}]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGKILL, signal.SIGINT])

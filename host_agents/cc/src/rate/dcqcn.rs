@@ -1,11 +1,13 @@
-//! DCQCN's reaction point as the ns-3 simulator and the hardware that it follows have it (spec 10.3, HS).
+//! DCQCN's reaction point in two forms (spec 10.3): as the ns-3 simulator and the hardware that it follows have it (HS), and
+//! as its paper has it (PUB).
 //!
-//! Three timers decide: one smooths `alpha`, one cuts if a notification came since it last fired, one raises the rate by
+//! HS: three timers decide: one smooths `alpha`, one cuts if a notification came since it last fired, one raises the rate by
 //! stages: fast recovery halves the distance to the target, additive and hyper increase lift the target.
+//! PUB: every notification cuts; a timer and a counter of bytes both count stages.
 //!
 //! Invariants: `0 <= alpha <= 1`; before the first notification no timer runs.
 
-use p4cc_units::{Span, Time};
+use p4cc_units::{Bytes, Span, Time};
 
 use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
 use crate::config::{ConfigError, Params};
@@ -60,6 +62,20 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
             source: "spec 10.3",
         },
+        ParamInfo {
+            name: "form",
+            unit: "",
+            summary: "'hs' cuts by a timer, 'paper' with every notification, and counts bytes beside its timer",
+            domain: Domain::Choice { default: "hs", options: &["hs", "paper"] },
+            source: "spec 10.3",
+        },
+        ParamInfo {
+            name: "byte_counter_bytes",
+            unit: "B",
+            summary: "with form 'paper': bytes sent that count as a stage, as the increase timer does",
+            domain: Domain::Number { default: Some(10e6), min: 1.0, max: 1e12 },
+            source: "spec 10.3, PUB",
+        },
         R_MIN,
         WINDOW,
     ],
@@ -109,6 +125,16 @@ struct Dcqcn {
     /// A notification came since alpha's last update, and since the last look of the decrease timer.
     cnp_for_alpha: bool,
     cnp_for_decrease: bool,
+    /// With the paper's form: what counts bytes.
+    counter: Option<ByteCounter>,
+}
+
+/// The paper's second source of stages.
+#[derive(Clone, Copy, Debug)]
+struct ByteCounter {
+    every: f64,
+    bytes: f64,
+    stage: u32,
 }
 
 impl Dcqcn {
@@ -133,7 +159,38 @@ impl Dcqcn {
             timers: Timers::default(),
             cnp_for_alpha: false,
             cnp_for_decrease: false,
+            counter: (params.choice("form")? == "paper")
+                .then_some(params.number("byte_counter_bytes")?)
+                .map(|every| ByteCounter { every, bytes: 0.0, stage: 0 }),
         })
+    }
+
+    /// PUB: "on CNP R_T = R_C; R_C *= 1 - alpha/2; alpha = (1-g) alpha + g", and both counts of stages start anew.
+    fn cut_at_once(&mut self, now: Time) {
+        self.target_bps = self.rate.bps();
+        self.rate.set(self.rate.bps() * (1.0 - self.alpha / 2.0));
+        self.alpha = ((1.0 - self.g) * self.alpha + self.g).clamp(0.0, 1.0);
+        self.stage = 0;
+        if let Some(counter) = &mut self.counter {
+            (counter.bytes, counter.stage) = (0.0, 0);
+        }
+        self.timers.alpha = Some(now + self.alpha_interval);
+        self.timers.increase = Some(now + self.increase_interval);
+    }
+
+    /// PUB: "max(T, BC) < F fast recovery; min(T, BC) > F hyper with R_T += i R_HAI, i = min(T, BC) - F; else additive". The
+    /// event that is counted is the newest of `T` and `BC`.
+    fn increase_by_both(&mut self, by_bytes: u32) {
+        let (most, least) = (f64::from(self.stage.max(by_bytes)), f64::from(self.stage.min(by_bytes)));
+        let step_bps = if most < self.f {
+            0.0
+        } else if least > self.f {
+            (least - self.f) * self.hai_bps
+        } else {
+            self.ai_bps
+        };
+        self.target_bps = (self.target_bps + step_bps).min(self.rate.line_bps());
+        self.rate.set((self.rate.bps() + self.target_bps) / 2.0);
     }
 
     /// "Alpha timer: alpha = (1-g) alpha + g [CNP since last]."
@@ -157,6 +214,10 @@ impl Dcqcn {
 
     /// "Increase timer": fast recovery, additive, hyper; all end with the mean of rate and target.
     fn increase(&mut self) {
+        if let Some(counter) = self.counter {
+            self.stage = self.stage.saturating_add(1);
+            return self.increase_by_both(counter.stage);
+        }
         let stage = f64::from(self.stage);
         if stage >= self.f {
             let step_bps = if stage == self.f { self.ai_bps } else { self.hai_bps };
@@ -190,6 +251,9 @@ impl RateControl for Dcqcn {
     }
 
     fn on_cnp(&mut self, now: Time) {
+        if self.counter.is_some() {
+            return self.cut_at_once(now);
+        }
         if self.timers.alpha.is_none() {
             // "First CNP: alpha = 1, R_T = R_C (no cut yet), start alpha timer and (1 ns later) decrease timer."
             self.alpha = 1.0;
@@ -199,6 +263,18 @@ impl RateControl for Dcqcn {
         }
         self.cnp_for_alpha = true;
         self.cnp_for_decrease = true;
+    }
+
+    fn on_sent(&mut self, _now: Time, size: Bytes) {
+        // No stage counts before the first cut: there is nothing to recover from.
+        let Some(counter) = self.counter.as_mut().filter(|_| self.timers.increase.is_some()) else { return };
+        counter.bytes += size.0 as f64;
+        if counter.bytes >= counter.every {
+            counter.bytes -= counter.every;
+            counter.stage = counter.stage.saturating_add(1);
+            let by_bytes = counter.stage;
+            self.increase_by_both(by_bytes);
+        }
     }
 
     fn next_timer(&self) -> Option<Time> {
@@ -317,6 +393,34 @@ mod tests {
         assert!((50e9..51e9).contains(&once), "{once}");
         sender.on_timer(Time::from_us(100));
         assert_eq!(sender.rate_bps(), once, "no notification, no cut");
+    }
+
+    /// Spec 10.3, PUB, by hand, with steps of 40 and 400 Mbit/s at 100 Gbit/s: cut by half at once, alpha stays 1 while
+    /// notifications come, falls without them; the timer alone stays additive, with the bytes it turns hyper.
+    #[test]
+    fn the_paper_cuts_at_once_and_counts_time_and_bytes() {
+        let mut sender = dcqcn(
+            r#"{"name":"dcqcn","form":"paper","f":2,"ai_mbps":10,"hai_mbps":100,"alpha_timer_ns":55000,
+                "increase_timer_ns":55000,"byte_counter_bytes":1000000}"#,
+        );
+        sender.on_sent(Time::ZERO, Bytes(10_000_000));
+        assert_eq!(sender.rate_bps(), 100e9, "nothing to recover from");
+        sender.on_cnp(Time::ZERO);
+        assert_eq!((sender.rate_bps(), sender.target_bps, sender.alpha), (50e9, 100e9, 1.0));
+        sender.on_cnp(Time::from_us(50));
+        assert_eq!((sender.rate_bps(), sender.target_bps), (25e9, 50e9));
+        // 55 us later alpha decays and the first stage is fast recovery; from the second on the target moves too.
+        sender.on_timer(Time::from_us(105));
+        assert_eq!((sender.rate_bps(), sender.alpha), (37.5e9, 1.0 - 1.0 / 256.0));
+        sender.on_timer(Time::from_us(160));
+        assert_eq!((sender.target_bps, sender.rate_bps()), (50.04e9, 43.77e9));
+        // Bytes count to 3 and the timer to 3: min is above F = 2 by one.
+        (0..3).for_each(|_| sender.on_sent(Time::from_us(161), Bytes(1_000_000)));
+        let target_bps = sender.target_bps;
+        sender.on_timer(Time::from_us(215));
+        assert_eq!(sender.target_bps - target_bps, 400e6);
+        sender.on_cnp(Time::from_us(216));
+        assert_eq!((sender.stage, sender.counter.map(|counter| counter.stage)), (0, Some(0)));
     }
 
     #[test]
