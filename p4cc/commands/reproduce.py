@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    study: Annotated[str | None, typer.Argument(help="gst, rfb_ss, or the file of a study.")] = None,
+    study: Annotated[str | None, typer.Argument(help="gst, timely, … (see --list), or the file of a study.")] = None,
     list_studies: Annotated[bool, typer.Option("--list", help="List studies and their figures; run nothing.")] = False,
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="FIG", help="This figure only; repeatable.")

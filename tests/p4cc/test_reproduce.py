@@ -227,7 +227,10 @@ def study(folder: Path, **changes: Any) -> Path:
             "name": "small",
             "title": "small",
             "source": "OWN",
-            "figures": [{"file": "small.yaml"}, {"file": "later.yaml", "on_request": True, "full": {"traffic.sru_bytes": 30_000}}],
+            "figures": [
+                {"file": "small.yaml"},
+                {"file": "later.yaml", "on_request": True, "full": {"traffic.sru_bytes": 30_000}},
+            ],
             "over_all": [
                 {
                     "figure": "headline",
