@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Interface
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any
 
@@ -56,7 +57,8 @@ def load() -> SimpleNamespace:
     if missing:
         packages = " ".join(dict.fromkeys(missing))
         raise fail("mininet", f"missing on this machine: {packages}", f"sudo apt-get install {packages}")
-    modules["log"].setLogLevel("warning")
+    # What a command of its command line prints is of level `output`; below come its own doings.
+    modules["log"].setLogLevel("output")
     # It would raise kernel limits of the whole machine (mininet.util.fixLimits), which outlive the lab.
     modules["net"].Mininet.inited = True
     return SimpleNamespace(
@@ -220,20 +222,31 @@ def run_host_commands(built: Built) -> None:
     """The commands that the topology gives to hosts, in their namespaces; what fails is kept in `problems`."""
     for host in built.lab.hosts:
         for command in host.commands:
-            done = subprocess.run(
-                [*built.enter(host.name), "sh", "-c", command],
-                capture_output=True,
-                text=True,
-                timeout=_COMMAND_TIMEOUT_S,
-                stdin=subprocess.DEVNULL,
-                check=False,
-            )
+            status, said = _host_command([*built.enter(host.name), "sh", "-c", command])
             # A route that the address brought along is there twice: that is what was wanted.
-            if done.returncode != 0 and "File exists" not in done.stderr:
-                said = (done.stderr or done.stdout).strip().splitlines()
-                built.problems.append(f"{host.name}: `{command}` failed: {said[0] if said else done.returncode}")
+            if status != 0 and "File exists" not in said:
+                first = (said.strip().splitlines() or [f"status {status}"])[0]
+                built.problems.append(f"{host.name}: `{command}` failed: {first}")
         if host.commands:
             _leave_room(built, host.name)
+
+
+def _host_command(words: Sequence[str]) -> tuple[int, str]:
+    """A command's status and output; it may leave programs running, whose output then goes nowhere."""
+    with TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
+        try:
+            done = subprocess.run(
+                list(words),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                timeout=_COMMAND_TIMEOUT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return -1, f"no end within {_COMMAND_TIMEOUT_S} s; write `&` behind what shall go on"
+        output.seek(0)
+        return done.returncode, output.read()
 
 
 def _leave_room(built: Built, host: str) -> None:
@@ -253,9 +266,12 @@ def _in_namespace(pid: int, command: Sequence[str]) -> None:
 
 def _run(command: Sequence[str], text: str | None = None) -> None:
     """A command that must succeed; raises TopologyError with what it said."""
-    done = subprocess.run(
-        list(command), input=text, capture_output=True, text=True, timeout=_COMMAND_TIMEOUT_S, check=False
-    )
+    try:
+        done = subprocess.run(
+            list(command), input=text, capture_output=True, text=True, timeout=_COMMAND_TIMEOUT_S, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise fail(" ".join(command), f"no end within {_COMMAND_TIMEOUT_S} s", "see `p4cc lab --clean`") from None
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip()
         raise fail(" ".join(command), said or f"ended with {done.returncode}", "see `p4cc lab --clean`")

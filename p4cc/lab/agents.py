@@ -35,6 +35,9 @@ PATIENCE_S = 10.0
 """Beyond the scenario's end."""
 
 
+_NOT_GIVEN = {"deadline": "deadlines are not given to agents", "close_ns": "flows are not closed before their end"}
+
+
 @dataclass(frozen=True)
 class AgentRun:
     """What the agents of a lab left: rows as `p4cc run` has them, times from the plan's start."""
@@ -125,8 +128,9 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
         jitter_ns = int(flow.get("start_jitter_ns") or 0)
         # A stream of its own for each flow, as in virtual time; the numbers are not the simulator's.
         drawn_ns = random.Random(f"{seed}/start/{flow['id']}").randrange(jitter_ns + 1)  # noqa: S311 - no secret
-        if flow.get("deadline") is not None:
-            remarks.append("deadlines are not given to agents")
+        for key, remark in _NOT_GIVEN.items():
+            if flow.get(key) is not None:
+                remarks.append(remark)
         flows.append(
             {
                 **{key: flow[key] for key in ("id", "src", "dst", "size_bytes", "algorithm", "priority")},

@@ -20,7 +20,7 @@ from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab.agents import AgentRun, run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
-from p4cc.lab.programs import Program, Supervisor, events, is_root
+from p4cc.lab.programs import Program, Supervisor, events, how_ended, is_root
 from p4cc.lab.state import clean_leftovers, only_lab, record
 from p4cc.lab.switches import Launch, Remarks, SwitchKind, kind_named, run_command_line
 from topos import TopologyError
@@ -235,32 +235,34 @@ class _Start:
         program = Program(name, self.kind.command(launch, self.remarks), self.logs / f"{name}.log")
         program.after_restart = lambda: self._restarted(launch)
         program.start()
-        self.lab.supervisor.add(program)
         self.lab.programs[name] = program
 
     def _ready(self, launch: Launch) -> None:
         """Wait until a switch answers, then tell it of its links; raises UserError with the end of its log."""
         name = launch.switch.name
-        try:
-            asyncio.run(_answers(launch))
-        except (TimeoutError, SwitchError) as error:
-            said = self.lab.programs[name].last_words()
-            raise UserError(
-                f"does not answer at {launch.address}\n{said}", place=name, remedy=f"see {self.logs / name}.log"
-            ) from error
+        program = self.lab.programs[name]
+        self._wait(launch, program)
+        self.lab.supervisor.add(program)
         self.kind.shape(launch, self.remarks)
         self.lab.report.switches.append({"switch": name, "address": launch.address})
 
     def _restarted(self, launch: Launch) -> None:
         """A switch that was started again is told everything again."""
-        try:
-            asyncio.run(_answers(launch))
-        except (TimeoutError, SwitchError) as error:
-            raise UserError(f"does not answer at {launch.address}", place=launch.switch.name) from error
+        self._wait(launch, self.lab.programs[launch.switch.name])
         self.kind.shape(launch, self.remarks)
         if not self.lab.plan.holds and launch.switch.name in self.lab.plan.programs:
             self._install([launch.switch.name], f"controller-{launch.switch.name}")
             self._rest_of_commands(launch)
+
+    def _wait(self, launch: Launch, program: Program) -> None:
+        """Wait until a switch answers; raises UserError with the end of its log when it ends, or takes too long."""
+        try:
+            asyncio.run(_answers(launch, program))
+        except (TimeoutError, SwitchError) as error:
+            status = program.ended()
+            cause = f"does not answer at {launch.address}" if status is None else how_ended(status)
+            said = f"{cause}\n{program.last_words()}".rstrip()
+            raise UserError(said, place=program.name, remedy=f"see {program.log}") from error
 
     def _install(self, switches: list[str], name: str) -> None:
         """Start a controller for these switches and wait until they hold what they shall; raises UserError."""
@@ -307,11 +309,15 @@ class _Start:
             run_command_line(self.kind.command_line(), launch, [str(command) for command in commands])
 
 
-async def _answers(launch: Launch) -> None:
-    """Return once a switch answers a P4Runtime call."""
+async def _answers(launch: Launch, program: Program) -> None:
+    """Return once a switch answers a P4Runtime call; raises TimeoutError, at once if it has ended."""
     target = Target(launch.address, launch.switch.device_id, launch.switch.name)
     async with asyncio.timeout(START_TIMEOUT_S):
-        await wait_for_port(launch.address)
+        listens = asyncio.create_task(wait_for_port(launch.address))
+        while not (await asyncio.wait([listens], timeout=0.1))[0]:
+            if program.ended() is not None:
+                listens.cancel()
+                raise TimeoutError
         async with connect(target) as session:
             await session.answers()
 
@@ -356,17 +362,21 @@ def _need_root() -> None:
         raise UserError("needs root: it makes network namespaces", place="p4cc lab", remedy="run it with sudo")
 
 
+class _Terminated(BaseException):
+    """A signal asks the lab to end."""
+
+
 @contextlib.contextmanager
 def _terminable() -> Generator[None]:
-    """SIGTERM and SIGHUP take the lab down as Ctrl-C does."""
+    """SIGTERM and SIGHUP take the lab down as Ctrl-C does; Mininet's command line takes Ctrl-C for itself."""
 
     def stop(_signal: int, _frame: object) -> None:
-        raise KeyboardInterrupt
+        raise _Terminated
 
     before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
-    except KeyboardInterrupt as error:
+    except (KeyboardInterrupt, _Terminated) as error:
         raise InterruptedRunError("interrupted; the lab was taken down") from error
     finally:
         for number, handler in before.items():

@@ -181,6 +181,36 @@ def test_the_next_start_cleans_up_after_a_lab_that_was_killed(own: str, tmp_path
         assert clean() == "nothing to clean"
 
 
+def test_the_command_line_reads_its_commands_and_a_signal_ends_it(own: str, tmp_path: Path) -> None:
+    words = [word for word in command_line(own, tmp_path, "h1 true") if word != "--no-cli"]
+    piped = subprocess.run(words, input="h1 ping -c 1 -W 2 h2\nexit\n", capture_output=True, text=True, check=True)
+    # Mininet writes what its commands print to the standard error.
+    assert " 0% packet loss" in piped.stderr
+    lab = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert lab.stdout is not None
+    assert any("hosts h1" in line for line in lab.stdout), "the command line is open"
+    lab.terminate()
+    output, _ = lab.communicate(timeout=60)
+    assert lab.returncode == 130
+    assert "the lab was taken down" in output
+    assert interfaces() == set()
+
+
+def test_a_switch_that_does_not_start_is_said_at_once(
+    own: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del own
+    broken = tmp_path / "p4cc-switch"
+    broken.write_text("#!/bin/sh\necho this switch is broken\nexit 2\n")
+    broken.chmod(0o755)
+    monkeypatch.setenv("P4CC_SWITCH", str(broken))
+    started = time.monotonic()
+    with pytest.raises(UserError, match=r"ended with status 2\nthis switch is broken"):
+        run_lab(imported("p4cc"), options(tmp_path / "lab"))
+    assert time.monotonic() - started < 20.0
+    assert interfaces() == set()
+
+
 def test_labs_leak_nothing(own: str, tmp_path: Path) -> None:
     before = (interfaces(), namespaces(), open_files())
     for _ in range(CYCLES):

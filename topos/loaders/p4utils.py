@@ -236,4 +236,6 @@ def _host(
         for other, theirs in addresses.items():
             if other != name and IPv4Interface(theirs.ipv4).network == subnet:
                 neighbours.append((str(IPv4Interface(theirs.ipv4).ip), theirs.mac))
-    return LabHost(name, own.ipv4, own.mac, interface=f"{name}-eth0", gateway=gateway, neighbours=tuple(neighbours))
+    # An interface's name has 15 characters at most.
+    interface = f"{name}-eth0" if len(name) <= 10 else "eth0"
+    return LabHost(name, own.ipv4, own.mac, interface=interface, gateway=gateway, neighbours=tuple(neighbours))
