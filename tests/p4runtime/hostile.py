@@ -19,13 +19,14 @@ from queue import Queue
 from typing import Any, cast
 
 import grpc
-from finsy.proto import U128, p4r
+from finsy.proto import U128, p4r, rpc_status
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from tests.p4runtime.session import Program, Set
 
 Code = grpc.StatusCode
+BY_NUMBER = {code.value[0]: code for code in Code}
 ELECTION = 10
 DEVICE = 1
 #: What a request may be refused with.
@@ -55,6 +56,8 @@ class Outcome:
     """What came of it."""
 
     codes: Counter[str] = field(default_factory=Counter[str])
+    #: Of the updates of batches that failed.
+    updates: Counter[str] = field(default_factory=Counter[str])
     compared: int = 0
     rss_kb: list[int] = field(default_factory=list[int])
 
@@ -127,6 +130,7 @@ class Fuzzer:
         self.channel = grpc.insecure_channel(address, options=[("grpc.max_send_message_length", -1)])
         self.outgoing: Queue[p4r.StreamMessageRequest | None] = Queue()
         self.outcome = Outcome()
+        self.trailers: dict[str, Any] = {}
         self.open_stream()
         config = Set(device_id=DEVICE, action=Set.VERIFY_AND_COMMIT, config=self.program.config())
         config.election_id.CopyFrom(U128.encode(ELECTION))
@@ -251,6 +255,8 @@ class Fuzzer:
         before = self.state() if compare else []
         code, details = self.answer(name, request)
         self.outcome.codes[code.name] += 1
+        if name == "Write" and code == Code.UNKNOWN:
+            self.check_updates(len(p4r.WriteRequest.FromString(request).updates))
         if code == Code.OK:
             return
         # What is no message at all gets gRPC's own code.
@@ -262,11 +268,26 @@ class Fuzzer:
 
     def answer(self, name: str, request: bytes) -> tuple[grpc.StatusCode, str]:
         """The code and the words of a call's answer."""
+        self.trailers = {}
         try:
             self.call(name, request)
         except grpc.RpcError as error:
+            self.trailers = dict(error.trailing_metadata() or ())  # type: ignore[attr-defined]
             return error.code(), error.details() or ""  # type: ignore[attr-defined]
         return Code.OK, ""
+
+    def check_updates(self, updates: int) -> None:
+        """A batch that failed says of each update how it went (P4Runtime "Batching and Ordering of Updates")."""
+        status = rpc_status.Status.FromString(self.trailers["grpc-status-details-bin"])
+        assert len(status.details) == updates
+        codes: list[int] = []
+        for detail in status.details:
+            error = p4r.Error()
+            assert detail.Unpack(error)
+            codes.append(error.canonical_code)
+            self.outcome.updates[BY_NUMBER[error.canonical_code].name] += 1
+        assert {BY_NUMBER[code] for code in codes} <= {*REFUSALS, Code.OK}
+        assert any(codes), "a batch failed of which each update went well"
 
     def oversized(self) -> None:
         """A request beyond the server's bound is refused, and the connection lives on."""
@@ -312,6 +333,6 @@ if __name__ == "__main__":
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     with switch_for_requests() as (address, pid):
         found = attack(address, pid, wanted, seed=1)
-    sys.stdout.write(
-        f"{wanted} requests: {dict(found.codes)}, {found.compared} states compared, RSS {found.rss_kb} kB\n"
-    )
+    sys.stdout.write(f"{wanted} requests: {dict(found.codes)}, {found.compared} states compared\n")
+    sys.stdout.write(f"updates of batches that failed: {dict(found.updates)}\n")
+    sys.stdout.write(f"memory after each {WARM_UP}: {found.rss_kb} kB\n")
