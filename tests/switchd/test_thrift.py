@@ -270,3 +270,37 @@ def test_ports_come_and_go_and_queues_are_set(tmp_path: Path) -> None:
             assert own.call("set_port_rate_bps", i32(2), i64(10**6)) == 0
             assert own.call("get_port_counters", i32(2))[b"dropped_queue_full"] == 0
             assert switch.call("get_time_elapsed_us") > 0
+
+
+def ask(port: int, *words: str) -> str:
+    """What `p4cc-switch-cli` answers."""
+    command = [switch_program("p4cc-switch-cli"), "--thrift-port", str(port), *words]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_command_line_shows_and_sets(standard: Client, port: int) -> None:
+    add(standard, ADDRESS, b"\x03")
+    shown = "0 0x0a000001 0x01 => ingress.forward 0x0003\ndefault => NoAction"
+    # Handles go on counting: nothing but the number may differ.
+    assert ask(port, "table_dump", "exact_match").split(" ", 1)[1] == shown.split(" ", 1)[1]
+    assert ask(port, "table_num_entries", "exact_match") == "1"
+    ask(port, "register_write", "cells", "3", "0x11")
+    assert ask(port, "register_read", "cells", "3") == "17"
+    assert ask(port, "register_read", "cells").split()[:5] == ["0", "0", "0", "17", "0"]
+    assert ask(port, "counter_read", "totals", "1") == "packets 0 bytes 0"
+    ask(port, "mirroring_add", "4", "6")
+    assert ask(port, "mirroring_get", "4") == "6"
+    script = "# a comment\nset_queue_depth 30\nset_queue_rate 100\nswitch_info\n"
+    command = [switch_program("p4cc-switch-cli"), "--thrift-port", str(port)]
+    done = subprocess.run(command, check=False, input=script, capture_output=True, text=True, timeout=PATIENCE_S)
+    assert (done.returncode, done.stdout) == (0, f"5 {port}\n")
+    for words, code, said in [
+        (["table_dump", "nothing"], 1, "code 7"),
+        (["set_queue_rate_bps", "1000", "9"], 1, "no such port"),
+        (["frobnicate"], 1, "--help"),
+    ]:
+        done = subprocess.run([*command, *words], check=False, capture_output=True, text=True, timeout=PATIENCE_S)
+        assert done.returncode == code
+        assert said in done.stderr
