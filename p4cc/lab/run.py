@@ -10,12 +10,13 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.client import Target, connect
 from controller.errors import SwitchError
+from controller.install import Server, read_ports
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab.agents import AgentRun, run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
@@ -29,6 +30,7 @@ from topos import mininet as builder
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from controller.pipeline import Pipeline
     from p4cc.network import NetworkPlan
     from topos.lab import LabSwitch
 
@@ -63,6 +65,8 @@ class LabReport:
     failed: list[str] = field(default_factory=list[str])
     restarts: list[str] = field(default_factory=list[str])
     agents: AgentRun | None = None
+    ports: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Thresholds and packets by queue level of every port after the flows, as the switches count them."""
     up_s: float = 0.0
     """From the first interface to the last table entry."""
 
@@ -95,6 +99,8 @@ class Lab:
         """What runs for the lab: switches by their names, the controller, agents."""
         self.planned: NetworkPlan | None = None
         """The scenario as virtual time plans it."""
+        self.pipelines: dict[str, Pipeline] = {}
+        """What was pushed, by switch."""
 
     def run_in(self, host: str, command: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
         """Run a command in a host's namespace; its exit status and output."""
@@ -113,6 +119,18 @@ class Lab:
         except subprocess.TimeoutExpired:
             status, output = -1, f"no end within {timeout_s:g} s"
         return {"host": host, "command": shlex.join(command), "status": status, "output": output}
+
+    def read_ports(self) -> list[dict[str, Any]]:
+        """Thresholds and level counters of a scenario's switches, over P4Runtime; raises UserError."""
+        found: list[dict[str, Any]] = []
+        for plan in self.planned.switches if self.planned is not None else ():
+            server = Server(f"127.0.0.1:{self.plan.switch(plan.switch).grpc_port}")
+            try:
+                states = asyncio.run(read_ports(server, self.pipelines[plan.switch], [plan]))
+            except SwitchError as error:
+                raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
+            found += [asdict(state) for state in states]
+        return found
 
 
 def clean() -> str:
@@ -136,6 +154,7 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
         if options.agents and lab.planned is not None:
             run = run_agents(lab, lab.planned.spec_json)
             lab.report.agents = run
+            lab.report.ports = lab.read_ports()
             lab.report.warnings += run.remarks
             lab.report.failed += run.failed
         for text in options.commands:
@@ -207,6 +226,7 @@ class _Start:
         # What cannot be installed is found before anything runs.
         plan.desired(by_switch)
         self.lab.planned = plan.planned(by_switch)
+        self.lab.pipelines = by_switch
         launches = [self._launch(switch) for switch in plan.network.switches]
         for launch in launches:
             self._switch(launch)

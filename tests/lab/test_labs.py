@@ -117,7 +117,16 @@ def test_a_scenarios_lab_has_its_rtt_and_stays_planned_when_things_are_killed(ow
 
 
 def flows(kind: str, *more: str) -> LabRequest:
-    changes = ("topology.senders=3", "topology.rtt_ns=4000000", "traffic.sru_bytes=100000", "stop_ns=4000000000", *more)
+    changes = (
+        "topology.senders=3",
+        "switch.thresholds.k_rule=fixed",
+        "switch.thresholds.k_pkts=5",
+        "switch.thresholds.k_dc_pkts=20",
+        "topology.rtt_ns=4000000",
+        "traffic.sru_bytes=100000",
+        "stop_ns=4000000000",
+        *more,
+    )
     return LabRequest(str(SCENARIO), switch=kind, overrides=changes, grpc_base=GRPC, thrift_base=THRIFT)
 
 
@@ -134,6 +143,11 @@ def test_a_scenarios_flows_run_in_a_lab(kind: str, tmp_path: Path) -> None:
     assert run.flows["acked_bytes"].to_list() == [100_000] * 3
     assert run.windows["cwnd_segments"].max() > 2  # pyright: ignore[reportOperatorIssue]
     assert 1 <= run.summary["peak_queue_pkts"] <= 210
+    (bottleneck,) = [port for port in report.ports if port["peer"] == "aggregator"]
+    assert run.summary["marks_level1"] > 0
+    # Each packet that the switch counted at a level came with that level's mark.
+    assert bottleneck["level1_pkts"] == run.summary["marks_level1"]
+    assert bottleneck["level2_pkts"] == run.summary["marks_level2"]
 
 
 def test_an_agent_that_was_killed_is_named_and_the_others_end(own: str, tmp_path: Path) -> None:
