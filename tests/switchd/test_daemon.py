@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, lab, run, switch_program
+from tests.switchd.namespaces import PAIR, PATIENCE_S, Host, lab, run, switch_program, wait_for
 
 ECHO = """
+import os
 import re
 import socket
 server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -76,6 +79,26 @@ def test_a_links_delay_and_rate_are_the_switchs(tmp_path: Path) -> None:
         # The shortest packet has 29 bytes of IP: 23.2 ms at 10 kbit/s.
         it.switch(str(PAIR), "--rate-bps", "2@10000", "--queue-pkts", "1000")
         assert 0.0232 <= round_trip_s(*it.hosts) < 5
+
+
+def processor_s(pid: int) -> float:
+    """Processor time that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_an_interface_may_go_down_and_come_up_again(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        switch = it.switch(str(PAIR))
+        interface = it.hosts[0].port_interface
+        run("ip", "link", "set", interface, "down")
+        wait_for(lambda: "the interface has a problem" in switch.log.read_text() or None, "the log to say so")
+        before = processor_s(switch.process.pid)
+        time.sleep(1)
+        assert processor_s(switch.process.pid) - before < 0.3, "it waits rather than asks again and again"
+        run("ip", "link", "set", interface, "up")
+        assert round_trip_s(*it.hosts) < 1
+        assert switch.stop() == 0
 
 
 def test_packets_are_captured_in_both_directions(tmp_path: Path) -> None:

@@ -155,6 +155,14 @@ impl Dataplane {
             // Not again at once: whatever it is, it must not take the whole processor.
             std::thread::sleep(Duration::from_millis(10));
         }
+        for (port, fd) in self.ports.iter().zip(&fds) {
+            if fd.revents & !libc::POLLIN != 0
+                && let Some(error) = sys::take_error(fd.fd)
+            {
+                let interface = port.interface.name();
+                tracing::warn!(port = port.number, interface, %error, "the interface has a problem");
+            }
+        }
         let mut byte = [0];
         while self.woken.recv(&mut byte).is_ok() {}
     }

@@ -89,6 +89,16 @@ pub(crate) fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
     check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_ll>() as u32) }).map(|_| ())
 }
 
+/// Takes the error that a socket waits to tell, such as that its interface went down; until then it can always be "read".
+pub(crate) fn take_error(fd: RawFd) -> Option<io::Error> {
+    let mut error: c_int = 0;
+    let mut len = size_of::<c_int>() as u32;
+    let at = (&raw mut error).cast::<c_void>();
+    // SAFETY: the kernel writes at most `len` bytes to `at`, which has as many and lives through the call.
+    let result = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_ERROR, at, &raw mut len) };
+    (result == 0 && error != 0).then(|| io::Error::from_raw_os_error(error))
+}
+
 /// What the kernel dropped since the last call because the ring was full.
 pub(crate) fn take_ring_drops(fd: &OwnedFd) -> u32 {
     let mut stats = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
