@@ -22,6 +22,7 @@ def _missing(kind: str) -> str:
     try:
         builder.load()
         kind_named(kind).check()
+        kind_named(kind).command_line()
     except (UserError, TopologyError) as error:
         return str(error)
     return "" if shutil.which("ping") else "ping is missing: apt-get install iputils-ping"
