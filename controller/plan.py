@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller import program
+from controller.ecmp import switch_factor
 from controller.ecn import Level, Profile, codepoint_map
 from controller.entities import (
     ActionCall,
@@ -28,11 +29,7 @@ from controller.errors import PlannerError
 from controller.features import Feature, PortName
 from controller.model import Bottleneck
 from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, choose_k, threshold_warnings
-from topos import AddressPlan, Routes, Topology, plan_addresses, shortest_routes
-from topos.routes import distances_to
-
-# `ECMP_MAX_GROUP_SIZE` of the P4 programs (p4src/include/sizes.p4).
-MAX_GROUP_WEIGHT = 32
+from topos import AddressPlan, Topology, plan_addresses, shortest_routes
 
 
 @dataclass(frozen=True)
@@ -56,9 +53,11 @@ class SwitchPlan:
 
 
 def plan_network(
-    topology: Topology, ecn: EcnSettings | None, features: Sequence[Feature] = ()
+    topology: Topology, ecn: EcnSettings | None, features: Sequence[Feature] = (), ecmp_seed: int = 0
 ) -> tuple[SwitchPlan, ...]:
     """Plan every switch in order: routes, thresholds where the program has them, and what its features need.
+
+    Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`.
 
     Raises TopologyError for a port or route that does not exist.
     """
@@ -66,34 +65,10 @@ def plan_network(
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology)
-    weights = member_weights(topology, routes)
     return tuple(
-        _plan_switch(topology, addresses, routes[switch], weights[switch], ecn, features, switch)
+        _plan_switch(topology, addresses, routes[switch], ecmp_seed, ecn, features, switch)
         for switch in topology.switch_names
     )
-
-
-def member_weights(topology: Topology, routes: Routes) -> dict[str, int]:
-    """Weight of every member of a switch's groups: in how many ways the switches before have split the traffic.
-
-    All switches hash the same fields alike, and a group takes the hash modulo the sum of its weights. If a second stage
-    with as many members took the same remainder again, every flow that reached it would leave by one member. With each
-    member repeated as often as the stage before has choices, the second stage decides by the next digit of the hash.
-    """
-    weights = dict.fromkeys(topology.switch_names, 1)
-    homes = {switch: host for host, (switch, _) in topology.attachments.items()}
-    for home, host in homes.items():
-        ways = dict.fromkeys(topology.switch_names, 1)
-        hops = distances_to(topology, home)
-        for switch in sorted(hops, key=lambda name: -hops[name]):
-            ports = routes[switch][host]
-            if len(ports) > 1:
-                weights[switch] = max(weights[switch], min(ways[switch], MAX_GROUP_WEIGHT // len(ports)))
-            for number in ports:
-                peer = topology.ports[switch][number - 1].peer
-                if peer in ways:
-                    ways[peer] = max(ways[peer], ways[switch] * len(ports))
-    return {switch: max(1, weight) for switch, weight in weights.items()}
 
 
 def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName, Thresholds]:
@@ -132,7 +107,7 @@ def _plan_switch(
     topology: Topology,
     addresses: AddressPlan,
     routes: Mapping[str, tuple[int, ...]],
-    weight: int,
+    ecmp_seed: int,
     ecn: EcnSettings | None,
     features: Sequence[Feature],
     switch: str,
@@ -140,7 +115,8 @@ def _plan_switch(
     """Plan one switch."""
     entities: list[Entity] = [
         *_members(topology, addresses, switch),
-        *_routes(addresses, routes, weight),
+        *_routes(addresses, routes),
+        *_seeds(routes, ecmp_seed, addresses.device_ids[switch]),
         *(_codepoints(ecn.profile) if ecn else ()),
     ]
     warnings: list[str] = []
@@ -163,7 +139,7 @@ def _scope(ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
     """What the controller owns in a program with these parts."""
     thresholds = (program.THRESHOLDS, program.CODEPOINTS) if ecn else ()
     more = tuple(table for feature in features for table in feature.tables)
-    return Scope(tables=(program.ROUTES, *thresholds, *more), profiles=(program.NEXT_HOPS,))
+    return Scope(tables=(program.ROUTES, program.ECMP_SEEDS, *thresholds, *more), profiles=(program.NEXT_HOPS,))
 
 
 def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterator[Member]:
@@ -177,16 +153,24 @@ def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterato
         yield Member(MemberKey(program.NEXT_HOPS, port.number), call)
 
 
-def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]], weight: int) -> Iterator[Entity]:
+def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entity]:
     """Groups for the ECMP sets in use, then a host route for each host."""
     sets = sorted({ports for ports in routes.values() if len(ports) > 1})
     group_ids: dict[tuple[int, ...], int] = {ports: index + 1 for index, ports in enumerate(sets)}
     for ports, group_id in group_ids.items():
-        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, weight) for port in ports))
+        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports))
     for host, ports in routes.items():
         match = (Lpm(program.ROUTES_KEY, addresses.hosts[host].ipv4, 32),)
         action = GroupRef(group_ids[ports]) if ports in group_ids else MemberRef(ports[0])
         yield Entry(EntryKey(program.ROUTES, match), action)
+
+
+def _seeds(routes: Mapping[str, tuple[int, ...]], ecmp_seed: int, device_id: int) -> Iterator[Entry]:
+    """The seed of a switch that has a choice; others need none."""
+    if any(len(ports) > 1 for ports in routes.values()):
+        match = (Exact(program.ECMP_SEEDS_KEY, program.ETHERTYPE_IPV4),)
+        call = ActionCall(program.SET_SEED, (("factor", switch_factor(ecmp_seed, device_id)),))
+        yield Entry(EntryKey(program.ECMP_SEEDS, match), call)
 
 
 def _codepoints(profile: Profile) -> Iterator[Entry]:

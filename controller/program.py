@@ -6,6 +6,10 @@ ROUTES = "ingress.forward.ipv4_lpm"
 ROUTES_KEY = "hdr.ipv4.dst_addr"
 NEXT_HOPS = "ingress.forward.ecmp"
 SET_NEXT_HOP = "ingress.forward.set_next_hop"
+ECMP_SEEDS = "ingress.forward.ecmp_seeds"
+ECMP_SEEDS_KEY = "hdr.ethernet.ether_type"
+SET_SEED = "ingress.forward.set_seed"
+ETHERTYPE_IPV4 = 0x0800
 
 THRESHOLDS = "egress.ecn.thresholds"
 THRESHOLDS_KEY = "egress_port"
@@ -31,5 +35,5 @@ IS_CONTROL_KEY = "is_control"
 TRAFFIC_CLASS_KEY = "traffic_class"
 SET_PRIORITY = "ingress.ack_priority.set_priority"
 
-SCOPE = Scope(tables=(ROUTES, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
+SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
 """Everything the controller owns in the dual-threshold program."""

@@ -44,7 +44,10 @@ def rate_codes(rates_bps: Iterable[int]) -> dict[int, int]:
 
 
 def unit_shift(rates_bps: Iterable[int]) -> int:
-    """Log2 of the multiplier m of a network: fastest rate over 25 Gb/s, rounded up to a power of two, 1 to 32."""
+    """Log2 of the multiplier m of a network: fastest of the rates over 25 Gb/s, rounded up to a power of two, 1 to 32.
+
+    HPCC's simulator takes the hosts' rate (spec 11.1): coarser units hide what a packet more or less means.
+    """
     fastest = max(rates_bps, default=REFERENCE_RATE_BPS)
     shift = 0
     while (REFERENCE_RATE_BPS << shift) < fastest and shift < MAX_UNIT_SHIFT:
@@ -72,8 +75,11 @@ def int_port(
     depth_bytes: int = CELL_BYTES,
     framing_bytes: int = 0,
     max_hops: int = DEFAULT_HOPS,
+    host_rates_bps: Iterable[int] = (),
 ) -> IntPort:
     """Plan one port of a network whose links have `network_rates_bps`; `depth_bytes` is the unit of queue depths.
+
+    The units of the records follow from `host_rates_bps`, and without them from all rates.
 
     A queue that is counted in packets gets the cells of a packet of `depth_bytes`: an estimate. Raises PlannerError
     for a value that its field cannot hold.
@@ -89,4 +95,4 @@ def int_port(
     ):
         if not least <= value <= most:
             raise PlannerError(name, f"{value} is not between {least} and {most}", "see docs/wire-format.md")
-    return IntPort(switch_id, codes[rate_bps], unit_shift(rates), cells, framing_bytes, max_hops)
+    return IntPort(switch_id, codes[rate_bps], unit_shift(set(host_rates_bps) or rates), cells, framing_bytes, max_hops)

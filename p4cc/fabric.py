@@ -31,6 +31,8 @@ class FabricPlanner:
         self._switch = switch
         self._packet_bytes = packet_bytes
         self._rates = sorted({link.rate_bps for link in topology.links})
+        attached = (topology.links[port.link_index] for _, port in topology.attachments.values())
+        self._host_rates = sorted({link.rate_bps for link in attached})
 
     def features(self, tables: frozenset[str], ack_class: int | None) -> tuple[Feature, ...]:
         """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
@@ -66,6 +68,7 @@ class FabricPlanner:
             switch_id=1 + self._topology.switch_names.index(name[0]),
             rate_bps=link.rate_bps,
             network_rates_bps=self._rates,
+            host_rates_bps=self._host_rates,
             depth_bytes=self._depth_bytes,
             framing_bytes=link.framing_bytes,
         )
@@ -73,7 +76,7 @@ class FabricPlanner:
     def telemetry(self) -> dict[str, Any]:
         """What a sender must know to read hop records."""
         return {
-            "unit_shift": unit_shift(self._rates),
+            "unit_shift": unit_shift(self._host_rates),
             "tick_ns": 1 if self._switch.timestamp_unit == "ns" else 1_000,
             "rates_bps": {str(code): rate for code, rate in rate_codes(self._rates).items()},
         }
@@ -95,8 +98,7 @@ class FabricPlanner:
 
     def _alpha(self, buffer: BufferSettings, link: Link) -> int:
         """Spec 13.1: a shift of 3 at the hosts' rate, one less for each doubling of it, not below 0."""
-        slowest = min(self._topology.links[port.link_index].rate_bps for _, port in self._topology.attachments.values())
-        doublings = max(0, int(log2(link.rate_bps / slowest)))
+        doublings = max(0, int(log2(link.rate_bps / self._host_rates[0])))
         return min(max(0, buffer.alpha_log2), buffer.alpha_log2 + doublings)
 
     def buffer(self) -> dict[str, Any] | None:

@@ -6,6 +6,19 @@ from pathlib import Path
 
 from p4cc.errors import UserError
 
+MAX_TEXT_BYTES = 128 << 20
+"""A flow file of a million lines is half of it."""
+
+
+def read_text(path: Path, what: str) -> str:
+    """The text of a file; raises UserError."""
+    try:
+        if path.stat().st_size > MAX_TEXT_BYTES:
+            raise UserError(f"the {what} is above {MAX_TEXT_BYTES} bytes", place=str(path), remedy="split it")
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"cannot read the {what}", place=str(path), remedy="give a text file in UTF-8") from error
+
 
 def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     """The file `name` of the scenario's field `key`; raises UserError with the places looked at."""

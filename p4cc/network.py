@@ -63,12 +63,12 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
     `tables` are those of the P4 program: what ports are told depends on them.
     """
     try:
-        planner = _Planner(case, scenario, case.scenario.topology.build())
+        planner = _Planner(case, scenario, case.scenario.topology.build(scenario))
         marks = program.THRESHOLDS in tables
         ports = planner.thresholds() if marks else {}
         ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), ports) if marks else None
         features = planner.fabric.features(tables, planner.ack_class)
-        switches = plan_network(planner.topology, ecn, features)
+        switches = plan_network(planner.topology, ecn, features, case.scenario.switch.ecmp_seed)
         of_ports = (warning for plan in switches for warning in plan.warnings)
         warnings = (*(planner.warnings() if marks else ()), *of_ports)
     except (TopologyError, PlannerError) as error:

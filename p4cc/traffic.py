@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING, Any
 from p4cc.cdf import read_cdf
 from p4cc.errors import UserError
 from p4cc.files import find_named
+from p4cc.ns3 import Ns3Path, read_ns3_flows, read_ns3_paths
+from p4cc.path_choice import PathChoice
 from p4cc.scenario.traffic import (
     BulkTraffic,
     CdfSize,
     FixedSize,
     IncastTraffic,
+    Ns3Traffic,
     PoissonTraffic,
     RoundsTraffic,
     RpcTraffic,
     TrafficItem,
     UniformSize,
 )
+from topos.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -74,6 +78,8 @@ class _Planner:
                 self._poisson(item)
             case RpcTraffic() as item:
                 self._rpc(item)
+            case Ns3Traffic() as item:
+                self._ns3(item)
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self._one("destination", item.destination, self.topology.roles.receivers)
@@ -177,6 +183,39 @@ class _Planner:
                     "end_ns": self.case.scenario.stop_ns if item.end_ns is None else item.end_ns,
                 }
             )
+
+    def _ns3(self, item: Ns3Traffic) -> None:
+        file = find_named(item.file, self.scenario, what="flow file", key=f"{self._key()}.file")
+        flows = read_ns3_flows(file)
+        paths: dict[int, Ns3Path] = {}
+        if item.paths is not None:
+            key = f"{self._key()}.paths"
+            paths = read_ns3_paths(find_named(item.paths, self.scenario, what="path map", key=key), len(flows))
+        choice = PathChoice(self.topology, self.case.scenario.switch.ecmp_seed)
+        known = set(self.topology.host_names)
+        for place, flow in enumerate(flows):
+            ends = (host_name(flow.source), host_name(flow.destination))
+            for node, name in zip((flow.source, flow.destination), ends, strict=True):
+                if name not in known:
+                    remedy = f"hosts of the topology: {_some(self.topology.host_names)}"
+                    raise UserError(f"flow {place}: node {node} is no host", place=str(file), remedy=remedy)
+            if ends[0] == ends[1]:
+                raise UserError(f"flow {place} goes from {flow.source} to itself", place=str(file), remedy="correct it")
+            added: dict[str, Any] = {
+                **self._common(),
+                "id": len(self.plan.flows) + 1,
+                "src": ends[0],
+                "dst": ends[1],
+                "size_bytes": flow.size_bytes,
+                "start_ns": item.start_ns + flow.start_ns,
+                "class": f"{item.label}-{flow.destination_port}",
+                "priority": flow.priority,
+            }
+            if (path := paths.get(place)) is not None:
+                ways = (path.there, path.back)
+                there, back = (None if way is None else tuple(map(switch_name, way)) for way in ways)
+                added["src_port"] = choice.source_port(ends, there or (), back)
+            self.plan.flows.append(added)
 
     def _mean_gap_ns(self, item: PoissonTraffic, source: str, sources: int, mean_bytes: float) -> float:
         """Between two flows of one source (spec 16.1: 8 m / (b rho))."""

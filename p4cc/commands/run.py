@@ -25,6 +25,13 @@ def run(
         list[str] | None,
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field, e.g. topology.senders=25; repeatable."),
     ] = None,
+    topology: Annotated[
+        Path | None, typer.Option("--topology", help="Topology file of an ns-3 scenario, in place of its own.")
+    ] = None,
+    flows: Annotated[
+        Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, in place of its own.")
+    ] = None,
+    paths: Annotated[Path | None, typer.Option("--paths", help="Path map for the flow file (p4cc/ns3.py).")] = None,
     variants: Annotated[list[str] | None, typer.Option("--variant", help="Run this variant only; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print summary.json instead of the table.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
@@ -43,15 +50,19 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --set topology.senders=25 --set seeds=[1,2] --json`
     * `p4cc run experiments/gst/incast.yaml --set variant=d2tcp,gst+d2tcp --set transport.recovery=sack`
     * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --out results/dctcp`
+    * `p4cc run experiments/hpcc/ns3_compare.yaml --topology fat.txt --flows flow.txt --json`
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
     from p4cc import report
     from p4cc.runner import RunRequest, run_scenario
 
+    files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
+    # A JSON string is a YAML string, whatever the path holds.
+    named = [f"{field}={json.dumps(str(path.absolute()))}" for field, path in files if path is not None]
     request = RunRequest(
         scenario=scenario,
         out=out,
-        overrides=tuple(assignments or ()),
+        overrides=(*named, *(assignments or ())),
         variants=tuple(variants or ()),
         jobs=jobs,
         figures=figures,

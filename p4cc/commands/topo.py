@@ -41,7 +41,7 @@ def topo(
     origins: Origins = {}
     settings = validate(document, apply_overrides(document.plain(), list(assignments or ()), origins), origins)
     try:
-        topology = settings.topology.build()
+        topology = settings.topology.build(scenario)
     except TopologyError as error:
         raise UserError(str(error), place=document.place(("topology",)), remedy="correct the scenario") from error
     if png is not None:

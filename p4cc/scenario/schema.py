@@ -62,6 +62,9 @@ class SwitchSettings(Model):
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."
     )
     red: RedCurveSettings = RedCurveSettings()
+    ecmp_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = Field(
+        default=0, description="Each switch's choice among equal paths follows from it and from the switch."
+    )
 
 
 class Transport(Model):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from p4cc.files import find_named, read_text
 from topos import (
     DumbbellParams,
     FatTreeParams,
@@ -15,9 +17,12 @@ from topos import (
     StarParams,
     change_links,
     generate,
+    read_ns3_topology,
     topology_from_plain,
 )
 from topos import Topology as Graph
+from topos.graph import MAX_QUEUE_PKTS
+from topos.shapes.common import QueuePkts
 
 LinkChanges = Annotated[
     tuple[LinkChange, ...],
@@ -33,8 +38,9 @@ class Shape(BaseModel):
     kind: str
     link_changes: LinkChanges = ()
 
-    def build(self) -> Graph:
+    def build(self, scenario: Path) -> Graph:
         """The graph; raises TopologyError."""
+        del scenario
         parameters = self.model_dump(exclude={"kind", "link_changes"})
         return change_links(generate(self.kind, parameters), self.link_changes)
 
@@ -79,13 +85,36 @@ class CustomTopology(BaseModel):
     switches: Annotated[list[dict[str, Any]], Field(min_length=1)]
     links: Annotated[list[dict[str, Any]], Field(min_length=1)]
 
-    def build(self) -> Graph:
+    def build(self, scenario: Path) -> Graph:
         """The graph; raises TopologyError."""
+        del scenario
         return topology_from_plain(self.model_dump(exclude={"kind"}))
 
 
+class Ns3Topology(BaseModel):
+    """A file in the text format of HPCC's ns-3 simulator (`topos/ns3.py`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["ns3"]
+    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    queue_capacity_pkts: QueuePkts = MAX_QUEUE_PKTS
+    """Of each queue; the format has none, and the switches' buffer decides before it."""
+
+    def build(self, scenario: Path) -> Graph:
+        """The graph; raises TopologyError, or UserError for a file that cannot be read."""
+        path = find_named(self.file, scenario, what="topology", key="topology.file")
+        return read_ns3_topology(read_text(path, "topology"), str(path), self.queue_capacity_pkts)
+
+
 Topology = Annotated[
-    StarTopology | DumbbellTopology | ParkingLotTopology | LeafSpineTopology | FatTreeTopology | CustomTopology,
+    StarTopology
+    | DumbbellTopology
+    | ParkingLotTopology
+    | LeafSpineTopology
+    | FatTreeTopology
+    | CustomTopology
+    | Ns3Topology,
     Field(discriminator="kind"),
 ]
-TOPOLOGY_KINDS = ("star", "dumbbell", "parking_lot", "leaf_spine", "fat_tree", "custom")
+TOPOLOGY_KINDS = ("star", "dumbbell", "parking_lot", "leaf_spine", "fat_tree", "custom", "ns3")

@@ -145,10 +145,31 @@ class PoissonTraffic(Traffic):
         return self
 
 
+class Ns3Traffic(Traffic):
+    """The flows of a file of HPCC's ns-3 simulator (`p4cc/ns3.py`): ends, priorities, sizes and starts stand there.
+
+    Node i is the host `h<i>`, as a topology of kind `ns3` names it. `start_ns` is added to the file's times. A flow's
+    label is the item's with the destination port behind it, which is a class of flows in that simulator.
+    """
+
+    kind: Literal["ns3"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    paths: Annotated[str, Field(min_length=1)] | None = Field(
+        default=None, description="A path map: flows that take the way given there, not the one by hash."
+    )
+
+    @model_validator(mode="after")
+    def _priorities_stand_in_the_file(self) -> Self:
+        if "priority" in self.model_fields_set:
+            raise ValueError("the file gives each flow its priority; leave it away here")
+        return self
+
+
 TrafficItem = Annotated[
-    IncastTraffic | RoundsTraffic | BulkTraffic | PoissonTraffic | RpcTraffic, Field(discriminator="kind")
+    IncastTraffic | RoundsTraffic | BulkTraffic | PoissonTraffic | RpcTraffic | Ns3Traffic,
+    Field(discriminator="kind"),
 ]
-TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson", "rpc")
+TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson", "rpc", "ns3")
 SIZE_KINDS = ("fixed", "uniform", "cdf")
 
 

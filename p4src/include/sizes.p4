@@ -13,6 +13,8 @@ const bit<32> ECMP_SELECTOR_SIZE = 1024;
 #define ECMP_MAX_GROUP_SIZE 32
 // Bits of the hash that choose the member.
 const bit<32> ECMP_HASH_WIDTH = 16;
+// Seeds by EtherType: IPv4's is the only one that is forwarded.
+const bit<32> ECMP_SEED_SIZE = 4;
 
 // Ports are nine bits wide in v1model; 511 is the drop port.
 const bit<32> PORT_COUNT = 512;

@@ -190,7 +190,7 @@ def test_an_action_set_of_another_controller_differs_from_any_plan(schema: P4Sch
 def test_requests_name_what_they_read(schema: P4Schema) -> None:
     request = convert.read_request(program.SCOPE, schema, 7)
     kinds = [entity.WhichOneof("entity") for entity in request.entities]
-    assert kinds == ["action_profile_member", "action_profile_group", "table_entry", "table_entry", "table_entry"]
+    assert kinds == ["action_profile_member", "action_profile_group", *["table_entry"] * 4]
     assert request.device_id == 7
     counters = convert.counter_request(program.LEVEL_PACKETS, [4, 6], schema, 1)
     assert [entity.counter_entry.index.index for entity in counters.entities] == [4, 6]

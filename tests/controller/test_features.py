@@ -58,7 +58,13 @@ def test_values_by_hand() -> None:
 
 def test_a_plan_owns_routes_and_the_tables_of_its_features() -> None:
     (plan,) = plan_network(generate("star", {"senders": 2}), None, tuple(features().values()))
-    assert plan.scope.tables == (program.ROUTES, program.CURVES, program.INT_PORTS, program.PRIORITIES)
+    assert plan.scope.tables == (
+        program.ROUTES,
+        program.ECMP_SEEDS,
+        program.CURVES,
+        program.INT_PORTS,
+        program.PRIORITIES,
+    )
     assert not {program.THRESHOLDS, program.CODEPOINTS} & set(plan.scope.tables)
     tables = {entity.key.table for entity in plan.entities if isinstance(entity, Entry)}
     # This star has a port to h1 and none to r1.

@@ -14,7 +14,7 @@ from controller import (
     thresholds_by_rule,
 )
 from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Group, GroupRef, Lpm, Member, MemberRef
-from controller.plan import level_cells, member_weights
+from controller.plan import level_cells
 from topos import (
     Topology,
     TopologyError,
@@ -22,7 +22,6 @@ from topos import (
     format_mac,
     generate,
     plan_addresses,
-    shortest_routes,
     topology_from_plain,
 )
 
@@ -128,14 +127,12 @@ def test_counter_cells_are_port_and_level_side_by_side() -> None:
     assert level_cells([1, 5]) == {4: (1, 0), 5: (1, 1), 6: (1, 2), 20: (5, 0), 21: (5, 1), 22: (5, 2)}
 
 
-def test_a_second_stage_of_equal_paths_decides_by_the_next_digit_of_the_hash() -> None:
-    """Every switch hashes alike: a group of a later stage repeats its members, so that it does not choose as before."""
-    topology = generate("fat_tree", {"k": 4})
-    weights = member_weights(topology, shortest_routes(topology))
-    assert {weights[f"p{pod}e{number}"] for pod in range(1, 5) for number in (1, 2)} == {1}
-    assert {weights[f"p{pod}a{number}"] for pod in range(1, 5) for number in (1, 2)} == {2}
-    # Place h modulo 4 of the group, given h modulo 2 at the edge: both members are chosen.
-    chosen = [member for member in (1, 2) for _ in range(2)]
-    assert {chosen[h % 4] for h in range(0, 16, 2)} == {chosen[h % 4] for h in range(1, 16, 2)} == {1, 2}
-    leaf_spine = generate("leaf_spine", {"leaves": 3, "spines": 2, "hosts_per_leaf": 1})
-    assert set(member_weights(leaf_spine, shortest_routes(leaf_spine)).values()) == {1}
+def test_switches_with_a_choice_get_seeds_of_their_own() -> None:
+    """Spec 14, 15: the hash is seeded by switch; a switch without a choice needs no seed."""
+    plans = plan_network(leaf_spine(), EcnSettings(Profile.GST, {}))
+    seeds = {plan.switch: of_table(plan.entities, program.ECMP_SEEDS) for plan in plans}
+    assert {switch: len(entries) for switch, entries in seeds.items()} == {"a": 1, "b": 1, "p1": 0, "p2": 0, "p3": 0}
+    factors = [seeds[leaf][0].action for leaf in "ab"]
+    assert factors[0] != factors[1]
+    others = plan_network(leaf_spine(), EcnSettings(Profile.GST, {}), ecmp_seed=1)
+    assert of_table(others[0].entities, program.ECMP_SEEDS)[0].action not in factors

@@ -18,6 +18,7 @@ use smallvec::smallvec;
 use crate::channel::Line;
 use crate::noise::RttNoise;
 use crate::topology::{FlowPlan, HostPlan};
+use crate::turns::{Seat, Turns};
 
 /// A segment or ACK that waits for the interface.
 #[derive(Clone, Copy, Debug)]
@@ -35,30 +36,9 @@ pub(crate) struct Host {
     pub waiting: VecDeque<Outgoing>,
     /// Answers of RDMA-like receivers, with their flow and class.
     pub answers: VecDeque<(u32, TrafficClass, RdmaAck)>,
-    pub paced: Paced,
+    pub paced: Turns,
     pub pauses: Pauses,
     pub counters: HostCounters,
-}
-
-/// The flows of a host that an interface asks in turn.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Paced {
-    /// Flows under way, in order of their start.
-    pub flows: Vec<u32>,
-    /// Place of the flow whose turn is next.
-    pub turn: usize,
-    /// When the interface looks again; events for other times are void.
-    pub wake: Option<Time>,
-}
-
-impl Paced {
-    /// A flow is complete; the turn stays with the flow that had it.
-    pub fn remove(&mut self, flow: u32) {
-        if let Some(place) = self.flows.iter().position(|&one| one == flow) {
-            self.flows.remove(place);
-            self.turn -= usize::from(place < self.turn);
-        }
-    }
 }
 
 /// What the neighbour of a host's interface has paused.
@@ -139,6 +119,8 @@ pub(crate) struct RdmaEnds {
     pub receiver: RdmaReceiver,
     pub ack_class: TrafficClass,
     pub noise: Option<RttNoise>,
+    /// Where it stands at its host.
+    pub seat: Seat,
 }
 
 /// A flow: both ends and what is told about it.
@@ -208,7 +190,7 @@ pub(crate) fn to_packet(hosts: &[HostPlan], flows: &[FlowPlan], out: &Outgoing, 
         Outgoing::Ack(_, fields) => fields.sack,
     };
     let extension = blocks.to_wire();
-    assemble((&hosts[from as usize], &hosts[to as usize]), ecn, header, extension.extension())
+    assemble((&hosts[from as usize], &hosts[to as usize]), flow, ecn, header, extension.extension())
 }
 
 /// The bytes of a paced segment that leaves now.
@@ -219,7 +201,7 @@ pub(crate) fn paced_packet(
     now: Time,
 ) -> Option<Packet> {
     let header = Header::data(flow.id, flow.priority, segment, now)?;
-    assemble((&hosts[flow.src as usize], &hosts[flow.dst as usize]), segment.ecn, header, *extension)
+    assemble((&hosts[flow.src as usize], &hosts[flow.dst as usize]), flow, segment.ecn, header, *extension)
 }
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.
@@ -231,17 +213,21 @@ pub(crate) fn answer_packet(
 ) -> Option<Packet> {
     let header = Header::rdma_ack(flow.id, class, answer, now);
     let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
-    assemble(ends, p4cc_transport::Codepoint::NOT_ECT, header, answer.extension())
+    assemble(ends, flow, p4cc_transport::Codepoint::NOT_ECT, header, answer.extension())
 }
 
 fn assemble(
     (from, to): (&HostPlan, &HostPlan),
+    flow: &FlowPlan,
     ecn: p4cc_transport::Codepoint,
     header: Header,
     extension: Extension<'_>,
 ) -> Option<Packet> {
-    let packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
+    let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
         .with_extension(extension);
+    if let Some(port) = flow.src_port {
+        packet.src_port = port;
+    }
     let mut head = smallvec![0; packet.headers_len()];
     packet.encode_to(&mut head).ok()?;
     Some(Packet { head, zeros: u32::from(header.payload_len) })

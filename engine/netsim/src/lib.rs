@@ -23,10 +23,11 @@ pub mod spec;
 mod table;
 mod topology;
 pub mod traffic;
+mod turns;
 
 pub use error::{RunError, SpecError};
 pub use host::HostCounters;
-pub use network::{Network, PacketBalance, Progress};
+pub use network::{Network, PacketBalance, Progress, Tap};
 pub use parallel::{MAX_JOBS, run_many};
 pub use results::{Results, Summary};
 pub use spec::NetworkSpec;

@@ -144,7 +144,11 @@ pub struct Network {
     /// When the first counted flow began, and what all flows had had acknowledged then.
     pub(crate) first_begin: Option<(Time, u64)>,
     ended: bool,
+    tap: Option<Tap>,
 }
+
+/// Sees every packet that reaches a host: when, which host, and the packet as it came.
+pub type Tap = Box<dyn FnMut(Time, usize, &Packet) + Send>;
 
 impl Network {
     /// A network at time zero, its switches without a program.
@@ -219,6 +223,7 @@ impl Network {
             counted_flows,
             first_begin: None,
             ended: false,
+            tap: None,
             spec,
             topology,
         };
@@ -290,6 +295,11 @@ impl Network {
     /// Counters of a host, by its position in the description.
     pub fn host_counters(&self, host: usize) -> Option<&HostCounters> {
         self.hosts.get(host).map(|host| &host.counters)
+    }
+
+    /// Has `tap` see the packets that reach hosts from now on; it can change nothing, and forks have none.
+    pub fn set_tap(&mut self, tap: Tap) {
+        self.tap = Some(tap);
     }
 
     /// How far the run is.
@@ -517,6 +527,9 @@ impl Network {
     }
 
     fn deliver(&mut self, host: u32, packet: &Packet) {
+        if let Some(tap) = &mut self.tap {
+            tap(self.now, host as usize, packet);
+        }
         let counters = &mut self.hosts[host as usize].counters;
         let read = match host::read(&self.topology.hosts[host as usize], packet) {
             Ok(read) => read,

@@ -4,7 +4,7 @@ use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
 use p4cc_transport::rdma::{RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{self, PacketKind, TrafficClass};
-use p4cc_units::{Span, Time};
+use p4cc_units::Span;
 
 use crate::SpecError;
 use crate::channel::Work;
@@ -13,6 +13,7 @@ use crate::host::{self, Ends, Outgoing, RdmaEnds};
 use crate::network::{Network, PACE_TIMER};
 use crate::noise::RttNoise;
 use crate::topology::{FlowPlan, Topology};
+use crate::turns::Seat;
 
 /// Both ends of an RDMA-like flow on the host's link.
 pub(crate) fn rdma_ends(
@@ -35,7 +36,8 @@ pub(crate) fn rdma_ends(
     let ack_class = TrafficClass::new(config.ack_class)
         .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;
     let noise = RttNoise::new(config, seed, plan.id);
-    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver: RdmaReceiver::new(config), ack_class, noise })))
+    let (receiver, seat) = (RdmaReceiver::new(config), Seat::default());
+    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, seat })))
 }
 
 impl Network {
@@ -48,9 +50,10 @@ impl Network {
 
     pub(crate) fn start_rdma(&mut self, flow: u32) {
         let (now, host) = (self.now(), self.plans[flow as usize].src);
-        let Some(ends) = self.rdma(flow) else { return };
+        let Ends::Rdma(ends) = &mut self.flows[flow as usize].ends else { return };
         ends.sender.start(now);
-        self.hosts[host as usize].paced.flows.push(flow);
+        ends.seat = self.hosts[host as usize].paced.enter();
+        self.place(flow);
         self.start_interface(host);
     }
 
@@ -58,6 +61,7 @@ impl Network {
         let (now, host) = (self.now(), self.plans[flow as usize].src);
         let Some(ends) = self.rdma(flow) else { return };
         ends.sender.supply(now, bytes);
+        self.place(flow);
         self.start_interface(host);
     }
 
@@ -90,25 +94,36 @@ impl Network {
     fn next_paced(&mut self, host: u32) -> Option<Packet> {
         let now = self.now();
         let state = &mut self.hosts[host as usize];
-        let count = state.paced.flows.len();
-        for step in 0..count {
-            let place = (state.paced.turn + step) % count;
-            let index = state.paced.flows[place];
+        loop {
+            while let Some(index) = state.paced.pop_due(now) {
+                if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
+                    ends.seat.is_ready = true;
+                }
+            }
+            let index = state.paced.next(|class| !state.pauses.is_paused(class))?;
             let plan = &self.plans[index as usize];
             let flow = &mut self.flows[index as usize];
-            let Ends::Rdma(ends) = &mut flow.ends else { continue };
-            if state.pauses.is_paused(plan.priority) {
-                continue;
-            }
-            let Some(sent) = ends.sender.take(now) else { continue };
+            let Ends::Rdma(ends) = &mut flow.ends else { return None };
+            let sent = ends.sender.take(now);
+            state.paced.place(plan.priority, index, &mut ends.seat, ends.sender.ready_at());
+            // A rate that fell meanwhile may have put the departure off.
+            let Some(sent) = sent else { continue };
             // A burst is one request to the interface, so its packets leave together.
-            state.paced.turn = if ends.sender.is_in_burst() { place } else { (place + 1) % count };
+            state.paced.took_turn(&ends.seat, ends.sender.is_in_burst());
             flow.data_pkts += 1;
             let packet = host::paced_packet(&self.topology.hosts, plan, &sent, now);
             self.arm_rdma_timer(index);
             return packet;
         }
-        None
+    }
+
+    /// Has the interface know when a flow under way may send.
+    fn place(&mut self, index: u32) {
+        let plan = &self.plans[index as usize];
+        if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
+            let at = ends.sender.ready_at();
+            self.hosts[plan.src as usize].paced.place(plan.priority, index, &mut ends.seat, at);
+        }
     }
 
     /// Sees to it that an interface looks again when something may leave.
@@ -124,11 +139,7 @@ impl Network {
                     }
                 }));
         let busy_until = state.line.busy_until();
-        let next = if has_answer || has_segment {
-            Some(busy_until)
-        } else {
-            state.paced.flows.iter().filter_map(|&flow| self.ready_at(flow)).min()
-        };
+        let next = if has_answer || has_segment { Some(busy_until) } else { state.paced.next_time(is_free) };
         let Some(at) = next else { return };
         let now = self.now();
         let state = &mut self.hosts[host as usize];
@@ -140,16 +151,6 @@ impl Network {
             state.paced.wake = Some(at);
             self.schedule(at, Kind::Timer, self.host_node(host), PACE_TIMER, host);
         }
-    }
-
-    /// When a paced flow may send; none if it has nothing to send, or is paused.
-    fn ready_at(&self, index: u32) -> Option<Time> {
-        let plan = &self.plans[index as usize];
-        let Ends::Rdma(ends) = &self.flows[index as usize].ends else { return None };
-        if self.hosts[plan.src as usize].pauses.is_paused(plan.priority) {
-            return None;
-        }
-        ends.sender.ready_at()
     }
 
     pub(crate) fn on_pace_timer(&mut self, host: u32) {
@@ -212,6 +213,8 @@ impl Network {
         }
         if outcome.completed {
             self.on_rdma_complete(host, index);
+        } else {
+            self.place(index);
         }
         self.start_interface(host);
     }
@@ -219,7 +222,10 @@ impl Network {
     fn on_rdma_complete(&mut self, host: u32, index: u32) {
         self.flows[index as usize].finish = Some(self.now());
         self.open_flows -= u64::from(self.plans[index as usize].is_counted());
-        self.hosts[host as usize].paced.remove(index);
+        let class = self.plans[index as usize].priority;
+        if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
+            self.hosts[host as usize].paced.leave(class, index, &mut ends.seat);
+        }
     }
 
     /// The application closes a connection.
@@ -227,6 +233,8 @@ impl Network {
         let host = self.plans[index as usize].src;
         if self.rdma(index).is_some_and(|ends| ends.sender.close()) {
             self.on_rdma_complete(host, index);
+        } else {
+            self.place(index);
         }
     }
 
@@ -245,6 +253,7 @@ impl Network {
         let (now, host) = (self.now(), self.plans[index as usize].src);
         let Some(ends) = self.rdma(index) else { return };
         ends.sender.on_timer(now);
+        self.place(index);
         self.arm_rdma_timer(index);
         self.start_interface(host);
     }

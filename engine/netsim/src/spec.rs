@@ -250,6 +250,9 @@ pub struct FlowSpec {
     /// Time from its start by which it should be complete; a random part is of the flow's own stream.
     #[serde(default)]
     pub deadline: Option<DeadlineSpec>,
+    /// UDP source port of its packets and of their ACKs; absent: it follows from the id.
+    #[serde(default)]
+    pub src_port: Option<u16>,
 }
 
 /// What to record over time; absent intervals record nothing.

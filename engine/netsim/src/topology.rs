@@ -66,6 +66,7 @@ pub(crate) struct FlowPlan {
     pub priority: TrafficClass,
     pub class: Arc<str>,
     pub deadline: Option<DeadlineSpec>,
+    pub src_port: Option<u16>,
     pub member: Option<Member>,
 }
 
@@ -503,6 +504,7 @@ fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<F
         priority: resolver.priority(&path("priority"), flow.priority)?,
         class: Arc::from(flow.class.as_str()),
         deadline: flow.deadline,
+        src_port: flow.src_port,
         ..FlowPlan::default()
     })
 }

@@ -11,4 +11,5 @@ mod connections;
 mod errors;
 mod fabric;
 mod invariants;
+mod telemetry;
 mod traffic;

@@ -89,6 +89,18 @@ impl Bench {
         state.table_insert(table, entry(vec![everything], EntryAction::Group(1))).expect("one route");
     }
 
+    /// The route's group has these next hops in place of the one, told apart by their addresses.
+    pub fn spread(&mut self, next_hops: &[u64]) {
+        let profile = ProfileId::from_index(0);
+        let mut members = Vec::new();
+        for (id, mac) in (2..).zip(next_hops) {
+            let action = self.call("ingress.forward.set_next_hop", &[u128::from(OUT), (*mac).into()]);
+            self.state().member_insert(profile, Member { id, action }).expect("room for a member");
+            members.push(GroupMember { member_id: id, weight: 1, watch_port: None });
+        }
+        self.state().group_modify(profile, Group { id: 1, max_size: 0, members }).expect("the route's group");
+    }
+
     fn state(&mut self) -> &mut State {
         self.switch.state_mut().expect("a program is loaded")
     }

@@ -6,6 +6,7 @@ mod ack_priority;
 mod bench;
 mod d3;
 mod d3_property;
+mod ecmp;
 mod ecn_dual;
 mod ecn_red;
 mod frame;

@@ -1,8 +1,8 @@
 //! The sending end of an RDMA-like flow: pacing, window, go-back-N (spec 1.3, 1.4).
 //!
 //! Timers of the algorithm run when the sender is looked at: with an ACK, a notification, and when it may send. Each fires
-//! for the instant at which it was due, so state does not depend on when that is; a rate that rose meanwhile shortens the
-//! wait of the packet after the one that was waiting.
+//! for the instant at which it was due and shifts the waiting packet from that instant on, so state does not depend on
+//! when that is; only a rate that rises while nobody looks does not bring the packet that waits forward.
 
 use p4cc_cc::{ConfigError, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
@@ -282,9 +282,9 @@ impl RdmaSender {
 
     /// Runs the algorithm's timers that are due.
     fn advance(&mut self, now: Time) {
-        if self.control.next_timer().is_some_and(|at| at <= now) {
-            self.control.on_timer(now);
-            self.pacer.repace(now, self.control.rate_bps());
+        while let Some(at) = self.control.next_timer().filter(|at| *at <= now) {
+            self.control.on_timer(at);
+            self.pacer.repace(at, self.control.rate_bps());
         }
     }
 

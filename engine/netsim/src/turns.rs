@@ -1,0 +1,194 @@
+//! The paced flows of a host's interface: whose turn it is, and when one may send next (spec 1.3, round robin).
+//!
+//! A flow that has nothing to send stands nowhere; one that waits for its time stands in order of times; one whose time
+//! has come stands in order of starts, where the interface takes turns. All steps take logarithmic time.
+//!
+//! Invariant: a flow stands in at most one place, and its [`Seat`] says in which.
+
+use std::collections::BTreeSet;
+
+use p4cc_switch::config::PRIORITIES;
+use p4cc_transport::wire::TrafficClass;
+use p4cc_units::Time;
+
+/// Where a flow stands; kept with the flow.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) struct Seat {
+    /// Its place in the order of starts at its host, from 1; 0 before its start.
+    rank: u64,
+    /// When it may send, as far as the queue knows; none while it has nothing to send.
+    at: Option<Time>,
+    /// Its time has come; [`Turns::pop_due`] says when to set it.
+    pub is_ready: bool,
+}
+
+/// The flows of one traffic class that have something to send, each with its rank and index.
+#[derive(Clone, Default, Debug)]
+struct ClassQueue {
+    waiting: BTreeSet<(Time, u64, u32)>,
+    ready: BTreeSet<(u64, u32)>,
+}
+
+/// The paced flows of one host.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Turns {
+    classes: [ClassQueue; PRIORITIES],
+    /// Ranks of all flows under way.
+    under_way: BTreeSet<u64>,
+    last_rank: u64,
+    /// The turn is that of the first flow from this rank on.
+    turn: u64,
+    /// When the interface looks again; events for other times are void.
+    pub wake: Option<Time>,
+}
+
+impl Turns {
+    /// A flow starts; it stands nowhere until [`Self::place`].
+    pub fn enter(&mut self) -> Seat {
+        self.last_rank += 1;
+        self.under_way.insert(self.last_rank);
+        Seat { rank: self.last_rank, at: None, is_ready: false }
+    }
+
+    /// A flow is complete; the turn stays with the flow that had it.
+    pub fn leave(&mut self, class: TrafficClass, index: u32, seat: &mut Seat) {
+        self.place(class, index, seat, None);
+        self.under_way.remove(&seat.rank);
+    }
+
+    /// A flow may send at another time than before, or has nothing to send.
+    pub fn place(&mut self, class: TrafficClass, index: u32, seat: &mut Seat, at: Option<Time>) {
+        if seat.at == at {
+            return;
+        }
+        let queue = &mut self.classes[usize::from(class.get())];
+        if let Some(before) = seat.at {
+            if seat.is_ready {
+                queue.ready.remove(&(seat.rank, index));
+            } else {
+                queue.waiting.remove(&(before, seat.rank, index));
+            }
+        }
+        if let Some(at) = at {
+            queue.waiting.insert((at, seat.rank, index));
+        }
+        (seat.at, seat.is_ready) = (at, false);
+    }
+
+    /// A flow whose time came by `now`, which takes turns from here on: its seat is to be marked ready.
+    pub fn pop_due(&mut self, now: Time) -> Option<u32> {
+        for queue in &mut self.classes {
+            if queue.waiting.first().is_some_and(|(at, ..)| *at <= now)
+                && let Some((_, rank, index)) = queue.waiting.pop_first()
+            {
+                queue.ready.insert((rank, index));
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// The flow whose turn it is among those whose time has come, of the classes that are free.
+    pub fn next(&self, is_free: impl Fn(TrafficClass) -> bool) -> Option<u32> {
+        let first = |from: u64| {
+            let queues =
+                (0..).zip(&self.classes).filter(|(class, _)| TrafficClass::new(*class).is_some_and(&is_free));
+            queues.filter_map(|(_, queue)| queue.ready.range((from, 0)..).next()).min().copied()
+        };
+        first(self.turn).or_else(|| first(0)).map(|(_, index)| index)
+    }
+
+    /// The flow has sent: the turn goes to the next one by start, behind the last to the first, unless it keeps it.
+    pub fn took_turn(&mut self, seat: &Seat, keeps: bool) {
+        let is_last = self.under_way.last() == Some(&seat.rank);
+        self.turn = match (keeps, is_last) {
+            (true, _) => seat.rank,
+            (false, true) => 0,
+            (false, false) => seat.rank + 1,
+        };
+    }
+
+    /// When the next flow of a free class may send; a time that has come is a past one.
+    pub fn next_time(&self, is_free: impl Fn(TrafficClass) -> bool) -> Option<Time> {
+        let free =
+            (0..).zip(&self.classes).filter(|(class, _)| TrafficClass::new(*class).is_some_and(&is_free));
+        let times = free.filter_map(|(_, queue)| {
+            if queue.ready.is_empty() { queue.waiting.first().map(|(at, ..)| *at) } else { Some(Time::ZERO) }
+        });
+        times.min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A flow as the model has it: index, class, when it may send.
+    type Modelled = (u32, TrafficClass, Option<Time>);
+
+    /// Round robin by looking at all flows in order of their starts, from the one whose turn it is.
+    fn by_scan(flows: &[Modelled], turn: usize, now: Time, paused: u8) -> Option<usize> {
+        let mut places = (0..flows.len()).map(|step| (turn + step) % flows.len());
+        places.find(|&place| {
+            let (_, class, at) = flows[place];
+            at.is_some_and(|at| at <= now) && paused & (1 << class.get()) == 0
+        })
+    }
+
+    proptest! {
+        /// Whatever flows start, wait, end and send, the next one is the one that a scan of all of them finds.
+        #[test]
+        fn turns_are_those_of_a_scan(
+            steps in prop::collection::vec((0_u8..4, 0_usize..8, prop::option::of(0_u64..50), 0_u8..8, any::<u8>()), 1..200),
+        ) {
+            let mut turns = Turns::default();
+            let (mut flows, mut turn) = (Vec::<Modelled>::new(), 0_usize);
+            let mut seats = Vec::<Seat>::new();
+            for (now, (action, which, later, class, paused)) in (0_u64..).zip(steps) {
+                let now = Time::from_ns(now);
+                let at = later.map(|later| now + p4cc_units::Span::from_ns(later));
+                match (action, flows.is_empty()) {
+                    (0, _) | (_, true) => {
+                        let class = TrafficClass::new(class).expect("below 8");
+                        let index = seats.len() as u32;
+                        seats.push(turns.enter());
+                        turns.place(class, index, &mut seats[index as usize], at);
+                        flows.push((index, class, at));
+                    }
+                    (1, _) => {
+                        let place = which % flows.len();
+                        let (index, class, _) = flows.remove(place);
+                        turns.leave(class, index, &mut seats[index as usize]);
+                        turn -= usize::from(place < turn);
+                    }
+                    _ => {
+                        let place = which % flows.len();
+                        let (index, class, _) = flows[place];
+                        turns.place(class, index, &mut seats[index as usize], at);
+                        flows[place].2 = at;
+                    }
+                }
+                while let Some(index) = turns.pop_due(now) {
+                    seats[index as usize].is_ready = true;
+                }
+                let is_free = |class: TrafficClass| paused & (1 << class.get()) == 0;
+                let expected = by_scan(&flows, turn, now, paused);
+                prop_assert_eq!(turns.next(is_free), expected.map(|place| flows[place].0));
+                let free = flows.iter().filter(|(_, class, _)| is_free(*class));
+                let soonest = free.filter_map(|(.., at)| *at).min();
+                prop_assert_eq!(turns.next_time(is_free).map(|at| at.max(now)), soonest.map(|at| at.max(now)));
+                if let Some(place) = expected {
+                    // It sends, and has nothing more for now.
+                    let (index, class, _) = flows[place];
+                    turns.place(class, index, &mut seats[index as usize], None);
+                    flows[place].2 = None;
+                    let keeps = which % 3 == 0;
+                    turns.took_turn(&seats[index as usize], keeps);
+                    turn = if keeps { place } else { (place + 1) % flows.len() };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+"""Flows and paths in the text formats of HPCC's ns-3 simulator (spec 16.1).
+
+Flow file: the number of flows, then `source destination priority destination_port bytes start_seconds` for each; words
+count, not lines, and what follows the last flow is not read, as in that simulator.
+
+Path map, for comparisons although the two ECMP hashes differ: on each line the place of a flow in the flow file, from
+0, a colon, and the ids of the switches on its way; then, if ACKs are to return by another way than by hash, a slash and
+the switches of theirs. `#` begins a comment.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from p4cc.errors import UserError
+from p4cc.files import read_text
+from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
+from topos.words import Words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_FLOWS = 1_000_000
+MAX_HOPS = 16
+MAX_NODE = 10**9
+
+
+@dataclass(frozen=True)
+class Ns3Flow:
+    """A flow of the file; ends are the ids of nodes."""
+
+    source: int
+    destination: int
+    priority: int
+    destination_port: int
+    size_bytes: int
+    start_ns: int
+
+
+@dataclass(frozen=True)
+class Ns3Path:
+    """Ids of the switches on a flow's way, and of those on the way of its ACKs if they are given."""
+
+    there: tuple[int, ...]
+    back: tuple[int, ...] | None = None
+
+
+def read_ns3_flows(path: Path) -> list[Ns3Flow]:
+    """The flows of a file in its order; raises UserError with the line of the first fault."""
+
+    def fault(line: int, cause: str, remedy: str) -> UserError:
+        return UserError(cause, place=f"{path}:{line}", remedy=remedy)
+
+    words = Words(read_text(path, "flow file"), fault)
+    return [_flow(words) for _ in range(words.whole("number of flows", 1, MAX_FLOWS))]
+
+
+def read_ns3_paths(path: Path, flows: int) -> dict[int, Ns3Path]:
+    """The paths of a map by place in a file of so many flows; raises UserError with the line of the first fault."""
+    found: dict[int, Ns3Path] = {}
+    for number, line in enumerate(read_text(path, "path map").splitlines(), start=1):
+        content = line.split("#", 1)[0].strip()
+        if not content:
+            continue
+        place = f"{path}:{number}"
+        match = re.fullmatch(r"([0-9]{1,9})\s*:((?:\s*[0-9]{1,9})+)\s*(?:/((?:\s*[0-9]{1,9})+)\s*)?", content, re.ASCII)
+        if match is None:
+            cause = f"{content[:60]!r} is no path"
+            raise UserError(cause, place=place, remedy="write FLOW: SWITCH SWITCH ... / SWITCH SWITCH ...")
+        flow = int(match[1])
+        if flow >= flows:
+            raise UserError(f"there is no flow {flow}", place=place, remedy=f"flows are 0 to {flows - 1}")
+        if flow in found:
+            raise UserError(f"flow {flow} has two paths", place=place, remedy="give each flow one line")
+        there = _hops(match[2], place)
+        found[flow] = Ns3Path(there, _hops(match[3], place) if match[3] else None)
+    return found
+
+
+def _hops(text: str, place: str) -> tuple[int, ...]:
+    hops = tuple(int(word) for word in text.split())
+    if len(hops) > MAX_HOPS:
+        raise UserError(f"{len(hops)} switches on a path", place=place, remedy=f"give at most {MAX_HOPS}")
+    return hops
+
+
+def _flow(words: Words) -> Ns3Flow:
+    return Ns3Flow(
+        source=words.whole("source", 0, MAX_NODE),
+        destination=words.whole("destination", 0, MAX_NODE),
+        priority=words.whole("priority", 0, 7),
+        destination_port=words.whole("destination port", 0, 65_535),
+        size_bytes=words.whole("size", 1, MAX_FLOW_BYTES),
+        start_ns=int((words.number("start", 0, MAX_TIME_NS // 10**9) * 10**9).to_integral_value()),
+    )

@@ -1,0 +1,61 @@
+"""The way that a flow takes among equal paths, and the UDP source port that leads it along a way of one's choice.
+
+A flow's path follows from its five-tuple alone (`controller/ecmp.py`), so a port is all that must be chosen; switches
+need no entry for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from controller.ecmp import FiveTuple, chosen_place, switch_factor
+from p4cc.errors import UserError
+from topos import plan_addresses, shortest_routes
+
+if TYPE_CHECKING:
+    from topos import Topology
+
+IP_PROTOCOL_UDP = 17
+DESTINATION_PORT = 52_224
+DYNAMIC_PORTS = range(49_152, 65_536)
+"""Source ports of the transport (docs/wire-format.md)."""
+
+
+class PathChoice:
+    """Paths in one topology whose switches have the seeds that follow from `ecmp_seed`."""
+
+    def __init__(self, topology: Topology, ecmp_seed: int) -> None:
+        self._topology = topology
+        self._addresses = plan_addresses(topology)
+        self._routes = shortest_routes(topology)
+        ids = self._addresses.device_ids
+        self._factors = {switch: switch_factor(ecmp_seed, ids[switch]) for switch in topology.switch_names}
+
+    def path(self, src: str, dst: str, src_port: int) -> tuple[str, ...]:
+        """The switches that a packet from this port passes."""
+        hosts = self._addresses.hosts
+        flow = FiveTuple(hosts[src].ipv4, hosts[dst].ipv4, IP_PROTOCOL_UDP, src_port, DESTINATION_PORT)
+        here, _ = self._topology.attachments[src]
+        passed: list[str] = []
+        while here != dst:
+            passed.append(here)
+            ports = self._routes[here][dst]
+            place = chosen_place(flow, self._factors[here], len(ports)) if len(ports) > 1 else 0
+            here = self._topology.ports[here][ports[place] - 1].peer
+        return tuple(passed)
+
+    def source_port(self, ends: tuple[str, str], there: tuple[str, ...], back: tuple[str, ...] | None = None) -> int:
+        """The lowest port whose flow goes `there`, and whose ACKs come `back` that way if it is given.
+
+        Raises UserError if there is none.
+        """
+        src, dst = ends
+        for port in DYNAMIC_PORTS:
+            if self.path(src, dst, port) == there and (back is None or self.path(dst, src, port) == back):
+                return port
+        ways = " ".join(there) + (f" / {' '.join(back)}" if back is not None else "")
+        raise UserError(
+            f"no source port leads from {src} to {dst} by {ways}",
+            place="path map",
+            remedy="give switches of one shortest path, in order, with both ends' own switches",
+        )
