@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.scenario.base import MAX_FLOW_BYTES, MAX_TIME_NS
-from topos.words import Words
+from topos.loaders.words import Words
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,7 +23,7 @@ from p4cc.scenario.traffic import (
     TrafficItem,
     UniformSize,
 )
-from topos.ns3 import host_name, switch_name
+from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

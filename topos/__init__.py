@@ -4,7 +4,6 @@ from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_mac, p
 from topos.errors import Problem, TopologyError
 from topos.generators import GENERATORS, LinkChange, change_links, generate
 from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
-from topos.ns3 import read_ns3_topology
 from topos.paths import Alone, Path, Paths
 from topos.routes import Routes, shortest_routes
 from topos.shapes.clos import FatTreeParams, LeafSpineParams
@@ -39,7 +38,6 @@ __all__ = [
     "format_mac",
     "generate",
     "plan_addresses",
-    "read_ns3_topology",
     "shortest_routes",
     "topology_from_plain",
 ]

@@ -158,7 +158,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     scenario = validate(document, data, origins)
     cases = expand(data, scenario, lambda at, swept: validate(document, at, {**origins, **swept}))
     case = _chosen(cases, request.variant)
-    topology = case.scenario.topology.build()
+    topology = case.scenario.topology.build(path)
     network = lab_of(topology)
     source = ProgramSource(find_program(case.program, path))
     switch = case.scenario.switch

@@ -17,11 +17,11 @@ from topos import (
     StarParams,
     change_links,
     generate,
-    read_ns3_topology,
     topology_from_plain,
 )
 from topos import Topology as Graph
 from topos.graph import MAX_QUEUE_PKTS
+from topos.loaders.ns3 import read_ns3_topology
 from topos.shapes.common import QueuePkts
 
 LinkChanges = Annotated[
@@ -92,7 +92,7 @@ class CustomTopology(BaseModel):
 
 
 class Ns3Topology(BaseModel):
-    """A file in the text format of HPCC's ns-3 simulator (`topos/ns3.py`)."""
+    """A file in the text format of HPCC's ns-3 simulator (`topos/loaders/ns3.py`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

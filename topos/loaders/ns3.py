@@ -26,7 +26,7 @@ from topos.graph import (
     Switch,
     Topology,
 )
-from topos.words import Words, shown
+from topos.loaders.words import Words, shown
 
 MAX_TEXT_CHARS = 4 << 20
 """A line of 64 characters for each link that a topology may have, four times over."""

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topos import Paths, Topology, TopologyError, read_ns3_topology
+from topos import Paths, Topology, TopologyError
+from topos.loaders.ns3 import read_ns3_topology
 
 SMALL = """5 2 4
 3 4
