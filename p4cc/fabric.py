@@ -111,9 +111,7 @@ class FabricPlanner:
     ) -> dict[str, Any]:
         """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm."""
         return {
-            **transport.model_dump(exclude={"kind"}, exclude_none=True),
             "base_rtt_ns": base_rtt_ns,
-            "int": self.telemetry(),
-            **changes,
+            **transport.plain(changes, self.telemetry()),
             "cc": {"name": cc.name, **cc.parameters()},
         }

@@ -204,7 +204,7 @@ def _collected(
 def _bottleneck(lab: Lab, start_ns: int) -> tuple[pl.DataFrame, int | None]:
     """Depth of the queue that the topology expects to fill, and how many packets it lost, from the captures."""
     case = lab.plan.case
-    roles = None if case is None else case.scenario.topology.build().roles
+    roles = None if case is None else case.scenario.topology.build(lab.plan.file).roles
     if roles is None or roles.bottleneck is None or not lab.options.pcaps:
         return pl.DataFrame(), None
     switch, peer = roles.bottleneck

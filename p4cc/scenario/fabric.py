@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import MAX_TIME_NS, Model
+from p4cc.scenario.base import MAX_TIME_NS, Model, Parameter
 
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
@@ -71,6 +72,18 @@ class RdmaTransport(Model):
     rtt_noise_exp_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS // 100)] = Field(
         default=0, description="And by an exponential time of this mean."
     )
+    int_room: Annotated[
+        Literal["push", "hs_fixed"],
+        Field(
+            description="Hop records: packets grow by 8 B a hop (`int_hpcc.p4`), or 42 B are reserved (`int_fixed.p4`)."
+        ),
+    ] = "push"
     base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="The network's longest, with a packet's time on each link, if absent."
     )
+
+    def plain(self, changes: Mapping[str, Parameter], telemetry: Mapping[str, Any]) -> dict[str, Any]:
+        """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records."""
+        given = {**self.model_dump(exclude={"kind"}, exclude_none=True), **changes}
+        room = given.pop("int_room")
+        return {**given, "int": {**telemetry, "room": room}}

@@ -176,9 +176,7 @@ def _rdma(transport: RdmaTransport, sender: Sender) -> dict[str, Any]:
     cc = sender.rate_control
     return {
         "base_rtt_ns": 1,
-        **transport.model_dump(exclude={"kind"}, exclude_none=True),
-        "int": {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}},
-        **sender.transport,
+        **transport.plain(sender.transport, {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}),
         "cc": {"name": cc.name, **cc.parameters()} if cc else {},
     }
 

@@ -1,7 +1,7 @@
-// HPCC's telemetry (spec 11.1, encoding `push`): each switch puts a record of eight bytes in front of the others when a
-// packet leaves its queue.
+// HPCC's telemetry (spec 11.1): each switch puts a record of eight bytes in front of the others when a packet leaves its
+// queue. Where the record finds room is the encoding's: the program includes `int_push.p4` or `int_fixed.p4`.
 //
-// The record goes right behind the shim, so that a switch parses none of the records before it. A packet that has its
+// The record goes right behind the shim, the last switch's first. A packet that has its
 // bound of records passes without a new one, but its hop count still grows: a receiver that counts more hops than
 // records knows that some are missing.
 
@@ -11,7 +11,6 @@
 #include "../include/transport.p4"
 #include "../include/int.p4"
 #include "../include/sizes.p4"
-#include "grow.p4"
 
 control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
     // Bytes on the link since the start, of every packet of the port. 32 bits wrap after 4.3 GB; that is a multiple of
@@ -64,10 +63,10 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         if (is_port) {
             bit<32> sent;
             tx_bytes.read(sent, (bit<32>)egress_port);
-            if (hdr.int_shim.isValid() && can_grow(hdr.ipv4, hdr.udp)) {
+            if (hdr.int_shim.isValid() && can_take_record(hdr)) {
+                bit<8> records = records_held(hdr);
                 hdr.int_shim.hop_count = hdr.int_shim.hop_count |+| 1;
                 hdr.int_shim.path_id = hdr.int_shim.path_id ^ switch_id;
-                bit<8> records = (hdr.transport.extension_len - INT_SHIM_BYTES) >> 3;
                 if (records < (bit<8>)max_hops && records < (bit<8>)INT_HOPS_MAX) {
                     bit<32> cells = ((bit<32>)queue_depth * (bit<32>)cells_per_depth) >> unit_shift;
                     hdr.int_hop.setValid();
@@ -78,7 +77,7 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
                     if (cells > 0xffff) {
                         hdr.int_hop.queue_units = 0xffff;
                     }
-                    grow_packet(hdr.ipv4, hdr.udp, hdr.transport, INT_HOP_BYTES);
+                    place_record(hdr);
                 }
             }
             // The record holds what went before this packet; the packet counts as it leaves, with its record.

@@ -22,6 +22,10 @@ header int_hop_h {
     bit<16> queue_units;
 }
 
+// Extension 7 is the same with room for five records from the start, those of hops to come zero: nothing grows.
+#define INT_FIXED_RECORDS 5
+const bit<8> INT_FIXED_BYTES = 42;
+
 const bit<8> INT_SHIM_BYTES = 2;
 const bit<8> INT_HOP_BYTES = 8;
 // Records that fit an extension whatever the controller says: 2 + 8 * 8 bytes.

@@ -23,6 +23,7 @@ struct metadata_t {}
 #include "../include/transport_parser.p4"
 #include "../controls/forward.p4"
 #include "../controls/ack_priority.p4"
+#include "../controls/int_push.p4"
 #include "../controls/int_hpcc.p4"
 
 parser packet_parser(packet_in packet,

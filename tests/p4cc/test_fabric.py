@@ -72,6 +72,16 @@ def test_only_senders_that_react_late_are_paused(ran: Ran) -> None:
     assert of_timely["paused_ns"].sum() == rows["TIMELY"]["paused_ns"] > 0
 
 
+def test_reserved_telemetry_steers_and_costs_the_same_at_every_hop(tmp_path: Path) -> None:
+    """Spec 11.1, `hs_fixed`: 42 B more in each data packet, from the sender on."""
+    fixed = {**HPCC, "program": "p4src/v1model/int_fixed.p4", "transport": {"int_room": "hs_fixed"}}
+    ran = run(tmp_path, fabric(variants=[fixed]))
+    (row,) = ran.runs
+    assert (row["flows_completed"], row["drops"], row["pauses"]) == (7, 0, 0)
+    down = ran.table("ports").filter(pl.col("port") == 8)
+    assert down["tx_bytes"].item() == down["tx_pkts"].item() * (14 + 64 + 42 + 1_000)
+
+
 def test_red_marks_and_telemetry_steers(ran: Ran) -> None:
     rows = by_variant(ran)
     assert rows["DCQCN"]["marks_level2"] > 0

@@ -10,6 +10,7 @@ mod ecmp;
 mod ecn_dual;
 mod ecn_red;
 mod frame;
+mod int_fixed;
 mod int_hpcc;
 mod int_md;
 mod rcp;

@@ -30,6 +30,20 @@ pub struct IntTable {
     pub tick_ns: u32,
     /// Line rate in bit/s of each code.
     pub rates_bps: BTreeMap<u8, u64>,
+    /// Where records find room.
+    #[serde(default)]
+    pub room: IntRoom,
+}
+
+/// How packets make room for hop records (spec 11.1).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IntRoom {
+    /// The packet grows by eight bytes a hop.
+    #[default]
+    Push,
+    /// The sender reserves 42 bytes, as the ns-3 simulator does.
+    HsFixed,
 }
 
 impl IntTable {

@@ -13,6 +13,6 @@ mod segments;
 mod sender;
 mod telemetry;
 
-pub use config::{IntTable, Notification, RdmaConfig};
+pub use config::{IntRoom, IntTable, Notification, RdmaConfig};
 pub use receiver::{RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
 pub use sender::{AckOutcome, RdmaSender};

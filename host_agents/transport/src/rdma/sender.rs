@@ -10,7 +10,7 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 use super::config::{IntTable, Notification, RdmaConfig};
 use super::pacer::{Pacer, time_at};
 use super::segments::Segments;
-use super::telemetry::{self, EMPTY_SHIM};
+use super::telemetry;
 use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
@@ -188,10 +188,7 @@ impl RdmaSender {
     }
 
     fn extension(&self) -> Extension<'static> {
-        if self.int.is_none() {
-            return Extension::NONE;
-        }
-        Extension { kind: ExtensionType::INT_HPCC, bytes: &EMPTY_SHIM }
+        self.int.as_ref().map_or(Extension::NONE, |table| telemetry::empty(table.room))
     }
 
     /// Takes an ACK, NACK or notification. `noise` is the random part of a round-trip time that it gives (spec 18.5,

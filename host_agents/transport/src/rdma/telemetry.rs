@@ -4,25 +4,38 @@ use p4cc_cc::HopRecord;
 use p4cc_units::Rate;
 use smallvec::SmallVec;
 
-use super::IntTable;
+use super::{IntRoom, IntTable};
 use crate::wire::{Extension, ExtensionType};
 
-/// What a sender puts into a packet for switches to fill: no hop yet, path 0.
-pub(crate) const EMPTY_SHIM: [u8; SHIM_BYTES] = [0; SHIM_BYTES];
+/// What a sender puts into a packet for switches to fill: no hop yet, path 0, and room where it is reserved.
+const EMPTY: [u8; SHIM_BYTES + FIXED_RECORDS * RECORD_BYTES] = [0; SHIM_BYTES + FIXED_RECORDS * RECORD_BYTES];
+const FIXED_RECORDS: usize = 5;
 const SHIM_BYTES: usize = 2;
 const RECORD_BYTES: usize = 8;
 const MAX_RECORDS: usize = 8;
 
+/// The extension that a sender's packets leave with.
+pub(crate) const fn empty(room: IntRoom) -> Extension<'static> {
+    match room {
+        IntRoom::Push => Extension { kind: ExtensionType::INT_HPCC, bytes: EMPTY.split_at(SHIM_BYTES).0 },
+        IntRoom::HsFixed => Extension { kind: ExtensionType::INT_FIXED, bytes: &EMPTY },
+    }
+}
+
 /// The records in the order of hops: the first on the wire is the last switch's. None where this is no telemetry.
 pub(crate) fn hops(extension: &Extension<'_>, table: &IntTable) -> SmallVec<[HopRecord; MAX_RECORDS]> {
-    if extension.kind != ExtensionType::INT_HPCC {
-        return SmallVec::new();
-    }
+    let filled = match (extension.kind, extension.bytes.first()) {
+        (ExtensionType::INT_HPCC, _) => MAX_RECORDS,
+        // The first four bits count the hops; room that none has filled stands behind.
+        (ExtensionType::INT_FIXED, Some(first)) => FIXED_RECORDS.min(usize::from(first >> 4)),
+        _ => return SmallVec::new(),
+    };
     let records = extension.bytes.get(SHIM_BYTES..).unwrap_or_default().as_chunks::<RECORD_BYTES>();
     if !records.1.is_empty() {
         return SmallVec::new();
     }
-    records.0.iter().rev().take(MAX_RECORDS).map(|record| read(u64::from_be_bytes(*record), table)).collect()
+    let filled = records.0.get(..filled).unwrap_or(records.0);
+    filled.iter().rev().take(MAX_RECORDS).map(|record| read(u64::from_be_bytes(*record), table)).collect()
 }
 
 /// Rate code 4 bits, timestamp 24, transmitted 20, queue 16.
@@ -43,7 +56,12 @@ mod tests {
 
     #[test]
     fn the_first_record_on_the_wire_is_the_last_hop() {
-        let table = IntTable { unit_shift: 2, tick_ns: 1, rates_bps: [(2, 100_000_000_000)].into() };
+        let table = IntTable {
+            unit_shift: 2,
+            tick_ns: 1,
+            rates_bps: [(2, 100_000_000_000)].into(),
+            room: IntRoom::Push,
+        };
         let mut bytes = vec![0x20, 0x03];
         bytes.extend(0x2abc_def1_2345_6789_u64.to_be_bytes());
         bytes.extend(0xf000_0010_0001_0002_u64.to_be_bytes());
@@ -52,6 +70,16 @@ mod tests {
         assert_eq!((first.line_rate.as_bps(), first.timestamp, first.tx, first.queue), (0, 1, 1, 2));
         assert_eq!(last.line_rate.as_bps(), 100_000_000_000);
         assert_eq!((last.timestamp, last.tx, last.queue), (0xab_cdef, 0x1_2345, 0x6789));
+        // In reserved room the hop count says how many are filled.
+        let fixed = Extension { kind: ExtensionType::INT_FIXED, bytes: &bytes };
+        assert_eq!(hops(&fixed, &table).as_slice(), found.as_slice());
+        bytes[0] = 0x10;
+        let fixed = Extension { kind: ExtensionType::INT_FIXED, bytes: &bytes };
+        assert_eq!(hops(&fixed, &table).as_slice(), &found[1..], "the first on the wire");
+        assert!(
+            hops(&empty(IntRoom::HsFixed), &table).is_empty()
+                && hops(&empty(IntRoom::Push), &table).is_empty()
+        );
         // A cut record is no telemetry.
         bytes.pop();
         assert!(hops(&Extension { kind: ExtensionType::INT_HPCC, bytes: &bytes }, &table).is_empty());

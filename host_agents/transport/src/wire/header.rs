@@ -127,6 +127,8 @@ impl ExtensionType {
     pub const CNP: Self = Self(4);
     /// Selective acknowledgement: one to four blocks of two 32-bit positions (RFC2018).
     pub const SACK: Self = Self(5);
+    /// HPCC's hop records in room for five that the sender reserved.
+    pub const INT_FIXED: Self = Self(7);
 }
 
 /// An extension: its type and its bytes.

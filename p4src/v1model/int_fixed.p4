@@ -1,0 +1,99 @@
+// HPCC's hop records on v1model, in room that the sender reserved.
+
+#include <core.p4>
+#include <v1model.p4>
+
+#include "../include/headers.p4"
+#include "../include/transport.p4"
+#include "../include/int.p4"
+
+struct headers_t {
+    ethernet_h  ethernet;
+    ipv4_h      ipv4;
+    l4_ports_h  l4_ports;
+    udp_h       udp;
+    transport_h transport;
+    int_shim_h  int_shim;
+    // The record of this switch on its way to the others; never sent from here.
+    int_hop_h   int_hop;
+    int_hop_h[INT_FIXED_RECORDS] int_hops;
+}
+
+struct metadata_t {}
+
+#include "../include/ipv4_checksum.p4"
+#include "../include/transport_parser.p4"
+#include "../controls/forward.p4"
+#include "../controls/ack_priority.p4"
+#include "../controls/int_fixed.p4"
+#include "../controls/int_hpcc.p4"
+
+parser packet_parser(packet_in packet,
+                     out headers_t hdr,
+                     inout metadata_t meta,
+                     inout standard_metadata_t standard_metadata) {
+    TransportParser() common;
+    bit<8> extension;
+
+    state start {
+        common.apply(packet, hdr, extension);
+        transition select(extension) {
+            EXTENSION_INT_FIXED: check_int;
+            default: accept;
+        }
+    }
+
+    // Room for five records behind the shim, or this is not telemetry.
+    state check_int {
+        transition select(hdr.transport.extension_len) {
+            INT_FIXED_BYTES: parse_int;
+            default: accept;
+        }
+    }
+
+    state parse_int {
+        packet.extract(hdr.int_shim);
+        packet.extract(hdr.int_hops[0]);
+        packet.extract(hdr.int_hops[1]);
+        packet.extract(hdr.int_hops[2]);
+        packet.extract(hdr.int_hops[3]);
+        packet.extract(hdr.int_hops[4]);
+        transition accept;
+    }
+}
+
+control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    Forward() forward;
+    AckPriority() ack_priority;
+
+    apply {
+        bool drop = true;
+        if (standard_metadata.parser_error == error.NoError && standard_metadata.checksum_error == 0) {
+            forward.apply(hdr, standard_metadata.egress_spec, drop);
+        }
+        if (drop) {
+            mark_to_drop(standard_metadata);
+        } else {
+            ack_priority.apply(hdr, standard_metadata.priority);
+        }
+    }
+}
+
+control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    IntHpcc() telemetry;
+
+    apply {
+        if (hdr.ipv4.isValid()) {
+            telemetry.apply(hdr, standard_metadata.egress_port, standard_metadata.egress_global_timestamp,
+                            standard_metadata.deq_qdepth);
+        }
+    }
+}
+
+control deparser(packet_out packet, in headers_t hdr) {
+    apply {
+        packet.emit(hdr);
+    }
+}
+
+V1Switch(packet_parser(), verify_ipv4_checksum(), ingress(), egress(), compute_ipv4_checksum(), deparser()) main;
