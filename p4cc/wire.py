@@ -35,7 +35,16 @@ FIRST_SOURCE_PORT = 49152
 DATA = 0
 ACK = 1
 
-EXTENSIONS = {0: "none", 1: "int_hpcc", 2: "int_md", 3: "rate_request", 4: "cnp", 5: "sack", 6: "fair_rate"}
+EXTENSIONS = {
+    0: "none",
+    1: "int_hpcc",
+    2: "int_md",
+    3: "rate_request",
+    4: "cnp",
+    5: "sack",
+    6: "fair_rate",
+    7: "int_fixed",
+}
 RATE_REQUEST_HOPS = 6
 
 

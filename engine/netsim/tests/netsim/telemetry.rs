@@ -100,7 +100,7 @@ fn compare(network: &mut Network, records: &[Record]) -> Vec<(u64, u32)> {
             let waiting =
                 network.switch(record.device_id).map_or(0, |switch| switch.port_depth_pkts(port_of(record)));
             assert_eq!(record.tx_units, sent_before >> 7 >> UNIT_SHIFT, "{record:?}");
-            assert_eq!(record.queue_units, u64::from(waiting * CELLS >> UNIT_SHIFT), "{record:?}");
+            assert_eq!(record.queue_units, u64::from((waiting * CELLS) >> UNIT_SHIFT), "{record:?}");
             found.push((record.device_id, waiting));
             false
         });
