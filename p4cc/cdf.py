@@ -1,16 +1,21 @@
-"""Flow-size distributions from files: one `bytes percent` pair a line, as public traffic generators write them."""
+"""Distributions from files: one `value percent` pair a line, as public traffic generators write flow sizes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-MAX_CDF_BYTES = 1 << 20
+MAX_FILE_BYTES = 1 << 24
+MAX_POINTS = 10_000
+MAX_SIZE_BYTES = 1 << 50
+MAX_GAP_NS = 3.6e12
 
 
 @dataclass(frozen=True)
@@ -27,42 +32,59 @@ class SizeCdf:
 
 
 def read_cdf(path: Path) -> SizeCdf:
-    """Reads a distribution; `#` begins a comment. Raises UserError with file and line."""
+    """Reads a distribution of sizes in bytes; `#` begins a comment. Raises UserError with file and line."""
+    points = _read_points(path, "a size in bytes", MAX_SIZE_BYTES - 1)
+    return SizeCdf(tuple((int(size), share) for size, share in points))
+
+
+def read_gap_cdf(path: Path) -> tuple[tuple[float, float], ...]:
+    """Reads a distribution of gaps in ns, as points (gap, share of gaps up to it). Raises UserError likewise."""
+    return _read_points(path, "a gap in ns", MAX_GAP_NS)
+
+
+def read_lines(path: Path, what: str) -> Iterator[tuple[str, list[str]]]:
+    """Lines that hold something, in words, each with its place; raises UserError for a file that is not text."""
     try:
-        raw = path.read_bytes()
-        text = raw.decode("utf-8")
+        if (size := path.stat().st_size) > MAX_FILE_BYTES:
+            raise UserError(
+                f"{size} bytes are more than {MAX_FILE_BYTES}", place=str(path), remedy="give a shorter one"
+            )
+        text = path.read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError("cannot read the distribution", place=str(path), remedy="give a text file") from error
-    if len(raw) > MAX_CDF_BYTES:
-        raise UserError(f"{len(raw)} bytes are more than {MAX_CDF_BYTES}", place=str(path), remedy="give fewer points")
-    points: list[tuple[int, float]] = []
+        raise UserError(f"cannot read the {what}", place=str(path), remedy="give a text file") from error
     for number, line in enumerate(text.splitlines(), start=1):
-        content = line.split("#", 1)[0].split()
-        if content:
-            points.append(_point(f"{path}:{number}", content, points[-1] if points else None))
+        if words := line.split("#", 1)[0].split():
+            yield f"{path}:{number}", words
+
+
+def _read_points(path: Path, unit: str, most: float) -> tuple[tuple[float, float], ...]:
+    points: list[tuple[float, float]] = []
+    for place, words in read_lines(path, "distribution"):
+        if len(points) == MAX_POINTS:
+            raise UserError(f"more than {MAX_POINTS} points", place=place, remedy="give fewer")
+        points.append(_point(place, words, unit, most, points[-1] if points else None))
     if len(points) < 2 or points[0][1] != 0.0 or points[-1][1] != 1.0:
         raise UserError(
             "the percentages do not go from 0 to 100",
             place=str(path),
-            remedy="begin with the smallest size at 0 and end with the largest at 100",
+            remedy="begin with the smallest value at 0 and end with the largest at 100",
         )
-    return SizeCdf(tuple(points))
+    return tuple(points)
 
 
-def _point(place: str, content: list[str], before: tuple[int, float] | None) -> tuple[int, float]:
+def _point(
+    place: str, words: list[str], unit: str, most: float, before: tuple[float, float] | None
+) -> tuple[float, float]:
+    text = " ".join(words)
     try:
-        size, percent = (float(one) for one in content)
+        value, percent = (float(one) for one in words)
     except ValueError:
+        raise UserError(f"{text!r} is no point", place=place, remedy=f"write {unit} and a percentage") from None
+    if not (isfinite(value) and 0 <= value <= most and 0 <= percent <= 100):
         raise UserError(
-            f"{' '.join(content)!r} is no point", place=place, remedy="write a size in bytes and a percentage"
-        ) from None
-    if not (0 <= size < 1 << 50 and 0 <= percent <= 100):
-        raise UserError(
-            f"{' '.join(content)!r} is out of range", place=place, remedy="sizes are bytes, percentages 0 to 100"
+            f"{text!r} is out of range", place=place, remedy=f"{unit} is 0 to {most:.4g}, a percentage 0 to 100"
         )
-    point = (int(size), percent / 100)
+    point = (value, percent / 100)
     if before is not None and (point[0] < before[0] or point[1] < before[1]):
-        raise UserError(
-            f"{' '.join(content)!r} lies below the line before", place=place, remedy="sort by size; percentages rise"
-        )
+        raise UserError(f"{text!r} lies below the line before", place=place, remedy="sort by value; percentages rise")
     return point

@@ -26,9 +26,10 @@ CONTROL_PRIORITY = 7
 class FabricPlanner:
     """Plans what ports and hosts of one topology are told, for the tables that the program has."""
 
-    def __init__(self, topology: Topology, switch: SwitchSettings, packet_bytes: int) -> None:
+    def __init__(self, topology: Topology, switch: SwitchSettings, red: RedCurveSettings, packet_bytes: int) -> None:
         self._topology = topology
         self._switch = switch
+        self._red = red
         self._packet_bytes = packet_bytes
         self._rates = sorted({link.rate_bps for link in topology.links})
         attached = (topology.links[port.link_index] for _, port in topology.attachments.values())
@@ -38,7 +39,7 @@ class FabricPlanner:
         """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
         found: list[Feature] = []
         if program.CURVES in tables:
-            found.append(RedSettings(dict(self._curves(self._switch.red))))
+            found.append(RedSettings(dict(self._curves(self._red))))
         if program.INT_PORTS in tables:
             found.append(TelemetrySettings({name: self._int_port(name, link) for name, link in self._ports()}))
         if program.PRIORITIES in tables:
@@ -104,7 +105,10 @@ class FabricPlanner:
     def buffer(self) -> dict[str, Any] | None:
         """The shared buffer of a switch in the engine's description."""
         buffer = self._switch.buffer
-        return buffer.model_dump(exclude={"alpha_log2", "headroom_bytes"}) if buffer else None
+        if buffer is None:
+            return None
+        plain = buffer.model_dump(exclude={"alpha_log2", "headroom_bytes", "pfc_expiry", "pause_quanta"})
+        return {**plain, "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None}
 
     def sender(
         self, transport: RdmaTransport, changes: dict[str, Any], cc: Algorithm, base_rtt_ns: int

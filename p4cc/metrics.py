@@ -16,6 +16,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from p4cc.links import depths, outcome, utilisation, with_paused_share
+from p4cc.pods import busiest_drain_ns, pod_pairs, skew, with_pods
 from p4cc.samples import of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, percentile, with_slowdowns
 
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p4cc.scenario.figures import Window
-    from topos import Alone, Paths
+    from topos import Alone, Paths, Topology
 
 PERCENTILES = (50, 95, 99)
 
@@ -32,6 +34,7 @@ PERCENTILES = (50, 95, 99)
 class Measures:
     """What to work out, and what it needs to know of the network."""
 
+    topology: Topology
     paths: Paths
     alone: Alone
     windows: Sequence[Window]
@@ -47,17 +50,38 @@ def derive(
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """The summary and the tables with what is worked out from them."""
     flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.alone)
-    queues = _frame(tables["queues"])
+    pods = measures.topology.roles.pods
+    if pods:
+        flows = with_pods(flows, pods)
+    queues, end_ns = _frame(tables["queues"]), int(summary["end_ns"])
     more: dict[str, pl.DataFrame] = {
         "flows": flows,
-        "queue_stats": queue_stats(queues, int(summary["end_ns"])),
-        "traffic": by_label(flows, int(summary["end_ns"])),
+        "queue_stats": queue_stats(queues, end_ns),
+        "traffic": by_label(flows, end_ns),
+        "pauses": with_paused_share(_frame(tables["pauses"]), end_ns),
     }
     if measures.goodput_interval_ns is not None:
         more["goodput"] = goodput_bins(_frame(tables["windows"]), measures.goodput_interval_ns)
     if measures.slowdown_by_size:
         more["slowdown"] = pl.DataFrame(by_size(flows, TABLE_BINS), schema=BIN_SCHEMA)
-    numbers = {**summary, **_of_windows(measures.windows, _frame(tables["checkpoints"]), flows, int(summary["end_ns"]))}
+    numbers = {
+        **summary,
+        "outcome": outcome(summary),
+        **_of_windows(measures.windows, _frame(tables["checkpoints"]), flows, end_ns),
+        **utilisation(
+            _frame(tables["links"]),
+            _frame(tables["link_bytes"]),
+            measures.topology.host_names,
+            measures.windows,
+            end_ns,
+        ),
+        **depths(_frame(tables["queue_histogram"])),
+    }
+    if pods:
+        more["pod_pairs"] = pod_pairs(flows, pods)
+        numbers.update(
+            skew(flows, more["pod_pairs"]), busiest_drain_ns=busiest_drain_ns(flows, _rates(measures.topology))
+        )
     rounds = with_latencies(_frame(tables["rounds"]))
     more["rounds"] = rounds
     if not (goodputs := rounds["goodput_bps"].drop_nans()).is_empty():
@@ -72,6 +96,11 @@ def derive(
     # JSON has no NaN.
     numbers = {name: None if isinstance(one, float) and np.isnan(one) else one for name, one in numbers.items()}
     return numbers, {**tables, **{name: frame.to_arrow() for name, frame in more.items()}}
+
+
+def _rates(topology: Topology) -> dict[str, int]:
+    """Rates of the hosts' links."""
+    return {host: topology.links[port.link_index].rate_bps for host, (_, port) in topology.attachments.items()}
 
 
 def queue_stats(queues: pl.DataFrame, end_ns: int) -> pl.DataFrame:
@@ -145,7 +174,7 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
             "completed": done.height,
             "acked_bytes": int(acked.sum()),
             "goodput_bps": int(acked.sum()) * 8e9 / span if span > 0 else 0.0,
-            "jain_index": jain(_rates(acked.to_list(), starts.to_list(), ends.to_list())),
+            "jain_index": jain(_goodputs(acked.to_list(), starts.to_list(), ends.to_list())),
             "timeouts": int(begun["timeouts"].sum()),
             "deadline_flows": int((begun["deadline_ns"] >= 0).sum()),
             "deadlines_met": int((begun["deadline_met"] == 1).sum()),
@@ -202,7 +231,7 @@ def _of_windows(
     return found
 
 
-def _rates(acked: list[int], starts: list[int], ends: list[int]) -> list[float]:
+def _goodputs(acked: list[int], starts: list[int], ends: list[int]) -> list[float]:
     return [
         bytes_ / (end - start) if end > start else 0.0 for bytes_, start, end in zip(acked, starts, ends, strict=True)
     ]

@@ -87,7 +87,7 @@ class _Planner:
         self.scenario = scenario
         self.topology = topology
         self.paths = Paths(topology)
-        self.fabric = FabricPlanner(topology, case.scenario.switch, self.packet_bytes)
+        self.fabric = FabricPlanner(topology, case.scenario.switch, case.red, self.packet_bytes)
 
     @cached_property
     def longest_rtt_ns(self) -> int:
@@ -175,6 +175,8 @@ class _Planner:
             "flows": traffic.flows,
             "rounds": traffic.rounds,
             "arrivals": traffic.arrivals,
+            "pairs": traffic.pairs,
+            "bursts": traffic.bursts,
             "record": {**record, "checkpoints_ns": sorted(moments)},
             "stop_ns": scenario.stop_ns,
             "limits": scenario.limits.model_dump(),

@@ -31,6 +31,8 @@ ENGINE_TABLES = (
     "links",
     "pauses",
     "deadlocks",
+    "link_bytes",
+    "queue_histogram",
 )
 """Tables of the engine that are kept; one without rows in every run leaves an empty file."""
 

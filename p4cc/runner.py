@@ -185,6 +185,7 @@ def _run_cases(
 
 def _measures(case: Case, run: CaseRun) -> Measures:
     return Measures(
+        topology=run.plan.topology,
         paths=run.plan.paths,
         alone=run.plan.alone,
         windows=case.scenario.measure,

@@ -10,18 +10,20 @@ from p4cc.cdf import read_cdf
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.ns3 import Ns3Path, read_ns3_flows, read_ns3_paths
+from p4cc.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.path_choice import PathChoice
+from p4cc.scenario.pairs import CdfGap, DrawnMatrix, FileMatrix, PairGap
+from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
     BulkTraffic,
-    CdfSize,
-    FixedSize,
+    BurstsTraffic,
     IncastTraffic,
     Ns3Traffic,
+    PairsTraffic,
     PoissonTraffic,
     RoundsTraffic,
     RpcTraffic,
     TrafficItem,
-    UniformSize,
 )
 from topos.loaders.ns3 import host_name, switch_name
 
@@ -41,6 +43,8 @@ class TrafficPlan:
     flows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     rounds: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     arrivals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    pairs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    bursts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     senders: dict[str, Sender] = field(default_factory=dict[str, "Sender"])
 
 
@@ -80,6 +84,10 @@ class _Planner:
                 self._rpc(item)
             case Ns3Traffic() as item:
                 self._ns3(item)
+            case PairsTraffic() as item:
+                self._pairs(item)
+            case BurstsTraffic() as item:
+                self._bursts(item)
 
     def _incast(self, item: IncastTraffic) -> None:
         destination = self._one("destination", item.destination, self.topology.roles.receivers)
@@ -166,7 +174,7 @@ class _Planner:
     def _poisson(self, item: PoissonTraffic) -> None:
         sources = self._hosts("sources", item.sources, self.topology.roles.senders)
         destinations = self._hosts("destinations", item.destinations, self.topology.roles.receivers)
-        size, mean_bytes = self._size(item)
+        size, mean_bytes = self._size(item.size, "size"), self._mean_bytes(item.size, "size")
         # Sources whose links differ have gaps of their own when the load is given.
         groups: dict[float, list[str]] = {}
         for source in sources:
@@ -180,7 +188,7 @@ class _Planner:
                     "destinations": destinations,
                     "mean_gap_ns": mean_gap_ns,
                     "size": size,
-                    "end_ns": self.case.scenario.stop_ns if item.end_ns is None else item.end_ns,
+                    "end_ns": self._end_ns(item),
                 }
             )
 
@@ -223,22 +231,89 @@ class _Planner:
             return item.mean_gap_ns
         if item.flows_per_s is not None:
             return sources * 1e9 / item.flows_per_s
-        port = self.topology.attachments[source][1]
-        rate_bps = self.topology.links[port.link_index].rate_bps
-        return 8e9 * mean_bytes / (rate_bps * (item.load or 1.0))
+        return 8e9 * mean_bytes / (self._rate_bps(source) * (item.load or 1.0))
 
-    def _size(self, item: PoissonTraffic) -> tuple[dict[str, Any], float]:
-        """The engine's form of the sizes, and their mean."""
-        match item.size:
-            case FixedSize(bytes=size):
-                return {"kind": "fixed", "bytes": size}, float(size)
-            case UniformSize(min_bytes=low, max_bytes=high):
-                return {"kind": "uniform", "min_bytes": low, "max_bytes": high}, (low + high) / 2
-            case CdfSize(file=name):
-                key = f"{self._key()}.size.file"
-                cdf = read_cdf(find_named(name, self.scenario, what="flow-size distribution", key=key))
-                points = [{"bytes": size, "share": share} for size, share in cdf.points]
-                return {"kind": "cdf", "points": points}, cdf.mean_bytes
+    def _rate_bps(self, host: str) -> int:
+        """Rate of a host's link."""
+        return self.topology.links[self.topology.attachments[host][1].link_index].rate_bps
+
+    def _pairs(self, item: PairsTraffic) -> None:
+        hosts = self._hosts("hosts", item.hosts, self.topology.roles.senders)
+        chosen = frozenset(hosts)
+        pods = [[host for host in pod if host in chosen] for pod in self.topology.pods]
+        self.plan.pairs.append(
+            {
+                **self._common(),
+                "name": item.label,
+                "pods": [pod for pod in pods if pod],
+                "matrix": self._matrix(item.matrix, hosts),
+                "pattern": item.pattern,
+                "offered_bps": item.load * sum(self._rate_bps(host) for host in hosts),
+                "knee": item.knee,
+                "end_ns": self._end_ns(item),
+            }
+        )
+
+    def _matrix(self, matrix: DrawnMatrix | FileMatrix, hosts: list[str]) -> dict[str, Any]:
+        """The engine's form of a matrix."""
+        gap = self._gap(matrix.gap, "matrix.gap")
+        if isinstance(matrix, FileMatrix):
+            path = find_named(matrix.file, self.scenario, what="pair matrix", key=f"{self._key()}.matrix.file")
+            return matrix_description(path, hosts, self._size(matrix.size, "matrix.size"), gap)
+        return {
+            **matrix.model_dump(exclude={"gap", "classes", "pairs"}),
+            "pairs": matrix.pairs or len(hosts),
+            "gap": gap,
+            "classes": [
+                {"share": one.share, "size": self._size(one.size, f"matrix.classes[{place}].size")}
+                for place, one in enumerate(matrix.classes)
+            ],
+        }
+
+    def _gap(self, gap: PairGap, key: str) -> dict[str, Any]:
+        if isinstance(gap, CdfGap):
+            what = "distribution of gaps"
+            return gap_description(find_named(gap.file, self.scenario, what=what, key=f"{self._key()}.{key}.file"))
+        return gap.model_dump()
+
+    def _bursts(self, item: BurstsTraffic) -> None:
+        hosts = self._hosts("hosts", item.hosts, self.topology.roles.senders)
+        if item.senders >= len(hosts):
+            cause = f"{item.senders} senders and a receiver are more than the {len(hosts)} hosts"
+            raise self._error("senders", cause, "let fewer send")
+        offered_bps = item.load * sum(self._rate_bps(host) for host in hosts)
+        self.plan.bursts.append(
+            {
+                **self._common(),
+                "name": item.label,
+                "hosts": hosts,
+                "senders": item.senders,
+                "size_bytes": item.sru_bytes,
+                "mean_gap_ns": 8e9 * item.senders * item.sru_bytes / offered_bps,
+                "end_ns": self._end_ns(item),
+            }
+        )
+
+    def _end_ns(self, item: PoissonTraffic | PairsTraffic | BurstsTraffic) -> int:
+        return self.case.scenario.stop_ns if item.end_ns is None else item.end_ns
+
+    def _size(self, size: FlowSize, key: str) -> dict[str, Any]:
+        """The engine's form of sizes; `key` is where the item has them."""
+        if isinstance(size, CdfSize):
+            return size_description(self._size_file(size, key))
+        return size.model_dump()
+
+    def _mean_bytes(self, size: FlowSize, key: str) -> float:
+        match size:
+            case FixedSize():
+                return float(size.bytes)
+            case UniformSize():
+                return (size.min_bytes + size.max_bytes) / 2
+            case CdfSize():
+                return read_cdf(self._size_file(size, key)).mean_bytes
+
+    def _size_file(self, size: CdfSize, key: str) -> Path:
+        return find_named(size.file, self.scenario, what="flow-size distribution", key=f"{self._key()}.{key}.file")
 
     def _shares(self, item: IncastTraffic | RoundsTraffic, senders: int) -> list[int]:
         shares = item.shares(senders)

@@ -94,13 +94,14 @@ class Port:
 class Roles:
     """What a shape means its nodes for.
 
-    Hosts that send and receive if nothing else is said, and the port that is expected to be the bottleneck (a switch
-    and its neighbour).
+    Hosts that send and receive if nothing else is said, the port that is expected to be the bottleneck (a switch
+    and its neighbour), and the hosts by pod where the shape has pods.
     """
 
     senders: tuple[str, ...] = ()
     receivers: tuple[str, ...] = ()
     bottleneck: tuple[str, str] | None = None
+    pods: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,16 @@ class Topology:
             for port in ports:
                 found[port.peer] = (switch, port)
         return {name: found[name] for name in self.host_names}
+
+    @cached_property
+    def pods(self) -> tuple[tuple[str, ...], ...]:
+        """Hosts by pod, in order; those of one switch are a pod where the shape says nothing."""
+        if self.roles.pods:
+            return self.roles.pods
+        found: dict[str, list[str]] = {}
+        for host, (switch, _) in self.attachments.items():
+            found.setdefault(switch, []).append(host)
+        return tuple(tuple(hosts) for hosts in found.values())
 
     def port_to(self, switch: str, peer: str) -> Port:
         """The port of `switch` whose link leads to `peer`; raises TopologyError if there is none."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from p4cc.figures import bar, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
+from p4cc.figures import bar, by_pod, by_rank, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -18,6 +18,7 @@ from p4cc.scenario.figures import (
     TracesFigure,
     UtilisationFigure,
 )
+from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure, PodMatrixFigure, PodPairFigure
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +46,16 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -
             return percentiles.draw(_table(folder, "flows"), figure, folder)
         case UtilisationFigure():
             return utilisation.draw(runs, figure, folder, scenario)
+        case PodMatrixFigure():
+            return by_pod.draw_matrix(_table(folder, "pod_pairs"), figure, folder)
+        case PodPairFigure():
+            return by_pod.draw_pair(_table(folder, "flows"), figure, folder)
+        case PairedFigure():
+            return by_rank.draw_paired(_table(folder, "flows"), figure, folder)
+        case BySizeFigure():
+            return by_rank.draw_by_size(_table(folder, "flows"), figure, folder)
+        case DepthsFigure():
+            return by_rank.draw_depths(_table(folder, "queue_histogram"), figure, folder)
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:

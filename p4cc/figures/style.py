@@ -48,6 +48,21 @@ def need_columns(file: str, frame: pl.DataFrame, *columns: str) -> None:
             )
 
 
+def of_seed(frame: pl.DataFrame, seed: int | None) -> pl.DataFrame:
+    """Rows of one seed: the first if none is named."""
+    if frame.is_empty():
+        return frame
+    wanted = frame["seed"][0] if seed is None else seed
+    return frame.filter(frame["seed"] == wanted)
+
+
+def split(frame: pl.DataFrame, over: str | None) -> list[tuple[str, str, pl.DataFrame]]:
+    """Rows by variant and value of a swept column (as text; empty without one), in order of appearance."""
+    keys = ["variant", *([over] if over else [])]
+    groups = frame.group_by(*keys, maintain_order=True)
+    return [(str(key[0]), str(key[1]) if over else "", group) for key, group in groups]
+
+
 def label_axes(axes: Axes, panel: Panel, x_label: str) -> None:
     """Scale, title and labels of a panel whose values are not negative."""
     if panel.log:

@@ -11,13 +11,13 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.metrics import supported
 from p4cc.reproduce import models, samples
+from p4cc.reproduce.flows import measure_flows
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.claims import (
     CombineMeasure,
     FlowShareMeasure,
     LimitMeasure,
     ModelMeasure,
-    OfRuns,
     ReadingsMeasure,
     RiseMeasure,
     RoundModelMeasure,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.claims import Claim, Measure
     from p4cc.scenario.schema import Scenario
+    from p4cc.scenario.where import OfRuns
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,8 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
             return Measured(samples.reach(runs.table, how))
         case AfterPeakMeasure():
             return Measured(samples.after_peak(runs.table, how))
+        case _:
+            return Measured(measure_flows(runs.runs, runs.table, how))
 
 
 def combine(how: CombineMeasure, known: Mapping[str, Measured]) -> Measured:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import Model
+from p4cc.scenario.flow_claims import FLOW_MEASURES
 from p4cc.scenario.samples import (
     AfterPeakMeasure,
     CorrelationMeasure,
@@ -17,7 +18,7 @@ from p4cc.scenario.samples import (
     ReachMeasure,
     SampleMeasure,
 )
-from p4cc.scenario.where import Interval, Where
+from p4cc.scenario.where import Interval, OfRuns
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]
 FigureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,31}$")]
@@ -27,13 +28,6 @@ class Band(Interval):
     """Where the measured value should fall."""
 
     source: Annotated[str, Field(min_length=1, description="Who says so: section of the spec, or OWN.")]
-
-
-class OfRuns(Model):
-    """Rows of one variant."""
-
-    variant: str
-    where: Where = Field(default={})
 
 
 class LimitMeasure(OfRuns):
@@ -146,7 +140,8 @@ Measure = Annotated[
     | KolmogorovMeasure
     | CorrelationMeasure
     | ReachMeasure
-    | AfterPeakMeasure,
+    | AfterPeakMeasure
+    | FLOW_MEASURES,
     Field(discriminator="kind"),
 ]
 

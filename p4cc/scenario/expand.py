@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.schema import Scenario, Thresholds, Variant
 from p4cc.scenario.topology import StarTopology
@@ -30,6 +31,11 @@ class Case:
     def thresholds(self) -> Thresholds:
         """The variant's own thresholds, or the switches'."""
         return self.variant.thresholds or self.scenario.switch.thresholds
+
+    @property
+    def red(self) -> RedCurveSettings:
+        """The variant's own RED curve, or the switches'."""
+        return self.variant.red or self.scenario.switch.red
 
     @property
     def program(self) -> str:

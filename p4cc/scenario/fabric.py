@@ -23,6 +23,12 @@ class BufferSettings(Model):
     headroom_bytes: BufferBytes | None = Field(
         default=None, description="For each port and lossless priority; 3 rate delay / 8 if absent."
     )
+    pfc_expiry: bool = Field(
+        default=False, description="Pauses end by themselves as in IEEE 802.1Qbb, not by a resume only (A-61)."
+    )
+    pause_quanta: Annotated[int, Field(ge=1, le=65_535)] = Field(
+        default=65_535, description="How long a pause lasts with `pfc_expiry`, in times of 512 bits on its link."
+    )
     reserve_bytes: BufferBytes = 4_096
     resume_offset_bytes: BufferBytes = 3_072
 

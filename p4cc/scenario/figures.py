@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from p4cc.scenario.base import Model, TimeNs
+from p4cc.scenario.flow_figures import FLOW_FIGURE_KINDS, FLOW_FIGURES
 
 
 class Panel(Model):
@@ -126,10 +127,21 @@ Figure = Annotated[
     | BarFigure
     | PercentilesFigure
     | HeatMapFigure
-    | UtilisationFigure,
+    | UtilisationFigure
+    | FLOW_FIGURES,
     Field(discriminator="kind"),
 ]
-FIGURE_KINDS = ("over_sweep", "over_time", "traces", "cdf", "bar", "percentiles", "heatmap", "utilisation")
+FIGURE_KINDS = (
+    "over_sweep",
+    "over_time",
+    "traces",
+    "cdf",
+    "bar",
+    "percentiles",
+    "heatmap",
+    "utilisation",
+    *FLOW_FIGURE_KINDS,
+)
 
 
 class Window(Model):

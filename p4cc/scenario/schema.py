@@ -103,6 +103,7 @@ class Variant(Sender):
         default=None, description="In place of the switches' P4 program."
     )
     thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
+    red: RedCurveSettings | None = Field(default=None, description="In place of the switches' RED curve.")
 
 
 Interval = Annotated[int, Field(ge=100, le=1_000_000_000)]
@@ -113,6 +114,9 @@ class Record(Model):
 
     windows_interval_ns: Interval | None = 100_000
     queues_interval_ns: Interval | None = 100_000
+    queue_histogram_interval_ns: Interval | None = Field(
+        default=None, description="Histogram of all switch ports' depths in bytes (table `queue_histogram`)."
+    )
     events: bool = False
     rtts: bool = Field(default=False, description="Every round-trip time that a sender takes (table `rtts`).")
     goodput_interval_ns: Interval | None = Field(

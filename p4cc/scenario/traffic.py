@@ -10,7 +10,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import FlowBytes, Hosts, Model, TimeNs
+from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
+from p4cc.scenario.sizes import FlowSize
 from p4cc.scenario.traffic_base import JitterNs, Traffic
 
 
@@ -90,37 +92,6 @@ class BulkTraffic(Traffic):
         return self
 
 
-class FixedSize(Model):
-    """Every flow alike."""
-
-    kind: Literal["fixed"]
-    bytes: FlowBytes
-
-
-class UniformSize(Model):
-    """Sizes between two, equally likely."""
-
-    kind: Literal["uniform"]
-    min_bytes: FlowBytes
-    max_bytes: FlowBytes
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Self:
-        if self.min_bytes > self.max_bytes:
-            raise ValueError(f"min_bytes {self.min_bytes} is above max_bytes {self.max_bytes}")
-        return self
-
-
-class CdfSize(Model):
-    """Sizes from a file of `bytes percent` lines, linear between them (spec 16.1)."""
-
-    kind: Literal["cdf"]
-    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
-
-
-FlowSize = Annotated[FixedSize | UniformSize | CdfSize, Field(discriminator="kind")]
-
-
 class PoissonTraffic(Traffic):
     """Each source starts flows after exponential gaps, to destinations drawn evenly (spec 16.1)."""
 
@@ -165,12 +136,57 @@ class Ns3Traffic(Traffic):
         return self
 
 
+class PairsTraffic(Traffic):
+    """Flows between pairs of hosts of very different intensity, or evenly with the same bytes (spec 16.2, 16.3)."""
+
+    kind: Literal["pairs"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    pattern: Literal["uniform", "skewed"] = Field(
+        description="By the matrix, or each host to all others alike with the same sizes and load."
+    )
+    hosts: Hosts | None = Field(default=None, description="All hosts that talk; those the topology means if absent.")
+    matrix: Matrix = DrawnMatrix()
+    load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")]
+    knee: Annotated[
+        float, Field(ge=0, le=1e6, description="Where gaps begin to be scaled linearly, in medians (spec 16.3).")
+    ] = 1.0
+    end_ns: TimeNs | None = Field(default=None, description="No flow starts then or later; `stop_ns` if absent.")
+
+    @model_validator(mode="after")
+    def _ends_after_start(self) -> Self:
+        if self.end_ns is not None and self.end_ns <= self.start_ns:
+            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+        return self
+
+
+class BurstsTraffic(Traffic):
+    """At random times a few hosts, drawn anew each time, send one unit each to another (HPCC's incasts, spec 16.4)."""
+
+    kind: Literal["bursts"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    hosts: Hosts | None = Field(default=None, description="Hosts to draw from; those the topology means if absent.")
+    senders: Annotated[int, Field(ge=1, le=4_095, description="Of each burst, all different.")] = 60
+    sru_bytes: Annotated[FlowBytes, Field(description="Each sender's unit.")] = 500_000
+    load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")] = 0.02
+    end_ns: TimeNs | None = Field(default=None, description="No burst starts then or later; `stop_ns` if absent.")
+
+    @model_validator(mode="after")
+    def _ends_after_start(self) -> Self:
+        if self.end_ns is not None and self.end_ns <= self.start_ns:
+            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+        return self
+
+
 TrafficItem = Annotated[
-    IncastTraffic | RoundsTraffic | BulkTraffic | PoissonTraffic | RpcTraffic | Ns3Traffic,
+    IncastTraffic
+    | RoundsTraffic
+    | BulkTraffic
+    | PoissonTraffic
+    | RpcTraffic
+    | Ns3Traffic
+    | PairsTraffic
+    | BurstsTraffic,
     Field(discriminator="kind"),
 ]
-TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson", "rpc", "ns3")
-SIZE_KINDS = ("fixed", "uniform", "cdf")
+TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson", "rpc", "ns3", "pairs", "bursts")
 
 
 def _one_or_several(value: Any) -> str:

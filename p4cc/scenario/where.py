@@ -1,4 +1,4 @@
-"""Which rows a claim is about: columns with the value or the interval that they have."""
+"""Which rows a claim is about: those of a variant, columns with the value or the interval that they have."""
 
 from __future__ import annotations
 
@@ -42,3 +42,10 @@ Where = Annotated[
     dict[str, Annotated[Interval | Equal, BeforeValidator(_interval_or_value)]],
     Field(description="Columns to the value or the interval that chosen rows have."),
 ]
+
+
+class OfRuns(Model):
+    """Rows of one variant."""
+
+    variant: str
+    where: Where = Field(default={})

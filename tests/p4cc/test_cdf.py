@@ -13,7 +13,14 @@ FOLDER = Path(__file__).resolve().parents[2] / "experiments" / "cdf"
 
 
 @pytest.mark.parametrize(
-    ("name", "mean_bytes"), [("web_search", 1_711_250), ("fb_hadoop", 120_421), ("ali_storage", 40_870)]
+    ("name", "mean_bytes"),
+    [
+        ("web_search", 1_711_250),
+        ("fb_hadoop", 120_421),
+        ("ali_storage", 40_870),
+        ("google_rpc", 2_892),
+        ("web_search_long_tail", 1_861_250),
+    ],
 )
 def test_means_are_the_spec_s(name: str, mean_bytes: float) -> None:
     cdf = read_cdf(FOLDER / f"{name}.cdf")

@@ -60,7 +60,7 @@ def leaf_spine(params: LeafSpineParams) -> Topology:
     up = Wire(params.fabric_rate_bps, params.fabric_delay_ns, *rest)
     links = [down.link(host.name, leaves[index // params.hosts_per_leaf].name) for index, host in enumerate(hosts)]
     links.extend(up.link(leaf.name, spine.name) for leaf in leaves for spine in spines)
-    return Topology(hosts, (*leaves, *spines), tuple(links), _everyone(hosts))
+    return Topology(hosts, (*leaves, *spines), tuple(links), _everyone(hosts, params.hosts_per_leaf))
 
 
 def fat_tree(params: FatTreeParams) -> Topology:
@@ -79,12 +79,13 @@ def fat_tree(params: FatTreeParams) -> Topology:
         first = index % half * half
         links.extend(wire.link(aggregation, core) for core in cores[first : first + half])
     switches = tuple(Switch(name=name) for name in (*edges, *aggregations, *cores))
-    return Topology(hosts, switches, tuple(links), _everyone(hosts))
+    return Topology(hosts, switches, tuple(links), _everyone(hosts, half * half))
 
 
-def _everyone(hosts: tuple[Host, ...]) -> Roles:
-    """Every host sends and receives."""
+def _everyone(hosts: tuple[Host, ...], pod_hosts: int) -> Roles:
+    """Every host sends and receives; pods are filled one after the other."""
     if len(hosts) < 2:
         raise fail("hosts", "there is one host only", "a network needs two hosts to carry traffic")
     names = tuple(host.name for host in hosts)
-    return Roles(names, names, None)
+    pods = tuple(names[first : first + pod_hosts] for first in range(0, len(names), pod_hosts))
+    return Roles(names, names, None, pods)

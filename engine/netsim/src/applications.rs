@@ -91,6 +91,9 @@ impl Network {
         let state = &mut self.flows[flow as usize];
         state.has_begun = true;
         state.start.get_or_insert(now);
+        if self.plans[flow as usize].is_given_whole() {
+            self.stall.on_begin(now);
+        }
         if is_counted && self.first_begin.is_none() {
             self.first_begin = Some((now, self.acked_bytes()));
         }

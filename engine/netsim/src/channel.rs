@@ -15,6 +15,7 @@ pub(crate) struct Channel {
     pub to: u32,
     pub to_port: u32,
     delay: Span,
+    framing_bytes: u32,
     /// Share of packets lost in units of 2^-64, and its stream.
     loss: Option<(u64, Stream)>,
     /// Frames on the way with their arrival times.
@@ -22,6 +23,8 @@ pub(crate) struct Channel {
     /// Pause frames among them.
     pauses_on_way: usize,
     pub lost: u64,
+    /// Bytes of packets on the wire, with framing; those of pauses are not counted.
+    pub bytes: u64,
 }
 
 /// What a channel carries.
@@ -53,15 +56,18 @@ impl Channel {
             to: plan.to,
             to_port: plan.to_port,
             delay: plan.delay,
+            framing_bytes: plan.framing_bytes,
             loss,
             on_way: VecDeque::new(),
             pauses_on_way: 0,
             lost: 0,
+            bytes: 0,
         }
     }
 
     /// Takes a packet whose last bit enters the channel at `end`.
     pub fn send(&mut self, end: Time, packet: Packet) -> Sent {
+        self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, packet.len()));
         if let Some((threshold, stream)) = &mut self.loss
             && stream.next_u64() < *threshold
         {

@@ -9,14 +9,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_switch::config::PRIORITIES;
-use p4cc_units::{Span, Time};
+use p4cc_units::{Bytes, Span, Time};
 
 use crate::channel::time_on_link;
 use crate::event::Kind;
-use crate::network::{FABRIC_TIMER, Network};
+use crate::network::{FABRIC_TIMER, Network, PAUSE_TIMER};
 
 /// Bytes of a pause frame (IEEE 802.1Qbb: a smallest Ethernet frame).
 const PAUSE_FRAME_BYTES: u32 = 64;
+/// IEEE 802.1Qbb counts pauses in quanta of 512 bits on the link.
+const QUANTUM_BYTES: u64 = 64;
 /// Spec 13.3: "check every 1 ms".
 const CHECK_INTERVAL: Span = Span::from_ms(1);
 /// Most deadlocks that are kept; they are named once, so a run meets few.
@@ -29,6 +31,14 @@ pub(crate) struct Fabric {
     pub deadlocks: Vec<Deadlock>,
     /// Cycles named so far, each from its smallest channel on.
     named: BTreeSet<(u8, Vec<u32>)>,
+    /// When pauses that do not last for ever are over, by node, port, priority: asked for by a switch, and obeyed.
+    asked_until: BTreeMap<(u32, u32), Time>,
+    obeyed_until: BTreeMap<(u32, u32), Time>,
+}
+
+/// A port and priority as the subject of an event.
+fn subject(port: u32, priority: u8) -> u32 {
+    port << 3 | u32::from(priority & 7)
 }
 
 /// A cycle of links that wait for each other.
@@ -52,12 +62,49 @@ impl Network {
             let end = self.switches[switch].lines[frame.port as usize].insert(now, duration);
             let sent = self.channels[channel as usize].send_pause(end, frame.priority, frame.pause);
             self.schedule_arrival(channel, sent);
+            if frame.pause
+                && let Some(lasts) = self.pause_lasts(switch, channel)
+            {
+                let key = (switch as u32, subject(frame.port, frame.priority));
+                self.fabric.asked_until.insert(key, end + lasts);
+                self.schedule(end + lasts, Kind::Timer, key.0, PAUSE_TIMER, key.1);
+            }
             self.schedule_check();
         }
     }
 
+    /// How long a pause lasts that a switch sends into a channel; none if until it is taken back.
+    fn pause_lasts(&self, switch: usize, channel: u32) -> Option<Span> {
+        let quanta = self.spec.switches[switch].buffer.as_ref()?.pause_quanta?;
+        let rate = self.topology.channels[channel as usize].rate;
+        Some(rate.time_to_send(Bytes(u64::from(quanta) * QUANTUM_BYTES)))
+    }
+
     /// A pause or resume frame reached a node.
-    pub(crate) fn on_pause(&mut self, node: u32, port: u32, priority: u8, pause: bool) {
+    pub(crate) fn on_pause(&mut self, node: u32, port: u32, channel: u32, (priority, pause): (u8, bool)) {
+        let from = self.topology.channels[channel as usize].from as usize;
+        if pause && let Some(lasts) = self.pause_lasts(from, channel) {
+            let (key, until) = ((node, subject(port, priority)), self.now() + lasts);
+            self.fabric.obeyed_until.insert(key, until);
+            self.schedule(until, Kind::Timer, node, PAUSE_TIMER, key.1);
+        }
+        self.obey(node, port, priority, pause);
+    }
+
+    /// A pause may be over; a later one of the same port and priority holds longer.
+    pub(crate) fn on_pause_timer(&mut self, node: u32, subject: u32) {
+        let (now, key, port, priority) = (self.now(), (node, subject), subject >> 3, (subject & 7) as u8);
+        if self.fabric.asked_until.get(&key) == Some(&now) {
+            self.fabric.asked_until.remove(&key);
+            self.switches[node as usize].switch.lapse_pause(port, priority);
+        }
+        if self.fabric.obeyed_until.get(&key) == Some(&now) {
+            self.fabric.obeyed_until.remove(&key);
+            self.obey(node, port, priority, false);
+        }
+    }
+
+    fn obey(&mut self, node: u32, port: u32, priority: u8, pause: bool) {
         let (now, switches) = (self.now(), self.switches.len() as u32);
         if node < switches {
             self.switches[node as usize].switch.set_paused(now, port, priority, pause);

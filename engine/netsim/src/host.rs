@@ -7,8 +7,8 @@
 use std::collections::VecDeque;
 
 use p4cc_cc::Mark;
-use p4cc_switch::Packet;
 use p4cc_switch::config::PRIORITIES;
+use p4cc_switch::{Packet, PauseCounters};
 use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{self, Extension, Header, TrafficClass};
 use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, Snapshot, WindowSender};
@@ -46,9 +46,7 @@ pub(crate) struct Host {
 pub(crate) struct Pauses {
     mask: u8,
     since: [Time; PRIORITIES],
-    total: [Span; PRIORITIES],
-    /// Times that a priority was paused.
-    pub received: [u64; PRIORITIES],
+    counters: [PauseCounters; PRIORITIES],
 }
 
 impl Pauses {
@@ -68,17 +66,16 @@ impl Pauses {
         self.mask ^= bit;
         if pause {
             self.since[at] = now;
-            self.received[at] += 1;
+            self.counters[at].begin(now);
         } else {
-            self.total[at] = self.total[at] + now.since(self.since[at]);
+            self.counters[at].end(self.since[at], now);
         }
     }
 
-    /// How long a priority was paused up to now.
-    pub fn paused_for(&self, priority: usize, now: Time) -> Span {
-        let lasting =
-            if self.mask & (1 << priority) == 0 { Span::ZERO } else { now.since(self.since[priority]) };
-        self.total[priority] + lasting
+    /// What is counted of a priority's pauses up to now.
+    pub fn counters(&self, priority: usize, now: Time) -> PauseCounters {
+        let lasting = (self.mask & (1 << priority) != 0).then_some(self.since[priority]);
+        self.counters[priority].up_to(lasting, now)
     }
 }
 

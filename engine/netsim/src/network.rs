@@ -19,8 +19,9 @@ use crate::event::{Event, EventQueue, Kind};
 use crate::fabric::Fabric;
 use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
 use crate::paced::rdma_ends;
-use crate::record::{Due, Recorder};
+use crate::record::Recorder;
 use crate::spec::NetworkSpec;
+use crate::stall::Stall;
 use crate::topology::{FlowPlan, Topology};
 use crate::traffic::rounds::Rounds;
 use crate::traffic::uniform;
@@ -34,6 +35,9 @@ pub(crate) const PACE_TIMER: u32 = 2;
 pub(crate) const FABRIC_TIMER: u32 = 3;
 /// The application of a flow closes it.
 pub(crate) const CLOSE_TIMER: u32 = 4;
+/// A pause may have lasted its time; the subject is port and priority, of a switch that asked for it or of the node that
+/// it stopped.
+pub(crate) const PAUSE_TIMER: u32 = 5;
 
 /// Events between two looks at the cancel flag.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -130,6 +134,7 @@ pub struct Network {
     pub(crate) active: Vec<u32>,
     pub(crate) recorder: Recorder,
     pub(crate) fabric: Fabric,
+    pub(crate) stall: Stall,
     queue: EventQueue,
     /// Sequence number of each node.
     seqs: Vec<u64>,
@@ -204,6 +209,7 @@ impl Network {
             channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
             recorder: Recorder::new(&spec.record, flows.len(), ports),
             fabric: Fabric::default(),
+            stall: Stall::new(spec.stall_after_ns),
             seqs: vec![0; switches.len() + topology.hosts.len()],
             switches: switches
                 .into_iter()
@@ -422,6 +428,7 @@ impl Network {
                 PACE_TIMER => self.on_pace_timer(event.subject),
                 FABRIC_TIMER => self.on_fabric_timer(),
                 CLOSE_TIMER => self.on_close(event.subject),
+                PAUSE_TIMER => self.on_pause_timer(node, event.subject),
                 _ => self.on_timer(event.subject),
             },
             Kind::Start => self.on_start(event.subject),
@@ -447,7 +454,7 @@ impl Network {
         }
         let packet = match frame {
             Frame::Packet(packet) => packet,
-            Frame::Pause { priority, pause } => return self.on_pause(node, port, priority, pause),
+            Frame::Pause { priority, pause } => return self.on_pause(node, port, channel, (priority, pause)),
         };
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
@@ -581,10 +588,26 @@ impl Network {
         if let Some(until) = waits_until {
             self.schedule(until, Kind::Timer, self.host_node(host), ACK_TIMER, index);
         }
-        if receipt.delivered_bytes > 0
-            && let Some(member) = self.plans[index as usize].member
-        {
+        if receipt.delivered_bytes > 0 {
+            self.on_delivered(index, delivered);
+        }
+    }
+
+    /// A receiver took new bytes of a flow, so many by now.
+    pub(crate) fn on_delivered(&mut self, index: u32, delivered: u64) {
+        self.stall.on_delivered(self.now);
+        if let Some(member) = self.plans[index as usize].member {
             self.on_member_delivered(member, delivered);
+        }
+    }
+
+    /// A flow is complete.
+    pub(crate) fn on_complete(&mut self, index: u32) {
+        self.flows[index as usize].finish = Some(self.now);
+        let plan = &self.plans[index as usize];
+        self.open_flows -= u64::from(plan.is_counted());
+        if plan.is_given_whole() {
+            self.stall.on_finish(self.now);
         }
     }
 
@@ -620,7 +643,7 @@ impl Network {
         actions.clear();
         act(sender, self.now, &mut actions);
         let plan = &self.plans[flow as usize];
-        let (flow_id, host, is_counted) = (plan.id, plan.src, plan.is_counted());
+        let (flow_id, host) = (plan.id, plan.src);
         for event in actions.events() {
             self.recorder.event(self.now, flow_id, event);
         }
@@ -639,50 +662,12 @@ impl Network {
                     self.schedule(time, Kind::Timer, self.host_node(host), 0, flow);
                 }
                 Action::CancelTimer => state.timer = None,
-                Action::Complete => {
-                    state.finish = Some(self.now);
-                    self.open_flows -= u64::from(is_counted);
-                }
+                Action::Complete => self.on_complete(flow),
             }
         }
         self.actions = actions;
         if !self.hosts[host as usize].waiting.is_empty() {
             self.start_interface(host);
-        }
-    }
-
-    /// Takes the samples due before an instant.
-    fn sample_before(&mut self, time: Time) {
-        while let Some(due) = self.recorder.due_before(time) {
-            self.sample(due);
-        }
-    }
-
-    fn sample(&mut self, due: Due) {
-        if due.windows {
-            for &index in &self.active {
-                let flow = &self.flows[index as usize];
-                let id = self.plans[index as usize].id;
-                self.recorder.window(due.at, index as usize, id, &flow.snapshot());
-            }
-            // What is complete has had its last row.
-            let flows = &self.flows;
-            self.active.retain(|&index| flows[index as usize].finish.is_none());
-        }
-        if due.checkpoint {
-            for (plan, flow) in self.plans.iter().zip(&self.flows).filter(|(_, flow)| flow.has_begun) {
-                self.recorder.checkpoint(due.at, plan.id, flow.snapshot().snd_una);
-            }
-        }
-        if due.queues {
-            let mut place = 0;
-            for node in &self.switches {
-                for port in &node.switch.config().ports {
-                    let depth = node.switch.port_depth_pkts(port.port);
-                    self.recorder.depth(due.at, place, node.switch.device_id(), port.port, depth);
-                    place += 1;
-                }
-            }
         }
     }
 }

@@ -194,10 +194,8 @@ impl Network {
         let answers = receipt.answers.into_iter().map(|answer| (index, class, answer));
         self.hosts[host as usize].answers.extend(answers);
         self.start_interface(host);
-        if receipt.delivered_bytes > 0
-            && let Some(member) = self.plans[index as usize].member
-        {
-            self.on_member_delivered(member, delivered);
+        if receipt.delivered_bytes > 0 {
+            self.on_delivered(index, delivered);
         }
     }
 
@@ -220,8 +218,7 @@ impl Network {
     }
 
     fn on_rdma_complete(&mut self, host: u32, index: u32) {
-        self.flows[index as usize].finish = Some(self.now());
-        self.open_flows -= u64::from(self.plans[index as usize].is_counted());
+        self.on_complete(index);
         let class = self.plans[index as usize].priority;
         if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
             self.hosts[host as usize].paced.leave(class, index, &mut ends.seat);

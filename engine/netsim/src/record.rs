@@ -4,12 +4,17 @@
 //! A sample row is written only where something differs from the row before of the same flow or port, so a table is a
 //! step function: a value holds until the next row. A sample at `t` shows the state after all events up to `t`.
 
+use std::collections::BTreeMap;
+
 use p4cc_cc::{CutCause, Mark};
 use p4cc_transport::{Event, Snapshot};
 use p4cc_units::{Span, Time};
 
 use crate::spec::RecordSpec;
 use crate::table::{Column, Table};
+
+/// Spec 17: "histogram in 1 KB bins".
+const BIN_BYTES: u64 = 1_000;
 
 /// One series of samples at a fixed interval.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +34,7 @@ impl Clock {
 pub(crate) struct Recorder {
     windows_clock: Option<Clock>,
     queues_clock: Option<Clock>,
+    histogram_clock: Option<Clock>,
     /// Times of checkpoints to come, the next one last.
     checkpoints_due: Vec<Time>,
     events_wanted: bool,
@@ -41,6 +47,9 @@ pub(crate) struct Recorder {
     events: Events,
     checkpoints: Checkpoints,
     rtts: Rtts,
+    links: Links,
+    /// Samples and the sum of their bytes, by depth in kB.
+    histogram: BTreeMap<u64, (u64, u64)>,
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
@@ -97,12 +106,20 @@ struct Checkpoints {
     acked_bytes: Vec<u64>,
 }
 
+#[derive(Clone, Debug, Default)]
+struct Links {
+    time_ns: Vec<u64>,
+    link: Vec<u32>,
+    bytes: Vec<u64>,
+}
+
 /// Which samples are due.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Due {
     pub at: Time,
     pub windows: bool,
     pub queues: bool,
+    pub queue_histogram: bool,
     pub checkpoint: bool,
 }
 
@@ -111,6 +128,7 @@ impl Recorder {
         let mut recorder = Self {
             windows_clock: Clock::new(spec.windows_interval_ns),
             queues_clock: Clock::new(spec.queues_interval_ns),
+            histogram_clock: Clock::new(spec.queue_histogram_interval_ns),
             checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
             rtts_wanted: spec.rtts,
@@ -121,6 +139,8 @@ impl Recorder {
             events: Events::default(),
             checkpoints: Checkpoints::default(),
             rtts: Rtts::default(),
+            links: Links::default(),
+            histogram: BTreeMap::new(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
             rows_left_out: 0,
@@ -136,7 +156,7 @@ impl Recorder {
     }
 
     fn set_next(&mut self) {
-        let clocks = [self.windows_clock, self.queues_clock];
+        let clocks = [self.windows_clock, self.queues_clock, self.histogram_clock];
         let next = clocks.into_iter().flatten().map(|clock| clock.next);
         self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
     }
@@ -158,6 +178,7 @@ impl Recorder {
             at,
             windows: take(&mut self.windows_clock),
             queues: take(&mut self.queues_clock),
+            queue_histogram: take(&mut self.histogram_clock),
             checkpoint: self.checkpoints_due.pop_if(|due| *due == at).is_some(),
         };
         self.set_next();
@@ -232,6 +253,50 @@ impl Recorder {
         rows.flow_id.push(u64::from(flow_id));
         rows.rtt_ns.push(rtt.as_ns());
         rows.marked.push(u64::from(marked));
+    }
+
+    /// What a channel had carried; their number bounds the rows of a checkpoint.
+    pub fn link(&mut self, at: Time, channel: usize, bytes: u64) {
+        let rows = &mut self.links;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.link.push(channel as u32);
+        rows.bytes.push(bytes);
+    }
+
+    /// Bytes that wait at a port at a sample of the histogram.
+    pub fn depth_bytes(&mut self, bytes: u64) {
+        let bin = self.histogram.entry(bytes / BIN_BYTES).or_default();
+        *bin = (bin.0 + 1, bin.1 + bytes);
+    }
+
+    /// What links had carried at the checkpoints; `names` are those of the channels.
+    pub fn links_table(&self, names: &[&str]) -> Table {
+        let rows = &self.links;
+        Table {
+            name: "link_bytes",
+            columns: vec![
+                ("time_ns", Column::U64(rows.time_ns.clone())),
+                ("link", Column::text(rows.link.iter().map(|&link| names[link as usize]))),
+                ("bytes", Column::U64(rows.bytes.clone())),
+            ],
+        }
+    }
+
+    /// Depths of all ports at all samples, in bins of 1 kB (spec 17).
+    pub fn histogram_table(&self) -> Table {
+        let u64s = |values: &mut dyn Iterator<Item = u64>| Column::U64(values.collect());
+        Table {
+            name: "queue_histogram",
+            columns: vec![
+                ("depth_bytes", u64s(&mut self.histogram.keys().map(|bin| bin * BIN_BYTES))),
+                ("samples", u64s(&mut self.histogram.values().map(|bin| bin.0))),
+                ("sum_bytes", u64s(&mut self.histogram.values().map(|bin| bin.1))),
+            ],
+        }
     }
 
     pub fn event(&mut self, at: Time, flow_id: u32, event: &Event) {

@@ -49,8 +49,14 @@ pub struct Summary {
     pub pauses: u64,
     /// How long ports of switches and hosts were paused, summed over ports and priorities.
     pub paused_ns: u64,
+    /// The longest that one of them was paused at a stretch.
+    pub longest_pause_ns: u64,
     /// Cycles of paused ports that waited for each other for too long.
     pub deadlocks: u64,
+    /// When nothing had been delivered for too long with flows under way, for the first time; -1 if never.
+    pub stalled_ns: i64,
+    /// The longest time that nothing was delivered with flows under way.
+    pub longest_silence_ns: u64,
     /// Packets lost on links.
     pub link_losses: u64,
     /// Packets that hosts refused.
@@ -73,7 +79,7 @@ pub struct Summary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`,
-    /// `pauses`, `deadlocks`.
+    /// `pauses`, `deadlocks`, `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -110,6 +116,8 @@ impl Network {
         tables.extend(self.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([self.pauses_table(), self.deadlocks_table()]);
+        let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
+        tables.extend([self.recorder.links_table(&names), self.recorder.histogram_table()]);
         Results { tables, summary: self.summary() }
     }
 
@@ -123,6 +131,8 @@ impl Network {
             switch.config().ports.iter().filter_map(|port| switch.port_counters(port.port))
         });
         let progress = self.progress();
+        let mut stall = self.stall.clone();
+        stall.look(self.now());
         Summary {
             seed: self.seed(),
             goodput_bps: self.goodput_bps(),
@@ -145,7 +155,15 @@ impl Network {
                 .sum(),
             pauses: self.pause_rows().iter().map(|row| row.counters.sent).sum(),
             paused_ns: self.pause_rows().iter().map(|row| row.counters.paused.as_ns()).sum(),
+            longest_pause_ns: self
+                .pause_rows()
+                .iter()
+                .map(|row| row.counters.longest.as_ns())
+                .max()
+                .unwrap_or(0),
             deadlocks: self.fabric.deadlocks.len() as u64,
+            stalled_ns: stall.found.map_or(-1, |at| at.as_ns() as i64),
+            longest_silence_ns: stall.longest.as_ns(),
             link_losses: balance.lost,
             host_refusals: balance.refused,
             marks_level1: self.flows.iter().map(|flow| flow.marks[0]).sum(),
@@ -320,6 +338,11 @@ impl Network {
             name: "links",
             columns: vec![
                 ("link", Column::text(self.topology.channels.iter().map(|channel| channel.name.as_str()))),
+                (
+                    "rate_bps",
+                    Column::U64(self.topology.channels.iter().map(|channel| channel.rate.as_bps()).collect()),
+                ),
+                ("bytes", Column::U64(self.channels.iter().map(|channel| channel.bytes).collect())),
                 ("lost_pkts", Column::U64(self.channels.iter().map(|channel| channel.lost).collect())),
             ],
         }
@@ -349,18 +372,15 @@ impl Network {
             for config in &node.switch.config().ports {
                 let port = config.port;
                 let Some(counters) = node.switch.port_counters(port) else { continue };
-                for (priority, &counters) in counters.pauses.iter().enumerate() {
-                    let paused = node.switch.paused_for(port, priority as u8, self.now());
-                    let counters = PauseCounters { paused, ..counters };
+                for priority in 0..counters.pauses.len() {
+                    let counters = node.switch.pauses(port, priority as u8, self.now());
                     rows.push(PauseRow { node: &spec.name, port, priority, counters });
                 }
             }
         }
         for (host, spec) in self.hosts.iter().zip(&self.spec.hosts) {
             for priority in 0..PRIORITIES {
-                let paused = host.pauses.paused_for(priority, self.now());
-                let received = host.pauses.received[priority];
-                let counters = PauseCounters { received, paused, ..PauseCounters::default() };
+                let counters = host.pauses.counters(priority, self.now());
                 rows.push(PauseRow { node: &spec.name, port: 0, priority, counters });
             }
         }
@@ -371,6 +391,10 @@ impl Network {
     fn pauses_table(&self) -> Table {
         let rows = self.pause_rows();
         let u64s = |get: &dyn Fn(&PauseRow<'_>) -> u64| Column::U64(rows.iter().map(get).collect());
+        let times = |get: &dyn Fn(&PauseRow<'_>) -> Option<Time>| {
+            let of = |row| get(row).map_or(-1, |time| time.as_ns() as i64);
+            Column::I64(rows.iter().map(of).collect())
+        };
         Table {
             name: "pauses",
             columns: vec![
@@ -381,6 +405,9 @@ impl Network {
                 ("resumes_sent", u64s(&|row| row.counters.resumes_sent)),
                 ("pauses_received", u64s(&|row| row.counters.received)),
                 ("paused_ns", u64s(&|row| row.counters.paused.as_ns())),
+                ("longest_pause_ns", u64s(&|row| row.counters.longest.as_ns())),
+                ("first_pause_ns", times(&|row| row.counters.first)),
+                ("last_change_ns", times(&|row| row.counters.last)),
                 ("peak_ingress_bytes", u64s(&|row| row.counters.peak_ingress_bytes)),
                 ("peak_headroom_bytes", u64s(&|row| row.counters.peak_headroom_bytes)),
             ],

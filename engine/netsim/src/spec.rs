@@ -10,7 +10,7 @@ use p4cc_transport::rdma::RdmaConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
-use crate::traffic::{ArrivalsSpec, DeadlineSpec, RoundsSpec};
+use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSpec};
 
 /// Most switches and hosts together.
 pub const MAX_NODES: usize = 16_384;
@@ -43,15 +43,24 @@ pub struct NetworkSpec {
     /// Clients that ask many servers, round by round; their flows are numbered after `flows`.
     #[serde(default)]
     pub rounds: Vec<RoundsSpec>,
-    /// Poisson arrivals, drawn anew for each seed; their flows are numbered last.
+    /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of rounds.
     #[serde(default)]
     pub arrivals: Vec<ArrivalsSpec>,
+    /// Traffic between pairs of hosts, drawn anew for each seed; its flows are numbered after those of arrivals.
+    #[serde(default)]
+    pub pairs: Vec<PairsSpec>,
+    /// Incasts at random times, drawn anew for each seed; their flows are numbered last.
+    #[serde(default)]
+    pub bursts: Vec<BurstsSpec>,
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,
     /// A cycle of ports that wait for each other, all paused for so long, is a deadlock (spec 13.3).
     #[serde(default = "default_deadlock_after_ns")]
     pub deadlock_after_ns: u64,
+    /// No byte delivered anywhere for so long, with flows under way, is a stall (spec 13.3).
+    #[serde(default = "default_stall_after_ns")]
+    pub stall_after_ns: u64,
     /// End of the run if it does not end by itself.
     pub stop_ns: u64,
     /// Whether the run ends when every flow with a size is complete.
@@ -67,6 +76,10 @@ const fn yes() -> bool {
 
 const fn default_deadlock_after_ns() -> u64 {
     10_000_000
+}
+
+const fn default_stall_after_ns() -> u64 {
+    50_000_000
 }
 
 /// A switch.
@@ -134,6 +147,10 @@ pub struct BufferSpec {
     /// Priorities that are paused rather than dropped (PFC), 0 to 6.
     #[serde(default)]
     pub lossless_priorities: Vec<u8>,
+    /// A pause ends by itself after so many times 512 bits on its link, as in IEEE 802.1Qbb; absent: it lasts until it
+    /// is taken back, as in the ns-3 simulator (spec 13.2).
+    #[serde(default)]
+    pub pause_quanta: Option<u16>,
 }
 
 const fn default_reserve_bytes() -> u64 {
@@ -263,7 +280,9 @@ pub struct RecordSpec {
     pub windows_interval_ns: Option<u64>,
     /// Sampling interval of queue depths.
     pub queues_interval_ns: Option<u64>,
-    /// Times at which every flow's acknowledged bytes are noted, rising.
+    /// Sampling interval of the histogram of queue depths, over all switch ports.
+    pub queue_histogram_interval_ns: Option<u64>,
+    /// Times at which every flow's acknowledged bytes and every link's bytes are noted, rising.
     pub checkpoints_ns: Vec<u64>,
     /// Whether to keep the senders' events.
     pub events: bool,
@@ -278,6 +297,7 @@ impl Default for RecordSpec {
         Self {
             windows_interval_ns: None,
             queues_interval_ns: None,
+            queue_histogram_interval_ns: None,
             checkpoints_ns: Vec::new(),
             events: false,
             rtts: false,

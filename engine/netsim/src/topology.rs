@@ -20,6 +20,8 @@ use crate::spec::{
 };
 use crate::traffic::DeadlineSpec;
 use crate::traffic::arrivals::ArrivalsPlan;
+use crate::traffic::bursts::BurstsPlan;
+use crate::traffic::pairs::PairsPlan;
 use crate::traffic::rounds::{Member, RoundsPlan};
 
 /// One direction of a link.
@@ -76,6 +78,11 @@ impl FlowPlan {
         self.size_bytes.is_some() && !self.is_request()
     }
 
+    /// Whether it has a size and its application gives all of it at the start.
+    pub fn is_given_whole(&self) -> bool {
+        self.size_bytes.is_some() && self.piece_bytes == 0
+    }
+
     pub fn is_request(&self) -> bool {
         self.member.is_some_and(|member| member.is_request)
     }
@@ -90,10 +97,12 @@ pub(crate) struct Topology {
     pub switch_channels: Vec<Vec<Option<u32>>>,
     pub hosts: Vec<HostPlan>,
     pub channels: Vec<ChannelPlan>,
-    /// By rising flow id; those of arrivals are not among them.
+    /// By rising flow id; those drawn for a run are not among them.
     pub flows: Arc<Vec<FlowPlan>>,
     pub rounds: Vec<RoundsPlan>,
     pub arrivals: Vec<ArrivalsPlan>,
+    pub pairs: Vec<PairsPlan>,
+    pub bursts: Vec<BurstsPlan>,
 }
 
 /// What a name stands for.
@@ -115,6 +124,8 @@ impl Topology {
             flows: Arc::default(),
             rounds: Vec::with_capacity(spec.rounds.len()),
             arrivals: Vec::with_capacity(spec.arrivals.len()),
+            pairs: Vec::with_capacity(spec.pairs.len()),
+            bursts: Vec::with_capacity(spec.bursts.len()),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
@@ -254,6 +265,8 @@ impl Topology {
         }
         check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
         check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
+        check_labels("pairs", spec.pairs.iter().map(|one| one.name.as_str()))?;
+        check_labels("bursts", spec.bursts.iter().map(|one| one.name.as_str()))?;
         let resolver = Resolver { names, algorithms: spec.sender_names().collect() };
         let mut flows = Vec::with_capacity(spec.flows.len());
         for (i, flow) in spec.flows.iter().enumerate() {
@@ -271,18 +284,32 @@ impl Topology {
         for (i, arrivals) in spec.arrivals.iter().enumerate() {
             self.arrivals.push(ArrivalsPlan::new(i, arrivals, &resolver)?);
         }
+        for (i, pairs) in spec.pairs.iter().enumerate() {
+            self.pairs.push(PairsPlan::new(i, pairs, &resolver)?);
+        }
+        for (i, bursts) in spec.bursts.iter().enumerate() {
+            self.bursts.push(BurstsPlan::new(i, bursts, &resolver)?);
+        }
         self.flows = Arc::new(flows);
         Ok(())
     }
 
     /// All flows of one run, by rising id.
     pub fn flows_of_run(&self, seed: u64) -> Result<Arc<Vec<FlowPlan>>, SpecError> {
-        if self.arrivals.is_empty() {
+        if self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty() {
             return Ok(self.flows.clone());
         }
         let mut flows = self.flows.to_vec();
         for arrivals in &self.arrivals {
             let drawn = arrivals.draw(seed, next_id(&flows)?)?;
+            flows.extend(drawn);
+        }
+        for pairs in &self.pairs {
+            let drawn = pairs.draw(seed, next_id(&flows)?)?;
+            flows.extend(drawn);
+        }
+        for bursts in &self.bursts {
+            let drawn = bursts.draw(seed, next_id(&flows)?)?;
             flows.extend(drawn);
         }
         next_id(&flows)?;
@@ -378,10 +405,12 @@ fn node(names: &BTreeMap<&str, Node>, path: &str, name: &str) -> Result<Node, Sp
 fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
     in_range("stop_ns", spec.stop_ns, 1, MAX_TIME_NS)?;
     in_range("deadlock_after_ns", spec.deadlock_after_ns, 1, MAX_TIME_NS)?;
+    in_range("stall_after_ns", spec.stall_after_ns, 1, MAX_TIME_NS)?;
     in_range("limits.max_events", spec.limits.max_events, 1, u64::MAX)?;
     for (key, interval) in [
         ("record.windows_interval_ns", spec.record.windows_interval_ns),
         ("record.queues_interval_ns", spec.record.queues_interval_ns),
+        ("record.queue_histogram_interval_ns", spec.record.queue_histogram_interval_ns),
     ] {
         if let Some(interval) = interval {
             in_range(key, interval, 1, MAX_TIME_NS)?;

@@ -1,6 +1,6 @@
 //! What a switch counts. Invariant: no packet goes away without adding one to exactly one drop counter.
 
-use p4cc_units::Span;
+use p4cc_units::{Span, Time};
 
 use crate::config::PRIORITIES;
 
@@ -120,10 +120,44 @@ pub struct PauseCounters {
     pub received: u64,
     /// How long the neighbour kept it paused, up to the last resume.
     pub paused: Span,
+    /// The longest time without a resume in between.
+    pub longest: Span,
+    /// When the neighbour paused it for the first time.
+    pub first: Option<Time>,
+    /// When the neighbour last paused it or let it go on.
+    pub last: Option<Time>,
     /// Most bytes charged to it at once, headroom included.
     pub peak_ingress_bytes: u64,
     /// Most bytes of headroom in use at once.
     pub peak_headroom_bytes: u64,
+}
+
+impl PauseCounters {
+    /// The neighbour paused what was not paused.
+    pub fn begin(&mut self, now: Time) {
+        self.received += 1;
+        self.first.get_or_insert(now);
+        self.last = Some(now);
+    }
+
+    /// What was paused since some time may go on.
+    pub fn end(&mut self, since: Time, now: Time) {
+        self.last = Some(now);
+        self.add(now.since(since));
+    }
+
+    /// The same with a pause that lasts since some time, if there is one.
+    pub fn up_to(mut self, since: Option<Time>, now: Time) -> Self {
+        if let Some(since) = since {
+            self.add(now.since(since));
+        }
+        self
+    }
+
+    fn add(&mut self, held: Span) {
+        self.paused = self.paused + held;
+        self.longest = self.longest.max(held);
+    }
 }
 
 /// Counters of a port.

@@ -8,7 +8,7 @@ use p4cc_units::{Rate, Span, Time};
 use crate::arch::{Arrival, LeftQueue, Program};
 use crate::config::{ConfigError, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
-use crate::counters::{DropCause, PortCounters, SwitchCounters};
+use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
 use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
 use crate::tm_buffer::PauseFrame;
@@ -283,6 +283,11 @@ impl Switch {
         self.core.tm.port(port).map_or(0, |index| self.core.tm.port_depth_pkts(index))
     }
 
+    /// Bytes waiting in all queues of a port; 0 for a port that is not there.
+    pub fn port_depth_bytes(&self, port: u32) -> u64 {
+        self.core.tm.port(port).map_or(0, |index| self.core.tm.port_depth_bytes(index))
+    }
+
     /// Whether a port has packets that it may send.
     pub fn has_sendable(&self, port: u32) -> bool {
         self.core.tm.port(port).is_some_and(|index| self.core.tm.has_sendable(index))
@@ -305,9 +310,19 @@ impl Switch {
         self.core.tm.port(port).and_then(|index| self.core.tm.paused_since(index, priority))
     }
 
-    /// How long the neighbour at a port has kept a priority paused, up to now.
-    pub fn paused_for(&self, port: u32, priority: u8, now: Time) -> Span {
-        self.core.tm.port(port).map_or(Span::ZERO, |index| self.core.tm.paused_for(index, priority, now))
+    /// What is counted of the pauses of a port's priority, up to now; nothing for a port that is not there.
+    pub fn pauses(&self, port: u32, priority: u8, now: Time) -> PauseCounters {
+        self.core
+            .tm
+            .port(port)
+            .map_or_else(PauseCounters::default, |index| self.core.tm.pauses(index, priority, now))
+    }
+
+    /// The pause that this switch asked a port's neighbour for has lapsed without a resume.
+    pub fn lapse_pause(&mut self, port: u32, priority: u8) {
+        if let Some(index) = self.core.tm.port(port) {
+            self.core.tm.lapse(index, priority);
+        }
     }
 
     /// Pairs of ingress and egress ports: what came in on the one, which this switch has paused, waits at the other,

@@ -7,10 +7,10 @@
 //! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in exactly
 //! one list, a queue's or the free one; nothing leaves a paused queue.
 
-use p4cc_units::{Span, Time};
+use p4cc_units::Time;
 
 use crate::config::{BufferConfig, CELL_BYTES, MAX_PORTS, PRIORITIES, PortConfig, QdepthUnit};
-use crate::counters::{DropCause, PortCounters};
+use crate::counters::{DropCause, PauseCounters, PortCounters};
 use crate::tm_buffer::{Charged, PauseFrame, SharedBuffer};
 
 /// Position of a port in the traffic manager.
@@ -172,6 +172,12 @@ impl<T> TrafficManager<T> {
         self.ports[usize::from(port.0)].queues.iter().map(|queue| queue.pkts).sum()
     }
 
+    /// Bytes waiting in all queues of a port.
+    pub fn port_depth_bytes(&self, port: PortIndex) -> u64 {
+        let state = &self.ports[usize::from(port.0)];
+        if state.occupied == 0 { 0 } else { state.queues.iter().map(|queue| queue.bytes).sum() }
+    }
+
     /// Packets waiting in all queues of all ports.
     pub fn waiting(&self) -> u64 {
         let queues = self.ports.iter().flat_map(|port| &port.queues);
@@ -276,12 +282,12 @@ impl<T> TrafficManager<T> {
         }
         let counters = &mut state.counters.pauses[at];
         if pause {
-            counters.received += 1;
+            counters.begin(now);
             state.paused_since[at] = now;
             state.paused |= bit;
             return;
         }
-        counters.paused = counters.paused + now.since(state.paused_since[at]);
+        counters.end(state.paused_since[at], now);
         let had_work = state.sendable() != 0;
         state.paused &= !bit;
         if !had_work && state.sendable() != 0 {
@@ -296,10 +302,17 @@ impl<T> TrafficManager<T> {
         (state.paused & (1 << at) != 0).then_some(state.paused_since[at])
     }
 
-    /// How long the neighbour has kept a priority paused, the pause that lasts included.
-    pub fn paused_for(&self, port: PortIndex, priority: u8, now: Time) -> Span {
-        let past = self.ports[usize::from(port.0)].counters.pauses[queue_of(priority)].paused;
-        self.paused_since(port, priority).map_or(past, |since| past + now.since(since))
+    /// What is counted of the pauses of a priority, a pause that lasts included.
+    pub fn pauses(&self, port: PortIndex, priority: u8, now: Time) -> PauseCounters {
+        let past = self.ports[usize::from(port.0)].counters.pauses[queue_of(priority)];
+        past.up_to(self.paused_since(port, priority), now)
+    }
+
+    /// The pause that this switch asked for at a port and priority has lapsed: the next packet may bring another.
+    pub fn lapse(&mut self, port: PortIndex, priority: u8) {
+        if let Some(buffer) = &mut self.buffer {
+            buffer.lapse(usize::from(port.0), priority);
+        }
     }
 
     /// Whether a paused queue holds a packet that is charged to an ingress port and priority which this switch has

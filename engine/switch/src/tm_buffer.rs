@@ -172,6 +172,11 @@ impl SharedBuffer {
         due.then_some(ingress)
     }
 
+    /// A pause that was asked for is over without a resume.
+    pub fn lapse(&mut self, port: usize, priority: u8) {
+        self.charges[port][usize::from(priority) % PRIORITIES].paused = false;
+    }
+
     /// What is charged to a port and priority.
     pub fn charge(&self, port: usize, priority: u8) -> Charge {
         self.charges[port][usize::from(priority)]

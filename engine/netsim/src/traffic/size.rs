@@ -54,6 +54,20 @@ impl SizeSpec {
         }
     }
 
+    /// Mean size; of a distribution the area under its inverse (spec 16.1).
+    pub(crate) fn mean_bytes(&self) -> f64 {
+        match self {
+            Self::Fixed { bytes } => *bytes as f64,
+            Self::Uniform { min_bytes, max_bytes } => (*min_bytes as f64 + *max_bytes as f64) / 2.0,
+            Self::Cdf { points } => points
+                .windows(2)
+                .map(|pair| {
+                    (pair[1].share - pair[0].share) * (pair[0].bytes as f64 + pair[1].bytes as f64) / 2.0
+                })
+                .sum(),
+        }
+    }
+
     /// The next size, at least one byte.
     pub(crate) fn draw(&self, stream: &mut Stream) -> u64 {
         match self {
@@ -134,6 +148,7 @@ mod tests {
     #[test]
     fn drawn_sizes_have_the_mean_of_the_distribution() {
         let size = SizeSpec::Cdf { points: web_search() };
+        assert_eq!(size.mean_bytes(), 1_711_250.0);
         let mut stream = Stream::named(3, "test");
         let count = 200_000_u64;
         let sum: u64 = (0..count).map(|_| size.draw(&mut stream)).sum();

@@ -116,6 +116,58 @@ fn a_deadlock_is_found_and_named() {
     );
 }
 
+/// pauses that end by themselves after 100 quanta open the ring again, at the cost of packets. Nothing moved for long
+/// in the ring whose pauses last: a stall, from the bound on.
+#[test]
+fn pauses_that_expire_open_a_deadlock() {
+    let flows = &[(0, 2, 10_000_000, 0), (1, 0, 10_000_000, 0), (2, 1, 10_000_000, 0)];
+    let run_with = |pause_quanta: Option<u16>| {
+        let mut spec = ring(flows).build().spec().clone();
+        spec.stall_after_ns = 5_000_000;
+        for switch in &mut spec.switches {
+            switch.buffer.as_mut().expect("a shared buffer").pause_quanta = pause_quanta;
+        }
+        run(&mut ring(flows).build().with_spec(spec).expect("the same switches")).summary
+    };
+    let (lasting, expiring) = (run_with(None), run_with(Some(100)));
+    assert_eq!((lasting.deadlocks, lasting.flows_completed, lasting.drops), (1, 0, 0));
+    assert!((5_000_000..8_000_000).contains(&lasting.stalled_ns), "{lasting:?}");
+    // To the end of the run, but for the picoseconds of the last delivery.
+    let silence_ns = 30_000_000 - (lasting.stalled_ns as u64 - 5_000_000);
+    assert!(lasting.longest_silence_ns.abs_diff(silence_ns) <= 1, "{lasting:?}");
+    assert_eq!((expiring.deadlocks, expiring.stalled_ns), (0, -1), "{expiring:?}");
+    // 100 times 512 bits at 100 Gbit/s, if no other pause comes meanwhile.
+    assert!(expiring.drops > 0 && expiring.longest_pause_ns < 1_000_000, "{expiring:?}");
+    assert!(lasting.longest_pause_ns > 20_000_000);
+}
+
+/// What a link carried, at a checkpoint and in the end, and the histogram of depths, agree with the ports' own counts.
+#[test]
+fn links_and_depths_are_counted() {
+    let flows: Vec<_> = (1..4).map(|src| (src, 0, 500_000, 0)).collect();
+    let record = json!({"checkpoints_ns": [20_000], "queue_histogram_interval_ns": 1_000});
+    let results = run(&mut Fabric { record, ..star(&[0; 4], PFC_ONLY, &flows) }.build());
+    let of = |table: &str, name: &str| {
+        let place = texts(&results, table, "link").iter().position(|link| link == name);
+        u64s(&results, table, "bytes")[place.expect("a link")]
+    };
+    // 500 packets of 1000 B with 64 B before each, counted when they begin to leave.
+    assert_eq!(of("links", "h1:0->s0:2"), 500 * 1_064);
+    assert_eq!(of("links", "s0:1->h0:0"), 3 * 500 * 1_064);
+    // 20 us are 234.96 packets.
+    assert_eq!(of("link_bytes", "h1:0->s0:2"), 235 * 1_064);
+    let samples = u64s(&results, "queue_histogram", "samples");
+    assert_eq!(samples.iter().sum::<u64>(), 4 * (results.summary.end_ns / 1_000 + 1));
+    let bins = u64s(&results, "queue_histogram", "depth_bytes");
+    let deepest = *u64s(&results, "port_queues", "peak_depth_bytes").iter().max().expect("a queue");
+    assert!(bins.iter().all(|bin| bin % 1_000 == 0) && *bins.last().expect("a bin") <= deepest);
+    assert!(*bins.last().expect("a bin") > deepest / 2);
+    for ((bin, samples), sum) in bins.iter().zip(samples).zip(u64s(&results, "queue_histogram", "sum_bytes"))
+    {
+        assert!((bin * samples..(bin + 1_000) * samples).contains(sum));
+    }
+}
+
 /// The same ring with flows of one hop, all to one switch or each to its neighbour's: pauses, but no cycle.
 #[test]
 fn without_a_cycle_no_deadlock_is_reported() {

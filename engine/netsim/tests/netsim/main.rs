@@ -11,5 +11,6 @@ mod connections;
 mod errors;
 mod fabric;
 mod invariants;
+mod pairs;
 mod telemetry;
 mod traffic;

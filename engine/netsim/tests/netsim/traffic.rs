@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use p4cc_netsim::spec::FlowSpec;
-use p4cc_netsim::traffic::{ArrivalsSpec, DeadlineSpec, RoundsSpec, SizeSpec};
+use p4cc_netsim::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, RoundsSpec, SizeSpec};
 use p4cc_netsim::{Column, Network, NetworkSpec, Results};
 use p4cc_units::Time;
 use proptest::prelude::*;
@@ -383,4 +383,50 @@ fn what_is_wrong_with_a_model_is_said_with_its_path() {
         let got = message(change);
         assert!(got.starts_with(want), "{want}: {got}");
     }
+}
+
+/// Spec 16.4: all flows of a burst start together, from different hosts to one that is none of them.
+#[test]
+fn bursts_are_incasts_of_distinct_hosts() {
+    let bursts = BurstsSpec {
+        name: "incast".to_owned(),
+        hosts: (1..=9).map(|i| format!("h{i}")).collect(),
+        senders: 5,
+        size_bytes: 4_000,
+        mean_gap_ns: 100_000.0,
+        start_ns: 0,
+        end_ns: 20_000_000,
+        algorithm: "sender".to_owned(),
+        priority: 0,
+        deadline: None,
+    };
+    let network = |change: &dyn Fn(&mut BurstsSpec)| {
+        let mut one = bursts.clone();
+        change(&mut one);
+        star(9, |spec| spec.bursts.push(one))
+    };
+    let results = finish(&mut network(&|_| {}).fork(4).expect("few flows"));
+    let starts = integers(&results, "flows", "start_ns");
+    let ends = |column: &str| match results.table("flows").and_then(|table| table.column(column)) {
+        Some(Column::Text { codes, .. }) => codes.clone(),
+        other => panic!("{other:?}"),
+    };
+    let (src, dst) = (ends("src"), ends("dst"));
+    assert_eq!(starts.len() % 5, 0);
+    // 200 bursts are expected, with a standard deviation of 14.
+    assert!((150..250).contains(&(starts.len() / 5)), "{}", starts.len() / 5);
+    let mut receivers = std::collections::BTreeSet::new();
+    for first in (0..starts.len()).step_by(5) {
+        let burst = first..first + 5;
+        assert!(starts[burst.clone()].iter().all(|start| *start == starts[first]));
+        assert!(dst[burst.clone()].iter().all(|one| *one == dst[first]));
+        let senders: std::collections::BTreeSet<_> = src[burst].iter().collect();
+        assert_eq!(senders.len(), 5);
+        receivers.insert(dst[first]);
+    }
+    assert_eq!(receivers.len(), 9);
+    // Another number of senders leaves the times as they are.
+    let fewer = finish(&mut network(&|one| one.senders = 1).fork(4).expect("few flows"));
+    let times: Vec<_> = starts.iter().step_by(5).copied().collect();
+    assert_eq!(integers(&fewer, "flows", "start_ns"), times);
 }

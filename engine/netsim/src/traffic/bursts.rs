@@ -1,0 +1,128 @@
+//! Incasts at random times: a few hosts, drawn anew each time, send one unit each to another (spec 16.4, HPCC's class).
+//!
+//! Times come from one stream and hosts from another, so that the number of senders does not shift the times.
+
+use std::sync::Arc;
+
+use p4cc_switch::Stream;
+use p4cc_units::{Span, Time};
+use serde::{Deserialize, Serialize};
+
+use super::matrix::check_within;
+use super::{DeadlineSpec, exponential};
+use crate::SpecError;
+use crate::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::topology::{FlowPlan, Resolver};
+
+/// A Poisson process of incasts.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BurstsSpec {
+    /// Label for results and name of the random streams, unique among bursts.
+    pub name: String,
+    /// Hosts that senders and receivers are drawn from.
+    pub hosts: Vec<String>,
+    /// Senders of each burst, all different.
+    pub senders: u32,
+    /// What each of them sends.
+    pub size_bytes: u64,
+    /// Mean time between two bursts.
+    pub mean_gap_ns: f64,
+    /// When the process begins.
+    #[serde(default)]
+    pub start_ns: u64,
+    /// No burst starts at this time or later.
+    pub end_ns: u64,
+    /// Name in `algorithms`.
+    pub algorithm: String,
+    /// Traffic class on the wire, 0 (lowest) to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// Deadlines.
+    #[serde(default)]
+    pub deadline: Option<DeadlineSpec>,
+}
+
+/// The description of one process, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct BurstsPlan {
+    path: String,
+    name: String,
+    hosts: Vec<u32>,
+    senders: usize,
+    mean_gap: Span,
+    start: Time,
+    end: Time,
+    template: FlowPlan,
+}
+
+impl BurstsPlan {
+    pub fn new(index: usize, spec: &BurstsSpec, resolver: &Resolver<'_>) -> Result<Self, SpecError> {
+        let path = format!("bursts[{index}]");
+        let at = |key: &str| format!("{path}.{key}");
+        let names = spec.hosts.iter().enumerate();
+        let hosts: Result<Vec<u32>, _> =
+            names.map(|(i, name)| resolver.host(&at(&format!("hosts[{i}]")), name)).collect();
+        let hosts = hosts?;
+        let mut distinct = hosts.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < 2 || distinct.len() != hosts.len() {
+            let cause = format!("{} hosts, or one twice", hosts.len());
+            return Err(SpecError::new(at("hosts"), cause, "name at least two hosts, each once"));
+        }
+        in_range(&at("senders"), spec.senders.into(), 1, hosts.len() as u64 - 1)?;
+        in_range(&at("size_bytes"), spec.size_bytes, 1, MAX_FLOW_BYTES)?;
+        check_within(&at("mean_gap_ns"), spec.mean_gap_ns, 0.001, MAX_TIME_NS as f64)?;
+        in_range(&at("start_ns"), spec.start_ns, 0, MAX_TIME_NS)?;
+        in_range(&at("end_ns"), spec.end_ns, spec.start_ns, MAX_TIME_NS)?;
+        if let Some(deadline) = &spec.deadline {
+            deadline.check(&at("deadline"))?;
+        }
+        Ok(Self {
+            name: spec.name.clone(),
+            hosts,
+            senders: spec.senders as usize,
+            mean_gap: Span::from_ps((spec.mean_gap_ns * 1e3) as u64),
+            start: Time::from_ns(spec.start_ns),
+            end: Time::from_ns(spec.end_ns),
+            template: FlowPlan {
+                size_bytes: Some(spec.size_bytes),
+                algorithm: resolver.algorithm(&at("algorithm"), &spec.algorithm)?,
+                priority: resolver.priority(&at("priority"), spec.priority)?,
+                class: Arc::from(spec.name.as_str()),
+                deadline: spec.deadline,
+                ..FlowPlan::default()
+            },
+            path,
+        })
+    }
+
+    /// This run's flows in order of their start, numbered from `first_id`.
+    pub fn draw(&self, seed: u64, first_id: u32) -> Result<Vec<FlowPlan>, SpecError> {
+        let stream = |what: &str| Stream::named(seed, &format!("bursts.{}.{what}", self.name));
+        let (mut gaps, mut choices) = (stream("gaps"), stream("hosts"));
+        let mut hosts = self.hosts.clone();
+        let mut flows = Vec::new();
+        let mut now = self.start;
+        loop {
+            now += exponential(&mut gaps, self.mean_gap);
+            if now >= self.end {
+                return Ok(flows);
+            }
+            if flows.len() + self.senders > MAX_FLOWS {
+                let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.end.as_ns());
+                return Err(SpecError::new(&self.path, cause, "end earlier, or let fewer bursts come"));
+            }
+            // The first places of a shuffle are a draw without replacement: the receiver, then the senders.
+            for place in 0..=self.senders {
+                let other = place + choices.below((hosts.len() - place) as u64) as usize;
+                hosts.swap(place, other);
+            }
+            for &src in &hosts[1..=self.senders] {
+                let id = first_id + flows.len() as u32;
+                flows.push(FlowPlan { id, src, dst: hosts[0], start: now, ..self.template.clone() });
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+"""Flows by rank and by size: paired completion times, slowdowns over bins of size, depths of queues."""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from p4cc.errors import UserError
+from p4cc.figures.style import COLOURS, MARKERS, need_columns, of_seed, save, split, use_style
+from p4cc.paired import CUTS, parts, ratio_of_medians
+from p4cc.slowdown import by_size
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
+
+
+def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path:
+    """Draws the six parts, both runs in each, with the ratio of their medians; returns the file written."""
+    need_columns(figure.file, flows, figure.over, "fct_ns")
+    rows = of_seed(flows, figure.seed).filter(pl.col("variant") == figure.variant)
+    runs = {str(value): rows.filter(pl.col(figure.over) == value)["fct_ns"] for value in (figure.of, figure.to)}
+    for value, column in runs.items():
+        if column.is_empty():
+            raise UserError(f"figure {figure.file}: {figure.variant} has no flows with {figure.over} {value}")
+    use_style()
+    page = Figure(figsize=(9.6, 5.2), layout="constrained")
+    for part, (low, high) in enumerate(pairwise(CUTS)):
+        axes = page.add_subplot(2, 3, part + 1)
+        for number, (value, column) in enumerate(runs.items()):
+            times = parts(column)[part] / 1e3
+            places = [low + (high - low) * (place + 0.5) / max(times.size, 1) for place in range(times.size)]
+            axes.plot(places, times.tolist(), color=COLOURS[number], marker=".", ls="", ms=3, label=value)
+        ratio = ratio_of_medians(runs[str(figure.of)], runs[str(figure.to)], part + 1)
+        axes.set_title(f"ranks {low:g} to {high:g}: " + ("no flow" if ratio is None else f"medians {ratio:.2g} : 1"))
+        axes.set_yscale("log")
+        axes.set_ylabel("completion (us)")
+        if part == 0:
+            axes.legend()
+    page.suptitle(figure.title)
+    return save(page, folder / figure.file)
+
+
+def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Path:
+    """Draws a panel per point of the sweep and a line per variant; returns the file written."""
+    need_columns(figure.file, flows, "slowdown", *([figure.over] if figure.over else []))
+    groups = split(flows, figure.over)
+    points = list(dict.fromkeys(point for _, point, _ in groups))
+    variants = list(dict.fromkeys(variant for variant, _, _ in groups))
+    use_style()
+    page = Figure(figsize=(4.6 * max(len(points), 1), 3.6), layout="constrained")
+    for position, point in enumerate(points):
+        axes = page.add_subplot(1, len(points), position + 1)
+        for variant, at, group in groups:
+            if at == point:
+                number = variants.index(variant)
+                bins = by_size(group, figure.bins)
+                axes.plot(
+                    [row["max_size_bytes"] for row in bins],
+                    [row[f"p{figure.percentile}"] for row in bins],
+                    color=COLOURS[number % len(COLOURS)],
+                    marker=MARKERS[number % len(MARKERS)],
+                    ms=3,
+                    label=variant,
+                )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_title(point)
+        axes.set_xlabel("flow size (B), bins of as many flows")
+        axes.set_ylabel(f"slowdown B, p{figure.percentile}")
+        if position == 0:
+            axes.legend()
+    page.suptitle(figure.title)
+    return save(page, folder / figure.file)
+
+
+def draw_depths(histogram: pl.DataFrame, figure: DepthsFigure, folder: Path) -> Path:
+    """Draws a panel per point of the sweep and a line per variant; returns the file written."""
+    need_columns(figure.file, histogram, "depth_bytes", *([figure.over] if figure.over else []))
+    groups = split(histogram, figure.over)
+    points = list(dict.fromkeys(point for _, point, _ in groups))
+    use_style()
+    page = Figure(figsize=(4.6 * max(len(points), 1), 3.4), layout="constrained")
+    for position, point in enumerate(points):
+        axes = page.add_subplot(1, len(points), position + 1)
+        for number, (variant, _, group) in enumerate(one for one in groups if one[1] == point):
+            depths = group.group_by("depth_bytes").agg(pl.col("samples").sum()).sort("depth_bytes")
+            whole = int(depths["samples"].sum())
+            above = [1 - passed / whole for passed in depths["samples"].cum_sum().to_list()]
+            shown = [(depth, share) for depth, share in zip(depths["depth_bytes"], above, strict=True) if share > 0]
+            axes.step(
+                [(depth + 1_000) / 1e3 for depth, _ in shown],
+                [share for _, share in shown],
+                where="post",
+                color=COLOURS[number % len(COLOURS)],
+                label=variant,
+            )
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_title(point)
+        axes.set_xlabel("waiting at a port (kB)")
+        axes.set_ylabel("share of ports and times with more")
+        if position == 0:
+            axes.legend()
+    page.suptitle(figure.title)
+    return save(page, folder / figure.file)

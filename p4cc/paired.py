@@ -1,0 +1,35 @@
+"""Completion times of two runs of unlike flows beside each other, by rank (spec 17). Pure."""
+
+# numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CUTS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
+"""Spec 17, A-70: ranks at which the six parts begin and end."""
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+
+
+def parts(column: pl.Series) -> list[Values]:
+    """The column's values in order, cut into the six parts; what is below 0 stands for a flow without the value."""
+    values = column.to_numpy().astype(np.float64)
+    ordered = np.sort(values[values >= 0])
+    places = [int(ordered.size * cut) for cut in CUTS]
+    return [ordered[start:end] for start, end in pairwise(places)]
+
+
+def ratio_of_medians(of: pl.Series, to: pl.Series, part: int) -> float | None:
+    """The first run's median within a part (1 to 6) by the second's; none where one has no flow there."""
+    above, below = parts(of)[part - 1], parts(to)[part - 1]
+    if above.size == 0 or below.size == 0 or not np.median(below):
+        return None
+    return float(np.median(above) / np.median(below))

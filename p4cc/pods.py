@@ -1,0 +1,119 @@
+"""Traffic by pods: who sent how much to whom, how uneven that is, and how flows fared (spec 16.2, 17).
+
+Pure: frames in, frames and numbers out. Pods are numbered from 0 on. Cells and shares of empty cells are of full pods
+only, those with as many hosts as the largest: the last pod of a fat-tree may have few hosts.
+"""
+
+# numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.slowdown import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TOP_SHARE = 0.1
+"""Spec 16.2: "share of top 10 % pairs"."""
+
+CELL_PERCENTILES = (50, 95)
+
+CELL_SCHEMA: Mapping[str, type[pl.DataType]] = {
+    "src_pod": pl.Int64,
+    "dst_pod": pl.Int64,
+    "is_full": pl.Boolean,
+    "flows": pl.Int64,
+    "flows_completed": pl.Int64,
+    "bytes": pl.Int64,
+    "uplink_share": pl.Float64,
+    **{
+        f"{name}_p{percent}{unit}": pl.Float64
+        for name, unit in (("fct", "_ns"), ("slowdown", ""), ("slowdown_rate_only", ""))
+        for percent in CELL_PERCENTILES
+    },
+}
+
+
+def with_pods(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFrame:
+    """Adds the pods of both ends, `src_pod` and `dst_pod`."""
+    pod_of = {host: number for number, pod in enumerate(pods) for host in pod}
+    ends = {f"{end}_pod": flows[end].replace_strict(pod_of, return_dtype=pl.Int64) for end in ("src", "dst")}
+    return flows.with_columns(**ends)
+
+
+def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFrame:
+    """A row for each ordered pair of pods: flows, bytes, percentiles; 0 where there is no flow (spec 17).
+
+    `uplink_share` is the part of what leaves the first pod that goes to the second; 0 within a pod. Percentiles are of
+    complete flows.
+    """
+    full = max((len(pod) for pod in pods), default=0)
+    leaving = flows.filter(pl.col("src_pod") != pl.col("dst_pod")).group_by("src_pod").agg(pl.col("size_bytes").sum())
+    leaves = {int(pod): int(sum_) for pod, sum_ in leaving.iter_rows()}
+    cells = dict(flows.group_by("src_pod", "dst_pod"))
+    none = flows.clear()
+    rows: list[dict[str, Any]] = []
+    for src in range(len(pods)):
+        for dst in range(len(pods)):
+            cell = cells.get((src, dst), none)
+            done = cell.filter(pl.col("fct_ns") >= 0)
+            sent = int(cell["size_bytes"].clip(lower_bound=0).sum())
+            away = leaves.get(src, 0) if src != dst else 0
+            row: dict[str, Any] = {
+                "src_pod": src,
+                "dst_pod": dst,
+                "is_full": len(pods[src]) == len(pods[dst]) == full,
+                "flows": cell.height,
+                "flows_completed": done.height,
+                "bytes": sent,
+                "uplink_share": sent / away if away else 0.0,
+            }
+            for name, unit in (("fct", "_ns"), ("slowdown", ""), ("slowdown_rate_only", "")):
+                values = done[f"{name}{unit}"].cast(pl.Float64).to_numpy()
+                for percent in CELL_PERCENTILES:
+                    row[f"{name}_p{percent}{unit}"] = percentile(values, percent) if done.height else 0.0
+            rows.append(row)
+    return pl.DataFrame(rows, schema=CELL_SCHEMA)
+
+
+def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, Any]:
+    """How uneven the offered traffic is: over pairs of hosts that carry anything, and over cells of full pods."""
+    sized = flows.filter(pl.col("size_bytes") >= 0)
+    pairs = sized.group_by("src", "dst", maintain_order=True).agg(pl.col("size_bytes").sum())
+    amounts = sorted((int(one) for one in pairs["size_bytes"].to_list()), reverse=True)
+    top = -(-len(amounts) * TOP_SHARE // 1)
+    full = cells.filter(pl.col("is_full"))
+    whole = sum(amounts)
+    return {
+        "offered_bytes": whole,
+        "active_pairs": len(amounts),
+        "gini_pair_bytes": gini(amounts),
+        "top_pairs_share": sum(amounts[: int(top)]) / whole if whole else 0.0,
+        "empty_pod_pairs": full.filter(pl.col("flows") == 0).height,
+        "empty_pod_share": full.filter(pl.col("flows") == 0).height / full.height if full.height else 0.0,
+    }
+
+
+def gini(amounts: Sequence[int]) -> float:
+    """Gini's index: 0 when all are alike, towards 1 when one has everything; 0 without amounts."""
+    ordered = sorted(amounts)
+    whole = sum(ordered)
+    if whole == 0:
+        return 0.0
+    ranked = sum(rank * amount for rank, amount in enumerate(ordered, start=1))
+    return 2 * ranked / (len(ordered) * whole) - (len(ordered) + 1) / len(ordered)
+
+
+def busiest_drain_ns(flows: pl.DataFrame, rates_bps: Mapping[str, int]) -> float:
+    """Least time in which any network could carry the flows: the payload of the busiest host at its link's rate."""
+    sized = flows.filter(pl.col("size_bytes") >= 0)
+    longest = 0.0
+    for end in ("src", "dst"):
+        of_host = sized.group_by(end).agg(pl.col("size_bytes").sum())
+        longest = max(longest, *(8e9 * int(sum_) / rates_bps[host] for host, sum_ in of_host.iter_rows()), 0.0)
+    return longest

@@ -1,0 +1,115 @@
+"""Measures of claims that look at single flows or at pairs of pods. Pure: tables in, numbers out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from p4cc.errors import UserError
+from p4cc.paired import ratio_of_medians
+from p4cc.reproduce.rows import need, of_variant
+from p4cc.scenario.flow_claims import (
+    FLOW_MEASURES,
+    FlowPercentileMeasure,
+    FlowRankMeasure,
+    OutcomeMeasure,
+    PairedFctMeasure,
+    PodCellsMeasure,
+    PodPairMeasure,
+)
+from p4cc.slowdown import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from p4cc.scenario.flow_claims import Sizes
+    from p4cc.scenario.where import Where
+
+    Table = Callable[[str], pl.DataFrame]
+
+
+def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float | None:
+    """One measure; `table` reads a table of the results. None where the runs have no such flows."""
+    match how:
+        case FlowPercentileMeasure():
+            return _percentile(table("flows"), how.variant, how.where, how, (how.column, how.percent))
+        case FlowRankMeasure():
+            return _rank(table("flows"), how)
+        case PairedFctMeasure():
+            return _paired(table("flows"), how)
+        case PodCellsMeasure():
+            return _cells(of_variant(table("pod_pairs"), how.variant, how.where), how)
+        case PodPairMeasure():
+            rows = of_variant(table("pod_pairs"), how.variant, how.where)
+            need(rows, how.column)
+            cell = rows.filter((pl.col("src_pod") == how.src_pod) & (pl.col("dst_pod") == how.dst_pod))
+            if cell.is_empty():
+                raise UserError(f"no pods {how.src_pod} and {how.dst_pod}", remedy="pods are counted from 0")
+            found = median(float(value) for value in cell[how.column].to_list())
+            return None if found is None else found * how.scale
+        case OutcomeMeasure():
+            rows = of_variant(runs, how.variant, how.where)
+            return rows.filter(pl.col("outcome") == how.outcome).height / rows.height
+
+
+def median(values: Iterable[float]) -> float | None:
+    """Of what there is."""
+    found = list(values)
+    return float(pl.Series(found).median()) if found else None  # pyright: ignore[reportArgumentType]
+
+
+def _percentile(flows: pl.DataFrame, variant: str, where: Where, sizes: Sizes, of: tuple[str, float]) -> float | None:
+    column, percent = of
+    rows = of_variant(flows, variant, where)
+    need(rows, column, "size_bytes")
+    size = pl.col("size_bytes")
+    chosen = rows.filter((pl.col(column).cast(pl.Float64) >= 0) & (size >= sizes.min_bytes))
+    if sizes.max_bytes is not None:
+        chosen = chosen.filter(size <= sizes.max_bytes)
+    seeds = chosen.group_by("seed", maintain_order=True)
+    return median(percentile(one[column].cast(pl.Float64).to_numpy(), percent) for _, one in seeds)
+
+
+def _rank(flows: pl.DataFrame, how: FlowRankMeasure) -> float | None:
+    values = {
+        name: value
+        for name in dict.fromkeys([how.variant, *how.among])
+        if (value := _percentile(flows, name, how.where, how, (how.column, how.percent))) is not None
+    }
+    own = values.get(how.variant)
+    return None if own is None else 1.0 + sum(value < own for value in values.values())
+
+
+def _paired(flows: pl.DataFrame, how: PairedFctMeasure) -> float | None:
+    need(flows, how.over, "fct_ns", "seed")
+    rows = flows.filter(pl.col("variant") == how.variant)
+    ratios: list[float] = []
+    for _, one in rows.group_by("seed", maintain_order=True):
+        of, to = (one.filter(pl.col(how.over) == value)["fct_ns"] for value in (how.of, how.to))
+        ratio = ratio_of_medians(of, to, how.part)
+        if ratio is not None:
+            ratios.append(ratio)
+    return median(ratios)
+
+
+def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
+    need(rows, how.column)
+    used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
+    found: list[float] = []
+    for _, one in used.group_by("seed", maintain_order=True):
+        values = sorted(float(value) for value in one[how.column].to_list())
+        positive = [value for value in values if value > 0]
+        match how.give:
+            case "min":
+                found.append(values[0])
+            case "max":
+                found.append(values[-1])
+            case "median":
+                found.append(values[len(values) // 2])
+            case "spread":
+                found.append(values[-1] - values[0])
+            case "ratio":
+                if positive:
+                    found.append(positive[-1] / positive[0])
+    return median(found)

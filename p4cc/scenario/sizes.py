@@ -1,0 +1,41 @@
+"""How large flows are."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from p4cc.scenario.base import FlowBytes, Model
+
+
+class FixedSize(Model):
+    """Every flow alike."""
+
+    kind: Literal["fixed"]
+    bytes: FlowBytes
+
+
+class UniformSize(Model):
+    """Sizes between two, equally likely."""
+
+    kind: Literal["uniform"]
+    min_bytes: FlowBytes
+    max_bytes: FlowBytes
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.min_bytes > self.max_bytes:
+            raise ValueError(f"min_bytes {self.min_bytes} is above max_bytes {self.max_bytes}")
+        return self
+
+
+class CdfSize(Model):
+    """Sizes from a file of `bytes percent` lines, linear between them (spec 16.1)."""
+
+    kind: Literal["cdf"]
+    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+
+
+FlowSize = Annotated[FixedSize | UniformSize | CdfSize, Field(discriminator="kind")]
+SIZE_KINDS = ("fixed", "uniform", "cdf")
