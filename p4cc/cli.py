@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import info, lab, program, reproduce, run, stf, topo
+from p4cc.commands import info, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 )
 run.register(app)
 reproduce.register(app)
+sweep.register(app)
 program.register(app)
 stf.register(app)
 info.register(app)

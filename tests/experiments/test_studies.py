@@ -7,13 +7,15 @@ import pytest
 from p4cc.reproduce.models import rise_in_rounds
 from p4cc.reproduce.run import Figure, figures_of
 from p4cc.reproduce.study import known_studies
-from p4cc.scenario.claims import CombineMeasure, OfRuns, RoundModelMeasure, WorstRatioMeasure
+from p4cc.scenario.claims import CombineMeasure, RoundModelMeasure, WorstRatioMeasure
 from p4cc.scenario.samples import KolmogorovMeasure, Rows
+from p4cc.scenario.where import OfRuns
 
 FIGURES = {
     "gst": ["1", "2", "3", "4", "6", "7", "8", "9a", "9b", "10a", "10b", "11", "12", "fairness", "sensitivity"],
     "hpcc": ["H-incast", "reaction", "fairness", "wai"],
     "rfb_ss": ["2", "3", "4", "fairness"],
+    "skew": ["U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"],
     # The rows of spec 18.5; Y-corr's reverse congestion is Y-ack.
     "timely": [
         *("Y-rtt", "Y-inc", "Y-dctcp", "Y-fast", "Y-qsz", "Y-tlow", "Y-thigh", "Y-hai", "Y-noise", "Y-clos"),

@@ -72,3 +72,46 @@ def run(folder: Path, data: dict[str, Any], *overrides: str, figures: bool = Fal
         use_cache=use_cache,
     )
     return Ran(run_scenario(request))
+
+
+def skewed(**changes: Any) -> dict[str, Any]:
+    """Eight hosts on two leaves, lossless, with uniform and skewed traffic of small flows; `changes` as above."""
+    size = {"kind": "uniform", "min_bytes": 1_000, "max_bytes": 60_000}
+    return scenario(
+        **{
+            "topology": {
+                "kind": "leaf_spine",
+                "leaves": 2,
+                "spines": 2,
+                "hosts_per_leaf": 4,
+                "host_rate_bps": 100_000_000_000,
+                "fabric_rate_bps": 100_000_000_000,
+                "queue_capacity_pkts": 100_000,
+            },
+            "switch": {
+                "program": "p4src/v1model/int_hpcc.p4",
+                "ecn_profile": "rfc3168",
+                "timestamp_unit": "ns",
+                "qdepth_unit": "cells_80B",
+                "buffer": {"bytes": 4_000_000},
+            },
+            "traffic": {
+                "kind": "pairs",
+                "pattern": "uniform",
+                "load": 0.3,
+                "end_ns": 200_000,
+                "priority": 3,
+                "matrix": {"kind": "drawn", "empty_share": [0.0, 1.0], "classes": [{"share": 1, "size": size}]},
+            },
+            "transport": {"kind": "rdma"},
+            "variants": [
+                {"name": "HPCC", "rate_control": {"name": "hpcc"}},
+                {"name": "DCQCN", "program": "p4src/v1model/ecn_red.p4", "rate_control": {"name": "dcqcn"}},
+            ],
+            "sweep": {"traffic.pattern": ["uniform", "skewed"]},
+            "seeds": [1, 2],
+            "stop_ns": 50_000_000,
+            "measure": [{"name": "generation", "end_ns": 200_000}],
+            **changes,
+        }
+    )
