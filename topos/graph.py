@@ -57,7 +57,8 @@ class Link(BaseModel):
 
     `queue_capacity_pkts` bounds the queue of a switch port that sends into this link, the packet on the wire not
     counted; a host's own interface is not bounded by it. `framing_bytes` is what each packet costs on the wire above
-    its IP length (0 by default, 24 or 38 for Ethernet). `loss` is the chance that a packet is lost on the wire.
+    its IP length (0 by default, 24 or 38 for Ethernet). `loss` is the chance that a packet is lost on the wire. Routes
+    use a `one_way` link from `a` to `b` only; what is on the wire (pauses) goes both ways all the same.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -69,6 +70,11 @@ class Link(BaseModel):
     queue_capacity_pkts: Annotated[int, Field(gt=0, le=MAX_QUEUE_PKTS)]
     framing_bytes: Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)] = 0
     loss: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
+    one_way: bool = False
+
+    def carries_from(self, node: str) -> bool:
+        """Whether routes may use it from this one of its ends to the other."""
+        return not self.one_way or self.a == node
 
 
 class _Description(BaseModel):

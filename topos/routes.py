@@ -1,7 +1,7 @@
 """All shortest paths: for each switch and destination host, the ports that lie on one (an ECMP set).
 
-Paths are counted in links and never lead through a host. The order is fixed: switches and hosts as described, ports
-ascending; the result depends on nothing else.
+Paths are counted in links, never lead through a host and keep to the direction of one-way links. The order is fixed:
+switches and hosts as described, ports ascending; the result depends on nothing else.
 """
 
 from collections import deque
@@ -29,8 +29,11 @@ def shortest_routes(topology: Topology) -> Routes:
                 routes[switch][host] = (home_port.number,)
             elif switch in hops:
                 nearer = hops[switch] - 1
-                ports = (port.number for port in topology.ports[switch] if hops.get(port.peer) == nearer)
-                routes[switch][host] = tuple(ports)
+                routes[switch][host] = tuple(
+                    port.number
+                    for port in topology.ports[switch]
+                    if hops.get(port.peer) == nearer and topology.links[port.link_index].carries_from(switch)
+                )
             else:
                 cause = f"cannot reach host {host!r}"
                 unreachable.append(Problem(f"switch {switch!r}", cause, "join the two parts of the network by a link"))
@@ -46,7 +49,8 @@ def distances_to(topology: Topology, target: str) -> Mapping[str, int]:
     while queue:
         here = queue.popleft()
         for port in topology.ports[here]:
-            if port.peer in topology.ports and port.peer not in hops:
+            is_new = port.peer in topology.ports and port.peer not in hops
+            if is_new and topology.links[port.link_index].carries_from(port.peer):
                 hops[port.peer] = hops[here] + 1
                 queue.append(port.peer)
     return hops

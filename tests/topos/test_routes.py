@@ -1,12 +1,24 @@
 """Addresses and routes: the fixed plan, shortest paths only, every equal path, and an independent check by search."""
 
 from collections.abc import Iterable
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topos import Host, Link, Switch, Topology, TopologyError, format_ipv4, format_mac, generate, plan_addresses
+from topos import (
+    Host,
+    Link,
+    Switch,
+    Topology,
+    TopologyError,
+    format_ipv4,
+    format_mac,
+    generate,
+    plan_addresses,
+    topology_from_plain,
+)
 from topos.routes import shortest_routes
 
 
@@ -56,6 +68,24 @@ def test_equal_paths_form_a_set_and_longer_ones_do_not() -> None:
     assert routes["p2"] == {"h1": (1,), "h2": (2,)}
     # From x to b: two links by y, three by a.
     assert routes["x"] == {"h1": (1,), "h2": (2,)}
+
+
+def test_one_way_links_are_used_in_their_direction_only() -> None:
+    wire: dict[str, Any] = {"rate_bps": 1_000_000, "delay_ns": 0, "queue_capacity_pkts": 9}
+    ends = [("h1", "a", False), ("h2", "b", False), ("h3", "c", False), ("a", "b", True), ("b", "c", True)]
+    plain = {
+        "hosts": [{"name": name} for name in ("h1", "h2", "h3")],
+        "switches": [{"name": name} for name in ("a", "b", "c")],
+        "links": [{"a": a, "b": b, "one_way": one, **wire} for a, b, one in [*ends, ("c", "a", True)]],
+    }
+    # Around the ring: a's port 2 leads to b, its port 3 from c.
+    ring = {"a": {"h1": (1,), "h2": (2,), "h3": (2,)}, "b": {"h1": (3,), "h2": (1,), "h3": (3,)}}
+    routes = shortest_routes(topology_from_plain(plain))
+    assert {name: routes[name] for name in ("a", "b")} == ring
+    with pytest.raises(TopologyError) as caught:
+        shortest_routes(topology_from_plain({**plain, "links": plain["links"][:-1]}))
+    places = {(problem.place, problem.cause) for problem in caught.value.problems}
+    assert ("switch 'c'", "cannot reach host 'h1'") in places
 
 
 def test_paths_never_lead_through_a_host() -> None:
