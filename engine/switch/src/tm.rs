@@ -7,7 +7,7 @@
 //! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in exactly
 //! one list, a queue's or the free one; nothing leaves a paused queue.
 
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 
 use crate::config::{BufferConfig, CELL_BYTES, MAX_PORTS, PRIORITIES, PortConfig, QdepthUnit};
 use crate::counters::{DropCause, PauseCounters, PortCounters};
