@@ -84,7 +84,7 @@ run: setup ## DCTCP against GST over DCTCP under incast: table and figure (SCENA
 
 .PHONY: figures
 figures: setup ## Every figure of the papers, beside what they say (`p4cc reproduce --list`)
-	@for study in gst rfb_ss timely hpcc; do $(BIN)/p4cc reproduce $$study; done
+	@for study in gst rfb_ss timely hpcc skew; do $(BIN)/p4cc reproduce $$study; done
 
 LAB ?= experiments/lab/incast.yaml
 ARGS ?=
