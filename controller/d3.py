@@ -1,6 +1,7 @@
 """What D3 ports are told (`d3.p4`): capacity, base rate, length of an epoch, and a table for the division."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 from controller.errors import PlannerError
 
@@ -17,6 +18,18 @@ ROUNDS_PER_EPOCH = 4
 MAX_EPOCH_SHIFT = 47
 DEFAULT_EPOCH_NS = 100_000_000
 HEADER_BYTES = 64
+
+ALPHA = Fraction(1, 10)
+BETA = Fraction(1)
+"""Gains of the capacity estimate as recalled, not verified (spec A-52)."""
+
+FLOOR_SHARE = Fraction(1, 10)
+GAIN_BITS = 16
+MAX_GAIN = (1 << 31) - 1
+SPEED_BITS = 20
+MAX_INTERVAL = 1 << 31
+MAX_SENT_BYTES = (1 << 32) - 1
+LONGEST_INTERVALS = 16
 
 
 def reciprocals(flows: int = MAX_FLOWS) -> tuple[int, ...]:
@@ -67,3 +80,83 @@ def d3_port(
     if epoch_shift > MAX_EPOCH_SHIFT:
         raise PlannerError("epoch_ns", f"{epoch_ns} ns are beyond 2^{MAX_EPOCH_SHIFT} units", "choose a shorter epoch")
     return D3Port(capacity_kbps, min(base_kbps, capacity_kbps), epoch_shift)
+
+
+def useful_flows(port: D3Port) -> int:
+    """Flows up to which a fair share of the whole capacity is not below the base rate; more need no reciprocal."""
+    return max(1, min(port.capacity_kbps // max(port.base_kbps, 1), MAX_FLOWS))
+
+
+@dataclass(frozen=True)
+class CapacityEstimate:
+    """The arguments of `capacity_estimate.p4`'s `set_estimate`, in its order."""
+
+    floor_kbps: int
+    interval: int
+    bytes_per_time: int
+    load_gain: int
+    queue_gain: int
+    bytes_per_depth: int
+    framing_bytes: int
+
+    def next_capacity_kbps(
+        self, estimate_kbps: int, capacity_kbps: int, elapsed: int, sent_bytes: int, depth_before: int, depth: int
+    ) -> int:
+        """C_e after an interval: the P4 program's own arithmetic, bit for bit."""
+        elapsed = min(elapsed, LONGEST_INTERVALS * self.interval)
+        queued = depth * self.bytes_per_depth
+        offered = max(sent_bytes + queued - depth_before * self.bytes_per_depth, 0)
+        carried = (elapsed * self.bytes_per_time) >> SPEED_BITS
+        up = self.load_gain * carried
+        down = min(self.load_gain * offered + self.queue_gain * queued, (1 << 64) - 1)
+        rise, fall = max(up - down, 0) >> GAIN_BITS, max(down - up, 0) >> GAIN_BITS
+        return max(min(max(estimate_kbps + rise - fall, 0), capacity_kbps), self.floor_kbps)
+
+
+def capacity_estimate(
+    *,
+    rate_bps: int,
+    interval_ns: int,
+    depth_bytes: int,
+    alpha: Fraction = ALPHA,
+    beta: Fraction = BETA,
+    floor_share: Fraction = FLOOR_SHARE,
+    framing_bytes: int = 0,
+    time_unit_ns: int = 1,
+) -> CapacityEstimate:
+    """Plan C_e of one port (spec 12.3); `depth_bytes` is the unit of queue depths.
+
+    Once each interval C_e changes by alpha (C - y/T) - beta q/T. Raises PlannerError for a value that does not fit.
+    """
+    for name, value in (("rate_bps", rate_bps), ("interval_ns", interval_ns), ("time_unit_ns", time_unit_ns)):
+        if value < 1:
+            raise PlannerError(name, f"{value} is not positive", "the unit is the end of the name")
+    # One byte in an interval is so many kbit/s.
+    kbps_per_byte = Fraction(8_000_000, interval_ns)
+    plan = CapacityEstimate(
+        floor_kbps=int(rate_bps // 1000 * floor_share),
+        interval=interval_ns // time_unit_ns,
+        bytes_per_time=round(Fraction(rate_bps * time_unit_ns, 8_000_000_000) * (1 << SPEED_BITS)),
+        load_gain=round(alpha * kbps_per_byte * (1 << GAIN_BITS)),
+        queue_gain=round(beta * kbps_per_byte * (1 << GAIN_BITS)),
+        bytes_per_depth=depth_bytes,
+        framing_bytes=framing_bytes,
+    )
+    for name, value, least, most, remedy in (
+        ("load gain", plan.load_gain, 100, MAX_GAIN, "choose another interval or alpha"),
+        ("queue gain", plan.queue_gain, 0, MAX_GAIN, "choose another interval or beta"),
+        ("interval", plan.interval, 1, MAX_INTERVAL, "choose an interval of at most 2^31 units of time"),
+        (
+            "bytes for one unit of time",
+            plan.bytes_per_time,
+            100,
+            MAX_SENT_BYTES,
+            "choose a rate that the fixed point can hold",
+        ),
+        ("depth_bytes", depth_bytes, 1, 4095, "give 80 for cells, or a packet's bytes"),
+        ("framing_bytes", framing_bytes, 0, 255, "what the link adds to IP bytes"),
+        ("floor_share", plan.floor_kbps, 1, rate_bps // 1000, "give a share of the capacity of at most 1"),
+    ):
+        if not least <= value <= most:
+            raise PlannerError(name, f"{value} is not between {least} and {most}", remedy)
+    return plan

@@ -35,5 +35,15 @@ IS_CONTROL_KEY = "is_control"
 TRAFFIC_CLASS_KEY = "traffic_class"
 SET_PRIORITY = "ingress.ack_priority.set_priority"
 
+D3_PORTS = "egress.allocator.ports"
+SET_D3_PORT = "egress.allocator.set_port"
+D3_ESTIMATES = "egress.allocator.estimate.measured"
+SET_D3_ESTIMATE = "egress.allocator.estimate.set_estimate"
+D3_RECIPROCALS = "egress.allocator.rule.reciprocals"
+SET_RECIPROCAL = "egress.allocator.rule.set_reciprocal"
+FLOWS_KEY = "flows"
+RCP_PORTS = "egress.rcp.ports"
+SET_RCP_PORT = "egress.rcp.set_port"
+
 SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
 """Everything the controller owns in the dual-threshold program."""

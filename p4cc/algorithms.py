@@ -63,3 +63,9 @@ def needs_thresholds(name: str) -> bool:
     """Whether an algorithm has parameters for the two thresholds of the switches."""
     parameters = {parameter.name for entry in registry() if entry.name == name for parameter in entry.parameters}
     return {"k", "k_dc"} <= parameters
+
+
+@cache
+def switch_needs(name: str) -> str:
+    """What an algorithm needs from switches; empty for a name that there is not."""
+    return next((entry.switch_needs for entry in registry() if entry.name == name), "")

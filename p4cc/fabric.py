@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
     from topos import Link, Topology
 
+MAX_REQUEST_RECORDS = 6
+"""Hops that a rate request may have room for (docs/wire-format.md, extension 3)."""
+
 CONTROL_PRIORITY = 7
 """What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""
 
@@ -48,7 +51,7 @@ class FabricPlanner:
         return tuple(found)
 
     @property
-    def _depth_bytes(self) -> int:
+    def depth_bytes(self) -> int:
         """Bytes of one unit of the depths that programs see."""
         return CELL_BYTES if self._switch.qdepth_unit == "cells_80B" else self._packet_bytes
 
@@ -62,7 +65,7 @@ class FabricPlanner:
         for name, link in self._ports():
             scale = Fraction(link.rate_bps, REFERENCE_RATE_BPS) if red.scale_with_rate else Fraction(1)
             low, high = int(red.k_min_bytes * scale), int(red.k_max_bytes * scale)
-            yield name, red_curve(low, high, p_max, self._depth_bytes)
+            yield name, red_curve(low, high, p_max, self.depth_bytes)
 
     def _int_port(self, name: PortName, link: Link) -> Any:
         return int_port(
@@ -70,7 +73,7 @@ class FabricPlanner:
             rate_bps=link.rate_bps,
             network_rates_bps=self._rates,
             host_rates_bps=self._host_rates,
-            depth_bytes=self._depth_bytes,
+            depth_bytes=self.depth_bytes,
             framing_bytes=link.framing_bytes,
         )
 
@@ -111,10 +114,15 @@ class FabricPlanner:
         return {**plain, "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None}
 
     def sender(
-        self, transport: RdmaTransport, changes: dict[str, Any], cc: Algorithm, base_rtt_ns: int
+        self, transport: RdmaTransport, changes: dict[str, Any], cc: Algorithm, longest: tuple[int, int]
     ) -> dict[str, Any]:
-        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm."""
+        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm.
+
+        `longest` are the base round-trip time in ns and the switches of the network's longest path.
+        """
+        base_rtt_ns, most_switches = longest
         return {
+            "request_records": min(max(1, most_switches), MAX_REQUEST_RECORDS),
             "base_rtt_ns": base_rtt_ns,
             **transport.plain(changes, self.telemetry()),
             "cc": {"name": cc.name, **cc.parameters()},

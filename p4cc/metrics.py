@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from topos import Alone, Paths, Topology
 
 PERCENTILES = (50, 95, 99)
+FLOW_PERCENTILES = (1, 5, *PERCENTILES)
 
 
 @dataclass(frozen=True)
@@ -168,6 +169,8 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
         starts, acked = begun["start_ns"], begun["acked_bytes"].cast(pl.Int64)
         span = 0 if begun.is_empty() else int(ends.max()) - int(starts.min())  # pyright: ignore[reportArgumentType]
         done = begun.filter(pl.col("fct_ns") >= 0)
+        with_deadline = begun.filter(pl.col("deadline_ns") >= 0)
+        in_time = with_deadline.filter(pl.col("deadline_met") == 1)
         row: dict[str, Any] = {
             "class": label,
             "flows": group.height,
@@ -176,15 +179,18 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
             "goodput_bps": int(acked.sum()) * 8e9 / span if span > 0 else 0.0,
             "jain_index": jain(_goodputs(acked.to_list(), starts.to_list(), ends.to_list())),
             "timeouts": int(begun["timeouts"].sum()),
-            "deadline_flows": int((begun["deadline_ns"] >= 0).sum()),
-            "deadlines_met": int((begun["deadline_met"] == 1).sum()),
+            "deadline_flows": with_deadline.height,
+            "deadlines_met": in_time.height,
+            # Application throughput (spec 17).
+            "in_time_share": in_time.height / with_deadline.height if with_deadline.height else float("nan"),
+            "quenched": int(begun["quenched"].sum()),
             "fct_mean_ns": _number(done["fct_ns"].mean()),
             "slowdown_mean": _number(done.filter(pl.col("slowdown") >= 0)["slowdown"].mean()),
         }
         for name, column, valid in (("fct", "fct_ns", "fct_ns"), ("slowdown", "slowdown", "slowdown")):
             values = done.filter(pl.col(valid) >= 0)[column].cast(pl.Float64).to_numpy()
             suffix = "_ns" if name == "fct" else ""
-            for percent in PERCENTILES:
+            for percent in FLOW_PERCENTILES:
                 row[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)

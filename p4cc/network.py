@@ -21,9 +21,10 @@ from controller import (
     program,
 )
 from controller.planner import choose_k
-from p4cc.algorithms import needs_thresholds
+from p4cc.algorithms import needs_thresholds, switch_needs
 from p4cc.errors import UserError
 from p4cc.fabric import FabricPlanner
+from p4cc.rates import RatePlanner
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.traffic import TrafficPlan, plan_traffic
 from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
@@ -40,6 +41,12 @@ HEADER_BYTES = 64
 
 NS3_HEADER_BYTES = 48
 """PPP 14, IPv4 20, UDP 8, sequence header 6 (spec 1.1), which slowdown B counts (spec 17)."""
+
+RATE_TABLES = {
+    "rate_allocation": (program.D3_PORTS, "p4src/v1model/d3.p4"),
+    "fair_rate": (program.RCP_PORTS, "p4src/v1model/rcp.p4"),
+}
+"""What an algorithm needs to the table that a program has for it, and such a program."""
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -67,7 +74,8 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
         marks = program.THRESHOLDS in tables
         ports = planner.thresholds() if marks else {}
         ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), ports) if marks else None
-        features = planner.fabric.features(tables, planner.ack_class)
+        planner.check_needs(tables)
+        features = (*planner.fabric.features(tables, planner.ack_class), *planner.rates().features(tables))
         switches = plan_network(planner.topology, ecn, features, case.scenario.switch.ecmp_seed)
         of_ports = (warning for plan in switches for warning in plan.warnings)
         warnings = (*(planner.warnings() if marks else ()), *of_ports)
@@ -87,7 +95,7 @@ class _Planner:
         self.scenario = scenario
         self.topology = topology
         self.paths = Paths(topology)
-        self.fabric = FabricPlanner(topology, case.scenario.switch, case.red, self.packet_bytes)
+        self.fabric = FabricPlanner(topology, case.switch, case.red, self.packet_bytes)
 
     @cached_property
     def longest_rtt_ns(self) -> int:
@@ -97,8 +105,8 @@ class _Planner:
     @property
     def ack_class(self) -> int | None:
         """The queue of ACKs, where the transport says so; a variant may."""
-        transport = self.case.scenario.transport
-        if not isinstance(transport, RdmaTransport):
+        transport = self.case.scenario.rdma_transport
+        if transport is None:
             return None
         return int(self.case.variant.transport.get("ack_class", transport.ack_class))
 
@@ -217,17 +225,42 @@ class _Planner:
 
     def _algorithms(self, traffic: TrafficPlan, ports: Ports) -> dict[str, Any]:
         """Sender configurations by kind and name: the variant's, and those of traffic that brings its own."""
-        senders: dict[str, Sender] = {self.case.variant.name: self.case.variant, **traffic.senders}
-        transport = self.case.scenario.transport
-        if isinstance(transport, RdmaTransport):
-            return {"rdma": {name: self._rdma(transport, sender) for name, sender in senders.items()}}
-        return {"algorithms": {name: self._sender(sender, ports) for name, sender in senders.items()}}
+        windows: dict[str, Any] = {}
+        paced: dict[str, Any] = {}
+        for name, sender in self._senders(traffic).items():
+            if sender.rate_control is None:
+                windows[name] = self._sender(sender, ports)
+            else:
+                paced[name] = self._paced(sender, sender.rate_control)
+        return {"algorithms": windows, "rdma": paced}
 
-    def _rdma(self, transport: RdmaTransport, sender: Sender) -> dict[str, Any]:
+    def _senders(self, traffic: TrafficPlan) -> dict[str, Sender]:
+        return {self.case.variant.name: self.case.variant, **traffic.senders}
+
+    def _paced(self, sender: Sender, control: Algorithm) -> dict[str, Any]:
+        transport = self.case.scenario.rdma_transport
+        if transport is None:
+            raise ValueError("the schema gives every sender with rate_control a transport")
         base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.alone.packet_bytes)
-        if sender.rate_control is None:
-            raise ValueError("the schema gives every sender of this transport an algorithm")
-        return self.fabric.sender(transport, sender.transport, sender.rate_control, base_rtt_ns)
+        return self.fabric.sender(transport, sender.transport, control, (base_rtt_ns, self.paths.most_switches()))
+
+    def rates(self) -> RatePlanner:
+        """What switches that set rates are told."""
+        rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
+        return RatePlanner(self.topology, self.case.switch, rtt_ns, self.fabric.depth_bytes)
+
+    def check_needs(self, tables: frozenset[str]) -> None:
+        """Raises UserError for a sender that waits for rates which this program does not give."""
+        items = (item.sender for item in self.case.scenario.traffic_items)
+        for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
+            name = sender.rate_control.name if sender.rate_control else ""
+            table, path = RATE_TABLES.get(switch_needs(name), ("", ""))
+            if table and table not in tables:
+                raise UserError(
+                    f"{name} is told its rate by switches, and the program has no table {table}",
+                    place=f"case {self.case.label()}",
+                    remedy=f"run {path}, for all (switch.program) or for this variant (program)",
+                )
 
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""

@@ -3,6 +3,7 @@
 Where there are several shortest paths, the one by the lowest ports stands for all.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -85,11 +86,18 @@ class Paths:
 
         With the time that a packet of so many bytes takes on each link of one way, rounded down.
         """
+        return max((path.rtt_ns(packet_bytes) for path in self._of_senders()), default=0)
+
+    def most_switches(self) -> int:
+        """Most switches between a host that sends and one that receives."""
+        return max((len(path.links) - 1 for path in self._of_senders()), default=0)
+
+    def _of_senders(self) -> Iterator[Path]:
+        """A path of each kind between hosts that send and hosts that receive."""
         roles = self._topology.roles
         senders = self._distinct(roles.senders or self._topology.host_names)
         receivers = self._distinct(roles.receivers or self._topology.host_names)
-        pairs = ((src, dst) for src in senders for dst in receivers if src != dst)
-        return max((self.between(src, dst).rtt_ns(packet_bytes) for src, dst in pairs), default=0)
+        return (self.between(src, dst) for src in senders for dst in receivers if src != dst)
 
     def _distinct(self, hosts: tuple[str, ...]) -> list[str]:
         """At most two hosts for each switch and delay: others of the kind have the same paths."""

@@ -14,6 +14,7 @@ from p4cc.reproduce import models, samples
 from p4cc.reproduce.flows import measure_flows
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.claims import (
+    BinsMeasure,
     CombineMeasure,
     FlowShareMeasure,
     LimitMeasure,
@@ -21,6 +22,7 @@ from p4cc.scenario.claims import (
     ReadingsMeasure,
     RiseMeasure,
     RoundModelMeasure,
+    TableMeasure,
     TraceMeasure,
     ValueMeasure,
     WorstRatioMeasure,
@@ -90,9 +92,13 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
         case CombineMeasure():
             return combine(how, known)
         case LimitMeasure():
-            return Measured(_limit(_chosen(runs.runs, how), how.over, how.column))
+            return Measured(_limit(_chosen(runs.runs, how), how.over, how.column, how.at_least))
         case ValueMeasure():
             return Measured(_value(runs, how))
+        case TableMeasure():
+            return Measured(_of_table(runs, how))
+        case BinsMeasure():
+            return Measured(_of_bins(runs, how))
         case WorstRatioMeasure():
             return Measured(_smallest_ratio(runs, how))
         case FlowShareMeasure():
@@ -143,10 +149,42 @@ def _chosen(frame: pl.DataFrame, how: OfRuns) -> pl.DataFrame:
     return of_variant(frame, how.variant, how.where)
 
 
-def _limit(rows: pl.DataFrame, over: str, column: str) -> float:
+def _limit(rows: pl.DataFrame, over: str, column: str, at_least: float | None = None) -> float:
     need(rows, over, column)
     medians = rows.group_by(over).agg(pl.col(column).cast(pl.Float64).median().alias("median"))
-    return supported((float(row[over]), row["median"] == 0) for row in medians.iter_rows(named=True))
+    points = ((float(row[over]), row["median"]) for row in medians.iter_rows(named=True))
+    if at_least is None:
+        return supported((point, median == 0) for point, median in points)
+    return supported((point, median is not None and median >= at_least) for point, median in points)
+
+
+def _of_table(runs: FigureRuns, how: TableMeasure) -> float | None:
+    rows = _chosen(runs.table(how.table), how)
+    need(rows, how.column)
+    return _over_points(runs, rows, _statistic(pl.col(how.column).cast(pl.Float64), how.rows), how.points, how.scale)
+
+
+def _of_bins(runs: FigureRuns, how: BinsMeasure) -> float | None:
+    rows = _chosen(runs.table("goodput"), how)
+    time = pl.col("time_ns").cast(pl.Int64)
+    keys = [name for name in ("seed", *runs.points) if name in rows.columns]
+    totals = (
+        rows.filter((time >= how.start_ns) & (time < how.end_ns))
+        .group_by(*keys, "time_ns", maintain_order=True)
+        .agg(pl.col("rate_bps").sum())
+    )
+    return _over_points(runs, totals, _statistic(pl.col("rate_bps"), how.bins), how.points, how.scale)
+
+
+def _over_points(runs: FigureRuns, rows: pl.DataFrame, each: pl.Expr, points: str, scale: float) -> float | None:
+    """A statistic of each point's rows, then one over the points."""
+    points_here = [name for name in runs.points if name in rows.columns]
+    if points_here:
+        column = rows.group_by(*points_here, maintain_order=True).agg(each.alias("value"))["value"]
+    else:
+        column = rows.select(each.alias("value"))["value"]
+    found = pl.DataFrame({"value": column}).select(_statistic(pl.col("value"), points))["value"][0]
+    return None if found is None else float(found) * scale
 
 
 def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
@@ -154,10 +192,7 @@ def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
     need(rows, how.column)
     value = pl.col(how.column).cast(pl.Float64)
     over_seeds = (value > 0).mean() if how.seeds == "share_above_0" else _statistic(value, how.seeds)
-    each = rows.group_by(*runs.points, maintain_order=True).agg(over_seeds.alias("value")) if runs.points else None
-    column = rows.select(over_seeds.alias("value"))["value"] if each is None else each["value"]
-    found = pl.DataFrame({"value": column}).select(_statistic(pl.col("value"), how.points))["value"][0]
-    return None if found is None else float(found) * how.scale
+    return _over_points(runs, rows, over_seeds, how.points, how.scale)
 
 
 def _statistic(value: pl.Expr, name: str) -> pl.Expr:

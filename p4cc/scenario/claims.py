@@ -31,11 +31,15 @@ class Band(Interval):
 
 
 class LimitMeasure(OfRuns):
-    """The largest value of a swept column up to which the median run has none of `column` (spec 17, supported)."""
+    """The largest value of a swept column up to which the median run has none of `column` (spec 17, supported).
+
+    With `at_least`: up to which the median run has at least so much of it (spec 17, flows supported).
+    """
 
     kind: Literal["limit"]
     over: str = "senders"
     column: str = "timeouts"
+    at_least: float | None = None
 
 
 class ValueMeasure(OfRuns):
@@ -44,6 +48,28 @@ class ValueMeasure(OfRuns):
     kind: Literal["value"]
     column: str
     seeds: Literal["median", "mean", "min", "max", "share_above_0"] = "median"
+    points: Literal["median", "mean", "min", "max"] = "mean"
+    scale: float = 1.0
+
+
+class TableMeasure(OfRuns):
+    """A column of a table of the results: over the rows and seeds of each point, then over the points."""
+
+    kind: Literal["table"]
+    table: Annotated[str, Field(pattern=r"^[a-z_]{1,32}$")]
+    column: str
+    rows: Literal["median", "mean", "min", "max"] = "median"
+    points: Literal["median", "mean", "min", "max"] = "mean"
+    scale: float = 1.0
+
+
+class BinsMeasure(OfRuns):
+    """Goodput of all flows together in bins of time (table `goodput`), over bins and seeds, then over the points."""
+
+    kind: Literal["bins"]
+    start_ns: Annotated[int, Field(ge=0)] = 0
+    end_ns: Annotated[int, Field(ge=1)]
+    bins: Literal["median", "mean", "min", "max"] = "median"
     points: Literal["median", "mean", "min", "max"] = "mean"
     scale: float = 1.0
 
@@ -128,6 +154,8 @@ class ReadingsMeasure(OfRuns):
 Measure = Annotated[
     LimitMeasure
     | ValueMeasure
+    | TableMeasure
+    | BinsMeasure
     | WorstRatioMeasure
     | FlowShareMeasure
     | RoundModelMeasure

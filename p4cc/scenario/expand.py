@@ -10,7 +10,7 @@ from typing import Any
 
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
-from p4cc.scenario.schema import Scenario, Thresholds, Variant
+from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant
 from p4cc.scenario.topology import StarTopology
 
 Check = Callable[[dict[str, Any], Origins], Scenario]
@@ -36,6 +36,12 @@ class Case:
     def red(self) -> RedCurveSettings:
         """The variant's own RED curve, or the switches'."""
         return self.variant.red or self.scenario.switch.red
+
+    @property
+    def switch(self) -> SwitchSettings:
+        """The switches' settings with the variant's own parts; its thresholds and program stand beside."""
+        switch, own = self.scenario.switch, self.variant.d3
+        return switch if own is None else switch.model_copy(update={"d3": own})
 
     @property
     def program(self) -> str:

@@ -84,6 +84,12 @@ class RdmaTransport(Model):
             description="Hop records: packets grow by 8 B a hop (`int_hpcc.p4`), or 42 B are reserved (`int_fixed.p4`)."
         ),
     ] = "push"
+    request_records: Annotated[int, Field(ge=1, le=6)] | None = Field(
+        default=None, description="Hops that rate requests have room for; the switches of the longest path if absent."
+    )
+    request_patience_rounds: Annotated[int, Field(ge=2, le=1_000)] = Field(
+        default=4, description="Round trips after which the return of a rate request is given up."
+    )
     base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="The network's longest, with a packet's time on each link, if absent."
     )

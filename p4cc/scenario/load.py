@@ -162,12 +162,13 @@ def _sender_findings(places: _Places, scenario: Scenario) -> Iterator[UserError]
             senders.append((("traffic", number, "sender") if several else ("traffic", "sender"), item.sender))
     for location, sender in senders:
         try:
-            if isinstance(scenario.transport, RdmaTransport):
-                _engine.validate_rdma(json.dumps(_rdma(scenario.transport, sender)), FASTEST_BPS)
+            paced = scenario.rdma_transport
+            if sender.rate_control is not None and paced is not None:
+                _engine.validate_rdma(json.dumps(_rdma(paced, sender)), FASTEST_BPS)
             else:
                 _engine.validate_sender(json.dumps(sender_config(scenario, sender)))
         except _engine.SpecError as error:
-            where = _sender_location(location, sender, error.place)
+            where = _sender_location(location, sender, error.place, scenario)
             yield UserError(f"{_dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
 
 
@@ -201,7 +202,7 @@ def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
     }
 
 
-def _sender_location(location: Location, sender: Sender, place: str) -> Location:
+def _sender_location(location: Location, sender: Sender, place: str, scenario: Scenario) -> Location:
     """The engine's path below a sender to the scenario's."""
     steps = place.split(".")
     if steps[0] == "cc":
@@ -209,4 +210,6 @@ def _sender_location(location: Location, sender: Sender, place: str) -> Location
         return (*location, *steps[1:])
     if steps[0] == "ecn_profile":
         return ("switch", "ecn_profile")
-    return (*location, "transport", steps[0]) if steps[0] in sender.transport else ("transport", steps[0])
+    if steps[0] in sender.transport:
+        return (*location, "transport", steps[0])
+    return ("paced" if sender.rate_control and scenario.paced else "transport", steps[0])

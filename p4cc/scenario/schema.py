@@ -14,6 +14,7 @@ from p4cc.scenario.base import MAX_TIME_NS, Model, Sender
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
+from p4cc.scenario.rates import D3SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 
@@ -65,6 +66,8 @@ class SwitchSettings(Model):
     ecmp_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = Field(
         default=0, description="Each switch's choice among equal paths follows from it and from the switch."
     )
+    d3: D3SwitchSettings = D3SwitchSettings()
+    rcp: RcpSwitchSettings = RcpSwitchSettings()
 
 
 class Transport(Model):
@@ -104,6 +107,7 @@ class Variant(Sender):
     )
     thresholds: Thresholds | None = Field(default=None, description="In place of the switches' thresholds.")
     red: RedCurveSettings | None = Field(default=None, description="In place of the switches' RED curve.")
+    d3: D3SwitchSettings | None = Field(default=None, description="In place of the switches' D3 settings.")
 
 
 Interval = Annotated[int, Field(ge=100, le=1_000_000_000)]
@@ -144,6 +148,9 @@ class Scenario(Model):
     switch: SwitchSettings
     traffic: TrafficItems = Field(description="One kind of traffic, or a list of kinds.")
     transport: AnyTransport
+    paced: RdmaTransport | None = Field(
+        default=None, description="The transport of senders with rate_control, where `transport` is for windows."
+    )
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1_000)]] = Field(
         default={}, description="Dotted path of a field to the values it takes."
@@ -186,8 +193,18 @@ class Scenario(Model):
             raise ValueError(f"{runs} runs are more than {MAX_RUNS}; shorten the sweep or the seeds")
         return self
 
+    @property
+    def rdma_transport(self) -> RdmaTransport | None:
+        """The transport of senders with rate_control."""
+        return self.transport if isinstance(self.transport, RdmaTransport) else self.paced
+
     def _check_senders(self) -> None:
         """Each sender has the kind of algorithm that its transport runs."""
+        if self.paced is not None:
+            # Both transports are there: each sender runs on its algorithm's.
+            if isinstance(self.transport, RdmaTransport):
+                raise ValueError("paced: transport is an rdma one already; leave paced out")
+            return
         wanted = "rate_control" if isinstance(self.transport, RdmaTransport) else "congestion_avoidance"
         others = [item.sender for item in self.traffic_items if item.sender is not None]
         for sender in (*self.variants, *others):

@@ -10,6 +10,9 @@
 // Rules that hosts keep (docs/wire-format.md): a request whose return did not come gives its rate up and brings back
 // nothing (epoch 0), so that no rate is given back twice.
 //
+// C_e, what a port may give, is the controller's capacity C, or follows load and queue (capacity_estimate.p4). Desires
+// are counted up to C, which does not move, so that what comes back is what was counted.
+//
 // Bounds, all rates in kbit/s:
 //   allocated  32 bits, at most the capacity: a grant never exceeds what is left; it cannot wrap.
 //   demand     48 bits; a request counts at most the capacity, so 65535 flows of 2^29 stay below 2^45.
@@ -22,6 +25,7 @@
 
 #include "../include/rate.p4"
 #include "../include/sizes.p4"
+#include "capacity_estimate.p4"
 
 typedef bit<48> demand_t;
 typedef bit<16> flow_count_t;
@@ -114,7 +118,7 @@ control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capac
     }
 }
 
-control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
+control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
     // In use.
     register<rate_kbps_t>(PORT_COUNT) allocated;
     register<demand_t>(PORT_COUNT) demand;
@@ -127,15 +131,15 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
     register<bit<16>>(PORT_COUNT) epochs;
 
     bool        is_port;
-    rate_kbps_t capacity;
+    rate_kbps_t rate_of_link;
     rate_kbps_t base;
     bit<6>      epoch_shift;
 
-    // `rate`: C_e, what may be given; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
+    // `rate`: C; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
     // units of time.
     action set_port(rate_kbps_t rate, rate_kbps_t least, bit<6> shift) {
         is_port = true;
-        capacity = rate;
+        rate_of_link = rate;
         base = least;
         epoch_shift = shift;
     }
@@ -153,14 +157,19 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
         size = PORT_COUNT;
     }
 
+    CapacityEstimate() estimate;
     D3Rule() rule;
 
     apply {
         is_port = false;
-        capacity = 0;
+        rate_of_link = 0;
         base = 0;
         epoch_shift = 0;
         ports.apply();
+        rate_kbps_t capacity = rate_of_link;
+        if (is_port) {
+            estimate.apply(egress_port, now, queue_depth, hdr.ipv4.total_len, capacity);
+        }
         if (is_port && hdr.rate_hop.isValid()) {
             @atomic {
                 bit<32> cell = (bit<32>)egress_port;
@@ -177,7 +186,7 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
                 bit<16> epoch = EPOCH_VALID | (bit<16>)(now >> epoch_shift);
                 begin_epoch(used, fresh, last, epoch);
 
-                rate_kbps_t before = at_most(hdr.rate_request.desired_before, capacity);
+                rate_kbps_t before = at_most(hdr.rate_request.desired_before, rate_of_link);
                 bit<16> asked = hdr.rate_hop.epoch_before;
                 if (asked == epoch) {
                     take_back(fresh, hdr.rate_hop.granted_before, before);
@@ -188,7 +197,7 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now) {
                 hdr.rate_hop.granted = 0;
                 hdr.rate_hop.epoch = 0;
                 if (hdr.rate_request.fin == 0) {
-                    rate_kbps_t wanted = at_most(hdr.rate_request.desired, capacity);
+                    rate_kbps_t wanted = at_most(hdr.rate_request.desired, rate_of_link);
                     rule.apply(used, wanted, capacity, base, hdr.rate_hop.granted);
                     enter(used, hdr.rate_hop.granted, wanted);
                     enter(fresh, hdr.rate_hop.granted, wanted);

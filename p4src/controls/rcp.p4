@@ -5,23 +5,18 @@
 // and stamped into packets as the smallest of their path.
 //
 // There is no division and no timer: the gains come from the controller as multipliers (controller/rcp.py), and the
-// first packet that leaves after the interval's end makes the correction, with the capacity of the time that really
-// went by. Two products remain whose factors both vary (load times gain, rate times change). A target that cannot
-// multiply leaves them to the controller: it reads `sent_bytes`, computes the same step and installs
-// `set_fixed_rate`, and the switch only measures and stamps.
-//
-// Load is what arrived at the queue: what left plus the growth of the queue. What a full queue dropped is not in it;
-// the queue itself then lowers the rate.
+// packet that closes the load meter's interval makes the correction. Two products remain whose factors both vary (load
+// times gain, rate times change). A target that cannot multiply leaves them to the controller: it reads `sent_bytes`,
+// computes the same step and installs `set_fixed_rate`, and the switch only measures and stamps.
 //
 // Bounds: the rate stays between `least` and the capacity and moves by at most 2 up and 1/2 down in one interval;
-// changes below 2^-16 of the rate are lost. `sent_bytes` (32 bits) stops at its largest value. Time (48 bits) is
-// subtracted modulo 2^48 and the interval counts as at most twice T, so that an idle port does not jump.
+// changes below 2^-16 of the rate are lost. The interval counts as at most twice T, so that an idle port does not jump.
 
 #ifndef P4CC_RCP
 #define P4CC_RCP
 
 #include "../include/rate.p4"
-#include "../include/sizes.p4"
+#include "load_meter.p4"
 
 // A gain in units of 2^-40 for each byte; 31 bits, so that the sum of two products stays in 64.
 typedef bit<31> gain_t;
@@ -30,27 +25,21 @@ typedef bit<31> gain_t;
 const bit<64> MOST_RISE = 65536;
 const bit<64> MOST_FALL = 32768;
 
+const bit<4> RCP_LONGEST_SHIFT = 1;
+
 // What the controller says of a port.
 struct rcp_port_t {
     rate_kbps_t capacity;
     rate_kbps_t least;
-    bit<32>     interval;
-    bit<32>     bytes_per_time;
     gain_t      load_gain;
     gain_t      queue_gain;
-    bit<12>     bytes_per_depth;
 }
 
 // The correction at the end of an interval: `rate` is the old rate, then the new one.
-control RcpStep(inout rate_kbps_t rate, in rcp_port_t port, in time_t elapsed, in bit<32> sent,
-                in queue_depth_t depth_before, in queue_depth_t depth) {
+control RcpStep(inout rate_kbps_t rate, in rcp_port_t port, in load_t load) {
     apply {
-        bit<64> queued = (bit<64>)depth * (bit<64>)port.bytes_per_depth;
-        bit<64> offered = (bit<64>)sent + queued;
-        offered = offered |-| (bit<64>)depth_before * (bit<64>)port.bytes_per_depth;
-        bit<64> carried = ((bit<64>)elapsed * (bit<64>)port.bytes_per_time) >> 20;
-        bit<64> up = (bit<64>)port.load_gain * carried;
-        bit<64> down = (bit<64>)port.load_gain * offered |+| (bit<64>)port.queue_gain * queued;
+        bit<64> up = (bit<64>)port.load_gain * load.carried;
+        bit<64> down = (bit<64>)port.load_gain * load.offered |+| (bit<64>)port.queue_gain * load.queued;
         bit<64> rise = (up |-| down) >> 24;
         bit<64> fall = (down |-| up) >> 24;
         if (rise > MOST_RISE) {
@@ -73,19 +62,15 @@ control RcpStep(inout rate_kbps_t rate, in rcp_port_t port, in time_t elapsed, i
 control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
     // The fair rate; 0 before the first packet.
     register<rate_kbps_t>(PORT_COUNT) fair_rates;
-    // Start of the interval.
-    register<time_t>(PORT_COUNT) interval_starts;
-    // Bytes that left in the interval.
-    register<bit<32>>(PORT_COUNT) sent_bytes;
-    // The queue at the interval's start.
-    register<queue_depth_t>(PORT_COUNT) start_depths;
 
+    LoadMeter() load_meter;
     RcpStep() step;
 
     bool        is_port;
     bool        is_fixed;
     rate_kbps_t rate;
     rcp_port_t  port;
+    load_port_t load_port;
     bit<8>      framing_bytes;
 
     // `c`, `initial`, `lowest`: capacity, first rate and lowest rate; `t`: the interval in units of time, at most 2^31;
@@ -97,11 +82,11 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         rate = initial;
         port.capacity = c;
         port.least = lowest;
-        port.interval = t;
-        port.bytes_per_time = speed;
+        load_port.interval = t;
+        load_port.bytes_per_time = speed;
         port.load_gain = load;
         port.queue_gain = queue;
-        port.bytes_per_depth = depth_bytes;
+        load_port.bytes_per_depth = depth_bytes;
         framing_bytes = framing;
     }
 
@@ -133,47 +118,38 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
         rate = 0;
         port.capacity = 0;
         port.least = 0;
-        port.interval = 0;
-        port.bytes_per_time = 0;
+        load_port.interval = 0;
+        load_port.bytes_per_time = 0;
         port.load_gain = 0;
         port.queue_gain = 0;
-        port.bytes_per_depth = 0;
+        load_port.bytes_per_depth = 0;
+        load_port.longest_shift = RCP_LONGEST_SHIFT;
         framing_bytes = 0;
         ports.apply();
         if (is_port) {
             bit<32> cell = (bit<32>)egress_port;
-            bit<32> sent;
-            sent_bytes.read(sent, cell);
+            rate_kbps_t kept;
+            fair_rates.read(kept, cell);
+            // The first packet of all starts an interval at the initial rate.
+            bool is_first = !is_fixed && kept == 0;
+            bool is_over;
+            load_t load;
+            load_meter.apply(load_port, egress_port, now, queue_depth, (bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes,
+                        is_first, is_over, load);
             if (!is_fixed) {
-                rate_kbps_t kept;
-                time_t start;
-                queue_depth_t depth_before;
-                fair_rates.read(kept, cell);
-                interval_starts.read(start, cell);
-                start_depths.read(depth_before, cell);
-                time_t elapsed = now - start;
-                // The first packet of all starts an interval at the initial rate.
-                if (kept != 0) {
+                if (!is_first) {
                     rate = kept;
+                    if (is_over) {
+                        step.apply(rate, port, load);
+                    }
                 }
-                if (kept == 0 || elapsed >= (time_t)port.interval) {
-                    time_t longest = (time_t)port.interval << 1;
-                    if (elapsed > longest) {
-                        elapsed = longest;
-                    }
-                    if (kept != 0) {
-                        step.apply(rate, port, elapsed, sent, depth_before, queue_depth);
-                    }
+                if (is_over) {
                     fair_rates.write(cell, rate);
-                    interval_starts.write(cell, now);
-                    start_depths.write(cell, queue_depth);
-                    sent = 0;
                 }
             }
             if (hdr.fair_rate.isValid() && rate < hdr.fair_rate.rate) {
                 hdr.fair_rate.rate = rate;
             }
-            sent_bytes.write(cell, sent |+| ((bit<32>)hdr.ipv4.total_len + (bit<32>)framing_bytes));
         }
     }
 }

@@ -30,9 +30,6 @@ header rate_hop_h {
     bit<16>     epoch;
 }
 
-const bit<8> RATE_HOPS_MAX = 6;
-// 12 + 6 * 12
-const bit<8> RATE_REQUEST_BYTES = 84;
 // Epochs that switches stamp have this bit set, so that 0 says "no grant".
 const bit<16> EPOCH_VALID = 0x8000;
 

@@ -14,7 +14,7 @@ struct headers_t {
     udp_h       udp;
     transport_h transport;
     rate_request_h rate_request;
-    // Records of hops before this one, then this one's.
+    // Records of hops before this one, then this one's; the sender makes room for one to six.
     rate_hop_h[5]  rate_passed;
     rate_hop_h     rate_hop;
 }
@@ -46,7 +46,12 @@ parser packet_parser(packet_in packet,
 
     state check_request {
         transition select(hdr.transport.extension_len) {
-            RATE_REQUEST_BYTES: parse_request;
+            24: parse_request;
+            36: parse_request;
+            48: parse_request;
+            60: parse_request;
+            72: parse_request;
+            84: parse_request;
             default: accept;
         }
     }
@@ -56,11 +61,18 @@ parser packet_parser(packet_in packet,
         before = hdr.rate_request.hop_index;
         transition select(before) {
             0: parse_hop;
-            1: parse_passed;
-            2: parse_passed;
-            3: parse_passed;
-            4: parse_passed;
-            5: parse_passed;
+            default: check_room;
+        }
+    }
+
+    // A record is left for this hop where the sender made room for more than those before it.
+    state check_room {
+        transition select(hdr.transport.extension_len, before) {
+            (36, 1): parse_passed;
+            (48, 1 .. 2): parse_passed;
+            (60, 1 .. 3): parse_passed;
+            (72, 1 .. 4): parse_passed;
+            (84, 1 .. 5): parse_passed;
             default: accept;
         }
     }
@@ -101,8 +113,9 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
     D3Allocator() allocator;
 
     apply {
-        if (hdr.rate_request.isValid()) {
-            allocator.apply(hdr, standard_metadata.egress_port, standard_metadata.egress_global_timestamp);
+        if (hdr.ipv4.isValid()) {
+            allocator.apply(hdr, standard_metadata.egress_port, standard_metadata.egress_global_timestamp,
+                            standard_metadata.deq_qdepth);
         }
     }
 }

@@ -1,13 +1,23 @@
 """D3 ports: the reciprocal stands for a division and never gives more; epochs hold several rounds."""
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from controller import PlannerError
-from controller.d3 import MAX_CAPACITY_KBPS, MAX_FLOWS, D3Port, d3_port, reciprocals
+from controller.d3 import (
+    MAX_CAPACITY_KBPS,
+    MAX_FLOWS,
+    CapacityEstimate,
+    D3Port,
+    capacity_estimate,
+    d3_port,
+    reciprocals,
+    useful_flows,
+)
 
 TABLE = reciprocals()
 
@@ -45,3 +55,41 @@ def test_what_does_not_fit_is_refused(capacity_bps: int, rtt_ns: int, epoch_ns: 
 def test_the_table_has_a_size(flows: int) -> None:
     with pytest.raises(PlannerError, match="flows"):
         reciprocals(flows)
+
+
+def test_reciprocals_end_where_a_share_is_the_base_rate() -> None:
+    assert useful_flows(D3Port(1_000_000, 1707, 27)) == 585
+    assert useful_flows(D3Port(MAX_CAPACITY_KBPS, 1, 27)) == MAX_FLOWS
+    assert useful_flows(D3Port(5, 5, 27)) == 1
+
+
+def test_an_estimate() -> None:
+    # One byte in 500 us is 16 kbit/s; alpha a tenth, beta one; 0.125 B/ns.
+    plan = capacity_estimate(rate_bps=10**9, interval_ns=500_000, depth_bytes=80)
+    assert plan == CapacityEstimate(100_000, 500_000, 131_072, 104_858, 1_048_576, 80, 0)
+    # A full interval and no queue: nothing changes. 6250 B of queue take a tenth of the capacity off.
+    assert plan.next_capacity_kbps(900_000, 10**6, 500_000, 62_500, 0, 0) == 900_000
+    assert plan.next_capacity_kbps(900_000, 10**6, 500_000, 62_500 - 80 * 78, 0, 78) == 900_000 - 99_840
+    # Idle for one interval: a tenth of the capacity more, at most all of it.
+    assert plan.next_capacity_kbps(500_000, 10**6, 500_000, 0, 0, 0) == 600_000
+    assert plan.next_capacity_kbps(500_000, 10**6, 10**9, 0, 0, 0) == 10**6
+    assert plan.next_capacity_kbps(500_000, 10**6, 500_000, 1 << 32, 0, 0) == 100_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"interval_ns": 0}, "interval_ns"),
+        ({"interval_ns": 1 << 40}, "gain"),
+        ({"alpha": Fraction(0)}, "load gain"),
+        ({"beta": Fraction(10**9)}, "queue gain"),
+        ({"depth_bytes": 0}, "depth_bytes"),
+        ({"framing_bytes": 256}, "framing_bytes"),
+        ({"floor_share": Fraction(2)}, "floor_share"),
+        ({"rate_bps": 500_000}, "bytes for one unit"),
+    ],
+)
+def test_an_estimate_that_does_not_fit_is_refused(changes: dict[str, Any], name: str) -> None:
+    plain: dict[str, Any] = {"rate_bps": 10**9, "interval_ns": 500_000, "depth_bytes": 80}
+    with pytest.raises(PlannerError, match=name):
+        capacity_estimate(**{**plain, **changes})

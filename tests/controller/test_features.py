@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from controller import plan_network, program
+from controller.d3 import capacity_estimate, d3_port
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.features import Feature, QueueSettings, RedSettings, TelemetrySettings
+from controller.rates import D3PortPlan, D3Settings, RcpSettings
+from controller.rcp import rcp_port
 from controller.red import hpcc_script_curve
 from controller.telemetry import int_port
 from topos import generate
@@ -22,14 +25,19 @@ PORTS = {1: "h1", 2: "r1"}
 def features() -> dict[str, Feature]:
     """One feature by the program that has its tables."""
     port = int_port(switch_id=1, rate_bps=RATE_BPS, network_rates_bps=[RATE_BPS])
+    allocator = d3_port(capacity_bps=10**9, rtt_ns=300_000)
+    estimate = capacity_estimate(rate_bps=10**9, interval_ns=300_000, depth_bytes=80)
+    fair = rcp_port(rate_bps=10**9, interval_ns=300_000, rtt_ns=300_000, depth_bytes=80)
     return {
         "ecn_red": RedSettings({("s1", "r1"): hpcc_script_curve(RATE_BPS)}),
         "int_hpcc": TelemetrySettings({("s1", "h1"): port}),
         "ack_priority": QueueSettings(3),
+        "d3": D3Settings({("s1", "r1"): D3PortPlan(allocator, estimate)}),
+        "rcp": RcpSettings({("s1", "r1"): fair}),
     }
 
 
-@pytest.mark.parametrize("name", ["ecn_red", "int_hpcc", "ack_priority"])
+@pytest.mark.parametrize("name", ["ecn_red", "int_hpcc", "ack_priority", "d3", "rcp"])
 def test_entries_name_what_the_program_has(name: str) -> None:
     feature = features()[name]
     known = set(re.findall(r'name: "([^"]+)"', (GOLDEN / f"{name}.p4info.txtpb").read_text(encoding="utf-8")))
@@ -58,13 +66,15 @@ def test_values_by_hand() -> None:
 
 def test_a_plan_owns_routes_and_the_tables_of_its_features() -> None:
     (plan,) = plan_network(generate("star", {"senders": 2}), None, tuple(features().values()))
-    assert plan.scope.tables == (
-        program.ROUTES,
-        program.ECMP_SEEDS,
+    of_features = tuple(table for feature in features().values() for table in feature.tables)
+    assert plan.scope.tables == (program.ROUTES, program.ECMP_SEEDS, *of_features)
+    assert set(of_features) >= {
         program.CURVES,
         program.INT_PORTS,
         program.PRIORITIES,
-    )
+        program.D3_PORTS,
+        program.RCP_PORTS,
+    }
     assert not {program.THRESHOLDS, program.CODEPOINTS} & set(plan.scope.tables)
     tables = {entity.key.table for entity in plan.entities if isinstance(entity, Entry)}
     # This star has a port to h1 and none to r1.

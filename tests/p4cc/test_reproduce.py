@@ -49,6 +49,17 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> FigureRuns:
     pl.DataFrame({"variant": ["A"] * 4, "seed": [1] * 4, "fct_ns": [10, 20, 30, -1]}).write_parquet(
         folder / "flows.parquet"
     )
+    bins = [(2, 0, 1.0), (2, 0, 2.0), (2, 1, 5.0), (4, 0, 7.0), (4, 1, 9.0), (4, 2, 100.0)]
+    pl.DataFrame(
+        {
+            "variant": ["A"] * 6,
+            "seed": [1] * 6,
+            "senders": [senders for senders, _, _ in bins],
+            "flow_id": [1, 2, 1, 1, 1, 1],
+            "time_ns": [time_ms * 1_000_000 for _, time_ms, _ in bins],
+            "rate_bps": [rate for _, _, rate in bins],
+        }
+    ).write_parquet(folder / "goodput.parquet")
     windows = [(0, 1.0, 0), (10, 2.0, 5), (20, 4.0, 20), (25, 1.0, 20), (70, 1.0, 25), (80, 8.0, 30)]
     pl.DataFrame(
         {
@@ -79,6 +90,14 @@ def _measure(text: dict[str, Any]) -> Measure:
         ({"kind": "value", "variant": "A", "column": "goodput_bps", "where": {"senders": 16}}, 7),
         ({"kind": "value", "variant": "A", "column": "timeouts", "seeds": "share_above_0", "points": "max"}, 2 / 3),
         ({"kind": "value", "variant": "A", "column": "timeouts", "seeds": "max", "points": "max"}, 2),
+        # Up to which the median is large enough: 8, 6, then 1.
+        ({"kind": "limit", "variant": "A", "column": "goodput_bps", "at_least": 6}, 4),
+        ({"kind": "limit", "variant": "A", "column": "goodput_bps", "at_least": 9}, 0),
+        # Bins hold 3 and 5 for two senders, 7 and 9 for four; the last one lies beyond.
+        ({"kind": "bins", "variant": "A", "end_ns": 2_000_000}, 6),
+        ({"kind": "bins", "variant": "A", "end_ns": 2_000_000, "bins": "min", "points": "max", "scale": 2}, 14),
+        ({"kind": "table", "table": "goodput", "variant": "A", "column": "rate_bps", "rows": "max"}, 52.5),
+        ({"kind": "table", "table": "goodput", "variant": "A", "column": "rate_bps", "where": {"flow_id": 2}}, 2),
         # Only points that both have are compared: 8/4 and 6/9.
         ({"kind": "smallest_ratio", "variant": "A", "to_variant": "B", "column": "goodput_bps"}, 6 / 9),
         ({"kind": "flow_share", "variant": "A", "column": "fct_ns", "at_most": 20}, 50),

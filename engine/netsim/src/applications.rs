@@ -99,8 +99,10 @@ impl Network {
         }
         let state = &mut self.flows[flow as usize];
         let deadline = state.start.zip(state.deadline).map(|(start, span)| start + span);
-        if let (Some(deadline), Ends::Window { sender, .. }) = (deadline, &mut state.ends) {
-            sender.set_deadline(deadline);
+        match (deadline, &mut state.ends) {
+            (Some(deadline), Ends::Window { sender, .. }) => sender.set_deadline(deadline),
+            (Some(deadline), Ends::Rdma(ends)) => ends.sender.set_deadline(deadline),
+            (None, _) => {}
         }
         self.active.push(flow);
         self.with_sender(flow, |sender, now, out| sender.start(now, out));

@@ -135,6 +135,8 @@ pub(crate) struct Flow {
     /// When its timer is due; events for other times are void.
     pub timer: Option<Time>,
     pub finish: Option<Time>,
+    /// When it ended itself early, by its algorithm.
+    pub quenched: Option<Time>,
     /// When the receiver had everything.
     pub received: Option<Time>,
     pub data_pkts: u64,
@@ -149,6 +151,11 @@ impl Flow {
             Ends::Window { sender, .. } => sender.snapshot(),
             Ends::Rdma(ends) => ends.sender.snapshot(),
         }
+    }
+
+    /// Whether it sends no data any more.
+    pub const fn has_ended(&self) -> bool {
+        self.finish.is_some() || self.quenched.is_some()
     }
 
     /// Whether all bytes were at the receiver in time; none without a deadline.

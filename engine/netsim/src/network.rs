@@ -698,6 +698,7 @@ fn new_flow(spec: &NetworkSpec, topology: &Topology, plan: &FlowPlan, seed: u64)
         deadline: plan.deadline.map(|deadline| deadline.draw(|| stream("deadline"))),
         timer: None,
         finish: None,
+        quenched: None,
         received: None,
         data_pkts: 0,
         marks: [0; 2],

@@ -105,24 +105,37 @@ impl Network {
             let flow = &mut self.flows[index as usize];
             let Ends::Rdma(ends) = &mut flow.ends else { return None };
             let sent = ends.sender.take(now);
+            let packet = sent.map(|sent| host::paced_packet(&self.topology.hosts, plan, &sent, now));
             state.paced.place(plan.priority, index, &mut ends.seat, ends.sender.ready_at());
-            // A rate that fell meanwhile may have put the departure off.
-            let Some(sent) = sent else { continue };
+            // A rate that fell meanwhile may have put the departure off, or a request was given up.
+            let Some(packet) = packet else { continue };
             // A burst is one request to the interface, so its packets leave together.
             state.paced.took_turn(&ends.seat, ends.sender.is_in_burst());
             flow.data_pkts += 1;
-            let packet = host::paced_packet(&self.topology.hosts, plan, &sent, now);
+            if ends.sender.is_quenched() && flow.quenched.is_none() {
+                flow.quenched = Some(now);
+                self.open_flows -= u64::from(plan.is_counted());
+                if plan.is_given_whole() {
+                    self.stall.on_finish(now);
+                }
+            }
             self.arm_rdma_timer(index);
+            self.place(index);
             return packet;
         }
     }
 
-    /// Has the interface know when a flow under way may send.
+    /// Has the interface know when a flow under way may send; one that will never send again leaves. A flow that is
+    /// complete and has a rate to give back stays until it did.
     fn place(&mut self, index: u32) {
         let plan = &self.plans[index as usize];
         if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
-            let at = ends.sender.ready_at();
-            self.hosts[plan.src as usize].paced.place(plan.priority, index, &mut ends.seat, at);
+            let paced = &mut self.hosts[plan.src as usize].paced;
+            if ends.sender.is_over() {
+                paced.leave(plan.priority, index, &mut ends.seat);
+            } else {
+                paced.place(plan.priority, index, &mut ends.seat, ends.sender.ready_at());
+            }
         }
     }
 
@@ -210,29 +223,20 @@ impl Network {
             self.recorder.rtt(now, self.plans[index as usize].id, rtt, is_marked);
         }
         if outcome.completed {
-            self.on_rdma_complete(host, index);
-        } else {
-            self.place(index);
+            self.on_complete(index);
         }
+        self.place(index);
         self.start_interface(host);
-    }
-
-    fn on_rdma_complete(&mut self, host: u32, index: u32) {
-        self.on_complete(index);
-        let class = self.plans[index as usize].priority;
-        if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
-            self.hosts[host as usize].paced.leave(class, index, &mut ends.seat);
-        }
     }
 
     /// The application closes a connection.
     pub(crate) fn close_rdma(&mut self, index: u32) {
         let host = self.plans[index as usize].src;
         if self.rdma(index).is_some_and(|ends| ends.sender.close()) {
-            self.on_rdma_complete(host, index);
-        } else {
-            self.place(index);
+            self.on_complete(index);
         }
+        self.place(index);
+        self.start_interface(host);
     }
 
     /// Has the timeout of a flow looked at when it may be due; a deadline that moves is looked at again then.

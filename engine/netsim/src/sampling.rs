@@ -22,7 +22,7 @@ impl Network {
             }
             // What is complete has had its last row.
             let flows = &self.flows;
-            self.active.retain(|&index| flows[index as usize].finish.is_none());
+            self.active.retain(|&index| !flows[index as usize].has_ended());
         }
         if due.checkpoint {
             for (plan, flow) in self.plans.iter().zip(&self.flows).filter(|(_, flow)| flow.has_begun) {

@@ -41,7 +41,9 @@ pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, sugges
 pub use controller::{Controller, InitialWindow, build};
 pub use event::{CutCause, Event, Phase, Publisher};
 pub use ideal_path::windows_by_round;
-pub use rate::{HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, build_rate, rate_registry};
+pub use rate::{
+    Ahead, Ask, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, build_rate, rate_registry,
+};
 pub use registry::{AlgorithmInfo, Domain, Kind, ParamInfo, SwitchNeed, registry};
 pub use signal::{AckSample, FlowProgress, Mark};
 pub use window::Window;

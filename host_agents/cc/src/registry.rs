@@ -45,12 +45,21 @@ pub enum SwitchNeed {
     RandomEcn,
     /// A record of every hop in each packet (INT).
     Telemetry,
+    /// Rates allotted on request (D3's allocator).
+    RateAllocation,
+    /// One fair rate stamped into packets (RCP).
+    FairRate,
 }
 
 impl SwitchNeed {
     /// Whether the algorithm reads congestion marks, so that its data packets are to be capable of ECN.
     pub const fn reads_marks(self) -> bool {
         matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds | Self::RandomEcn)
+    }
+
+    /// Whether switches say at which rate a flow may send.
+    pub const fn grants_rates(self) -> bool {
+        matches!(self, Self::RateAllocation | Self::FairRate)
     }
 }
 

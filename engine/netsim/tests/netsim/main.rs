@@ -8,6 +8,7 @@ mod fabrics;
 
 mod by_hand;
 mod connections;
+mod d3;
 mod errors;
 mod fabric;
 mod invariants;

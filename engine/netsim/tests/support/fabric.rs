@@ -47,7 +47,14 @@ pub struct Fabric<'a> {
 impl Fabric<'_> {
     /// The network with program and entries, ready to run or to fork.
     pub fn build(&self) -> Network {
-        let spec = NetworkSpec::from_json(&self.description().to_string()).expect("the description is right");
+        self.build_with(|_| {})
+    }
+
+    /// The same with changes to its description.
+    pub fn build_with(&self, change: impl FnOnce(&mut Value)) -> Network {
+        let mut description = self.description();
+        change(&mut description);
+        let spec = NetworkSpec::from_json(&description.to_string()).expect("the description is right");
         let mut network = Network::build(spec, 1).expect("the description is right");
         let pipeline = program(self.program);
         for switch in 0..self.switches() {
@@ -140,8 +147,29 @@ impl Fabric<'_> {
             let route = vec![MatchValue::Lpm { value: address, len: 32 }];
             state.table_insert(routes, entry(route, EntryAction::Member(id))).expect("room for a route");
         }
-        if self.program == "int_hpcc.p4" {
-            self.install_telemetry(state, program, switch);
+        match self.program {
+            "int_hpcc.p4" => self.install_telemetry(state, program, switch),
+            "d3.p4" => self.install_allocator(state, program, switch),
+            _ => {}
+        }
+    }
+
+    /// Every port allots its whole rate; the base rate is 1 Mbit/s, an epoch 2^20 ns.
+    fn install_allocator(&self, state: &mut State, program: &Program, switch: usize) {
+        let mut add = |name: &str, key: (u32, u128), set: &str, args: &[(u32, u128)]| {
+            let args = args.iter().map(|(width, value)| bits(*width, *value)).collect();
+            let call = ActionCall { action: action(program, set), args };
+            let keys = vec![MatchValue::Exact(bits(key.0, key.1))];
+            let added = state.table_insert(table(program, name), entry(keys, EntryAction::Direct(call)));
+            added.expect("room in the table");
+        };
+        for port in 1..=self.ports(switch).len() as u128 {
+            let args = [(32, u128::from(RATE_BPS / 1_000)), (32, 1_000), (6, 20)];
+            add("allocator.ports", (9, port), "allocator.set_port", &args);
+        }
+        for flows in 1..=100_u32 {
+            let value = u128::from(u32::MAX / flows);
+            add("rule.reciprocals", (16, flows.into()), "rule.set_reciprocal", &[(32, value)]);
         }
     }
 

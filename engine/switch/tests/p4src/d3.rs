@@ -43,7 +43,13 @@ pub fn bench(capacity: u32, base: u32, shift: u32) -> Bench {
     let mut bench = Bench::new("d3", QdepthUnit::Packets);
     let args = [capacity.into(), base.into(), shift.into()];
     bench.add("egress.allocator.ports", &[OUT.into()], "egress.allocator.set_port", &args);
-    for flows in 1..=RECIPROCALS {
+    reciprocals(&mut bench, RECIPROCALS);
+    bench
+}
+
+/// Entries for up to so many flows.
+pub fn reciprocals(bench: &mut Bench, most: u32) {
+    for flows in 1..=most {
         let value = (u32::MAX / flows).into();
         bench.add(
             "egress.allocator.rule.reciprocals",
@@ -52,15 +58,19 @@ pub fn bench(capacity: u32, base: u32, shift: u32) -> Bench {
             &[value],
         );
     }
-    bench
 }
 
-/// A request that went through `hop` switches before.
+/// A request with room for all hops that went through `hop` switches before.
 fn frame(hop: usize, request: Request) -> Frame {
+    frame_with(HOPS, hop, request)
+}
+
+/// A request with room for `records` hops.
+fn frame_with(records: usize, hop: usize, request: Request) -> Frame {
     let mut bytes = vec![if request.fin { FIN } else { 0 }, hop as u8, 0, 0];
     bytes.extend(request.desired.to_be_bytes());
     bytes.extend(request.desired_before.to_be_bytes());
-    for at in 0..HOPS {
+    for at in 0..records {
         let ours = at == hop;
         bytes.extend(if ours { request.granted_before } else { 0x1111 * at as u32 }.to_be_bytes());
         bytes.extend([0; 4]);
@@ -72,9 +82,26 @@ fn frame(hop: usize, request: Request) -> Frame {
 
 /// Sends a request through the switch as hop `hop` and reads the answer; everything else has to stay.
 fn ask_as_hop(bench: &mut Bench, now_ns: u64, hop: usize, request: Request) -> Grant {
-    let sent = frame(hop, request);
+    ask_with(bench, now_ns, HOPS, hop, request).expect("there is a record left")
+}
+
+/// The same for a request with room for `records` hops; none if the switch says that there is too little.
+pub fn ask_with(
+    bench: &mut Bench,
+    now_ns: u64,
+    records: usize,
+    hop: usize,
+    request: Request,
+) -> Option<Grant> {
+    let sent = frame_with(records, hop, request);
     let left = bench.pass(now_ns, sent.packet()).expect("it is forwarded");
     let bytes = extension(&left, &sent);
+    if bytes[0] & OVERFLOW != 0 {
+        let mut expected = sent.extension.clone();
+        expected[0] |= OVERFLOW;
+        assert_eq!(bytes, expected);
+        return None;
+    }
     let at = 12 + 12 * hop;
     let grant = Grant {
         granted: number(&bytes[at + 4..at + 8]) as u32,
@@ -87,7 +114,7 @@ fn ask_as_hop(bench: &mut Bench, now_ns: u64, hop: usize, request: Request) -> G
     expected[at + 4..at + 8].copy_from_slice(&grant.granted.to_be_bytes());
     expected[at + 10..at + 12].copy_from_slice(&grant.epoch.to_be_bytes());
     assert_eq!(bytes, expected);
-    grant
+    Some(grant)
 }
 
 /// Sends a request as the first hop's.
@@ -306,7 +333,7 @@ fn every_hop_answers_in_its_own_record() {
 fn what_is_no_request_passes_as_it_came() {
     let mut bench = bench(CAPACITY, BASE, EPOCH_SHIFT);
     let good = frame(0, wants(9));
-    let short = Frame { extension: good.extension[..72].to_vec(), ..good.clone() };
+    let short = Frame { extension: good.extension[..70].to_vec(), ..good.clone() };
     let ack = Frame { packet_type: 1, ..good.clone() };
     let other = Frame { extension_type: 1, ..good.clone() };
     for frame in [short, ack, other] {

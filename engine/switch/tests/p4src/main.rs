@@ -5,6 +5,7 @@
 mod ack_priority;
 mod bench;
 mod d3;
+mod d3_capacity;
 mod d3_property;
 mod ecmp;
 mod ecn_dual;

@@ -71,7 +71,7 @@ fn a_port_without_an_entry_stamps_nothing() {
     let mut bench = Bench::new("rcp", QdepthUnit::Cells80);
     let packet = stamped(u32::MAX, 100).packet();
     assert_eq!(bench.pass(1, packet.clone()), Some(forwarded(&packet)));
-    assert_eq!(bench.register("egress.rcp.sent_bytes", OUT), 0);
+    assert_eq!(bench.register("egress.rcp.load_meter.sent_bytes", OUT), 0);
 }
 
 #[test]
@@ -84,12 +84,12 @@ fn the_controllers_rate_is_stamped_and_bytes_are_measured_for_it() {
         let packet = bench.pass(now, frame.packet()).expect("it is forwarded");
         assert_eq!(number(&extension(&packet, &frame)), 777);
         sent += u64::from(ip_bytes(&packet)) + 24;
-        assert_eq!(bench.register("egress.rcp.sent_bytes", OUT), sent);
+        assert_eq!(bench.register("egress.rcp.load_meter.sent_bytes", OUT), sent);
     }
-    bench.set_register("egress.rcp.sent_bytes", OUT, u64::from(u32::MAX) - 5);
+    bench.set_register("egress.rcp.load_meter.sent_bytes", OUT, u64::from(u32::MAX) - 5);
     bench.pass(1, stamped(u32::MAX, 1_000).packet());
     assert_eq!(
-        bench.register("egress.rcp.sent_bytes", OUT),
+        bench.register("egress.rcp.load_meter.sent_bytes", OUT),
         u64::from(u32::MAX),
         "it stops at its largest value"
     );
@@ -125,7 +125,7 @@ proptest! {
             bench.receive(0, frame.packet());
         }
         for (name, value) in
-            [("fair_rates", old), ("interval_starts", start), ("sent_bytes", sent), ("start_depths", before_cells)]
+            [("fair_rates", old), ("load_meter.interval_starts", start), ("load_meter.sent_bytes", sent), ("load_meter.start_depths", before_cells)]
         {
             bench.set_register(&format!("egress.rcp.{name}"), OUT, value);
         }
@@ -137,9 +137,9 @@ proptest! {
         let error = expected * 1e-3 + 2.0;
         prop_assert!((new as f64 - expected).abs() <= error, "{old} became {new}, the formula gives {expected}");
         prop_assert_eq!(number(&extension(&packet, &frame)), new, "the new rate is stamped");
-        prop_assert_eq!(bench.register("egress.rcp.interval_starts", OUT), now & 0xffff_ffff_ffff);
-        prop_assert_eq!(bench.register("egress.rcp.start_depths", OUT), cells);
-        prop_assert_eq!(bench.register("egress.rcp.sent_bytes", OUT), u64::from(ip_bytes(&packet)));
+        prop_assert_eq!(bench.register("egress.rcp.load_meter.interval_starts", OUT), now & 0xffff_ffff_ffff);
+        prop_assert_eq!(bench.register("egress.rcp.load_meter.start_depths", OUT), cells);
+        prop_assert_eq!(bench.register("egress.rcp.load_meter.sent_bytes", OUT), u64::from(ip_bytes(&packet)));
     }
 }
 
@@ -150,7 +150,10 @@ fn nothing_changes_within_an_interval() {
     let mut sent = 0;
     for now in (0..INTERVAL_NS).step_by(5_000) {
         sent += u64::from(ip_bytes(&bench.pass(now, frame.packet()).expect("forwarded")));
-        assert_eq!((rate(&bench), bench.register("egress.rcp.sent_bytes", OUT)), (5_000_000, sent));
+        assert_eq!(
+            (rate(&bench), bench.register("egress.rcp.load_meter.sent_bytes", OUT)),
+            (5_000_000, sent)
+        );
     }
     bench.pass(INTERVAL_NS, frame.packet());
     assert!(rate(&bench) > 5_000_000, "the port was nearly idle");

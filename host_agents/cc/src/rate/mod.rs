@@ -1,17 +1,21 @@
 //! The rate family: senders of RDMA-like transports, whose output is a pacing rate and, for some, a window in bytes.
 //!
 //! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate. They
-//! react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry (HPCC).
+//! react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry (HPCC), or are told
+//! their rate by the switches (D3, RCP).
 //! [`rate_registry`] is their table; it stands apart from [`crate::registry`] because another transport runs them.
 //!
-//! Invariants: `min <= rate <= line rate`; nothing changes but through the calls.
+//! Invariants: `min <= rate <= line rate`, or 0 where switches allot rates and have none left; nothing changes but
+//! through the calls.
 
+mod d3;
 mod dcqcn;
 mod dctcp;
 mod fast_like;
 mod fixed;
 mod hpcc;
 mod int;
+mod rcp;
 mod timely;
 
 use core::fmt;
@@ -22,6 +26,7 @@ use crate::AlgorithmSpec;
 use crate::config::{ConfigError, Params, find_in};
 use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo};
 
+pub use d3::{Ahead, Ask};
 pub use int::IntEncoding;
 
 /// Where a rate-controlled sender runs: what its algorithm must know of the network.
@@ -77,6 +82,8 @@ pub struct RateAck<'a> {
     pub sent_bps: Option<f64>,
     /// Telemetry in the order of hops.
     pub hops: &'a [HopRecord],
+    /// Rate in bit/s that the switches of the path grant; 0 for the base rate, none where the ACK says nothing of it.
+    pub granted_bps: Option<f64>,
 }
 
 /// Congestion control by rate.
@@ -98,7 +105,13 @@ pub trait RateControl: fmt::Debug + Send {
     /// Does what is due at `now`; a call at another time does no harm.
     fn on_timer(&mut self, _now: Time) {}
 
-    /// Pacing rate in bit/s.
+    /// What the flow asks the switches for; the transport asks for nobody but algorithms that need
+    /// [`crate::SwitchNeed::RateAllocation`].
+    fn ask(&mut self, _ahead: &Ahead) -> Ask {
+        Ask::Rate(0.0)
+    }
+
+    /// Pacing rate in bit/s; 0 says that no data may leave now.
     fn rate_bps(&self) -> f64;
 
     /// Window in bytes; none where the rate alone decides.
@@ -106,8 +119,17 @@ pub trait RateControl: fmt::Debug + Send {
 }
 
 /// Every algorithm of the rate family.
-static REGISTRY: &[AlgorithmInfo] =
-    &[timely::INFO, fast_like::INFO, dcqcn::INFO, hpcc::INFO, dctcp::INFO, fixed::INFO];
+static REGISTRY: &[AlgorithmInfo] = &[
+    timely::INFO,
+    fast_like::INFO,
+    dcqcn::INFO,
+    hpcc::INFO,
+    dctcp::INFO,
+    d3::INFO,
+    d3::RCP_DC_INFO,
+    rcp::INFO,
+    fixed::INFO,
+];
 
 /// All algorithms of the rate family, in a fixed order.
 pub fn rate_registry() -> &'static [AlgorithmInfo] {
@@ -219,7 +241,9 @@ mod tests {
         for info in rate_registry() {
             assert_eq!(info.kind, Kind::RateControl);
             let control = made(&format!(r#"{{"name":"{}"}}"#, info.name), &environment(100, 13));
-            assert_eq!(control.rate_bps(), 100e9, "{} starts at the line rate", info.name);
+            if !info.switch_needs.grants_rates() {
+                assert_eq!(control.rate_bps(), 100e9, "{} starts at the line rate", info.name);
+            }
         }
     }
 
@@ -231,7 +255,7 @@ mod tests {
         };
         assert_eq!(
             message(r#"{"name":"hpc"}"#),
-            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc, dctcp_rate, fixed"#
+            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc, dctcp_rate, d3, rcp_dc, rcp, fixed"#
         );
         assert_eq!(
             message(r#"{"name":"dcqcn","r_min_mbps":20000}"#),
@@ -277,10 +301,13 @@ mod tests {
                 let hops = vec![hop; hops];
                 let rtt = Some(Span::from_ns(rtt_ns));
                 let (snd_nxt, hops) = (ack + 10_000, hops.as_slice());
-                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops });
+                // A number of any size, used as a grant too.
+                let granted_bps = sent_bps;
+                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops, granted_bps });
                 control.on_sent(now, Bytes(1_000));
                 control.on_timer(now);
-                prop_assert!((1e9..=100e9).contains(&control.rate_bps()), "{}", control.rate_bps());
+                let least = if info.switch_needs.grants_rates() { 0.0 } else { 1e9 };
+                prop_assert!((least..=100e9).contains(&control.rate_bps()), "{}", control.rate_bps());
                 prop_assert!(control.cwnd_bytes().is_none_or(|bytes| (1.0..=environment.bdp_bytes()).contains(&bytes)));
                 prop_assert!(!vwin || control.cwnd_bytes().is_some());
                 prop_assert!(control.next_timer().is_none_or(|timer| timer > now));

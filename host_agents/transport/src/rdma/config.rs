@@ -9,6 +9,8 @@ use p4cc_cc::{
 use p4cc_units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
+use super::request::MAX_RECORDS;
+
 /// How a receiver tells the sender of a marked packet (spec 10.2, `np`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,6 +113,12 @@ pub struct RdmaConfig {
     /// How to read hop records; needed by algorithms that read telemetry.
     #[serde(default)]
     pub int: Option<IntTable>,
+    /// Hops that rate requests have room for; a path with more gets the base rate (spec 12.1: at most 6).
+    #[serde(default = "default_request_records")]
+    pub request_records: u8,
+    /// Smoothed round-trip times after which the return of a rate request is given up (OWN).
+    #[serde(default = "default_request_patience_rounds")]
+    pub request_patience_rounds: u32,
     /// The algorithm of the rate family.
     pub cc: AlgorithmSpec,
 }
@@ -129,6 +137,14 @@ const fn default_nack_interval_ns() -> u64 {
 
 const fn default_cnp_interval_ns() -> u64 {
     50_000
+}
+
+const fn default_request_records() -> u8 {
+    MAX_RECORDS
+}
+
+const fn default_request_patience_rounds() -> u32 {
+    4
 }
 
 const fn default_ack_class() -> u8 {
@@ -189,6 +205,8 @@ impl RdmaConfig {
             ("burst_rate_bps", self.burst_rate_bps.unwrap_or(1_000), 1_000, 10_000_000_000_000),
             ("rtt_noise_uniform_ns", self.rtt_noise_uniform_ns, 0, MAX_TIME_NS),
             ("rtt_noise_exp_ns", self.rtt_noise_exp_ns, 0, MAX_TIME_NS / 100),
+            ("request_records", u64::from(self.request_records), 1, u64::from(MAX_RECORDS)),
+            ("request_patience_rounds", u64::from(self.request_patience_rounds), 2, 1_000),
             ("int.unit_shift", u64::from(shift), 0, u64::from(MAX_UNIT_SHIFT)),
             ("int.tick_ns", u64::from(tick_ns), 1, 1_000_000),
         ] {

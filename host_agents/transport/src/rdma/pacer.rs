@@ -85,12 +85,15 @@ impl Pacer {
     }
 
     /// Spec 1.3: a rate that changes while a packet waits shifts its departure by the difference of the last packet's
-    /// times; that of the last burst where packets leave in bursts.
+    /// times; that of the last burst where packets leave in bursts. Behind a rate of 0 nothing was paced, so the new rate
+    /// counts from now; a rate of 0 leaves the departure as it is, for whoever then has no rate to ask for one.
     pub fn repace(&mut self, now: Time, rate_bps: f64) {
         if rate_bps == self.paced_bps {
             return;
         }
-        if self.next_send > now {
+        if self.paced_bps == 0.0 {
+            self.next_send = self.next_send.min(now);
+        } else if rate_bps > 0.0 && self.next_send > now {
             let (before, after) =
                 (time_at(self.paced_bytes, self.paced_bps), time_at(self.paced_bytes, rate_bps));
             let ps = (self.next_send.as_ps() + after.as_ps()).saturating_sub(before.as_ps());
@@ -127,7 +130,7 @@ impl Pacer {
     }
 }
 
-/// How long so many bytes take at a rate; rates of the family are at least 1000 bit/s.
+/// How long so many bytes take at a rate; rates at which data leaves are at least 1000 bit/s.
 pub(super) fn time_at(bytes: u64, rate_bps: f64) -> Span {
     Span::from_ps((bytes as f64 * 8e12 / rate_bps) as u64)
 }
@@ -135,6 +138,17 @@ pub(super) fn time_at(bytes: u64, rate_bps: f64) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_of_0_stops_the_clock_and_the_next_one_starts_it() {
+        let mut pacer = Pacer::new(0, LINE_BPS, 1e9);
+        pacer.start(Time::ZERO, false);
+        pacer.sent(Time::ZERO, (1_250, 1_250), false, 1e9);
+        pacer.repace(Time::from_us(2), 0.0);
+        assert_eq!(pacer.next_send(), Time::from_us(10));
+        pacer.repace(Time::from_us(4), 1e6);
+        assert_eq!(pacer.next_send(), Time::from_us(4));
+    }
 
     const LINE_BPS: f64 = 10e9;
 

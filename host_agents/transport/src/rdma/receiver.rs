@@ -114,8 +114,12 @@ impl RdmaReceiver {
         receipt.answers.extend(self.notify(now, data));
         let Some(start) = seq::unwrap(data.seq, self.expected) else { return receipt };
         self.saw_ce |= data.ecn == Codepoint::CE;
+        // Its sender waits for the return of a rate request.
+        let awaits = data.extension.kind == ExtensionType::RATE_REQUEST;
         if start > self.expected {
-            receipt.answers.extend(self.nack(now, data));
+            let nack = self.nack(now, data);
+            let answer = nack.or_else(|| awaits.then(|| self.ack(data)));
+            receipt.answers.extend(answer);
             return receipt;
         }
         if start < self.expected || self.complete {
@@ -131,7 +135,7 @@ impl RdmaReceiver {
         self.complete = self.flow_end == Some(self.expected);
         receipt.completed = self.complete;
         self.unanswered += 1;
-        if self.unanswered >= self.ack_every || data.ack_request || self.complete {
+        if self.unanswered >= self.ack_every || data.ack_request || self.complete || awaits {
             receipt.answers.push(self.ack(data));
         }
         receipt

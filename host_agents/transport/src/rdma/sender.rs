@@ -9,8 +9,9 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::config::{IntTable, Notification, RdmaConfig};
 use super::pacer::{Pacer, time_at};
+use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
-use super::telemetry;
+use super::telemetry::{self, NO_FAIR_RATE};
 use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
@@ -29,28 +30,41 @@ pub struct AckOutcome {
 /// The sending end of one flow.
 #[derive(Debug)]
 pub struct RdmaSender {
-    control: Box<dyn RateControl>,
-    mss_bytes: u32,
+    pub(super) control: Box<dyn RateControl>,
+    needs: SwitchNeed,
+    pub(super) mss_bytes: u32,
     flow_bytes: Option<u64>,
     /// What the application gave so far, where it gives piece by piece.
     supplied: Option<u64>,
-    ecn: Codepoint,
+    pub(super) ecn: Codepoint,
     int: Option<IntTable>,
+    /// Of a flow that asks for its rate.
+    pub(super) requests: Option<Requests>,
+    pub(super) patience_rounds: u32,
+    /// The extension of the last packet that was taken.
+    extension: RequestBytes,
     notification: Notification,
     /// Taken off each round-trip time.
     serialisation: Span,
     rto: Option<Span>,
     snd_una: u64,
-    snd_nxt: u64,
+    pub(super) snd_nxt: u64,
     /// One past the last byte ever sent.
     snd_max: u64,
-    pacer: Pacer,
+    pub(super) pacer: Pacer,
     /// Where round-trip times are those of segments.
     segments: Option<Segments>,
-    started: bool,
+    pub(super) started: bool,
     complete: bool,
-    deadline: Option<Time>,
+    /// The flow ended itself early (spec 12.5).
+    pub(super) quenched: bool,
+    /// When the flow should be complete.
+    pub(super) flow_deadline: Option<Time>,
+    /// Of the timeout.
+    pub(super) deadline: Option<Time>,
     rtt: Option<Span>,
+    /// Smoothed; the network's base before the first sample.
+    smooth_rtt: Span,
     timeouts: u64,
     nacks: u64,
     retransmitted: u64,
@@ -71,6 +85,7 @@ impl RdmaSender {
             pacer: Pacer::new(burst_bytes.into(), burst_bps as f64, control.rate_bps()),
             segments: config.segment_bytes.map(|bytes| Segments::new(bytes.into())),
             control,
+            needs,
             mss_bytes: config.mss_bytes,
             flow_bytes,
             supplied: None,
@@ -81,6 +96,9 @@ impl RdmaSender {
                 Codepoint::NOT_ECT
             },
             int: config.int.clone().filter(|_| needs == SwitchNeed::Telemetry),
+            requests: (needs == SwitchNeed::RateAllocation).then(|| Requests::new(config.request_records)),
+            patience_rounds: config.request_patience_rounds,
+            extension: RequestBytes::new(),
             notification: config.notification,
             serialisation: if config.rtt_without_serialisation {
                 line_rate.time_to_send(Bytes(wire_bytes))
@@ -93,8 +111,11 @@ impl RdmaSender {
             snd_max: 0,
             started: false,
             complete: false,
+            quenched: false,
+            flow_deadline: None,
             deadline: None,
             rtt: None,
+            smooth_rtt: Span::from_ns(config.base_rtt_ns),
             timeouts: 0,
             nacks: 0,
             retransmitted: 0,
@@ -113,11 +134,11 @@ impl RdmaSender {
     }
 
     /// One past the last byte that there is to send now.
-    fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.flow_bytes.unwrap_or(u64::MAX).min(self.supplied.unwrap_or(u64::MAX))
     }
 
-    /// The flow begins, at the line rate.
+    /// The flow begins: at the line rate, or by asking for one.
     pub fn start(&mut self, now: Time) {
         self.started = true;
         self.pacer.start(now, self.end() == 0);
@@ -140,19 +161,60 @@ impl RdmaSender {
         self.pacer.is_in_burst()
     }
 
-    /// When the next packet may leave; none if there is nothing to send or the window is full.
+    /// By when the flow should be complete; it may change as often as the application likes.
+    pub fn set_deadline(&mut self, deadline: Time) {
+        self.flow_deadline = Some(deadline);
+    }
+
+    /// When the next packet may leave; none if there is nothing to send or the window is full. A flow that asks for its
+    /// rate also names the time when it stops waiting for an answer.
     pub fn ready_at(&self) -> Option<Time> {
-        let has_data = self.started && !self.complete && self.snd_nxt < self.end();
+        if self.requests.is_some() {
+            return self.asks_at();
+        }
+        let may_send = self.started && !self.complete && self.has_data() && self.has_window();
+        may_send.then_some(self.pacer.next_send())
+    }
+
+    pub(super) fn has_data(&self) -> bool {
+        self.snd_nxt < self.end()
+    }
+
+    /// Spec 1.3: "inflight < W (strict test before sending …)".
+    pub(super) fn has_window(&self) -> bool {
         let flight = self.snd_nxt - self.snd_una;
-        // Spec 1.3: "inflight < W (strict test before sending …)".
         let has_window = self.control.cwnd_bytes().is_none_or(|window| (flight as f64) < window);
-        (has_data && has_window && flight < MAX_FLIGHT_BYTES).then_some(self.pacer.next_send())
+        has_window && flight < MAX_FLIGHT_BYTES
+    }
+
+    /// Pacing rate; 0 where a rate has to be granted and is not.
+    pub(super) fn rate_bps(&self) -> f64 {
+        let may_send = self.requests.as_ref().is_none_or(Requests::has_grant);
+        if may_send { self.control.rate_bps() } else { 0.0 }
+    }
+
+    pub(super) const fn smooth_rtt(&self) -> Span {
+        self.smooth_rtt
     }
 
     /// The next packet if it may leave at `now`, and the extension that it carries.
-    pub fn take(&mut self, now: Time) -> Option<(Segment, Extension<'static>)> {
+    pub fn take(&mut self, now: Time) -> Option<(Segment, Extension<'_>)> {
         self.advance(now);
         self.ready_at().filter(|at| *at <= now)?;
+        if self.requests.is_some() {
+            let (segment, bytes) = self.take_asked(now)?;
+            self.extension = bytes;
+            let is_plain = self.extension.is_empty();
+            let kind = if is_plain { ExtensionType::NONE } else { ExtensionType::RATE_REQUEST };
+            return Some((segment, Extension { kind, bytes: &self.extension }));
+        }
+        let extension = self.plain_extension();
+        let segment = self.data(now, extension.bytes.len());
+        Some((segment, extension))
+    }
+
+    /// The next data segment, which leaves now with so many bytes of extension.
+    pub(super) fn data(&mut self, now: Time, extension_bytes: usize) -> Segment {
         let end = self.end();
         let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
         let len = u64::from(self.mss_bytes).min(segment_end - self.snd_nxt);
@@ -164,13 +226,12 @@ impl RdmaSender {
             fin: self.flow_bytes == Some(self.snd_nxt + len),
             ..Segment::default()
         };
-        let extension = self.extension();
         self.retransmitted += u64::from(segment.retransmit);
         self.snd_nxt += len;
         self.snd_max = self.snd_max.max(self.snd_nxt);
-        let wire_bytes = len + (IP_HEADERS_LEN + extension.bytes.len()) as u64;
+        let wire_bytes = len + (IP_HEADERS_LEN + extension_bytes) as u64;
         self.control.on_sent(now, Bytes(wire_bytes));
-        let rate_bps = self.control.rate_bps();
+        let rate_bps = self.rate_bps();
         if let Some(segments) = &mut self.segments {
             let burst_bps = self.pacer.burst_bps(rate_bps);
             let serialisation = |bytes| time_at(bytes, burst_bps);
@@ -184,11 +245,18 @@ impl RdmaSender {
         if self.deadline.is_none() {
             self.deadline = self.rto.map(|rto| now + rto);
         }
-        Some((segment, extension))
+        segment
     }
 
-    fn extension(&self) -> Extension<'static> {
-        self.int.as_ref().map_or(Extension::NONE, |table| telemetry::empty(table.room))
+    /// What every packet of the flow carries.
+    fn plain_extension(&self) -> Extension<'static> {
+        match (&self.int, self.needs) {
+            (Some(table), _) => telemetry::empty(table.room),
+            (None, SwitchNeed::FairRate) => {
+                Extension { kind: ExtensionType::FAIR_RATE, bytes: &NO_FAIR_RATE }
+            }
+            _ => Extension::NONE,
+        }
     }
 
     /// Takes an ACK, NACK or notification. `noise` is the random part of a round-trip time that it gives (spec 18.5,
@@ -201,7 +269,8 @@ impl RdmaSender {
         extension: &Extension<'_>,
         noise: Span,
     ) -> AckOutcome {
-        if !self.started || self.complete {
+        let granted_bps = self.granted_bps(now, fields, extension);
+        if !self.started || self.is_closed() {
             return AckOutcome::default();
         }
         let Some(ack) = seq::unwrap(fields.ack, self.snd_una).filter(|ack| *ack <= self.snd_max) else {
@@ -221,8 +290,8 @@ impl RdmaSender {
             self.go_on_at(self.snd_una);
         }
         self.advance(now);
-        let rtt = self.inform(now, ack, fields, extension, noise);
-        self.pacer.repace(now, self.control.rate_bps());
+        let rtt = self.inform(now, ack, fields, extension, (granted_bps, noise));
+        self.repace(now);
         self.complete = self.flow_bytes == Some(self.snd_una);
         if self.complete {
             self.deadline = None;
@@ -246,6 +315,15 @@ impl RdmaSender {
         Some(Span::from_ps(elapsed.as_ps().saturating_sub(self.serialisation.as_ps())))
     }
 
+    /// The rate that switches grant, where this says so; a closed flow hears it too, to give it back.
+    fn granted_bps(&mut self, now: Time, fields: &AckFields, extension: &Extension<'_>) -> Option<f64> {
+        match (&mut self.requests, self.needs) {
+            (Some(requests), _) => requests.on_return(now, fields.timestamp_echo_ns, extension),
+            (None, SwitchNeed::FairRate) => telemetry::fair_rate_bps(extension),
+            _ => None,
+        }
+    }
+
     /// Tells the algorithm what came back.
     fn inform(
         &mut self,
@@ -253,16 +331,22 @@ impl RdmaSender {
         ack: u64,
         fields: &AckFields,
         extension: &Extension<'_>,
-        noise: Span,
+        (granted_bps, noise): (Option<f64>, Span),
     ) -> Option<Span> {
         if extension.kind == ExtensionType::CNP {
             self.control.on_cnp(now);
             return None;
         }
         let rtt = self.sample(now, ack, fields).map(|rtt| rtt + noise);
+        // Spec 2.3: srtt = 7/8 srtt + 1/8 R, from the first sample on.
+        self.smooth_rtt = match (self.rtt, rtt) {
+            (None, Some(rtt)) => rtt,
+            (Some(_), Some(rtt)) => Span::from_ps((7 * self.smooth_rtt.as_ps() + rtt.as_ps()) / 8),
+            (_, None) => self.smooth_rtt,
+        };
         self.rtt = rtt.or(self.rtt);
         let used = rtt.and_then(|_| self.pacer.take_used_share(now));
-        let sent_bps = used.map(|share| share * self.control.rate_bps());
+        let sent_bps = used.map(|share| share * self.rate_bps());
         let hops = self.int.as_ref().map(|table| telemetry::hops(extension, table)).unwrap_or_default();
         let is_marked = fields.ecn_echo == Codepoint::CE;
         self.control.on_ack(&RateAck {
@@ -273,6 +357,7 @@ impl RdmaSender {
             cnp: is_marked && self.notification == Notification::AckFlag,
             sent_bps,
             hops: &hops,
+            granted_bps,
         });
         rtt
     }
@@ -281,8 +366,12 @@ impl RdmaSender {
     fn advance(&mut self, now: Time) {
         while let Some(at) = self.control.next_timer().filter(|at| *at <= now) {
             self.control.on_timer(at);
-            self.pacer.repace(at, self.control.rate_bps());
+            self.repace(at);
         }
+    }
+
+    pub(super) fn repace(&mut self, now: Time) {
+        self.pacer.repace(now, self.rate_bps());
     }
 
     /// When [`Self::on_timer`] is to be called, if a timeout is configured.
@@ -292,7 +381,7 @@ impl RdmaSender {
 
     /// The timeout, if it is due: everything unacknowledged is sent again.
     pub fn on_timer(&mut self, now: Time) {
-        if self.deadline.is_some_and(|at| at <= now) {
+        if self.deadline.is_some_and(|at| at <= now) && !self.is_closed() {
             self.timeouts += 1;
             self.go_on_at(self.snd_una);
             self.deadline = self.rto.map(|rto| now + rto);
@@ -302,6 +391,20 @@ impl RdmaSender {
     /// Whether every byte is acknowledged.
     pub fn is_complete(&self) -> bool {
         self.complete
+    }
+
+    /// Whether it ended itself early, by its algorithm (spec 12.5).
+    pub fn is_quenched(&self) -> bool {
+        self.quenched
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.complete || self.quenched
+    }
+
+    /// Whether it will never send again: complete or quenched, and what it was granted is given back.
+    pub fn is_over(&self) -> bool {
+        self.is_closed() && self.ready_at().is_none()
     }
 
     /// NACKs that sent it back.
@@ -326,7 +429,7 @@ impl RdmaSender {
             timeouts: self.timeouts,
             fast_retransmits: self.nacks,
             retransmitted_segments: self.retransmitted,
-            rate_bps: Some(self.control.rate_bps()),
+            rate_bps: Some(self.rate_bps()),
         }
     }
 }

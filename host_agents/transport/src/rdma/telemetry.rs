@@ -1,4 +1,4 @@
-//! HPCC's hop records as a header carries them (docs/wire-format.md, extension 1).
+//! HPCC's hop records and RCP's fair rate as a header carries them (docs/wire-format.md, extensions 1 and 6).
 
 use p4cc_cc::HopRecord;
 use p4cc_units::Rate;
@@ -11,6 +11,16 @@ use crate::wire::{Extension, ExtensionType};
 const EMPTY: [u8; SHIM_BYTES + FIXED_RECORDS * RECORD_BYTES] = [0; SHIM_BYTES + FIXED_RECORDS * RECORD_BYTES];
 const FIXED_RECORDS: usize = 5;
 const SHIM_BYTES: usize = 2;
+
+/// What a sender puts into a packet for switches to lower.
+pub(crate) const NO_FAIR_RATE: [u8; 4] = [0xff; 4];
+
+/// The path's fair rate in bit/s; none where this is no stamp, or where no switch stamped.
+pub(crate) fn fair_rate_bps(extension: &Extension<'_>) -> Option<f64> {
+    let bytes = <[u8; 4]>::try_from(extension.bytes).ok();
+    let kbps = bytes.filter(|bytes| extension.kind == ExtensionType::FAIR_RATE && *bytes != NO_FAIR_RATE);
+    kbps.map(|bytes| f64::from(u32::from_be_bytes(bytes)) * 1e3)
+}
 const RECORD_BYTES: usize = 8;
 const MAX_RECORDS: usize = 8;
 
@@ -53,6 +63,15 @@ fn read(record: u64, table: &IntTable) -> HopRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_fair_rate_is_what_a_switch_lowered() {
+        let stamp = |kind, bytes| fair_rate_bps(&Extension { kind, bytes });
+        assert_eq!(stamp(ExtensionType::FAIR_RATE, &[0, 0, 3, 0xe8]), Some(1e6));
+        assert_eq!(stamp(ExtensionType::FAIR_RATE, &NO_FAIR_RATE), None);
+        assert_eq!(stamp(ExtensionType::FAIR_RATE, &[0; 5]), None);
+        assert_eq!(stamp(ExtensionType::CNP, &[0, 0, 3, 0xe8]), None);
+    }
 
     #[test]
     fn the_first_record_on_the_wire_is_the_last_hop() {

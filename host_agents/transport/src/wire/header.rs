@@ -121,12 +121,14 @@ impl ExtensionType {
     pub const INT_HPCC: Self = Self(1);
     /// Reserved: INT-MD 2.1.
     pub const INT_MD: Self = Self(2);
-    /// Reserved: D3 and RCP rate request.
+    /// Rate request of D3 and RCP_dc, and its return.
     pub const RATE_REQUEST: Self = Self(3);
     /// Congestion notification: marked packets since the last one, 32 bits.
     pub const CNP: Self = Self(4);
     /// Selective acknowledgement: one to four blocks of two 32-bit positions (RFC2018).
     pub const SACK: Self = Self(5);
+    /// RCP's fair rate: 32 bits, kbit/s.
+    pub const FAIR_RATE: Self = Self(6);
     /// HPCC's hop records in room for five that the sender reserved.
     pub const INT_FIXED: Self = Self(7);
 }

@@ -20,8 +20,21 @@ fn sender(config: &RdmaConfig, flow_bytes: u64) -> RdmaSender {
 }
 
 enum Packet {
-    Data(Segment),
+    /// With its extension, and the time at which it left.
+    Data(Segment, ExtensionType, Vec<u8>, Time),
     Answer(RdmaAck),
+}
+
+/// What the only switch of the channel makes of a rate request: it grants 1 Gbit/s.
+fn answer_request(kind: ExtensionType, bytes: &mut [u8]) {
+    const FIN: u8 = 0x02;
+    if kind == ExtensionType::RATE_REQUEST {
+        bytes[1] += 1;
+        if bytes[0] & FIN == 0 {
+            bytes[16..20].copy_from_slice(&1_000_000_u32.to_be_bytes());
+            bytes[22..24].copy_from_slice(&0x8001_u16.to_be_bytes());
+        }
+    }
 }
 
 /// What the channel does with the n-th packet of each direction.
@@ -49,12 +62,14 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
     let (mut log, mut now, mut number) = (Log::default(), Time::ZERO, 0);
     sender.start(now);
     while now <= limit {
-        while let Some((segment, _)) = sender.take(now) {
+        while let Some((segment, extension)) = sender.take(now) {
+            let (kind, mut bytes) = (extension.kind, extension.bytes.to_vec());
+            answer_request(kind, &mut bytes);
             let sent = log.sent.len();
             log.sent.push((now, segment));
             number += 1;
             if !fates.lost_data.get(sent).is_some_and(|lost| *lost) {
-                wire.insert((now + HALF_RTT, number), Packet::Data(segment));
+                wire.insert((now + HALF_RTT, number), Packet::Data(segment, kind, bytes, now));
             }
         }
         let next = wire.first_key_value().map(|((time, _), _)| *time);
@@ -67,7 +82,7 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
             continue;
         }
         match wire.pop_first().map(|(_, packet)| packet) {
-            Some(Packet::Data(segment)) => {
+            Some(Packet::Data(segment, kind, bytes, left)) => {
                 let is_marked = fates.marked.get(log.answers.len()).is_some_and(|marked| *marked);
                 let before = receiver.delivered_bytes();
                 let receipt = receiver.on_data(
@@ -78,8 +93,8 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
                         fin: segment.fin,
                         ack_request: segment.ack_request,
                         ecn: if is_marked { Codepoint::CE } else { segment.ecn },
-                        timestamp_ns: 0,
-                        extension: Extension::NONE,
+                        timestamp_ns: left.as_ns(),
+                        extension: Extension { kind, bytes: &bytes },
                     },
                 );
                 assert_eq!(receiver.delivered_bytes() - before, receipt.delivered_bytes);
@@ -269,6 +284,63 @@ fn notifications_come_at_most_once_in_their_interval() {
     assert!(log.end.is_some());
 }
 
+/// Two pieces of a connection with a deadline each (spec 12.2): each is asked for by its own, between them the rate is
+/// given back, and the second starts anew.
+#[test]
+fn a_connection_asks_by_the_deadline_of_its_present_piece() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"d3","slack_rounds":0},"request_records":1}"#);
+    let mut sender = RdmaSender::new(&config, LINE, None).expect("a valid configuration");
+    sender.await_supply();
+    sender.start(Time::ZERO);
+    assert!(sender.ready_at().is_none(), "nothing to send, nothing to ask for");
+    let mut now = Time::ZERO;
+    for (bytes, kbps) in [(10_000_u64, 851_200_u32), (5_000, 425_600)] {
+        // 10640 B in 100 us, then 5320 B.
+        sender.supply(now, bytes);
+        sender.set_deadline(now + Span::from_us(100));
+        let asked = now;
+        let (segment, extension) = sender.take(now).expect("a request");
+        let mut request = extension.bytes.to_vec();
+        assert_eq!((segment.len, &request[4..8]), (0, &kbps.to_be_bytes()[..]));
+        assert!(request[8..].iter().all(|byte| *byte == 0), "nothing to bring back");
+        answer_request(ExtensionType::RATE_REQUEST, &mut request);
+        let back = |ack: u64, left: Time| AckFields {
+            ack: ack as u32,
+            timestamp_echo_ns: left.as_ns(),
+            ..AckFields::default()
+        };
+        let done = sender.snapshot().snd_nxt;
+        now += Span::from_us(10);
+        let answer = Extension { kind: ExtensionType::RATE_REQUEST, bytes: &request };
+        sender.on_ack(now, &back(done, asked), Flags::default(), &answer, Span::ZERO);
+        // At 1 Gbit/s a packet takes 8.5 us: more than a round is left, so the first asks again.
+        let mut fins = 0;
+        let mut sent = 0;
+        while let Some(at) = sender.ready_at().filter(|_| sent < bytes) {
+            now = at;
+            let (segment, extension) = sender.take(now).expect("data");
+            sent += u64::from(segment.len);
+            let mut bytes = extension.bytes.to_vec();
+            fins += u32::from(bytes.first().is_some_and(|flags| flags & 0x02 != 0));
+            if extension.kind == ExtensionType::RATE_REQUEST {
+                answer_request(ExtensionType::RATE_REQUEST, &mut bytes);
+                let answer = Extension { kind: ExtensionType::RATE_REQUEST, bytes: &bytes };
+                let (ack, left) = (sender.snapshot().snd_nxt, now);
+                sender.on_ack(
+                    now + Span::from_us(5),
+                    &back(ack, left),
+                    Flags::default(),
+                    &answer,
+                    Span::ZERO,
+                );
+            }
+        }
+        assert_eq!((sent, fins), (bytes, 1), "the last packet gives the rate back");
+        assert_eq!(sender.snapshot().rate_bps, Some(0.0));
+        assert!(sender.ready_at().is_none());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -278,6 +350,7 @@ proptest! {
         algorithm in prop::sample::select(vec![
             r#"{"name":"timely"}"#, r#"{"name":"timely","window":"vwin"}"#, r#"{"name":"fast_like"}"#,
             r#"{"name":"dcqcn"}"#, r#"{"name":"dcqcn","window":"vwin"}"#,
+            r#"{"name":"d3"}"#, r#"{"name":"rcp_dc"}"#, r#"{"name":"rcp"}"#,
         ]),
         mode in prop::sample::select(vec!["ack_flag", "packet"]),
         segments in prop::sample::select(vec!["", r#""segment_bytes":4000,"#, r#""burst_bytes":5000,"#]),
@@ -302,15 +375,17 @@ proptest! {
     /// No answer, however wrong, makes a sender panic or leave its bounds.
     #[test]
     fn any_answer_is_survived(
+        algorithm in prop::sample::select(vec!["hpcc", "d3", "rcp_dc", "rcp"]),
         answers in prop::collection::vec(
-            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..80), 0_u8..6),
+            (any::<u32>(), any::<bool>(), 0_u8..4, any::<u64>(), prop::collection::vec(any::<u8>(), 0..90), 0_u8..7),
             0..100,
         ),
     ) {
-        let config = config(
-            r#"{"base_rtt_ns":10000,"cc":{"name":"hpcc"},
-                "int":{"unit_shift":0,"tick_ns":1,"rates_bps":{"2":100000000000,"6":10000000000}}}"#,
-        );
+        let config = config(&format!(
+            r#"{{"base_rtt_ns":10000,"cc":{{"name":"{algorithm}"}},
+                "int":{{"unit_shift":0,"tick_ns":1,"rates_bps":{{"2":100000000000,"6":10000000000}}}}}}"#,
+        ));
+        let least = if algorithm == "hpcc" { 1e9 } else { 0.0 };
         let mut sender = sender(&config, 5_000_000);
         sender.start(Time::ZERO);
         let mut now = Time::ZERO;
@@ -325,7 +400,7 @@ proptest! {
             sender.on_ack(now, &fields, flags, &Extension { kind: ExtensionType(kind), bytes: &bytes }, Span::ZERO);
             let snapshot = sender.snapshot();
             prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 5_000_000);
-            prop_assert!(snapshot.rate_bps.is_some_and(|rate| (1e9..=10e9).contains(&rate)));
+            prop_assert!(snapshot.rate_bps.is_some_and(|rate| (least..=10e9).contains(&rate)));
         }
     }
 }

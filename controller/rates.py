@@ -1,0 +1,81 @@
+"""What programs that set rates are told (`d3.p4`, `rcp.p4`): their tables by port, and D3's table for the division."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from controller import program
+from controller.d3 import CapacityEstimate, D3Port, reciprocals, useful_flows
+from controller.entities import ActionCall, Entry, EntryKey, Exact
+from controller.features import PortName
+from controller.rcp import RcpPort
+
+
+@dataclass(frozen=True)
+class D3PortPlan:
+    """A port that allots rates; without an estimate its capacity does not follow load and queue."""
+
+    port: D3Port
+    estimate: CapacityEstimate | None = None
+
+
+@dataclass(frozen=True)
+class D3Settings:
+    """Ports of `d3.p4`; a port that is not named allots nothing."""
+
+    ports: Mapping[PortName, D3PortPlan]
+    tables: tuple[str, ...] = (program.D3_PORTS, program.D3_ESTIMATES, program.D3_RECIPROCALS)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """An entry for each port, one for each estimate, and the reciprocals."""
+        plans = {number: self.ports[switch, peer] for number, peer in ports.items() if (switch, peer) in self.ports}
+        for number, plan in plans.items():
+            at = plan.port
+            args = (("least", at.base_kbps), ("rate", at.capacity_kbps), ("shift", at.epoch_shift))
+            yield _by_port(program.D3_PORTS, number, ActionCall(program.SET_D3_PORT, args))
+            if (follows := plan.estimate) is not None:
+                args = (
+                    ("depth_bytes", follows.bytes_per_depth),
+                    ("framing", follows.framing_bytes),
+                    ("load", follows.load_gain),
+                    ("lowest", follows.floor_kbps),
+                    ("queue", follows.queue_gain),
+                    ("speed", follows.bytes_per_time),
+                    ("t", follows.interval),
+                )
+                yield _by_port(program.D3_ESTIMATES, number, ActionCall(program.SET_D3_ESTIMATE, args))
+        shares = max((useful_flows(plan.port) for plan in plans.values()), default=0)
+        for flows, value in enumerate(reciprocals(shares) if shares else (), start=1):
+            match = (Exact(program.FLOWS_KEY, flows),)
+            yield Entry(
+                EntryKey(program.D3_RECIPROCALS, match), ActionCall(program.SET_RECIPROCAL, (("value", value),))
+            )
+
+
+@dataclass(frozen=True)
+class RcpSettings:
+    """Ports of `rcp.p4`; a port that is not named neither measures nor stamps."""
+
+    ports: Mapping[PortName, RcpPort]
+    tables: tuple[str, ...] = (program.RCP_PORTS,)
+
+    def entries(self, switch: str, ports: Mapping[int, str]) -> Iterator[Entry]:
+        """One entry for each port that stamps."""
+        for number, peer in ports.items():
+            if (at := self.ports.get((switch, peer))) is None:
+                continue
+            args = (
+                ("c", at.capacity_kbps),
+                ("depth_bytes", at.bytes_per_depth),
+                ("framing", at.framing_bytes),
+                ("initial", at.initial_kbps),
+                ("load", at.load_gain),
+                ("lowest", at.least_kbps),
+                ("queue", at.queue_gain),
+                ("speed", at.bytes_per_time),
+                ("t", at.interval),
+            )
+            yield _by_port(program.RCP_PORTS, number, ActionCall(program.SET_RCP_PORT, args))
+
+
+def _by_port(table: str, number: int, call: ActionCall) -> Entry:
+    return Entry(EntryKey(table, (Exact(program.PORT_KEY, number),)), call)

@@ -1,0 +1,230 @@
+//! D3 (spec 12): a flow asks the switches of its path for the rate that its deadline needs, once per round trip, and
+//! paces its data at what they grant. RCP_dc (spec 12.4) is the same sender with nothing ever desired.
+//!
+//! The transport carries requests and returns; here is what a flow desires, and when it gives up.
+//!
+//! Invariants: `0 <= granted <= line rate` and 0 is the base rate; what is desired is 0 or positive, at most the line rate.
+
+use p4cc_units::{Span, Time};
+
+use super::{RateAck, RateControl, RateEnvironment};
+use crate::config::{ConfigError, Params};
+use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+
+/// What the registry says about D3.
+pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "d3",
+    kind: Kind::RateControl,
+    summary: "asks switches each round trip for the rate that the flow's deadline needs, and paces at their grant",
+    parameters: &[
+        ParamInfo {
+            name: "slack_rounds",
+            unit: "round trips",
+            summary: "kept free before the deadline: one to get the rate, one to close; 0 for size over time",
+            domain: Domain::Number { default: Some(2.0), min: 0.0, max: 100.0 },
+            source: "spec 12.2",
+        },
+        ParamInfo {
+            name: "quench",
+            unit: "",
+            summary: "'on': a flow ends early when its deadline has passed or needs more than the uplink",
+            domain: Domain::Choice { default: "off", options: &["off", "on"] },
+            source: "spec 12.5",
+        },
+        ParamInfo {
+            name: "late",
+            unit: "",
+            summary: "a flow that missed its deadline goes on at the 'fair_share', or has it 'extend'ed",
+            domain: Domain::Choice { default: "fair_share", options: &["fair_share", "extend"] },
+            source: "spec 12.2; OWN",
+        },
+        ParamInfo {
+            name: "extend_ns",
+            unit: "ns",
+            summary: "by how much 'extend' moves a deadline, as often as it is missed",
+            domain: Domain::Number { default: Some(20e6), min: 1e3, max: 3.6e12 },
+            source: "OWN",
+        },
+    ],
+    switch_needs: SwitchNeed::RateAllocation,
+    source: "spec 12",
+    make: Make::RateControl(|params, environment| Ok(Box::new(D3::new(params, environment)?))),
+};
+
+/// What the registry says about RCP_dc.
+pub(crate) const RCP_DC_INFO: AlgorithmInfo = AlgorithmInfo {
+    name: "rcp_dc",
+    kind: Kind::RateControl,
+    summary: "asks like D3 and desires nothing: every flow gets an equal share, whatever its deadline",
+    parameters: &[],
+    switch_needs: SwitchNeed::RateAllocation,
+    source: "spec 12.4",
+    make: Make::RateControl(|_, environment| Ok(Box::new(D3::fair(environment)))),
+};
+
+/// What a flow that asks for its rate has ahead.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Ahead {
+    /// Now.
+    pub now: Time,
+    /// Bytes to send with their headers; none without end.
+    pub left_bytes: Option<u64>,
+    /// By when; none for no deadline.
+    pub deadline: Option<Time>,
+    /// Smoothed round-trip time.
+    pub rtt: Span,
+}
+
+/// What it asks for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Ask {
+    /// This rate in bit/s; 0 for a fair share.
+    Rate(f64),
+    /// Nothing any more: the flow ends early (spec 12.5).
+    Quench,
+}
+
+/// How deadlines count.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Deadlines {
+    slack_rounds: f64,
+    quench: bool,
+    extend: Option<Span>,
+}
+
+/// State of one sender.
+#[derive(Clone, Copy, Debug)]
+struct D3 {
+    /// None for RCP_dc.
+    deadlines: Option<Deadlines>,
+    granted_bps: f64,
+    line_bps: f64,
+}
+
+impl D3 {
+    fn new(params: &Params<'_>, environment: &RateEnvironment) -> Result<Self, ConfigError> {
+        let extend = Span::from_ns(params.number("extend_ns")? as u64);
+        let deadlines = Deadlines {
+            slack_rounds: params.number("slack_rounds")?,
+            quench: params.choice("quench")? == "on",
+            extend: (params.choice("late")? == "extend").then_some(extend),
+        };
+        Ok(Self { deadlines: Some(deadlines), ..Self::fair(environment) })
+    }
+
+    const fn fair(environment: &RateEnvironment) -> Self {
+        Self { deadlines: None, granted_bps: 0.0, line_bps: environment.line_bps() }
+    }
+}
+
+impl Deadlines {
+    /// Spec 12.2: `r_new = remaining_bytes*8 / (deadline - now - c*RTT)`; 0 where that is no time.
+    fn ask(&self, ahead: &Ahead, line_bps: f64) -> Ask {
+        let (Some(deadline), Some(left_bytes)) = (ahead.deadline, ahead.left_bytes) else {
+            return Ask::Rate(0.0);
+        };
+        let (now, bits) = (ahead.now, left_bytes as f64 * 8.0);
+        let left_s = deadline.max(now).since(now).as_ps() as f64 / 1e12;
+        // Spec 12.5; the slack is the sender's caution and quenches nothing.
+        if self.quench && bits > left_s * line_bps {
+            return Ask::Quench;
+        }
+        let left_s = match self.extend {
+            Some(extend) if deadline <= now => {
+                let late_ps = now.since(deadline).as_ps();
+                (extend.as_ps() - late_ps % extend.as_ps()) as f64 / 1e12
+            }
+            _ => left_s,
+        };
+        let time_s = left_s - self.slack_rounds * ahead.rtt.as_ps() as f64 / 1e12;
+        if time_s <= 0.0 {
+            return Ask::Rate(0.0);
+        }
+        Ask::Rate((bits / time_s).min(line_bps))
+    }
+}
+
+impl RateControl for D3 {
+    fn on_ack(&mut self, ack: &RateAck<'_>) {
+        if let Some(bps) = ack.granted_bps {
+            self.granted_bps = bps.clamp(0.0, self.line_bps);
+        }
+    }
+
+    fn ask(&mut self, ahead: &Ahead) -> Ask {
+        self.deadlines.map_or(Ask::Rate(0.0), |deadlines| deadlines.ask(ahead, self.line_bps))
+    }
+
+    fn rate_bps(&self) -> f64 {
+        self.granted_bps
+    }
+
+    fn cwnd_bytes(&self) -> Option<f64> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{environment, made};
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn ahead(now_ns: u64, left_bytes: u64, deadline_ns: u64) -> Ahead {
+        Ahead {
+            now: Time::from_ns(now_ns),
+            left_bytes: Some(left_bytes),
+            deadline: Some(Time::from_ns(deadline_ns)),
+            rtt: Span::from_us(300),
+        }
+    }
+
+    fn ask(parameters: &str, ahead: &Ahead) -> Ask {
+        made(&format!(r#"{{"name":"d3"{parameters}}}"#), &environment(1, 300)).ask(ahead)
+    }
+
+    /// Spec 12.2 by hand: 50000 B in 10.6 ms less two round trips of 0.3 ms is 400 kbit in 10 ms, 40 Mbit/s.
+    #[test]
+    fn the_desired_rate_is_size_left_over_time_left() {
+        assert_eq!(ask("", &ahead(MS, 50_000, MS + 10_600_000)), Ask::Rate(40e6));
+        assert_eq!(ask(r#","slack_rounds":0"#, &ahead(MS, 50_000, 11 * MS)), Ask::Rate(40e6));
+        assert_eq!(ask("", &ahead(0, 5_000_000, 10_600_000)), Ask::Rate(1e9), "never above the line");
+        assert_eq!(ask("", &ahead(0, 5_000, 600_000)), Ask::Rate(0.0), "no time but the slack");
+        assert_eq!(ask("", &ahead(2 * MS, 5_000, MS)), Ask::Rate(0.0), "late: a fair share");
+        let without = Ahead { deadline: None, ..ahead(0, 5_000, 0) };
+        assert_eq!(ask("", &without), Ask::Rate(0.0));
+        assert_eq!(ask("", &Ahead { left_bytes: None, ..ahead(0, 0, MS) }), Ask::Rate(0.0), "no end");
+    }
+
+    #[test]
+    fn quenching_ends_what_the_uplink_cannot_bring_in_time() {
+        let on = r#","quench":"on""#;
+        // 125 kB need 1 ms of 1 Gbit/s.
+        assert_eq!(ask(on, &ahead(0, 125_000, MS)), Ask::Rate(1e9));
+        assert_eq!(ask(on, &ahead(0, 125_001, MS)), Ask::Quench);
+        assert_eq!(ask(on, &ahead(MS, 1, MS)), Ask::Quench, "the deadline is now");
+        // Within the slack but possible: no rate is desired, the flow goes on.
+        assert_eq!(ask(on, &ahead(0, 5_000, 500_000)), Ask::Rate(0.0));
+        assert_eq!(ask("", &ahead(0, 125_001, MS)), Ask::Rate(1e9), "off by default");
+    }
+
+    #[test]
+    fn a_soft_deadline_moves_as_often_as_it_is_missed() {
+        let extend = r#","late":"extend","extend_ns":10600000"#;
+        assert_eq!(ask(extend, &ahead(MS, 50_000, MS)), Ask::Rate(40e6), "missed just now: all of it ahead");
+        assert_eq!(ask(extend, &ahead(MS + 10_600_000, 50_000, MS)), Ask::Rate(40e6), "missed again");
+        assert_eq!(ask(extend, &ahead(MS + 5_000_000, 50_000, MS)), Ask::Rate(80e6));
+    }
+
+    #[test]
+    fn the_grant_is_the_rate_and_rcp_desires_nothing() {
+        let mut rcp = made(r#"{"name":"rcp_dc"}"#, &environment(1, 300));
+        assert_eq!(rcp.ask(&ahead(0, 5_000, MS)), Ask::Rate(0.0));
+        assert_eq!(rcp.rate_bps(), 0.0, "the base rate before the first grant");
+        for (granted, rate) in [(Some(3e8), 3e8), (None, 3e8), (Some(0.0), 0.0), (Some(2e9), 1e9)] {
+            rcp.on_ack(&RateAck { granted_bps: granted, ..RateAck::default() });
+            assert_eq!(rcp.rate_bps(), rate);
+        }
+    }
+}

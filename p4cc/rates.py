@@ -1,0 +1,93 @@
+"""What a case's switches that set rates are told: D3's and RCP's ports, by the tables that the program has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from controller import program
+from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
+from controller.rates import D3PortPlan, D3Settings, RcpSettings
+from controller.rcp import rcp_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from controller.features import Feature, PortName
+    from p4cc.scenario.schema import SwitchSettings
+    from topos import Link, Topology
+
+GAIN_DENOMINATOR = 1_000_000
+
+
+@dataclass(frozen=True)
+class RatePlanner:
+    """Plans the ports of one topology; times without a value are the network's longest round trip."""
+
+    topology: Topology
+    switch: SwitchSettings
+    rtt_ns: int
+    depth_bytes: int
+    """Bytes of one unit of the depths that programs see."""
+
+    def features(self, tables: frozenset[str]) -> Iterator[Feature]:
+        """Features of the program by the tables that it has; raises PlannerError for what a port cannot hold."""
+        if program.D3_PORTS in tables:
+            yield D3Settings({name: self._d3(link) for name, link in self._ports()})
+        if program.RCP_PORTS in tables:
+            rcp = self.switch.rcp
+            yield RcpSettings(
+                {
+                    name: rcp_port(
+                        rate_bps=link.rate_bps,
+                        interval_ns=rcp.interval_ns or self.rtt_ns,
+                        rtt_ns=self.rtt_ns,
+                        depth_bytes=self.depth_bytes,
+                        initial_share=_fraction(rcp.initial_share),
+                        alpha=_fraction(rcp.alpha),
+                        beta=_fraction(rcp.beta),
+                        framing_bytes=link.framing_bytes,
+                        time_unit_ns=self._time_unit_ns,
+                    )
+                    for name, link in self._ports()
+                }
+            )
+
+    @property
+    def _time_unit_ns(self) -> int:
+        return 1 if self.switch.timestamp_unit == "ns" else 1_000
+
+    def _ports(self) -> Iterator[tuple[PortName, Link]]:
+        for switch, ports in self.topology.ports.items():
+            for port in ports:
+                yield (switch, port.peer), self.topology.links[port.link_index]
+
+    def _d3(self, link: Link) -> D3PortPlan:
+        settings = self.switch.d3
+        port = d3_port(
+            capacity_bps=int(link.rate_bps * _fraction(settings.capacity_share)),
+            rtt_ns=self.rtt_ns,
+            epoch_ns=settings.epoch_ns,
+            time_unit_ns=self._time_unit_ns,
+        )
+        return D3PortPlan(port, self._estimate(link))
+
+    def _estimate(self, link: Link) -> CapacityEstimate | None:
+        follows = self.switch.d3.estimate
+        if follows is None:
+            return None
+        return capacity_estimate(
+            rate_bps=int(link.rate_bps * _fraction(self.switch.d3.capacity_share)),
+            interval_ns=follows.interval_ns or self.rtt_ns,
+            depth_bytes=self.depth_bytes,
+            alpha=_fraction(follows.alpha),
+            beta=_fraction(follows.beta),
+            floor_share=_fraction(follows.floor_share),
+            framing_bytes=link.framing_bytes,
+            time_unit_ns=self._time_unit_ns,
+        )
+
+
+def _fraction(value: float) -> Fraction:
+    return Fraction(value).limit_denominator(GAIN_DENOMINATOR)

@@ -1,0 +1,42 @@
+"""The parts of a scenario for switches that set rates: D3's allocator and RCP's fair rate."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from p4cc.scenario.base import MAX_TIME_NS, Model
+
+PositiveNs = Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
+Gain = Annotated[float, Field(ge=0, le=10)]
+
+
+class CapacityEstimateSettings(Model):
+    """C_e follows load and queue: C_e + alpha (C - y/T) - beta q/T once each interval (spec 12.3)."""
+
+    interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
+    alpha: Gain = 0.1
+    beta: Gain = 1.0
+    floor_share: Annotated[float, Field(gt=0, le=1, description="Least C_e as a share of C.")] = 0.1
+
+
+class D3SwitchSettings(Model):
+    """Ports that allot rates on request."""
+
+    epoch_ns: PositiveNs = Field(
+        default=100_000_000, description="A flow that did not ask for one to two of these is forgotten."
+    )
+    capacity_share: Annotated[float, Field(gt=0, le=1, description="C as a share of the link's rate.")] = 1.0
+    estimate: CapacityEstimateSettings | None = Field(
+        default=None, description="Absent: C_e = C, whatever load and queue are."
+    )
+
+
+class RcpSwitchSettings(Model):
+    """Ports with one fair rate for all flows (spec 12.4)."""
+
+    interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
+    alpha: Gain = 0.4
+    beta: Gain = 0.4
+    initial_share: Annotated[float, Field(gt=0, le=1)] = 0.05

@@ -1,0 +1,105 @@
+"""Switches that set rates, through the whole path: controller, `d3.p4` and `rcp.p4`, senders that ask, results."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from p4cc.errors import UserError
+from p4cc.network import plan_case
+from p4cc.scenario.expand import expand
+from p4cc.scenario.load import validate
+from p4cc.scenario.yaml import read_document
+from tests.p4cc.scenarios import Ran, run, scenario, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+D3 = {"name": "D3", "program": "p4src/v1model/d3.p4", "rate_control": {"name": "d3"}}
+FOLLOWS: dict[str, Any] = {**D3, "name": "D3-estimate", "d3": {"estimate": {}}}
+RCP = {"name": "RCP", "program": "p4src/v1model/rcp.p4", "rate_control": {"name": "rcp"}}
+RENO = {"name": "Reno", "congestion_avoidance": {"name": "reno"}}
+PACED = {"kind": "rdma", "mss_bytes": 1436, "rto_ns": 2_000_000}
+
+
+def mixed(**changes: Any) -> dict[str, Any]:
+    """Flows with deadlines beside one without end, on 1 Gb/s; `changes` replace whole sections."""
+    return scenario(
+        **{
+            "topology": {
+                "kind": "star",
+                "senders": 4,
+                "rate_bps": 1_000_000_000,
+                "rtt_ns": 200_000,
+                "queue_capacity_pkts": 50,
+            },
+            "switch": {
+                "program": "p4src/v1model/ecn_dual.p4",
+                "thresholds": {"k_rule": "never"},
+                "timestamp_unit": "ns",
+                "qdepth_unit": "cells_80B",
+            },
+            "traffic": [
+                {"kind": "bulk", "name": "long", "sources": ["h1"]},
+                {
+                    "kind": "incast",
+                    "name": "short",
+                    "sources": ["h2", "h3", "h4"],
+                    "sru_bytes": 100_000,
+                    "start_ns": 20_000_000,
+                    "deadline": {"offset_ns": 4_000_000},
+                },
+            ],
+            "variants": [D3, FOLLOWS, RCP, RENO],
+            "paced": PACED,
+            "record": {"windows_interval_ns": None, "queues_interval_ns": 20_000},
+            "stop_ns": 60_000_000,
+            **changes,
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """One run of paced and window senders, each on its own program."""
+    return run(tmp_path_factory.mktemp("rates"), mixed(), use_cache=False)
+
+
+def test_deadlines_are_met_where_rates_are_allotted_for_them(ran: Ran) -> None:
+    share = {row["variant"]: row["short.in_time_share"] for row in ran.runs}
+    # 300 kB with headers take 2.5 ms of the link; with a quarter of it each flow would take 3.4 ms.
+    assert share["D3"] == 1.0
+    assert all(row["flows_completed"] == 3 for row in ran.runs)
+
+
+def test_queues_stay_short_where_rates_are_allotted(ran: Ran) -> None:
+    peak = {row["variant"]: row["peak_queue_pkts"] for row in ran.runs}
+    assert peak["D3"] <= 10
+    assert peak["Reno"] == 50, "the long flow fills the buffer"
+    long = {row["variant"]: row["long.goodput_bps"] for row in ran.runs}
+    assert 0.7e9 < long["D3"] < 1e9
+    assert long["D3-estimate"] < long["D3"], "any queue lowers the estimate"
+
+
+def planned(folder: Path, data: dict[str, Any], tables: frozenset[str]) -> None:
+    """Plans the first case for a program with these tables."""
+    path = write(folder, data)
+    document = read_document(path)
+    checked = validate(document, document.plain())
+    case = expand(document.plain(), checked, lambda data, origins: validate(document, data, origins))[0]
+    plan_case(case, path, tables)
+
+
+def test_who_waits_for_rates_needs_a_program_that_gives_them(tmp_path: Path) -> None:
+    with pytest.raises(UserError) as raised:
+        planned(tmp_path, mixed(variants=[D3, RENO]), frozenset({"ingress.forward.ipv4_lpm"}))
+    assert "d3 is told its rate by switches" in str(raised.value)
+    assert "p4src/v1model/d3.p4" in str(raised.value)
+
+
+def test_two_transports_need_two_kinds(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="paced"):
+        planned(tmp_path, mixed(transport=PACED, variants=[D3]), frozenset())
+    with pytest.raises(UserError, match=r"rate_control|congestion_avoidance"):
+        planned(tmp_path, mixed(paced=None), frozenset())
