@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use p4cc_cc::ConfigError;
 use p4cc_transport::rdma::RdmaData;
-use p4cc_transport::wire::{Datagram, Extension, Header, PacketKind};
+use p4cc_transport::wire::{Datagram, Header, PacketKind};
 use p4cc_transport::{Action, Actions, Codepoint, SackBlocks};
 use p4cc_units::{Span, Time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::Clock;
-use crate::ends::{Outgoing, ReceiveEnd, Receiving, SendEnd, Sending};
+use crate::ends::{Extra, Outgoing, ReceiveEnd, Receiving, SendEnd, Sending};
 use crate::line::Line;
 use crate::metrics::{Counters, Metrics};
 use crate::plan::{Flow, HostPlan, MAX_FLOWS, Transport};
@@ -188,7 +188,7 @@ impl Agent {
     }
 
     fn is_complete(&self) -> bool {
-        self.sends.iter().filter(|flow| flow.size_bytes.is_some()).all(|flow| flow.finish.is_some())
+        self.sends.iter().filter(|flow| flow.size_bytes.is_some()).all(Sending::is_over)
             && self
                 .host
                 .receives
@@ -347,7 +347,7 @@ impl Agent {
         for action in self.actions.actions() {
             match action {
                 Action::Send(segment) => {
-                    self.waiting.push_back(Outgoing::Data(at, *segment, Extension::NONE))
+                    self.waiting.push_back(Outgoing::Data(at, *segment, Extra::default()))
                 }
                 Action::SetTimer(time) => {
                     self.sends[at].timer = Some(*time);
@@ -389,7 +389,12 @@ impl Agent {
                 sender.start(now, &mut self.actions);
                 self.act(place);
             }
-            SendEnd::Rdma(sender) => sender.start(now),
+            SendEnd::Rdma(sender) => {
+                if let Some(deadline) = flow.deadline {
+                    sender.set_deadline(now + deadline);
+                }
+                sender.start(now);
+            }
         }
     }
 
@@ -470,9 +475,10 @@ impl Agent {
             let flow = &mut self.sends[place];
             let SendEnd::Rdma(sender) = &mut flow.end else { continue };
             if let Some((segment, extension)) = sender.take(now) {
+                let extra = extension.into();
                 self.turn = (place + 1) % count;
                 self.arm_paced(place);
-                return Some(Outgoing::Data(place, segment, extension));
+                return Some(Outgoing::Data(place, segment, extra));
             }
         }
         None
@@ -482,11 +488,11 @@ impl Agent {
     fn encode(&mut self, now: Time, outgoing: &Outgoing) -> Option<(u32, Ipv4Addr, Codepoint)> {
         let not_capable = Codepoint::NOT_ECT;
         match outgoing {
-            Outgoing::Data(place, segment, extension) => {
+            Outgoing::Data(place, segment, extra) => {
                 let flow = &mut self.sends[*place];
                 let header = Header::data(flow.id, flow.class, segment, now)?;
                 flow.data_pkts += 1;
-                Datagram { header, extension: *extension }.encode(&mut self.bytes).ok()?;
+                Datagram { header, extension: extra.extension() }.encode(&mut self.bytes).ok()?;
                 Some((flow.id, flow.peer, segment.ecn))
             }
             Outgoing::Ack(id, fields) => {

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use p4cc_cc::{ConfigError, Mark};
 use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
-use p4cc_transport::wire::{Extension, TrafficClass};
+use p4cc_transport::wire::{Extension, ExtensionType, TrafficClass};
 use p4cc_transport::{AckFields, Codepoint, EcnProfile, Receiver, Segment, Snapshot, WindowSender};
 use p4cc_units::{Rate, Span, Time};
 
@@ -13,11 +13,31 @@ use crate::plan::{Flow, Transport};
 /// Line rate of a host that was given none: what paced senders start with.
 const DEFAULT_LINE_RATE: Rate = Rate::from_bps(10_000_000_000);
 
+/// What a sender adds for switches, as bytes of its own.
+#[derive(Clone, Default, Debug)]
+pub struct Extra {
+    kind: ExtensionType,
+    bytes: Vec<u8>,
+}
+
+impl From<Extension<'_>> for Extra {
+    fn from(extension: Extension<'_>) -> Self {
+        Self { kind: extension.kind, bytes: extension.bytes.to_vec() }
+    }
+}
+
+impl Extra {
+    /// The extension of the packet.
+    pub fn extension(&self) -> Extension<'_> {
+        Extension { kind: self.kind, bytes: &self.bytes }
+    }
+}
+
 /// A packet that waits for the interface; its bytes are made when it leaves.
 #[derive(Clone, Debug)]
 pub enum Outgoing {
     /// Of the sending flow at this place, with what the sender adds for switches.
-    Data(usize, Segment, Extension<'static>),
+    Data(usize, Segment, Extra),
     /// Of the receiving flow of this number.
     Ack(u32, AckFields),
     /// Of the paced receiving flow of this number.
@@ -102,6 +122,11 @@ impl Sending {
     pub fn deadline_met(&self) -> Option<bool> {
         let deadline = self.deadline?;
         self.finish.map(|finish| finish.since(self.start) <= deadline)
+    }
+
+    /// It is complete, or its sender gave it up.
+    pub fn is_over(&self) -> bool {
+        self.finish.is_some() || matches!(&self.end, SendEnd::Rdma(sender) if sender.is_over())
     }
 
     /// When a paced flow may send next; none for the others.
