@@ -15,6 +15,8 @@ use crate::support::{action, bits, compile, entry, table};
 /// Rate and delay of every link (spec 18.5, H-incast).
 pub const RATE_BPS: u64 = 100_000_000_000;
 pub const DELAY_NS: u64 = 1_000;
+/// What senders are told, above that of any pair.
+const BASE_RTT_NS: u64 = 9_000;
 /// Spec 13.1: "headroom per port: 3 rate link_delay / 8".
 pub const HEADROOM_BYTES: u64 = 3 * RATE_BPS * DELAY_NS / 8 / 1_000_000_000;
 /// Code of 100 Gbit/s in the network's table of rates.
@@ -106,7 +108,7 @@ impl Fabric<'_> {
             })
         };
         let mut sender = json!({
-            "base_rtt_ns": 9_000, "cc": serde_json::from_str::<Value>(self.cc).expect("JSON"),
+            "base_rtt_ns": BASE_RTT_NS, "cc": serde_json::from_str::<Value>(self.cc).expect("JSON"),
             "int": {"unit_shift": UNIT_SHIFT as u64, "tick_ns": 1, "rates_bps": {"2": RATE_BPS}},
         });
         for (key, value) in self.more.as_object().into_iter().flatten() {
@@ -154,7 +156,9 @@ impl Fabric<'_> {
         }
     }
 
-    /// Every port allots its whole rate; the base rate is 1 Mbit/s, an epoch 2^20 ns.
+    /// Every port allots its whole rate, an epoch is 2^20 ns. Base rate and reciprocals are as the controller has them
+    /// (`controller/d3.py`): a header of 64 B each base round trip, and a share for as many flows as get more than that.
+    /// Lost requests stay counted, so there are many times more than the flows of a test.
     fn install_allocator(&self, state: &mut State, program: &Program, switch: usize) {
         let mut add = |name: &str, key: (u32, u128), set: &str, args: &[(u32, u128)]| {
             let args = args.iter().map(|(width, value)| bits(*width, *value)).collect();
@@ -163,13 +167,14 @@ impl Fabric<'_> {
             let added = state.table_insert(table(program, name), entry(keys, EntryAction::Direct(call)));
             added.expect("room in the table");
         };
+        let (capacity_kbps, base_kbps) = (RATE_BPS / 1_000, 64 * 8 * 1_000_000 / BASE_RTT_NS);
         for port in 1..=self.ports(switch).len() as u128 {
-            let args = [(32, u128::from(RATE_BPS / 1_000)), (32, 1_000), (6, 20)];
+            let args = [(32, capacity_kbps.into()), (32, base_kbps.into()), (6, 20)];
             add("allocator.ports", (9, port), "allocator.set_port", &args);
         }
-        for flows in 1..=100_u32 {
-            let value = u128::from(u32::MAX / flows);
-            add("rule.reciprocals", (16, flows.into()), "rule.set_reciprocal", &[(32, value)]);
+        for flows in 1..=u128::from(capacity_kbps / base_kbps) {
+            let value = u128::from(u32::MAX) / flows;
+            add("rule.reciprocals", (16, flows), "rule.set_reciprocal", &[(32, value)]);
         }
     }
 
