@@ -7,44 +7,21 @@
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
+#[path = "../tests/support/counting.rs"]
+mod counting;
+
 use std::hint::black_box;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use counting::{allocations, in_use};
 use p4cc_exec::testing::SplitMix;
 use p4cc_exec::{Effects, Env, Executor, Frame, PacketView};
 use p4cc_switch::Packet;
 use p4cc_units::Time;
 use serde_json::{Map, Value, json};
 use support::{Incast, incast};
-
-/// Counts the bytes in use and the allocations.
-struct Counting;
-
-static IN_USE: AtomicUsize = AtomicUsize::new(0);
-static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
-
-#[allow(unsafe_code, reason = "a global allocator is unsafe by its trait; this one only counts")]
-// SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        IN_USE.fetch_add(layout.size(), Ordering::Relaxed);
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise about the layout is passed on.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        IN_USE.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the memory came from `alloc` with this layout.
-        unsafe { System.dealloc(memory, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 const GST: &str = r#"{"rto_init_ns":200000000,"cc":{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},
     "slow_start":{"name":"gst","k":33,"k_dc":65}}}"#;
@@ -98,10 +75,10 @@ fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(f64, f64)> {
     let mut best = (0.0, 0.0);
     for seed in 1..=seeds {
         let mut run = base.fork(seed).map_err(io::Error::other)?;
-        let (allocations, start) = (ALLOCATIONS.load(Ordering::Relaxed), Instant::now());
+        let (before, start) = (allocations(), Instant::now());
         run.run_to_end(&AtomicBool::new(false), &mut |_| {}).map_err(io::Error::other)?;
         let seconds = start.elapsed().as_secs_f64();
-        let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - allocations) as f64;
+        let allocations = (allocations() - before) as f64;
         let hops = run.summary().packet_hops as f64;
         if hops / seconds > best.0 {
             best = (hops / seconds, allocations / hops);
@@ -167,11 +144,11 @@ fn memory() -> io::Result<f64> {
     let mut network = incast(&scenario(2, 1 << 20, WAITING));
     let packet = data_packet();
     let switch = network.switch_mut(1).ok_or_else(no_switch)?;
-    let before = IN_USE.load(Ordering::Relaxed);
+    let before = in_use();
     for _ in 0..WAITING {
         switch.receive(Time::ZERO, 2, packet.clone());
     }
-    Ok((IN_USE.load(Ordering::Relaxed) - before) as f64 / switch.waiting() as f64)
+    Ok((in_use() - before) as f64 / switch.waiting() as f64)
 }
 
 fn no_switch() -> io::Error {

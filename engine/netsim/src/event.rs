@@ -1,11 +1,8 @@
-//! The event queue: what happens next.
+//! Events: what happens next, and what comes first.
 //!
 //! Order: time, then kind (dequeue, arrival, timer, start), then node, then port, then the sequence number of the node
-//! that scheduled it (design, tie rules). All five stand in one 128-bit key, so comparing is one instruction pair and
-//! the order can be read off the key. The heap is private: a calendar queue may take its place.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! that scheduled it (design, tie rules). The four behind the time stand in one word, so comparing takes two words and
+//! the order can be read off the key. They wait in a [wheel](crate::wheel).
 
 use p4cc_units::Time;
 
@@ -32,7 +29,9 @@ const KIND_SHIFT: u32 = NODE_SHIFT + 14;
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Event {
-    key: u128,
+    time: Time,
+    /// Kind, node, port and sequence number.
+    below: u64,
     /// Channel of an arrival, flow of a timer or start.
     pub subject: u32,
 }
@@ -43,15 +42,15 @@ impl Event {
             | u64::from(node) << NODE_SHIFT
             | u64::from(port) << SEQ_BITS
             | (seq & ((1 << SEQ_BITS) - 1));
-        Self { key: u128::from(time.as_ps()) << 64 | u128::from(below), subject }
+        Self { time, below, subject }
     }
 
     pub fn time(&self) -> Time {
-        Time::from_ps((self.key >> 64) as u64)
+        self.time
     }
 
     pub fn kind(&self) -> Kind {
-        match (self.key as u64) >> KIND_SHIFT {
+        match self.below >> KIND_SHIFT {
             0 => Kind::Dequeue,
             1 => Kind::Arrival,
             2 => Kind::Timer,
@@ -60,37 +59,20 @@ impl Event {
     }
 
     pub fn node(&self) -> u32 {
-        ((self.key as u64) >> NODE_SHIFT) as u32 & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
+        (self.below >> NODE_SHIFT) as u32 & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
     }
 
     pub fn port(&self) -> u32 {
-        ((self.key as u64) >> SEQ_BITS) as u32 & ((1 << PORT_BITS) - 1)
-    }
-}
-
-/// Events to come.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<Event>>,
-}
-
-impl EventQueue {
-    pub fn push(&mut self, event: Event) {
-        self.heap.push(Reverse(event));
-    }
-
-    /// Takes the first event if it is not after `limit`.
-    pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
-        if self.heap.peek()?.0.time() > limit {
-            return None;
-        }
-        self.heap.pop().map(|Reverse(event)| event)
+        (self.below >> SEQ_BITS) as u32 & ((1 << PORT_BITS) - 1)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use p4cc_units::Span;
+
     use super::*;
+    use crate::wheel::EventQueue;
 
     #[test]
     fn fields_come_out_as_they_went_in() {
@@ -112,7 +94,7 @@ mod tests {
             Event::new(t, Kind::Timer, 0, 0, 0, 6),
             Event::new(t, Kind::Start, 0, 0, 0, 7),
         ];
-        let mut queue = EventQueue::default();
+        let mut queue = EventQueue::new(Span::from_ns(1));
         for i in [3, 7, 1, 0, 6, 2, 5, 4] {
             queue.push(sorted[i]);
         }
@@ -123,7 +105,7 @@ mod tests {
 
     #[test]
     fn nothing_after_the_limit_is_given() {
-        let mut queue = EventQueue::default();
+        let mut queue = EventQueue::new(Span::from_ns(1));
         queue.push(Event::new(Time::from_ns(5), Kind::Timer, 0, 0, 0, 0));
         assert_eq!(queue.pop_until(Time::from_ns(4)), None);
         assert!(queue.pop_until(Time::from_ns(5)).is_some());

@@ -8,12 +8,11 @@ use std::collections::VecDeque;
 
 use p4cc_cc::Mark;
 use p4cc_switch::config::PRIORITIES;
-use p4cc_switch::{Packet, PauseCounters};
+use p4cc_switch::{Packet, PacketPool, PauseCounters};
 use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{self, Extension, Header, TrafficClass};
 use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
-use smallvec::smallvec;
 
 use crate::channel::Line;
 use crate::noise::RttNoise;
@@ -176,7 +175,13 @@ impl Flow {
 
 /// The bytes of a segment or ACK that leaves now; none if it does not fit a packet, which the checks of the
 /// configuration exclude.
-pub(crate) fn to_packet(hosts: &[HostPlan], flows: &[FlowPlan], out: &Outgoing, now: Time) -> Option<Packet> {
+pub(crate) fn to_packet(
+    pool: &mut PacketPool,
+    hosts: &[HostPlan],
+    flows: &[FlowPlan],
+    out: &Outgoing,
+    now: Time,
+) -> Option<Packet> {
     let (flow, header, ecn, from, to) = match out {
         Outgoing::Data(flow, segment) => {
             let plan = &flows[*flow as usize];
@@ -194,22 +199,25 @@ pub(crate) fn to_packet(hosts: &[HostPlan], flows: &[FlowPlan], out: &Outgoing, 
         Outgoing::Ack(_, fields) => fields.sack,
     };
     let extension = blocks.to_wire();
-    assemble((&hosts[from as usize], &hosts[to as usize]), flow, ecn, header, extension.extension())
+    assemble(pool, (&hosts[from as usize], &hosts[to as usize]), flow, ecn, (header, extension.extension()))
 }
 
 /// The bytes of a paced segment that leaves now.
 pub(crate) fn paced_packet(
+    pool: &mut PacketPool,
     hosts: &[HostPlan],
     flow: &FlowPlan,
     (segment, extension): &(Segment, Extension<'_>),
     now: Time,
 ) -> Option<Packet> {
     let header = Header::data(flow.id, flow.priority, segment, now)?;
-    assemble((&hosts[flow.src as usize], &hosts[flow.dst as usize]), flow, segment.ecn, header, *extension)
+    let ends = (&hosts[flow.src as usize], &hosts[flow.dst as usize]);
+    assemble(pool, ends, flow, segment.ecn, (header, *extension))
 }
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.
 pub(crate) fn answer_packet(
+    pool: &mut PacketPool,
     hosts: &[HostPlan],
     flow: &FlowPlan,
     (class, answer): (TrafficClass, &RdmaAck),
@@ -217,24 +225,24 @@ pub(crate) fn answer_packet(
 ) -> Option<Packet> {
     let header = Header::rdma_ack(flow.id, class, answer, now);
     let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
-    assemble(ends, flow, p4cc_transport::Codepoint::NOT_ECT, header, answer.extension())
+    assemble(pool, ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, answer.extension()))
 }
 
 fn assemble(
+    pool: &mut PacketPool,
     (from, to): (&HostPlan, &HostPlan),
     flow: &FlowPlan,
     ecn: p4cc_transport::Codepoint,
-    header: Header,
-    extension: Extension<'_>,
+    (header, extension): (Header, Extension<'_>),
 ) -> Option<Packet> {
     let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
         .with_extension(extension);
     if let Some(port) = flow.src_port {
         packet.src_port = port;
     }
-    let mut head = smallvec![0; packet.headers_len()];
-    packet.encode_to(&mut head).ok()?;
-    Some(Packet { head, zeros: u32::from(header.payload_len) })
+    let mut bytes = pool.take(packet.headers_len(), u32::from(header.payload_len));
+    packet.encode_to(&mut bytes.head).ok()?;
+    Some(bytes)
 }
 
 /// Why a host refuses a packet.

@@ -26,6 +26,7 @@ mod table;
 mod topology;
 pub mod traffic;
 mod turns;
+mod wheel;
 
 pub use error::{RunError, SpecError};
 pub use host::HostCounters;

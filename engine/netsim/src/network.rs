@@ -9,22 +9,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use p4cc_switch::{Packet, Stream, Switch, SwitchConfig};
+use p4cc_switch::{Packet, PacketPool, Stream, Switch, SwitchConfig};
 use p4cc_transport::wire::PacketKind;
 use p4cc_transport::{Action, Actions, EcnProfile, Receiver, WindowSender};
 use p4cc_units::{Span, Time};
 
 use crate::channel::{Channel, Frame, Line, Sent, Work, time_on_link};
-use crate::event::{Event, EventQueue, Kind};
+use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
 use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
 use crate::paced::rdma_ends;
 use crate::record::Recorder;
 use crate::spec::NetworkSpec;
 use crate::stall::Stall;
-use crate::topology::{FlowPlan, Topology};
+use crate::topology::{ChannelPlan, FlowPlan, Topology};
 use crate::traffic::rounds::Rounds;
 use crate::traffic::uniform;
+use crate::wheel::EventQueue;
 use crate::{RunError, SpecError};
 
 /// In the place of a timer's port: the receiver's timer for a delayed ACK, beside 0 for the sender's.
@@ -136,6 +137,8 @@ pub struct Network {
     pub(crate) fabric: Fabric,
     pub(crate) stall: Stall,
     queue: EventQueue,
+    /// Memory of packets that hosts took.
+    pub(crate) pool: PacketPool,
     /// Sequence number of each node.
     seqs: Vec<u64>,
     actions: Actions,
@@ -219,7 +222,8 @@ impl Network {
             plans,
             flows,
             active: Vec::new(),
-            queue: EventQueue::default(),
+            queue: EventQueue::new(usual_lead(&topology)),
+            pool: PacketPool::default(),
             actions: Actions::new(),
             seed,
             now: Time::ZERO,
@@ -464,6 +468,7 @@ impl Network {
             self.start_ready_ports(node as usize);
         } else {
             self.deliver(node - switches, &packet);
+            self.pool.give(packet);
         }
     }
 
@@ -670,6 +675,16 @@ impl Network {
             self.start_interface(host);
         }
     }
+}
+
+/// How far ahead of now most events are scheduled: what half of the links need for a full packet.
+fn usual_lead(topology: &Topology) -> Span {
+    /// The packet that a time is taken for.
+    const FULL_PACKET_BYTES: u32 = 1_514;
+    let lead = |plan: &ChannelPlan| time_on_link(plan, FULL_PACKET_BYTES) + plan.delay;
+    let mut leads: Vec<Span> = topology.channels.iter().map(lead).collect();
+    leads.sort_unstable();
+    leads.get(leads.len() / 2).copied().unwrap_or(Span::ZERO)
 }
 
 /// Place of a flow among flows by rising id.

@@ -73,7 +73,8 @@ impl Network {
         let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
         if let Some(place) = state.answers.iter().position(|(_, class, _)| is_free(*class)) {
             let (flow, class, answer) = state.answers.remove(place)?;
-            return host::answer_packet(&topology.hosts, &self.plans[flow as usize], (class, &answer), now);
+            let (pool, plan) = (&mut self.pool, &self.plans[flow as usize]);
+            return host::answer_packet(pool, &topology.hosts, plan, (class, &answer), now);
         }
         let waiting = if state.pauses.is_any_paused() {
             let class = |out: &Outgoing| match out {
@@ -85,7 +86,7 @@ impl Network {
             state.waiting.pop_front()
         };
         match waiting {
-            Some(out) => host::to_packet(&topology.hosts, &self.plans, &out, now),
+            Some(out) => host::to_packet(&mut self.pool, &topology.hosts, &self.plans, &out, now),
             None => self.next_paced(host),
         }
     }
@@ -105,7 +106,8 @@ impl Network {
             let flow = &mut self.flows[index as usize];
             let Ends::Rdma(ends) = &mut flow.ends else { return None };
             let sent = ends.sender.take(now);
-            let packet = sent.map(|sent| host::paced_packet(&self.topology.hosts, plan, &sent, now));
+            let packet =
+                sent.map(|sent| host::paced_packet(&mut self.pool, &self.topology.hosts, plan, &sent, now));
             state.paced.place(plan.priority, index, &mut ends.seat, ends.sender.ready_at());
             // A rate that fell meanwhile may have put the departure off, or a request was given up.
             let Some(packet) = packet else { continue };

@@ -32,7 +32,7 @@ pub use self::arch::MAX_PASSES;
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use config::{BufferConfig, ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
-pub use packet::{MAX_PACKET_BYTES, Packet};
+pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};
 pub use random::Stream;
 pub use switch::{Switch, Transmission};

@@ -2,6 +2,11 @@
 //!
 //! Payload is zeros by definition, so a 1,500 byte packet is held in about 80 bytes. Invariant: the packet on the wire
 //! is `head` followed by `zeros` zero bytes, and never longer than [`MAX_PACKET_BYTES`].
+//!
+//! A packet is moved from link to queue to link a dozen times for each switch that it passes, so what moves is a pointer;
+//! [`PacketPool`] keeps the memory of packets that are gone for those to come.
+
+use core::ops::{Deref, DerefMut};
 
 use smallvec::SmallVec;
 
@@ -11,9 +16,13 @@ pub const MAX_PACKET_BYTES: u32 = 65_535;
 /// Head bytes that need no memory of their own: headers of all our programs, with five INT hops, fit.
 pub const HEAD_INLINE: usize = 128;
 
-/// A packet.
+/// A packet: a pointer to its [`Content`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Packet {
+pub struct Packet(Box<Content>);
+
+/// What a packet is made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Content {
     /// Real bytes, from the first.
     pub head: SmallVec<[u8; HEAD_INLINE]>,
     /// Zero bytes that follow.
@@ -23,9 +32,56 @@ pub struct Packet {
 impl Packet {
     /// A packet of `head` followed by `zeros` zero bytes.
     pub fn new(head: &[u8], zeros: u32) -> Self {
-        Self { head: SmallVec::from_slice(head), zeros }
+        Self(Box::new(Content { head: SmallVec::from_slice(head), zeros }))
+    }
+}
+
+impl Deref for Packet {
+    type Target = Content;
+
+    fn deref(&self) -> &Content {
+        &self.0
+    }
+}
+
+impl DerefMut for Packet {
+    fn deref_mut(&mut self) -> &mut Content {
+        &mut self.0
+    }
+}
+
+/// Packets that are gone, for their memory: a run in a steady state asks the allocator for none.
+#[derive(Debug, Default)]
+pub struct PacketPool {
+    spare: Vec<Packet>,
+}
+
+/// Most packets that a pool keeps; more are freed.
+const MAX_SPARE_PACKETS: usize = 1 << 16;
+
+impl PacketPool {
+    /// A packet of `head_bytes` zero bytes in its head and `zeros` behind it.
+    pub fn take(&mut self, head_bytes: usize, zeros: u32) -> Packet {
+        const ZEROS: [u8; HEAD_INLINE] = [0; HEAD_INLINE];
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.head.clear();
+        match ZEROS.get(..head_bytes) {
+            Some(bytes) => packet.head.extend_from_slice(bytes),
+            None => packet.head.resize(head_bytes, 0),
+        }
+        packet.zeros = zeros;
+        packet
     }
 
+    /// Keeps the memory of a packet that is gone.
+    pub fn give(&mut self, packet: Packet) {
+        if self.spare.len() < MAX_SPARE_PACKETS {
+            self.spare.push(packet);
+        }
+    }
+}
+
+impl Content {
     /// Length in bytes.
     pub fn len(&self) -> u32 {
         u32::try_from(self.head.len()).unwrap_or(u32::MAX).saturating_add(self.zeros)
@@ -82,6 +138,17 @@ mod tests {
         assert_eq!((packet.head.len(), packet.zeros), (4, 2));
         packet.truncate(3);
         assert_eq!(packet.to_vec(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_pool_gives_packets_of_zeros_whatever_they_held() {
+        let mut pool = PacketPool::default();
+        for (held, asked) in [(7, 3), (3, 7), (HEAD_INLINE + 9, HEAD_INLINE + 5)] {
+            pool.give(Packet::new(&vec![0xff; held], 9));
+            let packet = pool.take(asked, 2);
+            assert_eq!((packet.head.to_vec(), packet.zeros), (vec![0; asked], 2));
+            assert!(pool.spare.is_empty());
+        }
     }
 
     #[test]

@@ -1,0 +1,210 @@
+//! The queue of events to come: a wheel of short slots for what comes soon, a heap for the rest.
+//!
+//! Nearly every event of a run is an arrival or the end of a transmission, at most a link's time ahead. Such an event
+//! goes into the list of its slot, which costs the same however many wait. When time reaches a slot, its events go into a
+//! small heap, from which they leave in the order of their keys; what lies beyond the wheel (timeouts, starts of flows)
+//! waits in a heap of its own until its slot comes. If slots are ill chosen, everything lands in one of the two heaps and
+//! the queue is no worse than one heap.
+//!
+//! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
+//! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set exactly where the
+//! slot's list has an event, a bit of `summary` where a word of `occupied` is not zero.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use p4cc_units::{Span, Time};
+
+use crate::event::Event;
+
+/// Slots of the wheel; a word of the summary has a bit for each word of bits.
+const SLOTS: usize = 64 * WORD;
+const WORD: usize = u64::BITS as usize;
+/// The wheel reaches so many times as far as most events are scheduled ahead.
+const REACH: u64 = 4;
+/// End of a list.
+const NONE: u32 = u32::MAX;
+
+/// An event in a slot's list.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    event: Event,
+    next: u32,
+}
+
+/// Events to come.
+#[derive(Clone, Debug)]
+pub(crate) struct EventQueue {
+    /// Events of the slot that time is in, or of slots before it.
+    current: BinaryHeap<Reverse<Event>>,
+    /// Number of that slot, from time zero.
+    cursor: u64,
+    /// A slot lasts 2^shift ps.
+    shift: u32,
+    /// First event of each slot's list.
+    heads: Vec<u32>,
+    occupied: [u64; SLOTS / WORD],
+    summary: u64,
+    nodes: Vec<Node>,
+    free: u32,
+    far: BinaryHeap<Reverse<Event>>,
+}
+
+impl EventQueue {
+    /// A queue for events that are as a rule scheduled so far ahead.
+    pub fn new(usual_lead: Span) -> Self {
+        let slot_ps = usual_lead.as_ps().saturating_mul(REACH) / SLOTS as u64;
+        Self {
+            current: BinaryHeap::new(),
+            cursor: 0,
+            shift: slot_ps.max(1).next_power_of_two().trailing_zeros().min(u64::BITS - 1),
+            heads: vec![NONE; SLOTS],
+            occupied: [0; SLOTS / WORD],
+            summary: 0,
+            nodes: Vec::new(),
+            free: NONE,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    fn slot_of(&self, event: &Event) -> u64 {
+        event.time().as_ps() >> self.shift
+    }
+
+    /// Adds an event.
+    pub fn push(&mut self, event: Event) {
+        let slot = self.slot_of(&event);
+        if slot <= self.cursor {
+            self.current.push(Reverse(event));
+        } else if slot - self.cursor < SLOTS as u64 {
+            self.push_near(slot as usize % SLOTS, event);
+        } else {
+            self.far.push(Reverse(event));
+        }
+    }
+
+    fn push_near(&mut self, place: usize, event: Event) {
+        let node = Node { event, next: self.heads[place] };
+        let at = self.free;
+        match self.nodes.get_mut(at as usize) {
+            Some(old) => {
+                self.free = old.next;
+                *old = node;
+                self.heads[place] = at;
+            }
+            None => {
+                self.heads[place] = self.nodes.len() as u32;
+                self.nodes.push(node);
+            }
+        }
+        self.occupied[place / WORD] |= 1 << (place % WORD);
+        self.summary |= 1 << (place / WORD);
+    }
+
+    /// Takes the first event if it is not after `limit`.
+    pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
+        if self.current.is_empty() {
+            self.advance();
+        }
+        if self.current.peek()?.0.time() > limit {
+            return None;
+        }
+        self.current.pop().map(|Reverse(event)| event)
+    }
+
+    /// Goes on to the next slot that has an event, if there is one.
+    fn advance(&mut self) {
+        let near = self.next_near();
+        let far = self.far.peek().map(|Reverse(event)| self.slot_of(event));
+        let Some(slot) = near.into_iter().chain(far).min() else { return };
+        self.cursor = slot;
+        if near == Some(slot) {
+            self.take_near(slot as usize % SLOTS);
+        }
+        while let Some(Reverse(event)) = self.far.peek() {
+            if self.slot_of(event) > slot {
+                break;
+            }
+            self.current.extend(self.far.pop());
+        }
+    }
+
+    /// Number of the first slot of the wheel that has an event.
+    fn next_near(&self) -> Option<u64> {
+        let start = (self.cursor as usize + 1) % SLOTS;
+        let (word, bit) = (start / WORD, start % WORD);
+        let in_word = self.occupied[word] >> bit;
+        let place = if in_word != 0 {
+            start + in_word.trailing_zeros() as usize
+        } else {
+            // The words behind, then from the first on; what is left of this word comes last.
+            let behind = self.summary & u64::MAX.checked_shl(word as u32 + 1).unwrap_or(0);
+            let words = if behind != 0 { behind } else { self.summary };
+            let word = words.checked_ilog2().map(|_| words.trailing_zeros() as usize)?;
+            word * WORD + self.occupied[word].trailing_zeros() as usize
+        };
+        Some(self.cursor + 1 + ((place + SLOTS - start) % SLOTS) as u64)
+    }
+
+    /// Moves a slot's events to those of now.
+    fn take_near(&mut self, place: usize) {
+        let mut at = core::mem::replace(&mut self.heads[place], NONE);
+        while let Some(node) = self.nodes.get_mut(at as usize) {
+            self.current.push(Reverse(node.event));
+            let next = core::mem::replace(&mut node.next, self.free);
+            self.free = at;
+            at = next;
+        }
+        let word = &mut self.occupied[place / WORD];
+        *word &= !(1 << (place % WORD));
+        if *word == 0 {
+            self.summary &= !(1 << (place / WORD));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::event::Kind;
+
+    proptest! {
+        /// Whatever is pushed, whenever, near or far, in bursts at one instant: what comes out is what one heap gives.
+        #[test]
+        fn order_is_that_of_one_heap(
+            lead_ps in prop::sample::select(vec![0_u64, 1, 4_096, 1_000_000, u64::MAX]),
+            steps in prop::collection::vec(
+                (prop::sample::select(vec![0_u64, 1, 3, 900, 60_000, 1_000_000, 4_000_001, 1 << 40]), 0_u64..5, 0_u32..3, any::<bool>()),
+                1..400,
+            ),
+        ) {
+            let mut queue = EventQueue::new(Span::from_ps(lead_ps));
+            let mut heap = BinaryHeap::new();
+            let mut now = Time::ZERO;
+            for (seq, (ahead_ps, spread, node, pops)) in (0_u64..).zip(steps) {
+                let time = now + Span::from_ps(ahead_ps * spread);
+                let kind = [Kind::Dequeue, Kind::Arrival, Kind::Timer][node as usize];
+                let event = Event::new(time, kind, node, 1, seq, seq as u32);
+                queue.push(event);
+                heap.push(Reverse(event));
+                // A limit that nothing reaches takes nothing.
+                let first = heap.peek().map_or(Time::MAX, |Reverse(event)| event.time());
+                if first > now {
+                    prop_assert_eq!(queue.pop_until(now), None);
+                }
+                if pops {
+                    let event = queue.pop_until(Time::MAX);
+                    prop_assert_eq!(event, heap.pop().map(|Reverse(event)| event));
+                    now = event.map_or(now, |event| event.time());
+                }
+            }
+            while let Some(Reverse(event)) = heap.pop() {
+                prop_assert_eq!(queue.pop_until(event.time()), Some(event));
+            }
+            prop_assert_eq!(queue.pop_until(Time::MAX), None);
+            prop_assert_eq!((queue.summary, queue.occupied), (0, [0; SLOTS / WORD]));
+        }
+    }
+}
