@@ -1,14 +1,18 @@
-//! Figures of the engine on one core, all with the project's ECN program: the program by itself, one switch,
-//! packet-hops per second of an incast, memory of a packet that waits or is on its way.
+//! Figures of the engine on one core. With the project's ECN program: the program by itself, one switch, packet-hops per
+//! second of an incast, memory of a packet that waits or is on its way. With HPCC's: permutations of the hosts of
+//! fat-trees, memory of a flow that waits for its start.
 //!
 //! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile` it only runs a short
-//! incast, for a profiler to watch.
+//! incast, for a profiler to watch; with `-- --permutation K BYTES [RECORD]` one permutation with so many bytes from each
+//! host, `RECORD` being what to record, in JSON.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 #[path = "../tests/support/counting.rs"]
 mod counting;
+#[path = "../tests/support/fat_tree.rs"]
+mod fat_tree;
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -16,6 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use counting::{allocations, in_use};
+use fat_tree::FatTree;
 use p4cc_exec::testing::SplitMix;
 use p4cc_exec::{Effects, Env, Executor, Frame, PacketView};
 use p4cc_switch::Packet;
@@ -43,8 +48,16 @@ fn scenario(senders: u32, size_bytes: u64, buffer_pkts: u32) -> Incast<'static> 
 const REPEATS: u64 = 5;
 
 fn main() -> io::Result<()> {
-    if std::env::args().any(|argument| argument == "--profile") {
-        return hops(&scenario(16, 1 << 20, 150), 1).map(drop);
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["--profile"] => return hops(&scenario(16, 1 << 20, 150), 1).map(drop),
+        ["--permutation", k, bytes, record @ ..] => {
+            let record = serde_json::from_str(record.first().unwrap_or(&"{}"))?;
+            let (k, size_bytes) = (number(k)? as usize, number(bytes)?);
+            let figures = permutation(&FatTree { k, size_bytes, idle_flows: 0, record })?;
+            return writeln!(io::stdout().lock(), "{figures}");
+        }
+        _ => {}
     }
     let mut figures = Map::new();
     let mut note = |name: &str, figure: f64| figures.insert(name.to_owned(), json!(figure));
@@ -54,8 +67,70 @@ fn main() -> io::Result<()> {
     note("hops_per_s", per_second);
     note("allocations_per_hop", allocations);
     note("queued_bytes", memory()?);
-    note("link_bytes", size_of::<(Time, Packet)>() as f64);
+    note("link_bytes", LINK_SLOT_BYTES + data_packet_bytes());
+    note("idle_flow_bytes", idle_flow()?);
+    for k in [8, 12] {
+        let record = serde_json::from_str(RESULTS_ON)?;
+        let tree = FatTree { k, size_bytes: PERMUTATION_BYTES, idle_flows: 0, record };
+        let figures = permutation(&tree)?;
+        note(
+            &format!("permutation_{}_hops_per_s", k.pow(3) / 4),
+            figures["hops_per_s"].as_f64().unwrap_or(0.0),
+        );
+    }
     writeln!(io::stdout().lock(), "{}", Value::Object(figures))
+}
+
+/// Of each host.
+const PERMUTATION_BYTES: u64 = 2_000_000;
+/// What a scenario records unless it says otherwise (`p4cc/scenario/schema.py`).
+const RESULTS_ON: &str = r#"{"windows_interval_ns":100000,"queues_interval_ns":100000}"#;
+/// Flows that wait for their start, to see what one takes.
+const IDLE_FLOWS: usize = 1_000;
+/// A place in a channel's ring: a time, and a packet or what a pause says.
+const LINK_SLOT_BYTES: f64 = size_of::<(Time, Packet, [u8; 2])>() as f64;
+
+fn number(argument: &str) -> io::Result<u64> {
+    argument.parse().map_err(|_| io::Error::other(format!("{argument:?} is no number")))
+}
+
+/// One permutation, results included.
+fn permutation(tree: &FatTree) -> io::Result<Value> {
+    let mut run = tree.build().fork(1).map_err(io::Error::other)?;
+    let start = Instant::now();
+    run.run_to_end(&AtomicBool::new(false), &mut |_| {}).map_err(io::Error::other)?;
+    let results = run.results();
+    let seconds = start.elapsed().as_secs_f64();
+    let summary = &results.summary;
+    Ok(json!({
+        "packet_hops": summary.packet_hops,
+        "events": summary.events,
+        "end_ns": summary.end_ns,
+        "seconds": seconds,
+        "hops_per_s": summary.packet_hops as f64 / seconds,
+    }))
+}
+
+/// Bytes of a flow that has not begun: what a run takes with such flows and without.
+fn idle_flow() -> io::Result<f64> {
+    let mut taken = [0; 2];
+    for (taken, idle_flows) in taken.iter_mut().zip([0, IDLE_FLOWS]) {
+        let base = FatTree { k: 4, size_bytes: 1, idle_flows, record: json!({}) }.build();
+        let before = in_use();
+        let run = base.fork(1).map_err(io::Error::other)?;
+        *taken = in_use() - before;
+        drop(run);
+    }
+    Ok((taken[1] - taken[0]) as f64 / IDLE_FLOWS as f64)
+}
+
+/// Bytes of a packet by itself.
+fn data_packet_bytes() -> f64 {
+    let before = in_use();
+    let packet = black_box(data_packet());
+    let bytes = in_use() - before;
+    drop(packet);
+    bytes as f64
 }
 
 /// Nanoseconds of one call, the fastest of some rounds.

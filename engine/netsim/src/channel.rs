@@ -12,12 +12,13 @@ use crate::topology::ChannelPlan;
 /// A channel.
 #[derive(Clone, Debug)]
 pub(crate) struct Channel {
+    pub from: u32,
     pub to: u32,
     pub to_port: u32,
     delay: Span,
     framing_bytes: u32,
     /// Share of packets lost in units of 2^-64, and its stream.
-    loss: Option<(u64, Stream)>,
+    loss: Option<Box<(u64, Stream)>>,
     /// Frames on the way with their arrival times.
     on_way: VecDeque<(Time, Frame)>,
     /// Pause frames among them.
@@ -50,9 +51,10 @@ impl Channel {
     pub fn new(plan: &ChannelPlan, seed: u64) -> Self {
         // The largest share below one; a loss of 1 loses all but one packet in 2^53.
         let threshold = (plan.loss * 18_446_744_073_709_551_616.0) as u64;
-        let loss =
-            (plan.loss > 0.0).then(|| (threshold, Stream::named(seed, &format!("link.{}.loss", plan.name))));
+        let stream = || Stream::named(seed, &format!("link.{}.loss", plan.name));
+        let loss = (plan.loss > 0.0).then(|| Box::new((threshold, stream())));
         Self {
+            from: plan.from,
             to: plan.to,
             to_port: plan.to_port,
             delay: plan.delay,
@@ -68,8 +70,8 @@ impl Channel {
     /// Takes a packet whose last bit enters the channel at `end`.
     pub fn send(&mut self, end: Time, packet: Packet) -> Sent {
         self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, packet.len()));
-        if let Some((threshold, stream)) = &mut self.loss
-            && stream.next_u64() < *threshold
+        if let Some(loss) = &mut self.loss
+            && loss.1.next_u64() < loss.0
         {
             self.lost += 1;
             return Sent::Nothing;

@@ -392,7 +392,9 @@ impl Network {
             self.start_ready_ports(switch);
         }
         while let Some(event) = self.queue.pop_until(until) {
-            self.sample_before(event.time());
+            if self.recorder.is_due_before(event.time()) {
+                self.sample_before(event.time());
+            }
             self.now = event.time();
             self.dispatch(&event);
             self.events += 1;
@@ -527,10 +529,8 @@ impl Network {
 
     /// Does what a channel asks for after it took a frame.
     pub(crate) fn schedule_arrival(&mut self, channel: u32, sent: Sent) {
-        let from = self.topology.channels[channel as usize].from;
-        let state = &self.channels[channel as usize];
         if let Sent::Schedule(time) = sent {
-            let (to, to_port) = (state.to, state.to_port);
+            let Channel { from, to, to_port, .. } = self.channels[channel as usize];
             // Of the sending node's sequence: that node alone decides the order of what it sends.
             let seq = &mut self.seqs[from as usize];
             *seq += 1;

@@ -161,6 +161,11 @@ impl Recorder {
         self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
     }
 
+    /// Whether a sample is due before `time`.
+    pub fn is_due_before(&self, time: Time) -> bool {
+        self.next < time
+    }
+
     /// The earliest samples due before `time`, once; the caller asks again until there are none.
     pub fn due_before(&mut self, time: Time) -> Option<Due> {
         let at = self.next;

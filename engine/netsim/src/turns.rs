@@ -33,6 +33,8 @@ struct ClassQueue {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Turns {
     classes: [ClassQueue; PRIORITIES],
+    /// Bit `c` is set while a flow of class `c` stands somewhere.
+    occupied: u8,
     /// Ranks of all flows under way.
     under_way: BTreeSet<u64>,
     last_rank: u64,
@@ -73,11 +75,32 @@ impl Turns {
             queue.waiting.insert((at, seat.rank, index));
         }
         (seat.at, seat.is_ready) = (at, false);
+        let bit = 1 << class.get();
+        let is_empty = queue.waiting.is_empty() && queue.ready.is_empty();
+        self.occupied = if is_empty { self.occupied & !bit } else { self.occupied | bit };
+    }
+
+    /// Places in `classes` of those that have a flow.
+    fn occupied(&self) -> impl Iterator<Item = u8> + use<> {
+        let mut left = self.occupied;
+        core::iter::from_fn(move || {
+            let first = left.trailing_zeros();
+            // The lowest bit goes; a byte of zeros has eight.
+            left &= left.wrapping_sub(1);
+            (first < u8::BITS).then_some(first as u8)
+        })
+    }
+
+    /// Queues that have a flow, of the classes that are free.
+    fn free(&self, is_free: impl Fn(TrafficClass) -> bool) -> impl Iterator<Item = &ClassQueue> {
+        let classes = self.occupied().filter(move |class| TrafficClass::new(*class).is_some_and(&is_free));
+        classes.map(|class| &self.classes[usize::from(class)])
     }
 
     /// A flow whose time came by `now`, which takes turns from here on: its seat is to be marked ready.
     pub fn pop_due(&mut self, now: Time) -> Option<u32> {
-        for queue in &mut self.classes {
+        for class in self.occupied() {
+            let queue = &mut self.classes[usize::from(class)];
             if queue.waiting.first().is_some_and(|(at, ..)| *at <= now)
                 && let Some((_, rank, index)) = queue.waiting.pop_first()
             {
@@ -91,9 +114,7 @@ impl Turns {
     /// The flow whose turn it is among those whose time has come, of the classes that are free.
     pub fn next(&self, is_free: impl Fn(TrafficClass) -> bool) -> Option<u32> {
         let first = |from: u64| {
-            let queues =
-                (0..).zip(&self.classes).filter(|(class, _)| TrafficClass::new(*class).is_some_and(&is_free));
-            queues.filter_map(|(_, queue)| queue.ready.range((from, 0)..).next()).min().copied()
+            self.free(&is_free).filter_map(|queue| queue.ready.range((from, 0)..).next()).min().copied()
         };
         first(self.turn).or_else(|| first(0)).map(|(_, index)| index)
     }
@@ -110,9 +131,7 @@ impl Turns {
 
     /// When the next flow of a free class may send; a time that has come is a past one.
     pub fn next_time(&self, is_free: impl Fn(TrafficClass) -> bool) -> Option<Time> {
-        let free =
-            (0..).zip(&self.classes).filter(|(class, _)| TrafficClass::new(*class).is_some_and(&is_free));
-        let times = free.filter_map(|(_, queue)| {
+        let times = self.free(is_free).filter_map(|queue| {
             if queue.ready.is_empty() { queue.waiting.first().map(|(at, ..)| *at) } else { Some(Time::ZERO) }
         });
         times.min()

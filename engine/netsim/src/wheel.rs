@@ -3,7 +3,8 @@
 //! Nearly every event of a run is an arrival or the end of a transmission, at most a link's time ahead. Such an event
 //! goes into the list of its slot, which costs the same however many wait. When time reaches a slot, its events go into a
 //! small heap, from which they leave in the order of their keys; what lies beyond the wheel (timeouts, starts of flows)
-//! waits in a heap of its own until its slot comes. If slots are ill chosen, everything lands in one of the two heaps and
+//! waits in a heap of its own until its slot comes. An event that is alone in its slot, as most are, goes through no heap.
+//! If slots are ill chosen, everything lands in one of the two heaps and
 //! the queue is no worse than one heap.
 //!
 //! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
@@ -21,7 +22,7 @@ use crate::event::Event;
 const SLOTS: usize = 64 * WORD;
 const WORD: usize = u64::BITS as usize;
 /// The wheel reaches so many times as far as most events are scheduled ahead.
-const REACH: u64 = 4;
+const REACH: u64 = 2;
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
@@ -35,8 +36,10 @@ struct Node {
 /// Events to come.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
-    /// Events of the slot that time is in, or of slots before it.
-    current: BinaryHeap<Reverse<Event>>,
+    /// Events of the slot that time is in, the first one last.
+    current: Vec<Event>,
+    /// Events of that slot, or of slots before it, that were scheduled when time was there.
+    late: BinaryHeap<Reverse<Event>>,
     /// Number of that slot, from time zero.
     cursor: u64,
     /// A slot lasts 2^shift ps.
@@ -48,6 +51,8 @@ pub(crate) struct EventQueue {
     nodes: Vec<Node>,
     free: u32,
     far: BinaryHeap<Reverse<Event>>,
+    /// Slot of the first event of `far`; the largest number if there is none.
+    far_slot: u64,
 }
 
 impl EventQueue {
@@ -55,15 +60,18 @@ impl EventQueue {
     pub fn new(usual_lead: Span) -> Self {
         let slot_ps = usual_lead.as_ps().saturating_mul(REACH) / SLOTS as u64;
         Self {
-            current: BinaryHeap::new(),
+            current: Vec::new(),
+            late: BinaryHeap::new(),
             cursor: 0,
-            shift: slot_ps.max(1).next_power_of_two().trailing_zeros().min(u64::BITS - 1),
+            // Two picoseconds at least, so that no slot has the largest number.
+            shift: slot_ps.clamp(2, 1 << 62).next_power_of_two().trailing_zeros(),
             heads: vec![NONE; SLOTS],
             occupied: [0; SLOTS / WORD],
             summary: 0,
             nodes: Vec::new(),
             free: NONE,
             far: BinaryHeap::new(),
+            far_slot: u64::MAX,
         }
     }
 
@@ -75,10 +83,11 @@ impl EventQueue {
     pub fn push(&mut self, event: Event) {
         let slot = self.slot_of(&event);
         if slot <= self.cursor {
-            self.current.push(Reverse(event));
+            self.late.push(Reverse(event));
         } else if slot - self.cursor < SLOTS as u64 {
             self.push_near(slot as usize % SLOTS, event);
         } else {
+            self.far_slot = self.far_slot.min(slot);
             self.far.push(Reverse(event));
         }
     }
@@ -103,30 +112,56 @@ impl EventQueue {
 
     /// Takes the first event if it is not after `limit`.
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
-        if self.current.is_empty() {
-            self.advance();
+        if self.current.is_empty() && self.late.is_empty() {
+            let near = self.next_near().unwrap_or(u64::MAX);
+            if near < self.far_slot
+                && let Some(alone) = self.alone_at(near as usize % SLOTS)
+            {
+                if alone.time() > limit {
+                    return None;
+                }
+                self.cursor = near;
+                self.clear_near(near as usize % SLOTS);
+                return Some(alone);
+            }
+            self.advance_to(near.min(self.far_slot));
         }
-        if self.current.peek()?.0.time() > limit {
+        let is_late = match (self.current.last(), self.late.peek()) {
+            (Some(first), Some(Reverse(late))) => late < first,
+            (first, _) => first.is_none(),
+        };
+        let first = if is_late { self.late.peek()?.0 } else { *self.current.last()? };
+        if first.time() > limit {
             return None;
         }
-        self.current.pop().map(|Reverse(event)| event)
+        if is_late {
+            self.late.pop();
+        } else {
+            self.current.pop();
+        }
+        Some(first)
     }
 
-    /// Goes on to the next slot that has an event, if there is one.
-    fn advance(&mut self) {
-        let near = self.next_near();
-        let far = self.far.peek().map(|Reverse(event)| self.slot_of(event));
-        let Some(slot) = near.into_iter().chain(far).min() else { return };
+    /// Goes on to the next slot that has an event; to the largest number if there is none.
+    fn advance_to(&mut self, slot: u64) {
+        if slot == u64::MAX {
+            return;
+        }
         self.cursor = slot;
-        if near == Some(slot) {
-            self.take_near(slot as usize % SLOTS);
+        let place = slot as usize % SLOTS;
+        let mut at = self.heads[place];
+        while let Some(node) = self.nodes.get(at as usize) {
+            self.current.push(node.event);
+            at = node.next;
         }
-        while let Some(Reverse(event)) = self.far.peek() {
-            if self.slot_of(event) > slot {
-                break;
-            }
-            self.current.extend(self.far.pop());
+        if self.heads[place] != NONE {
+            self.clear_near(place);
         }
+        while self.far_slot <= slot {
+            self.current.extend(self.far.pop().map(|Reverse(event)| event));
+            self.far_slot = self.far.peek().map_or(u64::MAX, |Reverse(event)| self.slot_of(event));
+        }
+        self.current.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Number of the first slot of the wheel that has an event.
@@ -146,15 +181,24 @@ impl EventQueue {
         Some(self.cursor + 1 + ((place + SLOTS - start) % SLOTS) as u64)
     }
 
-    /// Moves a slot's events to those of now.
-    fn take_near(&mut self, place: usize) {
-        let mut at = core::mem::replace(&mut self.heads[place], NONE);
-        while let Some(node) = self.nodes.get_mut(at as usize) {
-            self.current.push(Reverse(node.event));
-            let next = core::mem::replace(&mut node.next, self.free);
-            self.free = at;
-            at = next;
+    /// The event of a slot that has one only.
+    fn alone_at(&self, place: usize) -> Option<Event> {
+        let node = self.nodes.get(self.heads[place] as usize)?;
+        (node.next == NONE).then_some(node.event)
+    }
+
+    /// Empties the list of a slot that has events.
+    fn clear_near(&mut self, place: usize) {
+        let first = core::mem::replace(&mut self.heads[place], NONE);
+        let mut last = first;
+        while let Some(node) = self.nodes.get_mut(last as usize) {
+            if node.next == NONE {
+                node.next = self.free;
+                break;
+            }
+            last = node.next;
         }
+        self.free = first;
         let word = &mut self.occupied[place / WORD];
         *word &= !(1 << (place % WORD));
         if *word == 0 {

@@ -112,6 +112,13 @@ impl Content {
 
     /// Puts `front` in place of the first `taken` bytes. `taken` may reach into the zeros.
     pub(crate) fn replace_front(&mut self, taken: u32, front: &[u8]) {
+        if front.len() == taken as usize
+            && let Some(old) = self.head.get_mut(..front.len())
+        {
+            // As long as what was there, as most fronts are: nothing moves.
+            old.copy_from_slice(front);
+            return;
+        }
         let from_head = self.head.len().min(taken as usize);
         self.zeros = self.zeros.saturating_sub(taken - from_head as u32);
         let old = self.head.len();

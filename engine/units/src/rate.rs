@@ -54,7 +54,13 @@ mod tests {
         assert_eq!(Rate::from_bps(3_000_000_000_000).time_to_send(Bytes(1)), Span::from_ps(3));
         assert_eq!(Rate::default().time_to_send(Bytes(1)), Span::MAX);
         // 64 bits hold the work of the first and not that of the second.
-        assert_eq!(Rate::from_bps(7).time_to_send(Bytes(2_305_843)), Span::from_ps(2_635_249_142_857_142_858));
-        assert_eq!(Rate::from_bps(8).time_to_send(Bytes(2_305_844)), Span::from_ps(2_305_844_000_000_000_000));
+        assert_eq!(
+            Rate::from_bps(7).time_to_send(Bytes(2_305_843)),
+            Span::from_ps(2_635_249_142_857_142_858)
+        );
+        assert_eq!(
+            Rate::from_bps(8).time_to_send(Bytes(2_305_844)),
+            Span::from_ps(2_305_844_000_000_000_000)
+        );
     }
 }

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use p4cc_exec::RandomSource;
 use p4cc_exec::State;
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member};
 use p4cc_exec::testing::SplitMix;
-use p4cc_exec::RandomSource;
 use p4cc_ir::{ActionCall, MatchValue, ProfileId, Program};
 use p4cc_netsim::{Network, NetworkSpec};
 use serde_json::{Value, json};
@@ -49,7 +49,8 @@ impl FatTree {
     pub fn build(&self) -> Network {
         let spec = NetworkSpec::from_json(&self.description().to_string()).expect("the description is right");
         let mut network = Network::build(spec, 1).expect("the description is right");
-        let pipeline = compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model/int_hpcc.p4"));
+        let pipeline =
+            compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model/int_hpcc.p4"));
         for switch in 0..self.switches() {
             let node = network.switch_mut(switch as u64 + 1).expect("a switch of the description");
             node.set_pipeline(pipeline.clone());
@@ -121,6 +122,12 @@ impl FatTree {
         sending.chain((0..self.idle_flows).map(|id| flow(hosts + id, None, 900_000_000))).collect()
     }
 
+    /// The host behind a port of an edge switch; elsewhere any, as switches do not look at their own address.
+    fn host_at(&self, switch: usize, port: u32) -> usize {
+        let (pod, edge) = (switch / self.k, switch % self.k);
+        pod * self.half() * self.half() + edge * self.half() + port as usize - 1
+    }
+
     fn edge(&self, host: usize) -> usize {
         let half = self.half();
         host / (half * half) * self.k + host / half % half
@@ -130,18 +137,23 @@ impl FatTree {
         let half = self.half();
         let next_hop = action(program, "set_next_hop");
         for port in 1..=self.k as u32 {
-            let args = vec![bits(9, port.into()), bits(48, 0x0200_0000_0001)];
+            let args =
+                vec![bits(9, port.into()), bits(48, 0x0200_0000_0000 + self.host_at(switch, port) as u128)];
             let member = Member { id: port, action: ActionCall { action: next_hop, args } };
             state.member_insert(ProfileId(0), member).expect("room for a member");
         }
         let is_core = switch >= self.k * self.k;
         if !is_core {
-            let up = (half as u32 + 1..=self.k as u32)
-                .map(|member_id| GroupMember { member_id, weight: 1, watch_port: None });
+            let up = (half as u32 + 1..=self.k as u32).map(|member_id| GroupMember {
+                member_id,
+                weight: 1,
+                watch_port: None,
+            });
             let group = Group { id: 1, max_size: 0, members: up.collect() };
             state.group_insert(ProfileId(0), group).expect("room for a group");
             let factor = SplitMix(switch as u64).next_u64() as u32 | 1;
-            let seed = ActionCall { action: action(program, "set_seed"), args: vec![bits(32, factor.into())] };
+            let seed =
+                ActionCall { action: action(program, "set_seed"), args: vec![bits(32, factor.into())] };
             let key = vec![MatchValue::Exact(bits(16, 0x0800))];
             let seeds = table(program, "ecmp_seeds");
             state.table_insert(seeds, entry(key, EntryAction::Direct(seed))).expect("room for a seed");

@@ -7,11 +7,11 @@
 use p4cc_cc::{ConfigError, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
-use super::config::{IntTable, Notification, RdmaConfig};
+use super::config::{Notification, RdmaConfig};
 use super::pacer::{Pacer, time_at};
 use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
-use super::telemetry::{self, NO_FAIR_RATE};
+use super::telemetry::{self, IntReader, NO_FAIR_RATE};
 use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
@@ -37,7 +37,7 @@ pub struct RdmaSender {
     /// What the application gave so far, where it gives piece by piece.
     supplied: Option<u64>,
     pub(super) ecn: Codepoint,
-    int: Option<IntTable>,
+    int: Option<IntReader>,
     /// Of a flow that asks for its rate.
     pub(super) requests: Option<Requests>,
     pub(super) patience_rounds: u32,
@@ -95,7 +95,7 @@ impl RdmaSender {
             } else {
                 Codepoint::NOT_ECT
             },
-            int: config.int.clone().filter(|_| needs == SwitchNeed::Telemetry),
+            int: config.int.as_ref().filter(|_| needs == SwitchNeed::Telemetry).map(IntReader::new),
             requests: (needs == SwitchNeed::RateAllocation).then(|| Requests::new(config.request_records)),
             patience_rounds: config.request_patience_rounds,
             extension: RequestBytes::new(),
@@ -251,7 +251,7 @@ impl RdmaSender {
     /// What every packet of the flow carries.
     fn plain_extension(&self) -> Extension<'static> {
         match (&self.int, self.needs) {
-            (Some(table), _) => telemetry::empty(table.room),
+            (Some(reader), _) => reader.empty,
             (None, SwitchNeed::FairRate) => {
                 Extension { kind: ExtensionType::FAIR_RATE, bytes: &NO_FAIR_RATE }
             }
@@ -347,7 +347,7 @@ impl RdmaSender {
         self.rtt = rtt.or(self.rtt);
         let used = rtt.and_then(|_| self.pacer.take_used_share(now));
         let sent_bps = used.map(|share| share * self.rate_bps());
-        let hops = self.int.as_ref().map(|table| telemetry::hops(extension, table)).unwrap_or_default();
+        let hops = self.int.as_ref().map(|reader| telemetry::hops(extension, reader)).unwrap_or_default();
         let is_marked = fields.ecn_echo == Codepoint::CE;
         self.control.on_ack(&RateAck {
             now,

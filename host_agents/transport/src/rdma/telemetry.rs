@@ -25,15 +25,34 @@ const RECORD_BYTES: usize = 8;
 const MAX_RECORDS: usize = 8;
 
 /// The extension that a sender's packets leave with.
-pub(crate) const fn empty(room: IntRoom) -> Extension<'static> {
+const fn empty(room: IntRoom) -> Extension<'static> {
     match room {
         IntRoom::Push => Extension { kind: ExtensionType::INT_HPCC, bytes: EMPTY.split_at(SHIM_BYTES).0 },
         IntRoom::HsFixed => Extension { kind: ExtensionType::INT_FIXED, bytes: &EMPTY },
     }
 }
 
+/// What a sender keeps of its [`IntTable`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct IntReader {
+    /// The extension that its packets leave with.
+    pub empty: Extension<'static>,
+    /// Line rate of each code; a code that nobody gave a rate is a hop of rate 0, which no algorithm takes into account.
+    line_rates: [Rate; RATE_CODES],
+}
+
+/// Codes of four bits.
+const RATE_CODES: usize = 16;
+
+impl IntReader {
+    pub fn new(table: &IntTable) -> Self {
+        let rate = |code: usize| table.rates_bps.get(&(code as u8)).copied().unwrap_or(0);
+        Self { empty: empty(table.room), line_rates: core::array::from_fn(|code| Rate::from_bps(rate(code))) }
+    }
+}
+
 /// The records in the order of hops: the first on the wire is the last switch's. None where this is no telemetry.
-pub(crate) fn hops(extension: &Extension<'_>, table: &IntTable) -> SmallVec<[HopRecord; MAX_RECORDS]> {
+pub(crate) fn hops(extension: &Extension<'_>, reader: &IntReader) -> SmallVec<[HopRecord; MAX_RECORDS]> {
     let filled = match (extension.kind, extension.bytes.first()) {
         (ExtensionType::INT_HPCC, _) => MAX_RECORDS,
         // The first four bits count the hops; room that none has filled stands behind.
@@ -45,15 +64,13 @@ pub(crate) fn hops(extension: &Extension<'_>, table: &IntTable) -> SmallVec<[Hop
         return SmallVec::new();
     }
     let filled = records.0.get(..filled).unwrap_or(records.0);
-    filled.iter().rev().take(MAX_RECORDS).map(|record| read(u64::from_be_bytes(*record), table)).collect()
+    filled.iter().rev().take(MAX_RECORDS).map(|record| read(u64::from_be_bytes(*record), reader)).collect()
 }
 
 /// Rate code 4 bits, timestamp 24, transmitted 20, queue 16.
-fn read(record: u64, table: &IntTable) -> HopRecord {
-    let code = (record >> 60) as u8;
+fn read(record: u64, reader: &IntReader) -> HopRecord {
     HopRecord {
-        // A code that nobody gave a rate is a hop of rate 0, which no algorithm takes into account.
-        line_rate: Rate::from_bps(table.rates_bps.get(&code).copied().unwrap_or(0)),
+        line_rate: reader.line_rates[(record >> 60) as usize],
         timestamp: (record >> 36) as u32 & 0xff_ffff,
         tx: (record >> 16) as u32 & 0xf_ffff,
         queue: record as u32 & 0xffff,
@@ -81,6 +98,7 @@ mod tests {
             rates_bps: [(2, 100_000_000_000)].into(),
             room: IntRoom::Push,
         };
+        let table = IntReader::new(&table);
         let mut bytes = vec![0x20, 0x03];
         bytes.extend(0x2abc_def1_2345_6789_u64.to_be_bytes());
         bytes.extend(0xf000_0010_0001_0002_u64.to_be_bytes());
