@@ -186,6 +186,7 @@ class _Planner:
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,
             "record": {**record, "checkpoints_ns": sorted(moments)},
+            "ties": scenario.ties,
             "stop_ns": scenario.stop_ns,
             "limits": scenario.limits.model_dump(),
         }

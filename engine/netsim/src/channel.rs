@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Span, Time};
 
+use crate::ties::Moment;
 use crate::topology::ChannelPlan;
 
 /// A channel.
@@ -15,12 +16,12 @@ pub(crate) struct Channel {
     pub from: u32,
     pub to: u32,
     pub to_port: u32,
-    delay: Span,
+    pub delay: Span,
     framing_bytes: u32,
     /// Share of packets lost in units of 2^-64, and its stream.
     loss: Option<Box<(u64, Stream)>>,
     /// Frames on the way with their arrival times.
-    on_way: VecDeque<(Time, Frame)>,
+    on_way: VecDeque<(Moment, Frame)>,
     /// Pause frames among them.
     pauses_on_way: usize,
     pub lost: u64,
@@ -42,7 +43,7 @@ pub(crate) enum Frame {
 /// What to do after a packet was sent into a channel.
 pub(crate) enum Sent {
     /// Schedule the arrival of the first packet at this time.
-    Schedule(Time),
+    Schedule(Moment),
     /// An earlier packet's arrival is scheduled already, or this one is lost.
     Nothing,
 }
@@ -67,8 +68,8 @@ impl Channel {
         }
     }
 
-    /// Takes a packet whose last bit enters the channel at `end`.
-    pub fn send(&mut self, end: Time, packet: Packet) -> Sent {
+    /// Takes a packet whose last bit comes out at `arrival`.
+    pub fn send(&mut self, arrival: Moment, packet: Packet) -> Sent {
         self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, packet.len()));
         if let Some(loss) = &mut self.loss
             && loss.1.next_u64() < loss.0
@@ -76,23 +77,22 @@ impl Channel {
             self.lost += 1;
             return Sent::Nothing;
         }
-        self.carry(end, Frame::Packet(packet))
+        self.carry(arrival, Frame::Packet(packet))
     }
 
-    /// Takes a pause frame whose last bit enters the channel at `end`; it is never lost.
-    pub fn send_pause(&mut self, end: Time, priority: u8, pause: bool) -> Sent {
+    /// Takes a pause frame whose last bit comes out at `arrival`; it is never lost.
+    pub fn send_pause(&mut self, arrival: Moment, priority: u8, pause: bool) -> Sent {
         self.pauses_on_way += 1;
-        self.carry(end, Frame::Pause { priority, pause })
+        self.carry(arrival, Frame::Pause { priority, pause })
     }
 
-    fn carry(&mut self, end: Time, frame: Frame) -> Sent {
-        let arrival = end + self.delay;
+    fn carry(&mut self, arrival: Moment, frame: Frame) -> Sent {
         self.on_way.push_back((arrival, frame));
         if self.on_way.len() == 1 { Sent::Schedule(arrival) } else { Sent::Nothing }
     }
 
     /// Gives the frame that arrives now, and when the next one will.
-    pub fn arrive(&mut self) -> Option<(Frame, Option<Time>)> {
+    pub fn arrive(&mut self) -> Option<(Frame, Option<Moment>)> {
         let (_, frame) = self.on_way.pop_front()?;
         self.pauses_on_way -= usize::from(matches!(frame, Frame::Pause { .. }));
         Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
@@ -107,14 +107,14 @@ impl Channel {
 /// When a port is busy: one packet at a time, and at most one wake-up scheduled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
-    busy_until: Time,
+    busy_until: Moment,
     wake_scheduled: bool,
 }
 
 impl Line {
     /// There is work: whether to start now, or when to schedule a wake-up. A line that is free at this very instant
-    /// counts as free, as dequeues come first in ties.
-    pub fn on_work(&mut self, now: Time) -> Work {
+    /// counts as free, as dequeues come first in ties, but where the moment of its end is still to come.
+    pub fn on_work(&mut self, now: Moment) -> Work {
         if self.wake_scheduled {
             Work::Wait
         } else if now >= self.busy_until {
@@ -130,20 +130,14 @@ impl Line {
         self.wake_scheduled = false;
     }
 
-    /// A frame goes in between, behind what is being sent; returns its end.
-    pub fn insert(&mut self, now: Time, duration: Span) -> Time {
-        self.start(self.busy_until.max(now), duration)
-    }
-
     /// When what is being sent ends.
     pub fn busy_until(&self) -> Time {
-        self.busy_until
+        self.busy_until.time
     }
 
-    /// A transmission starts; returns its end.
-    pub fn start(&mut self, now: Time, duration: Span) -> Time {
-        self.busy_until = now + duration;
-        self.busy_until
+    /// A transmission starts, or a frame goes in between behind what is being sent: it ends then.
+    pub fn start(&mut self, end: Moment) {
+        self.busy_until = end;
     }
 }
 
@@ -151,7 +145,7 @@ impl Line {
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Work {
     Start,
-    WakeAt(Time),
+    WakeAt(Moment),
     Wait,
 }
 
@@ -168,10 +162,12 @@ mod tests {
     #[test]
     fn a_line_is_woken_once_and_at_the_end_of_its_packet() {
         let mut line = Line::default();
-        assert_eq!(line.on_work(Time::from_ns(3)), Work::Start);
-        let end = line.start(Time::from_ns(3), Span::from_ns(10));
-        assert_eq!(line.on_work(Time::from_ns(4)), Work::WakeAt(end));
-        assert_eq!(line.on_work(Time::from_ns(5)), Work::Wait);
+        let at = |ns, stamp| Moment { time: Time::from_ns(ns), stamp };
+        assert_eq!(line.on_work(at(3, 0)), Work::Start);
+        let end = at(13, 1);
+        line.start(end);
+        assert_eq!(line.on_work(at(4, 9)), Work::WakeAt(end));
+        assert_eq!(line.on_work(at(13, 0)), Work::Wait);
         line.on_wake();
         assert_eq!(line.on_work(end), Work::Start);
     }

@@ -1,10 +1,12 @@
 //! Events: what happens next, and what comes first.
 //!
 //! Order: time, then kind (dequeue, arrival, timer, start), then node, then port, then the sequence number of the node
-//! that scheduled it (design, tie rules). The four behind the time stand in one word, so comparing takes two words and
-//! the order can be read off the key. They wait in a [wheel](crate::wheel).
+//! that scheduled it (design, tie rules); or, where a run asks for it, time and then a stamp ([`crate::ties`]). What
+//! stands behind the time is one word, so comparing takes two. They wait in a [wheel](crate::wheel).
 
 use p4cc_units::Time;
+
+use crate::ties::Stamp;
 
 /// What happens, in the order of simultaneous events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,19 +32,30 @@ const KIND_SHIFT: u32 = NODE_SHIFT + 14;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Event {
     time: Time,
-    /// Kind, node, port and sequence number.
+    /// Place within the instant: kind, node, port and sequence number, or a stamp.
     below: u64,
+    /// Kind, node and port.
+    place: u32,
     /// Channel of an arrival, flow of a timer or start.
     pub subject: u32,
 }
 
 impl Event {
+    /// An event at its place in the design's order.
     pub fn new(time: Time, kind: Kind, node: u32, port: u32, seq: u64, subject: u32) -> Self {
-        let below = (kind as u64) << KIND_SHIFT
-            | u64::from(node) << NODE_SHIFT
-            | u64::from(port) << SEQ_BITS
-            | (seq & ((1 << SEQ_BITS) - 1));
-        Self { time, below, subject }
+        let place = (kind as u64) << KIND_SHIFT | u64::from(node) << NODE_SHIFT | u64::from(port) << SEQ_BITS;
+        let below = place | (seq & ((1 << SEQ_BITS) - 1));
+        Self { time, below, place: (place >> SEQ_BITS) as u32, subject }
+    }
+
+    /// The same event at the place that a stamp gives it.
+    pub fn stamped(self, stamp: Stamp) -> Self {
+        Self { below: stamp, ..self }
+    }
+
+    /// The stamp of an event that has one.
+    pub fn stamp(&self) -> Stamp {
+        self.below
     }
 
     pub fn time(&self) -> Time {
@@ -50,7 +63,7 @@ impl Event {
     }
 
     pub fn kind(&self) -> Kind {
-        match self.below >> KIND_SHIFT {
+        match self.place >> (KIND_SHIFT - SEQ_BITS) {
             0 => Kind::Dequeue,
             1 => Kind::Arrival,
             2 => Kind::Timer,
@@ -59,11 +72,11 @@ impl Event {
     }
 
     pub fn node(&self) -> u32 {
-        (self.below >> NODE_SHIFT) as u32 & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
+        (self.place >> PORT_BITS) & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
     }
 
     pub fn port(&self) -> u32 {
-        (self.below >> SEQ_BITS) as u32 & ((1 << PORT_BITS) - 1)
+        self.place & ((1 << PORT_BITS) - 1)
     }
 }
 

@@ -59,8 +59,12 @@ impl Network {
             let Some(channel) = channel else { continue };
             let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
             let now = self.now();
-            let end = self.switches[switch].lines[frame.port as usize].insert(now, duration);
-            let sent = self.channels[channel as usize].send_pause(end, frame.priority, frame.pause);
+            let line = &mut self.switches[switch].lines[frame.port as usize];
+            let end = line.busy_until().max(now) + duration;
+            line.start(self.order.moment(end));
+            let state = &mut self.channels[channel as usize];
+            let arrival = self.order.moment(end + state.delay);
+            let sent = state.send_pause(arrival, frame.priority, frame.pause);
             self.schedule_arrival(channel, sent);
             if frame.pause
                 && let Some(lasts) = self.pause_lasts(switch, channel)

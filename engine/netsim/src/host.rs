@@ -16,6 +16,7 @@ use p4cc_units::{Span, Time};
 
 use crate::channel::Line;
 use crate::noise::RttNoise;
+use crate::ties::Ticket;
 use crate::topology::{FlowPlan, HostPlan};
 use crate::turns::{Seat, Turns};
 
@@ -32,7 +33,7 @@ pub(crate) enum Outgoing {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     pub line: Line,
-    pub waiting: VecDeque<Outgoing>,
+    pub waiting: VecDeque<(Ticket, Outgoing)>,
     /// Answers of RDMA-like receivers, with their flow and class.
     pub answers: VecDeque<(u32, TrafficClass, RdmaAck)>,
     pub paced: Turns,

@@ -22,6 +22,7 @@ use crate::paced::rdma_ends;
 use crate::record::Recorder;
 use crate::spec::NetworkSpec;
 use crate::stall::Stall;
+use crate::ties::{Moment, Order, Ticket};
 use crate::topology::{ChannelPlan, FlowPlan, Topology};
 use crate::traffic::rounds::Rounds;
 use crate::traffic::uniform;
@@ -137,6 +138,8 @@ pub struct Network {
     pub(crate) fabric: Fabric,
     pub(crate) stall: Stall,
     queue: EventQueue,
+    /// Of simultaneous events.
+    pub(crate) order: Order,
     /// Memory of packets that hosts took.
     pub(crate) pool: PacketPool,
     /// Sequence number of each node.
@@ -223,6 +226,7 @@ impl Network {
             flows,
             active: Vec::new(),
             queue: EventQueue::new(usual_lead(&topology)),
+            order: Order::new(spec.ties),
             pool: PacketPool::default(),
             actions: Actions::new(),
             seed,
@@ -267,9 +271,16 @@ impl Network {
 
     /// Schedules an event for a node by itself.
     pub(crate) fn schedule(&mut self, time: Time, kind: Kind, node: u32, port: u32, subject: u32) {
+        let moment = self.order.moment(time);
+        self.schedule_at(moment, kind, node, port, subject);
+    }
+
+    /// The same at a moment that was given before.
+    pub(crate) fn schedule_at(&mut self, moment: Moment, kind: Kind, node: u32, port: u32, subject: u32) {
         let seq = &mut self.seqs[node as usize];
         *seq += 1;
-        self.queue.push(Event::new(time, kind, node, port, *seq, subject));
+        let event = Event::new(moment.time, kind, node, port, *seq, subject);
+        self.queue.push(self.order.place(event, moment));
     }
 
     /// Seed of the run.
@@ -396,6 +407,7 @@ impl Network {
                 self.sample_before(event.time());
             }
             self.now = event.time();
+            self.order.advance(&event);
             self.dispatch(&event);
             self.events += 1;
             if self.is_complete() {
@@ -456,7 +468,7 @@ impl Network {
     fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
         let Some((frame, next)) = self.channels[channel as usize].arrive() else { return };
         if let Some(next) = next {
-            self.schedule(next, Kind::Arrival, node, port, channel);
+            self.schedule_at(next, Kind::Arrival, node, port, channel);
         }
         let packet = match frame {
             Frame::Packet(packet) => packet,
@@ -484,20 +496,21 @@ impl Network {
     fn start_port(&mut self, switch: usize, port: u32) {
         let node = &mut self.switches[switch];
         let line = &mut node.lines[port as usize];
-        match line.on_work(self.now) {
+        match line.on_work(self.order.current(self.now)) {
             Work::Wait => {}
-            Work::WakeAt(time) => self.schedule(time, Kind::Dequeue, switch as u32, port, 0),
+            Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
             Work::Start => {
                 let Some(sent) = node.switch.transmit(self.now, port) else { return };
-                let end = line.start(self.now, sent.duration);
+                let end = self.now + sent.duration;
+                line.start(self.order.moment(end));
                 if node.switch.has_sendable(port)
-                    && let Work::WakeAt(time) = line.on_work(self.now)
+                    && let Work::WakeAt(end) = line.on_work(self.order.current(self.now))
                 {
-                    self.schedule(time, Kind::Dequeue, switch as u32, port, 0);
+                    self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
                 }
                 let channel = self.topology.switch_channels[switch].get(port as usize).copied().flatten();
                 if let Some(channel) = channel {
-                    self.send(channel, end, sent.packet);
+                    self.send(channel, end, (0, sent.packet));
                 }
                 self.send_pause_frames(switch);
             }
@@ -506,35 +519,39 @@ impl Network {
 
     /// The interface of a host has work, or became free.
     pub(crate) fn start_interface(&mut self, host: u32) {
-        match self.hosts[host as usize].line.on_work(self.now) {
+        match self.hosts[host as usize].line.on_work(self.order.current(self.now)) {
             Work::Wait => {}
-            Work::WakeAt(time) => self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0),
+            Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, self.host_node(host), 0, 0),
             Work::Start => {
-                let Some(packet) = self.next_packet(host) else { return self.await_turn(host) };
+                let Some((ticket, packet)) = self.next_packet(host) else { return self.await_turn(host) };
                 let state = &mut self.hosts[host as usize];
                 state.counters.sent_pkts += 1;
                 let channel = self.topology.hosts[host as usize].uplink;
                 let duration = time_on_link(&self.topology.channels[channel as usize], packet.len());
-                let end = state.line.start(self.now, duration);
-                self.send(channel, end, packet);
+                let end = self.now + duration;
+                state.line.start(self.order.moment(end));
+                self.send(channel, end, (ticket, packet));
                 self.await_turn(host);
             }
         }
     }
 
-    fn send(&mut self, channel: u32, end: Time, packet: Packet) {
-        let sent = self.channels[channel as usize].send(end, packet);
+    fn send(&mut self, channel: u32, end: Time, (ticket, packet): (Ticket, Packet)) {
+        let state = &mut self.channels[channel as usize];
+        let arrival = self.order.moment_of(end + state.delay, ticket);
+        let sent = state.send(arrival, packet);
         self.schedule_arrival(channel, sent);
     }
 
     /// Does what a channel asks for after it took a frame.
     pub(crate) fn schedule_arrival(&mut self, channel: u32, sent: Sent) {
-        if let Sent::Schedule(time) = sent {
+        if let Sent::Schedule(moment) = sent {
             let Channel { from, to, to_port, .. } = self.channels[channel as usize];
             // Of the sending node's sequence: that node alone decides the order of what it sends.
             let seq = &mut self.seqs[from as usize];
             *seq += 1;
-            self.queue.push(Event::new(time, Kind::Arrival, to, to_port, *seq, channel));
+            let event = Event::new(moment.time, Kind::Arrival, to, to_port, *seq, channel);
+            self.queue.push(self.order.place(event, moment));
         }
     }
 
@@ -587,8 +604,9 @@ impl Network {
         if receipt.completed {
             flow.received = Some(self.now);
         }
-        let acks = receipt.acks.iter().map(|&fields| Outgoing::Ack(index, fields));
-        self.hosts[host as usize].waiting.extend(acks);
+        for &fields in &receipt.acks {
+            self.hand_over(host, Outgoing::Ack(index, fields));
+        }
         self.start_interface(host);
         if let Some(until) = waits_until {
             self.schedule(until, Kind::Timer, self.host_node(host), ACK_TIMER, index);
@@ -631,12 +649,18 @@ impl Network {
         }
     }
 
+    /// Puts a packet behind those that wait for a host's interface.
+    fn hand_over(&mut self, host: u32, out: Outgoing) {
+        let ticket = self.order.ticket();
+        self.hosts[host as usize].waiting.push_back((ticket, out));
+    }
+
     /// A delayed ACK may be due; a timer that another ACK has overtaken gives none.
     fn on_ack_timer(&mut self, index: u32) {
         let Ends::Window { receiver, .. } = &mut self.flows[index as usize].ends else { return };
         if let Some(fields) = receiver.on_timer(self.now) {
             let host = self.plans[index as usize].dst;
-            self.hosts[host as usize].waiting.push_back(Outgoing::Ack(index, fields));
+            self.hand_over(host, Outgoing::Ack(index, fields));
             self.start_interface(host);
         }
     }
@@ -660,7 +684,7 @@ impl Network {
             match *action {
                 Action::Send(segment) => {
                     state.data_pkts += 1;
-                    self.hosts[host as usize].waiting.push_back(Outgoing::Data(flow, segment));
+                    self.hand_over(host, Outgoing::Data(flow, segment));
                 }
                 Action::SetTimer(time) => {
                     state.timer = Some(time);

@@ -12,6 +12,7 @@ use crate::event::Kind;
 use crate::host::{self, Ends, Outgoing, RdmaEnds};
 use crate::network::{Network, PACE_TIMER};
 use crate::noise::RttNoise;
+use crate::ties::Ticket;
 use crate::topology::{FlowPlan, Topology};
 use crate::turns::Seat;
 
@@ -66,7 +67,7 @@ impl Network {
     }
 
     /// The packet that an interface sends now: answers, then segments that were given to it, then paced flows in turn.
-    pub(crate) fn next_packet(&mut self, host: u32) -> Option<Packet> {
+    pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
         let now = self.now();
         let topology = &self.topology;
         let state = &mut self.hosts[host as usize];
@@ -74,20 +75,22 @@ impl Network {
         if let Some(place) = state.answers.iter().position(|(_, class, _)| is_free(*class)) {
             let (flow, class, answer) = state.answers.remove(place)?;
             let (pool, plan) = (&mut self.pool, &self.plans[flow as usize]);
-            return host::answer_packet(pool, &topology.hosts, plan, (class, &answer), now);
+            return host::answer_packet(pool, &topology.hosts, plan, (class, &answer), now)
+                .map(|packet| (0, packet));
         }
         let waiting = if state.pauses.is_any_paused() {
             let class = |out: &Outgoing| match out {
                 Outgoing::Data(flow, _) | Outgoing::Ack(flow, _) => self.plans[*flow as usize].priority,
             };
-            let place = state.waiting.iter().position(|out| is_free(class(out)));
+            let place = state.waiting.iter().position(|(_, out)| is_free(class(out)));
             place.and_then(|place| state.waiting.remove(place))
         } else {
             state.waiting.pop_front()
         };
         match waiting {
-            Some(out) => host::to_packet(&mut self.pool, &topology.hosts, &self.plans, &out, now),
-            None => self.next_paced(host),
+            Some((ticket, out)) => host::to_packet(&mut self.pool, &topology.hosts, &self.plans, &out, now)
+                .map(|packet| (ticket, packet)),
+            None => self.next_paced(host).map(|packet| (0, packet)),
         }
     }
 
@@ -148,7 +151,7 @@ impl Network {
         let has_answer = state.answers.iter().any(|(_, class, _)| is_free(*class));
         let has_segment = !state.waiting.is_empty()
             && (!state.pauses.is_any_paused()
-                || state.waiting.iter().any(|out| match out {
+                || state.waiting.iter().any(|(_, out)| match out {
                     Outgoing::Data(flow, _) | Outgoing::Ack(flow, _) => {
                         is_free(self.plans[*flow as usize].priority)
                     }
@@ -159,8 +162,8 @@ impl Network {
         let now = self.now();
         let state = &mut self.hosts[host as usize];
         if at <= busy_until {
-            if let Work::WakeAt(time) = state.line.on_work(now) {
-                self.schedule(time, Kind::Dequeue, self.host_node(host), 0, 0);
+            if let Work::WakeAt(moment) = state.line.on_work(self.order.current(now)) {
+                self.schedule_at(moment, Kind::Dequeue, self.host_node(host), 0, 0);
             }
         } else if state.paced.wake.is_none_or(|wake| wake > at) {
             state.paced.wake = Some(at);

@@ -10,6 +10,7 @@ use p4cc_transport::rdma::RdmaConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
+use crate::ties::Ties;
 use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSpec};
 
 /// Most switches and hosts together.
@@ -61,6 +62,9 @@ pub struct NetworkSpec {
     /// No byte delivered anywhere for so long, with flows under way, is a stall (spec 13.3).
     #[serde(default = "default_stall_after_ns")]
     pub stall_after_ns: u64,
+    /// Which of two simultaneous events comes first.
+    #[serde(default)]
+    pub ties: Ties,
     /// End of the run if it does not end by itself.
     pub stop_ns: u64,
     /// Whether the run ends when every flow with a size is complete.
