@@ -14,18 +14,18 @@ pub(crate) struct Piece {
     /// Bits of it, from the low end.
     pub width: u8,
     /// Place in the loaded word, from the low end.
-    load_shift: u8,
+    pub load_shift: u8,
     /// Place in the stored chunk, from the low end of eight bytes.
-    store_shift: u8,
+    pub store_shift: u8,
 }
 
 /// Bytes that move together.
 #[derive(Clone, Copy, Debug)]
-struct Chunk {
+pub(crate) struct Chunk {
     /// First byte of the eight loaded, or of the short whole.
-    load_from: u32,
+    pub load_from: u32,
     /// First byte of the chunk.
-    store_from: u32,
+    pub store_from: u32,
     /// Pieces before this index and not in earlier chunks.
     end: u32,
 }
@@ -69,6 +69,12 @@ impl BitPlan {
     /// Whether chunks cover the plan.
     pub fn is_chunked(&self) -> bool {
         !self.chunks.is_empty()
+    }
+
+    /// The chunks with their pieces.
+    pub fn chunks(&self) -> impl Iterator<Item = (&Chunk, &[Piece])> {
+        let starts = core::iter::once(0).chain(self.chunks.iter().map(|chunk| chunk.end as usize));
+        self.chunks.iter().zip(starts).map(|(chunk, start)| (chunk, &self.pieces[start..chunk.end as usize]))
     }
 
     /// Reads the fields from `packet` at bit `at`; the caller has checked the length.

@@ -14,6 +14,8 @@ pub struct Frame {
     pub(crate) calls: Vec<u32>,
     /// Serialised input of a hash or checksum.
     pub(crate) bytes: Vec<u8>,
+    /// Where native code emits headers.
+    pub(crate) emit: Vec<u8>,
 }
 
 /// Deepest call chain that needs no allocation.
@@ -29,6 +31,7 @@ impl Frame {
             zeroed: pipeline.code().layout.zeroed as usize,
             calls: Vec::with_capacity(CALL_CAPACITY),
             bytes: Vec::with_capacity(HASH_CAPACITY),
+            emit: Vec::new(),
         }
     }
 

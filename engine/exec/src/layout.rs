@@ -173,6 +173,16 @@ impl Layout {
         Place { slot, width, varbit: false }
     }
 
+    /// Words of a frame, constants included.
+    pub fn size(&self) -> u32 {
+        self.consts_from + self.consts.len() as u32
+    }
+
+    /// The constant that a word holds, if it holds one.
+    pub fn constant_at(&self, slot: u32) -> Option<u64> {
+        self.consts.get(slot.checked_sub(self.consts_from)? as usize).copied()
+    }
+
     /// A frame as it is before a packet.
     pub fn initial(&self) -> Vec<u64> {
         let mut slots = vec![0; self.consts_from as usize];

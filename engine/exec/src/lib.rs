@@ -14,6 +14,7 @@ mod env;
 mod frame;
 mod layout;
 mod machine;
+mod native;
 mod op;
 mod pipeline;
 mod snapshot;
@@ -27,6 +28,7 @@ pub use env::{
 };
 pub use frame::Frame;
 pub use machine::MAX_CONTROL_STEPS;
+pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};
 pub use snapshot::Snapshot;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};

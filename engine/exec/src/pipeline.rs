@@ -1,11 +1,12 @@
 //! A compiled program.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use p4cc_ir::verify::{self, Violation};
 use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 
 use crate::compile;
+use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
 
 /// A compiled program: immutable, shared by `Arc` or by clone.
@@ -13,6 +14,8 @@ use crate::op::Code;
 pub struct Pipeline {
     program: Arc<Program>,
     code: Arc<Code>,
+    /// Made when it is first asked for.
+    native: Arc<OnceLock<Result<Native, NativeError>>>,
 }
 
 /// The program is not fit to run: a fault of the compiler that made it, not of its source.
@@ -38,7 +41,7 @@ impl Pipeline {
             return Err(CompileError { program: program.name.clone(), violations });
         }
         let code = Arc::new(compile::compile(&program));
-        Ok(Pipeline { program, code })
+        Ok(Pipeline { program, code, native: Arc::default() })
     }
 
     /// The program it was made from.
@@ -52,6 +55,28 @@ impl Pipeline {
             Architecture::V1Model(v1model) => Some(v1model),
             Architecture::Psa(_) => None,
         }
+    }
+
+    /// Native code for the program; the first call makes it, which takes some milliseconds.
+    ///
+    /// # Errors
+    /// Why there is none; the register machine runs the program then.
+    pub fn native(&self) -> Result<&Native, &NativeError> {
+        self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
+    }
+
+    /// Native code that keeps local variables in the frame, where a test can see them.
+    ///
+    /// # Errors
+    /// As [`Self::native`].
+    #[cfg(feature = "testing")]
+    pub fn native_with_locals(&self) -> Result<Native, NativeError> {
+        Native::compile(self, Locals::InFrame)
+    }
+
+    /// The same program without its native code: what that code itself keeps.
+    pub(crate) fn bare(&self) -> Pipeline {
+        Pipeline { program: Arc::clone(&self.program), code: Arc::clone(&self.code), native: Arc::default() }
     }
 
     pub(crate) fn code(&self) -> &Code {

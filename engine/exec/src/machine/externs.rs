@@ -47,7 +47,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// The hash of a field list.
-    pub(super) fn hash(&mut self, algorithm: HashAlgorithm, data: &Data) -> u64 {
+    pub(crate) fn hash(&mut self, algorithm: HashAlgorithm, data: &Data) -> u64 {
         match algorithm {
             HashAlgorithm::Random => self.env.as_mut().map_or(0, |env| env.random.next_u64()),
             HashAlgorithm::Csum16 if data.plan.is_some() && self.is_whole(data) => {
@@ -84,7 +84,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     #[inline]
-    pub(super) fn verify_checksum(&mut self, index: u32) {
+    pub(crate) fn verify_checksum(&mut self, index: u32) {
         let code = self.code;
         let op = &code.checksums[index as usize];
         if get(self.slots, op.cond) == 0 {
@@ -102,7 +102,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     #[inline]
-    pub(super) fn update_checksum(&mut self, index: u32) {
+    pub(crate) fn update_checksum(&mut self, index: u32) {
         let code = self.code;
         let op = &code.checksums[index as usize];
         if get(self.slots, op.cond) == 0 {
@@ -117,7 +117,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         }
     }
 
-    pub(super) fn call_extern(&mut self, index: u32) {
+    pub(crate) fn call_extern(&mut self, index: u32) {
         let code = self.code;
         match &code.externs[index as usize] {
             ExternOp::MeterExecute { meter, index, color, dst } => {

@@ -44,18 +44,18 @@ enum End {
 }
 
 /// One run: the code and everything it works on.
-struct Run<'a, 'e, 'o, T> {
-    code: &'a Code,
-    slots: &'a mut [u64],
-    calls: &'a mut Vec<u32>,
-    bytes: &'a mut Vec<u8>,
+pub(crate) struct Run<'a, 'e, 'o, T> {
+    pub(crate) code: &'a Code,
+    pub(crate) slots: &'a mut [u64],
+    pub(crate) calls: &'a mut Vec<u32>,
+    pub(crate) bytes: &'a mut Vec<u8>,
     /// Absent in the deparser, which the verifier keeps from calling out.
-    env: Option<&'a mut Env<'e>>,
-    packet: PacketView<'a>,
+    pub(crate) env: Option<&'a mut Env<'e>>,
+    pub(crate) packet: PacketView<'a>,
     /// Bits of the packet taken so far.
-    at: u64,
-    out: BitWriter<'o>,
-    trace: &'a mut T,
+    pub(crate) at: u64,
+    pub(crate) out: BitWriter<'o>,
+    pub(crate) trace: &'a mut T,
 }
 
 /// Reads a word.

@@ -18,7 +18,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     #[inline]
-    pub(super) fn extract(&mut self, header: u32) -> Result<(), u32> {
+    pub(crate) fn extract(&mut self, header: u32) -> Result<(), u32> {
         let header = &self.code.headers[header as usize];
         self.need(u64::from(header.plan.bits))?;
         header.plan.load(self.packet, self.at, self.slots);
@@ -30,7 +30,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         Ok(())
     }
 
-    pub(super) fn extract_var(&mut self, header: u32, varbit_bits: u64) -> Result<(), u32> {
+    pub(crate) fn extract_var(&mut self, header: u32, varbit_bits: u64) -> Result<(), u32> {
         let plan = &self.code.headers[header as usize];
         let Some((varbit, rest)) = &plan.tail else {
             return self.extract(header);
@@ -64,7 +64,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         }
     }
 
-    pub(super) fn extract_next(
+    pub(crate) fn extract_next(
         &mut self,
         next: u32,
         elements: &[u32],
@@ -81,26 +81,26 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         Ok(())
     }
 
-    pub(super) fn advance(&mut self, bits: u64) -> Result<(), u32> {
+    pub(crate) fn advance(&mut self, bits: u64) -> Result<(), u32> {
         self.need(bits)?;
         self.at += bits;
         Ok(())
     }
 
-    pub(super) fn lookahead(&mut self, width: u32, dst: u32) -> Result<(), u32> {
+    pub(crate) fn lookahead(&mut self, width: u32, dst: u32) -> Result<(), u32> {
         self.need(u64::from(width))?;
         self.slots[dst as usize] = read_bits(self.packet, self.at, width);
         Ok(())
     }
 
-    pub(super) fn lookahead_wide(&mut self, dst: Place) -> Result<(), u32> {
+    pub(crate) fn lookahead_wide(&mut self, dst: Place) -> Result<(), u32> {
         self.need(u64::from(dst.width))?;
         self.read_place(dst);
         Ok(())
     }
 
     #[inline]
-    pub(super) fn emit(&mut self, header: u32) {
+    pub(crate) fn emit(&mut self, header: u32) {
         let header = &self.code.headers[header as usize];
         if get(self.slots, header.valid) == 0 {
             return;

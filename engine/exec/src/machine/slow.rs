@@ -13,18 +13,18 @@ fn element(elements: &[u32], index: u64) -> Option<u32> {
 
 impl<T: Trace> Run<'_, '_, '_, T> {
     /// Words of a value.
-    pub(super) fn words(&self, place: Place) -> &[u64] {
+    pub(crate) fn words(&self, place: Place) -> &[u64] {
         &self.slots[place.value() as usize..(place.slot + place.words()) as usize]
     }
 
     /// A value of any width; a varbit as wide as it is long.
-    pub(super) fn wide(&self, place: Place) -> Wide {
+    pub(crate) fn wide(&self, place: Place) -> Wide {
         let width = if place.varbit { get(self.slots, place.slot) as u32 } else { place.width };
         Wide::from_words(width, self.words(place))
     }
 
     /// Writes a value, cut to the place's width.
-    pub(super) fn put_wide(&mut self, place: Place, value: Wide) {
+    pub(crate) fn put_wide(&mut self, place: Place, value: Wide) {
         let value = value.resize(place.width, false);
         let to = &mut self.slots[place.value() as usize..(place.slot + place.words()) as usize];
         let words = to.len();
@@ -39,7 +39,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         slot as usize..(slot + words) as usize
     }
 
-    pub(super) fn slow(&mut self, index: u32) -> Result<(), u32> {
+    pub(crate) fn slow(&mut self, index: u32) -> Result<(), u32> {
         let code = self.code;
         match &code.slow[index as usize] {
             SlowOp::Wide { kind, dst, a, b } => self.wide_op(*kind, *dst, *a, *b),
@@ -118,7 +118,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// `setValid()`: a header that was invalid starts with zeros (BMv2).
-    pub(super) fn set_valid(&mut self, header: u32) {
+    pub(crate) fn set_valid(&mut self, header: u32) {
         let plan = &self.code.headers[header as usize];
         if get(self.slots, plan.valid) == 0 {
             self.slots[Self::range(plan.valid, plan.words)].fill(0);
@@ -128,7 +128,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// `setInvalid()`
-    pub(super) fn set_invalid(&mut self, header: u32) {
+    pub(crate) fn set_invalid(&mut self, header: u32) {
         let valid = self.code.headers[header as usize].valid;
         if get(self.slots, valid) != 0 {
             self.count_length(header, u64::wrapping_sub);
@@ -178,7 +178,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         self.put_wide(dst, result);
     }
 
-    pub(super) fn select_slow(&self, index: u32) -> Option<u32> {
+    pub(crate) fn select_slow(&self, index: u32) -> Option<u32> {
         let select = &self.code.slow_selects[index as usize];
         let matches = |sets: &[SlowKeyset]| {
             select.keys.iter().zip(sets).all(|(&key, set)| self.keyset_matches(key, *set))

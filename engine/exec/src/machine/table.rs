@@ -9,7 +9,7 @@ use crate::state::Chosen;
 
 impl<T: Trace> Run<'_, '_, '_, T> {
     /// Looks the key up, writes hit and action, sets the action's parameters; the address to go on at.
-    pub(super) fn apply(&mut self, table: u32, hit_slot: u32, action_slot: u32) -> Option<u32> {
+    pub(crate) fn apply(&mut self, table: u32, hit_slot: u32, action_slot: u32) -> Option<u32> {
         let code = self.code;
         let plan = &code.tables[table as usize];
         let key = self.code.layout.key as usize;
@@ -22,14 +22,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             last = word;
         }
         let key = key..key + plan.words as usize;
-        let entry = self.env.as_ref()?.state.lookup(TableId(table), &self.slots[key]);
-        let hash = match (&plan.selector, entry) {
-            (Some((algorithm, data)), Some(entry)) => {
-                let grouped = self.env.as_ref()?.state.is_group(TableId(table), entry);
-                if grouped { self.hash(*algorithm, data) } else { 0 }
-            }
-            _ => 0,
-        };
+        let entry = self.entry(table, &self.slots[key]);
+        let hash = self.selector_hash(table, entry);
         let env = self.env.as_mut()?;
         let chosen = env.state.choose(TableId(table), entry, hash, env.packet_length, env.now);
         let Chosen { hit, action, position, args, color } = chosen;
@@ -56,7 +50,27 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         Some(plan.entry)
     }
 
-    pub(super) fn enter_action(&mut self, action: u32) -> u32 {
+    /// The entry that a packed key hits.
+    #[inline]
+    pub(crate) fn entry(&self, table: u32, key: &[u64]) -> Option<u32> {
+        self.env.as_ref()?.state.lookup(TableId(table), key)
+    }
+
+    /// The hash that chooses a group's member; 0 where the entry is no group.
+    #[inline]
+    pub(crate) fn selector_hash(&mut self, table: u32, entry: Option<u32>) -> u64 {
+        let code = self.code;
+        match (&code.tables[table as usize].selector, entry) {
+            (Some((algorithm, data)), Some(entry)) => {
+                let env = self.env.as_ref();
+                let grouped = env.is_some_and(|env| env.state.is_group(TableId(table), entry));
+                if grouped { self.hash(*algorithm, data) } else { 0 }
+            }
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn enter_action(&mut self, action: u32) -> u32 {
         if T::ENABLED {
             self.trace.action(ActionId(action));
         }
@@ -64,7 +78,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     #[inline]
-    pub(super) fn count(&mut self, counter: u32, index: u32) {
+    pub(crate) fn count(&mut self, counter: u32, index: u32) {
         let index = get(self.slots, index);
         if let Some(env) = self.env.as_mut() {
             env.state.count(CounterId(counter), index, env.packet_length);

@@ -1,9 +1,9 @@
 //! A pipeline with everything that a call needs around it.
 
-use p4cc_ir::{Bits, FuncId, VarId};
+use p4cc_ir::{Bits, FuncId, HeaderId, VarId};
 use p4cc_units::Time;
 
-use crate::{Effects, Env, Executor, Frame, PacketView, ParseOutcome, Pipeline, RandomSource, State};
+use crate::{Effects, Env, Executor, Frame, Native, PacketView, ParseOutcome, Pipeline, RandomSource, State};
 
 /// A small generator with a fixed seed.
 #[derive(Clone, Debug)]
@@ -19,7 +19,8 @@ impl RandomSource for SplitMix {
     }
 }
 
-/// A pipeline, its state, a frame, and what calls leave behind.
+/// A pipeline, its state, a frame, and what calls leave behind. Each call runs in native code too, on a copy of all
+/// that, and must leave the same behind.
 pub struct Rig {
     /// The program.
     pub pipeline: Pipeline,
@@ -37,6 +38,36 @@ pub struct Rig {
     pub payload_zeros: u32,
     /// The time.
     pub now: Time,
+    native: Native,
+}
+
+/// What a call can change.
+struct Left<'a> {
+    state: &'a State,
+    frame: &'a Frame,
+    effects: &'a Effects,
+    random: &'a SplitMix,
+}
+
+impl Left<'_> {
+    /// Panics where two back ends differ.
+    fn check(&self, other: &Left<'_>, pipeline: &Pipeline) {
+        let program = pipeline.program();
+        for (id, var) in program.vars.iter().enumerate() {
+            let id = VarId::from_index(id);
+            let (machine, native) = (self.frame.get_bits(pipeline, id), other.frame.get_bits(pipeline, id));
+            assert_eq!(machine, native, "`{}` in the register machine and in native code", var.name);
+        }
+        for (id, header) in program.headers.iter().enumerate() {
+            let id = HeaderId::from_index(id);
+            let (machine, native) = (self.frame.is_valid(pipeline, id), other.frame.is_valid(pipeline, id));
+            assert_eq!(machine, native, "validity of `{}`", header.name);
+        }
+        assert_eq!(self.frame.length_delta(pipeline), other.frame.length_delta(pipeline));
+        assert_eq!(self.effects, other.effects);
+        assert_eq!(self.random.0, other.random.0, "numbers drawn");
+        assert_eq!(format!("{:?}", self.state), format!("{:?}", other.state));
+    }
 }
 
 impl Rig {
@@ -45,6 +76,7 @@ impl Rig {
         Self {
             state: State::new(&pipeline),
             frame: Frame::new(&pipeline),
+            native: pipeline.native_with_locals().expect("native code for this processor"),
             pipeline,
             effects: Effects::default(),
             random: SplitMix(1),
@@ -52,6 +84,26 @@ impl Rig {
             payload_zeros: 0,
             now: Time::ZERO,
         }
+    }
+
+    /// Runs something in both back ends.
+    fn both<R: PartialEq + core::fmt::Debug>(
+        &mut self,
+        run: impl Fn(&dyn Executor, &mut Frame, &mut Env<'_>) -> R,
+    ) -> R {
+        let numbers = (self.packet_length, self.payload_zeros, self.now);
+        let (mut state, mut frame) = (self.state.clone(), self.frame.clone());
+        let (mut effects, mut random) = (self.effects.clone(), self.random.clone());
+        let mut env = Self::env(&mut state, &mut effects, &mut random, numbers);
+        let native = run(&self.native, &mut frame, &mut env);
+        let mut env = Self::env(&mut self.state, &mut self.effects, &mut self.random, numbers);
+        let machine = run(&self.pipeline, &mut self.frame, &mut env);
+        assert_eq!(machine, native, "results of the register machine and of native code");
+        let left =
+            Left { state: &self.state, frame: &self.frame, effects: &self.effects, random: &self.random };
+        let other = Left { state: &state, frame: &frame, effects: &effects, random: &random };
+        left.check(&other, &self.pipeline);
+        machine
     }
 
     fn env<'a>(
@@ -67,16 +119,12 @@ impl Rig {
     /// Resets the frame and parses.
     pub fn parse(&mut self, packet: PacketView<'_>) -> ParseOutcome {
         self.frame.reset();
-        let numbers = (self.packet_length, self.payload_zeros, self.now);
-        let mut env = Self::env(&mut self.state, &mut self.effects, &mut self.random, numbers);
-        self.pipeline.parse(&mut self.frame, packet, &mut env)
+        self.both(|exec, frame, env| exec.parse(frame, packet, env))
     }
 
     /// Runs a function.
     pub fn run(&mut self, func: FuncId) {
-        let numbers = (self.packet_length, self.payload_zeros, self.now);
-        let mut env = Self::env(&mut self.state, &mut self.effects, &mut self.random, numbers);
-        self.pipeline.run(func, &mut self.frame, &mut env);
+        self.both(|exec, frame, env| exec.run(func, frame, env));
     }
 
     /// Runs the ingress.
@@ -86,9 +134,11 @@ impl Rig {
 
     /// Emitted headers.
     pub fn deparse(&mut self) -> Vec<u8> {
-        let mut out = Vec::new();
-        self.pipeline.deparse(&mut self.frame, &mut out);
-        out
+        self.both(|exec, frame, _| {
+            let mut out = vec![0xa5];
+            exec.deparse(frame, &mut out);
+            out.split_off(1)
+        })
     }
 
     /// A variable's low word.

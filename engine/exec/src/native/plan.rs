@@ -1,0 +1,387 @@
+//! What is decided about a program before it is translated: which actions stand inside of the functions that run them,
+//! and which words of the frame need not be in memory.
+//!
+//! Invariant: a word that lives in a register is touched by one native function only, and by none of the helpers; it
+//! belongs to a local variable or a temporary, which nothing outside of the code looks at.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use p4cc_ir::{ActionId, Program, TableId, VarKind};
+
+use crate::layout::Place;
+use crate::op::{Code, Data, ExternOp, NO_SLOT, Op, SlowOp, WideKind};
+
+/// Operations that copies of one action may take in all; past that it becomes a function of its own.
+const MAX_COPIES_OPS: usize = 2_048;
+
+/// Most operations of one native function; a larger one would take long to translate.
+pub(super) const MAX_FUNCTION_OPS: usize = 50_000;
+
+/// Where a word of the frame lives while a native function runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Home {
+    Memory,
+    Register,
+    Constant(u64),
+}
+
+/// Where local variables live, as far as one function alone works with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Locals {
+    InRegisters,
+    /// In the frame, where a test can see them.
+    #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "for tests"))]
+    InFrame,
+}
+
+/// Decisions for a whole program.
+pub(super) struct Plan {
+    homes: Vec<Home>,
+    /// Actions that are functions of their own.
+    pub outlined: BTreeSet<ActionId>,
+    /// Actions that each table may run.
+    candidates: Vec<Vec<ActionId>>,
+    /// Operations of each function, inlined actions included.
+    sizes: Vec<usize>,
+}
+
+/// Who reads or writes a word.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum By {
+    Code,
+    Helper,
+}
+
+/// First and one past the last address of a function.
+pub(super) fn range(code: &Code, func: usize) -> core::ops::Range<usize> {
+    let end = code.entries.get(func + 1).map_or(code.ops.len(), |&end| end as usize);
+    code.entries[func] as usize..end
+}
+
+impl Plan {
+    pub fn new(program: &Program, code: &Code, roots: &[usize], locals: Locals) -> Self {
+        let tables = 0..program.tables.len();
+        let mut plan = Self {
+            homes: Vec::new(),
+            outlined: BTreeSet::new(),
+            candidates: tables.map(|table| candidates(program, TableId::from_index(table))).collect(),
+            sizes: vec![0; program.funcs.len()],
+        };
+        plan.measure(program, code);
+        if locals == Locals::InRegisters {
+            plan.homes = plan.settle(program, code, roots);
+        }
+        plan.homes.resize(code.layout.size() as usize, Home::Memory);
+        for (slot, home) in plan.homes.iter_mut().enumerate() {
+            if let Some(value) = code.layout.constant_at(slot as u32) {
+                *home = Home::Constant(value);
+            }
+        }
+        plan
+    }
+
+    /// Where a word lives.
+    pub fn home(&self, slot: u32) -> Home {
+        self.homes.get(slot as usize).copied().unwrap_or(Home::Memory)
+    }
+
+    /// Actions that a table may run.
+    pub fn candidates(&self, table: u32) -> &[ActionId] {
+        &self.candidates[table as usize]
+    }
+
+    /// Operations of a function, inlined actions included.
+    pub fn size(&self, func: usize) -> usize {
+        self.sizes[func]
+    }
+
+    /// Actions that an operation may run.
+    fn runs(&self, op: &Op) -> Vec<ActionId> {
+        match *op {
+            Op::Apply { table, .. } => self.candidates(table).to_vec(),
+            Op::Call { action } => vec![ActionId(action)],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Sizes, and which actions are too large to be copied to where they run.
+    fn measure(&mut self, program: &Program, code: &Code) {
+        let mut sites: BTreeMap<ActionId, usize> = BTreeMap::new();
+        for op in &code.ops {
+            self.runs(op).into_iter().for_each(|action| *sites.entry(action).or_default() += 1);
+        }
+        let mut known = vec![false; program.funcs.len()];
+        for func in 0..program.funcs.len() {
+            self.measure_func(program, code, func, &sites, &mut known);
+        }
+    }
+
+    /// The size of a function; calls go down only, since P4 has no recursion.
+    fn measure_func(
+        &mut self,
+        program: &Program,
+        code: &Code,
+        func: usize,
+        sites: &BTreeMap<ActionId, usize>,
+        known: &mut [bool],
+    ) -> usize {
+        if core::mem::replace(&mut known[func], true) {
+            return self.sizes[func];
+        }
+        let mut size = 0;
+        for op in &code.ops[range(code, func)] {
+            size += 1;
+            for action in self.runs(op) {
+                let body = program.actions[action.index()].body.index();
+                let inner = self.measure_func(program, code, body, sites, known);
+                if sites[&action] > 1 && inner * sites[&action] > MAX_COPIES_OPS {
+                    self.outlined.insert(action);
+                } else {
+                    size += inner;
+                }
+            }
+        }
+        self.sizes[func] = size;
+        size
+    }
+
+    /// All functions that a function may run, itself among them.
+    pub fn reached(&self, program: &Program, code: &Code, root: usize) -> BTreeSet<usize> {
+        self.closure(program, code, root, |_| true)
+    }
+
+    /// The functions that a native function consists of: itself and the actions inlined into it.
+    pub fn parts(&self, program: &Program, code: &Code, root: usize) -> BTreeSet<usize> {
+        self.closure(program, code, root, |action| !self.outlined.contains(&action))
+    }
+
+    fn closure(
+        &self,
+        program: &Program,
+        code: &Code,
+        root: usize,
+        follows: impl Fn(ActionId) -> bool,
+    ) -> BTreeSet<usize> {
+        let mut parts = BTreeSet::new();
+        let mut open = vec![root];
+        while let Some(func) = open.pop() {
+            if !parts.insert(func) {
+                continue;
+            }
+            for op in &code.ops[range(code, func)] {
+                let followed = self.runs(op).into_iter().filter(|&action| follows(action));
+                open.extend(followed.map(|action| program.actions[action.index()].body.index()));
+            }
+        }
+        parts
+    }
+
+    /// Finds the words that can live in registers.
+    fn settle(&self, program: &Program, code: &Code, roots: &[usize]) -> Vec<Home> {
+        let size = code.layout.size() as usize;
+        let mut homes = vec![Home::Memory; size];
+        for var in program.vars.iter().enumerate().filter(|(_, var)| var.kind == VarKind::Local) {
+            let place = code.layout.var(p4cc_ir::VarId::from_index(var.0));
+            homes[place.slot as usize..(place.slot + place.words()) as usize].fill(Home::Register);
+        }
+        homes[code.layout.temps as usize..code.layout.key as usize].fill(Home::Register);
+        let mut owner: Vec<Option<usize>> = vec![None; size];
+        for &root in roots {
+            for func in self.parts(program, code, root) {
+                for op in &code.ops[range(code, func)] {
+                    self.touches(code, op, &mut |first, words, by| {
+                        for slot in first as usize..(first + words) as usize {
+                            if by == By::Helper || owner[slot].is_some_and(|owner| owner != root) {
+                                homes[slot] = Home::Memory;
+                            }
+                            owner[slot] = Some(root);
+                        }
+                    });
+                }
+            }
+        }
+        homes
+    }
+
+    /// Calls `f` with each run of words that an operation reads or writes: first word, number, by whom.
+    fn touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
+        let mut word = |slot: u32| {
+            if slot != NO_SLOT {
+                f(slot, 1, By::Code);
+            }
+        };
+        match op {
+            Op::Not(_, args)
+            | Op::Neg(_, args)
+            | Op::Add(_, args)
+            | Op::Sub(_, args)
+            | Op::Mul(_, args)
+            | Op::Div(args)
+            | Op::Mod(args)
+            | Op::AddSat(_, args)
+            | Op::SubSat(args)
+            | Op::AddSatSigned(_, args)
+            | Op::SubSatSigned(_, args)
+            | Op::And(args)
+            | Op::Or(args)
+            | Op::Xor(args)
+            | Op::Shl(_, args)
+            | Op::Shr(args)
+            | Op::ShrSigned(_, args)
+            | Op::Eq(args)
+            | Op::Ne(args)
+            | Op::Lt(args)
+            | Op::LtSigned(_, args)
+            | Op::Le(args)
+            | Op::LeSigned(_, args)
+            | Op::Concat { args, .. } => [args.dst, args.a, args.b].into_iter().for_each(word),
+            Op::Move { dst, src }
+            | Op::Truncate { dst, src, .. }
+            | Op::SignExtend { dst, src, .. }
+            | Op::Slice { dst, src, .. }
+            | Op::SetSlice { dst, src, .. } => [*dst, *src].into_iter().for_each(word),
+            Op::CopyWords { dst, src, words } => {
+                f(*dst, *words, By::Code);
+                f(*src, *words, By::Code);
+            }
+            Op::Lookahead { dst, .. } | Op::PacketLength { dst, .. } => word(*dst),
+            Op::Advance { bits } => word(*bits),
+            Op::Verify { cond, error } => [*cond, *error].into_iter().for_each(word),
+            Op::Count { index, .. } => word(*index),
+            Op::Branch { cond, .. } => word(*cond),
+            Op::Select(index) => {
+                code.selects[*index as usize].keys.iter().for_each(|key| word(key.0));
+            }
+            Op::Apply { table, hit, action } => {
+                let table = &code.tables[*table as usize];
+                table.parts.iter().for_each(|part| word(part.0));
+                [*hit, *action].into_iter().for_each(&mut word);
+                for action in self.runs(op) {
+                    code.actions[action.index()].param_words.iter().for_each(|&slot| word(slot));
+                }
+                if let Some((_, data)) = &table.selector {
+                    data_touches(data, f);
+                }
+            }
+            Op::SelectSlow(index) => {
+                let select = &code.slow_selects[*index as usize];
+                places(select.keys.iter().copied(), f);
+            }
+            Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
+                let checksum = &code.checksums[*index as usize];
+                f(checksum.cond, 1, By::Helper);
+                places([checksum.checksum].into_iter(), f);
+                data_touches(&checksum.data, f);
+            }
+            Op::Extern(index) => extern_touches(&code.externs[*index as usize], f),
+            Op::Slow(index) => slow_touches(&code.slow[*index as usize], f),
+            // Headers are never local, and what these write of them is always in memory.
+            Op::Extract { .. } | Op::Emit { .. } | Op::SetValid { .. } | Op::SetInvalid { .. } => {}
+            Op::Call { .. } | Op::Jump { .. } | Op::Return | Op::Exit | Op::Accept | Op::Reject => {}
+        }
+    }
+}
+
+/// The actions that a table may run: its own, and through a profile those of all tables that share it.
+fn candidates(program: &Program, table: TableId) -> Vec<ActionId> {
+    let table = &program.tables[table.index()];
+    let shares = |other: &&p4cc_ir::Table| table.profile.is_some() && other.profile == table.profile;
+    let shared = program.tables.iter().filter(shares).flat_map(|table| &table.actions);
+    let all = table.actions.iter().chain(shared).map(|action| action.action);
+    let all: BTreeSet<ActionId> = all.chain([table.default_action.action]).collect();
+    all.into_iter().collect()
+}
+
+fn places(places: impl Iterator<Item = Place>, f: &mut impl FnMut(u32, u32, By)) {
+    places.for_each(|place| f(place.slot, place.words(), By::Helper));
+}
+
+fn data_touches(data: &Data, f: &mut impl FnMut(u32, u32, By)) {
+    places(data.fields.iter().copied(), f);
+}
+
+fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
+    match op {
+        ExternOp::MeterExecute { index, color, dst, .. } => {
+            f(*index, 1, By::Helper);
+            color.iter().for_each(|&color| f(color, 1, By::Helper));
+            places([*dst].into_iter(), f);
+        }
+        ExternOp::RegisterRead { index, dst: value, .. }
+        | ExternOp::RegisterWrite { index, src: value, .. } => {
+            let by = if value.is_narrow() { By::Code } else { By::Helper };
+            f(*index, 1, by);
+            f(value.slot, value.words(), by);
+        }
+        ExternOp::Hash { dst, base, data, max, .. } => {
+            places([*dst, *base, *max].into_iter(), f);
+            data_touches(data, f);
+        }
+        ExternOp::Random { dst, low, high } => places([*dst, *low, *high].into_iter(), f),
+        ExternOp::MarkToDrop => {}
+        ExternOp::Digest { fields, .. } | ExternOp::LogMsg { args: fields, .. } => {
+            places(fields.iter().copied(), f);
+        }
+        ExternOp::Clone { session, field_list, .. } => {
+            f(*session, 1, By::Helper);
+            field_list.iter().for_each(|&list| f(list, 1, By::Helper));
+        }
+        ExternOp::Resubmit { field_list: word }
+        | ExternOp::Recirculate { field_list: word }
+        | ExternOp::Truncate { bytes: word }
+        | ExternOp::Assert { cond: word, .. } => f(*word, 1, By::Helper),
+    }
+}
+
+fn slow_touches(op: &SlowOp, f: &mut impl FnMut(u32, u32, By)) {
+    let mut run = |first: u32, words: u32| f(first, words, By::Helper);
+    match op {
+        SlowOp::Wide { kind, dst, a, b } => {
+            run(dst.slot, dst.words());
+            run(a.slot, a.words());
+            if matches!(kind, WideKind::Binary(_) | WideKind::Concat) {
+                run(b.slot, b.words());
+            }
+        }
+        SlowOp::EqWords { dst, a, b, words, .. } | SlowOp::HeaderEq { dst, a, b, words } => {
+            run(*dst, 1);
+            run(*a, *words);
+            run(*b, *words);
+        }
+        SlowOp::CopyHeader { dst, src, words } => {
+            run(*dst, *words);
+            run(*src, *words);
+        }
+        SlowOp::AnyWord { dst, of } => {
+            run(*dst, 1);
+            of.iter().for_each(|&slot| run(slot, 1));
+        }
+        SlowOp::StackLoad { dst: value, index, words, elements }
+        | SlowOp::StackStore { src: value, index, words, elements } => {
+            run(*value, *words);
+            run(*index, 1);
+            elements.iter().for_each(|&element| run(element, *words));
+        }
+        SlowOp::StackIsValid { dst, index, elements } => {
+            run(*dst, 1);
+            run(*index, 1);
+            elements.iter().for_each(|&element| run(element, 1));
+        }
+        SlowOp::StackSetValid { index, .. } => run(*index, 1),
+        SlowOp::StackShift { next, words, elements, .. } => {
+            run(*next, 1);
+            elements.iter().for_each(|&element| run(element, *words));
+        }
+        SlowOp::ExtractVar { varbit_bits, .. } => run(*varbit_bits, 1),
+        SlowOp::ExtractNext { next, varbit_bits, .. } => {
+            run(*next, 1);
+            varbit_bits.iter().for_each(|&bits| run(bits, 1));
+        }
+        SlowOp::LookaheadWide { dst } => run(dst.slot, dst.words()),
+        SlowOp::ValueSetMatch { dst, keys, .. } => {
+            run(*dst, 1);
+            keys.iter().for_each(|key| run(key.slot, key.words()));
+        }
+        SlowOp::ClearRivals { .. } => {}
+    }
+}

@@ -1,0 +1,197 @@
+//! Jumps, selects, ends, and running actions.
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use cranelift_frontend::Switch;
+use p4cc_ir::ActionId;
+use p4cc_ir::core_errors::NO_MATCH;
+
+use super::{Made, OutOfFrame, Translator, field};
+use crate::native::helpers::{NONE, Name};
+use crate::op::{Code, Op};
+
+/// Addresses that an operation may go on at, besides the next one.
+pub(crate) fn targets(code: &Code, op: &Op) -> Vec<u32> {
+    match op {
+        Op::Jump { to } => vec![*to],
+        Op::Branch { then, otherwise, .. } => vec![*then, *otherwise],
+        Op::Select(index) => {
+            let select = &code.selects[*index as usize];
+            select.cases.iter().map(|case| case.2).chain(select.default).collect()
+        }
+        Op::SelectSlow(index) => {
+            let select = &code.slow_selects[*index as usize];
+            select.cases.iter().map(|case| case.1).chain(select.default).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl Translator<'_, '_> {
+    /// Translates the end of a block.
+    pub(super) fn end(&mut self, op: Op, blocks: &BTreeMap<u32, Block>, back: Option<Block>) -> Made {
+        match op {
+            Op::Jump { to } => {
+                let to = self.edge(blocks, to)?;
+                self.b.ins().jump(to, &[]);
+            }
+            Op::Branch { cond, then, otherwise } => {
+                let cond = self.read(cond)?;
+                let (then, otherwise) = (self.edge(blocks, then)?, self.edge(blocks, otherwise)?);
+                self.b.ins().brif(cond, then, &[], otherwise, &[]);
+            }
+            Op::Select(index) => self.select(index, blocks)?,
+            Op::SelectSlow(index) => self.select_slow(index, blocks)?,
+            Op::Return => {
+                self.b.ins().jump(back.unwrap_or(self.returned), &[]);
+            }
+            Op::Reject => {
+                self.b.ins().jump(self.reject_known, &[]);
+            }
+            // What is left: exit and accept.
+            _ => {
+                self.b.ins().jump(self.done, &[]);
+            }
+        }
+        Ok(())
+    }
+
+    /// The block to jump to for an address: one that counts the jump first where jumps are counted.
+    fn edge(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> Made<Block> {
+        let &block = blocks.get(&to).ok_or(OutOfFrame)?;
+        if !self.shape.counted {
+            return Ok(block);
+        }
+        let edge = self.b.create_block();
+        self.edges.push((edge, block));
+        Ok(edge)
+    }
+
+    /// Writes the blocks that count jumps.
+    pub(super) fn fill_edges(&mut self) {
+        for (edge, to) in core::mem::take(&mut self.edges) {
+            self.b.switch_to_block(edge);
+            let steps = self.load_field(field!(steps));
+            let left = self.b.ins().iadd_imm(steps, -1);
+            let next = self.b.create_block();
+            self.b.ins().brif(steps, next, &[], self.limit, &[]);
+            self.b.switch_to_block(next);
+            self.store_field(field!(steps), left);
+            self.b.ins().jump(to, &[]);
+        }
+    }
+
+    /// The block that rejects because nothing matched.
+    fn no_match(&mut self) -> Block {
+        let b = &mut self.b;
+        *self.no_match.get_or_insert_with(|| b.create_block())
+    }
+
+    /// Writes that block, if something jumps to it.
+    pub(super) fn fill_no_match(&mut self) {
+        if let Some(block) = self.no_match {
+            self.b.set_cold_block(block);
+            self.b.switch_to_block(block);
+            let error = self.iconst(NO_MATCH.into());
+            self.b.ins().jump(self.reject, &[error.into()]);
+        }
+    }
+
+    fn otherwise(&mut self, default: Option<u32>, blocks: &BTreeMap<u32, Block>) -> Made<Block> {
+        match default {
+            Some(to) => self.edge(blocks, to),
+            None => Ok(self.no_match()),
+        }
+    }
+
+    fn select(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> Made {
+        let select = &self.shared.code.selects[index as usize];
+        let mut key = self.iconst(0);
+        for &(slot, shift) in &select.keys {
+            let part = self.read(slot)?;
+            let part = self.b.ins().ishl_imm(part, i64::from(shift));
+            key = self.b.ins().bor(key, part);
+        }
+        let otherwise = self.otherwise(select.default, blocks)?;
+        let first = select.cases.first().map_or(0, |case| case.1);
+        if select.cases.iter().all(|case| case.1 == first) && first != 0 {
+            let key = self.b.ins().band_imm(key, first as i64);
+            let mut switch = Switch::new();
+            for &(value, _, to) in &select.cases {
+                // The first of two equal cases counts.
+                if !switch.entries().contains_key(&value.into()) {
+                    let to = self.edge(blocks, to)?;
+                    switch.set_entry(value.into(), to);
+                }
+            }
+            switch.emit(&mut self.b, key, otherwise);
+            return Ok(());
+        }
+        for &(value, mask, to) in &select.cases {
+            let masked = self.b.ins().band_imm(key, mask as i64);
+            let hit = self.b.ins().icmp_imm(IntCC::Equal, masked, value as i64);
+            let (to, next) = (self.edge(blocks, to)?, self.b.create_block());
+            self.b.ins().brif(hit, to, &[], next, &[]);
+            self.b.switch_to_block(next);
+        }
+        self.b.ins().jump(otherwise, &[]);
+        Ok(())
+    }
+
+    fn select_slow(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> Made {
+        let select = &self.shared.code.slow_selects[index as usize];
+        let target = self.call_index(Name::SelectSlow, index);
+        let no_match = self.no_match();
+        let mut switch = Switch::new();
+        for to in select.cases.iter().map(|case| case.1).chain(select.default) {
+            if !switch.entries().contains_key(&to.into()) {
+                let edge = self.edge(blocks, to)?;
+                switch.set_entry(to.into(), edge);
+            }
+        }
+        switch.emit(&mut self.b, target, no_match);
+        Ok(())
+    }
+
+    /// Runs an action whose parameters are set, then goes on at `next`; ends the current block.
+    pub(super) fn run_action(&mut self, action: ActionId, next: Block) -> Made {
+        let Some(&function) = self.callees.actions.get(&action) else {
+            let body = self.shared.program.actions[action.index()].body;
+            return self.body(body.index(), Some(next));
+        };
+        let call = self.b.ins().call(function, &[self.context, self.slots]);
+        let end = self.b.inst_results(call)[0];
+        self.after_action(end, next);
+        Ok(())
+    }
+
+    /// An action that is a function of its own returns how it ended, and so do the functions around it.
+    fn after_action(&mut self, end: Value, next: Block) {
+        let mut switch = Switch::new();
+        switch.set_entry(super::RETURN.into(), next);
+        switch.set_entry(super::STEP_LIMIT.into(), self.limit);
+        switch.emit(&mut self.b, end, self.done);
+    }
+
+    /// Actions that a table may run, each in a block of its own.
+    pub(super) fn run_chosen(&mut self, table: u32, chosen: Value, next: Block) -> Made {
+        let candidates = self.shared.plan.candidates(table).to_vec();
+        let mut switch = Switch::new();
+        let mut starts = Vec::new();
+        for action in candidates {
+            let start = self.b.create_block();
+            switch.set_entry(action.0.into(), start);
+            starts.push((action, start));
+        }
+        debug_assert!(starts.iter().all(|(action, _)| u64::from(action.0) != NONE));
+        switch.emit(&mut self.b, chosen, next);
+        for (action, start) in starts {
+            self.b.switch_to_block(start);
+            self.take_args(action)?;
+            self.run_action(action, next)?;
+        }
+        Ok(())
+    }
+}

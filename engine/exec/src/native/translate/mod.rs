@@ -1,0 +1,375 @@
+//! Turns the register machine's operations into Cranelift's form: one native function for each entry point, actions
+//! copied to where they run.
+//!
+//! Invariants: every word that is touched lies in the frame ([`Translator::offset`]); every jump of a function that may
+//! loop is counted as the register machine counts it; what is not translated is a call of the machine's own function.
+
+mod alu;
+mod externs;
+mod flow;
+mod packet;
+mod table;
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{AliasRegion, Block, FuncRef, InstBuilder, MemFlags, Type, Value, types};
+use cranelift_frontend::{FunctionBuilder, Variable};
+use p4cc_ir::{ActionId, Program};
+
+pub(super) use self::flow::targets;
+use super::context::{DONE, REJECT, STEP_LIMIT};
+use super::helpers::Name;
+use super::plan::{Home, Plan, range};
+use crate::op::{Code, Op};
+
+/// What an action that is a function of its own returns where it does not end the whole run.
+const RETURN: u64 = 3;
+
+/// What all functions of a program share.
+#[derive(Clone, Copy)]
+pub(super) struct Shared<'a> {
+    pub program: &'a Program,
+    pub code: &'a Code,
+    pub plan: &'a Plan,
+}
+
+/// The functions that one function may call.
+pub(super) struct Callees {
+    /// By [`Name`].
+    pub helpers: Vec<FuncRef>,
+    pub actions: BTreeMap<ActionId, FuncRef>,
+}
+
+/// What a function as a whole does.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// It may jump backward, or further than the step limit: jumps are counted.
+    pub counted: bool,
+    /// It takes bits from the packet.
+    pub takes: bool,
+    /// All headers that it emits move in whole bytes, each emit runs at most once.
+    pub emits: bool,
+    /// Everything that it takes from the packet is whole bytes.
+    pub aligned: bool,
+    /// An action that is a function of its own: its caller is told a return from an exit.
+    pub action: bool,
+}
+
+/// Translates one function.
+pub(super) struct Translator<'a, 'f> {
+    shared: &'a Shared<'a>,
+    callees: Callees,
+    shape: Shape,
+    b: FunctionBuilder<'f>,
+    context: Value,
+    slots: Value,
+    vars: BTreeMap<u32, Variable>,
+    /// Bits taken from the packet so far.
+    at: Variable,
+    /// Bytes emitted so far.
+    emitted: Variable,
+    done: Block,
+    /// Where a return of the function itself goes.
+    returned: Block,
+    no_match: Option<Block>,
+    /// Takes the error.
+    reject: Block,
+    reject_known: Block,
+    limit: Block,
+    /// Most bytes that this function emits by itself.
+    emit_bound: u32,
+    /// Blocks that count a jump and go on, still to be filled.
+    edges: Vec<(Block, Block)>,
+}
+
+/// An operation names a word outside of the frame: a fault of the compiler that made it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OutOfFrame;
+
+type Made<T = ()> = Result<T, OutOfFrame>;
+
+/// Offsets in [`Context`] fit.
+macro_rules! field {
+    ($name:ident) => {
+        core::mem::offset_of!($crate::native::context::Context<'static>, $name) as i32
+    };
+}
+use field;
+
+impl<'a, 'f> Translator<'a, 'f> {
+    /// Translates a function; the number of bytes that it may emit by itself.
+    pub fn function(
+        shared: &'a Shared<'a>,
+        shape: Shape,
+        mut b: FunctionBuilder<'f>,
+        callees: Callees,
+        func: usize,
+    ) -> Made<u32> {
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let (context, slots) = (b.block_params(entry)[0], b.block_params(entry)[1]);
+        let [done, reject, reject_known, limit] = core::array::from_fn(|_| b.create_block());
+        b.append_block_param(reject, types::I64);
+        [reject, reject_known, limit].into_iter().for_each(|block| b.set_cold_block(block));
+        let [at, emitted] = core::array::from_fn(|_| b.declare_var(types::I64));
+        let mut translator = Self {
+            shared,
+            callees,
+            shape,
+            b,
+            context,
+            slots,
+            vars: BTreeMap::new(),
+            at,
+            emitted,
+            done,
+            returned: done,
+            no_match: None,
+            reject,
+            reject_known,
+            limit,
+            emit_bound: 0,
+            edges: Vec::new(),
+        };
+        let zero = translator.iconst(0);
+        translator.b.def_var(at, zero);
+        translator.b.def_var(emitted, zero);
+        if shape.action {
+            translator.returned = translator.b.create_block();
+        }
+        translator.body(func, None)?;
+        translator.exits()?;
+        translator.b.seal_all_blocks();
+        translator.b.finalize();
+        Ok(translator.emit_bound)
+    }
+
+    fn exits(&mut self) -> Made {
+        self.fill_no_match();
+        self.b.switch_to_block(self.reject);
+        let error = self.b.block_params(self.reject)[0];
+        let at = self.offset(self.shared.code.parser_error)?;
+        self.b.ins().store(frame_flags(), error, self.slots, at);
+        self.b.ins().jump(self.reject_known, &[]);
+        let mut ends = vec![(self.reject_known, REJECT), (self.limit, STEP_LIMIT), (self.done, DONE)];
+        ends.extend(self.shape.action.then_some((self.returned, RETURN)));
+        for (block, end) in ends {
+            self.b.switch_to_block(block);
+            self.flush();
+            let end = self.iconst(end);
+            self.b.ins().return_(&[end]);
+        }
+        Ok(())
+    }
+
+    /// Writes what stands in registers for the caller.
+    fn flush(&mut self) {
+        if self.shape.takes {
+            self.flush_at();
+        }
+        if self.shape.emits {
+            let emitted = self.b.use_var(self.emitted);
+            self.store_field(field!(emitted), emitted);
+        }
+    }
+
+    fn flush_at(&mut self) {
+        let at = self.b.use_var(self.at);
+        self.store_field(field!(at), at);
+    }
+
+    /// The place of a word of the frame.
+    fn offset(&self, slot: u32) -> Made<i32> {
+        let bytes = i32::try_from(u64::from(slot) * 8).map_err(|_| OutOfFrame)?;
+        if slot < self.shared.code.layout.size() { Ok(bytes) } else { Err(OutOfFrame) }
+    }
+
+    fn read(&mut self, slot: u32) -> Made<Value> {
+        let offset = self.offset(slot)?;
+        Ok(match self.shared.plan.home(slot) {
+            Home::Memory => self.b.ins().load(types::I64, frame_flags(), self.slots, offset),
+            Home::Constant(value) => self.iconst(value),
+            Home::Register => {
+                let var = self.var(slot);
+                self.b.use_var(var)
+            }
+        })
+    }
+
+    fn write(&mut self, slot: u32, value: Value) -> Made {
+        let offset = self.offset(slot)?;
+        match self.shared.plan.home(slot) {
+            Home::Memory => {
+                self.b.ins().store(frame_flags(), value, self.slots, offset);
+            }
+            Home::Register => {
+                let var = self.var(slot);
+                self.b.def_var(var, value);
+            }
+            Home::Constant(_) => return Err(OutOfFrame),
+        }
+        Ok(())
+    }
+
+    /// The value of a word, if it is known now.
+    fn known(&self, slot: u32) -> Option<u64> {
+        match self.shared.plan.home(slot) {
+            Home::Constant(value) => Some(value),
+            Home::Memory | Home::Register => None,
+        }
+    }
+
+    fn var(&mut self, slot: u32) -> Variable {
+        let b = &mut self.b;
+        *self.vars.entry(slot).or_insert_with(|| b.declare_var(types::I64))
+    }
+
+    fn iconst(&mut self, value: u64) -> Value {
+        self.b.ins().iconst(types::I64, value as i64)
+    }
+
+    fn load_field(&mut self, offset: i32) -> Value {
+        self.b.ins().load(types::I64, context_flags(), self.context, offset)
+    }
+
+    fn store_field(&mut self, offset: i32, value: Value) {
+        self.b.ins().store(context_flags(), value, self.context, offset);
+    }
+
+    /// Calls a helper.
+    fn call(&mut self, name: Name, args: &[Value]) -> Value {
+        let helper = self.callees.helpers[name as usize];
+        let args: Vec<Value> = [self.context].iter().chain(args).copied().collect();
+        let call = self.b.ins().call(helper, &args);
+        self.b.inst_results(call)[0]
+    }
+
+    /// Calls a helper that takes an index.
+    fn call_index(&mut self, name: Name, index: u32) -> Value {
+        let index = self.iconst(index.into());
+        self.call(name, &[index])
+    }
+
+    /// Rejects when a helper's result is an error.
+    fn check(&mut self, result: Value) {
+        let error = self.b.ins().iadd_imm(result, -1);
+        let next = self.b.create_block();
+        self.b.ins().brif(result, self.reject, &[error.into()], next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Rejects with an error unless a condition holds.
+    fn require(&mut self, cond: Value, error: u32) {
+        let error = self.iconst(error.into());
+        let next = self.b.create_block();
+        self.b.ins().brif(cond, next, &[], self.reject, &[error.into()]);
+        self.b.switch_to_block(next);
+    }
+
+    fn icmp(&mut self, code: IntCC, a: Value, b: Value) -> Value {
+        let bit = self.b.ins().icmp(code, a, b);
+        self.b.ins().uextend(types::I64, bit)
+    }
+
+    /// Keeps 64 minus `shift` bits.
+    fn cut(&mut self, shift: u8, value: Value) -> Value {
+        if shift == 0 { value } else { self.b.ins().band_imm(value, (u64::MAX >> shift) as i64) }
+    }
+
+    /// Loads `ty` in network byte order, zero-extended.
+    fn load_be(&mut self, ty: Type, base: Value, offset: i32) -> Value {
+        let raw = self.b.ins().load(ty, bytes_flags(), base, offset);
+        if ty == types::I8 {
+            return self.b.ins().uextend(types::I64, raw);
+        }
+        let value = self.swap(raw);
+        if ty == types::I64 { value } else { self.b.ins().uextend(types::I64, value) }
+    }
+
+    fn swap(&mut self, value: Value) -> Value {
+        if cfg!(target_endian = "little") { self.b.ins().bswap(value) } else { value }
+    }
+
+    /// Translates one operation; whether the next one follows.
+    fn op(&mut self, op: Op, blocks: &BTreeMap<u32, Block>, back: Option<Block>) -> Made<bool> {
+        if self.alu(op)? {
+            return Ok(true);
+        }
+        match op {
+            Op::Extract { .. }
+            | Op::Advance { .. }
+            | Op::Lookahead { .. }
+            | Op::PacketLength { .. }
+            | Op::Verify { .. }
+            | Op::Emit { .. }
+            | Op::SetValid { .. }
+            | Op::SetInvalid { .. } => self.packet_op(op)?,
+            Op::Apply { table, hit, action } => self.apply(table, hit, action)?,
+            Op::Call { action } => {
+                let next = self.b.create_block();
+                self.run_action(ActionId(action), next)?;
+                self.b.switch_to_block(next);
+            }
+            Op::Count { counter, index } => {
+                let (counter, index) = (self.iconst(counter.into()), self.read(index)?);
+                self.call(Name::Count, &[counter, index]);
+            }
+            Op::VerifyChecksum(index) => self.verify_checksum(index)?,
+            Op::UpdateChecksum(index) => self.update_checksum(index)?,
+            Op::Extern(index) => self.extern_op(index)?,
+            Op::Slow(index) => self.slow(index),
+            _ => {
+                self.end(op, blocks, back)?;
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Translates a function, or an action inlined into one; a return goes `back`, or ends the function.
+    fn body(&mut self, func: usize, back: Option<Block>) -> Made {
+        let code = self.shared.code;
+        let range = range(code, func);
+        let mut blocks = BTreeMap::new();
+        for op in &code.ops[range.clone()] {
+            for target in flow::targets(code, op) {
+                blocks.entry(target).or_insert_with(|| self.b.create_block());
+            }
+        }
+        let mut open = true;
+        for address in range {
+            if let Some(&block) = blocks.get(&(address as u32)) {
+                if open {
+                    self.b.ins().jump(block, &[]);
+                }
+                self.b.switch_to_block(block);
+                open = true;
+            }
+            if open {
+                open = self.op(code.ops[address], &blocks, back)?;
+                self.fill_edges();
+            }
+        }
+        if open {
+            self.b.ins().jump(self.done, &[]);
+        }
+        Ok(())
+    }
+}
+
+/// Words of the frame.
+fn frame_flags() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Heap))
+}
+
+/// Fields of the context.
+fn context_flags() -> MemFlags {
+    MemFlags::trusted().with_alias_region(Some(AliasRegion::Vmctx))
+}
+
+/// Bytes of the packet, of what is emitted, and arguments: nothing else is written through these.
+fn bytes_flags() -> MemFlags {
+    MemFlags::new().with_notrap().with_alias_region(Some(AliasRegion::Table))
+}

@@ -1,0 +1,301 @@
+//! Taking headers from the packet, and emitting them.
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use p4cc_ir::core_errors::PACKET_TOO_SHORT;
+
+use super::{Made, Translator, bytes_flags, field};
+use crate::bitplan::{BitPlan, Chunk, Piece};
+use crate::native::helpers::Name;
+use crate::op::{HeaderPlan, Op, SlowOp};
+
+/// Longest header, in words, that becomes valid in straight code.
+const MAX_ZEROED_WORDS: u32 = 32;
+
+impl Translator<'_, '_> {
+    pub(super) fn packet_op(&mut self, op: Op) -> Made {
+        match op {
+            Op::Extract { header } => self.extract(header),
+            Op::Advance { bits } => self.advance(bits),
+            Op::Lookahead { width, dst } => self.lookahead(width, dst),
+            Op::PacketLength { dst, shift } => {
+                let bits = self.load_field(field!(total_bits));
+                let bytes = self.b.ins().ushr_imm(bits, 3);
+                let bytes = self.cut(shift, bytes);
+                self.write(dst, bytes)
+            }
+            Op::Verify { cond, error } => {
+                let (cond, error) = (self.read(cond)?, self.read(error)?);
+                let next = self.b.create_block();
+                let error = self.b.ins().band_imm(error, i64::from(u32::MAX));
+                self.b.ins().brif(cond, next, &[], self.reject, &[error.into()]);
+                self.b.switch_to_block(next);
+                Ok(())
+            }
+            Op::Emit { header } => self.emit(header),
+            Op::SetValid { header } => self.set_valid(header),
+            Op::SetInvalid { header } => self.set_invalid(header),
+            _ => Ok(()),
+        }
+    }
+
+    /// Calls the machine for something that may take bits.
+    pub(super) fn slow(&mut self, index: u32) {
+        let takes = matches!(
+            self.shared.code.slow[index as usize],
+            SlowOp::ExtractVar { .. } | SlowOp::ExtractNext { .. } | SlowOp::LookaheadWide { .. }
+        );
+        if !takes {
+            self.call_index(Name::Slow, index);
+            return;
+        }
+        self.flush_at();
+        let result = self.call_index(Name::Slow, index);
+        let at = self.load_field(field!(at));
+        self.b.def_var(self.at, at);
+        self.check(result);
+    }
+
+    /// Whether the bits up to `end` are stored and start on a byte.
+    fn is_stored(&mut self, end: Value) -> Value {
+        let stored = self.load_field(field!(stored_bits));
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, stored);
+        if self.shape.aligned {
+            return fits;
+        }
+        let at = self.b.use_var(self.at);
+        let odd = self.b.ins().band_imm(at, 7);
+        let whole = self.b.ins().icmp_imm(IntCC::Equal, odd, 0);
+        self.b.ins().band(fits, whole)
+    }
+
+    /// Address of the byte that comes next.
+    fn here(&mut self) -> Value {
+        let (packet, at) = (self.load_field(field!(packet)), self.b.use_var(self.at));
+        let bytes = self.b.ins().ushr_imm(at, 3);
+        self.b.ins().iadd(packet, bytes)
+    }
+
+    fn extract(&mut self, header: u32) -> Made {
+        let plan = &self.shared.code.headers[header as usize];
+        let at = self.b.use_var(self.at);
+        let end = self.b.ins().iadd_imm(at, i64::from(plan.plan.bits));
+        let [fast, slow, next] = core::array::from_fn(|_| self.b.create_block());
+        self.b.set_cold_block(slow);
+        if plan.plan.is_chunked() {
+            let stored = self.is_stored(end);
+            self.b.ins().brif(stored, fast, &[], slow, &[]);
+        } else {
+            self.b.ins().jump(slow, &[]);
+        }
+        self.b.switch_to_block(fast);
+        let from = self.here();
+        self.load_plan(&plan.plan, from)?;
+        let (one, zero) = (self.iconst(1), self.iconst(0));
+        self.write(plan.valid, one)?;
+        for &rival in &plan.rivals {
+            self.write(rival, zero)?;
+        }
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(slow);
+        self.flush_at();
+        let result = self.call_index(Name::Extract, header);
+        self.check(result);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        self.b.def_var(self.at, end);
+        Ok(())
+    }
+
+    /// Loads the fields of a plan in chunks, from bytes that are there.
+    fn load_plan(&mut self, plan: &BitPlan, from: Value) -> Made {
+        for (chunk, pieces) in plan.chunks() {
+            let loaded_bytes = (plan.bytes - chunk.load_from).min(8);
+            let mut together = None;
+            for piece in pieces {
+                let value = match self.load_piece(piece, chunk, loaded_bytes, from) {
+                    Some(value) => value,
+                    None => {
+                        let load = |t: &mut Self| t.load_bytes(from, chunk.load_from, loaded_bytes);
+                        let word = *together.get_or_insert_with(|| load(self));
+                        self.cut_piece(piece, word, loaded_bytes)
+                    }
+                };
+                self.write(piece.slot, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A piece that is a whole byte, or two, or four, by a load of its own.
+    fn load_piece(&mut self, piece: &Piece, chunk: &Chunk, loaded: u32, from: Value) -> Option<Value> {
+        let ty = match piece.width {
+            8 => types::I8,
+            16 => types::I16,
+            32 => types::I32,
+            64 => types::I64,
+            _ => return None,
+        };
+        if !piece.load_shift.is_multiple_of(8) {
+            return None;
+        }
+        let behind = u32::from(piece.load_shift / 8 + piece.width / 8);
+        let offset = chunk.load_from + loaded - behind;
+        Some(self.load_be(ty, from, offset as i32))
+    }
+
+    /// A piece out of the bytes loaded together.
+    fn cut_piece(&mut self, piece: &Piece, word: Value, loaded: u32) -> Value {
+        let low = self.b.ins().ushr_imm(word, i64::from(piece.load_shift));
+        if u32::from(piece.load_shift + piece.width) == loaded * 8 {
+            return low;
+        }
+        self.cut(64 - piece.width, low)
+    }
+
+    /// Up to eight bytes as one number.
+    fn load_bytes(&mut self, from: Value, offset: u32, count: u32) -> Value {
+        let mut word = None;
+        let (mut at, mut left) = (offset, count);
+        for (bytes, ty) in [(8, types::I64), (4, types::I32), (2, types::I16), (1, types::I8)] {
+            while left >= bytes {
+                let part = self.load_be(ty, from, at as i32);
+                word = Some(match word {
+                    Some(high) => {
+                        let high = self.b.ins().ishl_imm(high, i64::from(bytes * 8));
+                        self.b.ins().bor(high, part)
+                    }
+                    None => part,
+                });
+                at += bytes;
+                left -= bytes;
+            }
+        }
+        word.unwrap_or_else(|| self.iconst(0))
+    }
+
+    /// Rejects unless so many bits are left.
+    fn need(&mut self, bits: Value) {
+        let (total, at) = (self.load_field(field!(total_bits)), self.b.use_var(self.at));
+        let left = self.b.ins().isub(total, at);
+        let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, bits, left);
+        self.require(enough, PACKET_TOO_SHORT);
+    }
+
+    fn advance(&mut self, bits: u32) -> Made {
+        let bits = self.read(bits)?;
+        self.need(bits);
+        let at = self.b.use_var(self.at);
+        let at = self.b.ins().iadd(at, bits);
+        self.b.def_var(self.at, at);
+        Ok(())
+    }
+
+    fn lookahead(&mut self, width: u32, dst: u32) -> Made {
+        let bits = self.iconst(width.into());
+        self.need(bits);
+        let at = self.b.use_var(self.at);
+        let [fast, slow, next] = core::array::from_fn(|_| self.b.create_block());
+        let value = self.b.append_block_param(next, types::I64);
+        self.b.set_cold_block(slow);
+        let bytes = width.div_ceil(8);
+        let end = self.b.ins().iadd_imm(at, i64::from(bytes * 8));
+        let stored = self.is_stored(end);
+        self.b.ins().brif(stored, fast, &[], slow, &[]);
+        self.b.switch_to_block(fast);
+        let from = self.here();
+        let word = self.load_bytes(from, 0, bytes);
+        let word = self.b.ins().ushr_imm(word, i64::from(bytes * 8 - width));
+        self.b.ins().jump(next, &[word.into()]);
+        self.b.switch_to_block(slow);
+        let word = self.call(Name::Peek, &[at, bits]);
+        self.b.ins().jump(next, &[word.into()]);
+        self.b.switch_to_block(next);
+        self.write(dst, value)
+    }
+
+    fn emit(&mut self, header: u32) -> Made {
+        if !self.shape.emits {
+            self.call_index(Name::Emit, header);
+            return Ok(());
+        }
+        let plan = &self.shared.code.headers[header as usize];
+        self.emit_bound += plan.plan.bytes;
+        let valid = self.read(plan.valid)?;
+        let [there, next] = core::array::from_fn(|_| self.b.create_block());
+        self.b.ins().brif(valid, there, &[], next, &[]);
+        self.b.switch_to_block(there);
+        let (base, emitted) = (self.load_field(field!(emit)), self.b.use_var(self.emitted));
+        let to = self.b.ins().iadd(base, emitted);
+        for (chunk, pieces) in plan.plan.chunks() {
+            // Each chunk writes eight bytes; what hangs over is overwritten by the next one or not taken.
+            let mut word: Option<Value> = None;
+            for piece in pieces {
+                let value = self.read(piece.slot)?;
+                let value = self.b.ins().ishl_imm(value, i64::from(piece.store_shift));
+                word = Some(match word {
+                    Some(word) => self.b.ins().bor(word, value),
+                    None => value,
+                });
+            }
+            if let Some(word) = word {
+                let word = self.swap(word);
+                self.b.ins().store(bytes_flags(), word, to, chunk.store_from as i32);
+            }
+        }
+        let emitted = self.b.ins().iadd_imm(emitted, i64::from(plan.plan.bytes));
+        self.b.def_var(self.emitted, emitted);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// Bytes that a header adds to the packet's length, if the machine need not look.
+    fn short_header(plan: &HeaderPlan) -> Option<u32> {
+        (plan.tail.is_none() && plan.words <= MAX_ZEROED_WORDS).then_some(plan.plan.bits / 8)
+    }
+
+    fn set_valid(&mut self, header: u32) -> Made {
+        let plan = &self.shared.code.headers[header as usize];
+        let Some(bytes) = Self::short_header(plan) else {
+            self.call_index(Name::SetValid, header);
+            return Ok(());
+        };
+        let valid = self.read(plan.valid)?;
+        let [new, next] = core::array::from_fn(|_| self.b.create_block());
+        self.b.ins().brif(valid, next, &[], new, &[]);
+        self.b.switch_to_block(new);
+        let (zero, one) = (self.iconst(0), self.iconst(1));
+        self.write(plan.valid, one)?;
+        (plan.valid + 1..plan.valid + plan.words).try_for_each(|slot| self.write(slot, zero))?;
+        self.count_length(i64::from(bytes))?;
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    fn set_invalid(&mut self, header: u32) -> Made {
+        let plan = &self.shared.code.headers[header as usize];
+        let Some(bytes) = Self::short_header(plan) else {
+            self.call_index(Name::SetInvalid, header);
+            return Ok(());
+        };
+        let valid = self.read(plan.valid)?;
+        let [old, next] = core::array::from_fn(|_| self.b.create_block());
+        self.b.ins().brif(valid, old, &[], next, &[]);
+        self.b.switch_to_block(old);
+        let zero = self.iconst(0);
+        self.write(plan.valid, zero)?;
+        self.count_length(-i64::from(bytes))?;
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    fn count_length(&mut self, bytes: i64) -> Made {
+        let slot = self.shared.code.layout.length_delta;
+        let delta = self.read(slot)?;
+        let delta = self.b.ins().iadd_imm(delta, bytes);
+        self.write(slot, delta)
+    }
+}

@@ -1,0 +1,73 @@
+//! Applying tables.
+
+use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use p4cc_ir::ActionId;
+
+use super::{Made, Translator, bytes_flags, field};
+use crate::native::helpers::{HIT_BIT, NONE, Name};
+use crate::op::NO_SLOT;
+
+impl Translator<'_, '_> {
+    pub(super) fn apply(&mut self, table: u32, hit: u32, action: u32) -> Made {
+        let plan = &self.shared.code.tables[table as usize];
+        let key = self.key(table)?;
+        let id = self.iconst(table.into());
+        let found = self.call(Name::Apply, &[id, key]);
+        if let Some(slot) = plan.color {
+            let color = self.load_field(field!(color));
+            self.write(slot, color)?;
+        }
+        if hit != NO_SLOT {
+            let bit = self.b.ins().ushr_imm(found, i64::from(HIT_BIT));
+            self.write(hit, bit)?;
+        }
+        if action != NO_SLOT {
+            let position = self.load_field(field!(position));
+            self.write(action, position)?;
+        }
+        let chosen = self.b.ins().band_imm(found, NONE as i64);
+        let next = self.b.create_block();
+        self.run_chosen(table, chosen, next)?;
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// Packs the key: the value of a key of one word; a longer one goes to its place in the frame.
+    fn key(&mut self, table: u32) -> Made<Value> {
+        let plan = &self.shared.code.tables[table as usize];
+        let mut words: Vec<Option<Value>> = vec![None; plan.words as usize];
+        for &(from, word, shift) in &plan.parts {
+            let part = self.read(from)?;
+            let part = self.b.ins().ishl_imm(part, i64::from(shift));
+            let packed = &mut words[word as usize];
+            *packed = Some(match *packed {
+                Some(low) => self.b.ins().bor(low, part),
+                None => part,
+            });
+        }
+        if let [Some(key)] = words[..] {
+            return Ok(key);
+        }
+        for (slot, word) in (self.shared.code.layout.key..).zip(words) {
+            if let Some(word) = word {
+                self.write(slot, word)?;
+            }
+        }
+        Ok(self.iconst(0))
+    }
+
+    /// Sets the parameters of an action that a table chose.
+    pub(super) fn take_args(&mut self, action: ActionId) -> Made {
+        let params = &self.shared.code.actions[action.index()].param_words;
+        if params.is_empty() {
+            return Ok(());
+        }
+        let args = self.load_field(field!(args));
+        for (i, &slot) in params.iter().enumerate() {
+            let flags: MemFlags = bytes_flags();
+            let value = self.b.ins().load(types::I64, flags, args, i as i32 * 8);
+            self.write(slot, value)?;
+        }
+        Ok(())
+    }
+}
