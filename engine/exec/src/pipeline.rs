@@ -65,6 +65,11 @@ impl Pipeline {
         self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
     }
 
+    /// Why there is no native code, if it was asked for and could not be made.
+    pub fn native_error(&self) -> Option<&NativeError> {
+        self.native.get().and_then(|made| made.as_ref().err())
+    }
+
     /// Native code that keeps local variables in the frame, where a test can see them.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ pub mod check;
 pub mod runner;
 pub mod script;
 pub mod stf;
+pub mod twin;
 
 use p4cc_ir::Program;
 use p4cc_syntax::{Diagnostic, Options, Severity, Source};

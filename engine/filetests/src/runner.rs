@@ -11,7 +11,9 @@ use p4cc_ir::{
     ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
     ValueSetId,
 };
-use p4cc_switch::{CloneSession, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig};
+use p4cc_switch::{
+    CloneSession, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
+};
 use p4cc_units::{Rate, Time};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -49,11 +51,16 @@ pub fn run_program(path: &Path, program: Program) -> Result<(), Failure> {
     if !violations.is_empty() {
         return Err(fail(1, format!("{violations:#?}\n{}", p4cc_ir::text::to_text(&program))));
     }
-    let mut bench = Bench::new(program).map_err(|cause| fail(1, cause))?;
-    for (line, command) in commands {
-        bench.step(&command).map_err(|cause| fail(line, cause))?;
+    let program = Arc::new(program);
+    for exec in [ExecChoice::Interp, ExecChoice::Native] {
+        let fail = |line: u32, cause: String| fail(line, format!("by {}: {cause}", exec.exec().name()));
+        let mut bench = Bench::new(Arc::clone(&program), exec).map_err(|cause| fail(1, cause))?;
+        for (line, command) in &commands {
+            bench.step(command).map_err(|cause| fail(*line, cause))?;
+        }
+        bench.settled().map_err(|cause| fail(text.lines().count() as u32, cause))?;
     }
-    bench.settled().map_err(|cause| fail(text.lines().count() as u32, cause))
+    Ok(())
 }
 
 /// A switch with the program, and what it gave so far.
@@ -68,8 +75,7 @@ struct Bench {
 type Outcome<T> = Result<T, String>;
 
 impl Bench {
-    fn new(program: Program) -> Outcome<Self> {
-        let program = Arc::new(program);
+    fn new(program: Arc<Program>, exec: ExecChoice) -> Outcome<Self> {
         let port = |port| PortConfig {
             port,
             rate: Rate::from_bps(1_000_000_000),
@@ -87,7 +93,11 @@ impl Bench {
         };
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
+        switch.set_exec(exec);
         switch.set_pipeline(Arc::new(pipeline));
+        if let Some(error) = switch.native_error() {
+            return Err(error.to_string());
+        }
         switch.set_logging(true);
         let (outputs, digests, logs) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
         Ok(Self { program, switch, outputs, digests, logs })

@@ -1,6 +1,41 @@
 //! What a switch is made of: ports, rates, buffers, units.
 
+use p4cc_exec::Exec;
 use p4cc_units::Rate;
+
+/// Packets that the register machine takes before native code is made for a busy switch: what is short, as most tests
+/// are, never pays for it. Making it costs as much as some ten thousand packets of a small program save.
+pub const NATIVE_AFTER_PACKETS: u32 = 1_000;
+
+/// What runs a switch's programs, and from when on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExecChoice {
+    /// The register machine.
+    Interp,
+    /// Native code from the first packet on, made as a program is loaded: where a pause later would lose packets.
+    Native,
+    /// Native code once a switch has taken [`NATIVE_AFTER_PACKETS`].
+    #[default]
+    NativeWhenBusy,
+}
+
+impl ExecChoice {
+    /// The back end.
+    pub const fn exec(self) -> Exec {
+        match self {
+            Self::Interp => Exec::Interp,
+            Self::Native | Self::NativeWhenBusy => Exec::Native,
+        }
+    }
+
+    /// Packets that the register machine takes first.
+    pub(crate) const fn warm_up_packets(self) -> u32 {
+        match self {
+            Self::Interp | Self::Native => 0,
+            Self::NativeWhenBusy => NATIVE_AFTER_PACKETS,
+        }
+    }
+}
 
 /// Ports that v1model can name with its 9 bits.
 pub const MAX_PORTS: u32 = 512;

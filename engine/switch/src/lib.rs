@@ -30,7 +30,10 @@ mod trace;
 
 pub use self::arch::MAX_PASSES;
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
-pub use config::{BufferConfig, ConfigError, PortConfig, QdepthUnit, SwitchConfig, TimestampUnit};
+pub use config::{
+    BufferConfig, ConfigError, ExecChoice, NATIVE_AFTER_PACKETS, PortConfig, QdepthUnit, SwitchConfig,
+    TimestampUnit,
+};
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};

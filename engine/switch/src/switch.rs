@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use p4cc_exec::{DigestMessage, Pipeline, State};
+use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
 use crate::arch::{Arrival, LeftQueue, Program};
-use crate::config::{ConfigError, PortConfig, SwitchConfig};
+use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
 use crate::packet::{MAX_PACKET_BYTES, Packet};
@@ -28,6 +28,7 @@ pub struct Transmission {
 pub struct Switch {
     core: Core,
     program: Option<Box<Program>>,
+    exec: ExecChoice,
 }
 
 impl Switch {
@@ -37,7 +38,7 @@ impl Switch {
     /// The first value of the configuration that is out of bounds.
     pub fn new(config: SwitchConfig) -> Result<Self, ConfigError> {
         config.check()?;
-        Ok(Self { core: Core::new(config), program: None })
+        Ok(Self { core: Core::new(config), program: None, exec: ExecChoice::default() })
     }
 
     /// The configuration.
@@ -112,7 +113,26 @@ impl Switch {
         }
         self.core.pre = ReplicationEngine::default();
         self.core.digests.clear();
-        self.program = Some(Box::new(Program::new(pipeline, self.core.config.drop_port)));
+        self.program = Some(Box::new(Program::new(pipeline, self.core.config.drop_port, self.exec)));
+    }
+
+    /// Chooses what runs programs: the one that is loaded, from the next packet on, and those after it. Results do not
+    /// depend on it.
+    pub fn set_exec(&mut self, choice: ExecChoice) {
+        self.exec = choice;
+        if let Some(program) = &mut self.program {
+            program.machine_mut().set_exec(choice);
+        }
+    }
+
+    /// What runs programs.
+    pub fn exec(&self) -> ExecChoice {
+        self.exec
+    }
+
+    /// Why the loaded program has no native code, once that was asked for: the register machine runs it.
+    pub fn native_error(&self) -> Option<&NativeError> {
+        self.pipeline().and_then(|pipeline| pipeline.native_error())
     }
 
     /// The loaded program.
@@ -135,7 +155,7 @@ impl Switch {
     pub fn fork(&self, seed: u64) -> Self {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
-        Self { core, program: self.program.clone() }
+        Self { core, program: self.program.clone(), exec: self.exec }
     }
 
     /// Takes a packet that arrived on a port through ingress into queues. Ask [`Self::next_ready`] afterwards.

@@ -102,7 +102,7 @@ impl Context<'_> {
 
 /// A function of generated code.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry(*const u8);
+pub(super) struct Address(*const u8);
 
 /// Generated code; its memory goes when this goes.
 pub(super) struct Memory(Option<JITModule>);
@@ -113,9 +113,9 @@ unsafe impl Send for Memory {}
 // SAFETY: as above; a shared reference gives no access to the module at all.
 unsafe impl Sync for Memory {}
 // SAFETY: an address of code that lives as long as the `Memory` beside it and does not change.
-unsafe impl Send for Entry {}
+unsafe impl Send for Address {}
 // SAFETY: as above.
-unsafe impl Sync for Entry {}
+unsafe impl Sync for Address {}
 
 impl Memory {
     /// Keeps a module whose definitions are final.
@@ -134,7 +134,7 @@ impl Drop for Memory {
     }
 }
 
-impl Entry {
+impl Address {
     /// An address that a final module gave for a function `fn(&mut Context, *mut u64) -> u64`.
     pub(super) fn new(address: *const u8) -> Self {
         Self(address)
@@ -154,7 +154,7 @@ pub(super) struct Call<'a, 'e> {
 }
 
 /// Runs a function; how it ended and how many bits of the packet it took. The frame must have the code's size.
-pub(super) fn enter(entry: Entry, call: Call<'_, '_>) -> (u64, u64) {
+pub(super) fn enter(entry: Address, call: Call<'_, '_>) -> (u64, u64) {
     let Call { code, frame, packet, env, out, steps, emit_bound } = call;
     let Frame { slots, calls, bytes, emit, .. } = frame;
     assert!(slots.len() >= code.layout.size() as usize, "a frame of another pipeline");

@@ -16,6 +16,7 @@ mod translate;
 
 use core::fmt;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use cranelift_codegen::ir::{AbiParam, Function, Signature, UserFuncName, types};
 use cranelift_codegen::settings::{self, Configurable};
@@ -24,7 +25,7 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Linkage, Module, ModuleError, default_libcall_names};
 use p4cc_ir::{ActionId, FuncId, Program, core_errors, limits};
 
-use self::context::{Call, Entry, Memory, REJECT, STEP_LIMIT, enter};
+use self::context::{Address, Call, Memory, REJECT, STEP_LIMIT, enter};
 pub(crate) use self::plan::Locals;
 use self::plan::{MAX_FUNCTION_OPS, Plan};
 use self::translate::{Callees, Shared, Translator};
@@ -101,7 +102,7 @@ pub struct Native {
 /// A translated function.
 #[derive(Clone, Copy, Debug)]
 struct Translated {
-    entry: Entry,
+    entry: Address,
     emit_bound: usize,
 }
 
@@ -231,17 +232,16 @@ impl Native {
         }
         let mut made: BTreeMap<usize, (cranelift_module::FuncId, usize)> = BTreeMap::new();
         for func in entries {
-            if !made.contains_key(&func) {
+            if let Entry::Vacant(place) = made.entry(func) {
                 let id = maker.declare(&format!("function.{func}"), func)?;
-                let bound = maker.define(id, func, false)?;
-                made.insert(func, (id, bound));
+                place.insert((id, maker.define(id, func, false)?));
             }
         }
         let mut module = maker.module;
         module.finalize_definitions().map_err(|error| NativeError::Host(error.to_string()))?;
         let function = |func: usize| {
             made.get(&func).map(|&(id, emit_bound)| Translated {
-                entry: Entry::new(module.get_finalized_function(id)),
+                entry: Address::new(module.get_finalized_function(id)),
                 emit_bound,
             })
         };

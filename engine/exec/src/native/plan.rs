@@ -205,11 +205,7 @@ impl Plan {
 
     /// Calls `f` with each run of words that an operation reads or writes: first word, number, by whom.
     fn touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
-        let mut word = |slot: u32| {
-            if slot != NO_SLOT {
-                f(slot, 1, By::Code);
-            }
-        };
+        let mut word = |slot: u32| f(slot, 1, By::Code);
         match op {
             Op::Not(_, args)
             | Op::Neg(_, args)
@@ -240,24 +236,35 @@ impl Plan {
             | Op::SignExtend { dst, src, .. }
             | Op::Slice { dst, src, .. }
             | Op::SetSlice { dst, src, .. } => [*dst, *src].into_iter().for_each(word),
-            Op::CopyWords { dst, src, words } => {
-                f(*dst, *words, By::Code);
-                f(*src, *words, By::Code);
-            }
             Op::Lookahead { dst, .. } | Op::PacketLength { dst, .. } => word(*dst),
             Op::Advance { bits } => word(*bits),
             Op::Verify { cond, error } => [*cond, *error].into_iter().for_each(word),
             Op::Count { index, .. } => word(*index),
             Op::Branch { cond, .. } => word(*cond),
+            // Headers are never local, and what these write of them is always in memory.
+            Op::Extract { .. } | Op::Emit { .. } | Op::SetValid { .. } | Op::SetInvalid { .. } => {}
+            Op::Call { .. } | Op::Jump { .. } | Op::Return | Op::Exit | Op::Accept | Op::Reject => {}
+            op => self.many_touches(code, op, f),
+        }
+    }
+
+    /// The same for operations whose words stand in a side table.
+    fn many_touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
+        match op {
+            Op::CopyWords { dst, src, words } => {
+                f(*dst, *words, By::Code);
+                f(*src, *words, By::Code);
+            }
             Op::Select(index) => {
-                code.selects[*index as usize].keys.iter().for_each(|key| word(key.0));
+                code.selects[*index as usize].keys.iter().for_each(|key| f(key.0, 1, By::Code));
             }
             Op::Apply { table, hit, action } => {
                 let table = &code.tables[*table as usize];
-                table.parts.iter().for_each(|part| word(part.0));
-                [*hit, *action].into_iter().for_each(&mut word);
+                table.parts.iter().for_each(|part| f(part.0, 1, By::Code));
+                let results = [*hit, *action].into_iter().filter(|&slot| slot != NO_SLOT);
+                results.for_each(|slot| f(slot, 1, By::Code));
                 for action in self.runs(op) {
-                    code.actions[action.index()].param_words.iter().for_each(|&slot| word(slot));
+                    code.actions[action.index()].param_words.iter().for_each(|&slot| f(slot, 1, By::Code));
                 }
                 if let Some((_, data)) = &table.selector {
                     data_touches(data, f);
@@ -275,9 +282,8 @@ impl Plan {
             }
             Op::Extern(index) => extern_touches(&code.externs[*index as usize], f),
             Op::Slow(index) => slow_touches(&code.slow[*index as usize], f),
-            // Headers are never local, and what these write of them is always in memory.
-            Op::Extract { .. } | Op::Emit { .. } | Op::SetValid { .. } | Op::SetInvalid { .. } => {}
-            Op::Call { .. } | Op::Jump { .. } | Op::Return | Op::Exit | Op::Accept | Op::Reject => {}
+            // Nothing else has operands.
+            _ => {}
         }
     }
 }

@@ -31,7 +31,7 @@ pub struct MeterConfig {
 }
 
 /// A meter cell. Without a configuration everything is green.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MeterCell {
     config: Option<MeterConfig>,
     committed: u128,

@@ -129,6 +129,16 @@ impl State {
         &self.program
     }
 
+    /// Whether what packets change is the same: counters, meters, registers, and what entries count and when they were
+    /// hit. The other state must be of the same program.
+    pub fn has_same_cells(&self, other: &State) -> bool {
+        let mut tables = self.tables.iter().zip(&other.tables);
+        self.counters == other.counters
+            && self.meters == other.meters
+            && self.registers.iter().zip(&other.registers).all(|(a, b)| a.words == b.words)
+            && tables.all(|(a, b)| a.has_same_cells(b))
+    }
+
     /// Port that `mark_to_drop` sends to.
     pub fn drop_port(&self) -> u32 {
         self.drop_port

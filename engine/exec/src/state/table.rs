@@ -113,6 +113,15 @@ impl TableState {
         self.stored.get_mut(place as usize)?.as_mut()
     }
 
+    /// Whether entries counted the same and were hit at the same times.
+    pub fn has_same_cells(&self, other: &Self) -> bool {
+        let cells = |stored: &Option<Stored>| {
+            stored.as_ref().map(|stored| (stored.counter, stored.meter.clone(), stored.last_hit))
+        };
+        // Without counters and timers nothing of an entry changes.
+        !self.counts || self.stored.iter().map(cells).eq(other.stored.iter().map(cells))
+    }
+
     fn rank(entry: &TableEntry) -> u32 {
         let prefix = entry.matches.iter().find_map(|value| match value {
             MatchValue::Lpm { len, .. } => Some(*len),

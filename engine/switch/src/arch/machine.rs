@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use p4cc_exec::{Effects, Env, Executor, Frame, PacketView, Pipeline, State};
+use p4cc_exec::{Effects, Env, Exec, Executor, Frame, PacketView, Pipeline, State};
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
 
+use crate::config::ExecChoice;
 use crate::core::Core;
 use crate::packet::Packet;
 use crate::trace::Tracer;
@@ -21,10 +22,21 @@ pub(crate) struct Machine {
     pub effects: Effects,
     /// What goes in front of a packet: the live part of its frame, or the headers as the deparser wrote them.
     pub front: Vec<u8>,
+    exec: Exec,
+    /// Packets until native code is made.
+    warm_up: u32,
+}
+
+/// What runs the program now.
+fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
+    match exec {
+        Exec::Native if warm_up == 0 => pipeline.native().map_or(pipeline, |native| native),
+        Exec::Native | Exec::Interp => pipeline,
+    }
 }
 
 impl Machine {
-    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32) -> Self {
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice) -> Self {
         let mut state = State::new(&pipeline);
         state.set_drop_port(drop_port);
         Self {
@@ -33,8 +45,27 @@ impl Machine {
             spare: Frame::new(&pipeline),
             effects: Effects::default(),
             front: Vec::new(),
+            exec: choice.exec(),
+            warm_up: choice.warm_up_packets(),
             pipeline,
         }
+        .prepared()
+    }
+
+    /// Changes what runs the program from the next packet on.
+    pub fn set_exec(&mut self, choice: ExecChoice) {
+        (self.exec, self.warm_up) = (choice.exec(), choice.warm_up_packets());
+        self.prepare();
+    }
+
+    fn prepared(mut self) -> Self {
+        self.prepare();
+        self
+    }
+
+    /// Makes native code now if it is not to wait.
+    fn prepare(&mut self) {
+        executor(&self.pipeline, self.exec, self.warm_up);
     }
 
     pub fn set(&mut self, var: VarId, value: u64) {
@@ -48,6 +79,7 @@ impl Machine {
     /// Runs a parser into the frame; returns the number of bytes taken.
     pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> u32 {
         let view = PacketView { bytes: &packet.head, zeros: packet.zeros };
+        self.warm_up = self.warm_up.saturating_sub(1);
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
@@ -60,7 +92,8 @@ impl Machine {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             self.pipeline.parse_traced(func, &mut self.frame, view, &mut env, &mut tracer)
         } else {
-            self.pipeline.parse_by(func, &mut self.frame, view, &mut env)
+            let exec = executor(&self.pipeline, self.exec, self.warm_up);
+            exec.parse_by(func, &mut self.frame, view, &mut env)
         };
         core.counters.parser_errors += u64::from(outcome.error.is_some());
         // A byte that was taken in part is gone for the deparser, as in BMv2.
@@ -91,8 +124,14 @@ impl Machine {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
             self.pipeline.run_traced(func, &mut self.frame, &mut env, &mut tracer);
         } else {
-            self.pipeline.run(func, &mut self.frame, &mut env);
+            executor(&self.pipeline, self.exec, self.warm_up).run(func, &mut self.frame, &mut env);
         }
+    }
+
+    /// Runs the last deparser; what it emits is the new front.
+    pub fn emit(&mut self) {
+        self.front.clear();
+        executor(&self.pipeline, self.exec, self.warm_up).deparse(&mut self.frame, &mut self.front);
     }
 
     /// Runs a deparser that may call externs; what it emits is the new front.
@@ -106,7 +145,8 @@ impl Machine {
             payload: PacketView::default(),
             now,
         };
-        self.pipeline.deparse_by(func, &mut self.frame, &mut env, &mut self.front);
+        let exec = executor(&self.pipeline, self.exec, self.warm_up);
+        exec.deparse_by(func, &mut self.frame, &mut env, &mut self.front);
     }
 
     /// Hands on what a pass left for the controller and for whoever traces.

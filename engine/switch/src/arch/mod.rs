@@ -11,6 +11,7 @@ use p4cc_exec::Pipeline;
 use p4cc_ir::Architecture;
 use p4cc_units::Time;
 
+use crate::config::ExecChoice;
 use crate::core::{Core, Instance, Queued};
 use crate::packet::Packet;
 use crate::pre::Replica;
@@ -44,9 +45,9 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32) -> Self {
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice) -> Self {
         let program = Arc::clone(pipeline.program());
-        let machine = Machine::new(pipeline, drop_port);
+        let machine = Machine::new(pipeline, drop_port, choice);
         match &program.architecture {
             Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(machine, *v1)),
             Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(machine, psa)),

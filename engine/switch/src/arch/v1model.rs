@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use p4cc_exec::{CloneRequest, Effects, Executor};
+use p4cc_exec::{CloneRequest, Effects};
 use p4cc_ir::{CloneKind, V1Model};
 use p4cc_units::Time;
 
@@ -225,8 +225,7 @@ impl V1Switch {
             queued.saved_bytes,
             queued.length,
         );
-        self.machine.front.clear();
-        self.machine.pipeline.deparse(&mut self.machine.frame, &mut self.machine.front);
+        self.machine.emit();
         let mut packet = queued.packet;
         packet.replace_front(queued.saved_bytes, &self.machine.front);
         packet.truncate(queued.truncate);

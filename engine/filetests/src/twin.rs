@@ -1,0 +1,250 @@
+//! Two switches with one program, the one run by the register machine, the other by native code: whatever happens to
+//! both must come out alike.
+
+use std::sync::Arc;
+
+use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
+use p4cc_exec::{MeterConfig, NativeError, Pipeline, RandomSource, State};
+use p4cc_ir::{
+    ActionCall, Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId, VarType,
+};
+use p4cc_switch::{
+    CloneSession, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
+};
+use p4cc_units::{Rate, Time};
+
+/// Ports of both switches.
+pub const PORTS: u32 = 8;
+/// Packets that one packet may become before the rest waits for the next one.
+const MAX_SENT: usize = 256;
+/// Entries tried for each table.
+const ENTRIES: u32 = 12;
+/// Cells of each array that get a value.
+const CELLS: u32 = 4;
+
+/// The two switches.
+pub struct Twin {
+    program: Arc<Program>,
+    machine: Switch,
+    native: Switch,
+}
+
+fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
+    let port = |port| PortConfig {
+        port,
+        rate: Rate::from_bps(1_000_000_000),
+        capacity_pkts: 64,
+        ..PortConfig::default()
+    };
+    let config = SwitchConfig {
+        device_id: 1,
+        ports: (0..PORTS).map(port).collect(),
+        timestamp_unit: p4cc_switch::TimestampUnit::default(),
+        buffer: None,
+        cpu_port: None,
+        drop_port: p4cc_exec::DEFAULT_DROP_PORT,
+        seed: 1,
+    };
+    let mut switch = Switch::new(config).expect("the configuration is right");
+    switch.set_exec(exec);
+    switch.set_pipeline(Arc::clone(pipeline));
+    switch.set_logging(true);
+    switch
+}
+
+impl Twin {
+    /// Two switches that run a program.
+    ///
+    /// # Errors
+    /// Why there is no native code.
+    pub fn new(pipeline: &Arc<Pipeline>) -> Result<Self, NativeError> {
+        pipeline.native().map_err(Clone::clone)?;
+        Ok(Self {
+            program: Arc::clone(pipeline.program()),
+            machine: switch(pipeline, ExecChoice::Interp),
+            native: switch(pipeline, ExecChoice::Native),
+        })
+    }
+
+    /// Sends a packet to both and empties their queues.
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn send(&mut self, now: Time, port: u32, packet: &Packet) -> Result<(), String> {
+        let [machine, native] =
+            [&mut self.machine, &mut self.native].map(|switch| observe(switch, now, port, packet));
+        if machine != native {
+            return Err(format!(
+                "{}: by the register machine\n{machine}by native code\n{native}",
+                self.program.name
+            ));
+        }
+        let (Some(machine), Some(native)) = (self.machine.state(), self.native.state()) else {
+            return Ok(());
+        };
+        if machine.has_same_cells(native) {
+            return Ok(());
+        }
+        Err(format!("{}: counters, meters, registers or times of hits differ", self.program.name))
+    }
+
+    /// Fills tables, registers and meters, groups and sessions of both alike with what the source gives.
+    pub fn fill(&mut self, random: &mut impl RandomSource) {
+        let program = Arc::clone(&self.program);
+        for (id, table) in program.tables.iter().enumerate() {
+            let id = TableId::from_index(id);
+            for _ in 0..ENTRIES {
+                if let Some(entry) = entry(&program, id, random) {
+                    // A second entry with the same match is refused by both.
+                    self.states(|state| drop(state.table_insert(id, entry.clone())));
+                }
+            }
+            let actions = &table.actions;
+            if random.next_u64().is_multiple_of(2) && !actions.is_empty() {
+                let action = actions[random.next_u64() as usize % actions.len()].action;
+                let call = action_call(&program, action, random);
+                self.states(|state| drop(state.set_default_action(id, call.clone())));
+            }
+        }
+        for (id, register) in program.registers.iter().enumerate() {
+            let id = RegisterId::from_index(id);
+            for index in 0..CELLS {
+                let value = bits(register.ty.width(), random);
+                self.states(|state| drop(state.register_write(id, index, &value)));
+            }
+        }
+        for id in 0..program.meters.len() {
+            let config = MeterConfig { cir: 1_000, cburst: 200, pir: 2_000, pburst: 600 };
+            self.states(|state| drop(state.meter_write(MeterId::from_index(id), 0, Some(config))));
+        }
+        for id in 0..program.counters.len() {
+            let cell = CounterCell { packets: u64::MAX, bytes: 1 };
+            self.states(|state| drop(state.counter_write(CounterId::from_index(id), 0, cell)));
+        }
+        for switch in [&mut self.machine, &mut self.native] {
+            replicate(switch);
+        }
+    }
+
+    fn states(&mut self, mut change: impl FnMut(&mut State)) {
+        for switch in [&mut self.machine, &mut self.native] {
+            if let Some(state) = switch.state_mut() {
+                change(state);
+            }
+        }
+    }
+}
+
+/// A multicast group and a clone session, which programs of the cases use by small numbers.
+fn replicate(switch: &mut Switch) {
+    let replicas = vec![Replica { port: 1, instance: 0 }, Replica { port: 3, instance: 7 }];
+    for id in 1..4 {
+        let group = MulticastGroup { id, replicas: replicas.clone(), metadata: Vec::new() };
+        let session =
+            CloneSession { id, replicas: replicas.clone(), class_of_service: 0, packet_length_bytes: 40 };
+        // Both refuse what they refuse.
+        drop(switch.pre_mut().insert_group(group));
+        drop(switch.pre_mut().insert_session(session));
+    }
+}
+
+/// What a switch makes of a packet, as text.
+fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet) -> String {
+    use std::fmt::Write as _;
+    let mut seen = String::new();
+    switch.receive(now, port, packet.clone());
+    let mut sent = 0;
+    while let Some(port) = switch.next_ready() {
+        while let Some(out) = switch.transmit(now, port) {
+            sent += 1;
+            if sent > MAX_SENT {
+                break;
+            }
+            // Writing to a string does not fail.
+            let _ =
+                writeln!(seen, "  port {port}: {:02x?} and {} zeros", &out.packet.head[..], out.packet.zeros);
+        }
+    }
+    let _ = writeln!(seen, "  {:?}", switch.counters());
+    for digest in switch.take_digests() {
+        let _ = writeln!(seen, "  {digest:?}");
+    }
+    for line in switch.take_logs() {
+        let _ = writeln!(seen, "  log: {}", line.text);
+    }
+    seen
+}
+
+/// A value; small ones, which packets hold more often, half of the time.
+fn bits(width: u32, random: &mut impl RandomSource) -> Bits {
+    if random.next_u64().is_multiple_of(2) {
+        return Bits::from_words(width, &[random.next_u64() % 8]);
+    }
+    let words: Vec<u64> = (0..width.div_ceil(64)).map(|_| random.next_u64()).collect();
+    Bits::from_words(width, &words)
+}
+
+fn action_call(program: &Program, action: p4cc_ir::ActionId, random: &mut impl RandomSource) -> ActionCall {
+    let params = &program.actions[action.index()].params;
+    let args = params.iter().map(|param| bits(program.vars[param.var.index()].ty.width(), random)).collect();
+    ActionCall { action, args }
+}
+
+/// An entry with any match values; none for a table whose actions come from a profile or that has no keys.
+fn entry(program: &Program, id: TableId, random: &mut impl RandomSource) -> Option<TableEntry> {
+    let table = &program.tables[id.index()];
+    if table.actions.is_empty() || table.keys.is_empty() {
+        return None;
+    }
+    let action = table.actions[random.next_u64() as usize % table.actions.len()].action;
+    let call = action_call(program, action, random);
+    let action = match table.profile {
+        Some(_) => EntryAction::Set(vec![p4cc_exec::control::SetMember {
+            action: call,
+            weight: 1,
+            watch_port: None,
+        }]),
+        None => EntryAction::Direct(call),
+    };
+    let keys = table.keys.iter().filter(|key| key.kind != MatchKind::Selector);
+    let matches = keys.map(|key| match_value(key.kind, program.vars[key.var.index()].ty, random)).collect();
+    let ranked = |kind| matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
+    let priority =
+        if table.keys.iter().any(|key| ranked(key.kind)) { 1 + random.next_u64() as u32 % 5 } else { 0 };
+    Some(TableEntry { matches, priority, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false })
+}
+
+fn match_value(kind: MatchKind, ty: VarType, random: &mut impl RandomSource) -> MatchValue {
+    let width = ty.width();
+    let value = bits(width, random);
+    let and = |a: &Bits, b: &Bits| {
+        let words: Vec<u64> = a.words().iter().zip(b.words()).map(|(a, b)| a & b).collect();
+        Bits::from_words(width, &words)
+    };
+    match kind {
+        MatchKind::Exact | MatchKind::Selector => MatchValue::Exact(value),
+        MatchKind::Optional if random.next_u64().is_multiple_of(2) => MatchValue::Any,
+        MatchKind::Optional => MatchValue::Exact(value),
+        MatchKind::Lpm => {
+            let len = random.next_u64() as u32 % (width + 1);
+            let mut mask = vec![0; width.div_ceil(64) as usize];
+            (width - len..width).for_each(|bit| mask[(bit / 64) as usize] |= 1 << (bit % 64));
+            let value = and(&value, &Bits::from_words(width, &mask));
+            if len == 0 { MatchValue::Any } else { MatchValue::Lpm { value, len } }
+        }
+        MatchKind::Ternary => {
+            let mask = bits(width, random);
+            if mask.is_zero() {
+                MatchValue::Any
+            } else {
+                MatchValue::Ternary { value: and(&value, &mask), mask }
+            }
+        }
+        MatchKind::Range => {
+            let other = bits(width, random);
+            let below = value.words().iter().rev().le(other.words().iter().rev());
+            let (low, high) = if below { (value, other) } else { (other, value) };
+            MatchValue::Range { low, high }
+        }
+    }
+}
