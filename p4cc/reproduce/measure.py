@@ -283,7 +283,7 @@ def _readings(runs: FigureRuns, how: ReadingsMeasure) -> Measured:
     total = 0
     for values, of_reading in rows.group_by(*how.by, maintain_order=True):
         total += 1
-        limit = _limit(of_reading, how.over, how.column)
+        limit = _limit(of_reading, how.over, how.column, how.at_least)
         if how.limit.holds(limit):
             named = " ".join(f"{name}={_plain(value)}" for name, value in zip(how.by, values, strict=True))
             matching.append(f"{named} ({limit:g})")

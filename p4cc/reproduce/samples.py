@@ -72,6 +72,8 @@ def after_peak(tables: Callable[[str], pl.DataFrame], how: AfterPeakMeasure) -> 
         at = int(np.argmax(depths))
         if depths[at] == 0:
             return float("nan")
+        if how.drained_per_us is not None:
+            return _drained(float(depths[at]), how.drained_per_us, how)
         left = depths[at:] / depths[at]
         if how.after_ns is not None:
             # A depth holds until the next row.
@@ -80,6 +82,12 @@ def after_peak(tables: Callable[[str], pl.DataFrame], how: AfterPeakMeasure) -> 
         return float(times[at:][below[0]] - times[at]) / 1e3 if below.size else float("nan")
 
     return _median(of(seed) for seed in _seeds(_chosen(tables, how)))
+
+
+def _drained(peak: float, per_us: float, how: AfterPeakMeasure) -> float:
+    if how.after_ns is not None:
+        return max(0.0, 1 - per_us * how.after_ns / 1e3 / peak)
+    return peak * (1 - (how.share or 0.0)) / per_us
 
 
 def distance(tables: Callable[[str], pl.DataFrame], how: KolmogorovMeasure) -> float | None:

@@ -141,7 +141,7 @@ class CombineMeasure(Model):
 class ReadingsMeasure(OfRuns):
     """How many combinations of swept values (readings of the paper) have their limit within an interval.
 
-    The note lists them.
+    The limit is that of `kind: limit`, with `at_least` or without. The note lists them.
     """
 
     kind: Literal["readings"]
@@ -149,6 +149,7 @@ class ReadingsMeasure(OfRuns):
     limit: Interval
     over: str = "senders"
     column: str = "timeouts"
+    at_least: float | None = None
 
 
 Measure = Annotated[

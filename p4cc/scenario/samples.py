@@ -38,12 +38,14 @@ class AfterPeakMeasure(Rows):
     """What is left of a port's first and highest depth some time after it; of the seeds the median.
 
     With `after_ns` the share that is left then; with `share` the microseconds until no more than that is left for the
-    first time, nothing where that never happens.
+    first time, nothing where that never happens. With `drained_per_us` both for a port that sends so much in each
+    microsecond after the same peak while nothing arrives: the least that any sender can leave.
     """
 
     kind: Literal["after_peak"]
     after_ns: TimeNs | None = None
     share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    drained_per_us: Annotated[float, Field(gt=0)] | None = None
 
     @model_validator(mode="after")
     def _one_question(self) -> Self:

@@ -120,6 +120,8 @@ def test_readings_are_listed(made_up: FigureRuns) -> None:
     found = measure(made_up, _measure(how), {})
     assert found.value == 3
     assert found.detail == "3 of 4 readings: senders=2 (2); senders=4 (4); senders=16 (16)"
+    found = measure(made_up, _measure(how | {"column": "goodput_bps", "at_least": 7}), {})
+    assert found.detail == "2 of 4 readings: senders=2 (2); senders=16 (16)"
 
 
 @pytest.mark.parametrize(

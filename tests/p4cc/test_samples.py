@@ -125,6 +125,9 @@ def test_statistics_of_a_queue_count_how_long_a_depth_held(statistic: str, want:
         ({"after_ns": 99}, 0.1),
         ({"share": 0.4}, 0.01),
         ({"share": 0.05}, None),
+        ({"after_ns": 10, "drained_per_us": 250.0}, 0.75),
+        ({"after_ns": 99, "drained_per_us": 250.0}, 0.0),
+        ({"share": 0.5, "drained_per_us": 250.0}, 0.02),
     ],
 )
 def test_what_is_left_of_a_peak(how: dict[str, Any], want: float | None) -> None:
