@@ -22,10 +22,11 @@ def bottleneck(scenario: Scenario) -> Bottleneck:
     transport = scenario.transport
     if isinstance(transport, RdmaTransport):
         raise UserError("the model is one of windows and timeouts", remedy="give a scenario whose transport is window")
+    thresholds = scenario.switch.thresholds
     return Bottleneck(
         buffer_pkts=topology.queue_capacity_pkts,
         rate_bps=topology.rate_bps,
-        rtt_ns=topology.rtt_ns,
+        rtt_ns=topology.rtt_ns if thresholds.rtt_ns is None else thresholds.rtt_ns,
         packet_bytes=transport.mss_bytes + HEADER_BYTES,
         senders=topology.senders,
         rto_ns=transport.rto_min_ns,

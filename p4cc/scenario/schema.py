@@ -159,9 +159,9 @@ class Scenario(Model):
     stop_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
     ties: Literal["lower_port", "ns2", "hand_over"] = Field(
         default="lower_port",
-        description="Which of two simultaneous events comes first. lower_port: by kind, node and port (spec 0.2). ns2: by "
-        "a clock in seconds in a double, then in the order of scheduling, as in ns-2. hand_over: the same, but that a "
-        "packet counts as scheduled when it is handed to its host's interface, not when its transmission starts.",
+        description="Which of two simultaneous events comes first. lower_port: by kind, node and port (spec 0.2). ns2: "
+        "by a clock in seconds in a double, then in the order of scheduling, as in ns-2. hand_over: the same, but that "
+        "a packet counts as scheduled when it is handed to its host's interface, not when its transmission starts.",
     )
     record: Record = Record()
     measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")

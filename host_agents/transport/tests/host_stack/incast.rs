@@ -292,7 +292,7 @@ fn k_decides_at_the_small_buffer() {
     assert!(timeouts == 5 && finish_ns > 200_000_000, "{timeouts} seeds, {finish_ns} ns");
 }
 
-/// `experiments/gst/README.md`, "Why some points differ": every interface has the rate of the bottleneck, so trains of two
+/// `experiments/gst/README.md`, "The order in ties": every interface has the rate of the bottleneck, so trains of two
 /// senders reach the full queue in step, and the order in ties says whether a sender loses half a window or all of it.
 /// With the order of sending nothing waits for a timer up to 16 senders (but at 9 and 10), with the order of ports
 /// everything does from 11 on.
