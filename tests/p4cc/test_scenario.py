@@ -59,7 +59,7 @@ def test_every_scenario_of_the_project_is_valid(path: Path) -> None:
     [
         ("senders: 16", "sendrs: 16", "unknown key 'sendrs'", "did you mean 'senders'"),
         ("rate_bps: 10_000_000_000", "rate_bps: -5", "greater than 0 (it is -5)", "see 'p4cc schema'"),
-        ("rtt_ns: 100_000", "rtt_ns: fast", "valid integer", "see 'p4cc schema'"),
+        ("rtt_ns: 98_800", "rtt_ns: fast", "valid integer", "see 'p4cc schema'"),
         ("ecn_profile: gst", "ecn_profile: dctcp", "'gst', 'rfc3168' or 'sce'", "see 'p4cc schema'"),
         ("thresholds:\n    k_rule: halve_once", "thresholds:\n    k_rule: fixed", "k_pkts", "see 'p4cc schema'"),
         ("seeds: [1, 2, 3, 4, 5]", "seeds: [1, -2]", "greater than or equal to 0", "see 'p4cc schema'"),
@@ -82,11 +82,13 @@ def test_messages_name_place_cause_and_remedy(tmp_path: Path, old: str, new: str
 
 
 def test_all_findings_come_at_once(tmp_path: Path) -> None:
-    path = edited(tmp_path, "rate_bps: 10_000_000_000\n  rtt_ns: 100_000", "rate_bps: 0\n  rtt_ns: -1")
+    path = edited(
+        tmp_path, "kind: star\n  senders: 16\n  rate_bps: 10_000_000_000", "kind: star\n  senders: -1\n  rate_bps: 0"
+    )
     with pytest.raises(UserError) as caught:
         load(path)
     assert "$.topology.rate_bps" in str(caught.value)
-    assert "$.topology.rtt_ns" in str(caught.value)
+    assert "$.topology.senders" in str(caught.value)
 
 
 def test_what_cannot_be_read_is_a_user_error(tmp_path: Path) -> None:
