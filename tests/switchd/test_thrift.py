@@ -295,7 +295,7 @@ def test_the_command_line_shows_and_sets(standard: Client, port: int) -> None:
     script = "# a comment\nset_queue_depth 30\nset_queue_rate 100\nswitch_info\n"
     command = [switch_program("p4cc-switch-cli"), "--thrift-port", str(port)]
     done = subprocess.run(command, check=False, input=script, capture_output=True, text=True, timeout=PATIENCE_S)
-    assert (done.returncode, done.stdout) == (0, f"5 {port}\n")
+    assert (done.returncode, done.stdout) == (0, f"5 {port} ipc:///tmp/bmv2-5-notifications.ipc\n")
     for words, code, said in [
         (["table_dump", "nothing"], 1, "code 7"),
         (["set_queue_rate_bps", "1000", "9"], 1, "no such port"),

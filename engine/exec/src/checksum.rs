@@ -2,7 +2,7 @@
 //!
 //! Input is a byte string followed by a payload whose tail may be zeros that are not stored.
 
-use p4cc_ir::HashAlgorithm;
+use p4cc_ir::{CustomCrc, CustomCrcId, HashAlgorithm};
 
 use crate::env::PacketView;
 
@@ -99,25 +99,33 @@ impl Crc {
 pub(crate) struct Hashes {
     crc16: Crc,
     crc32: Crc,
-    pub crc16_custom: Crc,
-    pub crc32_custom: Crc,
-}
-
-impl Default for Hashes {
-    fn default() -> Self {
-        let (crc16, crc32) = (Crc::new(16, CrcParams::CRC16), Crc::new(32, CrcParams::CRC32));
-        Self { crc16_custom: crc16.clone(), crc32_custom: crc32.clone(), crc16, crc32 }
-    }
+    /// By [`p4cc_ir::CustomCrcId`].
+    custom: Vec<Crc>,
 }
 
 impl Hashes {
+    /// Custom checks start as the standard ones of their width, as in BMv2.
+    pub fn new(custom: &[CustomCrc]) -> Self {
+        let (crc16, crc32) = (Crc::new(16, CrcParams::CRC16), Crc::new(32, CrcParams::CRC32));
+        let of = |one: &CustomCrc| if one.width == 16 { crc16.clone() } else { crc32.clone() };
+        Self { custom: custom.iter().map(of).collect(), crc16, crc32 }
+    }
+
+    /// Sets the parameters of a custom check; false if there is none of this id.
+    pub fn set_custom(&mut self, id: CustomCrcId, params: CrcParams) -> bool {
+        let Some(crc) = self.custom.get_mut(id.index()) else { return false };
+        *crc = Crc::new(crc.width, params);
+        true
+    }
+
     /// The hash of bytes and payload; the random "hash" needs a source and is the caller's.
     pub fn compute(&self, algorithm: HashAlgorithm, bytes: &[u8], payload: PacketView<'_>) -> u64 {
         match algorithm {
             HashAlgorithm::Crc16 => u64::from(self.crc16.compute(bytes, payload)),
             HashAlgorithm::Crc32 => u64::from(self.crc32.compute(bytes, payload)),
-            HashAlgorithm::Crc16Custom => u64::from(self.crc16_custom.compute(bytes, payload)),
-            HashAlgorithm::Crc32Custom => u64::from(self.crc32_custom.compute(bytes, payload)),
+            HashAlgorithm::Crc16Custom(id) | HashAlgorithm::Crc32Custom(id) => {
+                u64::from(self.custom[id.index()].compute(bytes, payload))
+            }
             HashAlgorithm::Csum16 => {
                 let sum = words(bytes, payload).fold(0, |sum, word| sum + u64::from(word));
                 u64::from(!fold(sum))

@@ -86,3 +86,7 @@ entity!(
     /// A parser value set.
     ValueSetId, "value_set"
 );
+entity!(
+    /// A cyclic redundancy check whose parameters the control plane sets.
+    CustomCrcId, "crc"
+);

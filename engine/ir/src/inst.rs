@@ -1,8 +1,8 @@
 //! Instructions, terminators and what they work on.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, DigestId, HeaderId, MeterId, RegisterId, StackId, TableId, UnionId,
-    ValueSetId, VarId,
+    ActionId, Bits, BlockId, CounterId, CustomCrcId, DigestId, HeaderId, MeterId, RegisterId, StackId,
+    TableId, UnionId, ValueSetId, VarId,
 };
 
 /// What an instruction reads: a variable or a constant.
@@ -78,9 +78,9 @@ pub enum Keyset {
 #[allow(missing_docs, reason = "each is the v1model constant of that name")]
 pub enum HashAlgorithm {
     Crc32,
-    Crc32Custom,
+    Crc32Custom(CustomCrcId),
     Crc16,
-    Crc16Custom,
+    Crc16Custom(CustomCrcId),
     Random,
     Identity,
     Csum16,

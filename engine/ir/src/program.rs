@@ -358,6 +358,15 @@ pub struct Digest {
     pub fields: Vec<HeaderField>,
 }
 
+/// A `crc16_custom` or `crc32_custom`: each calculation has parameters of its own, as in BMv2.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomCrc {
+    /// BMv2's name of the calculation; of a program given as source, the name that p4c gives (`calc`, `calc_0`, ...).
+    pub name: String,
+    /// 16 or 32 bits.
+    pub width: u32,
+}
+
 /// A parser value set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueSet {
@@ -524,6 +533,7 @@ pub struct Program {
     pub profiles: Vec<Profile>,
     pub digests: Vec<Digest>,
     pub value_sets: Vec<ValueSet>,
+    pub custom_crcs: Vec<CustomCrc>,
     pub controller_headers: Vec<ControllerHeader>,
     pub field_lists: Vec<FieldList>,
     /// Names of error codes; an error's value is its position.

@@ -253,6 +253,9 @@ impl Printer<'_> {
             let keys = join(set.keys.iter().map(|(cp, ty, kind)| format!("{}: {ty} {kind:?}", cp.name)));
             line!(self, "value_set{index} {} size={} ({keys}){}", set.cp.name, set.size, notes(&set.cp))?;
         }
+        for (index, crc) in program.custom_crcs.iter().enumerate() {
+            line!(self, "crc{index} {} width={}", crc.name, crc.width)?;
+        }
         Ok(())
     }
 

@@ -20,8 +20,8 @@ mod objects;
 use core::fmt::Display;
 
 use crate::{
-    Action, ActionCall, Counter, Digest, Func, Header, HeaderType, Meter, Operand, Profile, Program,
-    Register, Stack, Table, Union, ValueSet, Var, VarId, VarType, limits,
+    Action, ActionCall, Counter, CustomCrc, Digest, Func, HashAlgorithm, Header, HeaderType, Meter, Operand,
+    Profile, Program, Register, Stack, Table, Union, ValueSet, Var, VarId, VarType, limits,
 };
 
 /// Most fields of one hash, checksum or digest.
@@ -89,6 +89,18 @@ impl<'p> Verifier<'p> {
     lookup!(profile, profiles, crate::ProfileId, Profile);
     lookup!(digest, digests, crate::DigestId, Digest);
     lookup!(value_set, value_sets, crate::ValueSetId, ValueSet);
+    lookup!(custom_crc, custom_crcs, crate::CustomCrcId, CustomCrc);
+
+    /// A custom check is there and has the width that the algorithm says.
+    fn algorithm(&mut self, algorithm: HashAlgorithm) {
+        let (id, wanted) = match algorithm {
+            HashAlgorithm::Crc16Custom(id) => (id, 16),
+            HashAlgorithm::Crc32Custom(id) => (id, 32),
+            _ => return,
+        };
+        let width = self.custom_crc(id).map(|crc| crc.width);
+        self.check(width.is_none_or(|width| width == wanted), || format!("{id} is not {wanted} bits wide"));
+    }
 
     fn report(&mut self, message: impl Display) {
         self.violations.push(Violation { place: self.place.clone(), message: message.to_string() });

@@ -21,4 +21,4 @@ pub mod proto;
 pub mod server;
 
 pub use p4info::{P4InfoError, p4info, p4info_from_text, p4info_text};
-pub use server::{Devices, NoSuchDevice, Server, StartError, Tls};
+pub use server::{Devices, Held, NoSuchDevice, Server, StartError, Tls};

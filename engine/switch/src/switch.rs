@@ -205,8 +205,10 @@ impl Switch {
     pub fn transmit(&mut self, now: Time, port: u32) -> Option<Transmission> {
         let index = self.core.tm.port(port)?;
         let program = self.program.as_mut()?;
+        self.core.tm.release(index, now);
         loop {
             let left = self.core.tm.dequeue(index)?;
+            self.core.tm.hold(index, left.priority, now);
             let left = LeftQueue {
                 queued: left.item,
                 port,
@@ -227,9 +229,14 @@ impl Switch {
             let counters = self.core.tm.counters_mut(index);
             counters.tx_pkts += 1;
             counters.tx_bytes += u64::from(length);
-            let duration = self.core.tm.time_on_link(index, priority, length);
+            let duration = self.core.tm.time_on_link(index, length);
             return Some(Transmission { packet, duration });
         }
+    }
+
+    /// When a port whose queues have something, but wait for their rates, may send next.
+    pub fn next_allowed(&self, port: u32) -> Option<Time> {
+        self.core.tm.port(port).and_then(|index| self.core.tm.next_allowed(index))
     }
 
     /// A port that got work while it had none, once for each time; start it if it is idle.

@@ -60,8 +60,14 @@ pub(crate) struct Port {
     counters: PortCounters,
     /// Packets that each queue holds.
     pub(crate) capacity_pkts: [u32; PRIORITIES],
-    /// Shortest time that a packet of each queue keeps the port busy: BMv2's rates in packets.
+    /// Time between two packets of each queue, or zero: BMv2's rates in packets.
     pub(crate) gaps: [Span; PRIORITIES],
+    /// Bit `p` is set while queue `p` may not send because of its rate.
+    pub(crate) held: u8,
+    /// Until when.
+    pub(crate) held_until: [Time; PRIORITIES],
+    /// Bit `p` is set while queue `p` has had something since its last packet.
+    pub(crate) backlogged: u8,
 }
 
 impl Port {
@@ -75,12 +81,25 @@ impl Port {
             counters: PortCounters::default(),
             capacity_pkts: [config.capacity_pkts; PRIORITIES],
             gaps: [Span::ZERO; PRIORITIES],
+            held: 0,
+            held_until: [Time::ZERO; PRIORITIES],
+            backlogged: 0,
         }
     }
 
     /// Queues that have something to send and may.
-    fn sendable(&self) -> u8 {
-        self.occupied & !self.paused
+    pub(crate) fn sendable(&self) -> u8 {
+        self.occupied & !self.paused & !self.held
+    }
+
+    /// Queues that have something to send and wait for nothing but their rate.
+    pub(crate) fn waits_for_rate(&self) -> u8 {
+        self.occupied & !self.paused & self.held
+    }
+
+    /// Whether a queue has something.
+    pub(crate) fn is_occupied(&self, at: usize) -> bool {
+        self.occupied & (1 << at) != 0
     }
 }
 
@@ -223,9 +242,10 @@ impl<T> TrafficManager<T> {
             &mut self.free,
             Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) },
         );
-        let had_work = state.sendable() != 0;
+        let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.occupied |= 1 << at;
-        if !had_work && state.sendable() != 0 {
+        // A port is also told of the first packet that waits for its queue's rate only: it must know until when.
+        if could == 0 && (state.sendable() != 0 || state.waits_for_rate() != waited) {
             self.ready.push(port);
         }
         let queue = &mut state.queues[at];

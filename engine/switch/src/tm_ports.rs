@@ -1,9 +1,12 @@
 //! Changing the ports of a running switch: links come and go, rates and capacities change.
 
-use p4cc_units::{Bytes, Rate, Span};
+use p4cc_units::{Bytes, Rate, Span, Time};
 
 use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig};
 use crate::tm::{Port, PortIndex, TrafficManager, link_bytes};
+
+/// Most time that a queue with a rate makes up for when its port was looked at late.
+const MAX_CATCH_UP: Span = Span::from_ms(5);
 
 /// Which queues of a port a change is for.
 fn queues(priority: Option<u8>) -> std::ops::Range<usize> {
@@ -59,7 +62,53 @@ impl<T> TrafficManager<T> {
         /// Picoseconds of a second.
         const SECOND_PS: u64 = 1_000_000_000_000;
         let gap = rate_pps.map_or(Span::ZERO, |rate_pps| Span::from_ps(SECOND_PS / rate_pps.max(1)));
-        self.ports[usize::from(port.0)].gaps[queues(priority)].fill(gap);
+        let state = &mut self.ports[usize::from(port.0)];
+        for at in queues(priority) {
+            state.gaps[at] = gap;
+            state.held &= !(1 << at);
+            state.backlogged &= !(1 << at);
+        }
+        if state.sendable() != 0 {
+            self.ready.push(port);
+        }
+    }
+
+    /// Lets queues go on whose rate allows another packet by now.
+    #[inline]
+    pub(crate) fn release(&mut self, port: PortIndex, now: Time) {
+        let state = &mut self.ports[usize::from(port.0)];
+        if state.held == 0 {
+            return;
+        }
+        for at in 0..PRIORITIES {
+            if state.held_until[at] <= now {
+                state.held &= !(1 << at);
+            }
+        }
+    }
+
+    /// A packet left a queue; with a rate of its own, the queue's next one waits.
+    #[inline]
+    pub(crate) fn hold(&mut self, port: PortIndex, priority: u8, now: Time) {
+        let state = &mut self.ports[usize::from(port.0)];
+        let at = usize::from(priority).min(PRIORITIES - 1);
+        if state.gaps[at] == Span::ZERO {
+            return;
+        }
+        let bit = 1 << at;
+        // While packets wait, a port that is looked at late does not lower the rate.
+        let due = state.held_until[at];
+        let kept_up = state.backlogged & bit != 0 && now.since(due) <= MAX_CATCH_UP;
+        state.held_until[at] = if kept_up { due } else { now } + state.gaps[at];
+        state.held |= bit;
+        state.backlogged = state.backlogged & !bit | if state.is_occupied(at) { bit } else { 0 };
+    }
+
+    /// When a queue that has something and waits for its rate may send next.
+    pub(crate) fn next_allowed(&self, port: PortIndex) -> Option<Time> {
+        let state = &self.ports[usize::from(port.0)];
+        let waiting = state.waits_for_rate();
+        (0..PRIORITIES).filter(|at| waiting & (1 << at) != 0).map(|at| state.held_until[at]).min()
     }
 
     /// Sets the capacity of a queue of a port, or of each. What waits already stays.
@@ -68,12 +117,11 @@ impl<T> TrafficManager<T> {
         self.ports[usize::from(port.0)].capacity_pkts[queues(priority)].fill(capacity_pkts);
     }
 
-    /// How long a frame from a queue keeps a port busy.
-    pub(crate) fn time_on_link(&self, port: PortIndex, priority: u8, frame_bytes: u32) -> Span {
+    /// How long a frame keeps a port's link busy.
+    pub(crate) fn time_on_link(&self, port: PortIndex, frame_bytes: u32) -> Span {
         let port = &self.ports[usize::from(port.0)];
         let bytes = link_bytes(port.config.framing_bytes, frame_bytes);
-        let gap = port.gaps[usize::from(priority).min(PRIORITIES - 1)];
-        port.config.rate.time_to_send(Bytes(u64::from(bytes))).max(gap)
+        port.config.rate.time_to_send(Bytes(u64::from(bytes)))
     }
 }
 
@@ -107,17 +155,52 @@ mod tests {
     }
 
     #[test]
-    fn the_slower_of_both_rates_counts() {
+    fn a_links_rate_is_that_of_its_bytes() {
         let mut manager = manager();
         let port = manager.port(1).expect("a port");
-        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(100));
-        manager.set_rate_pps(port, Some(0), Some(5));
-        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(200));
-        assert_eq!(manager.time_on_link(port, 1, 114), Span::from_ms(100));
+        assert_eq!(manager.time_on_link(port, 114), Span::from_ms(100));
         manager.set_rate(port, Rate::from_bps(800));
-        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(1_000));
+        assert_eq!(manager.time_on_link(port, 114), Span::from_ms(1_000));
+    }
+
+    /// What a port sends when it is asked at this time.
+    fn sent(manager: &mut TrafficManager<u32>, ms: u64) -> Vec<(u8, u32)> {
+        let (port, now) = (manager.port(1).expect("a port"), Time::from_ms(ms));
+        let mut sent = Vec::new();
+        manager.release(port, now);
+        while let Some(left) = manager.dequeue(port) {
+            manager.hold(port, left.priority, now);
+            sent.push((left.priority, left.item));
+        }
+        sent
+    }
+
+    #[test]
+    fn a_rate_of_one_queue_leaves_the_others_alone() {
+        let mut manager = manager();
+        let port = manager.port(1).expect("a port");
+        manager.set_rate_pps(port, Some(7), Some(100));
+        accepted(&mut manager, 1, 7);
+        accepted(&mut manager, 1, 0);
+        // The slow queue is of the higher priority, and yet the other does not wait for it.
+        assert_eq!(sent(&mut manager, 0), [(7, 0), (0, 0), (0, 1), (0, 2)]);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(10)));
+        assert_eq!(sent(&mut manager, 9), []);
+        // A late look is made up for.
+        assert_eq!(sent(&mut manager, 12), [(7, 1)]);
+        assert_eq!(manager.next_allowed(port), Some(Time::from_ms(20)));
+        assert_eq!(sent(&mut manager, 20), [(7, 2)]);
+        assert_eq!(manager.next_allowed(port), None, "nothing waits");
+        while manager.next_ready().is_some() {}
+        accepted(&mut manager, 1, 7);
+        assert_eq!(manager.next_ready(), Some(1), "the port is told, to know until when it waits");
+        assert_eq!(
+            (sent(&mut manager, 21), manager.next_allowed(port)),
+            (Vec::new(), Some(Time::from_ms(30)))
+        );
         manager.set_rate_pps(port, None, None);
-        assert_eq!(manager.time_on_link(port, 0, 114), Span::from_ms(1_000));
+        assert_eq!(manager.next_ready(), Some(1));
+        assert_eq!(sent(&mut manager, 21).len(), 3);
     }
 
     #[test]

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use p4cc_p4runtime::{Server, Tls};
 use p4cc_switch::{ConfigError, Switch, SwitchConfig};
-use p4cc_thrift::PortInfo;
+use p4cc_thrift::Notifier;
 
 use crate::capture::Capture;
 use crate::dataplane::{Dataplane, Manner};
+use crate::notifications::Publisher;
 use crate::options::{General, Options, Target};
 use crate::packet_io::{Interface, InterfaceError};
 use crate::port::Port;
@@ -83,11 +84,13 @@ impl Daemon {
         if let Some(program) = program {
             install(&server, general, program)?;
         }
-        let thrift = start_thrift(general, &shared, &server)?;
+        let publisher = publisher(general)?;
+        let thrift = start_thrift(general, &shared, &server, publisher.as_ref())?;
         let thread = |name: &str| std::thread::Builder::new().name(name.to_owned());
         let failed = |error| StartError::System("cannot start a thread", error);
         let (of, to) = (Arc::clone(&shared), Arc::clone(&server));
-        let messenger = thread("messenger").spawn(move || deliver(&of, &to)).map_err(failed)?;
+        let heard = publisher.zip(thrift.as_ref().map(p4cc_thrift::Server::notifier));
+        let messenger = thread("messenger").spawn(move || deliver(&of, &to, heard)).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
         let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
         shared.switch.lock().set_tracing(trace);
@@ -207,13 +210,11 @@ fn start_thrift(
     general: &General,
     shared: &Arc<Shared>,
     server: &Arc<Server>,
+    publisher: Option<&Publisher>,
 ) -> Result<Option<p4cc_thrift::Server>, StartError> {
     let Some(port) = general.thrift_port else { return Ok(None) };
-    let ports = general.interfaces.iter();
-    let ports = ports.map(|one| PortInfo { port: one.port, interface: one.interface.clone() }).collect();
-    let (shared, server) = (Arc::clone(shared), Arc::clone(server));
-    let links = general.links.clone();
-    let target = ThriftTarget::new(shared, server, (general.device_id, port), links, ports);
+    let socket = publisher.map(|publisher| publisher.address().to_owned());
+    let target = ThriftTarget::new(Arc::clone(shared), Arc::clone(server), general, port, socket);
     let started = p4cc_thrift::Server::start((Ipv4Addr::UNSPECIFIED, port).into(), Arc::new(target))?;
     tracing::info!("Thrift server listening on {}", started.local_addr());
     Ok(Some(started))
@@ -228,10 +229,42 @@ fn install(server: &Server, general: &General, program: String) -> Result<(), St
     Ok(())
 }
 
+/// Where notifications go for controllers that use Thrift. BMv2's address, when nobody asked for it, may be another
+/// switch's of the same device id; then this one has none.
+fn publisher(general: &General) -> Result<Option<Publisher>, StartError> {
+    if general.thrift_port.is_none() {
+        return Ok(None);
+    }
+    let default = || format!("ipc:///tmp/bmv2-{}-notifications.ipc", general.device_id);
+    let address = general.notifications_addr.clone().unwrap_or_else(default);
+    match Publisher::open(&address) {
+        Ok(publisher) => Ok(Some(publisher)),
+        Err(error) if general.notifications_addr.is_some() => {
+            Err(StartError::Option(format!("--notifications-addr {address}: {error}")))
+        }
+        Err(error) => {
+            tracing::warn!("no digests over nanomsg: {address}: {error}; give another --notifications-addr");
+            Ok(None)
+        }
+    }
+}
+
 /// Hands what the switch holds to its controllers, whenever there is something and once every tick.
-fn deliver(shared: &Shared, server: &Server) {
+fn deliver(shared: &Shared, server: &Server, heard: Option<(Publisher, Notifier)>) {
     while !shared.is_stopping() {
         std::thread::park_timeout(TICK);
-        server.deliver(shared.clock.now());
+        let now = shared.clock.now();
+        let held = server.deliver(now);
+        let Some((publisher, notifier)) = &heard else { continue };
+        // While nobody listens nothing is kept: a digest that is lost would not come again before it is acknowledged.
+        if publisher.is_heard() {
+            let held = held.iter().map(|held| p4cc_thrift::Held {
+                pipeline: &held.pipeline,
+                digests: &held.digests,
+                idle: &held.idle,
+            });
+            let held: Vec<_> = held.collect();
+            notifier.notifications(now, &held).iter().for_each(|message| publisher.publish(message));
+        }
     }
 }

@@ -131,6 +131,9 @@ pub struct General {
     /// Serve BMv2's Thrift calls on this TCP port
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
+    /// With --thrift-port: publish digests and idle entries here as BMv2 does [default: ipc:///tmp/bmv2-ID-notifications.ipc]
+    #[arg(long, value_name = "ADDRESS")]
+    pub notifications_addr: Option<String>,
     /// Print the version
     #[arg(short = 'v', long, action = clap::ArgAction::Version)]
     version: Option<bool>,
@@ -186,8 +189,6 @@ pub struct Links {
 struct Unused {
     #[arg(long, value_name = "SOCKET", help = "Events go to the log")]
     nanolog: Option<String>,
-    #[arg(long, value_name = "SOCKET", help = "Controllers get notifications over P4Runtime")]
-    notifications_addr: Option<String>,
     #[arg(long, help = "The log is written line by line")]
     log_flush: bool,
     #[arg(long, value_name = "BYTES", help = "The log file is one")]
@@ -198,6 +199,10 @@ struct Unused {
     dump_packet_data: Option<u64>,
     #[arg(long, value_name = "N", help = "There are 512 ports")]
     max_port_count: Option<u64>,
+    #[arg(long, help = "--log-console writes what each packet does")]
+    debugger: bool,
+    #[arg(long, value_name = "SOCKET", help = "--log-console writes what each packet does")]
+    debugger_addr: Option<String>,
 }
 
 /// Options of the target and of P4Runtime, after `--`.
@@ -314,12 +319,22 @@ impl Options {
     /// What was given and has no effect, each with its reason.
     pub fn without_effect(&self) -> Vec<String> {
         let (unused, target) = (&self.general.unused, &self.target);
+        let unheard = self.general.notifications_addr.is_some() && self.general.thrift_port.is_none();
         let named = [
             ("--nanolog", unused.nanolog.is_some(), "events go to the log"),
-            ("--notifications-addr", unused.notifications_addr.is_some(), "controllers use P4Runtime"),
             ("--log-file-max-size", unused.log_file_max_size.is_some(), "the log file is one"),
             ("--log-file-max-files", unused.log_file_max_files.is_some(), "the log file is one"),
             ("--dump-packet-data", unused.dump_packet_data.is_some(), "--pcap writes packets"),
+            (
+                "--notifications-addr",
+                unheard,
+                "digests are published for controllers that use Thrift: give --thrift-port",
+            ),
+            (
+                "--debugger",
+                unused.debugger || unused.debugger_addr.is_some(),
+                "--log-console tells of each packet",
+            ),
             ("--max-port-count", unused.max_port_count.is_some(), "there are 512 ports"),
             ("--load-modules", target.load_modules.is_some(), "externs are built in"),
             ("--dp-grpc-server-addr", target.dp_grpc_server_addr.is_some(), "packets come from interfaces"),

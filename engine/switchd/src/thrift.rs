@@ -10,7 +10,7 @@ use p4cc_units::{Span, Time};
 use parking_lot::Mutex;
 
 use crate::capture::Capture;
-use crate::options::Links;
+use crate::options::{General, Links};
 use crate::packet_io::Interface;
 use crate::port::Port;
 use crate::shared::{PortChange, Shared};
@@ -23,17 +23,28 @@ pub(crate) struct ThriftTarget {
     thrift_port: u16,
     links: Links,
     ports: Mutex<Vec<PortInfo>>,
+    notifications_socket: Option<String>,
 }
 
 impl ThriftTarget {
     pub fn new(
         shared: Arc<Shared>,
         server: Arc<Server>,
-        (device_id, thrift_port): (u64, u16),
-        links: Links,
-        ports: Vec<PortInfo>,
+        general: &General,
+        thrift_port: u16,
+        notifications_socket: Option<String>,
     ) -> Self {
-        Self { shared, server, device_id, thrift_port, links, ports: Mutex::new(ports) }
+        let ports = general.interfaces.iter();
+        let ports = ports.map(|one| PortInfo { port: one.port, interface: one.interface.clone() }).collect();
+        Self {
+            shared,
+            server,
+            device_id: general.device_id,
+            thrift_port,
+            links: general.links.clone(),
+            ports: Mutex::new(ports),
+            notifications_socket,
+        }
     }
 
     fn place(&self, port: u32) -> Result<usize, String> {
@@ -85,6 +96,10 @@ impl Target for ThriftTarget {
 
     fn thrift_port(&self) -> u16 {
         self.thrift_port
+    }
+
+    fn notifications_socket(&self) -> Option<String> {
+        self.notifications_socket.clone()
     }
 
     fn set_delay_ns(&self, port: u32, delay_ns: u64) -> Result<(), String> {

@@ -25,6 +25,8 @@ pub(crate) struct Wire {
     free_at: Time,
     /// Whether the port has not been without work since then.
     busy: bool,
+    /// When a queue that waits for its rate may go on.
+    held_until: Option<Time>,
     /// Packets on their way, by the time at which they arrive, which never goes back.
     flying: VecDeque<(Time, Packet)>,
     /// Packets lost because too many were on the link.
@@ -33,7 +35,15 @@ pub(crate) struct Wire {
 
 impl Wire {
     pub(crate) fn new(port: u32, delay: Span) -> Self {
-        Self { port, delay, free_at: Time::ZERO, busy: false, flying: VecDeque::new(), lost: 0 }
+        Self {
+            port,
+            delay,
+            free_at: Time::ZERO,
+            busy: false,
+            held_until: None,
+            flying: VecDeque::new(),
+            lost: 0,
+        }
     }
 
     /// Sets the delay for packets from now on; none overtakes another.
@@ -47,8 +57,10 @@ impl Wire {
         while !self.busy || self.free_at <= now {
             let Some(sent) = switch.transmit(now, self.port) else {
                 self.busy = false;
+                self.held_until = switch.next_allowed(self.port);
                 return;
             };
+            self.held_until = None;
             let missed = now.since(self.free_at);
             let begin = if self.busy && missed <= MAX_CATCH_UP { self.free_at } else { now };
             self.busy = true;
@@ -75,16 +87,16 @@ impl Wire {
         }
     }
 
-    /// Whether the transmission that goes on has ended.
+    /// Whether the transmission that goes on has ended, or a queue may go on.
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.busy && self.free_at <= now
+        if self.busy { self.free_at <= now } else { self.held_until.is_some_and(|at| at <= now) }
     }
 
     /// When there is something to do next.
     pub(crate) fn next(&self) -> Option<Time> {
         let landing = self.flying.front().map(|(at, _)| *at);
-        let free = self.busy.then_some(self.free_at);
+        let free = if self.busy { Some(self.free_at) } else { self.held_until };
         landing.into_iter().chain(free).min()
     }
 }

@@ -13,13 +13,15 @@
 
 mod calls;
 pub mod client;
+mod config;
 mod fault;
 mod handles;
+mod learning;
 pub mod message;
 mod server;
 mod service;
 pub mod value;
 
 pub use client::Client;
-pub use server::{Server, StartError};
+pub use server::{Held, Notifier, Server, StartError};
 pub use service::{PortInfo, Target};

@@ -6,6 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
+use p4cc_exec::control::TableEntry;
+use p4cc_exec::{DigestMessage, Pipeline};
+use p4cc_ir::TableId;
+use p4cc_units::Time;
 use parking_lot::Mutex;
 
 use crate::message::Message;
@@ -57,6 +61,11 @@ impl Server {
         Ok(Self { shared, local_addr, thread: Some(thread) })
     }
 
+    /// Makes notifications of what the switch holds.
+    pub fn notifier(&self) -> Notifier {
+        Notifier(Arc::clone(&self.shared))
+    }
+
     /// The address it listens on.
     pub fn local_addr(&self) -> SocketAddr {
         self.local_addr
@@ -76,6 +85,46 @@ impl Drop for Server {
             // A thread that panicked has said so itself.
             let _ = thread.join();
         }
+    }
+}
+
+/// What the switch held for its controllers.
+#[derive(Clone, Copy, Debug)]
+pub struct Held<'a> {
+    /// The program that it belongs to.
+    pub pipeline: &'a Arc<Pipeline>,
+    /// Digests in the order in which packets made them.
+    pub digests: &'a [DigestMessage],
+    /// Entries that were not hit for as long as their timeout.
+    pub idle: &'a [(TableId, TableEntry)],
+}
+
+/// Makes BMv2's notifications of what a switch holds for its controllers.
+#[derive(Clone)]
+pub struct Notifier(Arc<Shared>);
+
+impl Notifier {
+    /// Takes in what the switch held; gives the notifications that are due. To be called every few milliseconds, by
+    /// a thread that holds neither the switch nor its program.
+    pub fn notifications(&self, now: Time, held: &[Held<'_>]) -> Vec<Vec<u8>> {
+        let target = self.0.service.target();
+        let memory = &mut *self.0.memory.lock();
+        let mut due = Vec::new();
+        let mut device_id = 0;
+        target.with_switch(&mut |switch, _| {
+            memory.follow(switch);
+            device_id = switch.device_id();
+        });
+        for held in held {
+            // What an earlier program left is of no use any more.
+            if memory.pipeline().is_some_and(|runs| Arc::ptr_eq(runs, held.pipeline)) {
+                due.extend(memory.take_in(target, device_id, now, held).unwrap_or_default());
+            }
+        }
+        if let Some(names) = memory.known_names() {
+            due.extend(names.lists.take(device_id, now));
+        }
+        due
     }
 }
 

@@ -3,15 +3,19 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use p4cc_exec::control::TableEntry;
 use p4cc_exec::{Pipeline, State};
-use p4cc_ir::Program;
+use p4cc_ir::{Program, TableId};
 use p4cc_switch::Switch;
 use p4cc_units::Time;
 
 use crate::calls;
+use crate::config::Names;
 use crate::fault::{Fault, Outcome};
 use crate::handles::Handles;
+use crate::learning;
 use crate::message::{ApplicationError, Kind, Message, application_exception};
+use crate::server::Held;
 use crate::value::{Fields, Value};
 
 /// A port and its interface.
@@ -48,6 +52,8 @@ pub trait Target: Send + Sync + 'static {
     fn remove_port(&self, port: u32) -> Result<(), String>;
     /// The TCP port that calls come in on.
     fn thrift_port(&self) -> u16;
+    /// Where notifications are published, if they are.
+    fn notifications_socket(&self) -> Option<String>;
     /// Delay of a port's link in nanoseconds, set from now on.
     ///
     /// # Errors
@@ -64,6 +70,10 @@ pub(crate) struct Memory {
     pub multicast: calls::multicast::Nodes,
     /// A program that waits for `bm_swap_configs`.
     pub loaded: Option<String>,
+    /// What BMv2's tools call the program's objects, once somebody asked.
+    names: Option<Names>,
+    /// Ageing notifications so far.
+    pub aged: u64,
 }
 
 /// What a call works on.
@@ -195,6 +205,10 @@ impl Service {
         Self { target, methods: calls::all().into_iter().collect() }
     }
 
+    pub fn target(&self) -> &dyn Target {
+        &*self.target
+    }
+
     /// Answers a call; none to a call that wants no answer.
     pub fn answer(&self, memory: &mut Memory, message: &Message) -> Option<Message> {
         let outcome = match message.kind {
@@ -237,8 +251,58 @@ impl Service {
 }
 
 impl Memory {
+    /// What BMv2's tools call the objects of the program that runs.
+    pub fn names(&mut self, target: &dyn Target) -> Outcome<&mut Names> {
+        target.with_switch(&mut |switch, _| self.follow(switch));
+        if self.names.is_none() {
+            let text = calls::daemon::config(target)?;
+            let config = serde_json::from_str(&text).map_err(|error| Fault::Internal(error.to_string()))?;
+            self.names = Some(Names::new(&config));
+        }
+        self.names.as_mut().ok_or_else(no_program)
+    }
+
+    /// The same, if somebody has asked already.
+    pub fn known_names(&mut self) -> Option<&mut Names> {
+        self.names.as_mut()
+    }
+
+    /// Adds digests to their lists; gives the notifications of idle entries.
+    pub fn take_in(
+        &mut self,
+        target: &dyn Target,
+        device_id: u64,
+        now: Time,
+        held: &Held<'_>,
+    ) -> Outcome<Vec<Vec<u8>>> {
+        let names = self.names(target)?;
+        for message in held.digests {
+            if let Some(&list) = names.digest_lists.get(message.digest.index()) {
+                names.lists.add(list, message, now).map_err(|_| no_program())?;
+            }
+        }
+        let mut due = Vec::new();
+        for idle in held.idle.chunk_by(|a, b| a.0 == b.0) {
+            let Some(&(table, _)) = idle.first() else { continue };
+            let of = &held.pipeline.program().tables[table.index()];
+            let Some(id) = self.names(target)?.table(&of.cp.name) else { continue };
+            let handle = |(_, entry): &(TableId, TableEntry)| {
+                self.handles.of(table, &(entry.matches.clone(), entry.priority))
+            };
+            let handles: Vec<i32> = idle.iter().map(handle).collect();
+            due.push(learning::ageing(device_id, self.aged, id, &handles));
+            self.aged += 1;
+        }
+        Ok(due)
+    }
+
+    /// The program that handles belong to.
+    pub fn pipeline(&self) -> Option<&Arc<Pipeline>> {
+        self.pipeline.as_ref()
+    }
+
     /// Forgets what belonged to another program.
-    fn follow(&mut self, switch: &Switch) {
+    pub fn follow(&mut self, switch: &Switch) {
         let runs = switch.pipeline();
         let same = match (&self.pipeline, runs) {
             (Some(known), Some(runs)) => Arc::ptr_eq(known, runs),

@@ -16,7 +16,7 @@ mod validate;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use p4cc_ir::{ActionId, HashAlgorithm, Program, TableId, ValueSetId, VarType};
+use p4cc_ir::{ActionId, CustomCrcId, HashAlgorithm, Program, TableId, ValueSetId, VarType};
 use p4cc_units::Time;
 
 use self::index::Pattern;
@@ -25,8 +25,8 @@ use self::profile::ProfileState;
 use self::table::{TableState, Target};
 pub(crate) use self::validate::match_keys;
 use crate::Pipeline;
-use crate::checksum::{Crc, CrcParams, Hashes};
-use crate::control::{CounterCell, EntryAction, TableEntry};
+use crate::checksum::{CrcParams, Hashes};
+use crate::control::{ControlError, CounterCell, EntryAction, TableEntry};
 use crate::env::PacketView;
 
 /// v1model's drop port, unless the switch says otherwise.
@@ -84,7 +84,7 @@ impl State {
             meters: arrays::meters(&program),
             registers: arrays::registers(&program),
             value_sets: arrays::value_sets(&program),
-            hashes: Hashes::default(),
+            hashes: Hashes::new(&program.custom_crcs),
             drop_port: DEFAULT_DROP_PORT,
             ports_down: BTreeSet::new(),
             program,
@@ -158,14 +158,14 @@ impl State {
         }
     }
 
-    /// Sets the parameters of `crc16_custom`.
-    pub fn set_crc16_custom(&mut self, params: CrcParams) {
-        self.hashes.crc16_custom = Crc::new(16, params);
-    }
-
-    /// Sets the parameters of `crc32_custom`.
-    pub fn set_crc32_custom(&mut self, params: CrcParams) {
-        self.hashes.crc32_custom = Crc::new(32, params);
+    /// Sets the parameters of a `crc16_custom` or `crc32_custom`.
+    ///
+    /// # Errors
+    /// The program has no such check.
+    pub fn set_custom_crc(&mut self, id: CustomCrcId, params: CrcParams) -> Result<(), ControlError> {
+        let set = self.hashes.set_custom(id, params);
+        set.then_some(())
+            .ok_or_else(|| ControlError::NotFound(format!("the program has no custom check {id:?}")))
     }
 
     /// A hash of bytes and payload.

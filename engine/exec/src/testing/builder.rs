@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use p4cc_ir::{
     Action, ActionCall, ActionId, ActionParam, ActionScope, Architecture, Bits, Block, ControlPlaneName,
-    CountUnit, Counter, CounterId, Func, FuncId, HashAlgorithm, Header, HeaderField, HeaderId, HeaderType,
-    HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand, Profile, ProfileId, Program, Register,
-    RegisterId, Stack, StackId, StandardMetadata, Table, TableAction, TableId, Terminator, Union, UnionId,
-    V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
+    CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, Func, FuncId, HashAlgorithm, Header, HeaderField,
+    HeaderId, HeaderType, HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand, Profile, ProfileId,
+    Program, Register, RegisterId, Stack, StackId, StandardMetadata, Table, TableAction, TableId, Terminator,
+    Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
 };
 
 use crate::Pipeline;
@@ -113,6 +113,7 @@ impl ProgramBuilder {
             profiles: Vec::new(),
             digests: Vec::new(),
             value_sets: Vec::new(),
+            custom_crcs: Vec::new(),
             controller_headers: Vec::new(),
             field_lists: Vec::new(),
             errors: errors.iter().map(|name| (*name).to_owned()).collect(),
@@ -293,6 +294,12 @@ impl ProgramBuilder {
         let selector = selector.map(|algorithm| (algorithm, 16));
         self.program.profiles.push(Profile { cp: named(name), size, selector, max_group_size: 32 });
         ProfileId::from_index(self.program.profiles.len() - 1)
+    }
+
+    /// A custom check of 16 or 32 bits.
+    pub fn custom_crc(&mut self, name: &str, width: u32) -> CustomCrcId {
+        self.program.custom_crcs.push(CustomCrc { name: name.to_owned(), width });
+        CustomCrcId::from_index(self.program.custom_crcs.len() - 1)
     }
 
     /// A value set with unnamed keys.

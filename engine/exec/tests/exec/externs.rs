@@ -4,7 +4,8 @@ use p4cc_exec::control::CounterCell;
 use p4cc_exec::testing::{ProgramBuilder, Rig, constant, var};
 use p4cc_exec::{CloneRequest, CrcParams, MeterConfig};
 use p4cc_ir::{
-    Bits, CloneKind, CountUnit, ExternCall, HashAlgorithm, HeaderField, Inst, Operand, VarId, VarType,
+    Bits, CloneKind, CountUnit, CustomCrcId, ExternCall, HashAlgorithm, HeaderField, Inst, Operand, VarId,
+    VarType,
 };
 use p4cc_units::Time;
 use proptest::prelude::*;
@@ -23,14 +24,15 @@ fn digits() -> Vec<Operand> {
 fn hashes_give_their_check_values() {
     for (algorithm, wanted) in [
         (HashAlgorithm::Crc16, 0xbb3d),
-        (HashAlgorithm::Crc16Custom, 0xbb3d),
+        (HashAlgorithm::Crc16Custom(CustomCrcId(0)), 0xbb3d),
         (HashAlgorithm::Crc32, 0xcbf4_3926),
-        (HashAlgorithm::Crc32Custom, 0xcbf4_3926),
+        (HashAlgorithm::Crc32Custom(CustomCrcId(1)), 0xcbf4_3926),
         (HashAlgorithm::Identity, 0x3132_3334_3536_3738),
         (HashAlgorithm::Xor16, 0x3132 ^ 0x3334 ^ 0x3536 ^ 0x3738 ^ 0x3900),
         (HashAlgorithm::Csum16, 0xffff - (0x3132 + 0x3334 + 0x3536 + 0x3738 + 0x3900 - 0xffff)),
     ] {
         let mut b = ProgramBuilder::new();
+        (b.custom_crc("short", 16), b.custom_crc("long", 32));
         let (dst, inst) = hash(&mut b, algorithm, digits());
         b.ingress(vec![inst]);
         let mut rig = Rig::new(b.compile());
@@ -42,9 +44,11 @@ fn hashes_give_their_check_values() {
 #[test]
 fn custom_checks_can_be_set() {
     let mut b = ProgramBuilder::new();
-    let (short, first) = hash(&mut b, HashAlgorithm::Crc16Custom, digits());
-    let (long, second) = hash(&mut b, HashAlgorithm::Crc32Custom, digits());
-    b.ingress(vec![first, second]);
+    let checks = [b.custom_crc("short", 16), b.custom_crc("long", 32), b.custom_crc("other", 32)];
+    let (short, first) = hash(&mut b, HashAlgorithm::Crc16Custom(checks[0]), digits());
+    let (long, second) = hash(&mut b, HashAlgorithm::Crc32Custom(checks[1]), digits());
+    let (other, third) = hash(&mut b, HashAlgorithm::Crc32Custom(checks[2]), digits());
+    b.ingress(vec![first, second, third]);
     let mut rig = Rig::new(b.compile());
     // CRC-16/XMODEM and CRC-32/BZIP2.
     let xmodem = CrcParams {
@@ -54,10 +58,13 @@ fn custom_checks_can_be_set() {
         reflect_data: false,
         reflect_result: false,
     };
-    rig.state.set_crc16_custom(xmodem);
-    rig.state.set_crc32_custom(CrcParams { reflect_data: false, reflect_result: false, ..CrcParams::CRC32 });
+    let bzip2 = CrcParams { reflect_data: false, reflect_result: false, ..CrcParams::CRC32 };
+    rig.state.set_custom_crc(checks[0], xmodem).expect("it is there");
+    rig.state.set_custom_crc(checks[1], bzip2).expect("it is there");
+    assert!(rig.state.set_custom_crc(CustomCrcId(3), bzip2).is_err());
     rig.ingress();
-    assert_eq!((rig.get(short), rig.get(long)), (0x31c3, 0xfc89_1918));
+    // Each calculation has parameters of its own.
+    assert_eq!((rig.get(short), rig.get(long), rig.get(other)), (0x31c3, 0xfc89_1918, 0xcbf4_3926));
 }
 
 #[test]

@@ -343,6 +343,7 @@ fn empty_program() -> Program {
         profiles: Vec::new(),
         digests: Vec::new(),
         value_sets: Vec::new(),
+        custom_crcs: Vec::new(),
         controller_headers: Vec::new(),
         field_lists: Vec::new(),
         errors: Vec::new(),

@@ -10,8 +10,9 @@ use super::json::{
     tuple, typed,
 };
 use crate::{
-    ControlPlaneName, CountUnit, Counter, CounterId, Digest, DigestId, FieldList, HashAlgorithm, HeaderField,
-    Meter, MeterId, Profile, ProfileId, Register, RegisterId, ValueSet, ValueSetId, VarId, VarType, limits,
+    ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, Digest, DigestId, FieldList,
+    HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId, ValueSet,
+    ValueSetId, VarId, VarType, limits,
 };
 
 /// A named calculation: what is hashed is lowered where it is used.
@@ -60,12 +61,17 @@ pub(super) fn visible(name: &str) -> ControlPlaneName {
     ControlPlaneName { name: name.to_owned(), ..ControlPlaneName::default() }
 }
 
-pub(super) fn algorithm(value: &Value) -> Res<'_, HashAlgorithm> {
+/// The algorithm of a calculation or selector of this name.
+fn algorithm<'j>(program: &mut Program, name: &str, value: &'j Value) -> Res<'j, HashAlgorithm> {
+    let mut custom = |width| {
+        program.custom_crcs.push(CustomCrc { name: name.to_owned(), width });
+        CustomCrcId::from_index(program.custom_crcs.len() - 1)
+    };
     Ok(match text(value)? {
         "crc32" => HashAlgorithm::Crc32,
-        "crc32_custom" => HashAlgorithm::Crc32Custom,
+        "crc32_custom" => HashAlgorithm::Crc32Custom(custom(32)),
         "crc16" => HashAlgorithm::Crc16,
-        "crc16_custom" => HashAlgorithm::Crc16Custom,
+        "crc16_custom" => HashAlgorithm::Crc16Custom(custom(16)),
         "random" => HashAlgorithm::Random,
         "identity" => HashAlgorithm::Identity,
         "csum16" => HashAlgorithm::Csum16,
@@ -194,7 +200,7 @@ impl<'j> Reader<'j> {
 
     fn calculation(&mut self, item: &'j Value) -> Res<'j, ()> {
         let name = name_of(item)?;
-        let algorithm = algorithm(get(item, "algo")?)?;
+        let algorithm = algorithm(&mut self.program, name, get(item, "algo")?)?;
         let calculation = Calculation { algorithm, input: list(get(item, "input")?)? };
         self.once(item, name, |objects| objects.calculations.insert(name, calculation).is_some())
     }
@@ -309,7 +315,7 @@ impl<'j> Reader<'j> {
         let mut selector = None;
         if let Some(value) = opt(item, "selector") {
             // The number of bits kept is not in the format: BMv2 keeps all of them.
-            selector = Some((algorithm(get(value, "algo")?)?, 64));
+            selector = Some((algorithm(&mut self.program, name, get(value, "algo")?)?, 64));
             let input = list(get(value, "input")?)?;
             for field in input {
                 of_type(field, "field")?;

@@ -232,6 +232,7 @@ impl Lowerer<'_> {
             profiles: out.profiles,
             digests: out.digests,
             value_sets: out.value_sets,
+            custom_crcs: out.custom_crcs,
             controller_headers: out.controller_headers,
             field_lists: out.field_lists,
             errors: self.hir.errors.clone(),

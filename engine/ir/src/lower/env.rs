@@ -9,9 +9,9 @@ use crate::types::hir::{
 use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
-    ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, DigestId, HashAlgorithm,
-    HeaderField, Meter, MeterId, Profile, ProfileId, Register, RegisterId, TableId, ValueSetId, VarId,
-    VarType,
+    ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DigestId,
+    HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Register, RegisterId, TableId,
+    ValueSetId, VarId, VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -361,7 +361,7 @@ impl Lowerer<'_> {
     ) -> Option<Object> {
         let mut profile = Profile { cp, size: 0, selector: None, max_group_size: 0 };
         if matches!(name, "action_selector" | "ActionSelector") {
-            let algorithm = self.algorithm(construct.args.first()?.as_ref()?)?;
+            let algorithm = self.algorithm_of(construct.args.first()?.as_ref()?, &profile.cp.name)?;
             profile.size = self.size_arg(construct, 1, MAX_TABLE_SIZE, span)?;
             let bits = self.size_arg(construct, 2, 64, span)?;
             profile.selector = Some((algorithm, bits));
@@ -421,13 +421,28 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The hash algorithm that an expression names.
+    /// The hash algorithm that an expression names, for the next calculation.
     pub(super) fn algorithm(&mut self, expr: &Expr) -> Option<HashAlgorithm> {
+        let name = match self.out.calculations {
+            0 => "calc".to_owned(),
+            earlier => format!("calc_{}", earlier - 1),
+        };
+        self.out.calculations += 1;
+        self.algorithm_of(expr, &name)
+    }
+
+    /// A check of its own, whose parameters the control plane sets under this name.
+    fn custom_crc(&mut self, name: &str, width: u32) -> CustomCrcId {
+        self.out.custom_crcs.push(CustomCrc { name: name.to_owned(), width });
+        CustomCrcId::from_index(self.out.custom_crcs.len() - 1)
+    }
+
+    fn algorithm_of(&mut self, expr: &Expr, name: &str) -> Option<HashAlgorithm> {
         let algorithm = match self.enum_member(expr) {
             Some("crc32" | "CRC32" | "TARGET_DEFAULT") => HashAlgorithm::Crc32,
-            Some("crc32_custom" | "CRC32_CUSTOM") => HashAlgorithm::Crc32Custom,
+            Some("crc32_custom" | "CRC32_CUSTOM") => HashAlgorithm::Crc32Custom(self.custom_crc(name, 32)),
             Some("crc16" | "CRC16") => HashAlgorithm::Crc16,
-            Some("crc16_custom" | "CRC16_CUSTOM") => HashAlgorithm::Crc16Custom,
+            Some("crc16_custom" | "CRC16_CUSTOM") => HashAlgorithm::Crc16Custom(self.custom_crc(name, 16)),
             Some("random") => HashAlgorithm::Random,
             Some("identity" | "IDENTITY") => HashAlgorithm::Identity,
             Some("csum16" | "ONES_COMPLEMENT16") => HashAlgorithm::Csum16,

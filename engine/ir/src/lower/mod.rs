@@ -29,9 +29,9 @@ mod target;
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
-    Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, Digest, FieldList, Func, FuncId,
-    Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator, Union,
-    ValueSet, Var, VarId,
+    Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, Digest, FieldList, Func,
+    FuncId, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator,
+    Union, ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
@@ -92,6 +92,9 @@ struct Out {
     profiles: Vec<Profile>,
     digests: Vec<Digest>,
     value_sets: Vec<ValueSet>,
+    custom_crcs: Vec<CustomCrc>,
+    /// Hashes and checksums so far, which are named in their order as p4c names them.
+    calculations: u32,
     controller_headers: Vec<ControllerHeader>,
     field_lists: Vec<FieldList>,
 }

@@ -385,7 +385,8 @@ impl Verifier<'_> {
                 let cell = self.register(*register).map(|register| register.ty.width());
                 self.same_width("value and register cell", width, cell);
             }
-            ExternCall::Hash { dst, base, data, max, .. } => {
+            ExternCall::Hash { dst, algorithm, base, data, max } => {
+                self.algorithm(*algorithm);
                 self.fixed_var(*dst);
                 self.fixed_operand(base);
                 self.fixed_operand(max);
@@ -403,12 +404,14 @@ impl Verifier<'_> {
 
     fn effect_call(&mut self, call: &ExternCall) {
         match call {
-            ExternCall::VerifyChecksum { cond, data, checksum, .. } => {
+            ExternCall::VerifyChecksum { cond, data, checksum, algorithm, .. } => {
+                self.algorithm(*algorithm);
                 self.flag_operand("condition", cond);
                 self.fixed_operand(checksum);
                 self.data(data);
             }
-            ExternCall::UpdateChecksum { cond, data, checksum, .. } => {
+            ExternCall::UpdateChecksum { cond, data, checksum, algorithm, .. } => {
+                self.algorithm(*algorithm);
                 self.flag_operand("condition", cond);
                 self.fixed_var(*checksum);
                 self.data(data);

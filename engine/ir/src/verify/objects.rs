@@ -160,7 +160,8 @@ impl Verifier<'_> {
     fn profiles(&mut self) {
         for profile in &self.program.profiles {
             self.place = format!("profile `{}`", profile.cp.name);
-            if let Some((_, width)) = profile.selector {
+            if let Some((algorithm, width)) = profile.selector {
+                self.algorithm(algorithm);
                 self.check((1..=64).contains(&width), || {
                     format!("selector keeps {width} bits of its hash, not between 1 and 64")
                 });

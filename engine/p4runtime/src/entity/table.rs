@@ -3,11 +3,11 @@
 #![expect(deprecated, reason = "deprecated fields are read, to be honoured or refused")]
 
 use p4cc_exec::control::{EntryAction, TableEntry};
-use p4cc_ir::{ActionCall, MatchValue};
+use p4cc_ir::{ActionCall, MatchValue, TableId};
 
 use super::array::{counter_data, meter_config, meter_counts, only_zero, parse_counter, parse_meter};
 use super::{Target, Verb, action_set, only_modify, push};
-use crate::catalog::TableInfo;
+use crate::catalog::{Catalog, TableInfo};
 use crate::entries::{Place, action, match_fields, parse_action, parse_match};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -388,18 +388,21 @@ fn entry_message(
     Ok(message)
 }
 
-/// The entries that were not hit for as long as their timeout, as notifications name them.
-pub(crate) fn take_idle(target: &mut Target<'_>) -> Result<Vec<p4::TableEntry>, Failure> {
+/// The entries that were not hit for as long as their timeout.
+pub(crate) fn take_idle(target: &mut Target<'_>) -> Result<Vec<(TableId, TableEntry)>, Failure> {
     let now = target.now;
-    let catalog = target.catalog;
-    let idle = target.state_mut()?.take_idle(now);
-    let message = |(table, entry): (p4cc_ir::TableId, TableEntry)| {
-        let info = catalog.tables().find(|info| info.table == table)?;
+    Ok(target.state_mut()?.take_idle(now))
+}
+
+/// Entries as notifications name them.
+pub(crate) fn idle_messages(catalog: &Catalog, idle: &[(TableId, TableEntry)]) -> Vec<p4::TableEntry> {
+    let message = |(table, entry): &(TableId, TableEntry)| {
+        let info = catalog.tables().find(|info| info.table == *table)?;
         let idle_timeout_ns = i64::try_from(entry.idle_timeout_ns).unwrap_or(i64::MAX);
-        let key = key_message(info, &entry);
-        Some(p4::TableEntry { metadata: entry.metadata, idle_timeout_ns, ..key })
+        let key = key_message(info, entry);
+        Some(p4::TableEntry { metadata: entry.metadata.clone(), idle_timeout_ns, ..key })
     };
-    Ok(idle.into_iter().filter_map(message).collect())
+    idle.iter().filter_map(message).collect()
 }
 
 fn table_action(of: ActionType) -> p4::TableAction {

@@ -11,6 +11,9 @@ use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
+use p4cc_exec::control::TableEntry;
+use p4cc_exec::{DigestMessage, Pipeline};
+use p4cc_ir::TableId;
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
 use tokio::runtime::Runtime;
@@ -57,6 +60,19 @@ pub trait Devices: Send + Sync + 'static {
     /// # Errors
     /// No device has this id.
     fn packet_out(&self, device_id: u64, packet: Packet) -> Result<(), NoSuchDevice>;
+}
+
+/// What a device held for its controllers.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// The device.
+    pub device_id: u64,
+    /// Its program.
+    pub pipeline: Arc<Pipeline>,
+    /// Digests in the order in which packets made them.
+    pub digests: Vec<DigestMessage>,
+    /// Entries that were not hit for as long as their timeout.
+    pub idle: Vec<(TableId, TableEntry)>,
 }
 
 /// Why the server did not start.
@@ -190,9 +206,10 @@ impl Server {
     }
 
     /// Sends what the switches hold for their controllers: packet-ins, digests and idle notifications. `now` is the network's time. Not
-    /// to be called while lending a device.
-    pub fn deliver(&self, now: Time) {
-        self.service.deliver(now);
+    /// to be called while lending a device. Gives digests and idle entries back, for those who hear of them in other
+    /// ways.
+    pub fn deliver(&self, now: Time) -> Vec<Held> {
+        self.service.deliver(now)
     }
 
     /// Closes all streams and stops serving.

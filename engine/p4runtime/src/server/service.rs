@@ -14,8 +14,8 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use super::Devices;
 use super::device::{Device, MAX_WAITING_MESSAGES};
+use super::{Devices, Held};
 use super::{pipeline, stream};
 use crate::codec::uint128;
 use crate::device_config;
@@ -107,8 +107,9 @@ impl Service {
     }
 
     /// Takes what the switches hold for their controllers and sends it.
-    pub(super) fn deliver(&self, now: Time) {
+    pub(super) fn deliver(&self, now: Time) -> Vec<Held> {
         let mut states = self.states.blocking_lock();
+        let mut all = Vec::new();
         for device_id in self.devices.ids() {
             let sent = self.apply_locked(&mut states, device_id, |device, switch, _| {
                 let (packets, messages) = (switch.take_packet_ins(), switch.take_digests());
@@ -123,12 +124,17 @@ impl Service {
                     device.send_to_primaries(&Update::Digest(list), |role| role.has(id));
                 }
                 let idle = device.with_target(switch, now, table::take_idle)?;
-                device.send_idle(&idle, now);
+                device.send_idle(&table::idle_messages(&loaded.catalog, &idle), now);
+                if !(messages.is_empty() && idle.is_empty()) {
+                    let pipeline = Arc::clone(&loaded.pipeline);
+                    all.push(Held { device_id, pipeline, digests: messages, idle });
+                }
                 Ok(())
             });
             // A device that went away between the two calls has nothing to deliver.
             let _: Result<(), Failure> = sent;
         }
+        all
     }
 }
 

@@ -1,30 +1,23 @@
 //! All ports on one socket, for packet tests without privilege: BMv2's `--packet-in`, PTF's nanomsg platform.
 //!
-//! The socket speaks Scalability Protocols' Pair0 (nanomsg, NNG) over a Unix socket or TCP: eight bytes of greeting in
-//! both directions, then messages with their length in front. A message is three little-endian numbers (type, port,
-//! one more) and, for a packet, its bytes. One peer at a time; another waits until the first has gone.
+//! The socket speaks Scalability Protocols' Pair0. A message is three little-endian numbers (type, port, one more) and,
+//! for a packet, its bytes. One peer at a time; another waits until the first has gone.
 
-use std::fs;
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::FileTypeExt;
-use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::time::Duration;
 
 use p4cc_switch::{MAX_PACKET_BYTES, Packet};
 use parking_lot::Mutex;
 
-/// Both sides' greeting: the protocol is Pair, version 0.
-const GREETING: [u8; 8] = [0, b'S', b'P', 0, 0, 0x10, 0, 0];
-/// What precedes the length of a message on a Unix socket.
-const IPC_MESSAGE: u8 = 1;
+use crate::scalability::{Connection, IPC_MESSAGE, Listener, Protocol, SocketFile};
+
 /// Type, port and one more number.
 const HEADER_BYTES: usize = 12;
 const MAX_MESSAGE_BYTES: u64 = HEADER_BYTES as u64 + MAX_PACKET_BYTES as u64;
-/// A peer that does not greet, or does not read, is given up.
+/// A peer that does not read is given up.
 const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 
 const PACKET_IN: i32 = 3;
@@ -33,44 +26,18 @@ const INFO_REQUEST: i32 = 5;
 const INFO_REPLY: i32 = 6;
 const INFO_NOT_SUPPORTED: i32 = 1;
 
-/// Either kind of connection.
-trait Stream: Read + Write + Send {}
-impl<T: Read + Write + Send> Stream for T {}
-
 /// The sending half of a connection.
-struct Peer {
-    stream: Box<dyn Stream>,
-    is_ipc: bool,
-}
+struct Peer(Connection);
 
 impl Peer {
     fn send(&mut self, kind: i32, port: i32, more: i32, content: &[u8]) -> io::Result<()> {
-        let length = (HEADER_BYTES + content.len()) as u64;
-        let mut message = Vec::with_capacity(9 + HEADER_BYTES + content.len());
-        if self.is_ipc {
-            message.push(IPC_MESSAGE);
-        }
-        message.extend(length.to_be_bytes());
-        for number in [kind, port, more] {
-            message.extend(number.to_le_bytes());
-        }
-        message.extend(content);
-        self.stream.write_all(&message)
+        let header: Vec<u8> = [kind, port, more].iter().flat_map(|number| number.to_le_bytes()).collect();
+        let message = self.0.frame(&[&header, content]);
+        self.0.write_all(&message)
     }
 }
 
 type Shared = Arc<Mutex<Option<Peer>>>;
-
-/// A socket's file, removed with the last port.
-#[derive(Debug)]
-struct SocketFile(PathBuf);
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        // Somebody else may have removed it.
-        let _ = fs::remove_file(&self.0);
-    }
-}
 
 /// One port.
 pub(crate) struct MessagePort {
@@ -111,7 +78,7 @@ impl MessagePort {
 /// It is no such address, or is taken.
 pub(crate) fn listen(address: &str, ports: &[u32]) -> io::Result<Vec<MessagePort>> {
     let (listener, file) = Listener::bind(address)?;
-    let file = file.map(|path| Arc::new(SocketFile(path)));
+    let file = file.map(Arc::new);
     let peer = Shared::default();
     let (mut found, mut outlets) = (Vec::new(), Vec::new());
     for &port in ports {
@@ -124,7 +91,7 @@ pub(crate) fn listen(address: &str, ports: &[u32]) -> io::Result<Vec<MessagePort
     std::thread::Builder::new().name("packet-in".to_owned()).spawn(move || {
         loop {
             // What is wrong with one peer ends that peer's connection only.
-            if let Err(error) = listener.serve(&peer, &outlets) {
+            if let Err(error) = serve(&listener, &peer, &outlets) {
                 tracing::warn!(%error, "packet-in connection ended");
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -134,73 +101,17 @@ pub(crate) fn listen(address: &str, ports: &[u32]) -> io::Result<Vec<MessagePort
     Ok(found)
 }
 
-enum Listener {
-    Unix(UnixListener),
-    Tcp(TcpListener),
-}
-
-impl Listener {
-    fn bind(address: &str) -> io::Result<(Self, Option<PathBuf>)> {
-        if let Some(path) = address.strip_prefix("ipc://") {
-            let path = PathBuf::from(path);
-            let is_left_over = fs::symlink_metadata(&path).is_ok_and(|data| data.file_type().is_socket())
-                && UnixStream::connect(&path).is_err();
-            if is_left_over {
-                fs::remove_file(&path)?;
-            }
-            return Ok((Self::Unix(UnixListener::bind(&path)?), Some(path)));
-        }
-        if let Some(host) = address.strip_prefix("tcp://") {
-            return Ok((Self::Tcp(TcpListener::bind(host)?), None));
-        }
-        Err(io::Error::new(io::ErrorKind::InvalidInput, "give ipc://PATH or tcp://HOST:PORT"))
+/// Serves one peer until it goes.
+fn serve(listener: &Listener, peer: &Mutex<Option<Peer>>, outlets: &[(u32, UnixDatagram)]) -> io::Result<()> {
+    let mut reader = listener.accept(Protocol::Pair, Protocol::Pair)?;
+    let writer = reader.try_clone()?;
+    writer.set_write_timeout(Some(PEER_TIMEOUT))?;
+    let is_ipc = reader.is_ipc();
+    *peer.lock() = Some(Peer(writer));
+    while let Some(message) = read_message(&mut reader, is_ipc)? {
+        handle(&message, peer, outlets)?;
     }
-
-    /// Serves one peer until it goes.
-    fn serve(&self, peer: &Mutex<Option<Peer>>, outlets: &[(u32, UnixDatagram)]) -> io::Result<()> {
-        let (mut reader, mut writer): (Box<dyn Stream>, Box<dyn Stream>) = match self {
-            Self::Unix(listener) => {
-                let (stream, _) = listener.accept()?;
-                let writer = stream.try_clone()?;
-                stream.set_read_timeout(Some(PEER_TIMEOUT))?;
-                writer.set_write_timeout(Some(PEER_TIMEOUT))?;
-                greet(&stream, &writer)?;
-                stream.set_read_timeout(None)?;
-                (Box::new(stream), Box::new(writer))
-            }
-            Self::Tcp(listener) => {
-                let (stream, _) = listener.accept()?;
-                stream.set_nodelay(true)?;
-                let writer = stream.try_clone()?;
-                stream.set_read_timeout(Some(PEER_TIMEOUT))?;
-                writer.set_write_timeout(Some(PEER_TIMEOUT))?;
-                greet::<&TcpStream>(&stream, &writer)?;
-                stream.set_read_timeout(None)?;
-                (Box::new(stream), Box::new(writer))
-            }
-        };
-        writer.flush()?;
-        let is_ipc = matches!(self, Self::Unix(_));
-        *peer.lock() = Some(Peer { stream: writer, is_ipc });
-        while let Some(message) = read_message(&mut reader, is_ipc)? {
-            handle(&message, peer, outlets)?;
-        }
-        Ok(())
-    }
-}
-
-fn greet<T>(mut reader: T, mut writer: T) -> io::Result<()>
-where
-    T: Read + Write,
-{
-    writer.write_all(&GREETING)?;
-    let mut theirs = [0; GREETING.len()];
-    reader.read_exact(&mut theirs)?;
-    if theirs == GREETING {
-        Ok(())
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidData, "the peer does not speak Pair0"))
-    }
+    Ok(())
 }
 
 /// The next message; none at the end of the connection.
@@ -255,15 +166,17 @@ fn handle(message: &[u8], peer: &Mutex<Option<Peer>>, outlets: &[(u32, UnixDatag
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::fs;
+    use std::os::unix::net::UnixStream;
     use std::time::Instant;
 
     fn connect(path: &std::path::Path) -> UnixStream {
         let mut stream = UnixStream::connect(path).expect("it listens");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a timeout");
-        stream.write_all(&GREETING).expect("it reads");
+        stream.write_all(&Protocol::Pair.greeting()).expect("it reads");
         let mut theirs = [0; 8];
         stream.read_exact(&mut theirs).expect("it greets");
-        assert_eq!(theirs, GREETING);
+        assert_eq!(theirs, Protocol::Pair.greeting());
         stream
     }
 

@@ -1,11 +1,13 @@
 //! What concerns the whole switch: its program, its ports, itself.
 
 use md5::{Digest, Md5};
+use p4cc_ir::bmv2;
 
 use super::{Entry, of_daemon};
+use crate::config::of_program;
 use crate::fault::{Fault, Outcome};
 use crate::service::{Answer, Args, Memory, Target};
-use crate::value::{Type, Value};
+use crate::value::{Fields, Type, Value};
 
 /// `NO_ONGOING_SWAP` and `CONFIG_SWAP_DISABLED`, which BMv2 gives for a config that it cannot use too.
 const NO_ONGOING_SWAP: i32 = 3;
@@ -25,6 +27,7 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
             ("bm_swap_configs", swap),
             ("bm_reset_state", reset),
             ("bm_mgmt_get_info", info),
+            ("bm_get_id_from_name", id_from_name),
             ("bm_dev_mgr_add_port", add_port),
             ("bm_dev_mgr_remove_port", remove_port),
             ("bm_dev_mgr_show_ports", show_ports),
@@ -33,12 +36,40 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
     standard.chain(of_daemon("p4cc", [("set_port_delay_ns", set_delay)]))
 }
 
-fn config(target: &dyn Target) -> Outcome<String> {
+fn source(target: &dyn Target) -> Outcome<String> {
     target.config().ok_or_else(|| Fault::Internal("the switch has no program yet".to_owned()))
 }
 
-fn load(_target: &dyn Target, memory: &mut Memory, args: &Args<'_>) -> Answer {
-    memory.loaded = Some(args.text(1)?.to_owned());
+/// BMv2 JSON of the program: as it was given, or what a controller needs of a program given as P4-16 source.
+pub(crate) fn config(target: &dyn Target) -> Outcome<String> {
+    let text = source(target)?;
+    if bmv2::is_document(&text) {
+        return Ok(text);
+    }
+    let mut described = Err(Fault::Internal("the switch has no program yet".to_owned()));
+    target.with_switch(&mut |switch, _| {
+        if let Some(pipeline) = switch.pipeline() {
+            described = Ok(of_program(pipeline.program()).to_string());
+        }
+    });
+    described
+}
+
+/// `IdLookupErrorCode`'s codes differ by whether there is such a kind of object.
+fn id_from_name(target: &dyn Target, memory: &mut Memory, args: &Args<'_>) -> Answer {
+    let (kind, name) = (args.i32(2)?, args.text(3)?);
+    let found = memory.names(target)?.id(kind, name);
+    let id = found.map_err(|has_kind| {
+        Fault::new(i32::from(has_kind), format!("there is no object {name} of kind {kind}"))
+    })?;
+    Ok(Some(Value::I32(id)))
+}
+
+fn load(target: &dyn Target, memory: &mut Memory, args: &Args<'_>) -> Answer {
+    let text = args.text(1)?;
+    // What `bm_get_config` gave may come back: it stands for the program that runs.
+    let is_own = config(target).is_ok_and(|own| own == text);
+    memory.loaded = Some(if is_own { source(target)? } else { text.to_owned() });
     Ok(None)
 }
 
@@ -51,7 +82,7 @@ fn swap(target: &dyn Target, memory: &mut Memory, _args: &Args<'_>) -> Answer {
 
 /// Loads the program anew: tables as it has them, cells of zero, no groups.
 fn reset(target: &dyn Target, _memory: &mut Memory, _args: &Args<'_>) -> Answer {
-    target.load(config(target)?).map_err(Fault::Internal)?;
+    target.load(source(target)?).map_err(Fault::Internal)?;
     Ok(None)
 }
 
@@ -59,7 +90,9 @@ fn info(target: &dyn Target, _memory: &mut Memory, _args: &Args<'_>) -> Answer {
     let mut device_id = 0;
     target.with_switch(&mut |switch, _| device_id = switch.device_id());
     let thrift_port = Value::I32(target.thrift_port().into());
-    Ok(Some(Value::structure([(1, Value::I64(device_id as i64)), (2, thrift_port)])))
+    let mut info = Fields::from([(1, Value::I64(device_id as i64)), (2, thrift_port)]);
+    info.extend(target.notifications_socket().map(|socket| (3, Value::text(socket))));
+    Ok(Some(Value::Struct(info)))
 }
 
 fn add_port(target: &dyn Target, _memory: &mut Memory, args: &Args<'_>) -> Answer {

@@ -1,8 +1,10 @@
 //! The calls, one file for each kind of thing.
 
 mod arrays;
-mod daemon;
+pub(crate) mod daemon;
 mod entries;
+mod hashes;
+mod learning;
 pub(crate) mod multicast;
 mod names;
 mod profiles;
@@ -39,5 +41,7 @@ pub(crate) fn all() -> Vec<Entry> {
     all.extend(multicast::calls());
     all.extend(queues::calls());
     all.extend(daemon::calls());
+    all.extend(learning::calls());
+    all.extend(hashes::calls());
     all
 }
