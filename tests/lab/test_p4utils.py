@@ -23,7 +23,7 @@ from tests.switchd.namespaces import ROOT, needs_namespaces, switch_program
 COPY = os.environ.get("P4CC_P4UTILS")
 PYTHON = os.environ.get("P4CC_P4UTILS_PYTHON", sys.executable)
 HERE = Path(__file__).with_name("p4utils")
-TIME_LIMIT_S = 240.0
+TIME_LIMIT_S = 90.0
 
 pytestmark = pytest.mark.skipif(COPY is None, reason="P4CC_P4UTILS names no copy of p4-utils")
 
@@ -75,6 +75,9 @@ def tools(tmp_path: Path) -> Path:
     p4cc = str(Path(sys.executable).with_name("p4cc"))
     scripts = {
         "p4c": COMPILER.format(python=sys.executable, p4cc=p4cc),
+        # Its schedulers are started as `python3`.
+        "python": f'#!/bin/sh\nexec {PYTHON} "$@"\n',
+        "python3": f'#!/bin/sh\nexec {PYTHON} "$@"\n',
         "sudo": '#!/bin/sh\nexec "$@"\n',
         "simple_switch_CLI": f"#!/bin/sh\nexec {PYTHON} -c 'import sswitch_CLI; sswitch_CLI.main()' \"$@\"\n",
     }

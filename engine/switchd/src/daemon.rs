@@ -174,7 +174,8 @@ fn capture(general: &General, interface: &str) -> Result<Option<Capture>, StartE
 /// Starts P4Runtime. Where nobody asked for an address and BMv2's is taken, a switch with Thrift takes any other: labs
 /// for simple_switch, which has no P4Runtime, run many on one machine.
 fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, StartError> {
-    let (addr, asked) = options.grpc_addr().map_err(StartError::Option)?;
+    let (default, asked) = options.grpc_addr().map_err(StartError::Option)?;
+    let addr = if options.without_p4runtime && !asked { ANY_LOCAL } else { default };
     let tls = tls(&options.target)?;
     let server = match Server::start_with(addr, Arc::clone(shared) as _, tls.clone()) {
         Err(error) if !asked && options.general.thrift_port.is_some() => {

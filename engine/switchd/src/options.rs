@@ -257,6 +257,9 @@ pub struct Options {
     pub general: General,
     /// After `--`.
     pub target: Target,
+    /// Called as BMv2's simple_switch, which serves no P4Runtime: the port that simple_switch_grpc takes when nobody
+    /// says otherwise is left to switches of that name.
+    pub without_p4runtime: bool,
 }
 
 impl Options {
@@ -266,6 +269,8 @@ impl Options {
     /// It cannot be understood, or asks for help or the version; the error prints itself.
     pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut args: Vec<OsString> = args.into_iter().collect();
+        let name = args.first().and_then(|name| Path::new(name).file_name());
+        let without_p4runtime = name.is_some_and(|name| name == "simple_switch");
         let target_args = match args.iter().position(|arg| arg == "--") {
             Some(at) => args.split_off(at),
             None => vec!["--".into()],
@@ -278,7 +283,7 @@ impl Options {
         }
         // The place of the program's name is taken by the dashes.
         let target = Target::from_arg_matches(&Target::command().try_get_matches_from(target_args)?)?;
-        let options = Self { general, target };
+        let options = Self { general, target, without_p4runtime };
         options.check()?;
         Ok(options)
     }
@@ -417,6 +422,16 @@ mod tests {
     fn parse(line: &str) -> Result<Options, String> {
         let args = std::iter::once("p4cc-switch").chain(line.split_whitespace());
         Options::parse(args.map(OsString::from)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn simple_switch_leaves_p4runtimes_port_to_others() {
+        let named = |name: &str| {
+            let args = [name, "x.json", "--thrift-port", "9090"];
+            Options::parse(args.map(OsString::from)).expect("a good line").without_p4runtime
+        };
+        assert!(named("/usr/bin/simple_switch"));
+        assert!(!named("simple_switch_grpc") && !named("p4cc-switch"));
     }
 
     #[test]

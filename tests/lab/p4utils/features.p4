@@ -59,7 +59,7 @@ control verify_nothing(inout headers_t hdr, inout meta_t meta) {
     apply {}
 }
 
-control Ingress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata) {
+control ingress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata) {
     counter(16, CounterType.packets_and_bytes) arrived;
     meter(16, MeterType.packets) allowed;
     register<bit<32>>(4) hashes;
@@ -155,7 +155,7 @@ control Ingress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_
     }
 }
 
-control Egress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata) {
+control egress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_t standard_metadata) {
     apply {}
 }
 
@@ -170,4 +170,4 @@ control deparse(packet_out packet, in headers_t hdr) {
     }
 }
 
-V1Switch(parse(), verify_nothing(), Ingress(), Egress(), compute(), deparse()) main;
+V1Switch(parse(), verify_nothing(), ingress(), egress(), compute(), deparse()) main;

@@ -119,12 +119,12 @@ def arrays(api: SimpleSwitchThriftAPI, net: NetworkAPI) -> dict[str, Any]:
     group = api.act_prof_create_group("paths")
     for member in members:
         api.act_prof_add_member_to_group("paths", member, group)
-    table = api.get_tables()["Ingress.spread"]
+    table = api.get_tables()["ingress.spread"]
     seen["spread"] = [str(table.type_), [name for name, _, _ in table.key]]
     seen["ping"] = net.net.get("h1").cmd("ping -q -c 5 -i 0.2 -W 2 10.0.0.2")
     seen["counter"] = api.counter_read("arrived", 1)
     seen["hashes"] = api.register_read("hashes")[:3]
-    watched = api.client.bm_mt_read_counter(0, "Ingress.watch", seen["direct"])
+    watched = api.client.bm_mt_read_counter(0, "ingress.watch", seen["direct"])
     seen["watched"] = watched.packets
     api.set_queue_depth(20, 2)
     api.set_queue_rate(5, 2)
@@ -150,6 +150,7 @@ def main(program: Path, report: Path) -> None:
         net.addLink(host, switch, port2=port)
     net.addLink("s1", "s2", port1=3, port2=3)
     net.l2()
+    net.disableCli()
     net.enableLogAll()
     net.enablePcapDumpAll()
     net.startNetwork()
