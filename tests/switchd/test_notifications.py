@@ -68,7 +68,12 @@ class Lab:
 @contextmanager
 def switch(program: Path, folder: Path) -> Generator[Lab]:
     port = free_port()
-    sockets = ["--packet-in", f"ipc://{folder}/packets.ipc", "--notifications-addr", f"ipc://{folder}/notifications.ipc"]
+    sockets = [
+        "--packet-in",
+        f"ipc://{folder}/packets.ipc",
+        "--notifications-addr",
+        f"ipc://{folder}/notifications.ipc",
+    ]
     command = [switch_program(), str(program), "--device-id", "5", "--thrift-port", str(port), *sockets]
     process = subprocess.Popen([*command, "--", "--grpc-server-addr", "127.0.0.1:0"])
     try:
@@ -175,7 +180,11 @@ def test_a_program_given_as_source_is_described_as_json(tmp_path: Path) -> None:
         (pipeline,) = described["pipelines"]
         tables = {table["name"]: table for table in pipeline["tables"]}
         spread = tables["ingress.spread"]
-        assert (spread["type"], spread["match_type"], spread["action_profile"]) == ("indirect_ws", "lpm", "ingress.paths")
+        assert (spread["type"], spread["match_type"], spread["action_profile"]) == (
+            "indirect_ws",
+            "lpm",
+            "ingress.paths",
+        )
         assert [(key["match_type"], key["target"]) for key in spread["key"]] == [("lpm", ["ipv4", "destination"])]
         assert tables["ingress.known"]["support_timeout"] is True
         types = {header["name"]: header["fields"] for header in described["header_types"]}

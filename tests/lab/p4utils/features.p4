@@ -141,6 +141,9 @@ control ingress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_
             known.apply();
             if (!where.apply().hit) {
                 everywhere.apply();
+            } else if (standard_metadata.egress_spec == standard_metadata.ingress_port) {
+                // Flooded here by a switch that did not know yet: sent back, the sender would be learned anew.
+                drop();
             }
             if (hdr.ipv4.isValid()) {
                 spread.apply();

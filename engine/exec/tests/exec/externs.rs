@@ -32,7 +32,8 @@ fn hashes_give_their_check_values() {
         (HashAlgorithm::Csum16, 0xffff - (0x3132 + 0x3334 + 0x3536 + 0x3738 + 0x3900 - 0xffff)),
     ] {
         let mut b = ProgramBuilder::new();
-        (b.custom_crc("short", 16), b.custom_crc("long", 32));
+        b.custom_crc("short", 16);
+        b.custom_crc("long", 32);
         let (dst, inst) = hash(&mut b, algorithm, digits());
         b.ingress(vec![inst]);
         let mut rig = Rig::new(b.compile());
