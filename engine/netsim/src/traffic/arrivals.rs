@@ -3,15 +3,14 @@
 //! A run's flows are drawn as a whole before it begins. Each source has three streams (gaps, sizes, destinations), so
 //! that neither another size distribution nor another set of hosts changes when a source starts its flows.
 
-use std::sync::Arc;
-
 use p4cc_switch::Stream;
-use p4cc_units::{Span, Time};
+use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
+use super::model::{Model, check_within, model_spec};
 use super::{DeadlineSpec, SizeSpec, exponential};
 use crate::SpecError;
-use crate::spec::{MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::spec::{MAX_FLOWS, MAX_TIME_NS};
 use crate::topology::{FlowPlan, Resolver};
 
 /// A Poisson process at each source.
@@ -46,16 +45,12 @@ pub struct ArrivalsSpec {
 /// The description of one process, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalsPlan {
-    path: String,
-    name: String,
+    model: Model,
     /// Host indices, with names for the streams.
     sources: Vec<(u32, String)>,
     destinations: Vec<u32>,
     mean_gap: Span,
     size: SizeSpec,
-    start: Time,
-    end: Time,
-    template: FlowPlan,
 }
 
 impl ArrivalsPlan {
@@ -78,37 +73,14 @@ impl ArrivalsPlan {
                 return Err(SpecError::new(at("destinations"), cause, "name another host"));
             }
         }
-        let max = MAX_TIME_NS as f64;
-        if !(0.001..=max).contains(&spec.mean_gap_ns) {
-            let cause = format!("{} is out of range", spec.mean_gap_ns);
-            return Err(SpecError::new(
-                at("mean_gap_ns"),
-                cause,
-                format!("give a number from 0.001 to {max}"),
-            ));
-        }
-        in_range(&at("start_ns"), spec.start_ns, 0, MAX_TIME_NS)?;
-        in_range(&at("end_ns"), spec.end_ns, spec.start_ns, MAX_TIME_NS)?;
+        check_within(&at("mean_gap_ns"), spec.mean_gap_ns, 0.001, MAX_TIME_NS as f64)?;
         spec.size.check(&at("size"))?;
-        if let Some(deadline) = &spec.deadline {
-            deadline.check(&at("deadline"))?;
-        }
         Ok(Self {
-            name: spec.name.clone(),
             sources: sources.into_iter().zip(spec.sources.iter().cloned()).collect(),
             destinations,
             mean_gap: Span::from_ps((spec.mean_gap_ns * 1e3) as u64),
             size: spec.size.clone(),
-            start: Time::from_ns(spec.start_ns),
-            end: Time::from_ns(spec.end_ns),
-            template: FlowPlan {
-                algorithm: resolver.algorithm(&at("algorithm"), &spec.algorithm)?,
-                priority: resolver.priority(&at("priority"), spec.priority)?,
-                class: Arc::from(spec.name.as_str()),
-                deadline: spec.deadline,
-                ..FlowPlan::default()
-            },
-            path,
+            model: Model::new(&path, &model_spec!(spec), 0, resolver)?,
         })
     }
 
@@ -133,26 +105,30 @@ impl ArrivalsPlan {
         name: &str,
         flows: &mut Vec<FlowPlan>,
     ) -> Result<(), SpecError> {
-        let stream = |what: &str| Stream::named(seed, &format!("arrivals.{}.{name}.{what}", self.name));
+        let stream = |what: &str| Stream::named(seed, &format!("arrivals.{}.{name}.{what}", self.model.name));
         let (mut gaps, mut sizes, mut choices) = (stream("gaps"), stream("sizes"), stream("destinations"));
         let others: Vec<u32> =
             self.destinations.iter().copied().filter(|&destination| destination != source).collect();
-        let mut now = self.start;
+        let mut now = self.model.start;
         loop {
             now += exponential(&mut gaps, self.mean_gap);
-            if now >= self.end {
+            if now >= self.model.end {
                 return Ok(());
             }
             if flows.len() >= MAX_FLOWS {
-                let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.end.as_ns());
-                return Err(SpecError::new(&self.path, cause, "end earlier, or let fewer flows arrive"));
+                let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.model.end.as_ns());
+                return Err(SpecError::new(
+                    &self.model.path,
+                    cause,
+                    "end earlier, or let fewer flows arrive",
+                ));
             }
             flows.push(FlowPlan {
                 src: source,
                 dst: others[choices.below(others.len() as u64) as usize],
                 size_bytes: Some(self.size.draw(&mut sizes)),
                 start: now,
-                ..self.template.clone()
+                ..self.model.template.clone()
             });
         }
     }

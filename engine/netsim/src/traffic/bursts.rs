@@ -2,13 +2,11 @@
 //!
 //! Times come from one stream and hosts from another, so that the number of senders does not shift the times.
 
-use std::sync::Arc;
-
 use p4cc_switch::Stream;
-use p4cc_units::{Span, Time};
+use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
-use super::matrix::check_within;
+use super::model::{Model, check_within, model_spec};
 use super::{DeadlineSpec, exponential};
 use crate::SpecError;
 use crate::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
@@ -46,14 +44,10 @@ pub struct BurstsSpec {
 /// The description of one process, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct BurstsPlan {
-    path: String,
-    name: String,
+    model: Model,
     hosts: Vec<u32>,
     senders: usize,
     mean_gap: Span,
-    start: Time,
-    end: Time,
-    template: FlowPlan,
 }
 
 impl BurstsPlan {
@@ -74,45 +68,31 @@ impl BurstsPlan {
         in_range(&at("senders"), spec.senders.into(), 1, hosts.len() as u64 - 1)?;
         in_range(&at("size_bytes"), spec.size_bytes, 1, MAX_FLOW_BYTES)?;
         check_within(&at("mean_gap_ns"), spec.mean_gap_ns, 0.001, MAX_TIME_NS as f64)?;
-        in_range(&at("start_ns"), spec.start_ns, 0, MAX_TIME_NS)?;
-        in_range(&at("end_ns"), spec.end_ns, spec.start_ns, MAX_TIME_NS)?;
-        if let Some(deadline) = &spec.deadline {
-            deadline.check(&at("deadline"))?;
-        }
+        let mut model = Model::new(&path, &model_spec!(spec), 0, resolver)?;
+        model.template.size_bytes = Some(spec.size_bytes);
         Ok(Self {
-            name: spec.name.clone(),
             hosts,
             senders: spec.senders as usize,
             mean_gap: Span::from_ps((spec.mean_gap_ns * 1e3) as u64),
-            start: Time::from_ns(spec.start_ns),
-            end: Time::from_ns(spec.end_ns),
-            template: FlowPlan {
-                size_bytes: Some(spec.size_bytes),
-                algorithm: resolver.algorithm(&at("algorithm"), &spec.algorithm)?,
-                priority: resolver.priority(&at("priority"), spec.priority)?,
-                class: Arc::from(spec.name.as_str()),
-                deadline: spec.deadline,
-                ..FlowPlan::default()
-            },
-            path,
+            model,
         })
     }
 
     /// This run's flows in order of their start, numbered from `first_id`.
     pub fn draw(&self, seed: u64, first_id: u32) -> Result<Vec<FlowPlan>, SpecError> {
-        let stream = |what: &str| Stream::named(seed, &format!("bursts.{}.{what}", self.name));
+        let stream = |what: &str| Stream::named(seed, &format!("bursts.{}.{what}", self.model.name));
         let (mut gaps, mut choices) = (stream("gaps"), stream("hosts"));
         let mut hosts = self.hosts.clone();
         let mut flows = Vec::new();
-        let mut now = self.start;
+        let mut now = self.model.start;
         loop {
             now += exponential(&mut gaps, self.mean_gap);
-            if now >= self.end {
+            if now >= self.model.end {
                 return Ok(flows);
             }
             if flows.len() + self.senders > MAX_FLOWS {
-                let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.end.as_ns());
-                return Err(SpecError::new(&self.path, cause, "end earlier, or let fewer bursts come"));
+                let cause = format!("more than {MAX_FLOWS} flows arrive until {} ns", self.model.end.as_ns());
+                return Err(SpecError::new(&self.model.path, cause, "end earlier, or let fewer bursts come"));
             }
             // The first places of a shuffle are a draw without replacement: the receiver, then the senders.
             for place in 0..=self.senders {
@@ -121,7 +101,7 @@ impl BurstsPlan {
             }
             for &src in &hosts[1..=self.senders] {
                 let id = first_id + flows.len() as u32;
-                flows.push(FlowPlan { id, src, dst: hosts[0], start: now, ..self.template.clone() });
+                flows.push(FlowPlan { id, src, dst: hosts[0], start: now, ..self.model.template.clone() });
             }
         }
     }

@@ -6,6 +6,7 @@ use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
 
 use super::gap::{Gap, GapSpec, normal};
+use super::model::check_within;
 use super::size::SizeSpec;
 use crate::SpecError;
 use crate::spec::in_range;
@@ -281,17 +282,6 @@ fn running_sum(mut weights: Vec<f64>) -> Vec<f64> {
 pub(crate) fn pick(sums: &[f64], stream: &mut Stream) -> usize {
     let at = stream.unit() * sums.last().copied().unwrap_or(0.0);
     sums.partition_point(|&sum| sum <= at).min(sums.len().saturating_sub(1))
-}
-
-pub(crate) fn check_within(path: &str, value: f64, min: f64, max: f64) -> Result<(), SpecError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(SpecError::new(
-        path,
-        format!("{value} is out of range"),
-        format!("give a number from {min} to {max}"),
-    ))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub(crate) mod bursts;
 mod deadline;
 mod gap;
 mod matrix;
+mod model;
 pub(crate) mod pairs;
 pub(crate) mod rounds;
 mod size;

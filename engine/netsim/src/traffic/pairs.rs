@@ -7,16 +7,15 @@
 //!
 //! Every draw has a stream of its own, named after the model, the try, and the pair or host.
 
-use std::sync::Arc;
-
 use p4cc_switch::Stream;
-use p4cc_units::{Span, Time};
+use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
 use super::DeadlineSpec;
-use super::matrix::{Matrix, MatrixSpec, Pair, check_within, pick};
+use super::matrix::{Matrix, MatrixSpec, Pair, pick};
+use super::model::{Model, check_within, model_spec};
 use crate::SpecError;
-use crate::spec::{MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::spec::MAX_FLOWS;
 use crate::topology::{FlowPlan, Resolver};
 
 /// Spec 16.3: "offered bytes of both traces must agree within 5 %".
@@ -70,17 +69,14 @@ pub enum Pattern {
 /// The description of one model, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct PairsPlan {
-    path: String,
-    name: String,
+    model: Model,
     pods: Vec<Vec<u32>>,
     /// By host index.
     host_names: Vec<(u32, String)>,
     matrix: Matrix,
     pattern: Pattern,
     offered_bps: f64,
-    start: Time,
     span_ns: f64,
-    template: FlowPlan,
 }
 
 /// A flow before it is one: its start after the model's, its hosts and size.
@@ -128,28 +124,14 @@ impl PairsPlan {
             return Err(SpecError::new(at("pods"), cause, "name at least two hosts, each once"));
         }
         check_within(&at("offered_bps"), spec.offered_bps, 1.0, 1e18)?;
-        in_range(&at("start_ns"), spec.start_ns, 0, MAX_TIME_NS)?;
-        in_range(&at("end_ns"), spec.end_ns, spec.start_ns + 1, MAX_TIME_NS)?;
-        if let Some(deadline) = &spec.deadline {
-            deadline.check(&at("deadline"))?;
-        }
         Ok(Self {
-            name: spec.name.clone(),
             matrix: Matrix::new(&at("matrix"), &spec.matrix, spec.knee, host_names.len(), resolver)?,
             pods,
             host_names,
             pattern: spec.pattern,
             offered_bps: spec.offered_bps,
-            start: Time::from_ns(spec.start_ns),
             span_ns: (spec.end_ns - spec.start_ns) as f64,
-            template: FlowPlan {
-                algorithm: resolver.algorithm(&at("algorithm"), &spec.algorithm)?,
-                priority: resolver.priority(&at("priority"), spec.priority)?,
-                class: Arc::from(spec.name.as_str()),
-                deadline: spec.deadline,
-                ..FlowPlan::default()
-            },
-            path,
+            model: Model::new(&path, &model_spec!(spec), 1, resolver)?,
         })
     }
 
@@ -167,12 +149,12 @@ impl PairsPlan {
         let cause = format!(
             "no matrix of {tries} leaves the wanted share of pod pairs empty and offers as many bytes as the even trace"
         );
-        Err(SpecError::new(&self.path, cause, "let it last longer, offer more, or widen empty_share"))
+        Err(SpecError::new(&self.model.path, cause, "let it last longer, offer more, or widen empty_share"))
     }
 
     /// The two traces of one try; none if they do not fit each other or the description.
     fn traces(&self, seed: u64, number: u32) -> Result<Option<Traces>, SpecError> {
-        let stream = |what: &str| Stream::named(seed, &format!("pairs.{}.{number}.{what}", self.name));
+        let stream = |what: &str| Stream::named(seed, &format!("pairs.{}.{number}.{what}", self.model.name));
         let Some(pairs) = self.matrix.draw(&self.pods, &stream) else { return Ok(None) };
         let (empty, all) = self.empty_pod_pairs(&pairs);
         if !self.matrix.accepts(empty, all) {
@@ -312,7 +294,7 @@ impl PairsPlan {
             return Ok(());
         }
         let cause = format!("more than {MAX_FLOWS} flows");
-        Err(SpecError::new(&self.path, cause, "end earlier, offer less, or give larger flows"))
+        Err(SpecError::new(&self.model.path, cause, "end earlier, offer less, or give larger flows"))
     }
 
     fn flows(&self, drawn: &[Drawn], first_id: u32) -> Vec<FlowPlan> {
@@ -326,8 +308,8 @@ impl PairsPlan {
                 src: flow.src,
                 dst: flow.dst,
                 size_bytes: Some(flow.bytes),
-                start: self.start + Span::from_ps((flow.at_ns * 1e3) as u64).min(last),
-                ..self.template.clone()
+                start: self.model.start + Span::from_ps((flow.at_ns * 1e3) as u64).min(last),
+                ..self.model.template.clone()
             })
             .collect()
     }
