@@ -26,6 +26,12 @@ CONTROL_PRIORITY = 7
 """What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""
 
 
+def alpha_log2(buffer: BufferSettings, rate_bps: int, host_rate_bps: int) -> int:
+    """Spec 13.1: a shift of 3 at the hosts' rate, one less for each doubling of it, not below 0."""
+    doublings = max(0, int(log2(rate_bps / host_rate_bps)))
+    return min(max(0, buffer.alpha_log2), buffer.alpha_log2 + doublings)
+
+
 class FabricPlanner:
     """Plans what ports and hosts of one topology are told, for the tables that the program has."""
 
@@ -89,7 +95,10 @@ class FabricPlanner:
         """Keys of a switch port in the engine's description, beside its number and capacity."""
         plain: dict[str, Any] = {"qdepth_unit": self._switch.qdepth_unit}
         if (buffer := self._switch.buffer) is not None:
-            plain |= {"headroom_bytes": self._headroom(buffer, link), "alpha_log2": self._alpha(buffer, link)}
+            plain |= {
+                "headroom_bytes": self._headroom(buffer, link),
+                "alpha_log2": alpha_log2(buffer, link.rate_bps, self._host_rates[0]),
+            }
         return plain
 
     def _headroom(self, buffer: BufferSettings, link: Link) -> int:
@@ -99,11 +108,6 @@ class FabricPlanner:
         if buffer.headroom_bytes is not None:
             return buffer.headroom_bytes
         return 3 * link.rate_bps * link.delay_ns // 8_000_000_000
-
-    def _alpha(self, buffer: BufferSettings, link: Link) -> int:
-        """Spec 13.1: a shift of 3 at the hosts' rate, one less for each doubling of it, not below 0."""
-        doublings = max(0, int(log2(link.rate_bps / self._host_rates[0])))
-        return min(max(0, buffer.alpha_log2), buffer.alpha_log2 + doublings)
 
     def buffer(self) -> dict[str, Any] | None:
         """The shared buffer of a switch in the engine's description."""

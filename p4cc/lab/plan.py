@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.errors import ControllerError
 from p4cc.errors import UserError
+from p4cc.fabric import alpha_log2
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.network import HEADER_BYTES, NetworkPlan, plan_case
 from p4cc.programs import find_program
@@ -19,7 +20,7 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.yaml import read_document
 from topos import TopologyError
-from topos.lab import LabNetwork, LabSwitch, lab_of
+from topos.lab import LabLink, LabNetwork, LabSwitch, lab_of
 from topos.loaders import load_lab, runtime_json, switch_cli
 from topos.loaders.imported import Imported, inside
 from topos.loaders.reading import read_json, read_text
@@ -96,7 +97,18 @@ class LabPlan:
             queue_capacity_pkts=link.queue_capacity_pkts,
             framing_bytes=link.framing_bytes,
             loss=link.loss,
+            to_host=port.peer.node in self.network.host_names,
+            alpha_log2=self._alpha_log2(link),
         )
+
+    def _alpha_log2(self, link: LabLink) -> int | None:
+        """Of a port with a shared buffer, as virtual time has it (spec 13.1)."""
+        buffer = None if self.case is None else self.case.scenario.switch.buffer
+        if buffer is None or link.rate_bps is None:
+            return None
+        hosts = self.network.host_names
+        at_hosts = [one.rate_bps for one in self.network.links if {one.a.node, one.b.node} & hosts and one.rate_bps]
+        return alpha_log2(buffer, link.rate_bps, min(at_hosts, default=link.rate_bps))
 
     def desired(self, pipelines: Mapping[str, Pipeline]) -> dict[str, SwitchPlan | Runtime]:
         """What every switch that has a program shall hold; raises UserError."""
@@ -172,7 +184,8 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         setup=SwitchSetup(
             timestamp_unit=switch.timestamp_unit,
             qdepth_unit=switch.qdepth_unit,
-            shared_buffer=switch.buffer is not None,
+            buffer_bytes=None if switch.buffer is None else switch.buffer.bytes,
+            pauses=switch.buffer is not None and bool(switch.buffer.lossless_priorities),
             seed=case.scenario.seeds[0] % (1 << 32),
             packet_bytes=case.scenario.transport.mss_bytes + HEADER_BYTES,
         ),

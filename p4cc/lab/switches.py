@@ -42,6 +42,10 @@ class PortShape:
     queue_capacity_pkts: int | None = None
     framing_bytes: int = 0
     loss: float = 0.0
+    to_host: bool = False
+    """At the far end is a host, which loses nothing of what it sends."""
+    alpha_log2: int | None = None
+    """Of the dynamic threshold, with a shared buffer."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,10 @@ class SwitchSetup:
 
     timestamp_unit: str = "us"
     qdepth_unit: str = "packets"
-    shared_buffer: bool = False
+    buffer_bytes: int | None = None
+    """Of a buffer that all ports share."""
+    pauses: bool = False
+    """Priorities of the scenario are paused rather than dropped."""
     seed: int = 0
     packet_bytes: int = PACKET_BYTES
 
@@ -209,16 +216,19 @@ class OwnSwitch:
                 ("--delay-ns", port.delay_ns or None),
                 ("--queue-pkts", port.queue_capacity_pkts),
                 ("--framing-bytes", port.framing_bytes or None),
+                ("--loss", port.loss or None),
+                ("--loss-in", port.loss if port.loss and port.to_host else None),
+                ("--buffer-alpha-log2", port.alpha_log2),
             ):
                 if value is not None:
                     words += [option, f"{port.number}@{value}"]
-            if port.loss:
-                remarks.add("links lose no packets here: `loss` is left out")
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
         words += ["--qdepth-unit", "cells80" if setup.qdepth_unit == "cells_80B" else "packets"]
-        if setup.shared_buffer:
-            remarks.add("a lab's switch has no shared buffer: each queue has its own capacity only")
+        if setup.buffer_bytes is not None:
+            words += ["--buffer-bytes", str(setup.buffer_bytes)]
+        if setup.pauses:
+            remarks.add("a lab's switch pauses nobody: what its buffer does not take is dropped, at any priority")
         return words + _target(launch)
 
     def command_line(self) -> str:
@@ -277,7 +287,7 @@ class Bmv2:
             remarks.add("BMv2's timestamps are in microseconds: `timestamp_unit` is left out")
         if setup.qdepth_unit != "packets":
             remarks.add("BMv2's depths are in packets: `qdepth_unit` is left out")
-        if setup.shared_buffer:
+        if setup.buffer_bytes is not None:
             remarks.add("BMv2 has no shared buffer: each queue has its own capacity only")
         return _common(self.SWITCH, launch) + _target(launch)
 

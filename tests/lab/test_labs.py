@@ -137,6 +137,14 @@ def flows(kind: str, *more: str) -> LabRequest:
     return LabRequest(str(SCENARIO), switch=kind, overrides=changes, grpc_base=GRPC, thrift_base=THRIFT)
 
 
+def test_links_lose_packets_and_ports_share_a_buffer(own: str, tmp_path: Path) -> None:
+    more = ("topology.loss=0.02", "switch.buffer={bytes: 60000, lossless_priorities: [], alpha_log2: -1}")
+    with standing_lab(flows(own, *more), options(tmp_path), kind_named(own)) as lab:
+        assert not any("buffer" in said or "loss" in said for said in lab.report.warnings), "nothing of it is left out"
+        # Each packet passes two links on either way.
+        assert 0 < ping(lab, "h1", "10.0.0.4", count=150)[0] < 30
+
+
 def test_a_scenarios_flows_run_in_a_lab(kind: str, tmp_path: Path) -> None:
     if why := missing_agent():
         pytest.skip(why)

@@ -81,6 +81,20 @@ def test_a_links_delay_and_rate_are_the_switchs(tmp_path: Path) -> None:
         assert 0.0232 <= round_trip_s(*it.hosts) < 5
 
 
+def test_a_link_loses_what_it_is_asked_to_in_each_direction(tmp_path: Path) -> None:
+    for option in ("--loss", "--loss-in"):
+        with lab(tmp_path) as it:
+            switch = it.switch(str(PAIR), option, "2@0.3", "--seed", "7", "--log-console")
+            ping = it.hosts[0].command("ping", "-q", "-c", "200", "-i", "0.005", "-W", "1", it.hosts[1].ipv4)
+            said = subprocess.run(ping, capture_output=True, text=True, check=False, timeout=PATIENCE_S).stdout
+            received = re.search(r"200 packets transmitted, (\d+) received", said)
+            assert received is not None, said
+            # 30 % of 200, five standard deviations to either side.
+            assert 107 <= int(received[1]) <= 173, said
+            assert switch.stop() == 0
+            assert re.search(r"by_chance=[1-9]", switch.log.read_text())
+
+
 def processor_s(pid: int) -> float:
     """Processor time that a process has used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()

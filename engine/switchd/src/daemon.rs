@@ -115,6 +115,7 @@ impl Daemon {
             let lost = port.interface.losses();
             let (number, interface) = (port.number, port.interface.name());
             let on_link = port.lost_on_link();
+            let by_chance = port.lost_by_chance();
             tracing::info!(
                 port = number,
                 interface,
@@ -122,6 +123,7 @@ impl Daemon {
                 too_long = lost.too_long,
                 not_sent = lost.not_sent,
                 on_link,
+                by_chance,
                 "port closed"
             );
         }
@@ -136,7 +138,7 @@ fn switch_config(options: &Options) -> SwitchConfig {
     SwitchConfig {
         device_id: *device_id,
         ports: interfaces.iter().map(|one| links.port(one.port)).collect(),
-        buffer: None,
+        buffer: links.buffer(),
         timestamp_unit: links.timestamp_unit(),
         cpu_port: options.target.cpu_port,
         drop_port: options.target.drop_port,
@@ -158,7 +160,7 @@ fn open_ports(general: &General) -> Result<Vec<Port>, StartError> {
             None => Interface::open(&one.interface, general.links.ring_frames)?,
         };
         tracing::info!(port = one.port, interface = one.interface, "port attached");
-        Ok(Port::new(one.port, interface, general.links.delay(one.port), capture(general, &one.interface)?))
+        Ok(Port::new(one.port, interface, &general.links, capture(general, &one.interface)?))
     };
     general.interfaces.iter().map(open).collect()
 }

@@ -10,8 +10,10 @@ use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
-use p4cc_switch::{PortConfig, QdepthUnit, TimestampUnit};
+use p4cc_switch::{BufferConfig, PortConfig, QdepthUnit, TimestampUnit};
 use p4cc_units::{Rate, Span};
+
+use crate::wire::Loss;
 
 /// BMv2's capacity of a queue, in packets.
 pub const DEFAULT_QUEUE_PKTS: u32 = 64;
@@ -163,6 +165,18 @@ pub struct Links {
     /// Bytes that a link adds to the IP bytes of each packet; Ethernet's are 24 or 38
     #[arg(long, value_name = "[PORT@]BYTES")]
     framing_bytes: Vec<ForPorts<u32>>,
+    /// Share of the packets leaving by a port, or by any, that their link loses
+    #[arg(long, value_name = "[PORT@]SHARE")]
+    loss: Vec<ForPorts<f64>>,
+    /// Share of the packets coming in on a port, or on any, that their link has lost: for neighbours that lose none
+    #[arg(long, value_name = "[PORT@]SHARE")]
+    loss_in: Vec<ForPorts<f64>>,
+    /// Bytes of a buffer that all ports share, with dynamic thresholds
+    #[arg(long, value_name = "BYTES")]
+    buffer_bytes: Option<u64>,
+    /// Log2 of the share of the free buffer that a queue of a port, or of any, may take [default: 0]
+    #[arg(long, value_name = "[PORT@]LOG2", allow_hyphen_values = true, requires = "buffer_bytes")]
+    buffer_alpha_log2: Vec<ForPorts<i8>>,
     /// Unit of the timestamps that the program sees
     #[arg(long, value_enum, default_value = "us")]
     timestamps: Timestamps,
@@ -303,6 +317,11 @@ impl Options {
                 return refuse(format!("{name}: there is no port {port}; add -i {port}@INTERFACE"));
             }
         }
+        for (name, shares) in [("--loss", &general.links.loss), ("--loss-in", &general.links.loss_in)] {
+            if let Some(wrong) = shares.iter().find(|share| !(0.0..1.0).contains(&share.value)) {
+                return refuse(format!("{name} {}: give a share from 0 to below 1", wrong.value));
+            }
+        }
         Ok(())
     }
 
@@ -366,6 +385,7 @@ impl Links {
             capacity_pkts: pick(&self.queue_pkts, port).unwrap_or(DEFAULT_QUEUE_PKTS),
             capacity_bytes: pick(&self.queue_bytes, port),
             framing_bytes: pick(&self.framing_bytes, port).unwrap_or_default(),
+            alpha_log2: pick(&self.buffer_alpha_log2, port).unwrap_or_default(),
             qdepth_unit: match self.qdepth_unit {
                 Depths::Packets => QdepthUnit::Packets,
                 Depths::Cells80 => QdepthUnit::Cells80,
@@ -379,6 +399,19 @@ impl Links {
         Span::from_ns(pick(&self.delay_ns, port).unwrap_or_default())
     }
 
+    /// What a port's link loses, leaving and coming in.
+    pub(crate) fn losses(&self, port: u32) -> [Loss; 2] {
+        [(&self.loss, "out"), (&self.loss_in, "in")].map(|(shares, way)| {
+            Loss::new(pick(shares, port).unwrap_or_default(), self.seed, &format!("link-loss/{port}/{way}"))
+        })
+    }
+
+    /// The buffer that ports share. Nobody is paused here, so nothing is set aside for it.
+    pub fn buffer(&self) -> Option<BufferConfig> {
+        let buffer = |bytes| BufferConfig { bytes, reserve_bytes: 0, resume_offset_bytes: 0, lossless: 0 };
+        self.buffer_bytes.map(buffer)
+    }
+
     /// Unit of timestamps.
     pub fn timestamp_unit(&self) -> TimestampUnit {
         match self.timestamps {
@@ -387,7 +420,7 @@ impl Links {
         }
     }
 
-    fn named_ports(&self) -> [(&'static str, Vec<u32>); 5] {
+    fn named_ports(&self) -> [(&'static str, Vec<u32>); 8] {
         fn ports<T>(values: &[ForPorts<T>]) -> Vec<u32> {
             values.iter().filter_map(|value| value.port).collect()
         }
@@ -397,6 +430,9 @@ impl Links {
             ("--queue-pkts", ports(&self.queue_pkts)),
             ("--queue-bytes", ports(&self.queue_bytes)),
             ("--framing-bytes", ports(&self.framing_bytes)),
+            ("--loss", ports(&self.loss)),
+            ("--loss-in", ports(&self.loss_in)),
+            ("--buffer-alpha-log2", ports(&self.buffer_alpha_log2)),
         ]
     }
 }
@@ -488,6 +524,8 @@ mod tests {
             ("--no-p4 -i s1-eth1", "PORT@INTERFACE"),
             ("--no-p4 --rate-bps 1@5", "there is no port 1"),
             ("--no-p4 --rate-bps 1@fast", "`fast`"),
+            ("--no-p4 --loss 1.5", "below 1"),
+            ("--no-p4 --buffer-alpha-log2 1", "--buffer-bytes"),
             ("--no-p4 -- --grpc-server-ssl", "--grpc-server-cert"),
             ("--no-p4 -- --frobnicate", "--frobnicate"),
         ] {

@@ -4,21 +4,27 @@ use p4cc_switch::{Packet, Switch};
 use p4cc_units::{Span, Time};
 
 use crate::capture::Capture;
+use crate::options::Links;
 use crate::packet_io::Interface;
-use crate::wire::Wire;
+use crate::wire::{Loss, Wire};
 
 /// A port.
 pub(crate) struct Port {
     pub number: u32,
     pub interface: Interface,
     wire: Wire,
+    /// What the link loses of the packets that come in.
+    loss_in: Loss,
     out: Vec<Packet>,
     capture: Option<Capture>,
 }
 
 impl Port {
-    pub fn new(number: u32, interface: Interface, delay: Span, capture: Option<Capture>) -> Self {
-        Self { number, interface, wire: Wire::new(number, delay), out: Vec::new(), capture }
+    /// The port of this number, with the link that the options give it.
+    pub fn new(number: u32, interface: Interface, links: &Links, capture: Option<Capture>) -> Self {
+        let [out, loss_in] = links.losses(number);
+        let wire = Wire::new(number, links.delay(number), out);
+        Self { number, interface, wire, loss_in, out: Vec::new(), capture }
     }
 
     /// Sets the delay of the link.
@@ -29,7 +35,12 @@ impl Port {
     /// The next packet that came in.
     #[inline]
     pub fn receive(&mut self) -> Option<Packet> {
-        let packet = self.interface.receive()?;
+        let packet = loop {
+            let packet = self.interface.receive()?;
+            if !self.loss_in.takes() {
+                break packet;
+            }
+        };
         if let Some(capture) = &mut self.capture {
             capture.received(&packet);
         }
@@ -76,7 +87,12 @@ impl Port {
         self.wire.next()
     }
 
-    /// Packets lost on the link.
+    /// Packets that the link lost, as it was asked to, in both directions.
+    pub fn lost_by_chance(&self) -> u64 {
+        self.wire.lost_by_chance() + self.loss_in.lost
+    }
+
+    /// Packets lost because too many were on the link.
     pub fn lost_on_link(&self) -> u64 {
         self.wire.lost
     }

@@ -79,7 +79,7 @@ impl Target for ThriftTarget {
         self.with_switch(&mut |switch, _| added = switch.add_port(self.links.port(port)));
         added.map_err(|error| error.to_string())?;
         self.ports.lock().push(PortInfo { port, interface: interface.to_owned() });
-        let port = Port::new(port, opened, self.links.delay(port), capture);
+        let port = Port::new(port, opened, &self.links, capture);
         self.shared.change(PortChange::Attach(Box::new(port)));
         Ok(())
     }

@@ -2,11 +2,12 @@
 //!
 //! A packet leaves when its last bit has: at the end of its transmission, plus the link's delay. A transmission that
 //! follows on another starts when that one ended, not when the thread woke up, so that the rate holds over time however
-//! late single wake-ups are; after a pause of the thread itself at most [`MAX_CATCH_UP`] is made up for.
+//! late single wake-ups are; after a pause of the thread itself at most [`MAX_CATCH_UP`] is made up for. A link that
+//! loses packets does so behind their transmission, by a random stream of its own.
 
 use std::collections::VecDeque;
 
-use p4cc_switch::{Packet, Switch};
+use p4cc_switch::{Packet, Stream, Switch};
 use p4cc_units::{Span, Time};
 
 /// Most time that a port makes up for when its thread could not run.
@@ -16,11 +17,39 @@ const CLOCK_TICK: Span = Span::from_ns(1);
 /// Most packets on one link; more are lost and counted.
 const MAX_IN_FLIGHT: usize = 1 << 16;
 
+/// Which packets a link loses, in one direction.
+#[derive(Debug)]
+pub(crate) struct Loss {
+    /// A number below this loses the packet.
+    below: u64,
+    stream: Stream,
+    /// Packets lost so far.
+    pub lost: u64,
+}
+
+impl Loss {
+    /// Loses this share of packets; `name` is that of the stream.
+    pub fn new(share: f64, seed: u64, name: &str) -> Self {
+        // 2^64 as a float: shares are below 1, and the conversion saturates.
+        let below = (share * 18_446_744_073_709_551_616.0) as u64;
+        Self { below, stream: Stream::named(seed, name), lost: 0 }
+    }
+
+    /// Whether the next packet is lost.
+    #[inline]
+    pub fn takes(&mut self) -> bool {
+        let taken = self.below > 0 && self.stream.next_u64() < self.below;
+        self.lost += u64::from(taken);
+        taken
+    }
+}
+
 /// The link behind one port.
 #[derive(Debug)]
 pub(crate) struct Wire {
     port: u32,
     delay: Span,
+    loss: Loss,
     /// When the transmission that goes on, or went on last, ends.
     free_at: Time,
     /// Whether the port has not been without work since then.
@@ -34,10 +63,11 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(port: u32, delay: Span) -> Self {
+    pub(crate) fn new(port: u32, delay: Span, loss: Loss) -> Self {
         Self {
             port,
             delay,
+            loss,
             free_at: Time::ZERO,
             busy: false,
             held_until: None,
@@ -66,6 +96,9 @@ impl Wire {
             self.busy = true;
             // What is shorter than the clock's tick takes no time: a link without a rate is never busy.
             self.free_at = if sent.duration < CLOCK_TICK { begin } else { begin + sent.duration };
+            if self.loss.takes() {
+                continue;
+            }
             let arrival = self.free_at + self.delay;
             if arrival <= now && self.flying.is_empty() {
                 out.push(sent.packet);
@@ -91,6 +124,11 @@ impl Wire {
     #[inline]
     pub(crate) fn is_due(&self, now: Time) -> bool {
         if self.busy { self.free_at <= now } else { self.held_until.is_some_and(|at| at <= now) }
+    }
+
+    /// Packets that the link lost, as it was asked to.
+    pub(crate) fn lost_by_chance(&self) -> u64 {
+        self.loss.lost
     }
 
     /// When there is something to do next.
@@ -130,12 +168,31 @@ mod tests {
         switch
     }
 
+    fn no_loss() -> Loss {
+        Loss::new(0.0, 0, "loss")
+    }
+
+    #[test]
+    fn a_link_loses_its_share_and_the_same_packets_for_a_seed() {
+        let lost = |seed, share| {
+            let mut switch = switch(Rate::from_bps(u64::MAX), 100);
+            let mut wire = Wire::new(1, Span::ZERO, Loss::new(share, seed, "loss"));
+            let mut out = Vec::new();
+            wire.start(&mut switch, Time::from_ns(1), &mut out);
+            assert_eq!(out.len() as u64 + wire.lost_by_chance(), 100);
+            wire.lost_by_chance()
+        };
+        assert_eq!((lost(1, 0.0), lost(1, 0.999_999_999)), (0, 100));
+        assert_eq!(lost(1, 0.3), lost(1, 0.3));
+        assert!((15..45).contains(&lost(1, 0.3)), "{}", lost(1, 0.3));
+    }
+
     const MBPS: Rate = Rate::from_bps(8_000_000);
 
     #[test]
     fn packets_arrive_when_their_last_bit_does_and_the_delay_is_over() {
         let mut switch = switch(MBPS, 2);
-        let mut wire = Wire::new(1, Span::from_ms(5));
+        let mut wire = Wire::new(1, Span::from_ms(5), no_loss());
         let mut out = Vec::new();
         wire.start(&mut switch, Time::ZERO, &mut out);
         // 1,000 bytes at 8 Mbit/s take a millisecond.
@@ -153,7 +210,7 @@ mod tests {
     #[test]
     fn late_wake_ups_do_not_lower_the_rate_and_a_long_pause_is_not_made_up_for() {
         let mut switch = switch(MBPS, 60);
-        let mut wire = Wire::new(1, Span::ZERO);
+        let mut wire = Wire::new(1, Span::ZERO, no_loss());
         let mut out = Vec::new();
         let mut now = Time::ZERO;
         while now <= Time::from_ms(20) {
@@ -172,7 +229,7 @@ mod tests {
     #[test]
     fn a_link_without_a_rate_passes_packets_at_once() {
         let mut switch = switch(Rate::from_bps(u64::MAX), 40);
-        let mut wire = Wire::new(1, Span::ZERO);
+        let mut wire = Wire::new(1, Span::ZERO, no_loss());
         let mut out = Vec::new();
         wire.start(&mut switch, Time::from_ns(1), &mut out);
         wire.land(Time::from_ns(2), &mut out);

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use p4cc_switch::{MulticastGroup, Replica};
 use serde_json::json;
 
+use super::queues::put_session;
 use super::{Entry, of_switch};
 use crate::fault::{Fault, Outcome, multicast};
 use crate::service::{Answer, Args, Call, Context};
@@ -29,6 +30,8 @@ pub(crate) struct Nodes {
     nodes: BTreeMap<i32, Node>,
     groups: BTreeMap<u32, BTreeSet<i32>>,
     lags: BTreeMap<u32, Vec<u32>>,
+    /// Mirroring sessions that copy as a group does: a port of their own, and the group.
+    sessions: BTreeMap<u32, (Option<u32>, u32)>,
     next: i32,
 }
 
@@ -72,6 +75,26 @@ fn no_group(handle: u32) -> Fault {
 }
 
 impl Nodes {
+    /// Copies of a mirroring session to a port and to a group's nodes, none as long as there is no such group.
+    pub fn session_replicas(&self, port: Option<u32>, group: Option<u32>) -> Vec<Replica> {
+        let members = group.and_then(|group| self.groups.get(&group));
+        let of_group = members.map(|members| self.replicas(members)).unwrap_or_default();
+        port.map(|port| Replica { port, instance: 0 }).into_iter().chain(of_group).collect()
+    }
+
+    /// Lets a mirroring session follow a group, or none.
+    pub fn follow(&mut self, session: u32, port: Option<u32>, group: Option<u32>) {
+        match group {
+            Some(group) => self.sessions.insert(session, (port, group)),
+            None => self.sessions.remove(&session),
+        };
+    }
+
+    /// Port and group of a mirroring session that follows one.
+    pub fn followed(&self, session: u32) -> Option<(Option<u32>, u32)> {
+        self.sessions.get(&session).copied()
+    }
+
     fn replicas(&self, members: &BTreeSet<i32>) -> Vec<Replica> {
         let nodes = members.iter().filter_map(|handle| self.nodes.get(handle));
         let mut replicas = Vec::new();
@@ -101,6 +124,19 @@ fn rewrite(context: &mut Context<'_>, node: Option<i32>) -> Answer {
             .modify_group(group)
             .map_err(|error| Fault::new(multicast::ERROR, error.to_string()))?;
     }
+    rewrite_sessions(context)
+}
+
+/// Writes the mirroring sessions anew that follow a group.
+fn rewrite_sessions(context: &mut Context<'_>) -> Answer {
+    let sessions = context.memory.multicast.sessions.clone();
+    for (id, (port, group)) in sessions {
+        let replicas = context.memory.multicast.session_replicas(port, Some(group));
+        // A controller may have deleted it over P4Runtime; then it is not made again.
+        if context.switch.pre().session(id).is_some() {
+            put_session(context, id, replicas)?;
+        }
+    }
     Ok(None)
 }
 
@@ -117,7 +153,7 @@ fn group_destroy(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let id = args.u32(2)?;
     context.switch.pre_mut().delete_group(id).map_err(|_| no_group(id))?;
     context.memory.multicast.groups.remove(&id);
-    Ok(None)
+    rewrite_sessions(context)
 }
 
 fn node_create(context: &mut Context<'_>, args: &Args<'_>) -> Answer {

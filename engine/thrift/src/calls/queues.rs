@@ -112,7 +112,7 @@ fn bad_session(text: impl Into<String>) -> Fault {
     Fault::new(SESSION_NOT_FOUND, text)
 }
 
-fn put_session(context: &mut Context<'_>, id: u32, replicas: Vec<Replica>) -> Outcome<()> {
+pub(super) fn put_session(context: &mut Context<'_>, id: u32, replicas: Vec<Replica>) -> Outcome<()> {
     let session = CloneSession { id, replicas, class_of_service: 0, packet_length_bytes: 0 };
     let pre = context.switch.pre_mut();
     let put =
@@ -120,26 +120,22 @@ fn put_session(context: &mut Context<'_>, id: u32, replicas: Vec<Replica>) -> Ou
     put.map_err(|error| bad_session(error.to_string()))
 }
 
-/// A session copies to a port, or as a multicast group does at this moment, or both.
+/// A session copies to a port, or as a multicast group does, be the group changed or made later, or both.
 fn session_add(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (id, config) = (args.u32(1)?, args.fields(2)?);
-    let mut replicas = Vec::new();
-    if config.has(1) {
-        replicas.push(Replica { port: config.u32(1)?, instance: 0 });
-    }
-    if config.has(2) {
-        let group = config.u32(2)?;
-        let found = context.switch.pre().group(group);
-        let found = found.ok_or_else(|| bad_session(format!("there is no multicast group {group}")))?;
-        replicas.extend(found.replicas.iter().copied());
-    }
+    let port = if config.has(1) { Some(config.u32(1)?) } else { None };
+    let group = if config.has(2) { Some(config.u32(2)?) } else { None };
+    let replicas = context.memory.multicast.session_replicas(port, group);
     put_session(context, id, replicas)?;
+    context.memory.multicast.follow(id, port, group);
     Ok(None)
 }
 
 fn session_delete(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
-    let deleted = context.switch.pre_mut().delete_session(args.u32(1)?);
+    let id = args.u32(1)?;
+    let deleted = context.switch.pre_mut().delete_session(id);
     deleted.map_err(|error| bad_session(error.to_string()))?;
+    context.memory.multicast.follow(id, None, None);
     Ok(None)
 }
 
@@ -152,8 +148,13 @@ fn session_get(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     if context.switch.pre().session(id).is_none() {
         return Err(bad_session(format!("there is no session {id}")));
     }
-    let port = egress_port(context, id).map(|port| (1, Value::I32(port as i32)));
-    Ok(Some(Value::Struct(port.into_iter().collect::<Fields>())))
+    let (port, group) = match context.memory.multicast.followed(id) {
+        Some((port, group)) => (port, Some(group)),
+        None => (egress_port(context, id), None),
+    };
+    let fields = [(1, port), (2, group)];
+    let fields = fields.into_iter().filter_map(|(at, number)| Some((at, Value::I32(number? as i32))));
+    Ok(Some(Value::Struct(fields.collect::<Fields>())))
 }
 
 fn mapping_add(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
