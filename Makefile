@@ -152,6 +152,10 @@ format: setup ## Format Rust and Python sources
 bench: setup ## Measure the budgets of docs/performance.md
 	@$(BIN)/python -m benches.budgets
 
+.PHONY: bench-large
+bench-large: setup ## 320 hosts, WebSearch, on one thread and two (LARGE_NS=5000000 for the whole run)
+	@$(BIN)/python -m benches.budgets --large
+
 .PHONY: bench-veth
 bench-veth: setup ## Packets a second through the daemon on veth, a null forwarder beside it (root)
 	@$(BIN)/python -m benches.veth

@@ -1,56 +1,65 @@
-"""Measures every performance budget once and prints one table: `make bench`.
+"""Measures every performance budget once and prints one table: `make bench`, and `make bench-large` for long runs.
 
 Nothing is asserted, since the machine may be busy; a missed budget is a word in the table. The engine's figures come
-from `cargo bench -p p4cc-netsim`, the others from the installed package.
+from `cargo bench -p p4cc-netsim`, the others from the installed package. Beside each figure stands its ratio to the one
+that `benches/figures.json` holds for a machine of the same kind; `--keep` writes that file anew.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
+from benches.large import large_rows
+from benches.row import Row
 from benches.table_writes import BATCH, ROOT, insertions_per_second
 
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table; a budget of None is a figure for information."""
-
-    what: str
-    figure: float
-    unit: str
-    budget: float | None
-    more_is_better: bool = False
-
-    @property
-    def verdict(self) -> str:
-        """How the figure stands to its budget."""
-        if self.budget is None:
-            return ""
-        met = self.figure >= self.budget if self.more_is_better else self.figure <= self.budget
-        return "met" if met else "MISSED"
+FIGURES = ROOT / "benches" / "figures.json"
+"""The figures kept: kind of machine, then what was measured."""
 
 
 def main() -> int:
     """Measures and prints."""
-    rows = [*_engine_rows(), _write_row(), _run_row()]
+    rows = large_rows() if "--large" in sys.argv else [*_engine_rows(), _write_row(), _run_row()]
+    kept: dict[str, dict[str, float]] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
+    before = kept.get(_machine(), {})
     table = Table()
-    for name, right in (("what", False), ("figure", True), ("unit", False), ("budget", True), ("verdict", False)):
+    names = (
+        ("what", False),
+        ("figure", True),
+        ("unit", False),
+        ("budget", True),
+        ("verdict", False),
+        ("to last", True),
+    )
+    for name, right in names:
         table.add_column(name, justify="right" if right else "left")
     for row in rows:
         budget = "" if row.budget is None else _number(row.budget)
-        table.add_row(row.what, _number(row.figure), row.unit, budget, row.verdict)
+        ratio = f"{row.figure / before[row.what]:.2f}" if before.get(row.what) else ""
+        table.add_row(row.what, _number(row.figure), row.unit, budget, row.verdict, ratio)
     Console(width=None if sys.stdout.isatty() else 120).print(table)
+    if "--keep" in sys.argv:
+        kept[_machine()] = {**before, **{row.what: float(f"{row.figure:.4g}") for row in rows}}
+        FIGURES.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     return 0
+
+
+def _machine() -> str:
+    """Kind of processor and number of processors: figures of other machines say nothing about this one."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown")
+    return f"{model}, {os.cpu_count()} processors"
 
 
 def _number(figure: float) -> str:
@@ -69,9 +78,17 @@ def _engine_rows() -> list[Row]:
         Row("switch, queue included, per packet", figures["switch_ns"], "ns", None),
         Row("incast of 16 hosts, P4 at each hop", figures["hops_per_s"], "packet-hops/s", 500_000, more_is_better=True),
         Row("allocations", figures["allocations_per_hop"], "per packet-hop", None),
+        _permutation(figures, 128, 3_000_000),
+        _permutation(figures, 432, 2_000_000),
         Row("packet in a queue", figures["queued_bytes"], "B", 256),
         Row("packet on a link", figures["link_bytes"], "B", 256),
+        Row("flow that has not begun", figures["idle_flow_bytes"], "B", None),
     ]
+
+
+def _permutation(figures: dict[str, float], hosts: int, budget: float) -> Row:
+    figure = figures[f"permutation_{hosts}_hops_per_s"]
+    return Row(f"permutation of {hosts} hosts, HPCC, 2 MB each", figure, "packet-hops/s", budget, more_is_better=True)
 
 
 def _write_row() -> Row:

@@ -189,8 +189,13 @@ class Network:
         """
     def run_until(self, time_ns: int) -> None:
         """Runs to a virtual time, then hands packet-ins and digests to controllers; raises RunError."""
-    def run(self, progress: Callable[[float], object] | None = None) -> None:
-        """Runs to the end; `progress` gets the share of virtual time passed, 0 to 1; raises RunError."""
+    def run(self, progress: Callable[[float], object] | None = None, threads: int = 1) -> None:
+        """Runs to the end; `progress` gets the share of virtual time passed, 0 to 1; raises RunError.
+
+        What it finds does not depend on `threads`.
+        """
+    def one_thread_reason(self) -> str | None:
+        """Why a run goes on one thread however many it is given; None if it does not."""
     def run_many(
         self, seeds: Sequence[int], jobs: int = 1, progress: Callable[[int], object] | None = None
     ) -> list[RunResult]:

@@ -52,6 +52,8 @@ class CaseRun:
 
     plan: NetworkPlan
     seeds: list[SeedRun]
+    notes: list[str]
+    """What the user should know of how it ran; it changes no result."""
 
 
 class Controller:
@@ -87,6 +89,8 @@ class Session:
     places: asyncio.Semaphore
     """How many runs may be under way."""
     advance: Advance
+    threads: int = 1
+    """Of each run."""
 
 
 async def run_case(case: Case, session: Session) -> CaseRun:
@@ -100,18 +104,23 @@ async def run_case(case: Case, session: Session) -> CaseRun:
         if (held := session.cache.load(key)) is not None:
             found[seed] = held
             session.advance(case.label(), 0)
+    notes: list[str] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
-        found.update(await _run_seeds(case, plan, missing, session))
-    return CaseRun(plan, [found[seed] for seed in case.scenario.seeds])
+        found.update(await _run_seeds(case, plan, missing, session, notes))
+    return CaseRun(plan, [found[seed] for seed in case.scenario.seeds], notes)
 
 
-async def _run_seeds(case: Case, plan: NetworkPlan, keys: dict[int, str], session: Session) -> dict[int, SeedRun]:
+async def _run_seeds(
+    case: Case, plan: NetworkPlan, keys: dict[int, str], session: Session, notes: list[str]
+) -> dict[int, SeedRun]:
     """Builds and installs the network once and runs a copy of it for each seed."""
     controller = session.controllers[case.program]
     try:
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
+    if session.threads > 1 and (reason := network.one_thread_reason()) is not None:
+        notes.append(f"case {case.label()} runs on one thread: {reason}")
     async with _served(network) as server:
         await controller.install(server, plan)
         behind_server = asyncio.Lock()
@@ -120,7 +129,7 @@ async def _run_seeds(case: Case, plan: NetworkPlan, keys: dict[int, str], sessio
             async with session.places:
                 async with behind_server:
                     fork = _fork(network, case, seed)
-                wall_s = await _run(fork, case)
+                wall_s = await _run(fork, case, session.threads)
                 result = fork.result()
                 async with behind_server:
                     # What the run counted is read like anything else of a switch: over P4Runtime. Then the network as
@@ -154,7 +163,7 @@ def _fork(network: _engine.Network, case: Case, seed: int) -> _engine.Network:
         ) from error
 
 
-async def _run(network: _engine.Network, case: Case) -> float:
+async def _run(network: _engine.Network, case: Case, threads: int) -> float:
     """Runs to the end on a thread and gives the seconds it took; a cancelled task ends the run at its next look."""
     cancelled = threading.Event()
 
@@ -164,7 +173,7 @@ async def _run(network: _engine.Network, case: Case) -> float:
 
     started = time.perf_counter()
     try:
-        await asyncio.to_thread(network.run, look_around)
+        await asyncio.to_thread(network.run, look_around, threads)
     except asyncio.CancelledError:
         cancelled.set()
         raise

@@ -44,6 +44,8 @@ class RunRequest:
     overrides: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     jobs: int = 1
+    threads: int = 1
+    """Of each run; results do not depend on it."""
     figures: bool = True
     quiet: bool = False
     use_cache: bool = True
@@ -69,6 +71,8 @@ class _Collected:
 
     runs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     warnings: dict[str, None] = field(default_factory=dict[str, None])
+    notes: dict[str, None] = field(default_factory=dict[str, None])
+    """What this call did that changes no result; not in the summary."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,7 @@ def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
         folder=folder,
         figures=figures,
         row_keys=row_keys,
-        warnings=list(collected.warnings),
+        warnings=[*collected.warnings, *collected.notes],
     )
 
 
@@ -163,6 +167,7 @@ def _run_cases(
 
         def keep(case: Case, run: CaseRun) -> None:
             collected.warnings.update(dict.fromkeys(run.plan.warnings))
+            collected.notes.update(dict.fromkeys(run.notes))
             measures = _measures(case, run)
             for one in run.seeds:
                 keys = {**case.keys(), "seed": one.seed}
@@ -171,7 +176,9 @@ def _run_cases(
                 writer.add(keys, tables)
 
         def session() -> Session:
-            return Session(request.scenario, controllers, cache, asyncio.Semaphore(request.jobs), advance)
+            return Session(
+                request.scenario, controllers, cache, asyncio.Semaphore(request.jobs), advance, request.threads
+            )
 
         try:
             asyncio.run(_schedule(cases, session, request.jobs, keep))

@@ -37,6 +37,10 @@ def run(
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
         os.cpu_count() or 1
     ),
+    threads: Annotated[
+        int,
+        typer.Option("--threads", min=1, max=64, help="Threads of each run; its results are the same with any number."),
+    ] = 1,
     cache: Annotated[
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.cache beside the results).")
     ] = True,
@@ -65,6 +69,7 @@ def run(
         overrides=(*named, *(assignments or ())),
         variants=tuple(variants or ()),
         jobs=jobs,
+        threads=threads,
         figures=figures,
         quiet=as_json,
         use_cache=cache,

@@ -22,6 +22,8 @@ pub(crate) struct Channel {
     loss: Option<Box<(u64, Stream)>>,
     /// Frames on the way with their arrival times.
     on_way: VecDeque<(Moment, Frame)>,
+    /// It leads out of this part of a network: what is sent waits in `on_way` to be handed over.
+    leaves: bool,
     /// Pause frames among them.
     pauses_on_way: usize,
     pub lost: u64,
@@ -62,6 +64,7 @@ impl Channel {
             framing_bytes: plan.framing_bytes,
             loss,
             on_way: VecDeque::new(),
+            leaves: false,
             pauses_on_way: 0,
             lost: 0,
             bytes: 0,
@@ -88,7 +91,34 @@ impl Channel {
 
     fn carry(&mut self, arrival: Moment, frame: Frame) -> Sent {
         self.on_way.push_back((arrival, frame));
-        if self.on_way.len() == 1 { Sent::Schedule(arrival) } else { Sent::Nothing }
+        if self.on_way.len() == 1 && !self.leaves { Sent::Schedule(arrival) } else { Sent::Nothing }
+    }
+
+    /// Takes out what was sent to another part of the network.
+    pub fn take_leaving(&mut self) -> impl Iterator<Item = (Moment, Frame)> {
+        self.pauses_on_way = 0;
+        self.on_way.drain(..)
+    }
+
+    /// Takes a frame that another part of the network sent; whether it is the only one on its way.
+    pub fn take_frame(&mut self, arrival: Moment, frame: Frame) -> bool {
+        self.pauses_on_way += usize::from(matches!(frame, Frame::Pause { .. }));
+        self.on_way.push_back((arrival, frame));
+        self.on_way.len() == 1
+    }
+
+    /// Exchanges what the sending side changes with the same channel of a part that it leaves.
+    pub fn exchange_sending(&mut self, part: &mut Self) {
+        core::mem::swap(&mut self.loss, &mut part.loss);
+        core::mem::swap(&mut self.lost, &mut part.lost);
+        core::mem::swap(&mut self.bytes, &mut part.bytes);
+        part.leaves = true;
+    }
+
+    /// Exchanges what is on the way with the same channel of the part that it leads to.
+    pub fn exchange_arriving(&mut self, part: &mut Self) {
+        core::mem::swap(&mut self.on_way, &mut part.on_way);
+        core::mem::swap(&mut self.pauses_on_way, &mut part.pauses_on_way);
     }
 
     /// Gives the frame that arrives now, and when the next one will.
@@ -153,6 +183,16 @@ pub(crate) enum Work {
 pub(crate) fn time_on_link(plan: &ChannelPlan, frame_bytes: u32) -> Span {
     let bytes = p4cc_switch::link_bytes(plan.framing_bytes, frame_bytes);
     plan.rate.time_to_send(Bytes(u64::from(bytes)))
+}
+
+/// How far ahead of now most events are scheduled: what half of the links need for a full packet.
+pub(crate) fn usual_lead(plans: &[ChannelPlan]) -> Span {
+    /// The packet that a time is taken for.
+    const FULL_PACKET_BYTES: u32 = 1_514;
+    let lead = |plan: &ChannelPlan| time_on_link(plan, FULL_PACKET_BYTES) + plan.delay;
+    let mut leads: Vec<Span> = plans.iter().map(lead).collect();
+    leads.sort_unstable();
+    leads.get(leads.len() / 2).copied().unwrap_or(Span::ZERO)
 }
 
 #[cfg(test)]

@@ -27,13 +27,18 @@ const MAX_DEADLOCKS: usize = 10_000;
 /// What is known of pauses in a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fabric {
-    is_check_scheduled: bool,
+    /// When the next look for deadlocks is due.
+    pub check_at: Option<Time>,
+    /// This is a part of a network: it asks for a look, the whole takes it.
+    pub is_part: bool,
+    /// When a part wants a look.
+    pub wanted: Option<Time>,
     pub deadlocks: Vec<Deadlock>,
     /// Cycles named so far, each from its smallest channel on.
     named: BTreeSet<(u8, Vec<u32>)>,
     /// When pauses that do not last for ever are over, by node, port, priority: asked for by a switch, and obeyed.
-    asked_until: BTreeMap<(u32, u32), Time>,
-    obeyed_until: BTreeMap<(u32, u32), Time>,
+    pub asked_until: BTreeMap<(u32, u32), Time>,
+    pub obeyed_until: BTreeMap<(u32, u32), Time>,
 }
 
 /// A port and priority as the subject of an event.
@@ -120,20 +125,29 @@ impl Network {
         }
     }
 
-    fn check_interval(&self) -> Span {
+    pub(crate) fn check_interval(&self) -> Span {
         CHECK_INTERVAL.min(Span::from_ns(self.spec.deadlock_after_ns))
     }
 
     fn schedule_check(&mut self) {
-        if !self.fabric.is_check_scheduled {
-            self.fabric.is_check_scheduled = true;
-            let at = self.now() + self.check_interval();
-            self.schedule(at, Kind::Timer, 0, FABRIC_TIMER, 0);
+        if self.fabric.check_at.is_some() {
+            return;
+        }
+        let at = self.now() + self.check_interval();
+        if self.fabric.is_part {
+            (self.fabric.check_at, self.fabric.wanted) = (Some(at), Some(at));
+        } else {
+            self.schedule_check_at(at);
         }
     }
 
+    pub(crate) fn schedule_check_at(&mut self, at: Time) {
+        self.fabric.check_at = Some(at);
+        self.schedule(at, Kind::Timer, 0, FABRIC_TIMER, 0);
+    }
+
     pub(crate) fn on_fabric_timer(&mut self) {
-        self.fabric.is_check_scheduled = false;
+        self.fabric.check_at = None;
         let mut is_any_paused = false;
         for priority in 0..PRIORITIES as u8 {
             let waits = self.long_waits(priority, &mut is_any_paused);

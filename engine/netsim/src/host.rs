@@ -153,6 +153,14 @@ impl Flow {
         }
     }
 
+    /// Whether it has to send data that it never sent before it can be complete.
+    pub fn has_unsent(&self) -> bool {
+        match &self.ends {
+            Ends::Window { sender, .. } => sender.has_unsent(),
+            Ends::Rdma(ends) => ends.sender.has_unsent(),
+        }
+    }
+
     /// Whether it sends no data any more.
     pub const fn has_ended(&self) -> bool {
         self.finish.is_some() || self.quenched.is_some()

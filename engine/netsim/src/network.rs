@@ -14,7 +14,7 @@ use p4cc_transport::wire::PacketKind;
 use p4cc_transport::{Action, Actions, EcnProfile, Receiver, WindowSender};
 use p4cc_units::{Span, Time};
 
-use crate::channel::{Channel, Frame, Line, Sent, Work, time_on_link};
+use crate::channel::{Channel, Frame, Line, Sent, Work, time_on_link, usual_lead};
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
 use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
@@ -23,7 +23,7 @@ use crate::record::Recorder;
 use crate::spec::NetworkSpec;
 use crate::stall::Stall;
 use crate::ties::{Moment, Order, Ticket};
-use crate::topology::{ChannelPlan, FlowPlan, Topology};
+use crate::topology::{FlowPlan, Topology};
 use crate::traffic::rounds::Rounds;
 use crate::traffic::uniform;
 use crate::wheel::EventQueue;
@@ -137,25 +137,27 @@ pub struct Network {
     pub(crate) recorder: Recorder,
     pub(crate) fabric: Fabric,
     pub(crate) stall: Stall,
-    queue: EventQueue,
+    pub(crate) queue: EventQueue,
     /// Of simultaneous events.
     pub(crate) order: Order,
     /// Memory of packets that hosts took.
     pub(crate) pool: PacketPool,
     /// Sequence number of each node.
-    seqs: Vec<u64>,
+    pub(crate) seqs: Vec<u64>,
     actions: Actions,
     seed: u64,
-    now: Time,
+    pub(crate) now: Time,
     pub(crate) events: u64,
     pub(crate) packet_hops: u64,
     /// Counted flows that are not complete.
     pub(crate) open_flows: u64,
-    counted_flows: u64,
+    pub(crate) counted_flows: u64,
     /// When the first counted flow began, and what all flows had had acknowledged then.
     pub(crate) first_begin: Option<(Time, u64)>,
     ended: bool,
-    tap: Option<Tap>,
+    /// Windows in which parts ran side by side.
+    pub(crate) part_windows: u64,
+    pub(crate) tap: Option<Tap>,
 }
 
 /// Sees every packet that reaches a host: when, which host, and the packet as it came.
@@ -196,6 +198,14 @@ impl Network {
         }
     }
 
+    /// A run of the same network at its start, its switches without programs.
+    pub(crate) fn at_start_without_programs(&self) -> Result<Self, SpecError> {
+        let configs = self.topology.switches.iter();
+        let switches = configs.map(|config| Switch::new(config.clone())).collect::<Result<_, _>>();
+        let switches = switches.map_err(|error| SpecError::new(error.place, error.cause, error.remedy))?;
+        Self::start(self.spec.clone(), self.topology.clone(), switches, self.seed)
+    }
+
     fn start(
         spec: Arc<NetworkSpec>,
         topology: Arc<Topology>,
@@ -225,7 +235,7 @@ impl Network {
             plans,
             flows,
             active: Vec::new(),
-            queue: EventQueue::new(usual_lead(&topology)),
+            queue: EventQueue::new(usual_lead(&topology.channels)),
             order: Order::new(spec.ties),
             pool: PacketPool::default(),
             actions: Actions::new(),
@@ -237,6 +247,7 @@ impl Network {
             counted_flows,
             first_begin: None,
             ended: false,
+            part_windows: 0,
             tap: None,
             spec,
             topology,
@@ -362,7 +373,7 @@ impl Network {
     /// # Errors
     /// The limit of events.
     pub fn run_until(&mut self, until: Time) -> Result<(), RunError> {
-        self.run(until, &AtomicBool::new(false), &mut |_| {})
+        self.run(until, 1, &AtomicBool::new(false), &mut |_| {})
     }
 
     /// As [`Self::run_until`]; ends soon after `cancel` is set.
@@ -370,7 +381,7 @@ impl Network {
     /// # Errors
     /// The limit of events, or the cancellation.
     pub fn run_until_or_cancelled(&mut self, until: Time, cancel: &AtomicBool) -> Result<(), RunError> {
-        self.run(until, cancel, &mut |_| {})
+        self.run(until, 1, cancel, &mut |_| {})
     }
 
     /// Runs to the end: all flows with a size complete (unless the description says otherwise), or the stop time.
@@ -383,12 +394,27 @@ impl Network {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), RunError> {
-        self.run(Time::MAX, cancel, progress)
+        self.run(Time::MAX, 1, cancel, progress)
+    }
+
+    /// As [`Self::run_to_end`] on so many threads; what it finds is the same. Where [`Self::one_thread_reason`] gives a
+    /// reason, it runs on one.
+    ///
+    /// # Errors
+    /// The limit of events, or the cancellation.
+    pub fn run_to_end_on(
+        &mut self,
+        threads: usize,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        self.run(Time::MAX, threads, cancel, progress)
     }
 
     fn run(
         &mut self,
         until: Time,
+        threads: usize,
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), RunError> {
@@ -402,7 +428,15 @@ impl Network {
             self.send_pause_frames(switch);
             self.start_ready_ports(switch);
         }
-        while let Some(event) = self.queue.pop_until(until) {
+        let mut parts = self.parts(threads);
+        loop {
+            if let Some(parts) = &mut parts {
+                self.run_parts(parts, until, cancel, progress);
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(RunError::Cancelled { at_ns: self.now.as_ns() });
+                }
+            }
+            let Some(event) = self.queue.pop_until(until) else { break };
             if self.recorder.is_due_before(event.time()) {
                 self.sample_before(event.time());
             }
@@ -436,7 +470,7 @@ impl Network {
         self.spec.stop_when_complete && self.open_flows == 0 && self.counted_flows > 0
     }
 
-    fn dispatch(&mut self, event: &Event) {
+    pub(crate) fn dispatch(&mut self, event: &Event) {
         let (node, port) = (event.node(), event.port());
         match event.kind() {
             Kind::Dequeue => self.on_dequeue(node, port),
@@ -699,16 +733,6 @@ impl Network {
             self.start_interface(host);
         }
     }
-}
-
-/// How far ahead of now most events are scheduled: what half of the links need for a full packet.
-fn usual_lead(topology: &Topology) -> Span {
-    /// The packet that a time is taken for.
-    const FULL_PACKET_BYTES: u32 = 1_514;
-    let lead = |plan: &ChannelPlan| time_on_link(plan, FULL_PACKET_BYTES) + plan.delay;
-    let mut leads: Vec<Span> = topology.channels.iter().map(lead).collect();
-    leads.sort_unstable();
-    leads.get(leads.len() / 2).copied().unwrap_or(Span::ZERO)
 }
 
 /// Place of a flow among flows by rising id.

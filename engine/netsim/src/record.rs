@@ -161,6 +161,11 @@ impl Recorder {
         self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
     }
 
+    /// When the next sample is due.
+    pub fn next_due(&self) -> Time {
+        self.next
+    }
+
     /// Whether a sample is due before `time`.
     pub fn is_due_before(&self, time: Time) -> bool {
         self.next < time

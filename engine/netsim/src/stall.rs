@@ -2,6 +2,14 @@
 
 use p4cc_units::{Span, Time};
 
+/// What a network tells of itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Move {
+    Begin,
+    Delivered,
+    Finish,
+}
+
 /// Flows under way, and when something last moved.
 #[derive(Clone, Debug)]
 pub(crate) struct Stall {
@@ -12,6 +20,8 @@ pub(crate) struct Stall {
     pub found: Option<Time>,
     /// The longest silence.
     pub longest: Span,
+    /// Of a part of a network, for the whole to replay; none where this is the whole.
+    moves: Option<Vec<(Time, Move)>>,
 }
 
 impl Stall {
@@ -22,28 +32,63 @@ impl Stall {
             last_move: Time::ZERO,
             found: None,
             longest: Span::ZERO,
+            moves: None,
         }
+    }
+
+    /// Keeps moves in place of counting silence.
+    pub fn keep_moves(&mut self) {
+        self.moves = Some(Vec::new());
+    }
+
+    /// Appends the moves that were kept, in their order.
+    pub fn take_moves(&mut self, out: &mut Vec<(Time, Move)>) {
+        out.extend(self.moves.iter_mut().flat_map(|moves| moves.drain(..)));
+    }
+
+    /// Counts the silence between moves of several parts. The order of simultaneous moves makes no difference: the first
+    /// of them ends the silence.
+    pub fn replay(&mut self, parts: impl Iterator<Item = Vec<(Time, Move)>>) {
+        let mut moves: Vec<(Time, Move)> = parts.flatten().collect();
+        moves.sort_by_key(|(at, _)| *at);
+        for (at, one) in moves {
+            self.count(at, one);
+        }
+    }
+
+    fn tell(&mut self, now: Time, one: Move) {
+        match &mut self.moves {
+            Some(moves) => moves.push((now, one)),
+            None => self.count(now, one),
+        }
+    }
+
+    fn count(&mut self, now: Time, one: Move) {
+        if one == Move::Begin {
+            if self.under_way == 0 {
+                self.last_move = now;
+            }
+            self.under_way += 1;
+            return;
+        }
+        self.look(now);
+        self.last_move = now;
+        self.under_way -= u64::from(one == Move::Finish);
     }
 
     /// A flow gave all its data to its sender.
     pub fn on_begin(&mut self, now: Time) {
-        if self.under_way == 0 {
-            self.last_move = now;
-        }
-        self.under_way += 1;
+        self.tell(now, Move::Begin);
     }
 
     /// A receiver took new bytes.
     pub fn on_delivered(&mut self, now: Time) {
-        self.look(now);
-        self.last_move = now;
+        self.tell(now, Move::Delivered);
     }
 
     /// A flow that began is complete.
     pub fn on_finish(&mut self, now: Time) {
-        self.look(now);
-        self.last_move = now;
-        self.under_way -= 1;
+        self.tell(now, Move::Finish);
     }
 
     /// Counts the silence up to now; the run may end with it.

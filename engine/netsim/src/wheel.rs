@@ -164,6 +164,33 @@ impl EventQueue {
         self.current.sort_unstable_by(|a, b| b.cmp(a));
     }
 
+    /// When the first event is due.
+    pub fn next_time(&mut self) -> Option<Time> {
+        if self.current.is_empty() && self.late.is_empty() {
+            self.advance_to(self.next_near().unwrap_or(u64::MAX).min(self.far_slot));
+        }
+        let late = self.late.peek().map(|Reverse(event)| event);
+        self.current.last().into_iter().chain(late).min().map(Event::time)
+    }
+
+    /// Takes all events, in any order; the next ones are expected from `now` on.
+    pub fn take_all(&mut self, now: Time) -> Vec<Event> {
+        let mut events = core::mem::take(&mut self.current);
+        events.extend(self.late.drain().chain(self.far.drain()).map(|Reverse(event)| event));
+        for head in &mut self.heads {
+            let mut at = core::mem::replace(head, NONE);
+            while let Some(node) = self.nodes.get(at as usize) {
+                events.push(node.event);
+                at = node.next;
+            }
+        }
+        self.nodes.clear();
+        (self.free, self.far_slot) = (NONE, u64::MAX);
+        (self.occupied, self.summary) = ([0; SLOTS / WORD], 0);
+        self.cursor = now.as_ps() >> self.shift;
+        events
+    }
+
     /// Number of the first slot of the wheel that has an event.
     fn next_near(&self) -> Option<u64> {
         let start = (self.cursor as usize + 1) % SLOTS;
@@ -244,6 +271,11 @@ mod tests {
                     now = event.map_or(now, |event| event.time());
                 }
             }
+            // All of them, taken and given back, are the same events.
+            for event in queue.take_all(now) {
+                queue.push(event);
+            }
+            prop_assert_eq!(queue.next_time(), heap.peek().map(|Reverse(event)| event.time()));
             while let Some(Reverse(event)) = heap.pop() {
                 prop_assert_eq!(queue.pop_until(event.time()), Some(event));
             }

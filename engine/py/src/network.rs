@@ -172,18 +172,25 @@ impl Network {
         self.run_to(py, |network, cancel, _| network.run_until_or_cancelled(until, cancel), None)
     }
 
-    #[pyo3(signature = (progress = None))]
-    fn run(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    #[pyo3(signature = (progress = None, threads = 1))]
+    fn run(&self, py: Python<'_>, progress: Option<&Bound<'_, PyAny>>, threads: usize) -> PyResult<()> {
+        if threads == 0 {
+            return Err(PyValueError::new_err("threads: 0 runs nothing; give 1 or more"));
+        }
         self.run_to(
             py,
             |network, cancel, sender| {
-                network.run_to_end(cancel, &mut |at| {
+                network.run_to_end_on(threads, cancel, &mut |at| {
                     // Nobody listens any more only when the caller has gone.
                     let _ = sender.send(at.now_ns as f64 / at.stop_ns.max(1) as f64);
                 })
             },
             progress,
         )
+    }
+
+    fn one_thread_reason(&self, py: Python<'_>) -> Option<&'static str> {
+        self.with(py, |network| network.one_thread_reason())
     }
 
     #[pyo3(signature = (seeds, jobs = 1, progress = None))]

@@ -561,6 +561,11 @@ impl WindowSender {
         self.scoreboard.as_ref().map_or(self.snd_nxt, |board| board.send_point(self.snd_una, self.snd_nxt))
     }
 
+    /// Whether it has to send data that it never sent before it can be complete.
+    pub fn has_unsent(&self) -> bool {
+        self.flow_end != u64::MAX && self.snd_max < self.flow_end
+    }
+
     /// Whether every byte is acknowledged.
     pub fn is_complete(&self) -> bool {
         self.state == State::Complete

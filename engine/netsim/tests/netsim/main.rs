@@ -14,4 +14,5 @@ mod fabric;
 mod invariants;
 mod pairs;
 mod telemetry;
+mod threads;
 mod traffic;

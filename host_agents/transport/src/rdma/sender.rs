@@ -393,6 +393,11 @@ impl RdmaSender {
         self.complete
     }
 
+    /// Whether it has to send data that it never sent before it can end; never of one that may end itself early.
+    pub fn has_unsent(&self) -> bool {
+        self.requests.is_none() && self.flow_bytes.is_some_and(|bytes| self.snd_max < bytes)
+    }
+
     /// Whether it ended itself early, by its algorithm (spec 12.5).
     pub fn is_quenched(&self) -> bool {
         self.quenched

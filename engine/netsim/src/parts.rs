@@ -1,0 +1,546 @@
+//! One run on several threads, with the results of one thread, byte for byte.
+//!
+//! The nodes are dealt out to parts, a host with its switch. Every part is a network of its own in which only its nodes
+//! are real; while parts run, each handles the events of its nodes in the order of their keys. Events of different nodes
+//! touch each other over links only, so what happens in `[T, T + W)` at one part cannot depend on what happens there at
+//! another while `W` is no longer than the shortest delay of a link between parts (conservative look-ahead). Parts meet
+//! after each such window and hand over what is on its way between them.
+//!
+//! What is not a node's own is not done by parts. Samples, the look for deadlocks, the first start and the end of a run
+//! need all nodes at one event: there the parts are put together again and the network runs as one. The silence that
+//! [`Stall`](crate::stall::Stall) measures is told from the parts' deliveries after each window.
+//!
+//! Invariants: each node's state is in exactly one place; no run can end inside a window ([`Network::cannot_end`]); a
+//! sequence number decides only between events that one node scheduled for itself, so numbers need not be those of one
+//! thread, only rise.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use p4cc_units::{Span, Time};
+
+use crate::channel::Frame;
+use crate::event::Kind;
+use crate::host::{Ends, Flow};
+use crate::network::{FABRIC_TIMER, Network};
+use crate::record::Recorder;
+use crate::spec::RecordSpec;
+use crate::stall::Move;
+use crate::ties::Moment;
+use crate::topology::Topology;
+use crate::{Progress, SpecError, Ties};
+
+/// Most threads of one run.
+pub const MAX_THREADS: usize = 64;
+/// A stretch of fewer windows is not worth dividing the network for.
+const FEWEST_WINDOWS: u64 = 16;
+/// Events of one thread after a stretch that was hardly worth it, and where a sample or the like is close.
+const LONG_PAUSE_EVENTS: u64 = 4_096;
+const SHORT_PAUSE_EVENTS: u64 = 64;
+/// The network runs as one when so few events are left of the limit: the event that is one too many is then told exactly.
+const LIMIT_MARGIN: u64 = 1 << 22;
+/// Windows between two calls of `progress`.
+const WINDOWS_PER_LOOK: u64 = 256;
+
+/// A frame that goes from one part to another: its channel, when it arrives, and what it is.
+type Mail = (u32, Moment, Frame);
+
+/// The parts of a network and how they are cut.
+pub(crate) struct Parts {
+    parts: Vec<Network>,
+    /// Part of each node.
+    owner: Vec<usize>,
+    /// Channels that leave each part, with the part that they lead to.
+    leaving: Vec<Vec<(u32, usize)>>,
+    window: Span,
+    /// When to try again, by the number of events.
+    next_try: u64,
+    /// The next flow that may show that the run cannot end, for each part.
+    witnesses: Vec<usize>,
+}
+
+/// Where the threads of one stretch meet.
+struct Meeting {
+    arrived: AtomicUsize,
+    round: AtomicUsize,
+    /// By part: time of its next event, the look for deadlocks that it asks for, and until when the run cannot end.
+    next: Vec<AtomicU64>,
+    check: Vec<AtomicU64>,
+    sure_until: Vec<AtomicU64>,
+    /// By sending part and receiving part.
+    mail: Vec<Mutex<Vec<Mail>>>,
+    moves: Vec<Mutex<Vec<(Time, Move)>>>,
+    is_cancelled: AtomicBool,
+    /// A thread ended by a defect; the others end too, so that it is told.
+    is_broken: AtomicBool,
+}
+
+impl Meeting {
+    fn new(parts: usize) -> Self {
+        let numbers = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
+        Self {
+            arrived: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            next: numbers(),
+            check: numbers(),
+            sure_until: numbers(),
+            mail: (0..parts * parts).map(|_| Mutex::default()).collect(),
+            moves: (0..parts).map(|_| Mutex::default()).collect(),
+            is_cancelled: AtomicBool::new(false),
+            is_broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Waits until all threads are here; false if one of them will never be.
+    fn wait(&self) -> bool {
+        /// A window takes microseconds, so spinning pays; a machine with more to do gets its turn then.
+        const SPINS: u32 = 2_000;
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.next.len() {
+            self.arrived.store(0, Ordering::Release);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
+            return true;
+        }
+        let mut spins = 0;
+        while self.round.load(Ordering::Acquire) == round {
+            if self.is_broken.load(Ordering::Acquire) {
+                return false;
+            }
+            spins += 1;
+            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+        }
+        true
+    }
+
+    fn least(numbers: &[AtomicU64]) -> Time {
+        let least = numbers.iter().map(|number| number.load(Ordering::Acquire)).min();
+        Time::from_ps(least.unwrap_or(u64::MAX))
+    }
+
+    /// End of the next window, none if the stretch ends. All threads come to the same answer.
+    fn next_window(&self, window: Span, limit: Time) -> Option<Time> {
+        let (start, limit) = (Self::least(&self.next), limit.min(Self::least(&self.check)));
+        let end = (start + window).min(limit);
+        let sure_until = self.sure_until.iter().map(|number| number.load(Ordering::Acquire)).max();
+        let is_sure = end.as_ps() <= sure_until.unwrap_or(0);
+        (start < limit && is_sure && !self.is_cancelled.load(Ordering::Acquire)).then_some(end)
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Network {
+    /// Why a run of this network goes on one thread however many it may have; none if it does not.
+    pub fn one_thread_reason(&self) -> Option<&'static str> {
+        let record = &self.spec.record;
+        if self.tap.is_some() {
+            return Some("packets are watched");
+        }
+        if self.spec.ties != Ties::LowerPort {
+            return Some("simultaneous events happen in the order in which all hosts schedule them");
+        }
+        if !self.rounds.is_empty() {
+            return Some("rounds of requests tie hosts together");
+        }
+        if record.events || record.rtts {
+            return Some("events and round-trip times are recorded in the order of all hosts");
+        }
+        if self.switches.len() < 2 {
+            return Some("there is one switch");
+        }
+        let window = window(&self.topology, &owners(&self.topology, 2));
+        if window == Span::ZERO {
+            return Some("a link has no delay that threads could look ahead by");
+        }
+        let intervals =
+            [record.windows_interval_ns, record.queues_interval_ns, record.queue_histogram_interval_ns];
+        let shortest = intervals.into_iter().flatten().min().map_or(Span::MAX, Span::from_ns);
+        (shortest < window * FEWEST_WINDOWS)
+            .then_some("samples are taken more often than links let threads look ahead")
+    }
+
+    /// Windows of virtual time that threads ran side by side so far; all that makes a difference to is time.
+    pub fn windows_on_threads(&self) -> u64 {
+        self.part_windows
+    }
+
+    /// The network's parts for so many threads; none where it runs on one.
+    pub(crate) fn parts(&self, threads: usize) -> Option<Parts> {
+        let count = threads.min(MAX_THREADS).min(self.switches.len());
+        if count < 2 || self.one_thread_reason().is_some() {
+            return None;
+        }
+        let owner = owners(&self.topology, count);
+        let window = window(&self.topology, &owner);
+        if window == Span::ZERO || self.check_interval() < window {
+            return None;
+        }
+        let mut leaving = vec![Vec::new(); count];
+        for (channel, plan) in (0..).zip(&self.topology.channels) {
+            let (from, to) = (owner[plan.from as usize], owner[plan.to as usize]);
+            if from != to {
+                leaving[from].push((channel, to));
+            }
+        }
+        let parts = (0..count).map(|_| self.shell()).collect::<Result<Vec<_>, _>>().ok()?;
+        Some(Parts { parts, owner, leaving, window, next_try: 0, witnesses: vec![0; count] })
+    }
+
+    /// A network of the same description in which nothing is real and nothing will happen.
+    fn shell(&self) -> Result<Network, SpecError> {
+        let mut shell = self.at_start_without_programs()?;
+        shell.plans = Arc::clone(&self.plans);
+        shell.recorder = Recorder::new(&RecordSpec::default(), 0, 0);
+        shell.stall.keep_moves();
+        Ok(shell)
+    }
+
+    /// Runs parts on threads of their own as far as they can go before `until`; the network is whole again afterwards.
+    pub(crate) fn run_parts(
+        &mut self,
+        parts: &mut Parts,
+        until: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) {
+        if self.events < parts.next_try || self.first_begin.is_none() && self.counted_flows > 0 {
+            return;
+        }
+        parts.next_try = self.events + SHORT_PAUSE_EVENTS;
+        let limit = self.recorder.next_due().min(until) + Span::from_ps(1);
+        let limit = limit.min(self.fabric.check_at.unwrap_or(Time::MAX));
+        let far = self.now() + parts.window * FEWEST_WINDOWS;
+        if limit < far || self.events.saturating_add(LIMIT_MARGIN) > self.spec().limits.max_events {
+            return;
+        }
+        let before = self.part_windows;
+        parts.divide(self);
+        parts.run(self, limit, cancel, progress);
+        parts.unite(self);
+        // After a long stretch what stands in the way is a sample, which is over with the next event.
+        let was_worth_it = self.part_windows - before >= FEWEST_WINDOWS;
+        parts.next_try = self.events + if was_worth_it { 1 } else { LONG_PAUSE_EVENTS };
+    }
+
+    /// Until when the run cannot end, whatever happens before: some flow of this part has data that it has not sent once,
+    /// or has not begun. `witness` is the first flow that may show it; a flow that does not will never again.
+    fn cannot_end(&self, owner: &[usize], part: usize, witness: &mut usize) -> Time {
+        if !self.spec().stop_when_complete || self.counted_flows == 0 {
+            return Time::MAX;
+        }
+        while let (Some(flow), Some(plan)) = (self.flows.get(*witness), self.plans.get(*witness)) {
+            if plan.is_counted() && owner[self.host_node(plan.src) as usize] == part {
+                if flow.has_begun && flow.has_unsent() && plan.close.is_none() {
+                    return Time::MAX;
+                }
+                if let Some(start) = flow.start.filter(|_| !flow.has_begun) {
+                    return start;
+                }
+            }
+            *witness += 1;
+        }
+        Time::ZERO
+    }
+}
+
+/// Parts of about equal numbers of ports, switches in their order, hosts with their switches.
+fn owners(topology: &Topology, parts: usize) -> Vec<usize> {
+    let (switches, hosts) = (topology.switches.len(), topology.hosts.len());
+    let all: usize = topology.switches.iter().map(|switch| switch.ports.len()).sum();
+    let mut owner = vec![0; switches + hosts];
+    let mut before = 0;
+    for (place, switch) in owner.iter_mut().zip(&topology.switches) {
+        *place = (before * parts / all.max(1)).min(parts - 1);
+        before += switch.ports.len();
+    }
+    for (host, plan) in topology.hosts.iter().enumerate() {
+        let peer = topology.channels[plan.uplink as usize].to as usize;
+        owner[switches + host] = if peer < switches { owner[peer] } else { 0 };
+    }
+    owner
+}
+
+/// How long parts may run without meeting: no longer than the delay of any link between them, nor than the least round
+/// trip of a packet and its ACK. Zero if there is no such time.
+fn window(topology: &Topology, owner: &[usize]) -> Span {
+    let delays = topology.channels.iter().filter(|plan| owner[plan.from as usize] != owner[plan.to as usize]);
+    let round_trips = topology.hosts.iter().map(|host| topology.channels[host.uplink as usize].delay * 2);
+    delays.map(|plan| plan.delay).chain(round_trips).min().unwrap_or(Span::ZERO)
+}
+
+impl Parts {
+    /// Gives every part what is its own.
+    fn divide(&mut self, whole: &mut Network) {
+        let now = whole.now();
+        for part in &mut self.parts {
+            part.enter_stretch(whole, now);
+        }
+        self.exchange(whole);
+        for event in whole.queue.take_all(now) {
+            if event.kind() == Kind::Timer && event.port() == FABRIC_TIMER {
+                whole.queue.push(event);
+            } else {
+                self.parts[self.owner[event.node() as usize]].queue.push(event);
+            }
+        }
+        for (key, until) in core::mem::take(&mut whole.fabric.asked_until) {
+            self.parts[self.owner[key.0 as usize]].fabric.asked_until.insert(key, until);
+        }
+        for (key, until) in core::mem::take(&mut whole.fabric.obeyed_until) {
+            self.parts[self.owner[key.0 as usize]].fabric.obeyed_until.insert(key, until);
+        }
+    }
+
+    /// Puts everything back into one network.
+    fn unite(&mut self, whole: &mut Network) {
+        self.exchange(whole);
+        let mut started = Vec::new();
+        let mut check: Option<Time> = None;
+        for part in &mut self.parts {
+            whole.take_counts(part);
+            started.append(&mut part.active);
+            whole.fabric.asked_until.append(&mut part.fabric.asked_until);
+            whole.fabric.obeyed_until.append(&mut part.fabric.obeyed_until);
+            check = [check, part.fabric.wanted.take()].into_iter().flatten().min();
+        }
+        let kept = whole.queue.take_all(whole.now);
+        let events = self.parts.iter_mut().flat_map(|part| part.queue.take_all(Time::ZERO));
+        kept.into_iter().chain(events).for_each(|event| whole.queue.push(event));
+        // The order of their start events: time, host, number.
+        started.sort_unstable_by_key(|&flow| {
+            (whole.flows[flow as usize].start, whole.plans[flow as usize].src, flow)
+        });
+        whole.active.append(&mut started);
+        if let Some(at) = check {
+            whole.schedule_check_at(at);
+        }
+    }
+
+    /// Exchanges what the parts own with what stands in its place in the whole network; twice is nothing.
+    fn exchange(&mut self, whole: &mut Network) {
+        use core::mem::swap;
+        let switches = whole.switches.len();
+        for (node, &owner) in self.owner.iter().enumerate() {
+            let part = &mut self.parts[owner];
+            match node.checked_sub(switches) {
+                None => swap(&mut whole.switches[node], &mut part.switches[node]),
+                Some(host) => swap(&mut whole.hosts[host], &mut part.hosts[host]),
+            }
+            swap(&mut whole.seqs[node], &mut part.seqs[node]);
+        }
+        for (index, plan) in whole.topology.channels.iter().enumerate() {
+            let (from, to) = (self.owner[plan.from as usize], self.owner[plan.to as usize]);
+            let one = &mut whole.channels[index];
+            if from == to {
+                swap(one, &mut self.parts[from].channels[index]);
+            } else {
+                one.exchange_sending(&mut self.parts[from].channels[index]);
+                one.exchange_arriving(&mut self.parts[to].channels[index]);
+            }
+        }
+        for (index, plan) in whole.plans.iter().enumerate() {
+            let node = |host: u32| switches + host as usize;
+            let (src, dst) = (self.owner[node(plan.src)], self.owner[node(plan.dst)]);
+            let one = &mut whole.flows[index];
+            if src == dst {
+                swap(one, &mut self.parts[src].flows[index]);
+            } else {
+                exchange_sender(one, &mut self.parts[src].flows[index]);
+                exchange_receiver(one, &mut self.parts[dst].flows[index]);
+            }
+        }
+    }
+
+    /// Runs all parts, one on this thread, until all events before `limit` have happened, or something has to be done by
+    /// the whole network.
+    fn run(
+        &mut self,
+        whole: &mut Network,
+        limit: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) {
+        let meeting = Meeting::new(self.parts.len());
+        let (owner, window) = (&self.owner, self.window);
+        let workers = self.parts.iter_mut().zip(&self.leaving).zip(&mut self.witnesses).enumerate();
+        let mut workers = workers.map(|(number, ((part, leaving), witness))| Worker {
+            number,
+            part,
+            leaving,
+            witness,
+            owner,
+            meeting: &meeting,
+        });
+        let Some(mut first) = workers.next() else { return };
+        std::thread::scope(|scope| {
+            for mut worker in workers {
+                scope.spawn(move || {
+                    worker.tell();
+                    meeting_loop(&mut worker, window, limit, &mut |_| {});
+                });
+            }
+            first.tell();
+            let mut windows = 0_u64;
+            meeting_loop(&mut first, window, limit, &mut |meeting| {
+                whole.stall.replay(meeting.moves.iter().map(|moves| core::mem::take(&mut *lock(moves))));
+                windows += 1;
+                whole.part_windows += 1;
+                if windows.is_multiple_of(WINDOWS_PER_LOOK) {
+                    let now_ns = Meeting::least(&meeting.next).as_ns();
+                    progress(Progress { now_ns, ..whole.progress() });
+                }
+                meeting.is_cancelled.store(cancel.load(Ordering::Relaxed), Ordering::Release);
+            });
+        });
+    }
+}
+
+/// Window after window; `between` is called between two, when all have told what they did.
+fn meeting_loop(worker: &mut Worker<'_>, window: Span, limit: Time, between: &mut dyn FnMut(&Meeting)) {
+    let meeting = worker.meeting;
+    while meeting.wait() {
+        let Some(end) = meeting.next_window(window, limit) else { return };
+        worker.part.run_before(end);
+        worker.send();
+        if !meeting.wait() {
+            return;
+        }
+        worker.receive();
+        between(meeting);
+        worker.tell();
+    }
+}
+
+/// A part and what its thread needs.
+struct Worker<'a> {
+    number: usize,
+    part: &'a mut Network,
+    leaving: &'a [(u32, usize)],
+    witness: &'a mut usize,
+    owner: &'a [usize],
+    meeting: &'a Meeting,
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.meeting.is_broken.store(true, Ordering::Release);
+        }
+    }
+}
+
+impl Worker<'_> {
+    fn parts(&self) -> usize {
+        self.meeting.next.len()
+    }
+
+    /// Hands over what left the part, and what the network as a whole has to know.
+    fn send(&mut self) {
+        let mut mail: BTreeMap<usize, Vec<Mail>> = BTreeMap::new();
+        for &(channel, to) in self.leaving {
+            for (arrival, frame) in self.part.channels[channel as usize].take_leaving() {
+                mail.entry(to).or_default().push((channel, arrival, frame));
+            }
+        }
+        for (to, mut sent) in mail {
+            lock(&self.meeting.mail[self.number * self.parts() + to]).append(&mut sent);
+        }
+        self.part.stall.take_moves(&mut lock(&self.meeting.moves[self.number]));
+    }
+
+    /// Takes what came from other parts.
+    fn receive(&mut self) {
+        for from in 0..self.parts() {
+            let mail = core::mem::take(&mut *lock(&self.meeting.mail[from * self.parts() + self.number]));
+            for (channel, arrival, frame) in mail {
+                self.part.take_frame(channel, arrival, frame);
+            }
+        }
+    }
+
+    /// Says what decides the next window.
+    fn tell(&mut self) {
+        let (meeting, number) = (self.meeting, self.number);
+        let next = self.part.queue.next_time().unwrap_or(Time::MAX);
+        let check = self.part.fabric.wanted.unwrap_or(Time::MAX);
+        let sure_until = self.part.cannot_end(self.owner, number, self.witness);
+        for (place, time) in
+            [(&meeting.next, next), (&meeting.check, check), (&meeting.sure_until, sure_until)]
+        {
+            place[number].store(time.as_ps(), Ordering::Release);
+        }
+    }
+}
+
+/// Exchanges what the sending host of a flow changes.
+fn exchange_sender(a: &mut Flow, b: &mut Flow) {
+    use core::mem::swap;
+    match (&mut a.ends, &mut b.ends) {
+        (Ends::Window { sender: a, .. }, Ends::Window { sender: b, .. }) => swap(a, b),
+        (Ends::Rdma(a), Ends::Rdma(b)) => {
+            swap(&mut a.sender, &mut b.sender);
+            swap(&mut a.noise, &mut b.noise);
+            swap(&mut a.seat, &mut b.seat);
+        }
+        _ => debug_assert!(false, "a flow has the same ends everywhere"),
+    }
+    swap(&mut a.start, &mut b.start);
+    swap(&mut a.has_begun, &mut b.has_begun);
+    swap(&mut a.timer, &mut b.timer);
+    swap(&mut a.finish, &mut b.finish);
+    swap(&mut a.quenched, &mut b.quenched);
+    swap(&mut a.data_pkts, &mut b.data_pkts);
+}
+
+/// Exchanges what the receiving host of a flow changes.
+fn exchange_receiver(a: &mut Flow, b: &mut Flow) {
+    use core::mem::swap;
+    match (&mut a.ends, &mut b.ends) {
+        (Ends::Window { receiver: a, .. }, Ends::Window { receiver: b, .. }) => swap(a, b),
+        (Ends::Rdma(a), Ends::Rdma(b)) => swap(&mut a.receiver, &mut b.receiver),
+        _ => debug_assert!(false, "a flow has the same ends everywhere"),
+    }
+    swap(&mut a.received, &mut b.received);
+    swap(&mut a.marks, &mut b.marks);
+}
+
+impl Network {
+    /// Makes a shell ready for another stretch: the time, and what the whole network knows.
+    fn enter_stretch(&mut self, whole: &Network, now: Time) {
+        self.queue.take_all(now);
+        (self.now, self.open_flows, self.first_begin) = (now, self.counted_flows, whole.first_begin);
+        (self.fabric.check_at, self.fabric.is_part) = (whole.fabric.check_at, true);
+    }
+
+    /// Adds what a part counted, once.
+    fn take_counts(&mut self, part: &mut Network) {
+        self.events += core::mem::take(&mut part.events);
+        self.packet_hops += core::mem::take(&mut part.packet_hops);
+        // What this part closed; it began with all of them open.
+        self.open_flows -= part.counted_flows - part.open_flows;
+        self.now = self.now.max(part.now);
+    }
+
+    /// A frame that another part sent is on its way here.
+    fn take_frame(&mut self, channel: u32, arrival: Moment, frame: Frame) {
+        let state = &mut self.channels[channel as usize];
+        if state.take_frame(arrival, frame) {
+            let (to, to_port) = (state.to, state.to_port);
+            self.schedule_at(arrival, Kind::Arrival, to, to_port, channel);
+        }
+    }
+
+    /// Handles all events before an instant.
+    fn run_before(&mut self, end: Time) {
+        let last = Time::from_ps(end.as_ps() - 1);
+        while let Some(event) = self.queue.pop_until(last) {
+            self.now = event.time();
+            self.order.advance(&event);
+            self.dispatch(&event);
+            self.events += 1;
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! A run on several threads finds, byte for byte, what it finds on one.
+
+use std::sync::atomic::AtomicBool;
+
+use p4cc_netsim::{Network, RunError};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::fabrics::{DELAY_NS, Fabric, HEADROOM_BYTES};
+use crate::support::{Incast, incast};
+
+/// A line of switches.
+const LINE: &[(usize, usize)] = &[(0, 1), (1, 2), (2, 3)];
+
+fn along_the_line(from: usize, to: usize) -> usize {
+    if from < to { from + 1 } else { from - 1 }
+}
+
+fn line<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, u64)]) -> Fabric<'a> {
+    Fabric {
+        program: "int_hpcc.p4",
+        hosts_at,
+        trunks: LINE,
+        next: along_the_line,
+        // Little more than headroom and reserve, so that switches pause each other.
+        buffer_bytes: 8 * (HEADROOM_BYTES + 4_096) + 60_000,
+        headroom_bytes: HEADROOM_BYTES,
+        lossless: &[3],
+        cc,
+        more: json!({"rto_ns": 200_000}),
+        flows,
+        record: json!({"windows_interval_ns": 100_000, "queues_interval_ns": 50_000,
+            "queue_histogram_interval_ns": 100_000, "checkpoints_ns": [70_000]}),
+        stop_ns: 3_000_000,
+    }
+}
+
+/// All that a run finds, and how many windows threads ran side by side.
+fn found(base: &Network, threads: usize) -> (String, u64) {
+    let mut run = base.fork(1).expect("a network that was built");
+    run.run_to_end_on(threads, &AtomicBool::new(false), &mut |_| {}).expect("few events");
+    let balance = run.packet_balance();
+    assert!(balance.is_even(), "{balance:?}");
+    (format!("{:?}", run.results()), run.windows_on_threads())
+}
+
+fn assert_same(base: &Network) -> u64 {
+    let (one, windows) = found(base, 1);
+    assert_eq!(windows, 0);
+    let mut all = 0;
+    for threads in [2, 3] {
+        let (other, windows) = found(base, threads);
+        assert_eq!(other, one, "{threads} threads");
+        all += windows;
+    }
+    all
+}
+
+/// Eight hosts at four switches; everybody sends to two of them, late ones too.
+fn crossing_flows() -> Vec<(usize, usize, u64, u64)> {
+    let flow = |i: usize| (i % 8, if i % 8 < 4 { 7 } else { 0 }, 60_000 + 5_000 * i as u64, 2_000 * i as u64);
+    (0..16).map(flow).filter(|(src, dst, ..)| src != dst).collect()
+}
+
+const HOSTS_AT: &[usize] = &[0, 0, 1, 1, 2, 2, 3, 3];
+
+#[test]
+fn pauses_telemetry_and_samples_are_those_of_one_thread() {
+    let flows = crossing_flows();
+    for cc in [r#"{"name":"hpcc"}"#, r#"{"name":"dcqcn"}"#, r#"{"name":"timely","beta":0}"#] {
+        let base = line(HOSTS_AT, cc, &flows).build();
+        let (one, _) = found(&base, 1);
+        assert!(cc.contains("hpcc") || !one.contains(" pauses: 0,"), "{cc}: no switch paused another");
+        assert!(assert_same(&base) > 50, "{cc}: threads had nothing to do");
+    }
+}
+
+/// Unequal delays, losses, windows beside rates, flows without end, a deadline: what a description can hold.
+#[test]
+fn mixed_traffic_is_that_of_one_thread() {
+    let flows = crossing_flows();
+    let base = line(HOSTS_AT, r#"{"name":"dcqcn","window":"vwin"}"#, &flows).build_with(|description| {
+        description["algorithms"] = json!({"window": {"rto_init_ns": 300_000, "rto_min_ns": 300_000}});
+        for (i, link) in description["links"].as_array_mut().into_iter().flatten().enumerate() {
+            link["delay_ns"] = json!(DELAY_NS + 130 * i as u64);
+            link["loss"] = json!(if i % 3 == 0 { 0.01 } else { 0.0 });
+        }
+        for (i, flow) in description["flows"].as_array_mut().into_iter().flatten().enumerate() {
+            if i % 2 == 0 {
+                flow["algorithm"] = json!("window");
+                flow["priority"] = json!(1);
+            }
+            if i == 5 {
+                flow["size_bytes"] = Value::Null;
+                flow["close_ns"] = json!(400_000);
+            }
+            if i == 6 {
+                flow["deadline"] = json!({"offset_ns": 100_000});
+            }
+        }
+    });
+    assert!(assert_same(&base) > 50, "threads had nothing to do");
+}
+
+#[test]
+fn a_run_that_needs_all_hosts_at_once_says_so_and_is_the_same() {
+    let flows = crossing_flows();
+    let record = json!({"events": true, "rtts": true});
+    let base = Fabric { record, ..line(HOSTS_AT, r#"{"name":"hpcc"}"#, &flows) }.build();
+    assert!(base.one_thread_reason().is_some_and(|reason| reason.contains("round-trip times")));
+    assert_eq!(assert_same(&base), 0);
+    let star = Incast {
+        senders: 2,
+        size_bytes: 10_000,
+        start_jitter_ns: 0,
+        buffer_pkts: 10,
+        k: 3,
+        k_dc: 6,
+        algorithm: "{}",
+        record: "{}",
+    };
+    assert!(incast(&star).one_thread_reason().is_some_and(|reason| reason.contains("one switch")));
+}
+
+#[test]
+fn a_limit_or_a_cancellation_ends_threads_too() {
+    let flows = crossing_flows();
+    let base = line(HOSTS_AT, r#"{"name":"hpcc"}"#, &flows)
+        .build_with(|description| description["limits"]["max_events"] = json!(20_000));
+    let run = |threads, is_cancelled| {
+        let mut run = base.fork(1).expect("a network that was built");
+        run.run_to_end_on(threads, &AtomicBool::new(is_cancelled), &mut |_| {}).expect_err("the run is cut")
+    };
+    assert_eq!(run(2, false).to_string(), run(1, false).to_string());
+    assert!(matches!(run(3, true), RunError::Cancelled { .. }));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    /// Whatever hosts, flows, delays and losses: threads make no difference.
+    #[test]
+    fn threads_make_no_difference(
+        hosts_at in prop::collection::vec(0_usize..4, 3..8),
+        flows in prop::collection::vec((0_usize..8, 0_usize..8, 1_u64..100_000, 0_u64..50_000), 1..12),
+        delays in prop::collection::vec(1_u64..3_000, 12),
+        loss in prop::sample::select(vec![0.0, 0.02]),
+        cc in prop::sample::select(vec![
+            r#"{"name":"timely","beta":0}"#, r#"{"name":"timely"}"#, r#"{"name":"dcqcn"}"#, r#"{"name":"hpcc"}"#,
+        ]),
+    ) {
+        let hosts = hosts_at.len();
+        let flows: Vec<_> = flows.into_iter().map(|(src, dst, size, start)| (src % hosts, dst % hosts, size, start))
+            .filter(|(src, dst, ..)| src != dst).collect();
+        prop_assume!(!flows.is_empty());
+        let base = line(&hosts_at, cc, &flows).build_with(|description| {
+            for (i, link) in description["links"].as_array_mut().into_iter().flatten().enumerate() {
+                link["delay_ns"] = json!(delays[i % delays.len()]);
+                link["loss"] = json!(loss);
+            }
+        });
+        let (one, _) = found(&base, 1);
+        for threads in [2, 3] {
+            prop_assert_eq!(&found(&base, threads).0, &one);
+        }
+    }
+}
