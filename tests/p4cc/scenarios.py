@@ -60,13 +60,21 @@ def write(folder: Path, data: dict[str, Any]) -> Path:
     return path
 
 
-def run(folder: Path, data: dict[str, Any], *overrides: str, figures: bool = False, use_cache: bool = True) -> Ran:
+def run(
+    folder: Path,
+    data: dict[str, Any],
+    *overrides: str,
+    figures: bool = False,
+    use_cache: bool = True,
+    threads: int = 1,
+) -> Ran:
     """Writes a scenario and runs it, without figures unless asked for."""
     request = RunRequest(
         scenario=write(folder, data),
         out=folder / "out",
         overrides=overrides,
         jobs=2,
+        threads=threads,
         figures=figures,
         quiet=True,
         use_cache=use_cache,

@@ -155,6 +155,9 @@ impl Network {
         if window == Span::ZERO {
             return Some("a link has no delay that threads could look ahead by");
         }
+        if self.check_interval() < window {
+            return Some("a deadlock is to be found sooner than links let threads look ahead");
+        }
         let intervals =
             [record.windows_interval_ns, record.queues_interval_ns, record.queue_histogram_interval_ns];
         let shortest = intervals.into_iter().flatten().min().map_or(Span::MAX, Span::from_ns);

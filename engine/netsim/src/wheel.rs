@@ -114,6 +114,11 @@ impl EventQueue {
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
         if self.current.is_empty() && self.late.is_empty() {
             let near = self.next_near().unwrap_or(u64::MAX);
+            let slot = near.min(self.far_slot);
+            if slot > limit.as_ps() >> self.shift {
+                // Time must not go on to a slot behind the limit: what is scheduled before it would come late.
+                return None;
+            }
             if near < self.far_slot
                 && let Some(alone) = self.alone_at(near as usize % SLOTS)
             {
@@ -124,7 +129,7 @@ impl EventQueue {
                 self.clear_near(near as usize % SLOTS);
                 return Some(alone);
             }
-            self.advance_to(near.min(self.far_slot));
+            self.advance_to(slot);
         }
         let is_late = match (self.current.last(), self.late.peek()) {
             (Some(first), Some(Reverse(late))) => late < first,
@@ -142,11 +147,8 @@ impl EventQueue {
         Some(first)
     }
 
-    /// Goes on to the next slot that has an event; to the largest number if there is none.
+    /// Goes on to a slot, the next one that has an event.
     fn advance_to(&mut self, slot: u64) {
-        if slot == u64::MAX {
-            return;
-        }
         self.cursor = slot;
         let place = slot as usize % SLOTS;
         let mut at = self.heads[place];
@@ -165,12 +167,20 @@ impl EventQueue {
     }
 
     /// When the first event is due.
-    pub fn next_time(&mut self) -> Option<Time> {
-        if self.current.is_empty() && self.late.is_empty() {
-            self.advance_to(self.next_near().unwrap_or(u64::MAX).min(self.far_slot));
-        }
+    pub fn next_time(&self) -> Option<Time> {
         let late = self.late.peek().map(|Reverse(event)| event);
-        self.current.last().into_iter().chain(late).min().map(Event::time)
+        let first = self.current.last().into_iter().chain(late).min();
+        if let Some(first) = first {
+            return Some(first.time());
+        }
+        let far = self.far.peek().map(|Reverse(event)| event.time());
+        let mut at = self.next_near().map_or(NONE, |slot| self.heads[slot as usize % SLOTS]);
+        let near = core::iter::from_fn(|| {
+            let node = self.nodes.get(at as usize)?;
+            at = node.next;
+            Some(node.event.time())
+        });
+        near.chain(far).min()
     }
 
     /// Takes all events, in any order; the next ones are expected from `now` on.
