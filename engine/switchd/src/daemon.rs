@@ -229,7 +229,12 @@ fn install(server: &Server, general: &General, program: String) -> Result<(), St
         .install(general.device_id, program.into_bytes())
         .map_err(|cause| StartError::Program(format!("program {name}: {cause}")))?;
     tracing::info!(program = name, "program installed");
-    Ok(())
+    let Some(path) = &general.restore_state else { return Ok(()) };
+    let restored = std::fs::read_to_string(path).map_err(|error| error.to_string()).and_then(|text| {
+        let program = server.device_config(general.device_id).unwrap_or_default();
+        server.restore(general.device_id, &p4cc_thrift::state_file::decode(&program, &text)?)
+    });
+    restored.map_err(|cause| StartError::Option(format!("--restore-state {}: {cause}", path.display())))
 }
 
 /// Where notifications go for controllers that use Thrift. BMv2's address, when nobody asked for it, may be another

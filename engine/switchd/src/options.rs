@@ -133,6 +133,9 @@ pub struct General {
     /// Serve BMv2's Thrift calls on this TCP port
     #[arg(long, value_name = "PORT")]
     pub thrift_port: Option<u16>,
+    /// Start with the state that simple_switch_CLI's serialize_state wrote of this program
+    #[arg(long, value_name = "FILE", requires = "program")]
+    pub restore_state: Option<PathBuf>,
     /// With --thrift-port: publish digests and idle entries here as BMv2 does [default: ipc:///tmp/bmv2-ID-notifications.ipc]
     #[arg(long, value_name = "ADDRESS")]
     pub notifications_addr: Option<String>,

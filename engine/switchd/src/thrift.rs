@@ -63,6 +63,10 @@ impl Target for ThriftTarget {
         self.server.device_config(self.device_id)
     }
 
+    fn save(&self) -> Result<Vec<u8>, String> {
+        self.server.save(self.device_id)
+    }
+
     fn load(&self, config: String) -> Result<(), String> {
         self.server.install(self.device_id, config.into_bytes())
     }

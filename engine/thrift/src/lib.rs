@@ -20,6 +20,7 @@ mod learning;
 pub mod message;
 mod server;
 mod service;
+pub mod state_file;
 pub mod value;
 
 pub use client::Client;

@@ -33,6 +33,11 @@ pub trait Target: Send + Sync + 'static {
     fn with_switch(&self, f: &mut dyn FnMut(&mut Switch, Time));
     /// The program that runs, as it was given: BMv2 JSON or P4-16 source.
     fn config(&self) -> Option<String>;
+    /// The state of the program that runs.
+    ///
+    /// # Errors
+    /// There is no program.
+    fn save(&self) -> Result<Vec<u8>, String>;
     /// Loads another program with fresh state.
     ///
     /// # Errors

@@ -19,15 +19,26 @@ pub(super) fn write_member(
     verb: Verb,
     given: &p4::ActionProfileMember,
 ) -> Result<(), Failure> {
-    let catalog = target.catalog;
-    let profile = catalog.profile(given.action_profile_id)?;
-    let name = &catalog.program.profiles[profile.index()].cp.name;
-    let id = given.member_id;
-    if id == 0 {
+    let profile = target.catalog.profile(given.action_profile_id)?;
+    if given.member_id == 0 {
+        let name = &target.catalog.program.profiles[profile.index()].cp.name;
         return Err(Failure::invalid(format!(
             "{name}: member id 0 is not allowed; members are numbered from 1"
         )));
     }
+    put_member(target, verb, given)
+}
+
+/// The same for any id: BMv2's calls count from 0.
+pub(crate) fn put_member(
+    target: &mut Target<'_>,
+    verb: Verb,
+    given: &p4::ActionProfileMember,
+) -> Result<(), Failure> {
+    let catalog = target.catalog;
+    let profile = catalog.profile(given.action_profile_id)?;
+    let name = &catalog.program.profiles[profile.index()].cp.name;
+    let id = given.member_id;
     if verb == Verb::Delete {
         return Ok(target.state_mut()?.member_delete(profile, id)?);
     }
@@ -52,6 +63,23 @@ pub(super) fn write_group(
     verb: Verb,
     given: &p4::ActionProfileGroup,
 ) -> Result<(), Failure> {
+    let profile = target.catalog.profile(given.action_profile_id)?;
+    let declared = &target.catalog.program.profiles[profile.index()];
+    if given.group_id == 0 && declared.selector.is_some() {
+        return Err(Failure::invalid(format!(
+            "{}, group 0: group id 0 is not allowed; groups are numbered from 1",
+            declared.cp.name
+        )));
+    }
+    put_group(target, verb, given)
+}
+
+/// The same for any id: BMv2's calls count from 0.
+pub(crate) fn put_group(
+    target: &mut Target<'_>,
+    verb: Verb,
+    given: &p4::ActionProfileGroup,
+) -> Result<(), Failure> {
     let catalog = target.catalog;
     let profile = catalog.profile(given.action_profile_id)?;
     let declared = &catalog.program.profiles[profile.index()];
@@ -60,11 +88,6 @@ pub(super) fn write_group(
         let name = &declared.cp.name;
         return Err(Failure::invalid(format!(
             "{name} is an action profile without selector, it has no groups"
-        )));
-    }
-    if given.group_id == 0 {
-        return Err(Failure::invalid(format!(
-            "{what}: group id 0 is not allowed; groups are numbered from 1"
         )));
     }
     if verb == Verb::Delete {

@@ -5,6 +5,7 @@ mod device;
 mod pipeline;
 mod roles;
 mod service;
+mod snapshot;
 mod stream;
 
 use std::net::{SocketAddr, TcpListener};
@@ -203,6 +204,24 @@ impl Server {
     /// program. Not to be called while lending a device.
     pub fn device_config(&self, device_id: u64) -> Option<String> {
         self.service.device_config(device_id)
+    }
+
+    /// Everything that controllers have set in a device, and its counters, as bytes for [`Self::restore`]. Not to be called
+    /// while lending a device.
+    ///
+    /// # Errors
+    /// It has no program, or too much state for one answer.
+    pub fn save(&self, device_id: u64) -> Result<Vec<u8>, String> {
+        self.service.save(device_id).map_err(|failure| failure.message)
+    }
+
+    /// Puts a device that runs the same program into a state that [`Self::save`] gave. Not to be called while lending a
+    /// device.
+    ///
+    /// # Errors
+    /// The bytes do not fit; the device is as before.
+    pub fn restore(&self, device_id: u64, state: &[u8]) -> Result<(), String> {
+        self.service.restore(device_id, state).map_err(|failure| failure.message)
     }
 
     /// Sends what the switches hold for their controllers: packet-ins, digests and idle notifications. `now` is the network's time. Not

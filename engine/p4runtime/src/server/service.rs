@@ -16,7 +16,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::device::{Device, MAX_WAITING_MESSAGES};
 use super::{Devices, Held};
-use super::{pipeline, stream};
+use super::{pipeline, snapshot, stream};
 use crate::codec::uint128;
 use crate::device_config;
 use crate::entity::table;
@@ -104,6 +104,22 @@ impl Service {
             device_config::text(&device.running(switch)?.config.p4_device_config).map(str::to_owned)
         });
         text.ok()
+    }
+
+    /// A device's state.
+    pub(super) fn save(&self, device_id: u64) -> Result<Vec<u8>, Failure> {
+        let mut states = self.states.blocking_lock();
+        self.apply_locked(&mut states, device_id, |device, switch, now| {
+            device.with_target(switch, now, |target| snapshot::save(target))
+        })
+    }
+
+    /// Puts a device into a state that was saved.
+    pub(super) fn restore(&self, device_id: u64, state: &[u8]) -> Result<(), Failure> {
+        let mut states = self.states.blocking_lock();
+        self.apply_locked(&mut states, device_id, |device, switch, now| {
+            device.with_target(switch, now, |target| snapshot::load(target, state))
+        })
     }
 
     /// Takes what the switches hold for their controllers and sends it.

@@ -7,6 +7,7 @@ use super::{Entry, of_daemon};
 use crate::config::of_program;
 use crate::fault::{Fault, Outcome};
 use crate::service::{Answer, Args, Memory, Target};
+use crate::state_file;
 use crate::value::{Fields, Type, Value};
 
 /// `NO_ONGOING_SWAP` and `CONFIG_SWAP_DISABLED`, which BMv2 gives for a config that it cannot use too.
@@ -24,6 +25,7 @@ pub(super) fn calls() -> impl Iterator<Item = Entry> {
                 Ok(Some(Value::String(Md5::digest(config(target)?).to_vec())))
             }),
             ("bm_load_new_config", load),
+            ("bm_serialize_state", serialize),
             ("bm_swap_configs", swap),
             ("bm_reset_state", reset),
             ("bm_mgmt_get_info", info),
@@ -71,6 +73,11 @@ fn load(target: &dyn Target, memory: &mut Memory, args: &Args<'_>) -> Answer {
     let is_own = config(target).is_ok_and(|own| own == text);
     memory.loaded = Some(if is_own { source(target)? } else { text.to_owned() });
     Ok(None)
+}
+
+fn serialize(target: &dyn Target, _memory: &mut Memory, _args: &Args<'_>) -> Answer {
+    let text = state_file::encode(&source(target)?, &target.save().map_err(Fault::Internal)?);
+    Ok(Some(Value::text(text)))
 }
 
 fn swap(target: &dyn Target, memory: &mut Memory, _args: &Args<'_>) -> Answer {
