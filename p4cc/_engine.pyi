@@ -95,8 +95,11 @@ class Program:
         """Text form of the intermediate representation."""
     def device_config(self) -> bytes:
         """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
-    def run_stf(self, test: str) -> StfReport:
-        """Runs a test of the Simple Test Framework, given as text, on a switch of its own."""
+    def run_stf(self, test: str, back_end: str | None = None) -> StfReport:
+        """Runs a test of the Simple Test Framework, given as text, on a switch of its own.
+
+        `back_end` is `interp` or `native`; raises ValueError for anything else.
+        """
 
 @final
 class StfProblem:
@@ -182,6 +185,10 @@ class Network:
         """Stops the server; does nothing when none runs."""
     def fork(self, seed: int) -> Network:
         """A network at time zero with the programs and entries of this one, without server."""
+    def set_exec(self, back_end: str) -> None:
+        """Chooses what runs the switches' programs, here and in forks: `interp` or `native`; raises ValueError."""
+    def native_error(self) -> str | None:
+        """Why some program has no native code, once that was asked for."""
     def exchange(self, fork: Network) -> None:
         """Swaps the states of this network and a fork of it, so that this one's server shows what the fork did.
 

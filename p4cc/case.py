@@ -21,6 +21,7 @@ from controller.pipeline import load_pipeline, parse_p4info
 from p4cc import _engine
 from p4cc.cache import RunCache, SeedRun, run_key
 from p4cc.errors import UserError
+from p4cc.execution import Exec
 from p4cc.network import NetworkPlan, plan_case
 from p4cc.results import engine_tables
 
@@ -91,6 +92,8 @@ class Session:
     advance: Advance
     threads: int = 1
     """Of each run."""
+    back_end: Exec | None = None
+    """What runs the P4 programs; native code for busy switches if not given."""
 
 
 async def run_case(case: Case, session: Session) -> CaseRun:
@@ -121,6 +124,8 @@ async def _run_seeds(
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
     if session.threads > 1 and (reason := network.one_thread_reason()) is not None:
         notes.append(f"case {case.label()} runs on one thread: {reason}")
+    if session.back_end is not None:
+        network.set_exec(session.back_end.value)
     async with _served(network) as server:
         await controller.install(server, plan)
         behind_server = asyncio.Lock()
@@ -150,6 +155,8 @@ async def _run_seeds(
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+    if (cause := network.native_error()) is not None:
+        notes.append(f"case {case.label()}: the register machine ran the P4 program: {cause}")
     return dict(zip(keys, runs, strict=True))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from p4cc import _engine
 from p4cc.errors import UserError
+from p4cc.execution import Exec
 from p4cc.files import find_named
 
 
@@ -49,9 +50,9 @@ class CompiledProgram:
         """What is pushed to a switch: the self-contained source, or the BMv2 JSON."""
         return self._program.device_config()
 
-    def run_stf(self, test: str) -> _engine.StfReport:
+    def run_stf(self, test: str, back_end: Exec | None = None) -> _engine.StfReport:
         """Runs a test of the Simple Test Framework on it."""
-        return self._program.run_stf(test)
+        return self._program.run_stf(test, back_end.value if back_end is not None else None)
 
 
 def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = ()) -> CompiledProgram:

@@ -22,6 +22,7 @@ import polars as pl
 from p4cc.cache import FOLDER, RunCache
 from p4cc.case import CaseRun, Controller, Session, run_case
 from p4cc.errors import InterruptedRunError, UserError
+from p4cc.execution import Exec
 from p4cc.metrics import Measures, derive
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
@@ -49,6 +50,8 @@ class RunRequest:
     figures: bool = True
     quiet: bool = False
     use_cache: bool = True
+    back_end: Exec | None = None
+    """What runs the P4 programs; native code for busy switches if not given."""
     cache: Path | None = None
     """Folder of runs made before; `.cache` beside the results' folder if not given."""
 
@@ -177,7 +180,13 @@ def _run_cases(
 
         def session() -> Session:
             return Session(
-                request.scenario, controllers, cache, asyncio.Semaphore(request.jobs), advance, request.threads
+                request.scenario,
+                controllers,
+                cache,
+                asyncio.Semaphore(request.jobs),
+                advance,
+                request.threads,
+                request.back_end,
             )
 
         try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
+from p4cc.execution import Exec
 from p4cc.programs import CompiledProgram, compile_program
 
 if TYPE_CHECKING:
@@ -97,7 +98,9 @@ def _of_folder(folder: Path) -> list[Pair]:
     return pairs
 
 
-def run_pairs(pairs: Sequence[Pair], include: tuple[Path, ...], defines: tuple[str, ...]) -> Iterator[Result]:
+def run_pairs(
+    pairs: Sequence[Pair], include: tuple[Path, ...], defines: tuple[str, ...], back_end: Exec | None = None
+) -> Iterator[Result]:
     """Runs tests one after another; a program that several of them follow is compiled once."""
     compiled: CompiledProgram | UserError | None = None
     of: Path | None = None
@@ -108,10 +111,10 @@ def run_pairs(pairs: Sequence[Pair], include: tuple[Path, ...], defines: tuple[s
                 compiled = compile_program(pair.program, include, defines)
             except UserError as error:
                 compiled = error
-        yield _run(pair, compiled)
+        yield _run(pair, compiled, back_end)
 
 
-def _run(pair: Pair, compiled: CompiledProgram | UserError) -> Result:
+def _run(pair: Pair, compiled: CompiledProgram | UserError, back_end: Exec | None) -> Result:
     def error(cause: str) -> Result:
         return Result(pair.program, pair.test, Outcome.ERROR, error=cause)
 
@@ -125,7 +128,7 @@ def _run(pair: Pair, compiled: CompiledProgram | UserError) -> Result:
         return error(f"{pair.test}: {failed.strerror or 'cannot be read'}")
     except UnicodeDecodeError:
         return error(f"{pair.test}: is not text")
-    report = compiled.run_stf(text)
+    report = compiled.run_stf(text, back_end)
     if any(problem.kind == "syntax" for problem in report.problems):
         return Result(pair.program, pair.test, Outcome.ERROR, report=report)
     return Result(pair.program, pair.test, Outcome.FAILED if report.problems else Outcome.PASSED, report=report)

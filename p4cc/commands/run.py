@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from p4cc.execution import Exec
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -44,6 +46,14 @@ def run(
     cache: Annotated[
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.cache beside the results).")
     ] = True,
+    back_end: Annotated[
+        Exec | None,
+        typer.Option(
+            "--exec",
+            help="What runs the P4 programs: the register machine, or native code from the first packet on; "
+            "native code for busy switches if not given. Results are the same.",
+        ),
+    ] = None,
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
@@ -73,6 +83,7 @@ def run(
         figures=figures,
         quiet=as_json,
         use_cache=cache,
+        back_end=back_end,
     )
     outcome = run_scenario(request)
     if as_json:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from p4cc.commands.program import Defines, IncludeDirs
+from p4cc.execution import Exec
 from p4cc.progress import counted
 from p4cc.stf import Outcome, Result, find_pairs, run_pairs
 
@@ -33,6 +34,9 @@ def stf(
     include: IncludeDirs = None,
     define: Defines = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one record per test file as JSON.")] = False,
+    back_end: Annotated[
+        Exec | None, typer.Option("--exec", help="What runs the programs; native code from the first packet on if so.")
+    ] = None,
     failed_only: Annotated[bool, typer.Option("--failed", help="Leave out the lines of tests that passed.")] = False,
 ) -> None:
     """Run tests of the Simple Test Framework (STF) on the embedded switch.
@@ -63,7 +67,7 @@ def stf(
     at_once = not as_json and not sys.stderr.isatty()
     try:
         with counted("testing", len(pairs), quiet=as_json) as advance:
-            for result in run_pairs(pairs, tuple(include or ()), tuple(define or ())):
+            for result in run_pairs(pairs, tuple(include or ()), tuple(define or ()), back_end):
                 results.append(result)
                 if at_once:
                     _print(result, failed_only)

@@ -1,5 +1,7 @@
 //! Time for one packet through each program of `p4src/v1model`, from parser to deparser, with the work that the program
-//! is for: a record pushed, a rate granted, a packet marked or not.
+//! is for: a record pushed, a rate granted, a packet marked or not; by the register machine and by native code.
+//!
+//! With `--count PROGRAM BACK_END PACKETS` it runs so many packets and nothing else, for a count of instructions.
 
 mod common;
 
@@ -7,11 +9,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-use common::{call, insert};
-use criterion::{Criterion, criterion_group, criterion_main};
+use common::{call, insert, insert_keys};
+use criterion::{BatchSize, Criterion};
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member};
 use p4cc_exec::testing::SplitMix;
-use p4cc_exec::{Effects, Env, Executor, Frame, PacketView, Pipeline, State};
+use p4cc_exec::{Effects, Env, Exec, Executor, Frame, PacketView, Pipeline, State};
 use p4cc_ir::{Bits, MatchValue, ProfileId, Program};
 use p4cc_syntax::{Options, Source};
 use p4cc_units::Time;
@@ -47,6 +49,7 @@ fn subjects() -> Vec<Subject> {
     let mut request = vec![0; 84];
     request[4..8].copy_from_slice(&1_000_u32.to_be_bytes());
     vec![
+        subject("ecn_dual", "egress.ecn.thresholds", "egress.ecn.set_thresholds", &[20, 60], 0, Vec::new()),
         subject("ack_priority", "", "", &[], 0, Vec::new()),
         subject("ecn_red", "egress.red.curves", "egress.red.set_curve", &[5, 75, 0x00c0_0000], 0, Vec::new()),
         subject(
@@ -103,6 +106,13 @@ fn filled(subject: &Subject, program: &Program, pipeline: &Pipeline) -> State {
         let key = MatchValue::Lpm { value: Bits::from_u128(32, u128::from(0x0a00_0000 + route)), len: 32 };
         insert(&mut state, program, "ingress.forward.ipv4_lpm", key, EntryAction::Group(route % 16 + 1));
     }
+    if subject.name == "ecn_dual" {
+        for (level, ecn, to) in [(1, 2, 1), (1, 1, 1), (2, 2, 3), (2, 1, 3), (1, 3, 3), (2, 3, 3)] {
+            let action = EntryAction::Direct(call(program, "egress.ecn.set_codepoint", &[to]));
+            let key = |value| MatchValue::Exact(Bits::from_u128(2, value));
+            insert_keys(&mut state, program, "egress.ecn.codepoint_map", vec![key(level), key(ecn)], action);
+        }
+    }
     if subject.name == "d3" {
         for flows in 1..=4095_u32 {
             let args = [u128::from(u32::MAX / flows)];
@@ -135,47 +145,96 @@ fn packet(subject: &Subject, host: u8) -> Vec<u8> {
     bytes
 }
 
+/// Everything that packets of a program need.
+struct Bench {
+    pipeline: Pipeline,
+    state: State,
+    frame: Frame,
+    effects: Effects,
+    random: SplitMix,
+    packets: Vec<Vec<u8>>,
+    out: Vec<u8>,
+    next: usize,
+}
+
+impl Bench {
+    fn new(subject: &Subject) -> Self {
+        let program = compile(subject.name);
+        let pipeline = Pipeline::compile(Arc::clone(&program)).expect("a checked program");
+        Self {
+            state: filled(subject, &program, &pipeline),
+            frame: Frame::new(&pipeline),
+            effects: Effects::default(),
+            random: SplitMix(1),
+            packets: (0..ROUTES as u8).map(|host| packet(subject, host)).collect(),
+            out: Vec::with_capacity(256),
+            next: 0,
+            pipeline,
+        }
+    }
+
+    /// One packet from parser to deparser.
+    #[inline]
+    fn packet(&mut self, exec: Exec) {
+        let pipeline = &self.pipeline;
+        let executor: &dyn Executor = match exec {
+            Exec::Interp => pipeline,
+            Exec::Native => pipeline.native().expect("native code for this processor"),
+        };
+        let entry = pipeline.v1model().expect("a v1model program");
+        let (meta, frame) = (entry.metadata, &mut self.frame);
+        self.next += 1;
+        let bytes = black_box(&self.packets[self.next % self.packets.len()]);
+        let view = PacketView { bytes, zeros: PAYLOAD.into() };
+        frame.reset();
+        self.effects.reset();
+        let mut env = Env {
+            state: &mut self.state,
+            effects: &mut self.effects,
+            random: &mut self.random,
+            packet_length: bytes.len() as u32 + u32::from(PAYLOAD),
+            payload: PacketView::default(),
+            now: Time::ZERO,
+        };
+        let outcome = executor.parse(frame, view, &mut env);
+        executor.run(entry.verify_checksum, frame, &mut env);
+        executor.run(entry.ingress, frame, &mut env);
+        let port = frame.get(pipeline, meta.egress_spec);
+        frame.set(pipeline, meta.egress_port, port);
+        frame.set(pipeline, meta.enq_qdepth, self.next as u64 % 80);
+        frame.set(pipeline, meta.deq_qdepth, self.next as u64 % 80);
+        frame.set(pipeline, meta.egress_global_timestamp, self.next as u64 * 120);
+        executor.run(entry.egress, frame, &mut env);
+        executor.run(entry.compute_checksum, frame, &mut env);
+        self.out.clear();
+        executor.deparse(frame, &mut self.out);
+        black_box((outcome, &self.out));
+    }
+}
+
 fn measure(c: &mut Criterion, subject: &Subject) {
-    let program = compile(subject.name);
-    let pipeline = Pipeline::compile(Arc::clone(&program)).expect("a checked program");
-    let entry = *pipeline.v1model().expect("a v1model program");
-    let meta = entry.metadata;
-    let mut state = filled(subject, &program, &pipeline);
-    let mut frame = Frame::new(&pipeline);
-    let (mut effects, mut random) = (Effects::default(), SplitMix(1));
-    let packets: Vec<Vec<u8>> = (0..ROUTES as u8).map(|host| packet(subject, host)).collect();
-    let mut out = Vec::with_capacity(256);
-    let mut next = 0_usize;
-    c.bench_function(&format!("{}/packet", subject.name), |b| {
-        b.iter(|| {
-            next += 1;
-            let bytes = black_box(&packets[next % packets.len()]);
-            let view = PacketView { bytes, zeros: PAYLOAD.into() };
-            frame.reset();
-            effects.reset();
-            let mut env = Env {
-                state: &mut state,
-                effects: &mut effects,
-                random: &mut random,
-                packet_length: bytes.len() as u32 + u32::from(PAYLOAD),
-                payload: PacketView::default(),
-                now: Time::ZERO,
-            };
-            let outcome = pipeline.parse(&mut frame, view, &mut env);
-            pipeline.run(entry.verify_checksum, &mut frame, &mut env);
-            pipeline.run(entry.ingress, &mut frame, &mut env);
-            let port = frame.get(&pipeline, meta.egress_spec);
-            frame.set(&pipeline, meta.egress_port, port);
-            frame.set(&pipeline, meta.deq_qdepth, next as u64 % 80);
-            frame.set(&pipeline, meta.egress_global_timestamp, next as u64 * 120);
-            pipeline.run(entry.egress, &mut frame, &mut env);
-            pipeline.run(entry.compute_checksum, &mut frame, &mut env);
-            out.clear();
-            pipeline.deparse(&mut frame, &mut out);
-            black_box((outcome, &out));
+    for exec in Exec::ALL {
+        let mut bench = Bench::new(subject);
+        c.bench_function(&format!("{}/{}", subject.name, exec.name()), |b| b.iter(|| bench.packet(exec)));
+        check(subject, &bench.out);
+    }
+}
+
+/// What making native code costs, and what compiling for the register machine does.
+fn compilation(c: &mut Criterion) {
+    for subject in subjects() {
+        let program = compile(subject.name);
+        c.bench_function(&format!("{}/compile interp", subject.name), |b| {
+            b.iter(|| Pipeline::compile(Arc::clone(&program)).expect("a checked program"));
         });
-    });
-    check(subject, &out);
+        c.bench_function(&format!("{}/compile native", subject.name), |b| {
+            b.iter_batched(
+                || Pipeline::compile(Arc::clone(&program)).expect("a checked program"),
+                |pipeline| black_box(pipeline.native().is_ok()),
+                BatchSize::PerIteration,
+            );
+        });
+    }
 }
 
 /// The program did its work: a bench of a packet that passes by would measure nothing.
@@ -198,5 +257,27 @@ fn programs(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, programs);
-criterion_main!(benches);
+/// Runs packets of one program, for a count of instructions.
+fn count(args: &[String]) {
+    let [name, exec, packets] = args else { panic!("--count PROGRAM BACK_END PACKETS") };
+    let subjects = subjects();
+    let subject = subjects.iter().find(|subject| subject.name == name).expect("a program of the bench");
+    let exec: Exec = exec.parse().expect("a back end");
+    let packets: u64 = packets.parse().expect("a number of packets");
+    let mut bench = Bench::new(subject);
+    (0..packets).for_each(|_| bench.packet(exec));
+    if packets > 0 {
+        check(subject, &bench.out);
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(at) = args.iter().position(|arg| arg == "--count") {
+        return count(&args[at + 1..]);
+    }
+    let mut criterion = Criterion::default().configure_from_args();
+    programs(&mut criterion);
+    compilation(&mut criterion);
+    criterion.final_summary();
+}

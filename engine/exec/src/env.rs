@@ -114,6 +114,7 @@ pub struct Effects {
 
 impl Effects {
     /// Forgets everything, keeping allocations.
+    #[inline]
     pub fn reset(&mut self) {
         self.clones.clear();
         self.resubmit = None;

@@ -36,16 +36,19 @@ impl Frame {
     }
 
     /// All zero, all headers invalid.
+    #[inline]
     pub fn reset(&mut self) {
         self.slots[..self.zeroed].fill(0);
     }
 
     /// The low 64 bits of a variable.
+    #[inline]
     pub fn get(&self, pipeline: &Pipeline, var: VarId) -> u64 {
         self.slots[pipeline.code().layout.var(var).value() as usize]
     }
 
     /// Sets a variable to `value`, masked to its width. A varbit becomes its full width.
+    #[inline]
     pub fn set(&mut self, pipeline: &Pipeline, var: VarId, value: u64) {
         let place = pipeline.code().layout.var(var);
         if place.is_narrow() {

@@ -129,6 +129,7 @@ impl Layout {
         }
     }
 
+    #[inline]
     pub fn var(&self, var: VarId) -> Place {
         self.vars[var.index()]
     }

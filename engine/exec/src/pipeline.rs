@@ -61,6 +61,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// Why there is none; the register machine runs the program then.
+    #[inline]
     pub fn native(&self) -> Result<&Native, &NativeError> {
         self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
     }
@@ -84,6 +85,7 @@ impl Pipeline {
         Pipeline { program: Arc::clone(&self.program), code: Arc::clone(&self.code), native: Arc::default() }
     }
 
+    #[inline]
     pub(crate) fn code(&self) -> &Code {
         &self.code
     }

@@ -4,6 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use p4cc_ir::{Program, bmv2};
+use p4cc_switch::ExecChoice;
+
 pub use p4cc_stf::{Cause, Problem, Report, run};
 
 /// Loads a program: BMv2 JSON when the text is that, P4-16 source otherwise.
@@ -20,7 +22,7 @@ pub fn load(path: &Path) -> Result<Program, String> {
     compiled.program.ok_or_else(|| compiled.source.render(&compiled.diagnostics, false))
 }
 
-/// Loads a program and runs a test file on it; empty when it passes.
+/// Loads a program and runs a test file on it by both execution back ends; empty when it passes.
 pub fn run_files(program: &Path, test: &Path) -> Vec<Problem> {
     let problem = |message| vec![Problem { line: 0, cause: Cause::Command(message) }];
     let text = match std::fs::read_to_string(test) {
@@ -28,7 +30,12 @@ pub fn run_files(program: &Path, test: &Path) -> Vec<Problem> {
         Err(error) => return problem(format!("{}: {error}", test.display())),
     };
     match load(program) {
-        Ok(program) => run(&Arc::new(program), &text).problems,
+        Ok(program) => {
+            let program = Arc::new(program);
+            let by = |exec| run(&program, &text, exec).problems;
+            let problems = by(ExecChoice::Interp);
+            if problems.is_empty() { by(ExecChoice::Native) } else { problems }
+        }
         Err(message) => problem(message),
     }
 }

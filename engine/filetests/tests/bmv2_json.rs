@@ -235,7 +235,11 @@ proptest! {
         if let Some(program) = program {
             prop_assert!(p4cc_ir::verify::verify(&program).is_empty());
             // Whatever the mutant does, it ends.
-            stf::run(&Arc::new(program), "packet 0 0123456789abcdef0123456789abcdef\npacket 1 00\n");
+            stf::run(
+                &Arc::new(program),
+                "packet 0 0123456789abcdef0123456789abcdef\npacket 1 00\n",
+                p4cc_switch::ExecChoice::Native,
+            );
         }
     }
 }

@@ -6,6 +6,7 @@ use num_integer::Integer as _;
 use num_traits::{One, Signed, ToPrimitive as _, Zero};
 use p4cc_filetests::compile_source;
 use p4cc_filetests::stf;
+use p4cc_switch::ExecChoice;
 use p4cc_syntax::{FileSystem, Options, Source};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -421,7 +422,9 @@ proptest! {
                 results.iter().map(|(ty, made)| (*ty, made.values[packet].clone())).collect();
             let _ = writeln!(test, "packet 0 {}\nexpect 1 {}$", packed(&given), packed(&wanted));
         }
-        let problems = stf::run(&Arc::new(program), &test).problems;
+        let program = Arc::new(program);
+        let by = |exec| stf::run(&program, &test, exec).problems;
+        let problems = [by(ExecChoice::Interp), by(ExecChoice::Native)].concat();
         let shown: Vec<String> = problems.iter().map(ToString::to_string).collect();
         prop_assert!(problems.is_empty(), "{}\n{test}\n{text}", shown.join("\n"));
     }

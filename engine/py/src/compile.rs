@@ -7,6 +7,7 @@ use std::sync::Arc;
 use p4cc_ir::bmv2;
 use p4cc_syntax::{FileSystem, Options, Severity, Source};
 use prost::Message;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -89,9 +90,11 @@ impl Program {
         Ok(PyBytes::new(py, self.made(py)?.device_config.as_bytes()))
     }
 
-    fn run_stf(&self, py: Python<'_>, test: &str) -> PyResult<StfReport> {
+    #[pyo3(signature = (test, back_end = None))]
+    fn run_stf(&self, py: Python<'_>, test: &str, back_end: Option<&str>) -> PyResult<StfReport> {
         let program = &self.made(py)?.program;
-        Ok(StfReport::new(py.detach(|| p4cc_stf::run(program, test))))
+        let choice = back_end.map(str::parse).transpose().map_err(PyValueError::new_err)?.unwrap_or_default();
+        Ok(StfReport::new(py.detach(|| p4cc_stf::run(program, test, choice))))
     }
 }
 

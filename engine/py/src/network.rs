@@ -150,6 +150,18 @@ impl Network {
         forked.map(Self::new).map_err(|error| errors::spec(py, &error))
     }
 
+    /// Chooses what runs the programs of all switches, from now on and in forks: `interp` or `native`.
+    fn set_exec(&self, py: Python<'_>, back_end: &str) -> PyResult<()> {
+        let choice = back_end.parse().map_err(PyValueError::new_err)?;
+        self.with(py, |network| network.set_exec(choice));
+        Ok(())
+    }
+
+    /// Why some switch's program has no native code, once that was asked for.
+    fn native_error(&self, py: Python<'_>) -> Option<String> {
+        self.with(py, |network| network.native_error())
+    }
+
     /// Puts the state of a fork behind this network's server: the pipeline is the same, so controllers stay connected.
     fn exchange(&self, py: Python<'_>, fork: &Self) -> PyResult<()> {
         if Arc::ptr_eq(&self.shared, &fork.shared) {

@@ -16,6 +16,7 @@ pub use parse::{ActionText, Cell, Command, KeyValue, Literal, MeterRates, ParseE
 use std::sync::Arc;
 
 use p4cc_ir::Program;
+use p4cc_switch::ExecChoice;
 
 /// What a test came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -67,9 +68,9 @@ impl core::fmt::Display for Problem {
 }
 
 /// Runs a test on a program.
-pub fn run(program: &Arc<Program>, text: &str) -> Report {
+pub fn run(program: &Arc<Program>, text: &str, exec: ExecChoice) -> Report {
     match parse(text) {
-        Ok(commands) => runner::run(program, &commands),
+        Ok(commands) => runner::run(program, &commands, exec),
         Err((line, message)) => {
             let problems = vec![Problem { line, cause: Cause::Syntax(message) }];
             Report { problems, ..Report::default() }

@@ -7,7 +7,8 @@ use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
 use p4cc_exec::{MeterConfig, Pipeline, State};
 use p4cc_ir::{Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId};
 use p4cc_switch::{
-    CloneSession, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig, TimestampUnit,
+    CloneSession, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
+    TimestampUnit,
 };
 use p4cc_units::{Rate, Span, Time};
 
@@ -46,8 +47,8 @@ struct Bench {
 }
 
 /// Runs commands and compares what came out.
-pub(super) fn run(program: &Arc<Program>, commands: &[(u32, Command)]) -> Report {
-    let mut bench = match Bench::new(program, commands) {
+pub(super) fn run(program: &Arc<Program>, commands: &[(u32, Command)], exec: ExecChoice) -> Report {
+    let mut bench = match Bench::new(program, commands, exec) {
         Ok(bench) => bench,
         Err(message) => {
             let problems = vec![Problem { line: 0, cause: Cause::Command(message) }];
@@ -64,7 +65,7 @@ pub(super) fn run(program: &Arc<Program>, commands: &[(u32, Command)]) -> Report
 }
 
 impl Bench {
-    fn new(program: &Arc<Program>, commands: &[(u32, Command)]) -> Outcome<Self> {
+    fn new(program: &Arc<Program>, commands: &[(u32, Command)], exec: ExecChoice) -> Outcome<Self> {
         let named = commands.iter().filter_map(|(_, command)| match command {
             Command::Packet { port, .. } | Command::Expect { port, .. } => Some(*port),
             _ => None,
@@ -89,6 +90,7 @@ impl Bench {
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let program = Arc::clone(program);
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
+        switch.set_exec(exec);
         switch.set_pipeline(Arc::new(pipeline));
         switch.set_logging(true);
         Ok(Self {

@@ -37,6 +37,18 @@ impl ExecChoice {
     }
 }
 
+impl core::str::FromStr for ExecChoice {
+    type Err = String;
+
+    /// What an option `--exec` asks for.
+    fn from_str(name: &str) -> Result<Self, String> {
+        Ok(match name.parse()? {
+            Exec::Interp => Self::Interp,
+            Exec::Native => Self::Native,
+        })
+    }
+}
+
 /// Ports that v1model can name with its 9 bits.
 pub const MAX_PORTS: u32 = 512;
 /// Queues of a port; 0 is served last, 7 first.

@@ -72,7 +72,8 @@ impl Daemon {
         for notice in options.without_effect() {
             tracing::warn!("{notice}");
         }
-        let switch = Switch::new(switch_config(options))?;
+        let mut switch = Switch::new(switch_config(options))?;
+        switch.set_exec(general.exec);
         // Read before anything is opened: compiling takes a while.
         let program = general.program.as_deref().map(program::device_config).transpose();
         let program = program.map_err(StartError::Program)?;
@@ -83,6 +84,9 @@ impl Daemon {
         let server = Arc::new(start_server(options, &shared)?);
         if let Some(program) = program {
             install(&server, general, program)?;
+            if let Some(error) = shared.switch.lock().native_error() {
+                tracing::warn!("the register machine runs the program: {error}");
+            }
         }
         let publisher = publisher(general)?;
         let thrift = start_thrift(general, &shared, &server, publisher.as_ref())?;

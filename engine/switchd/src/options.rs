@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
-use p4cc_switch::{BufferConfig, PortConfig, QdepthUnit, TimestampUnit};
+use p4cc_switch::{BufferConfig, ExecChoice, PortConfig, QdepthUnit, TimestampUnit};
 use p4cc_units::{Rate, Span};
 
 use crate::wire::Loss;
@@ -112,6 +112,9 @@ pub struct General {
     /// Take packets of ports 0 to 63 from this socket instead, ipc://PATH or tcp://HOST:PORT, as PTF's nanomsg platform sends them
     #[arg(long, value_name = "ADDRESS")]
     pub packet_in: Option<String>,
+    /// What runs the program: `interp` is the register machine, `native` is native code where there can be some
+    #[arg(long, value_name = "BACK-END", default_value = "native")]
+    pub exec: ExecChoice,
     /// Device id of P4Runtime
     #[arg(long, default_value_t = 0)]
     pub device_id: u64,

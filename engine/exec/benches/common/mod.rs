@@ -29,15 +29,20 @@ pub fn call(program: &Program, name: &str, args: &[u128]) -> ActionCall {
 
 /// An entry of a table with one key, by the table's full name.
 pub fn insert(state: &mut State, program: &Program, table: &str, key: MatchValue, action: EntryAction) {
-    let priority = u32::from(matches!(key, MatchValue::Ternary { .. }));
+    insert_keys(state, program, table, vec![key], action);
+}
+
+/// An entry of a table with several keys, none of which needs a priority unless it is the only one.
+pub fn insert_keys(
+    state: &mut State,
+    program: &Program,
+    table: &str,
+    matches: Vec<MatchValue>,
+    action: EntryAction,
+) {
+    let priority = u32::from(matches!(matches[..], [MatchValue::Ternary { .. }]));
     let at = program.tables.iter().position(|found| found.cp.name == table).expect("the table is there");
-    let entry = TableEntry {
-        matches: vec![key],
-        priority,
-        action,
-        metadata: Vec::new(),
-        idle_timeout_ns: 0,
-        is_const: false,
-    };
+    let entry =
+        TableEntry { matches, priority, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false };
     state.table_insert(TableId::from_index(at), entry).expect("the entry fits");
 }

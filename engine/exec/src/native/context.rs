@@ -2,8 +2,8 @@
 //!
 //! The only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in five ways:
 //! words of the frame at places below [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a
-//! comparison with their number, bytes of the emit buffer below the bound that the translation summed up, arguments that
-//! [`Context::set_args`] has counted, and fields of [`Context`] itself.
+//! comparison with their number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
+//! comparison with their number, and fields of [`Context`] itself.
 
 #![allow(
     unsafe_code,
@@ -15,11 +15,11 @@ use core::ptr;
 
 use cranelift_jit::JITModule;
 
-use crate::Frame;
 use crate::bitplan::BitWriter;
 use crate::env::{Env, NoTrace, PacketView};
 use crate::machine::Run;
 use crate::op::Code;
+use crate::{Frame, State};
 
 /// How a native function ended, as it returns it.
 pub(super) const DONE: u64 = 0;
@@ -46,6 +46,10 @@ pub(super) struct Context<'a> {
     pub(super) emitted: u64,
     /// Arguments of the action that a table chose.
     pub(super) args: *const u64,
+    /// How many there are.
+    pub(super) arg_count: u64,
+    /// The entry that was hit, plus one, while a group's member is chosen.
+    pub(super) entry: u64,
     /// Place of that action in the table's list.
     pub(super) position: u64,
     /// Colour of the table's direct meter.
@@ -53,6 +57,7 @@ pub(super) struct Context<'a> {
     /// Jumps left.
     pub(super) steps: u64,
     words: usize,
+    emit_len: usize,
     stored_bytes: usize,
     zeros: u32,
     spare: u32,
@@ -92,11 +97,37 @@ impl Context<'_> {
         result
     }
 
-    /// Hands the arguments of an action to native code, which reads `count` of them before the state changes again.
-    /// False if there are fewer.
-    pub(super) fn set_args(&mut self, args: *const [u64], count: usize) -> bool {
-        self.args = args.cast();
-        args.len() >= count
+    /// What the architecture lends, and the code.
+    #[inline]
+    pub(super) fn env(&mut self) -> Option<(&mut Env<'static>, &Code)> {
+        // SAFETY: as in `machine`.
+        unsafe { self.env.as_mut().map(|env| (env, &*self.code)) }
+    }
+
+    /// Words of the frame.
+    #[inline]
+    pub(super) fn words(&self, range: core::ops::Range<usize>) -> &[u64] {
+        // SAFETY: as in `machine`; nothing writes to the frame while a helper only reads it.
+        let words = unsafe { core::slice::from_raw_parts(self.slots, self.words) };
+        words.get(range).unwrap_or_default()
+    }
+
+    /// The state, and the first bytes of the emit buffer, where native code packs the input of a hash.
+    #[inline]
+    pub(super) fn state_and_packed(&self, len: usize) -> Option<(&State, &[u8])> {
+        // SAFETY: as in `machine`; `enter` made the buffer this long, all of it initialised, and native code does not
+        // write to it while a helper runs.
+        unsafe {
+            let packed = core::slice::from_raw_parts(self.emit, len.min(self.emit_len));
+            self.env.as_ref().map(|env| (&*env.state, packed))
+        }
+    }
+
+    /// Hands the arguments of an action to native code, which looks at their number and reads them before the state
+    /// changes again.
+    #[inline]
+    pub(super) fn set_args(&mut self, args: *const [u64]) {
+        (self.args, self.arg_count) = (args.cast(), args.len() as u64);
     }
 }
 
@@ -149,20 +180,24 @@ pub(super) struct Call<'a, 'e> {
     pub env: Option<&'a mut Env<'e>>,
     pub out: &'a mut Vec<u8>,
     pub steps: u32,
-    /// Most bytes that the function emits by itself.
+    /// Words that a frame of the code has at least.
+    pub frame_words: usize,
+    /// Most bytes that the function packs by itself.
     pub emit_bound: usize,
 }
 
-/// Runs a function; how it ended and how many bits of the packet it took. The frame must have the code's size.
-pub(super) fn enter(entry: Address, call: Call<'_, '_>) -> (u64, u64) {
-    let Call { code, frame, packet, env, out, steps, emit_bound } = call;
+/// Runs a function; how it ended and how many bits of the packet it took.
+#[inline]
+pub(super) fn enter(address: Address, call: Call<'_, '_>) -> (u64, u64) {
+    let Call { code, frame, packet, env, out, steps, frame_words, emit_bound } = call;
     let Frame { slots, calls, bytes, emit, .. } = frame;
-    assert!(slots.len() >= code.layout.size() as usize, "a frame of another pipeline");
+    assert!(slots.len() >= frame_words, "a frame of another pipeline");
     if emit.len() < emit_bound {
-        emit.resize(emit_bound, 0);
+        grow(emit, emit_bound);
     }
     let mut context = Context {
         words: slots.len(),
+        emit_len: emit.len(),
         slots: slots.as_mut_ptr(),
         packet: packet.bytes.as_ptr(),
         stored_bits: packet.bytes.len() as u64 * 8,
@@ -171,6 +206,8 @@ pub(super) fn enter(entry: Address, call: Call<'_, '_>) -> (u64, u64) {
         emit: emit.as_mut_ptr(),
         emitted: 0,
         args: ptr::null(),
+        arg_count: 0,
+        entry: 0,
         position: 0,
         color: 0,
         steps: steps.into(),
@@ -189,10 +226,19 @@ pub(super) fn enter(entry: Address, call: Call<'_, '_>) -> (u64, u64) {
     // `Native` that this is called through; the frame is as large as the code that was translated takes it to be, the
     // emit buffer as large as what it emits, and all pointers are to what this call borrows.
     let end = unsafe {
-        let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry.0);
+        let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 =
+            core::mem::transmute(address.0);
         function(&raw mut context, frame)
     };
     let (emitted, at) = (context.emitted as usize, context.at);
-    out.extend_from_slice(&emit[..emitted]);
+    if emitted > 0 {
+        out.extend_from_slice(&emit[..emitted]);
+    }
     (end, at)
+}
+
+/// Once for a frame.
+#[cold]
+fn grow(emit: &mut Vec<u8>, bound: usize) {
+    emit.resize(bound, 0);
 }

@@ -2,15 +2,19 @@
 //!
 //! Results: where an operation may refuse the packet, zero for success or the error plus one.
 
-use p4cc_ir::{CounterId, RegisterId, TableId};
+use p4cc_ir::{CounterId, HashAlgorithm, RegisterId, TableId};
+use smallvec::SmallVec;
 
 use super::context::Context;
 use crate::bitplan::read_bits;
+use crate::env::PacketView;
 
 /// No action to run, no target.
 pub(super) const NONE: u64 = u32::MAX as u64;
 /// Set in what [`apply`] returns when an entry was hit.
 pub(super) const HIT_BIT: u8 = 32;
+/// Set in what [`apply`] returns when a group's member is still to be chosen.
+pub(super) const GROUP_BIT: u8 = 33;
 
 fn outcome(result: Result<(), u32>) -> u64 {
     result.map_or_else(|error| u64::from(error) + 1, |()| 0)
@@ -63,57 +67,98 @@ extern "C" fn update_checksum(context: &mut Context<'_>, index: u64) -> u64 {
 }
 
 extern "C" fn count(context: &mut Context<'_>, counter: u64, index: u64) -> u64 {
-    context.machine(|run| {
-        if let Some(env) = run.env.as_deref_mut() {
-            env.state.count(CounterId(counter as u32), index, env.packet_length);
-        }
-    });
+    if let Some((env, _)) = context.env() {
+        env.state.count(CounterId(counter as u32), index, env.packet_length);
+    }
     0
 }
 
 extern "C" fn register_read(context: &mut Context<'_>, register: u64, index: u64) -> u64 {
-    context.machine(|run| {
-        let words =
-            run.env.as_ref().and_then(|env| env.state.register_words(RegisterId(register as u32), index));
-        words.and_then(|words| words.first().copied()).unwrap_or(0)
-    })
+    let Some((env, _)) = context.env() else { return 0 };
+    let words = env.state.register_words(RegisterId(register as u32), index);
+    words.and_then(|words| words.first().copied()).unwrap_or(0)
 }
 
 extern "C" fn register_write(context: &mut Context<'_>, register: u64, index: u64, value: u64) -> u64 {
-    context.machine(|run| {
-        let Some(env) = run.env.as_deref_mut() else { return };
-        let words = env.state.register_words_mut(RegisterId(register as u32), index);
-        if let Some(word) = words.and_then(|words| words.first_mut()) {
-            *word = value;
-        }
-    });
+    let words =
+        context.env().and_then(|(env, _)| env.state.register_words_mut(RegisterId(register as u32), index));
+    if let Some(word) = words.and_then(|words| words.first_mut()) {
+        *word = value;
+    }
     0
 }
 
-/// Looks a key up: of one word if it fits, else from the frame. The action to run or [`NONE`], and whether an entry
-/// was hit.
+/// Looks a key up: of one word if it fits, else from the frame. The action to run or [`NONE`], whether an entry was hit,
+/// and whether it is a group, whose action [`apply_group`] then gives.
 extern "C" fn apply(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
-    let chosen = context.machine(|run| {
-        let code = run.code;
-        let plan = &code.tables[table as usize];
-        let entry = match plan.words {
-            1 => run.entry(table as u32, &[key]),
-            words => {
-                let at = code.layout.key as usize;
-                run.entry(table as u32, &run.slots[at..at + words as usize])
-            }
-        };
-        let hash = run.selector_hash(table as u32, entry);
-        let env = run.env.as_mut()?;
-        let chosen = env.state.choose(TableId(table as u32), entry, hash, env.packet_length, env.now);
-        let count = chosen.action.map_or(0, |action| code.actions[action.index()].param_words.len());
-        Some((chosen.hit, chosen.action, chosen.position, chosen.color, &raw const *chosen.args, count))
-    });
-    let Some((hit, action, position, color, args, count)) = chosen else { return NONE };
-    (context.position, context.color) = (position.into(), color);
-    let action = if context.set_args(args, count) { action } else { None };
-    action.map_or(NONE, |action| u64::from(action.0)) | u64::from(hit) << HIT_BIT
+    let at = context.env().map_or(0, |(_, code)| code.layout.key as usize);
+    let words = context.env().map_or(0, |(_, code)| code.tables[table as usize].words as usize);
+    let id = TableId(table as u32);
+    let entry = if words == 1 {
+        context.env().and_then(|(env, _)| env.state.lookup(id, &[key]))
+    } else {
+        let key: SmallVec<[u64; 8]> = context.words(at..at + words).into();
+        context.env().and_then(|(env, _)| env.state.lookup(id, &key))
+    };
+    let Some((env, code)) = context.env() else { return NONE };
+    if let Some(found) = entry
+        && code.tables[table as usize].selector.is_some()
+        && env.state.is_group(id, found)
+    {
+        context.entry = u64::from(found) + 1;
+        return NONE | 1 << GROUP_BIT;
+    }
+    choose(context, id, entry, 0)
 }
+
+/// The same for a table with a key of one word and without groups, as most are.
+extern "C" fn apply_word(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
+    let id = TableId(table as u32);
+    let entry = context.env().and_then(|(env, _)| env.state.lookup(id, &[key]));
+    choose(context, id, entry, 0)
+}
+
+/// The action of the group that [`apply`] found, by its hash.
+extern "C" fn apply_group(context: &mut Context<'_>, table: u64, hash: u64) -> u64 {
+    let entry = context.entry.checked_sub(1).map(|entry| entry as u32);
+    choose(context, TableId(table as u32), entry, hash)
+}
+
+/// The same where the fields of the hash are not packed by native code.
+extern "C" fn apply_group_slow(context: &mut Context<'_>, table: u64) -> u64 {
+    let entry = context.entry.checked_sub(1).map(|entry| entry as u32);
+    let hash = context.machine(|run| run.selector_hash(table as u32, entry));
+    choose(context, TableId(table as u32), entry, hash)
+}
+
+#[inline]
+fn choose(context: &mut Context<'_>, table: TableId, entry: Option<u32>, hash: u64) -> u64 {
+    let Some((env, _)) = context.env() else { return NONE };
+    let chosen = env.state.choose(table, entry, hash, env.packet_length, env.now);
+    let (position, color, args) = (chosen.position, chosen.color, &raw const *chosen.args);
+    let found = chosen.action.map_or(NONE, |action| u64::from(action.0)) | u64::from(chosen.hit) << HIT_BIT;
+    (context.position, context.color) = (position.into(), color);
+    context.set_args(args);
+    found
+}
+
+/// The hash of bytes that native code packed, by the number of the algorithm in [`ALGORITHMS`].
+extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64 {
+    let Some(&algorithm) = ALGORITHMS.get(algorithm as usize) else { return 0 };
+    let Some((state, packed)) = context.state_and_packed(bytes as usize) else { return 0 };
+    state.hash(algorithm, PacketView::new(packed), PacketView::default())
+}
+
+/// Hashes that depend on packed bytes alone, in the order in which native code names them.
+pub(super) const ALGORITHMS: [HashAlgorithm; 7] = [
+    HashAlgorithm::Crc32,
+    HashAlgorithm::Crc32Custom,
+    HashAlgorithm::Crc16,
+    HashAlgorithm::Crc16Custom,
+    HashAlgorithm::Identity,
+    HashAlgorithm::Csum16,
+    HashAlgorithm::Xor16,
+];
 
 /// A function that native code calls.
 pub(super) struct Helper {
@@ -157,4 +202,8 @@ helpers! {
     RegisterRead register_read 2,
     RegisterWrite register_write 3,
     Apply apply 2,
+    ApplyWord apply_word 2,
+    ApplyGroup apply_group 2,
+    ApplyGroupSlow apply_group_slow 1,
+    Hash hash 2,
 }

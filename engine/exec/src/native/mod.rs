@@ -96,6 +96,7 @@ pub struct Native {
     pipeline: Pipeline,
     /// By function; actions and unused functions have none.
     entries: Vec<Option<Translated>>,
+    frame_words: usize,
     _memory: Memory,
 }
 
@@ -114,11 +115,16 @@ impl fmt::Debug for Native {
 }
 
 /// A module that knows the helpers.
-fn module() -> Result<JITModule, NativeError> {
+fn module(locals: Locals) -> Result<JITModule, NativeError> {
     let host = |cause: String| NativeError::Host(cause);
+    // Tests that look at locals make thousands of programs and run each for a moment.
+    let opt_level = match locals {
+        Locals::InRegisters => "speed",
+        Locals::InFrame => "none",
+    };
     let mut flags = settings::builder();
     let options = [
-        ("opt_level", "speed"),
+        ("opt_level", opt_level),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("enable_probestack", "false"),
@@ -213,7 +219,7 @@ impl Native {
         let entries: Vec<usize> =
             program.architecture.entries().into_iter().map(|(func, _)| func.index()).collect();
         let plan = Plan::new(program, code, &entries, locals);
-        let mut module = module()?;
+        let mut module = module(locals)?;
         let mut declared = Vec::new();
         for helper in helpers::all() {
             let signature = signature(&module, helper.args + 1);
@@ -246,10 +252,16 @@ impl Native {
             })
         };
         let entries = (0..program.funcs.len()).map(function).collect();
-        Ok(Native { pipeline: pipeline.bare(), entries, _memory: Memory::new(module) })
+        Ok(Native {
+            pipeline: pipeline.bare(),
+            entries,
+            frame_words: code.layout.size() as usize,
+            _memory: Memory::new(module),
+        })
     }
 
     /// Runs a function: how it ended and the bits it took; `None` where it is no entry point.
+    #[inline]
     fn enter(
         &self,
         func: FuncId,
@@ -260,8 +272,8 @@ impl Native {
         out: &mut Vec<u8>,
     ) -> Option<(u64, u64)> {
         let Translated { entry, emit_bound } = (*self.entries.get(func.index())?)?;
-        let code = self.pipeline.code();
-        Some(enter(entry, Call { code, frame, packet, env, out, steps, emit_bound }))
+        let (code, frame_words) = (self.pipeline.code(), self.frame_words);
+        Some(enter(entry, Call { code, frame, packet, env, out, steps, frame_words, emit_bound }))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Externs: checksums over whole headers and registers of one word as straight code, the rest by the machine.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value};
 use p4cc_ir::HashAlgorithm;
 
-use super::{Made, Translator};
-use crate::native::helpers::Name;
+use super::{Made, Translator, field};
+use crate::native::helpers::{ALGORITHMS, Name};
 use crate::op::{ChecksumOp, Data, ExternOp};
 
 /// Folds that bring any sum of columns below 2^16: each takes 16 bits off its length, the last two the carries.
@@ -111,6 +112,86 @@ impl Translator<'_, '_> {
         Ok(self.b.ins().bxor_imm(sum, 0xffff))
     }
 
+    /// Works out the hash of fields and gives it to `f`, which ends its block; `f` gets nothing where the machine has to
+    /// do it: the algorithm draws a number, a field is a varbit, or a header is missing.
+    pub(super) fn hash(
+        &mut self,
+        algorithm: HashAlgorithm,
+        data: &Data,
+        f: impl Fn(&mut Self, Option<Value>) -> Made,
+    ) -> Made {
+        let number = ALGORITHMS.iter().position(|&known| known == algorithm);
+        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.shape.emits);
+        let (Some(number), Some(plan)) = (number, plan) else { return f(self, None) };
+        let partial = self.b.create_block();
+        self.b.set_cold_block(partial);
+        for &guard in &data.guards {
+            let (valid, whole) = (self.read(guard)?, self.b.create_block());
+            self.b.ins().brif(valid, whole, &[], partial, &[]);
+            self.b.switch_to_block(whole);
+        }
+        let hash = if algorithm == HashAlgorithm::Csum16 {
+            self.columns(data)?
+        } else {
+            let to = self.load_field(field!(emit));
+            self.store_plan(plan, to)?;
+            // The bytes are packed into the buffer from its start; what hangs over takes eight more.
+            self.emit_bound = self.emit_bound.max(plan.bytes);
+            let (number, bytes) = (self.iconst(number as u64), self.iconst(plan.bytes.into()));
+            self.call(Name::Hash, &[number, bytes])
+        };
+        f(self, Some(hash))?;
+        self.b.switch_to_block(partial);
+        f(self, None)
+    }
+
+    /// `hash(...)` into one word.
+    fn hash_op(&mut self, index: u32) -> Made {
+        let ExternOp::Hash { dst, algorithm, base, data, max } = &self.shared.code.externs[index as usize]
+        else {
+            return Ok(());
+        };
+        let next = self.b.create_block();
+        self.hash(*algorithm, data, |t, hash| {
+            match hash {
+                Some(hash) => {
+                    let offset = t.remainder(hash, max.slot)?;
+                    let base = t.read(base.slot)?;
+                    let value = t.b.ins().iadd(base, offset);
+                    let value = t.cut((64 - dst.width) as u8, value);
+                    t.write(dst.slot, value)?;
+                }
+                None => {
+                    t.call_index(Name::Extern, index);
+                }
+            }
+            t.b.ins().jump(next, &[]);
+            Ok(())
+        })?;
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// The remainder by a word; zero where that is zero.
+    fn remainder(&mut self, value: Value, divisor: u32) -> Made<Value> {
+        match self.known(divisor) {
+            Some(known) if known.is_power_of_two() => Ok(self.b.ins().band_imm(value, (known - 1) as i64)),
+            Some(0) => Ok(self.iconst(0)),
+            Some(_) => {
+                let divisor = self.read(divisor)?;
+                Ok(self.b.ins().urem(value, divisor))
+            }
+            None => {
+                let divisor = self.read(divisor)?;
+                let (zero, one) = (self.iconst(0), self.iconst(1));
+                let is_zero = self.b.ins().icmp(IntCC::Equal, divisor, zero);
+                let safe = self.b.ins().select(is_zero, one, divisor);
+                let rest = self.b.ins().urem(value, safe);
+                Ok(self.b.ins().select(is_zero, zero, rest))
+            }
+        }
+    }
+
     pub(super) fn extern_op(&mut self, index: u32) -> Made {
         match &self.shared.code.externs[index as usize] {
             ExternOp::RegisterRead { register, index, dst } if dst.is_narrow() => {
@@ -123,6 +204,11 @@ impl Translator<'_, '_> {
                 let value = self.read(src.slot)?;
                 self.call(Name::RegisterWrite, &[register, index, value]);
                 Ok(())
+            }
+            ExternOp::Hash { dst, base, max, .. }
+                if dst.is_narrow() && base.is_narrow() && max.is_narrow() =>
+            {
+                self.hash_op(index)
             }
             _ => {
                 self.call_index(Name::Extern, index);

@@ -189,7 +189,7 @@ impl Translator<'_, '_> {
         switch.emit(&mut self.b, chosen, next);
         for (action, start) in starts {
             self.b.switch_to_block(start);
-            self.take_args(action)?;
+            self.take_args(action, next)?;
             self.run_action(action, next)?;
         }
         Ok(())

@@ -227,7 +227,17 @@ impl Translator<'_, '_> {
         self.b.switch_to_block(there);
         let (base, emitted) = (self.load_field(field!(emit)), self.b.use_var(self.emitted));
         let to = self.b.ins().iadd(base, emitted);
-        for (chunk, pieces) in plan.plan.chunks() {
+        self.store_plan(&plan.plan, to)?;
+        let emitted = self.b.ins().iadd_imm(emitted, i64::from(plan.plan.bytes));
+        self.b.def_var(self.emitted, emitted);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// Packs fields in chunks behind an address that has room for them and eight bytes more.
+    pub(super) fn store_plan(&mut self, plan: &BitPlan, to: Value) -> Made {
+        for (chunk, pieces) in plan.chunks() {
             // Each chunk writes eight bytes; what hangs over is overwritten by the next one or not taken.
             let mut word: Option<Value> = None;
             for piece in pieces {
@@ -243,10 +253,6 @@ impl Translator<'_, '_> {
                 self.b.ins().store(bytes_flags(), word, to, chunk.store_from as i32);
             }
         }
-        let emitted = self.b.ins().iadd_imm(emitted, i64::from(plan.plan.bytes));
-        self.b.def_var(self.emitted, emitted);
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
         Ok(())
     }
 

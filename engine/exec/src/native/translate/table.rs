@@ -1,10 +1,11 @@
 //! Applying tables.
 
-use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
 use p4cc_ir::ActionId;
 
 use super::{Made, Translator, bytes_flags, field};
-use crate::native::helpers::{HIT_BIT, NONE, Name};
+use crate::native::helpers::{GROUP_BIT, HIT_BIT, NONE, Name};
 use crate::op::NO_SLOT;
 
 impl Translator<'_, '_> {
@@ -12,13 +13,21 @@ impl Translator<'_, '_> {
         let plan = &self.shared.code.tables[table as usize];
         let key = self.key(table)?;
         let id = self.iconst(table.into());
-        let found = self.call(Name::Apply, &[id, key]);
+        let found = match (plan.words, &plan.selector) {
+            (1, None) => self.call(Name::ApplyWord, &[id, key]),
+            (_, None) => self.call(Name::Apply, &[id, key]),
+            (_, Some(_)) => {
+                let found = self.call(Name::Apply, &[id, key]);
+                self.choose_member(table, found)?
+            }
+        };
         if let Some(slot) = plan.color {
             let color = self.load_field(field!(color));
             self.write(slot, color)?;
         }
         if hit != NO_SLOT {
             let bit = self.b.ins().ushr_imm(found, i64::from(HIT_BIT));
+            let bit = self.b.ins().band_imm(bit, 1);
             self.write(hit, bit)?;
         }
         if action != NO_SLOT {
@@ -30,6 +39,29 @@ impl Translator<'_, '_> {
         self.run_chosen(table, chosen, next)?;
         self.b.switch_to_block(next);
         Ok(())
+    }
+
+    /// Chooses the member of a group by its hash, where a group was found.
+    fn choose_member(&mut self, table: u32, found: Value) -> Made<Value> {
+        let Some((algorithm, data)) = &self.shared.code.tables[table as usize].selector else {
+            return Ok(found);
+        };
+        let [group, next] = core::array::from_fn(|_| self.b.create_block());
+        let chosen = self.b.append_block_param(next, types::I64);
+        let is_group = self.b.ins().band_imm(found, 1 << GROUP_BIT);
+        self.b.ins().brif(is_group, group, &[], next, &[found.into()]);
+        self.b.switch_to_block(group);
+        let id = self.iconst(table.into());
+        self.hash(*algorithm, data, |t, hash| {
+            let member = match hash {
+                Some(hash) => t.call(Name::ApplyGroup, &[id, hash]),
+                None => t.call(Name::ApplyGroupSlow, &[id]),
+            };
+            t.b.ins().jump(next, &[member.into()]);
+            Ok(())
+        })?;
+        self.b.switch_to_block(next);
+        Ok(chosen)
     }
 
     /// Packs the key: the value of a key of one word; a longer one goes to its place in the frame.
@@ -57,12 +89,17 @@ impl Translator<'_, '_> {
     }
 
     /// Sets the parameters of an action that a table chose.
-    pub(super) fn take_args(&mut self, action: ActionId) -> Made {
+    pub(super) fn take_args(&mut self, action: ActionId, next: Block) -> Made {
         let params = &self.shared.code.actions[action.index()].param_words;
         if params.is_empty() {
             return Ok(());
         }
-        let args = self.load_field(field!(args));
+        let (args, count) = (self.load_field(field!(args)), self.load_field(field!(arg_count)));
+        let wanted = self.b.create_block();
+        let enough = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, count, params.len() as i64);
+        // Entries are checked when they are written, so there always are.
+        self.b.ins().brif(enough, wanted, &[], next, &[]);
+        self.b.switch_to_block(wanted);
         for (i, &slot) in params.iter().enumerate() {
             let flags: MemFlags = bytes_flags();
             let value = self.b.ins().load(types::I64, flags, args, i as i32 * 8);

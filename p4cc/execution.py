@@ -1,0 +1,14 @@
+"""What runs P4 programs in the embedded switch."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Exec(StrEnum):
+    """Execution back ends; results do not depend on the choice."""
+
+    INTERP = "interp"
+    """The register machine, which says what is right."""
+    NATIVE = "native"
+    """Native code; the register machine where there is none for a program."""
