@@ -149,12 +149,11 @@ extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64
     state.hash(algorithm, PacketView::new(packed), PacketView::default())
 }
 
-/// Hashes that depend on packed bytes alone, in the order in which native code names them.
-pub(super) const ALGORITHMS: [HashAlgorithm; 7] = [
+/// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with parameters of
+/// their own are left to the machine.
+pub(super) const ALGORITHMS: [HashAlgorithm; 5] = [
     HashAlgorithm::Crc32,
-    HashAlgorithm::Crc32Custom,
     HashAlgorithm::Crc16,
-    HashAlgorithm::Crc16Custom,
     HashAlgorithm::Identity,
     HashAlgorithm::Csum16,
     HashAlgorithm::Xor16,
