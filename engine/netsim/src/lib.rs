@@ -11,6 +11,7 @@ mod applications;
 mod channel;
 mod error;
 mod event;
+mod exec;
 mod fabric;
 mod host;
 mod network;

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use p4cc_switch::{ExecChoice, Packet, PacketPool, Stream, Switch, SwitchConfig};
+use p4cc_switch::{Packet, PacketPool, Stream, Switch, SwitchConfig};
 use p4cc_transport::wire::PacketKind;
 use p4cc_transport::{Action, Actions, EcnProfile, Receiver, WindowSender};
 use p4cc_units::{Span, Time};
@@ -187,16 +187,6 @@ impl Network {
     /// None for a network that was built.
     pub fn fork(&self, seed: u64) -> Result<Self, SpecError> {
         self.blueprint().fork(seed)
-    }
-
-    /// Chooses what runs the programs of all switches; results do not depend on it. Forks go on with it.
-    pub fn set_exec(&mut self, choice: ExecChoice) {
-        self.switches.iter_mut().for_each(|node| node.switch.set_exec(choice));
-    }
-
-    /// Why some switch's program has no native code, once that was asked for; forks of a network know of each other.
-    pub fn native_error(&self) -> Option<String> {
-        self.switches.iter().find_map(|node| node.switch.native_error().map(ToString::to_string))
     }
 
     /// What all runs of the network share.
