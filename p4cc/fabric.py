@@ -59,7 +59,7 @@ class FabricPlanner:
     @property
     def depth_bytes(self) -> int:
         """Bytes of one unit of the depths that programs see."""
-        return CELL_BYTES if self._switch.qdepth_unit == "cells_80B" else self._packet_bytes
+        return self._packet_bytes if self._switch.qdepth_unit == "packets" else CELL_BYTES
 
     def _ports(self) -> Iterator[tuple[PortName, Link]]:
         for switch, ports in self._topology.ports.items():

@@ -224,7 +224,7 @@ class OwnSwitch:
                     words += [option, f"{port.number}@{value}"]
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
-        words += ["--qdepth-unit", "cells80" if setup.qdepth_unit == "cells_80B" else "packets"]
+        words += ["--qdepth-unit", setup.qdepth_unit.replace("_", "").removesuffix("B")]
         if setup.buffer_bytes is not None:
             words += ["--buffer-bytes", str(setup.buffer_bytes)]
         if setup.pauses:

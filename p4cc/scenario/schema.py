@@ -56,8 +56,10 @@ class SwitchSettings(Model):
     thresholds: Thresholds = Thresholds()
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
-    qdepth_unit: Literal["packets", "cells_80B"] = Field(
-        default="packets", description="Unit of the depths that the program sees."
+    qdepth_unit: Literal["packets", "cells_80B", "bytes_80B"] = Field(
+        default="packets",
+        description="Unit of the depths that the program sees: packets, cells of 80 bytes of which a packet takes "
+        "whole ones, or bytes of the queue divided by 80.",
     )
     buffer: BufferSettings | None = Field(
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."

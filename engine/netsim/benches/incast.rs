@@ -22,7 +22,7 @@ use std::time::Instant;
 use counting::{allocations, in_use};
 use fat_tree::FatTree;
 use p4cc_exec::testing::SplitMix;
-use p4cc_exec::{Effects, Env, Executor, Frame, PacketView};
+use p4cc_exec::{Effects, Env, Exec, Executor, Frame, PacketView, Pipeline, State};
 use p4cc_switch::Packet;
 use p4cc_units::Time;
 use serde_json::{Map, Value, json};
@@ -61,7 +61,8 @@ fn main() -> io::Result<()> {
     }
     let mut figures = Map::new();
     let mut note = |name: &str, figure: f64| figures.insert(name.to_owned(), json!(figure));
-    note("pipeline_ns", program()?);
+    note("pipeline_ns", program(Exec::Native)?);
+    note("pipeline_interp_ns", program(Exec::Interp)?);
     note("switch_ns", switch()?);
     let (per_second, allocations) = hops(&scenario(16, 8 << 20, 150), REPEATS)?;
     note("hops_per_s", per_second);
@@ -163,15 +164,25 @@ fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(f64, f64)> {
 }
 
 /// A data packet through the program alone: parser, ingress, egress, checksums, deparser.
-fn program() -> io::Result<f64> {
+fn program(exec: Exec) -> io::Result<f64> {
     let mut network = incast(&scenario(2, 1 << 20, 150));
     let switch = network.switch_mut(1).ok_or_else(no_switch)?;
     let pipeline = switch.pipeline().ok_or_else(no_switch)?.clone();
     let state = switch.state_mut().ok_or_else(no_switch)?;
+    match exec {
+        Exec::Interp => Ok(passes(&*pipeline, &pipeline, state)),
+        Exec::Native => {
+            let native = pipeline.native();
+            Ok(passes(native.map_err(|error| io::Error::other(error.to_string()))?, &pipeline, state))
+        }
+    }
+}
+
+fn passes(executor: &impl Executor, pipeline: &Pipeline, state: &mut State) -> f64 {
     let (mut effects, mut random) = (Effects::default(), SplitMix(1));
-    let (mut frame, mut out) = (Frame::new(&pipeline), Vec::new());
+    let (mut frame, mut out) = (Frame::new(pipeline), Vec::new());
     let (entry, packet) = (*pipeline.v1model().expect("a v1model program"), data_packet());
-    Ok(fastest(|| {
+    fastest(|| {
         frame.reset();
         effects.reset();
         let mut env = Env {
@@ -183,18 +194,18 @@ fn program() -> io::Result<f64> {
             now: Time::ZERO,
         };
         let view = PacketView { bytes: black_box(&packet.head), zeros: packet.zeros };
-        black_box(pipeline.parse(&mut frame, view, &mut env));
-        pipeline.run(entry.verify_checksum, &mut frame, &mut env);
-        pipeline.run(entry.ingress, &mut frame, &mut env);
-        let port = frame.get(&pipeline, entry.metadata.egress_spec);
-        frame.set(&pipeline, entry.metadata.egress_port, port);
-        frame.set(&pipeline, entry.metadata.enq_qdepth, 40);
-        pipeline.run(entry.egress, &mut frame, &mut env);
-        pipeline.run(entry.compute_checksum, &mut frame, &mut env);
+        black_box(executor.parse(&mut frame, view, &mut env));
+        executor.run(entry.verify_checksum, &mut frame, &mut env);
+        executor.run(entry.ingress, &mut frame, &mut env);
+        let port = frame.get(pipeline, entry.metadata.egress_spec);
+        frame.set(pipeline, entry.metadata.egress_port, port);
+        frame.set(pipeline, entry.metadata.enq_qdepth, 40);
+        executor.run(entry.egress, &mut frame, &mut env);
+        executor.run(entry.compute_checksum, &mut frame, &mut env);
         out.clear();
-        pipeline.deparse(&mut frame, &mut out);
+        executor.deparse(&mut frame, &mut out);
         black_box(&out);
-    }))
+    })
 }
 
 /// A data packet that goes through one switch again and again, its queue included.

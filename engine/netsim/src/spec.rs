@@ -183,9 +183,12 @@ pub enum QdepthUnit {
     #[default]
     #[serde(rename = "packets")]
     Packets,
-    /// Cells of 80 bytes.
+    /// Cells of 80 bytes; a packet takes whole ones.
     #[serde(rename = "cells_80B")]
     Cells80,
+    /// Bytes of the whole queue in units of 80, rounded down.
+    #[serde(rename = "bytes_80B")]
+    Bytes80,
 }
 
 /// A host with one network interface.

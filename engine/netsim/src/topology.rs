@@ -231,6 +231,7 @@ impl Topology {
                 qdepth_unit: match port.qdepth_unit {
                     QdepthUnit::Packets => SwitchQdepthUnit::Packets,
                     QdepthUnit::Cells80 => SwitchQdepthUnit::Cells80,
+                    QdepthUnit::Bytes80 => SwitchQdepthUnit::Bytes80,
                 },
             });
         }

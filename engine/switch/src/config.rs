@@ -76,9 +76,11 @@ pub enum QdepthUnit {
     Packets,
     /// Cells of [`CELL_BYTES`] bytes; a packet takes whole cells of its length on the link.
     Cells80,
+    /// Bytes on the link of the whole queue in units of [`CELL_BYTES`], rounded down: no packet is rounded by itself.
+    Bytes80,
 }
 
-/// Bytes of a cell of [`QdepthUnit::Cells80`].
+/// Bytes of a unit of [`QdepthUnit::Cells80`] and [`QdepthUnit::Bytes80`].
 pub const CELL_BYTES: u32 = 80;
 
 /// The priority of ACKs and notifications: a shared buffer neither counts nor pauses it (spec 13.1: the ns-3 simulator's

@@ -119,6 +119,7 @@ impl Queue {
         match unit {
             QdepthUnit::Packets => self.pkts,
             QdepthUnit::Cells80 => self.cells,
+            QdepthUnit::Bytes80 => u32::try_from(self.bytes / u64::from(CELL_BYTES)).unwrap_or(u32::MAX),
         }
     }
 }
@@ -522,14 +523,20 @@ mod tests {
     }
 
     #[test]
-    fn cells_round_up_for_each_packet() {
-        let (mut manager, port) = manager(10, QdepthUnit::Cells80);
-        for (item, frame_bytes) in [(0, 14 + 81), (1, 14 + 80), (2, 14)] {
-            assert_eq!(manager.enqueue(port, 0, frame_bytes, None, item), Ok(()));
-        }
-        for (enq_depth, deq_depth) in [(0, 1), (2, 0), (3, 0)] {
-            let got = manager.dequeue(port).expect("three wait");
-            assert_eq!((got.enq_depth, got.deq_depth), (enq_depth, deq_depth));
+    fn cells_round_up_for_each_packet_and_bytes_down_for_the_queue() {
+        let expected = [
+            (QdepthUnit::Cells80, [(0, 2), (2, 1), (3, 0), (4, 0)]),
+            (QdepthUnit::Bytes80, [(0, 1), (1, 0), (2, 0), (3, 0)]),
+        ];
+        for (unit, depths) in expected {
+            let (mut manager, port) = manager(10, unit);
+            for (item, frame_bytes) in [(0, 14 + 81), (1, 14 + 80), (2, 14 + 79), (3, 14)] {
+                assert_eq!(manager.enqueue(port, 0, frame_bytes, None, item), Ok(()));
+            }
+            for depths in depths {
+                let got = manager.dequeue(port).expect("four wait");
+                assert_eq!((got.enq_depth, got.deq_depth), depths, "{unit:?}");
+            }
         }
     }
 

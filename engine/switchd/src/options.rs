@@ -95,6 +95,7 @@ enum Timestamps {
 enum Depths {
     Packets,
     Cells80,
+    Bytes80,
 }
 
 /// A switch that runs a P4 program on network interfaces, with the command line of BMv2's simple_switch_grpc.
@@ -395,6 +396,7 @@ impl Links {
             qdepth_unit: match self.qdepth_unit {
                 Depths::Packets => QdepthUnit::Packets,
                 Depths::Cells80 => QdepthUnit::Cells80,
+                Depths::Bytes80 => QdepthUnit::Bytes80,
             },
             ..PortConfig::default()
         }
