@@ -12,7 +12,7 @@ from p4cc.scenario.samples import KolmogorovMeasure, Rows
 from p4cc.scenario.where import OfRuns
 
 FIGURES = {
-    "d3": ["14", "14 small", "15", "16", "multihop", "coexistence"],
+    "d3": ["14", "14 small", "15", "16", "multihop", "coexistence", "sensitivity", "sizes"],
     "gst": ["1", "2", "3", "4", "6", "7", "8", "9a", "9b", "10a", "10b", "11", "12", "fairness", "sensitivity", "ties"],
     "hpcc": ["H-incast", "reaction", "fairness", "wai"],
     "rfb_ss": ["2", "3", "4", "fairness"],
