@@ -1,11 +1,11 @@
 //! The queue of events to come: a wheel of short slots for what comes soon, a heap for the rest.
 //!
 //! Nearly every event of a run is an arrival or the end of a transmission, at most a link's time ahead. Such an event
-//! goes into the list of its slot, which costs the same however many wait. When time reaches a slot, its events go into a
-//! small heap, from which they leave in the order of their keys; what lies beyond the wheel (timeouts, starts of flows)
-//! waits in a heap of its own until its slot comes. An event that is alone in its slot, as most are, goes through no heap.
-//! If slots are ill chosen, everything lands in one of the two heaps and
-//! the queue is no worse than one heap.
+//! goes into the list of its slot, which costs the same however many wait. When time reaches a slot, its events are sorted
+//! and leave in the order of their keys; what is scheduled for that slot from then on goes through a small heap beside
+//! them, and what lies beyond the wheel (timeouts, starts of flows) waits in a heap of its own until its slot comes. An
+//! event that is alone in its slot, as most are, is not even sorted. If slots are ill chosen, everything lands in one of
+//! the heaps or one sort, and the queue is no worse than one heap.
 //!
 //! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
 //! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set exactly where the
