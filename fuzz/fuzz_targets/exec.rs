@@ -8,7 +8,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use p4cc_exec::{Pipeline, RandomSource};
-use p4cc_filetests::twin::{PORTS, Twin};
+use p4cc_filetests::bench::PORTS;
+use p4cc_filetests::twin::Twin;
 use p4cc_switch::Packet;
 use p4cc_units::Time;
 use std::path::Path;
@@ -31,7 +32,8 @@ fn pipelines() -> &'static [Arc<Pipeline>] {
     MADE.get_or_init(|| {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let folders = ["engine/filetests/cases/run", "p4src/v1model"];
-        let files = folders.map(|folder| p4cc_filetests::cases(&root.join(folder)).expect("parts of the repository"));
+        let files =
+            folders.map(|folder| p4cc_filetests::cases(&root.join(folder)).expect("parts of the repository"));
         let programs = files.iter().flatten().filter_map(|file| p4cc_filetests::compile(file).program);
         programs
             .map(|program| Arc::new(Pipeline::compile(Arc::new(program)).expect("a case has a pipeline")))

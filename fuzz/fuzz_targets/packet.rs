@@ -6,12 +6,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use p4cc_exec::Pipeline;
-use p4cc_switch::{Packet, PortConfig, Switch, SwitchConfig};
-use p4cc_units::{Rate, Time};
+use p4cc_filetests::bench::{PORTS, switch};
+use p4cc_switch::{ExecChoice, Packet};
+use p4cc_units::Time;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-const PORTS: u32 = 8;
 /// Packets that one input may send, and that the switch may send for each of them.
 const MAX_PACKETS: usize = 16;
 const MAX_SENT: usize = 4096;
@@ -28,32 +28,11 @@ fn pipelines() -> &'static [Arc<Pipeline>] {
     })
 }
 
-fn switch(pipeline: &Arc<Pipeline>) -> Switch {
-    let port = |port| PortConfig {
-        port,
-        rate: Rate::from_bps(1_000_000_000),
-        capacity_pkts: 64,
-        ..PortConfig::default()
-    };
-    let config = SwitchConfig {
-        device_id: 1,
-        ports: (0..PORTS).map(port).collect(),
-        timestamp_unit: p4cc_switch::TimestampUnit::default(),
-        buffer: None,
-        cpu_port: None,
-        drop_port: p4cc_exec::DEFAULT_DROP_PORT,
-        seed: 1,
-    };
-    let mut switch = Switch::new(config).expect("the configuration is right");
-    switch.set_pipeline(Arc::clone(pipeline));
-    switch
-}
-
 fuzz_target!(|input: &[u8]| {
     let pipelines = pipelines();
     let Some((first, mut rest)) = input.split_first() else { return };
     let Some(pipeline) = pipelines.get(usize::from(*first) % pipelines.len().max(1)) else { return };
-    let mut switch = switch(pipeline);
+    let mut switch = switch(pipeline, ExecChoice::default());
     for _ in 0..MAX_PACKETS {
         let [port, length, tail @ ..] = rest else { return };
         let (packet, left) = tail.split_at(usize::from(*length).min(tail.len()));

@@ -4,6 +4,7 @@
 //! line ([`check`]); under `cases/run` they are commands: table entries, packets in, packets out ([`script`],
 //! [`runner`]). A case passes only if everything is as said and nothing else happens.
 
+pub mod bench;
 pub mod check;
 pub mod runner;
 pub mod script;

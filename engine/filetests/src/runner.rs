@@ -3,6 +3,7 @@
 //! Time is zero throughout: ports are served at once after each packet, so that outputs come in order of ports. Every
 //! output must be expected before the next command that is not an expectation, and before the end.
 
+use crate::bench;
 use crate::script::{Action, Command, Key, Runs, parse};
 use crate::{Failure, compile};
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
@@ -11,16 +12,11 @@ use p4cc_ir::{
     ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
     ValueSetId,
 };
-use p4cc_switch::{
-    CloneSession, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
-};
-use p4cc_units::{Rate, Time};
+use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch};
+use p4cc_units::Time;
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
-
-/// Ports of the switch that cases run on.
-const PORTS: u32 = 8;
 
 /// Runs a case.
 ///
@@ -76,25 +72,8 @@ type Outcome<T> = Result<T, String>;
 
 impl Bench {
     fn new(program: Arc<Program>, exec: ExecChoice) -> Outcome<Self> {
-        let port = |port| PortConfig {
-            port,
-            rate: Rate::from_bps(1_000_000_000),
-            capacity_pkts: 64,
-            ..PortConfig::default()
-        };
-        let config = SwitchConfig {
-            device_id: 1,
-            ports: (0..PORTS).map(port).collect(),
-            timestamp_unit: p4cc_switch::TimestampUnit::default(),
-            buffer: None,
-            cpu_port: None,
-            drop_port: p4cc_exec::DEFAULT_DROP_PORT,
-            seed: 1,
-        };
-        let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let pipeline = Pipeline::compile(Arc::clone(&program)).map_err(|error| error.to_string())?;
-        switch.set_exec(exec);
-        switch.set_pipeline(Arc::new(pipeline));
+        let mut switch = bench::switch(&Arc::new(pipeline), exec);
         if let Some(error) = switch.native_error() {
             return Err(error.to_string());
         }

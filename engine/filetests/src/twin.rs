@@ -8,13 +8,11 @@ use p4cc_exec::{MeterConfig, NativeError, Pipeline, RandomSource, State};
 use p4cc_ir::{
     ActionCall, Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId, VarType,
 };
-use p4cc_switch::{
-    CloneSession, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
-};
-use p4cc_units::{Rate, Time};
+use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch};
+use p4cc_units::Time;
 
-/// Ports of both switches.
-pub const PORTS: u32 = 8;
+use crate::bench;
+
 /// Packets that one packet may become before the rest waits for the next one.
 const MAX_SENT: usize = 256;
 /// Entries tried for each table.
@@ -29,25 +27,8 @@ pub struct Twin {
     native: Switch,
 }
 
-fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
-    let port = |port| PortConfig {
-        port,
-        rate: Rate::from_bps(1_000_000_000),
-        capacity_pkts: 64,
-        ..PortConfig::default()
-    };
-    let config = SwitchConfig {
-        device_id: 1,
-        ports: (0..PORTS).map(port).collect(),
-        timestamp_unit: p4cc_switch::TimestampUnit::default(),
-        buffer: None,
-        cpu_port: None,
-        drop_port: p4cc_exec::DEFAULT_DROP_PORT,
-        seed: 1,
-    };
-    let mut switch = Switch::new(config).expect("the configuration is right");
-    switch.set_exec(exec);
-    switch.set_pipeline(Arc::clone(pipeline));
+fn logging(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
+    let mut switch = bench::switch(pipeline, exec);
     switch.set_logging(true);
     switch
 }
@@ -61,8 +42,8 @@ impl Twin {
         pipeline.native().map_err(Clone::clone)?;
         Ok(Self {
             program: Arc::clone(pipeline.program()),
-            machine: switch(pipeline, ExecChoice::Interp),
-            native: switch(pipeline, ExecChoice::Native),
+            machine: logging(pipeline, ExecChoice::Interp),
+            native: logging(pipeline, ExecChoice::Native),
         })
     }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use p4cc_exec::{Pipeline, RandomSource};
-use p4cc_filetests::twin::{PORTS, Twin};
+use p4cc_filetests::bench::PORTS;
+use p4cc_filetests::twin::Twin;
 use p4cc_switch::Packet;
 use p4cc_units::Time;
 use proptest::prelude::*;
