@@ -66,6 +66,12 @@ impl Pipeline {
         self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
     }
 
+    /// Whether native code was made already.
+    #[inline]
+    pub fn has_native(&self) -> bool {
+        self.native.get().is_some_and(Result::is_ok)
+    }
+
     /// Why there is no native code, if it was asked for and could not be made.
     pub fn native_error(&self) -> Option<&NativeError> {
         self.native.get().and_then(|made| made.as_ref().err())

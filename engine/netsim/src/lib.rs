@@ -15,6 +15,7 @@ mod exec;
 mod fabric;
 mod host;
 mod network;
+mod node;
 mod noise;
 mod paced;
 mod parallel;

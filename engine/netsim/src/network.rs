@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use p4cc_switch::{Packet, PacketPool, Stream, Switch, SwitchConfig};
+use p4cc_switch::{Packet, PacketPool, Stream, Switch, SwitchConfig, Workspace};
 use p4cc_transport::wire::PacketKind;
 use p4cc_transport::{Action, Actions, EcnProfile, Receiver, WindowSender};
 use p4cc_units::{Span, Time};
@@ -18,6 +18,7 @@ use crate::channel::{Channel, Frame, Line, Sent, Work, time_on_link, usual_lead}
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
 use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
+use crate::node::SwitchNode;
 use crate::paced::rdma_ends;
 use crate::record::Recorder;
 use crate::spec::NetworkSpec;
@@ -99,13 +100,6 @@ impl PacketBalance {
     }
 }
 
-/// A switch with the lines of its ports.
-pub(crate) struct SwitchNode {
-    pub switch: Switch,
-    /// By port number.
-    pub lines: Vec<Line>,
-}
-
 /// What all runs of one network share; unlike a run, threads may share it.
 pub(crate) struct Blueprint<'a> {
     spec: &'a Arc<NetworkSpec>,
@@ -142,6 +136,8 @@ pub struct Network {
     pub(crate) order: Order,
     /// Memory of packets that hosts took.
     pub(crate) pool: PacketPool,
+    /// What switches work in, one after the other.
+    workspace: Workspace,
     /// Sequence number of each node.
     pub(crate) seqs: Vec<u64>,
     actions: Actions,
@@ -238,6 +234,7 @@ impl Network {
             queue: EventQueue::new(usual_lead(&topology.channels)),
             order: Order::new(spec.ties),
             pool: PacketPool::default(),
+            workspace: Workspace::default(),
             actions: Actions::new(),
             seed,
             now: Time::ZERO,
@@ -511,7 +508,7 @@ impl Network {
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
         if node < switches {
-            self.switches[node as usize].switch.receive(self.now, port, packet);
+            self.switches[node as usize].receive(&mut self.workspace, self.now, port, packet);
             self.send_pause_frames(node as usize);
             self.start_ready_ports(node as usize);
         } else {
@@ -529,13 +526,13 @@ impl Network {
     /// A port of a switch has work, or became free.
     fn start_port(&mut self, switch: usize, port: u32) {
         let node = &mut self.switches[switch];
-        let line = &mut node.lines[port as usize];
-        match line.on_work(self.order.current(self.now)) {
+        match node.lines[port as usize].on_work(self.order.current(self.now)) {
             Work::Wait => {}
             Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
             Work::Start => {
-                let Some(sent) = node.switch.transmit(self.now, port) else { return };
+                let Some(sent) = node.transmit(&mut self.workspace, self.now, port) else { return };
                 let end = self.now + sent.duration;
+                let line = &mut node.lines[port as usize];
                 line.start(self.order.moment(end));
                 if node.switch.has_sendable(port)
                     && let Work::WakeAt(end) = line.on_work(self.order.current(self.now))

@@ -3,11 +3,13 @@
 //! P4-16 source text is text. A serialized `P4DeviceConfig` holds control bytes, which text does not, and wraps either
 //! kind. BMv2's JSON starts with a brace, which a P4 program never does.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 
 use p4cc_exec::Pipeline;
 use p4cc_ir::{Program, bmv2};
 use p4cc_syntax::{Diagnostic, Memory, Options, Severity, Source};
+use parking_lot::Mutex;
 use prost::Message;
 
 use crate::catalog::Catalog;
@@ -30,8 +32,24 @@ pub(crate) struct Loaded {
     pub(crate) pipeline: Arc<Pipeline>,
 }
 
-/// Reads the program that a device config holds.
-pub(crate) fn load(device_config: &[u8]) -> Result<Loaded, Failure> {
+/// Programs in use, by the bytes that they came from. Switches of one network run one program, and share its code: the
+/// time to make it and, packet by packet, the processor's caches.
+static IN_USE: Mutex<BTreeMap<Vec<u8>, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
+
+/// The program that a device config holds: read now, or the one that another switch got from the same bytes.
+pub(crate) fn load(device_config: &[u8]) -> Result<Arc<Loaded>, Failure> {
+    let known = IN_USE.lock().get(device_config).and_then(Weak::upgrade);
+    if let Some(loaded) = known {
+        return Ok(loaded);
+    }
+    let loaded = Arc::new(read(device_config)?);
+    let mut in_use = IN_USE.lock();
+    in_use.retain(|_, program| program.strong_count() > 0);
+    in_use.insert(device_config.to_vec(), Arc::downgrade(&loaded));
+    Ok(loaded)
+}
+
+fn read(device_config: &[u8]) -> Result<Loaded, Failure> {
     let text = text(device_config)?;
     let program = if bmv2::is_document(text) { read_json(text)? } else { compile(text)? };
     let program = Arc::new(program);
@@ -132,6 +150,20 @@ mod tests {
         let failure = load(b"{\"header_types\": 3}").unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);
         assert!(failure.message.contains("pipelines"), "{}", failure.message);
+    }
+
+    #[test]
+    fn equal_bytes_are_one_program_while_it_is_in_use() {
+        let json = include_str!("../../filetests/cases/bmv2/tables.json");
+        // Bytes that no other test gives.
+        let config = format!("{json}\n\n");
+        let first = load(config.as_bytes()).unwrap();
+        assert!(Arc::ptr_eq(&first, &load(config.as_bytes()).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &load(json.as_bytes()).unwrap()));
+        let gone = Arc::downgrade(&first);
+        drop(first);
+        assert!(gone.upgrade().is_none(), "nothing keeps a program that no switch runs");
+        load(config.as_bytes()).unwrap();
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod tm_buffer;
 mod tm_ports;
 mod trace;
 
-pub use self::arch::MAX_PASSES;
+pub use self::arch::{MAX_PASSES, Workspace};
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use config::{
     BufferConfig, ConfigError, ExecChoice, NATIVE_AFTER_PACKETS, PortConfig, QdepthUnit, SwitchConfig,

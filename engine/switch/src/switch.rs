@@ -5,7 +5,7 @@ use std::sync::Arc;
 use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
-use crate::arch::{Arrival, LeftQueue, Program};
+use crate::arch::{Arrival, LeftQueue, Program, Workspace};
 use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
@@ -156,6 +156,14 @@ impl Switch {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
         Self { core, program: self.program.clone(), exec: self.exec }
+    }
+
+    /// Lends the switch a workspace for the next calls, or takes it back: to be called before them and after them.
+    #[inline]
+    pub fn exchange(&mut self, workspace: &mut Workspace) {
+        if let Some(program) = &mut self.program {
+            program.machine_mut().exchange(workspace);
+        }
     }
 
     /// Takes a packet that arrived on a port through ingress into queues. Ask [`Self::next_ready`] afterwards.

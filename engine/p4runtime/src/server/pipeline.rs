@@ -76,7 +76,7 @@ pub(super) fn install(
     let loaded = device_config::load(&p4_device_config)?;
     let p4info = Some(loaded.catalog.p4info.clone());
     let config = p4::ForwardingPipelineConfig { p4info, p4_device_config, cookie: None };
-    start(device, switch, Installed { loaded: Arc::new(loaded), config });
+    start(device, switch, Installed { loaded, config });
     Ok(())
 }
 
@@ -94,7 +94,7 @@ fn verify(config: Option<p4::ForwardingPipelineConfig>) -> Result<Installed, Fai
     if let Some(difference) = first_difference(given, &loaded.catalog.p4info) {
         return Err(Failure::invalid(format!("the P4Info is not that of the program: {difference}")));
     }
-    Ok(Installed { loaded: Arc::new(loaded), config })
+    Ok(Installed { loaded, config })
 }
 
 /// A switch of its own for a program that does not run yet.

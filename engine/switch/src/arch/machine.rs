@@ -16,21 +16,31 @@ use crate::trace::Tracer;
 pub(crate) struct Machine {
     pub pipeline: Arc<Pipeline>,
     pub state: State,
-    pub frame: Frame,
+    pub frame: Box<Frame>,
     /// Second frame: what a clone or the next pass starts from.
-    pub spare: Frame,
+    pub spare: Box<Frame>,
     pub effects: Effects,
     /// What goes in front of a packet: the live part of its frame, or the headers as the deparser wrote them.
     pub front: Vec<u8>,
     exec: Exec,
-    /// Packets until native code is made.
+    /// Packets until native code is made, unless another switch had it made.
     warm_up: u32,
 }
+
+/// Working memory that switches of one program take turns with, so that it stays in the processor's caches: a packet
+/// leaves nothing in it that the next one sees.
+#[derive(Debug, Default)]
+pub struct Workspace(Vec<(Arc<Pipeline>, Box<Frame>)>);
+
+/// Programs that one workspace is for; switches of further ones use their own memory.
+const MAX_WORKSPACE_PROGRAMS: usize = 4;
 
 /// What runs the program now.
 fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
     match exec {
-        Exec::Native if warm_up == 0 => pipeline.native().map_or(pipeline, |native| native),
+        Exec::Native if warm_up == 0 || pipeline.has_native() => {
+            pipeline.native().map_or(pipeline, |native| native)
+        }
         Exec::Native | Exec::Interp => pipeline,
     }
 }
@@ -41,8 +51,8 @@ impl Machine {
         state.set_drop_port(drop_port);
         Self {
             state,
-            frame: Frame::new(&pipeline),
-            spare: Frame::new(&pipeline),
+            frame: Box::new(Frame::new(&pipeline)),
+            spare: Box::new(Frame::new(&pipeline)),
             effects: Effects::default(),
             front: Vec::new(),
             exec: choice.exec(),
@@ -56,6 +66,18 @@ impl Machine {
     pub fn set_exec(&mut self, choice: ExecChoice) {
         (self.exec, self.warm_up) = (choice.exec(), choice.warm_up_packets());
         self.prepare();
+    }
+
+    /// Exchanges the frame for that of a workspace, or back.
+    #[inline]
+    pub fn exchange(&mut self, Workspace(frames): &mut Workspace) {
+        match frames.iter().position(|(pipeline, _)| Arc::ptr_eq(pipeline, &self.pipeline)) {
+            Some(place) => core::mem::swap(&mut frames[place].1, &mut self.frame),
+            None if frames.len() < MAX_WORKSPACE_PROGRAMS => {
+                frames.push((Arc::clone(&self.pipeline), self.frame.clone()));
+            }
+            None => {}
+        }
     }
 
     fn prepared(mut self) -> Self {

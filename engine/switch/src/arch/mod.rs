@@ -16,6 +16,7 @@ use crate::core::{Core, Instance, Queued};
 use crate::packet::Packet;
 use crate::pre::Replica;
 use machine::Machine;
+pub use machine::Workspace;
 
 /// Most resubmissions, recirculations and clones that may lead to one packet.
 pub const MAX_PASSES: u8 = 64;
