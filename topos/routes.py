@@ -18,28 +18,36 @@ def shortest_routes(topology: Topology) -> Routes:
     """Routes of every switch to every host; raises TopologyError where a switch cannot reach a host."""
     routes: dict[str, dict[str, tuple[int, ...]]] = {name: {} for name in topology.switch_names}
     unreachable: list[Problem] = []
-    # Hosts on one switch share the distances, so those are searched once per switch.
-    distances: dict[str, Mapping[str, int]] = {}
+    # Hosts on one switch share the ways there, so those are searched once per switch.
+    ways: dict[str, Mapping[str, tuple[int, ...]]] = {}
     for host, (home, home_port) in topology.attachments.items():
-        if home not in distances:
-            distances[home] = distances_to(topology, home)
-        hops = distances[home]
+        if home not in ways:
+            ways[home] = _ports_towards(topology, home)
+        towards = ways[home]
         for switch in topology.switch_names:
             if switch == home:
                 routes[switch][host] = (home_port.number,)
-            elif switch in hops:
-                nearer = hops[switch] - 1
-                routes[switch][host] = tuple(
-                    port.number
-                    for port in topology.ports[switch]
-                    if hops.get(port.peer) == nearer and topology.links[port.link_index].carries_from(switch)
-                )
+            elif switch in towards:
+                routes[switch][host] = towards[switch]
             else:
                 cause = f"cannot reach host {host!r}"
                 unreachable.append(Problem(f"switch {switch!r}", cause, "join the two parts of the network by a link"))
     if unreachable:
         raise TopologyError(tuple(unreachable))
     return routes
+
+
+def _ports_towards(topology: Topology, target: str) -> Mapping[str, tuple[int, ...]]:
+    """For each switch that reaches the switch `target`, its ports on the shortest paths there."""
+    hops = distances_to(topology, target)
+    return {
+        switch: tuple(
+            port.number
+            for port in topology.ports[switch]
+            if hops.get(port.peer) == distance - 1 and topology.links[port.link_index].carries_from(switch)
+        )
+        for switch, distance in hops.items()
+    }
 
 
 def distances_to(topology: Topology, target: str) -> Mapping[str, int]:
