@@ -109,7 +109,7 @@ lab-tools:
 .PHONY: test
 test: setup ## All tests: Rust, then Python
 	@cargo test --locked --quiet
-	@$(BIN)/pytest
+	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
 PTF_STAMP := $(VENV)/.ptf-stamp
 TARGET ?= p4cc
@@ -162,11 +162,14 @@ bench-veth: setup ## Packets a second through the daemon on veth, a null forward
 
 PROFILE := results/profile
 .PHONY: profile
-profile: setup ## Where the instructions of a short incast go (needs valgrind)
+profile: setup ## Where the instructions of a short incast go, as a flame graph (needs valgrind)
 	@command -v valgrind >/dev/null || { echo "profile: valgrind is missing: apt-get install valgrind" >&2; exit 1; }
 	@mkdir -p $(PROFILE)
 	@program=$$(cargo bench --locked --package p4cc-netsim --bench incast --no-run 2>&1 | sed -n 's/.*Executable.*(\(.*\))$$/\1/p'); \
-	valgrind --quiet --tool=callgrind --callgrind-out-file=$(PROFILE)/callgrind.out "$$program" --profile
+	valgrind --quiet --tool=callgrind --callgrind-out-file=$(PROFILE)/callgrind.out "$$program" --profile; \
+	valgrind --quiet --tool=callgrind --demangle=no --separate-callers=64 \
+		--callgrind-out-file=$(PROFILE)/stacks.out "$$program" --profile
+	@$(BIN)/python -m benches.flame $(PROFILE)/stacks.out $(PROFILE)
 	@callgrind_annotate --inclusive=yes $(PROFILE)/callgrind.out >$(PROFILE)/inclusive.txt
 	@callgrind_annotate $(PROFILE)/callgrind.out >$(PROFILE)/self.txt
-	@echo "wrote $(PROFILE)/inclusive.txt and $(PROFILE)/self.txt"
+	@echo "wrote $(PROFILE)/flame.svg, folded.txt, inclusive.txt and self.txt"
