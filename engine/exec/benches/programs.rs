@@ -13,7 +13,10 @@ use common::{call, insert, insert_keys};
 use criterion::{BatchSize, Criterion};
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member};
 use p4cc_exec::testing::SplitMix;
-use p4cc_exec::{Effects, Env, Exec, Executor, Frame, PacketView, Pipeline, State};
+use p4cc_exec::{
+    DEFAULT_DROP_PORT, Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame,
+    IngressStart, PacketView, Pipeline, State,
+};
 use p4cc_ir::{Bits, MatchValue, ProfileId, Program};
 use p4cc_syntax::{Options, Source};
 use p4cc_units::Time;
@@ -153,7 +156,8 @@ struct Bench {
     effects: Effects,
     random: SplitMix,
     packets: Vec<Vec<u8>>,
-    out: Vec<u8>,
+    /// What waits between the halves.
+    saved: Vec<u8>,
     next: usize,
 }
 
@@ -167,7 +171,7 @@ impl Bench {
             effects: Effects::default(),
             random: SplitMix(1),
             packets: (0..ROUTES as u8).map(|host| packet(subject, host)).collect(),
-            out: Vec::with_capacity(256),
+            saved: Vec::with_capacity(256),
             next: 0,
             pipeline,
         }
@@ -181,12 +185,10 @@ impl Bench {
             Exec::Interp => pipeline,
             Exec::Native => pipeline.native().expect("native code for this processor"),
         };
-        let entry = pipeline.v1model().expect("a v1model program");
-        let (meta, frame) = (entry.metadata, &mut self.frame);
+        let halves = pipeline.halves().expect("a v1model program");
+        let frame = &mut self.frame;
         self.next += 1;
         let bytes = black_box(&self.packets[self.next % self.packets.len()]);
-        let view = PacketView { bytes, zeros: PAYLOAD.into() };
-        frame.reset();
         self.effects.reset();
         let mut env = Env {
             state: &mut self.state,
@@ -196,19 +198,31 @@ impl Bench {
             payload: PacketView::default(),
             now: Time::ZERO,
         };
-        let outcome = executor.parse(frame, view, &mut env);
-        executor.run(entry.verify_checksum, frame, &mut env);
-        executor.run(entry.ingress, frame, &mut env);
-        let port = frame.get(pipeline, meta.egress_spec);
-        frame.set(pipeline, meta.egress_port, port);
-        frame.set(pipeline, meta.enq_qdepth, self.next as u64 % 80);
-        frame.set(pipeline, meta.deq_qdepth, self.next as u64 % 80);
-        frame.set(pipeline, meta.egress_global_timestamp, self.next as u64 * 120);
-        executor.run(entry.egress, frame, &mut env);
-        executor.run(entry.compute_checksum, frame, &mut env);
-        self.out.clear();
-        executor.deparse(frame, &mut self.out);
-        black_box((outcome, &self.out));
+        let start = IngressStart {
+            packet: PacketView { bytes, zeros: PAYLOAD.into() },
+            outside: Some((1, 0)),
+            instance_type: 0,
+            drop_port: DEFAULT_DROP_PORT,
+        };
+        let outcome = executor.ingress(frame, start, &mut env);
+        let port = u64::from(halves.verdict(frame).egress_spec);
+        self.saved.clear();
+        self.saved.extend_from_slice(frame.front());
+        let metadata = EgressMetadata {
+            egress_spec: u64::from(DEFAULT_DROP_PORT) + 1,
+            egress_port: port,
+            packet_length: env.packet_length.into(),
+            enq_qdepth: self.next as u64 % 80,
+            deq_qdepth: self.next as u64 % 80,
+            egress_global_timestamp: self.next as u64 * 120,
+            ..EgressMetadata::default()
+        };
+        let (saved, payload) = (&self.saved[..], PacketView { bytes: &[], zeros: PAYLOAD.into() });
+        env.payload = payload;
+        let start = EgressStart { saved, metadata, drop_port: DEFAULT_DROP_PORT };
+        let end = executor.egress(frame, start, &mut env);
+        assert_eq!(end, EgressEnd::Deparsed, "{} bytes", outcome.consumed_bits / 8);
+        black_box((outcome, self.frame.front()));
     }
 }
 
@@ -216,7 +230,7 @@ fn measure(c: &mut Criterion, subject: &Subject) {
     for exec in Exec::ALL {
         let mut bench = Bench::new(subject);
         c.bench_function(&format!("{}/{}", subject.name, exec.name()), |b| b.iter(|| bench.packet(exec)));
-        check(subject, &bench.out);
+        check(subject, bench.frame.front());
     }
 }
 
@@ -267,7 +281,7 @@ fn count(args: &[String]) {
     let mut bench = Bench::new(subject);
     (0..packets).for_each(|_| bench.packet(exec));
     if packets > 0 {
-        check(subject, &bench.out);
+        check(subject, bench.frame.front());
     }
 }
 

@@ -71,6 +71,11 @@ impl BitPlan {
         !self.chunks.is_empty()
     }
 
+    /// Words of the frame and their widths, in order.
+    pub fn words(&self) -> impl Iterator<Item = (u32, u8)> + '_ {
+        self.pieces.iter().map(|piece| (piece.slot, piece.width))
+    }
+
     /// The chunks with their pieces.
     pub fn chunks(&self) -> impl Iterator<Item = (&Chunk, &[Piece])> {
         let starts = core::iter::once(0).chain(self.chunks.iter().map(|chunk| chunk.end as usize));

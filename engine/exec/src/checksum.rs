@@ -35,42 +35,99 @@ impl CrcParams {
     };
 }
 
-/// A check with its table. The register is kept in the high bits, or reflected in the low ones.
+/// Tables that take bytes in, lowest bit first: entry `k` of `byte` is the register after that byte and `k` bytes of
+/// zeros. Checks are linear, so that what eight bytes do is the exclusive-or of what each does at its place.
+type Reflected = [[u32; 256]; 8];
+
+/// The tables of the standard checks, the same for all switches.
+static CRC16_TABLES: Reflected = reflected(16, CrcParams::CRC16);
+static CRC32_TABLES: Reflected = reflected(32, CrcParams::CRC32);
+
+const fn reflected(width: u32, params: CrcParams) -> Reflected {
+    let mut tables = [[0; 256]; 8];
+    let polynomial = params.polynomial.reverse_bits() >> (32 - width);
+    let mut byte = 0;
+    while byte < 256 {
+        let mut rest = byte as u32;
+        let mut bit = 0;
+        while bit < 8 {
+            rest = if rest & 1 == 1 { rest >> 1 ^ polynomial } else { rest >> 1 };
+            bit += 1;
+        }
+        tables[0][byte] = rest;
+        byte += 1;
+    }
+    let mut k = 1;
+    while k < 8 {
+        let mut byte = 0;
+        while byte < 256 {
+            let before = tables[k - 1][byte];
+            tables[k][byte] = before >> 8 ^ tables[0][(before & 0xff) as usize];
+            byte += 1;
+        }
+        k += 1;
+    }
+    tables
+}
+
+/// Where a check looks up what a byte does.
+#[derive(Clone, Debug)]
+enum Tables {
+    /// Of a standard check.
+    Fixed(&'static Reflected),
+    /// Of a check with parameters of its own; by the bits of the byte in its own order.
+    Own(Box<[u32; 256]>),
+}
+
+/// A check with its tables. The register is kept in the high bits, or reflected in the low ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Crc {
     params: CrcParams,
     width: u32,
-    table: Box<[u32; 256]>,
+    tables: Tables,
 }
 
 impl Crc {
     /// `width` is 16 or 32.
     pub fn new(width: u32, params: CrcParams) -> Self {
         let mut table = Box::new([0; 256]);
-        let reflected = params.polynomial.reverse_bits() >> (32 - width);
-        for (byte, entry) in (0u32..).zip(table.iter_mut()) {
-            *entry = if params.reflect_data {
-                (0..8).fold(byte, |rest, _| if rest & 1 == 1 { rest >> 1 ^ reflected } else { rest >> 1 })
-            } else {
-                let top = 1 << (width - 1);
-                (0..8).fold(byte << (width - 8), |rest, _| {
+        if params.reflect_data {
+            *table = reflected(width, params)[0];
+        } else {
+            let top = 1 << (width - 1);
+            for (byte, entry) in (0u32..).zip(table.iter_mut()) {
+                *entry = (0..8).fold(byte << (width - 8), |rest, _| {
                     if rest & top != 0 { rest << 1 ^ params.polynomial } else { rest << 1 }
-                })
-            };
+                });
+            }
         }
-        Self { params, width, table }
+        Self { params, width, tables: Tables::Own(table) }
+    }
+
+    fn crc16() -> Self {
+        Self { params: CrcParams::CRC16, width: 16, tables: Tables::Fixed(&CRC16_TABLES) }
+    }
+
+    fn crc32() -> Self {
+        Self { params: CrcParams::CRC32, width: 32, tables: Tables::Fixed(&CRC32_TABLES) }
     }
 
     /// The check over some bytes and a payload.
     pub fn compute(&self, bytes: &[u8], payload: PacketView<'_>) -> u32 {
+        const ZEROS: [u8; 64] = [0; 64];
         let mask = u32::MAX >> (32 - self.width);
         let initial = self.params.initial & mask;
         let start =
             if self.params.reflect_data { initial.reverse_bits() >> (32 - self.width) } else { initial };
         let mut register = self.feed(start, bytes);
-        register = self.feed(register, payload.bytes);
-        for _ in 0..payload.zeros {
-            register = self.feed(register, &[0]);
+        if !payload.is_empty() {
+            register = self.feed(register, payload.bytes);
+            let mut left = payload.zeros as usize;
+            while left > 0 {
+                let zeros = &ZEROS[..left.min(ZEROS.len())];
+                register = self.feed(register, zeros);
+                left -= zeros.len();
+            }
         }
         if self.params.reflect_data != self.params.reflect_result {
             register = register.reverse_bits() >> (32 - self.width);
@@ -80,18 +137,86 @@ impl Crc {
 
     #[inline]
     fn feed(&self, register: u32, bytes: &[u8]) -> u32 {
-        if self.params.reflect_data {
-            bytes.iter().fold(register, |register, &byte| {
-                register >> 8 ^ self.table[((register ^ u32::from(byte)) & 0xff) as usize]
-            })
-        } else {
-            let mask = u32::MAX >> (32 - self.width);
-            bytes.iter().fold(register, |register, &byte| {
-                let index = (register >> (self.width - 8) ^ u32::from(byte)) & 0xff;
-                (register << 8 ^ self.table[index as usize]) & mask
-            })
+        match &self.tables {
+            Tables::Fixed(tables) => feed_reflected(tables, register, bytes),
+            Tables::Own(table) if self.params.reflect_data => {
+                bytes.iter().fold(register, |register, &byte| {
+                    register >> 8 ^ table[((register ^ u32::from(byte)) & 0xff) as usize]
+                })
+            }
+            Tables::Own(table) => {
+                let mask = u32::MAX >> (32 - self.width);
+                bytes.iter().fold(register, |register, &byte| {
+                    let index = (register >> (self.width - 8) ^ u32::from(byte)) & 0xff;
+                    (register << 8 ^ table[index as usize]) & mask
+                })
+            }
         }
     }
+}
+
+/// What bytes of a word do, from the highest down, one table for each.
+#[inline(always)]
+fn look_up<const BYTES: usize>(tables: &Reflected, word: u64) -> u32 {
+    (0..BYTES).fold(0, |sum, k| sum ^ tables[k][(word >> (56 - 8 * k) & 0xff) as usize])
+}
+
+/// Takes eight bytes at once, the first lowest: what a byte does does not wait for the byte before.
+#[inline(always)]
+fn feed_eight(tables: &Reflected, register: u32, word: u64) -> u32 {
+    look_up::<8>(tables, word ^ u64::from(register))
+}
+
+/// Takes fewer than eight bytes, the first lowest.
+#[inline(always)]
+fn feed_rest(tables: &Reflected, mut register: u32, mut word: u64, bytes: usize) -> u32 {
+    if bytes & 4 != 0 {
+        register = look_up::<4>(tables, (word ^ u64::from(register)) << 32);
+        word >>= 32;
+    }
+    if bytes & 2 != 0 {
+        register = register >> 16 ^ look_up::<2>(tables, (word ^ u64::from(register)) << 48);
+        word >>= 16;
+    }
+    if bytes & 1 != 0 {
+        register = register >> 8 ^ look_up::<1>(tables, (word ^ u64::from(register)) << 56);
+    }
+    register
+}
+
+fn feed_reflected(tables: &Reflected, mut register: u32, bytes: &[u8]) -> u32 {
+    let (eights, rest) = bytes.as_chunks::<8>();
+    for eight in eights {
+        register = feed_eight(tables, register, u64::from_le_bytes(*eight));
+    }
+    let word = rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    feed_rest(tables, register, word, rest.len())
+}
+
+/// Bytes that [`crc16_of`] and [`crc32_of`] take at most.
+pub(crate) const MAX_WORD_BYTES: u32 = 16;
+
+/// A standard check of the first bytes of words in network byte order.
+#[inline(always)]
+fn of_words(tables: &Reflected, mut register: u32, [first, second]: [u64; 2], bytes: usize) -> u32 {
+    if bytes < 8 {
+        return feed_rest(tables, register, first.swap_bytes(), bytes);
+    }
+    register = feed_eight(tables, register, first.swap_bytes());
+    if bytes < 16 {
+        return feed_rest(tables, register, second.swap_bytes(), bytes - 8);
+    }
+    feed_eight(tables, register, second.swap_bytes())
+}
+
+/// `crc16` of the first bytes of two words in network byte order.
+pub(crate) fn crc16_of(words: [u64; 2], bytes: usize) -> u32 {
+    of_words(&CRC16_TABLES, 0, words, bytes)
+}
+
+/// `crc32` of the first bytes of two words in network byte order.
+pub(crate) fn crc32_of(words: [u64; 2], bytes: usize) -> u32 {
+    !of_words(&CRC32_TABLES, u32::MAX, words, bytes)
 }
 
 /// Hash functions of one switch: the custom checks can be set by the control plane.
@@ -106,7 +231,7 @@ pub(crate) struct Hashes {
 impl Hashes {
     /// Custom checks start as the standard ones of their width, as in BMv2.
     pub fn new(custom: &[CustomCrc]) -> Self {
-        let (crc16, crc32) = (Crc::new(16, CrcParams::CRC16), Crc::new(32, CrcParams::CRC32));
+        let (crc16, crc32) = (Crc::crc16(), Crc::crc32());
         let of = |one: &CustomCrc| if one.width == 16 { crc16.clone() } else { crc32.clone() };
         Self { custom: custom.iter().map(of).collect(), crc16, crc32 }
     }
@@ -160,4 +285,44 @@ pub(crate) fn fold(mut sum: u64) -> u16 {
         sum = (sum >> 16) + (sum & 0xffff);
     }
     sum as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A byte at a time, by tables made for the parameters.
+    #[test]
+    fn standard_checks_take_any_number_of_bytes_as_one_by_one() {
+        let bytes: Vec<u8> = (0..100u32).map(|i| (i.wrapping_mul(0x9e37_79b9) >> 13) as u8).collect();
+        for (fixed, own) in
+            [(Crc::crc16(), Crc::new(16, CrcParams::CRC16)), (Crc::crc32(), Crc::new(32, CrcParams::CRC32))]
+        {
+            for len in 0..bytes.len() {
+                let payload = PacketView { bytes: &bytes[len / 2..len], zeros: len as u32 * 3 };
+                let (head, none) = (&bytes[..len / 2], PacketView::default());
+                assert_eq!(fixed.compute(head, payload), own.compute(head, payload), "{len} bytes");
+                assert_eq!(fixed.compute(head, none), own.compute(head, none), "{len} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn checks_of_words_are_those_of_their_bytes() {
+        let words = [0x0123_4567_89ab_cdef, 0xf0e1_d2c3_b4a5_9687];
+        let bytes = words.map(u64::to_be_bytes).concat();
+        let none = PacketView::default();
+        for len in 0..=MAX_WORD_BYTES as usize {
+            assert_eq!(crc16_of(words, len), Crc::crc16().compute(&bytes[..len], none));
+            assert_eq!(crc32_of(words, len), Crc::crc32().compute(&bytes[..len], none));
+        }
+    }
+
+    /// The checks' published values over `123456789`.
+    #[test]
+    fn standard_checks_have_their_check_values() {
+        let none = PacketView::default();
+        assert_eq!(Crc::crc16().compute(b"123456789", none), 0xbb3d);
+        assert_eq!(Crc::crc32().compute(b"123456789", none), 0xcbf4_3926);
+    }
 }

@@ -6,7 +6,7 @@ use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, TableId, Var
 use p4cc_units::Time;
 use smallvec::SmallVec;
 
-use crate::{Frame, Pipeline, State};
+use crate::{EgressEnd, EgressStart, Frame, IngressStart, Pipeline, State};
 
 /// What a packet is to the parser: real bytes, then `zeros` zero bytes that are not stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,13 +19,24 @@ pub struct PacketView<'a> {
 
 impl<'a> PacketView<'a> {
     /// A packet of stored bytes only.
+    #[inline]
     pub const fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, zeros: 0 }
     }
 
     /// Length in bytes.
+    #[inline]
     pub const fn len(&self) -> u64 {
         self.bytes.len() as u64 + self.zeros as u64
+    }
+
+    /// What is left behind its first bytes.
+    #[must_use]
+    #[inline]
+    pub fn skip(self, bytes: u32) -> Self {
+        let stored = self.bytes.len().min(bytes as usize);
+        let zeros = self.zeros.saturating_sub(bytes - stored as u32);
+        Self { bytes: &self.bytes[stored..], zeros }
     }
 
     /// Whether it has no bytes at all.
@@ -44,6 +55,14 @@ pub struct ParseOutcome {
     pub consumed_bits: u32,
     /// Error code of a reject (`NoError` for a plain `transition reject`); `None` for an accept.
     pub error: Option<u32>,
+}
+
+impl ParseOutcome {
+    /// Bytes taken. A byte that was taken in part is gone for the deparser, as in BMv2.
+    #[inline]
+    pub fn consumed_bytes(&self) -> u32 {
+        self.consumed_bits.div_ceil(8)
+    }
 }
 
 /// A named stream of random numbers, owned by the switch.
@@ -110,12 +129,21 @@ pub struct Effects {
     pub assertion_failures: Vec<String>,
     /// Runs cut short because a loop passed [`crate::MAX_CONTROL_STEPS`].
     pub loop_limits_hit: u32,
+    /// Something was asked for since the last reset.
+    asked: bool,
 }
 
 impl Effects {
     /// Forgets everything, keeping allocations.
     #[inline]
     pub fn reset(&mut self) {
+        if self.asked {
+            self.forget();
+        }
+    }
+
+    #[cold]
+    fn forget(&mut self) {
         self.clones.clear();
         self.resubmit = None;
         self.recirculate = None;
@@ -124,22 +152,23 @@ impl Effects {
         self.logs.clear();
         self.assertion_failures.clear();
         self.loop_limits_hit = 0;
+        self.asked = false;
+    }
+
+    /// To add what a run asks for.
+    pub(crate) fn ask(&mut self) -> &mut Self {
+        self.asked = true;
+        self
     }
 
     /// Whether nothing was asked for.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        self.clones.is_empty()
-            && self.resubmit.is_none()
-            && self.recirculate.is_none()
-            && self.truncate.is_none()
-            && self.digests.is_empty()
-            && self.logs.is_empty()
-            && self.assertion_failures.is_empty()
-            && self.loop_limits_hit == 0
+        !self.asked
     }
 }
 
-/// Runs a program's code; the register machine is one, native code will be another.
+/// Runs a program's code: the register machine, and native code.
 ///
 /// Frame and state must come from the pipeline that the executor was made from.
 pub trait Executor {
@@ -159,6 +188,14 @@ pub trait Executor {
     fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>);
     /// Runs a deparser that may call externs by its entry point; appends what it emits to `out`.
     fn deparse_by(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>);
+    /// Runs what stands before the queues of a v1model program: parser, checksum verification, ingress. What lives on
+    /// is left as the frame's front unless the packet is to be dropped. Does nothing for other architectures.
+    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome;
+    /// Runs what stands behind the queues of a v1model program: egress, then checksum computation and the deparser
+    /// unless the packet is dropped or asked for something. Does nothing for other architectures.
+    fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd;
+    /// Runs the rest where egress asked for something: checksum computation and the deparser.
+    fn finish(&self, frame: &mut Frame, env: &mut Env<'_>);
 }
 
 /// Sees what a packet does. All methods do nothing by default; [`NoTrace`] costs nothing.

@@ -14,8 +14,10 @@ pub struct Frame {
     pub(crate) calls: Vec<u32>,
     /// Serialised input of a hash or checksum.
     pub(crate) bytes: Vec<u8>,
-    /// Where native code emits headers.
+    /// Where native code packs bytes, and what a half of the pipeline leaves stands at its start.
     pub(crate) emit: Vec<u8>,
+    /// Bytes of it that were left.
+    pub(crate) front: usize,
 }
 
 /// Deepest call chain that needs no allocation.
@@ -32,6 +34,7 @@ impl Frame {
             calls: Vec::with_capacity(CALL_CAPACITY),
             bytes: Vec::with_capacity(HASH_CAPACITY),
             emit: Vec::new(),
+            front: 0,
         }
     }
 
@@ -39,6 +42,21 @@ impl Frame {
     #[inline]
     pub fn reset(&mut self) {
         self.slots[..self.zeroed].fill(0);
+    }
+
+    /// What the last half of the pipeline left to stand in front of the packet: what lives on through the queues after
+    /// ingress, what the deparser emitted after egress.
+    #[inline]
+    pub fn front(&self) -> &[u8] {
+        self.emit.get(..self.front).unwrap_or_default()
+    }
+
+    /// Writes the front anew.
+    pub(crate) fn fill_front(&mut self, f: impl FnOnce(&mut Frame, &mut Vec<u8>)) {
+        let mut front = core::mem::take(&mut self.emit);
+        front.clear();
+        f(self, &mut front);
+        (self.front, self.emit) = (front.len(), front);
     }
 
     /// The low 64 bits of a variable.

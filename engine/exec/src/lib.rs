@@ -12,6 +12,7 @@ mod compile;
 pub mod control;
 mod env;
 mod frame;
+mod halves;
 mod layout;
 mod machine;
 mod native;
@@ -27,6 +28,7 @@ pub use env::{
     RandomSource, Trace, Values,
 };
 pub use frame::Frame;
+pub use halves::{EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, Verdict};
 pub use machine::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};

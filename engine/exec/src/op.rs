@@ -344,6 +344,16 @@ pub(crate) struct HeaderPlan {
     pub tail: Option<(Place, BitPlan)>,
 }
 
+/// Longest header, in words, that becomes valid in straight code.
+const MAX_ZEROED_WORDS: u32 = 32;
+
+impl HeaderPlan {
+    /// Whether straight code makes it valid and invalid.
+    pub fn is_short(&self) -> bool {
+        self.tail.is_none() && self.words <= MAX_ZEROED_WORDS
+    }
+}
+
 /// How an action starts.
 #[derive(Debug)]
 pub(crate) struct ActionPlan {

@@ -6,6 +6,7 @@ use p4cc_ir::verify::{self, Violation};
 use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 
 use crate::compile;
+use crate::halves::Halves;
 use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
 
@@ -14,6 +15,8 @@ use crate::op::Code;
 pub struct Pipeline {
     program: Arc<Program>,
     code: Arc<Code>,
+    /// Of a v1model program.
+    halves: Option<Arc<Halves>>,
     /// Made when it is first asked for.
     native: Arc<OnceLock<Result<Native, NativeError>>>,
 }
@@ -41,7 +44,11 @@ impl Pipeline {
             return Err(CompileError { program: program.name.clone(), violations });
         }
         let code = Arc::new(compile::compile(&program));
-        Ok(Pipeline { program, code, native: Arc::default() })
+        let halves = match &program.architecture {
+            Architecture::V1Model(v1) => Some(Arc::new(Halves::new(&program, &code, v1))),
+            Architecture::Psa(_) => None,
+        };
+        Ok(Pipeline { program, code, halves, native: Arc::default() })
     }
 
     /// The program it was made from.
@@ -55,6 +62,12 @@ impl Pipeline {
             Architecture::V1Model(v1model) => Some(v1model),
             Architecture::Psa(_) => None,
         }
+    }
+
+    /// A v1model program, cut at its queues.
+    #[inline]
+    pub fn halves(&self) -> Option<&Halves> {
+        self.halves.as_deref()
     }
 
     /// Native code for the program; the first call makes it, which takes some milliseconds.
@@ -88,7 +101,7 @@ impl Pipeline {
 
     /// The same program without its native code: what that code itself keeps.
     pub(crate) fn bare(&self) -> Pipeline {
-        Pipeline { program: Arc::clone(&self.program), code: Arc::clone(&self.code), native: Arc::default() }
+        Pipeline { native: Arc::default(), ..self.clone() }
     }
 
     #[inline]

@@ -10,11 +10,11 @@
 
 use std::collections::BTreeSet;
 
-use p4cc_ir::{HeaderId, VarId};
+use p4cc_ir::{HeaderId, Program, VarId};
 
 use crate::bitplan::{BitPlan, BitWriter};
 use crate::env::PacketView;
-use crate::layout::Place;
+use crate::layout::{Layout, Place};
 use crate::{Frame, Pipeline};
 
 /// What is kept of a frame, and how. Usable only with frames of the pipeline it was made from.
@@ -40,16 +40,14 @@ struct Group {
 }
 
 impl Snapshot {
-    /// Keeps this metadata and all headers.
-    pub fn new(pipeline: &Pipeline, metadata: &[VarId]) -> Self {
-        let headers = 0..pipeline.program().headers.len();
-        Self::of(pipeline, metadata, &headers.map(HeaderId::from_index).collect::<Vec<_>>())
-    }
-
     /// Keeps this metadata and these headers; fields of the headers that stand among the metadata are kept once.
     pub fn of(pipeline: &Pipeline, metadata: &[VarId], headers: &[HeaderId]) -> Self {
-        let layout = &pipeline.code().layout;
-        let all = &pipeline.program().headers;
+        Self::with(pipeline.program(), &pipeline.code().layout, metadata, headers)
+    }
+
+    /// The same before there is a pipeline.
+    pub(crate) fn with(program: &Program, layout: &Layout, metadata: &[VarId], headers: &[HeaderId]) -> Self {
+        let all = &program.headers;
         let fields = |header: HeaderId| all.get(header.index()).map_or(&[][..], |header| &header.fields);
         let in_headers: BTreeSet<VarId> =
             headers.iter().flat_map(|&header| fields(header)).copied().collect();
@@ -63,6 +61,16 @@ impl Snapshot {
             metadata: Group::new(alone.map(|&var| layout.var(var))),
             headers: headers.iter().map(group).collect(),
         }
+    }
+
+    /// Bytes of validity bits, the plan of the metadata behind them, and validity word and plan of each header, for
+    /// who packs them by other means; none where a varbit is among them or a plan needs the bit cursor.
+    pub(crate) fn plans(&self) -> Option<(u32, &BitPlan, Vec<(u32, &BitPlan)>)> {
+        let plan =
+            |group: &'_ Group| group.varbits.is_empty() && (group.plan.is_chunked() || group.plan.bits == 0);
+        let plain = plan(&self.metadata) && self.headers.iter().all(|header| plan(&header.fields));
+        let headers = self.headers.iter().map(|header| (header.valid, &header.fields.plan));
+        plain.then(|| (self.validity_bytes as u32, &self.metadata.plan, headers.collect()))
     }
 
     /// Appends the kept part of a frame to `out`.

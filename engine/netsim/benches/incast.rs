@@ -22,7 +22,10 @@ use std::time::Instant;
 use counting::{allocations, in_use};
 use fat_tree::FatTree;
 use p4cc_exec::testing::SplitMix;
-use p4cc_exec::{Effects, Env, Exec, Executor, Frame, PacketView, Pipeline, State};
+use p4cc_exec::{
+    DEFAULT_DROP_PORT, Effects, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart,
+    PacketView, Pipeline, State,
+};
 use p4cc_switch::Packet;
 use p4cc_units::Time;
 use serde_json::{Map, Value, json};
@@ -163,7 +166,7 @@ fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(f64, f64)> {
     Ok(best)
 }
 
-/// A data packet through the program alone: parser, ingress, egress, checksums, deparser.
+/// A data packet through the program alone: parser, ingress, what is kept of it, egress, checksums, deparser.
 fn program(exec: Exec) -> io::Result<f64> {
     let mut network = incast(&scenario(2, 1 << 20, 150));
     let switch = network.switch_mut(1).ok_or_else(no_switch)?;
@@ -180,10 +183,9 @@ fn program(exec: Exec) -> io::Result<f64> {
 
 fn passes(executor: &impl Executor, pipeline: &Pipeline, state: &mut State) -> f64 {
     let (mut effects, mut random) = (Effects::default(), SplitMix(1));
-    let (mut frame, mut out) = (Frame::new(pipeline), Vec::new());
-    let (entry, packet) = (*pipeline.v1model().expect("a v1model program"), data_packet());
+    let (mut frame, mut saved) = (Frame::new(pipeline), Vec::new());
+    let (halves, packet) = (pipeline.halves().expect("a v1model program"), data_packet());
     fastest(|| {
-        frame.reset();
         effects.reset();
         let mut env = Env {
             state,
@@ -194,17 +196,17 @@ fn passes(executor: &impl Executor, pipeline: &Pipeline, state: &mut State) -> f
             now: Time::ZERO,
         };
         let view = PacketView { bytes: black_box(&packet.head), zeros: packet.zeros };
-        black_box(executor.parse(&mut frame, view, &mut env));
-        executor.run(entry.verify_checksum, &mut frame, &mut env);
-        executor.run(entry.ingress, &mut frame, &mut env);
-        let port = frame.get(pipeline, entry.metadata.egress_spec);
-        frame.set(pipeline, entry.metadata.egress_port, port);
-        frame.set(pipeline, entry.metadata.enq_qdepth, 40);
-        executor.run(entry.egress, &mut frame, &mut env);
-        executor.run(entry.compute_checksum, &mut frame, &mut env);
-        out.clear();
-        executor.deparse(&mut frame, &mut out);
-        black_box(&out);
+        let (outside, drop_port) = (Some((2, 0)), DEFAULT_DROP_PORT);
+        let start = IngressStart { packet: view, outside, instance_type: 0, drop_port };
+        black_box(executor.ingress(&mut frame, start, &mut env));
+        let port = halves.verdict(&frame).egress_spec;
+        saved.clear();
+        saved.extend_from_slice(frame.front());
+        let metadata =
+            EgressMetadata { egress_port: port.into(), enq_qdepth: 40, ..EgressMetadata::default() };
+        let start = EgressStart { saved: &saved, metadata, drop_port };
+        black_box(executor.egress(&mut frame, start, &mut env));
+        black_box(frame.front());
     })
 }
 

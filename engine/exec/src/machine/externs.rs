@@ -257,7 +257,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
 
     fn effect(&mut self, f: impl FnOnce(&mut crate::Effects)) {
         if let Some(env) = self.env.as_mut() {
-            f(env.effects);
+            f(env.effects.ask());
         }
     }
 }

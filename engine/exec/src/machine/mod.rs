@@ -12,8 +12,9 @@ use p4cc_ir::{BlockId, FuncId, core_errors, limits};
 
 use crate::bitplan::BitWriter;
 use crate::env::{Env, Executor, NoTrace, PacketView, ParseOutcome, Trace};
+use crate::halves::{self, Pieces};
 use crate::op::{Args, Code, Op};
-use crate::{Frame, Pipeline};
+use crate::{EgressEnd, EgressStart, Frame, IngressStart, Pipeline};
 
 /// Most jumps of one control run. A control that loops on is cut off as by `exit`.
 pub const MAX_CONTROL_STEPS: u32 = 1 << 20;
@@ -301,8 +302,63 @@ impl Pipeline {
         let end = self.start(frame, PacketView::default(), Some(&mut *env), &mut none, trace);
         let mut run = end;
         if run.run(entry, MAX_CONTROL_STEPS) == End::StepLimit {
-            env.effects.loop_limits_hit += 1;
+            env.effects.ask().loop_limits_hit += 1;
         }
+    }
+}
+
+/// The register machine, watched by a trace.
+struct Watched<'a, T> {
+    pipeline: &'a Pipeline,
+    trace: &'a mut T,
+}
+
+impl<T: Trace> Pieces for Watched<'_, T> {
+    fn parse(
+        &mut self,
+        func: FuncId,
+        frame: &mut Frame,
+        packet: PacketView<'_>,
+        env: &mut Env<'_>,
+    ) -> ParseOutcome {
+        self.pipeline.parse_traced(func, frame, packet, env, self.trace)
+    }
+
+    fn control(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>) {
+        self.pipeline.run_traced(func, frame, env, self.trace);
+    }
+
+    fn deparse(&mut self, frame: &mut Frame, out: &mut Vec<u8>) {
+        Executor::deparse(self.pipeline, frame, out);
+    }
+}
+
+impl Pipeline {
+    /// As [`Executor::ingress`], with a trace.
+    pub fn ingress_traced<'e, T: Trace>(
+        &self,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+        trace: &mut T,
+    ) -> ParseOutcome {
+        halves::ingress(self, &mut Watched { pipeline: self, trace }, frame, start, env)
+    }
+
+    /// As [`Executor::egress`], with a trace.
+    pub fn egress_traced<'e, T: Trace>(
+        &self,
+        frame: &mut Frame,
+        start: EgressStart<'e>,
+        env: &mut Env<'e>,
+        trace: &mut T,
+    ) -> EgressEnd {
+        halves::egress(self, &mut Watched { pipeline: self, trace }, frame, &start, env)
+    }
+
+    /// As [`Executor::finish`], with a trace.
+    pub fn finish_traced<T: Trace>(&self, frame: &mut Frame, env: &mut Env<'_>, trace: &mut T) {
+        halves::finish(self, &mut Watched { pipeline: self, trace }, frame, env);
     }
 }
 
@@ -333,5 +389,17 @@ impl Executor for Pipeline {
     fn deparse_by(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>) {
         let entry = self.entry(func);
         self.start(frame, PacketView::default(), Some(env), out, &mut NoTrace).run(entry, MAX_CONTROL_STEPS);
+    }
+
+    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome {
+        self.ingress_traced(frame, start, env, &mut NoTrace)
+    }
+
+    fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd {
+        self.egress_traced(frame, start, env, &mut NoTrace)
+    }
+
+    fn finish(&self, frame: &mut Frame, env: &mut Env<'_>) {
+        self.finish_traced(frame, env, &mut NoTrace);
     }
 }

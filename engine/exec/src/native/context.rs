@@ -1,9 +1,9 @@
 //! What native code and the functions that it calls work on, the memory that the code lives in, and the call into it.
 //!
-//! The only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in five ways:
+//! The only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in six ways:
 //! words of the frame at places below [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a
 //! comparison with their number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
-//! comparison with their number, and fields of [`Context`] itself.
+//! comparison with their number, inputs of a half that are as many as it takes, and fields of [`Context`] itself.
 
 #![allow(
     unsafe_code,
@@ -28,6 +28,13 @@ pub(super) const REJECT: u64 = 1;
 /// Too many jumps.
 pub(super) const STEP_LIMIT: u64 = 2;
 
+/// Egress dropped the packet.
+pub(super) const DROPPED: u64 = 4;
+/// Egress asked for something that the rest waits for.
+pub(super) const ASKED: u64 = 5;
+/// What was kept of a packet is shorter than it says: nothing ran.
+pub(super) const UNREADABLE: u64 = 6;
+
 /// One call of native code. The fields that are visible to this folder are those that native code reads and writes, by
 /// their offsets.
 #[repr(C)]
@@ -38,11 +45,18 @@ pub(super) struct Context<'a> {
     pub(super) stored_bits: u64,
     /// Bits of the packet, zeros that are not stored included.
     pub(super) total_bits: u64,
-    /// Bits taken so far.
-    pub(super) at: u64,
     /// Where headers are emitted.
     pub(super) emit: *mut u8,
-    /// Bytes emitted there.
+    /// What the switch sets before a half of the pipeline.
+    pub(super) inputs: *const u64,
+    /// The packet comes from outside: its frame starts empty.
+    pub(super) fresh: u64,
+    pub(super) drop_port: u64,
+    /// Jumps left.
+    pub(super) steps: u64,
+    /// Bits taken so far.
+    pub(super) at: u64,
+    /// Bytes emitted.
     pub(super) emitted: u64,
     /// Arguments of the action that a table chose.
     pub(super) args: *const u64,
@@ -54,16 +68,12 @@ pub(super) struct Context<'a> {
     pub(super) position: u64,
     /// Colour of the table's direct meter.
     pub(super) color: u64,
-    /// Jumps left.
-    pub(super) steps: u64,
-    words: usize,
-    emit_len: usize,
-    stored_bytes: usize,
+    /// How the parser of a half refused the packet: its error plus one.
+    pub(super) error: u64,
+    spare: u64,
     zeros: u32,
-    spare: u32,
+    frame: *mut Frame,
     code: *const Code,
-    calls: *mut Vec<u32>,
-    bytes: *mut Vec<u8>,
     env: *mut Env<'static>,
     out: *mut Vec<u8>,
     lent: PhantomData<&'a mut ()>,
@@ -77,23 +87,24 @@ impl Context<'_> {
         // not seen outside of that call; native code keeps none of its own references to what they point to, and the
         // references made here end with this function, of which only one runs at a time.
         let mut run = unsafe {
+            let Frame { slots, calls, bytes, .. } = &mut *self.frame;
             Run {
                 code: &*self.code,
-                slots: core::slice::from_raw_parts_mut(self.slots, self.words),
-                calls: &mut *self.calls,
-                bytes: &mut *self.bytes,
+                slots,
+                calls,
+                bytes,
                 env: self.env.as_mut(),
                 packet: PacketView {
-                    bytes: core::slice::from_raw_parts(self.packet, self.stored_bytes),
+                    bytes: core::slice::from_raw_parts(self.packet, (self.stored_bits / 8) as usize),
                     zeros: self.zeros,
                 },
                 at: self.at,
-                out: BitWriter { bytes: &mut *self.out, spare: self.spare },
+                out: BitWriter { bytes: &mut *self.out, spare: self.spare as u32 },
                 trace: &mut trace,
             }
         };
         let result = f(&mut run);
-        (self.at, self.spare) = (run.at, run.out.spare);
+        (self.at, self.spare) = (run.at, run.out.spare.into());
         result
     }
 
@@ -104,21 +115,33 @@ impl Context<'_> {
         unsafe { self.env.as_mut().map(|env| (env, &*self.code)) }
     }
 
+    /// What is left behind the bytes that the parser took is the payload from now on.
+    pub(super) fn set_payload(&mut self) {
+        let taken = u32::try_from(self.at.div_ceil(8)).unwrap_or(u32::MAX);
+        // SAFETY: as in `machine`. Only the half of a pipeline calls this, and `Executor::ingress` is given a packet that
+        // lives as long as what the environment lends, so it may stay there when native code has ended.
+        unsafe {
+            let bytes = core::slice::from_raw_parts(self.packet, (self.stored_bits / 8) as usize);
+            if let Some(env) = self.env.as_mut() {
+                env.payload = PacketView { bytes, zeros: self.zeros }.skip(taken);
+            }
+        }
+    }
+
     /// Words of the frame.
     #[inline]
     pub(super) fn words(&self, range: core::ops::Range<usize>) -> &[u64] {
         // SAFETY: as in `machine`; nothing writes to the frame while a helper only reads it.
-        let words = unsafe { core::slice::from_raw_parts(self.slots, self.words) };
-        words.get(range).unwrap_or_default()
+        let frame = unsafe { &*self.frame };
+        frame.slots.get(range).unwrap_or_default()
     }
 
     /// The state, and the first bytes of the emit buffer, where native code packs the input of a hash.
     #[inline]
     pub(super) fn state_and_packed(&self, len: usize) -> Option<(&State, &[u8])> {
-        // SAFETY: as in `machine`; `enter` made the buffer this long, all of it initialised, and native code does not
-        // write to it while a helper runs.
+        // SAFETY: as in `machine`; native code does not write to the buffer while a helper runs.
         unsafe {
-            let packed = core::slice::from_raw_parts(self.emit, len.min(self.emit_len));
+            let packed = (&*self.frame).emit.get(..len)?;
             self.env.as_ref().map(|env| (&*env.state, packed))
         }
     }
@@ -180,61 +203,91 @@ pub(super) struct Call<'a, 'e> {
     pub env: Option<&'a mut Env<'e>>,
     pub out: &'a mut Vec<u8>,
     pub steps: u32,
-    /// Words that a frame of the code has at least.
-    pub frame_words: usize,
-    /// Most bytes that the function packs by itself.
-    pub emit_bound: usize,
+    /// Of a half of the pipeline.
+    pub start: Start<'a>,
+    pub function: &'a Translated,
 }
 
-/// Runs a function; how it ended and how many bits of the packet it took.
-#[inline]
-pub(super) fn enter(address: Address, call: Call<'_, '_>) -> (u64, u64) {
-    let Call { code, frame, packet, env, out, steps, frame_words, emit_bound } = call;
-    let Frame { slots, calls, bytes, emit, .. } = frame;
-    assert!(slots.len() >= frame_words, "a frame of another pipeline");
-    if emit.len() < emit_bound {
-        grow(emit, emit_bound);
+/// A finished function and what it takes for granted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Translated {
+    pub entry: Address,
+    /// Words that a frame of the code has at least.
+    pub frame_words: usize,
+    /// Most bytes that it packs by itself.
+    pub emit_bound: usize,
+    /// Inputs that it reads.
+    pub input_words: usize,
+}
+
+/// How a half of the pipeline starts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Start<'a> {
+    /// What the switch sets.
+    pub inputs: &'a [u64],
+    pub fresh: bool,
+    pub drop_port: u32,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    /// What the function returned.
+    pub how: u64,
+    /// Bits of the packet that it took.
+    pub at: u64,
+    /// Bytes that it emitted to the start of the frame's buffer.
+    pub emitted: usize,
+    /// The parser's error plus one, where a half's parser refused the packet.
+    pub error: u64,
+}
+
+/// Runs a function.
+#[inline(always)]
+pub(super) fn enter(call: Call<'_, '_>) -> Ended {
+    let Call { code, frame, packet, env, out, steps, start, function } = call;
+    let Translated { entry: Address(entry), frame_words, emit_bound, input_words } = *function;
+    assert!(frame.slots.len() >= frame_words, "a frame of another pipeline");
+    assert!(start.inputs.len() >= input_words, "a half without its inputs");
+    if frame.emit.len() < emit_bound {
+        grow(&mut frame.emit, emit_bound);
     }
     let mut context = Context {
-        words: slots.len(),
-        emit_len: emit.len(),
-        slots: slots.as_mut_ptr(),
+        slots: frame.slots.as_mut_ptr(),
         packet: packet.bytes.as_ptr(),
         stored_bits: packet.bytes.len() as u64 * 8,
         total_bits: packet.len() * 8,
+        emit: frame.emit.as_mut_ptr(),
+        inputs: start.inputs.as_ptr(),
+        fresh: start.fresh.into(),
+        drop_port: start.drop_port.into(),
+        steps: steps.into(),
         at: 0,
-        emit: emit.as_mut_ptr(),
         emitted: 0,
         args: ptr::null(),
         arg_count: 0,
         entry: 0,
         position: 0,
         color: 0,
-        steps: steps.into(),
-        stored_bytes: packet.bytes.len(),
-        zeros: packet.zeros,
+        error: 0,
         spare: 0,
+        zeros: packet.zeros,
+        frame,
         code,
-        calls,
-        bytes,
         env: env.map_or(ptr::null_mut(), |env| ptr::from_mut(env).cast()),
         out: &raw mut *out,
         lent: PhantomData,
     };
-    let frame = context.slots;
+    let slots = context.slots;
     // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as the
     // `Native` that this is called through; the frame is as large as the code that was translated takes it to be, the
-    // emit buffer as large as what it emits, and all pointers are to what this call borrows.
-    let end = unsafe {
-        let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 =
-            core::mem::transmute(address.0);
-        function(&raw mut context, frame)
+    // emit buffer as large as what it emits, the inputs as many as it reads, and all
+    // pointers are to what this call borrows.
+    let how = unsafe {
+        let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry);
+        function(&raw mut context, slots)
     };
-    let (emitted, at) = (context.emitted as usize, context.at);
-    if emitted > 0 {
-        out.extend_from_slice(&emit[..emitted]);
-    }
-    (end, at)
+    Ended { how, at: context.at, emitted: context.emitted as usize, error: context.error }
 }
 
 /// Once for a frame.

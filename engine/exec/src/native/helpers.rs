@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::context::Context;
 use crate::bitplan::read_bits;
+use crate::checksum::{crc16_of, crc32_of};
 use crate::env::PacketView;
 
 /// No action to run, no target.
@@ -142,11 +143,50 @@ fn choose(context: &mut Context<'_>, table: TableId, entry: Option<u32>, hash: u
     found
 }
 
+/// What the parser left is the payload.
+extern "C" fn payload(context: &mut Context<'_>) -> u64 {
+    context.set_payload();
+    0
+}
+
+/// A control was cut off.
+extern "C" fn limit_hit(context: &mut Context<'_>) -> u64 {
+    if let Some((env, _)) = context.env() {
+        env.effects.ask().loop_limits_hit += 1;
+    }
+    0
+}
+
+/// How many clones were asked for.
+extern "C" fn clones(context: &mut Context<'_>) -> u64 {
+    context.env().map_or(0, |(env, _)| env.effects.clones.len() as u64)
+}
+
+/// Sets many words to zero.
+extern "C" fn clear(context: &mut Context<'_>, from: u64, words: u64) -> u64 {
+    context.machine(|run| {
+        if let Some(words) = run.slots.get_mut(from as usize..(from + words) as usize) {
+            words.fill(0);
+        }
+    });
+    0
+}
+
 /// The hash of bytes that native code packed, by the number of the algorithm in [`ALGORITHMS`].
 extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64 {
     let Some(&algorithm) = ALGORITHMS.get(algorithm as usize) else { return 0 };
     let Some((state, packed)) = context.state_and_packed(bytes as usize) else { return 0 };
     state.hash(algorithm, PacketView::new(packed), PacketView::default())
+}
+
+/// `crc16` of so many bytes that native code packed into words, in network byte order.
+extern "C" fn crc16(_: &mut Context<'_>, first: u64, second: u64, bytes: u64) -> u64 {
+    crc16_of([first, second], bytes as usize).into()
+}
+
+/// The same for `crc32`.
+extern "C" fn crc32(_: &mut Context<'_>, first: u64, second: u64, bytes: u64) -> u64 {
+    crc32_of([first, second], bytes as usize).into()
 }
 
 /// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with parameters of
@@ -205,4 +245,10 @@ helpers! {
     ApplyGroup apply_group 2,
     ApplyGroupSlow apply_group_slow 1,
     Hash hash 2,
+    Crc16 crc16 3,
+    Crc32 crc32 3,
+    Payload payload 0,
+    LimitHit limit_hit 0,
+    Clones clones 0,
+    Clear clear 2,
 }

@@ -25,6 +25,14 @@ pub(super) enum Home {
     Constant(u64),
 }
 
+/// Where validity of headers lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Validity {
+    InFrame,
+    /// For functions that begin with a frame of their own, and leave it as none that others look at.
+    InRegisters,
+}
+
 /// Where local variables live, as far as one function alone works with them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locals {
@@ -47,7 +55,7 @@ pub(super) struct Plan {
 
 /// Who reads or writes a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
+pub(super) enum By {
     Code,
     Helper,
 }
@@ -59,7 +67,14 @@ pub(super) fn range(code: &Code, func: usize) -> core::ops::Range<usize> {
 }
 
 impl Plan {
-    pub fn new(program: &Program, code: &Code, roots: &[usize], locals: Locals) -> Self {
+    /// `natives` are the native functions to be made, each by the functions that it runs.
+    pub fn new(
+        program: &Program,
+        code: &Code,
+        natives: &[Vec<usize>],
+        locals: Locals,
+        validity: Validity,
+    ) -> Self {
         let tables = 0..program.tables.len();
         let mut plan = Self {
             homes: Vec::new(),
@@ -69,7 +84,7 @@ impl Plan {
         };
         plan.measure(program, code);
         if locals == Locals::InRegisters {
-            plan.homes = plan.settle(program, code, roots);
+            plan.homes = plan.settle(program, code, natives, validity);
         }
         plan.homes.resize(code.layout.size() as usize, Home::Memory);
         for (slot, home) in plan.homes.iter_mut().enumerate() {
@@ -177,7 +192,13 @@ impl Plan {
     }
 
     /// Finds the words that can live in registers.
-    fn settle(&self, program: &Program, code: &Code, roots: &[usize]) -> Vec<Home> {
+    fn settle(
+        &self,
+        program: &Program,
+        code: &Code,
+        natives: &[Vec<usize>],
+        validity: Validity,
+    ) -> Vec<Home> {
         let size = code.layout.size() as usize;
         let mut homes = vec![Home::Memory; size];
         for var in program.vars.iter().enumerate().filter(|(_, var)| var.kind == VarKind::Local) {
@@ -185,26 +206,33 @@ impl Plan {
             homes[place.slot as usize..(place.slot + place.words()) as usize].fill(Home::Register);
         }
         homes[code.layout.temps as usize..code.layout.key as usize].fill(Home::Register);
+        // Words that each native function starts anew, so that it does not matter how many work with them.
+        let mut anew = vec![false; size];
+        if validity == Validity::InRegisters {
+            for header in &code.headers {
+                (homes[header.valid as usize], anew[header.valid as usize]) = (Home::Register, true);
+            }
+        }
         let mut owner: Vec<Option<usize>> = vec![None; size];
-        for &root in roots {
-            for func in self.parts(program, code, root) {
-                for op in &code.ops[range(code, func)] {
-                    self.touches(code, op, &mut |first, words, by| {
-                        for slot in first as usize..(first + words) as usize {
-                            if by == By::Helper || owner[slot].is_some_and(|owner| owner != root) {
-                                homes[slot] = Home::Memory;
-                            }
-                            owner[slot] = Some(root);
+        for (number, roots) in natives.iter().enumerate() {
+            let parts = roots.iter().flat_map(|&root| self.parts(program, code, root));
+            for op in parts.flat_map(|func| &code.ops[range(code, func)]) {
+                self.touches(code, op, &mut |first, words, by| {
+                    for slot in first as usize..(first + words) as usize {
+                        let shared = !anew[slot] && owner[slot].is_some_and(|owner| owner != number);
+                        if by == By::Helper || shared {
+                            homes[slot] = Home::Memory;
                         }
-                    });
-                }
+                        owner[slot] = Some(number);
+                    }
+                });
             }
         }
         homes
     }
 
     /// Calls `f` with each run of words that an operation reads or writes: first word, number, by whom.
-    fn touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
+    pub(super) fn touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
         let mut word = |slot: u32| f(slot, 1, By::Code);
         match op {
             Op::Not(_, args)
@@ -241,8 +269,12 @@ impl Plan {
             Op::Verify { cond, error } => [*cond, *error].into_iter().for_each(word),
             Op::Count { index, .. } => word(*index),
             Op::Branch { cond, .. } => word(*cond),
-            // Headers are never local, and what these write of them is always in memory.
-            Op::Extract { .. } | Op::Emit { .. } | Op::SetValid { .. } | Op::SetInvalid { .. } => {}
+            Op::SetValid { header } | Op::SetInvalid { header } => {
+                let header = &code.headers[*header as usize];
+                f(header.valid, 1, if header.is_short() { By::Code } else { By::Helper });
+            }
+            // Of headers only validity may live in registers, and these work with it in code.
+            Op::Extract { .. } | Op::Emit { .. } => {}
             Op::Call { .. } | Op::Jump { .. } | Op::Return | Op::Exit | Op::Accept | Op::Reject => {}
             op => self.many_touches(code, op, f),
         }
@@ -281,7 +313,11 @@ impl Plan {
                 data_touches(&checksum.data, f);
             }
             Op::Extern(index) => extern_touches(&code.externs[*index as usize], f),
-            Op::Slow(index) => slow_touches(&code.slow[*index as usize], f),
+            Op::Slow(index) => {
+                let op = &code.slow[*index as usize];
+                slow_touches(op, f);
+                validity_touches(code, op, f);
+            }
             // Nothing else has operands.
             _ => {}
         }
@@ -336,6 +372,20 @@ fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
         | ExternOp::Recirculate { field_list: word }
         | ExternOp::Truncate { bytes: word }
         | ExternOp::Assert { cond: word, .. } => f(*word, 1, By::Helper),
+    }
+}
+
+/// The same for the validity of headers, where an operation names them as headers.
+fn validity_touches(code: &Code, op: &SlowOp, f: &mut impl FnMut(u32, u32, By)) {
+    let headers = match op {
+        SlowOp::ExtractVar { header, .. } | SlowOp::ClearRivals { header } => core::slice::from_ref(header),
+        SlowOp::ExtractNext { elements, .. } | SlowOp::StackSetValid { elements, .. } => elements,
+        _ => return,
+    };
+    for &header in headers {
+        let header = &code.headers[header as usize];
+        f(header.valid, 1, By::Helper);
+        header.rivals.iter().for_each(|&rival| f(rival, 1, By::Helper));
     }
 }
 

@@ -3,20 +3,20 @@
 use super::plan::range;
 use super::translate::{Shape, Shared, targets};
 use crate::MAX_CONTROL_STEPS;
-use crate::op::{Op, SlowOp};
+use crate::op::{Code, Op, SlowOp};
 
 /// The shape of a function with the actions inlined into it.
 pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> Shape {
     let Shared { program, code, plan } = *shared;
-    // Any jump backward counts as a loop; without one, no path is longer than the function with its copies, and the
-    // smaller of the two limits, a parser's, is above what a parser without loops takes unless it is very large.
-    let backward = |at: usize| targets(code, &code.ops[at]).iter().any(|&to| to as usize <= at);
-    let loops = plan.reached(program, code, root).into_iter().any(|func| range(code, func).any(backward));
+    // Without a loop no path is longer than the function with its copies, and the smaller of the two limits, a parser's,
+    // is above what a parser without loops takes unless it is very large.
+    let loops = plan.reached(program, code, root).into_iter().any(|func| has_loop(code, func));
     let limit = p4cc_ir::limits::MAX_PARSER_STEPS.min(MAX_CONTROL_STEPS) as usize;
     let mut shape = Shape {
         counted: loops || plan.size(root) > limit || action,
         takes: false,
         emits: false,
+        emits_by_machine: false,
         aligned: true,
         action,
     };
@@ -58,5 +58,51 @@ pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> Shape {
         }
     }
     shape.emits = emits && whole && !shape.counted && !action;
+    shape.emits_by_machine = emits && !shape.emits;
     shape
+}
+
+/// Whether some path through a function comes back to where it was.
+fn has_loop(code: &Code, func: usize) -> bool {
+    #[derive(Clone, Copy, PartialEq)]
+    enum Seen {
+        No,
+        Open,
+        Done,
+    }
+    let ops = &code.ops[range(code, func)];
+    let first = range(code, func).start;
+    let mut seen = vec![Seen::No; ops.len()];
+    // Operations on the path, each with the successors that are left to follow.
+    let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut next = Some(0);
+    loop {
+        if let Some(at) = next.take().filter(|&at| at < ops.len()) {
+            match seen[at] {
+                Seen::Open => return true,
+                Seen::Done => {}
+                Seen::No => {
+                    seen[at] = Seen::Open;
+                    path.push((at, successors(code, &ops[at], first, at)));
+                }
+            }
+        }
+        let Some((at, left)) = path.last_mut() else { return false };
+        next = left.pop();
+        if next.is_none() {
+            seen[*at] = Seen::Done;
+            path.pop();
+        }
+    }
+}
+
+/// Where an operation goes on within its function, by places counted from the function's first.
+fn successors(code: &Code, op: &Op, first: usize, at: usize) -> Vec<usize> {
+    match op {
+        Op::Return | Op::Exit | Op::Accept | Op::Reject => Vec::new(),
+        Op::Jump { .. } | Op::Branch { .. } | Op::Select(_) | Op::SelectSlow(_) => {
+            targets(code, op).into_iter().filter_map(|to| (to as usize).checked_sub(first)).collect()
+        }
+        _ => vec![at + 1],
+    }
 }

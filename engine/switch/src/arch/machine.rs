@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use p4cc_exec::{Effects, Env, Exec, Executor, Frame, PacketView, Pipeline, State};
+use p4cc_exec::{
+    Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, IngressStart, PacketView, Pipeline, State,
+    Verdict,
+};
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
 
@@ -20,7 +23,7 @@ pub(crate) struct Machine {
     /// Second frame: what a clone or the next pass starts from.
     pub spare: Box<Frame>,
     pub effects: Effects,
-    /// What goes in front of a packet: the live part of its frame, or the headers as the deparser wrote them.
+    /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
     exec: Exec,
     /// Packets until native code is made, unless another switch had it made.
@@ -43,6 +46,15 @@ fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
         }
         Exec::Native | Exec::Interp => pipeline,
     }
+}
+
+/// A packet as programs see it.
+pub(crate) fn view(packet: &Packet) -> PacketView<'_> {
+    PacketView { bytes: &packet.head, zeros: packet.zeros }
+}
+
+fn length(packet: PacketView<'_>) -> u32 {
+    u32::try_from(packet.len()).unwrap_or(u32::MAX)
 }
 
 impl Machine {
@@ -98,9 +110,78 @@ impl Machine {
         self.frame.get(&self.pipeline, var)
     }
 
+    /// Runs what stands before v1model's queues on the frame; returns the number of bytes that the parser took.
+    pub fn ingress(&mut self, core: &mut Core, now: Time, start: IngressStart<'_>) -> u32 {
+        self.warm_up = self.warm_up.saturating_sub(1);
+        let mut env = Env {
+            state: &mut self.state,
+            effects: &mut self.effects,
+            random: &mut core.random,
+            packet_length: length(start.packet),
+            payload: PacketView::default(),
+            now,
+        };
+        let outcome = if core.trace.is_on() {
+            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
+            self.pipeline.ingress_traced(&mut self.frame, start, &mut env, &mut tracer)
+        } else {
+            executor(&self.pipeline, self.exec, self.warm_up).ingress(&mut self.frame, start, &mut env)
+        };
+        core.counters.parser_errors += u64::from(outcome.error.is_some());
+        outcome.consumed_bytes()
+    }
+
+    /// Runs what stands behind v1model's queues on the frame. `payload` follows what was saved, `packet_length` is what
+    /// counters count.
+    pub fn egress(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        start: EgressStart<'_>,
+        payload: PacketView<'_>,
+        packet_length: u32,
+    ) -> EgressEnd {
+        let (state, effects) = (&mut self.state, &mut self.effects);
+        let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
+        if core.trace.is_on() {
+            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
+            return self.pipeline.egress_traced(&mut self.frame, start, &mut env, &mut tracer);
+        }
+        executor(&self.pipeline, self.exec, self.warm_up).egress(&mut self.frame, start, &mut env)
+    }
+
+    /// Runs the rest of that after egress asked for something.
+    pub fn finish(&mut self, core: &mut Core, now: Time, payload: PacketView<'_>, packet_length: u32) {
+        let (state, effects) = (&mut self.state, &mut self.effects);
+        let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
+        if core.trace.is_on() {
+            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
+            return self.pipeline.finish_traced(&mut self.frame, &mut env, &mut tracer);
+        }
+        executor(&self.pipeline, self.exec, self.warm_up).finish(&mut self.frame, &mut env);
+    }
+
+    /// How v1model's ingress left the packet of the frame.
+    pub fn verdict(&self) -> Verdict {
+        self.pipeline.halves().map(|halves| halves.verdict(&self.frame)).unwrap_or_default()
+    }
+
+    /// Whether v1model's egress dropped the packet of the frame.
+    pub fn drops(&self, core: &Core) -> bool {
+        self.pipeline.halves().is_some_and(|halves| halves.egress_spec(&self.frame) == core.config.drop_port)
+    }
+
+    /// What lives on through the queues of the spare frame.
+    pub fn saved_spare(&self) -> Vec<u8> {
+        let mut saved = Vec::new();
+        if let Some(halves) = self.pipeline.halves() {
+            halves.save(&self.spare, &mut saved);
+        }
+        saved
+    }
+
     /// Runs a parser into the frame; returns the number of bytes taken.
     pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> u32 {
-        let view = PacketView { bytes: &packet.head, zeros: packet.zeros };
         self.warm_up = self.warm_up.saturating_sub(1);
         let mut env = Env {
             state: &mut self.state,
@@ -112,14 +193,13 @@ impl Machine {
         };
         let outcome = if core.trace.is_on() {
             let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
-            self.pipeline.parse_traced(func, &mut self.frame, view, &mut env, &mut tracer)
+            self.pipeline.parse_traced(func, &mut self.frame, view(packet), &mut env, &mut tracer)
         } else {
             let exec = executor(&self.pipeline, self.exec, self.warm_up);
-            exec.parse_by(func, &mut self.frame, view, &mut env)
+            exec.parse_by(func, &mut self.frame, view(packet), &mut env)
         };
         core.counters.parser_errors += u64::from(outcome.error.is_some());
-        // A byte that was taken in part is gone for the deparser, as in BMv2.
-        outcome.consumed_bits.div_ceil(8)
+        outcome.consumed_bytes()
     }
 
     /// Runs a control on a packet whose first bytes were parsed; `length` is what counters count.
@@ -132,14 +212,12 @@ impl Machine {
         payload_at: u32,
         length: u32,
     ) {
-        let in_head = packet.head.len().min(payload_at as usize);
-        let zeros = packet.zeros - packet.zeros.min(payload_at - in_head as u32);
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
             random: &mut core.random,
             packet_length: length,
-            payload: PacketView { bytes: &packet.head[in_head..], zeros },
+            payload: view(packet).skip(payload_at),
             now,
         };
         if core.trace.is_on() {
@@ -148,12 +226,6 @@ impl Machine {
         } else {
             executor(&self.pipeline, self.exec, self.warm_up).run(func, &mut self.frame, &mut env);
         }
-    }
-
-    /// Runs the last deparser; what it emits is the new front.
-    pub fn emit(&mut self) {
-        self.front.clear();
-        executor(&self.pipeline, self.exec, self.warm_up).deparse(&mut self.frame, &mut self.front);
     }
 
     /// Runs a deparser that may call externs; what it emits is the new front.
@@ -173,6 +245,9 @@ impl Machine {
 
     /// Hands on what a pass left for the controller and for whoever traces.
     pub fn settle(&mut self, core: &mut Core, now: Time) {
+        if self.effects.is_empty() {
+            return;
+        }
         core.keep_digests(&mut self.effects.digests);
         core.keep_logs(now, &mut self.effects.logs);
         core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;

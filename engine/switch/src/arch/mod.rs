@@ -1,6 +1,5 @@
 //! A loaded program in the pipeline of its architecture: the way of a packet to the queues, and from a queue onward.
 
-mod live;
 mod machine;
 mod psa;
 mod v1model;

@@ -5,14 +5,13 @@
 //!
 //! Invariant: at most [`MAX_PASSES`] resubmissions, recirculations and clones lead to any packet, so every call ends.
 
-use std::sync::Arc;
-
-use p4cc_exec::{CloneRequest, Effects};
-use p4cc_ir::{CloneKind, V1Model};
+use p4cc_exec::{
+    CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, IngressStart, Pipeline, Verdict,
+};
+use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
-use super::live::{LiveSet, copy_headers, set_at_egress};
-use super::machine::Machine;
+use super::machine::{Machine, view};
 use super::{Arrival, LeftQueue, MAX_PASSES, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
@@ -24,31 +23,24 @@ use crate::pre::Replica;
 pub(crate) struct V1Switch {
     pub machine: Machine,
     v1: V1Model,
-    live: Arc<LiveSet>,
 }
 
-/// How ingress left a packet, taken from its metadata and effects.
-struct Verdict {
+/// How ingress left a packet.
+struct AfterIngress {
     payload_at: u32,
     truncate: u32,
-    priority: u8,
-    multicast: u32,
-    egress_spec: u32,
+    verdict: Verdict,
 }
 
 impl V1Switch {
     pub fn new(machine: Machine, v1: V1Model) -> Self {
-        let live = Arc::new(LiveSet::new(&machine.pipeline, &v1));
-        Self { machine, v1, live }
+        Self { machine, v1 }
     }
 
     /// Takes a packet from outside through ingress into queues.
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
-        self.machine.frame.reset();
-        let (port, stamp) = (u64::from(arrival.ingress_port), core.timestamp(now));
-        self.machine.set(self.v1.metadata.ingress_port, port);
-        self.machine.set(self.v1.metadata.ingress_global_timestamp, stamp);
-        self.ingress(core, now, arrival);
+        let outside = (arrival.ingress_port, core.timestamp(now));
+        self.ingress(core, now, arrival, Some(outside));
     }
 
     /// What the headers that the program added and removed so far add to the packet's length as egress sees it.
@@ -57,21 +49,21 @@ impl V1Switch {
         delta.clamp(i16::MIN.into(), i16::MAX.into()) as i16
     }
 
-    /// Takes a packet through ingress into queues, resubmissions included. The frame holds nothing but the metadata
-    /// that the packet brings along.
-    fn ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival) {
+    /// Takes a packet through ingress into queues, resubmissions included. The frame of a packet that is not from outside
+    /// holds nothing but the metadata that it brings along.
+    fn ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival, mut outside: Option<(u32, u64)>) {
         loop {
-            let verdict = self.ingress_once(core, now, &arrival);
+            let after = self.ingress_once(core, now, &arrival, outside.take());
             if let Some(request) = last_clone(&self.machine.effects, CloneKind::I2E) {
                 self.clone_to_egress(core, now, &arrival, request);
             }
             self.machine.settle(core, now);
             let Some(list) = self.machine.effects.resubmit else {
-                self.forward(core, now, arrival, &verdict);
+                self.forward(core, now, arrival, &after);
                 return;
             };
             if arrival.passes >= MAX_PASSES {
-                core.drop_at(arrival.ingress_port, verdict.priority, DropCause::LoopLimit);
+                core.drop_at(arrival.ingress_port, after.verdict.priority, DropCause::LoopLimit);
                 return;
             }
             core.counters.resubmitted += 1;
@@ -83,23 +75,23 @@ impl V1Switch {
     }
 
     /// Parser, checksum verification and ingress.
-    fn ingress_once(&mut self, core: &mut Core, now: Time, arrival: &Arrival) -> Verdict {
-        let meta = self.v1.metadata;
-        let length = arrival.packet.len();
-        self.machine.set(meta.packet_length, u64::from(length));
-        self.machine.set(meta.instance_type, arrival.instance as u64);
+    fn ingress_once(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: &Arrival,
+        outside: Option<(u32, u64)>,
+    ) -> AfterIngress {
         self.machine.effects.reset();
-        let payload_at = self.machine.parse(core, now, self.v1.parser, &arrival.packet);
-        for func in [self.v1.verify_checksum, self.v1.ingress] {
-            self.machine.run(core, now, func, &arrival.packet, payload_at, length);
-        }
-        Verdict {
-            payload_at,
-            truncate: self.machine.effects.truncate.unwrap_or(u32::MAX),
-            priority: self.machine.get(meta.priority) as u8,
-            multicast: self.machine.get(meta.mcast_grp) as u32,
-            egress_spec: self.machine.get(meta.egress_spec) as u32,
-        }
+        let start = IngressStart {
+            packet: view(&arrival.packet),
+            outside,
+            instance_type: arrival.instance as u32,
+            drop_port: core.config.drop_port,
+        };
+        let payload_at = self.machine.ingress(core, now, start);
+        let truncate = self.machine.effects.truncate.unwrap_or(u32::MAX);
+        AfterIngress { payload_at, truncate, verdict: self.machine.verdict() }
     }
 
     /// Makes the spare frame start a new life with the metadata of a field list.
@@ -112,33 +104,34 @@ impl V1Switch {
     }
 
     /// Multicast, drop or unicast.
-    fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, verdict: &Verdict) {
-        let instance = if verdict.multicast != 0 { Instance::Replica } else { Instance::Normal };
-        if verdict.multicast == 0 && verdict.egress_spec == core.config.drop_port {
+    fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: &AfterIngress) {
+        let AfterIngress { payload_at, truncate, ref verdict } = *after;
+        let instance = if verdict.mcast_grp != 0 { Instance::Replica } else { Instance::Normal };
+        if verdict.mcast_grp == 0 && verdict.egress_spec == core.config.drop_port {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
         let length = arrival.packet.len();
         let mut packet = arrival.packet;
-        self.live.save(&self.machine.frame, &mut self.machine.front);
-        packet.replace_front(verdict.payload_at, &self.machine.front);
+        let front = self.machine.frame.front();
+        packet.replace_front(payload_at, front);
         let queued = Queued {
             packet,
             enqueued_at: now,
             length,
-            saved_bytes: self.machine.front.len() as u32,
-            truncate: verdict.truncate,
+            saved_bytes: front.len() as u32,
+            truncate,
             rid: 0,
             length_delta: self.length_delta(0),
             ingress_port: arrival.ingress_port as u16,
             instance,
             passes: arrival.passes,
         };
-        if verdict.multicast == 0 {
+        if verdict.mcast_grp == 0 {
             core.enqueue(verdict.egress_spec, verdict.priority, queued);
             return;
         }
-        let group = core.pre.group(verdict.multicast);
+        let group = core.pre.group(verdict.mcast_grp);
         let replicas = group.map(|group| group.replicas.clone()).unwrap_or_default();
         if replicas.is_empty() {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::NoReplicas);
@@ -173,12 +166,12 @@ impl V1Switch {
         self.start_spare_or_reset(request.field_list);
         copy_headers(&self.machine.pipeline, &parsed, &mut self.machine.spare);
         let mut packet = arrival.packet.clone();
-        self.live.save(&self.machine.spare, &mut self.machine.front);
-        packet.replace_front(payload_at, &self.machine.front);
+        let saved = self.machine.saved_spare();
+        packet.replace_front(payload_at, &saved);
         let queued = Queued {
             packet,
             enqueued_at: now,
-            saved_bytes: self.machine.front.len() as u32,
+            saved_bytes: saved.len() as u32,
             length: arrival.packet.len(),
             truncate,
             rid: 0,
@@ -200,34 +193,31 @@ impl V1Switch {
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let LeftQueue { mut queued, port, priority, enq_depth, deq_depth } = left;
-        self.machine.frame.reset();
-        let saved = queued.packet.head.get(..queued.saved_bytes as usize).unwrap_or_default();
-        self.live.restore(saved, &mut self.machine.frame);
-        self.set_egress_metadata(core, now, &queued, port, enq_depth, deq_depth);
+        let (port, priority) = (left.port, left.priority);
+        let metadata = egress_metadata(core, now, &left);
+        let mut queued = left.queued;
+        let (saved_bytes, length) = (queued.saved_bytes, queued.length);
+        let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
+        let payload = view(&queued.packet).skip(saved_bytes);
         self.machine.effects.reset();
-        self.machine.run(core, now, self.v1.egress, &queued.packet, queued.saved_bytes, queued.length);
+        let start = EgressStart { saved, metadata, drop_port: core.config.drop_port };
+        let end = self.machine.egress(core, now, start, payload, length);
         queued.truncate = queued.truncate.min(self.machine.effects.truncate.unwrap_or(u32::MAX));
         if let Some(request) = last_clone(&self.machine.effects, CloneKind::E2E) {
             self.clone_from_egress(core, now, &queued, request);
         }
         self.machine.settle(core, now);
-        if self.machine.get(self.v1.metadata.egress_spec) as u32 == core.config.drop_port {
+        if end == EgressEnd::Dropped || end == EgressEnd::Asked && self.machine.drops(core) {
             core.drop_from(port, priority, DropCause::Egress);
             return None;
         }
         let recirculate = self.machine.effects.recirculate;
-        self.machine.run(
-            core,
-            now,
-            self.v1.compute_checksum,
-            &queued.packet,
-            queued.saved_bytes,
-            queued.length,
-        );
-        self.machine.emit();
+        if end == EgressEnd::Asked {
+            let payload = view(&queued.packet).skip(saved_bytes);
+            self.machine.finish(core, now, payload, length);
+        }
         let mut packet = queued.packet;
-        packet.replace_front(queued.saved_bytes, &self.machine.front);
+        packet.replace_front(saved_bytes, self.machine.frame.front());
         packet.truncate(queued.truncate);
         let Some(list) = recirculate else { return Some(packet) };
         if queued.passes >= MAX_PASSES {
@@ -238,44 +228,9 @@ impl V1Switch {
         self.start_spare(list);
         core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
         let (ingress_port, passes) = (u32::from(queued.ingress_port), queued.passes + 1);
-        self.ingress(core, now, Arrival { packet, ingress_port, instance: Instance::Recirculated, passes });
+        let arrival = Arrival { packet, ingress_port, instance: Instance::Recirculated, passes };
+        self.ingress(core, now, arrival, None);
         None
-    }
-
-    fn set_egress_metadata(
-        &mut self,
-        core: &Core,
-        now: Time,
-        queued: &Queued,
-        port: u32,
-        enq_depth: u32,
-        deq_depth: u32,
-    ) {
-        let meta = self.v1.metadata;
-        let (enqueued, left) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
-        // BMv2 starts egress with a value that is not the drop port; most programs never look at it.
-        let not_drop = u64::from(core.config.drop_port) + 1;
-        // In the order of `set_at_egress`; what nothing reads is left out, but the drop decision reads the
-        // egress specification.
-        let values = [
-            not_drop,
-            u64::from(port),
-            queued.instance as u64,
-            u64::from(queued.length.saturating_add_signed(queued.length_delta.into())),
-            enqueued,
-            u64::from(enq_depth),
-            left - enqueued,
-            u64::from(deq_depth),
-            left,
-            u64::from(queued.rid),
-        ];
-        for ((var, value), read) in
-            set_at_egress(&self.v1).into_iter().zip(values).zip(self.live.egress_reads())
-        {
-            if *read || var == meta.egress_spec {
-                self.machine.frame.set(&self.machine.pipeline, var, value);
-            }
-        }
     }
 
     /// Copies the packet, with its headers as egress left them, to egress again.
@@ -292,11 +247,11 @@ impl V1Switch {
         self.start_spare_or_reset(request.field_list);
         copy_headers(&self.machine.pipeline, &self.machine.frame, &mut self.machine.spare);
         let mut packet = queued.packet.clone();
-        self.live.save(&self.machine.spare, &mut self.machine.front);
-        packet.replace_front(queued.saved_bytes, &self.machine.front);
+        let saved = self.machine.saved_spare();
+        packet.replace_front(queued.saved_bytes, &saved);
         let copy = Queued {
             packet,
-            saved_bytes: self.machine.front.len() as u32,
+            saved_bytes: saved.len() as u32,
             enqueued_at: now,
             truncate,
             rid: 0,
@@ -307,6 +262,36 @@ impl V1Switch {
         };
         core.counters.copies += replicas.len() as u64;
         replicate(core, &replicas, priority, &copy);
+    }
+}
+
+/// What egress is told of a packet that left its queue.
+fn egress_metadata(core: &Core, now: Time, left: &LeftQueue) -> EgressMetadata {
+    let queued = &left.queued;
+    let (enqueued, left_at) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
+    EgressMetadata {
+        // BMv2 starts egress with a value that is not the drop port; most programs never look at it.
+        egress_spec: u64::from(core.config.drop_port) + 1,
+        egress_port: left.port.into(),
+        instance_type: queued.instance as u64,
+        packet_length: queued.length.saturating_add_signed(queued.length_delta.into()).into(),
+        enq_timestamp: enqueued,
+        enq_qdepth: left.enq_depth.into(),
+        deq_timedelta: left_at - enqueued,
+        deq_qdepth: left.deq_depth.into(),
+        egress_global_timestamp: left_at,
+        egress_rid: queued.rid.into(),
+    }
+}
+
+/// Copies the headers of one frame into another that was reset: what a clone starts from.
+fn copy_headers(pipeline: &Pipeline, from: &Frame, to: &mut Frame) {
+    for (i, header) in pipeline.program().headers.iter().enumerate() {
+        let id = HeaderId::from_index(i);
+        if from.is_valid(pipeline, id) {
+            to.set_valid(pipeline, id, true);
+            to.copy_vars(pipeline, from, &header.fields);
+        }
     }
 }
 

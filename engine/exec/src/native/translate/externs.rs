@@ -1,15 +1,14 @@
 //! Externs: checksums over whole headers and registers of one word as straight code, the rest by the machine.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use p4cc_ir::HashAlgorithm;
 
 use super::{Made, Translator, field};
+use crate::bitplan::BitPlan;
+use crate::checksum::MAX_WORD_BYTES;
 use crate::native::helpers::{ALGORITHMS, Name};
 use crate::op::{ChecksumOp, Data, ExternOp};
-
-/// Folds that bring any sum of columns below 2^16: each takes 16 bits off its length, the last two the carries.
-const FOLDS: usize = 5;
 
 impl Translator<'_, '_> {
     /// Whether the checksum is an Internet checksum that straight code works out.
@@ -24,6 +23,7 @@ impl Translator<'_, '_> {
         let code = self.shared.code;
         let op = &code.checksums[index as usize];
         let Some(places) = code.v1model.as_ref().filter(|_| Self::is_columns(op)) else {
+            self.spill(op.data.guards.iter().copied())?;
             self.call_index(Name::VerifyChecksum, index);
             return Ok(());
         };
@@ -47,6 +47,7 @@ impl Translator<'_, '_> {
     pub(super) fn update_checksum(&mut self, index: u32) -> Made {
         let op = &self.shared.code.checksums[index as usize];
         if !Self::is_columns(op) {
+            self.spill(op.data.guards.iter().copied())?;
             self.call_index(Name::UpdateChecksum, index);
             return Ok(());
         }
@@ -78,6 +79,7 @@ impl Translator<'_, '_> {
         f(self, sum)?;
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(partial);
+        self.spill(op.data.guards.iter().copied())?;
         self.call_index(helper, index);
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
@@ -105,10 +107,15 @@ impl Translator<'_, '_> {
             let word = self.b.ins().ishl_imm(word, i64::from(shift));
             sum = self.b.ins().iadd(sum, word);
         }
-        for _ in 0..FOLDS {
-            let (high, low) = (self.b.ins().ushr_imm(sum, 16), self.b.ins().band_imm(sum, 0xffff));
-            sum = self.b.ins().iadd(high, low);
-        }
+        // A word and itself with its halves exchanged have the sum of the halves in both, carries folded in.
+        let turned = self.b.ins().rotl_imm(sum, 32);
+        let sum = self.b.ins().iadd(sum, turned);
+        let sum = self.b.ins().ushr_imm(sum, 32);
+        let sum = self.b.ins().ireduce(types::I32, sum);
+        let turned = self.b.ins().rotl_imm(sum, 16);
+        let sum = self.b.ins().iadd(sum, turned);
+        let sum = self.b.ins().ushr_imm(sum, 16);
+        let sum = self.b.ins().uextend(types::I64, sum);
         Ok(self.b.ins().bxor_imm(sum, 0xffff))
     }
 
@@ -122,7 +129,11 @@ impl Translator<'_, '_> {
     ) -> Made {
         let number = ALGORITHMS.iter().position(|&known| known == algorithm);
         let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.shape.emits);
-        let (Some(number), Some(plan)) = (number, plan) else { return f(self, None) };
+        let guards = data.guards.iter().copied();
+        let (Some(number), Some(plan)) = (number, plan) else {
+            self.spill(guards)?;
+            return f(self, None);
+        };
         let partial = self.b.create_block();
         self.b.set_cold_block(partial);
         for &guard in &data.guards {
@@ -132,6 +143,8 @@ impl Translator<'_, '_> {
         }
         let hash = if algorithm == HashAlgorithm::Csum16 {
             self.columns(data)?
+        } else if let Some(check) = self.check_of_words(algorithm, plan)? {
+            check
         } else {
             let to = self.load_field(field!(emit));
             self.store_plan(plan, to)?;
@@ -142,7 +155,39 @@ impl Translator<'_, '_> {
         };
         f(self, Some(hash))?;
         self.b.switch_to_block(partial);
+        self.spill(guards)?;
         f(self, None)
+    }
+
+    /// A standard check of a few bytes, which need not go through memory.
+    fn check_of_words(&mut self, algorithm: HashAlgorithm, plan: &BitPlan) -> Made<Option<Value>> {
+        let helper = match algorithm {
+            HashAlgorithm::Crc16 => Name::Crc16,
+            HashAlgorithm::Crc32 => Name::Crc32,
+            _ => return Ok(None),
+        };
+        if plan.bytes > MAX_WORD_BYTES {
+            return Ok(None);
+        }
+        let mut words = [self.iconst(0); 2];
+        let mut at = 0;
+        for (slot, width) in plan.words() {
+            let (value, width) = (self.read(slot)?, u32::from(width));
+            // Bits that go to the first word; what is left of the value starts the second one.
+            let first = width.min(64_u32.saturating_sub(at));
+            if first > 0 {
+                let high = self.b.ins().ushr_imm(value, i64::from(width - first));
+                let high = self.b.ins().ishl_imm(high, i64::from(64 - at - first));
+                words[0] = self.b.ins().bor(words[0], high);
+            }
+            if first < width {
+                let low = self.b.ins().ishl_imm(value, i64::from(128 - at - width));
+                words[1] = self.b.ins().bor(words[1], low);
+            }
+            at += width;
+        }
+        let bytes = self.iconst(plan.bytes.into());
+        Ok(Some(self.call(helper, &[words[0], words[1], bytes])))
     }
 
     /// `hash(...)` into one word.
@@ -210,7 +255,10 @@ impl Translator<'_, '_> {
             {
                 self.hash_op(index)
             }
-            _ => {
+            op => {
+                if let ExternOp::Hash { data, .. } = op {
+                    self.spill(data.guards.iter().copied())?;
+                }
                 self.call_index(Name::Extern, index);
                 Ok(())
             }

@@ -7,6 +7,7 @@
 mod alu;
 mod externs;
 mod flow;
+mod half;
 mod packet;
 mod table;
 
@@ -18,6 +19,7 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
 pub(super) use self::flow::targets;
+pub(super) use self::half::is_plain;
 use super::context::{DONE, REJECT, STEP_LIMIT};
 use super::helpers::Name;
 use super::plan::{Home, Plan, range};
@@ -42,7 +44,7 @@ pub(super) struct Callees {
 }
 
 /// What a function as a whole does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shape {
     /// It may jump backward, or further than the step limit: jumps are counted.
     pub counted: bool,
@@ -50,6 +52,8 @@ pub(super) struct Shape {
     pub takes: bool,
     /// All headers that it emits move in whole bytes, each emit runs at most once.
     pub emits: bool,
+    /// It emits headers that the machine has to emit.
+    pub emits_by_machine: bool,
     /// Everything that it takes from the packet is whole bytes.
     pub aligned: bool,
     /// An action that is a function of its own: its caller is told a return from an exit.
@@ -102,66 +106,96 @@ impl<'a, 'f> Translator<'a, 'f> {
     pub fn function(
         shared: &'a Shared<'a>,
         shape: Shape,
-        mut b: FunctionBuilder<'f>,
+        b: FunctionBuilder<'f>,
         callees: Callees,
         func: usize,
     ) -> Made<u32> {
+        let mut translator = Self::start(shared, b, callees);
+        translator.open(shape);
+        if shape.action {
+            translator.returned = translator.b.create_block();
+        }
+        translator.body(func, None)?;
+        translator.exits()?;
+        Ok(translator.close())
+    }
+
+    /// A translator at the start of a native function, with no part begun.
+    fn start(shared: &'a Shared<'a>, mut b: FunctionBuilder<'f>, callees: Callees) -> Self {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
         let (context, slots) = (b.block_params(entry)[0], b.block_params(entry)[1]);
-        let [done, reject, reject_known, limit] = core::array::from_fn(|_| b.create_block());
-        b.append_block_param(reject, types::I64);
-        [reject, reject_known, limit].into_iter().for_each(|block| b.set_cold_block(block));
         let [at, emitted] = core::array::from_fn(|_| b.declare_var(types::I64));
-        let mut translator = Self {
+        Self {
             shared,
             callees,
-            shape,
+            shape: Shape::default(),
             b,
             context,
             slots,
             vars: BTreeMap::new(),
             at,
             emitted,
-            done,
-            returned: done,
+            done: entry,
+            returned: entry,
             no_match: None,
-            reject,
-            reject_known,
-            limit,
+            reject: entry,
+            reject_known: entry,
+            limit: entry,
             emit_bound: 0,
             edges: Vec::new(),
-        };
-        let zero = translator.iconst(0);
-        translator.b.def_var(at, zero);
-        translator.b.def_var(emitted, zero);
-        if shape.action {
-            translator.returned = translator.b.create_block();
         }
-        translator.body(func, None)?;
-        translator.exits()?;
-        translator.b.seal_all_blocks();
-        translator.b.finalize();
-        Ok(translator.emit_bound)
     }
 
-    fn exits(&mut self) -> Made {
+    /// Begins a part: nothing is taken or emitted yet, and its ends are blocks of its own.
+    fn open(&mut self, shape: Shape) {
+        let [done, reject, reject_known, limit] = core::array::from_fn(|_| self.b.create_block());
+        self.b.append_block_param(reject, types::I64);
+        [reject, reject_known, limit].into_iter().for_each(|block| self.b.set_cold_block(block));
+        (self.done, self.returned, self.limit) = (done, done, limit);
+        (self.reject, self.reject_known, self.no_match) = (reject, reject_known, None);
+        self.shape = shape;
+        let zero = self.iconst(0);
+        self.b.def_var(self.at, zero);
+        self.b.def_var(self.emitted, zero);
+    }
+
+    /// Ends the native function; the number of bytes that it may emit by itself.
+    fn close(self) -> u32 {
+        let Self { mut b, emit_bound, .. } = self;
+        b.seal_all_blocks();
+        b.finalize();
+        emit_bound
+    }
+
+    /// Writes the blocks in which a refusal ends, up to the one where the error is known to the frame.
+    fn rejects(&mut self) -> Made {
         self.fill_no_match();
         self.b.switch_to_block(self.reject);
         let error = self.b.block_params(self.reject)[0];
         let at = self.offset(self.shared.code.parser_error)?;
         self.b.ins().store(frame_flags(), error, self.slots, at);
         self.b.ins().jump(self.reject_known, &[]);
+        Ok(())
+    }
+
+    fn exits(&mut self) -> Made {
+        self.rejects()?;
         let mut ends = vec![(self.reject_known, REJECT), (self.limit, STEP_LIMIT), (self.done, DONE)];
         ends.extend(self.shape.action.then_some((self.returned, RETURN)));
         for (block, end) in ends {
             self.b.switch_to_block(block);
             self.flush();
-            let end = self.iconst(end);
-            self.b.ins().return_(&[end]);
+            self.end_with(end);
         }
         Ok(())
+    }
+
+    /// Returns from the native function.
+    fn end_with(&mut self, end: u64) {
+        let end = self.iconst(end);
+        self.b.ins().return_(&[end]);
     }
 
     /// Writes what stands in registers for the caller.
@@ -209,6 +243,17 @@ impl<'a, 'f> Translator<'a, 'f> {
                 self.b.def_var(var, value);
             }
             Home::Constant(_) => return Err(OutOfFrame),
+        }
+        Ok(())
+    }
+
+    /// Puts words that live in registers to their places in the frame, for who looks at them there.
+    fn spill(&mut self, slots: impl IntoIterator<Item = u32>) -> Made {
+        for slot in slots {
+            if self.shared.plan.home(slot) == Home::Register {
+                let (offset, value) = (self.offset(slot)?, self.read(slot)?);
+                self.b.ins().store(frame_flags(), value, self.slots, offset);
+            }
         }
         Ok(())
     }
@@ -362,6 +407,11 @@ impl<'a, 'f> Translator<'a, 'f> {
 /// Words of the frame.
 fn frame_flags() -> MemFlags {
     MemFlags::trusted().with_alias_region(Some(AliasRegion::Heap))
+}
+
+/// Two words of the frame: as a pair they are not aligned.
+fn pair_flags() -> MemFlags {
+    MemFlags::new().with_notrap().with_alias_region(Some(AliasRegion::Heap))
 }
 
 /// Fields of the context.

@@ -9,9 +9,6 @@ use crate::bitplan::{BitPlan, Chunk, Piece};
 use crate::native::helpers::Name;
 use crate::op::{HeaderPlan, Op, SlowOp};
 
-/// Longest header, in words, that becomes valid in straight code.
-const MAX_ZEROED_WORDS: u32 = 32;
-
 impl Translator<'_, '_> {
     pub(super) fn packet_op(&mut self, op: Op) -> Made {
         match op {
@@ -91,11 +88,6 @@ impl Translator<'_, '_> {
         self.b.switch_to_block(fast);
         let from = self.here();
         self.load_plan(&plan.plan, from)?;
-        let (one, zero) = (self.iconst(1), self.iconst(0));
-        self.write(plan.valid, one)?;
-        for &rival in &plan.rivals {
-            self.write(rival, zero)?;
-        }
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(slow);
         self.flush_at();
@@ -104,11 +96,13 @@ impl Translator<'_, '_> {
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
         self.b.def_var(self.at, end);
-        Ok(())
+        let (one, zero) = (self.iconst(1), self.iconst(0));
+        self.write(plan.valid, one)?;
+        plan.rivals.iter().try_for_each(|&rival| self.write(rival, zero))
     }
 
     /// Loads the fields of a plan in chunks, from bytes that are there.
-    fn load_plan(&mut self, plan: &BitPlan, from: Value) -> Made {
+    pub(super) fn load_plan(&mut self, plan: &BitPlan, from: Value) -> Made {
         for (chunk, pieces) in plan.chunks() {
             let loaded_bytes = (plan.bytes - chunk.load_from).min(8);
             let mut together = None;
@@ -258,7 +252,7 @@ impl Translator<'_, '_> {
 
     /// Bytes that a header adds to the packet's length, if the machine need not look.
     fn short_header(plan: &HeaderPlan) -> Option<u32> {
-        (plan.tail.is_none() && plan.words <= MAX_ZEROED_WORDS).then_some(plan.plan.bits / 8)
+        plan.is_short().then_some(plan.plan.bits / 8)
     }
 
     fn set_valid(&mut self, header: u32) -> Made {

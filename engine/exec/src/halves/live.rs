@@ -1,117 +1,42 @@
-//! What of a frame lives from the end of ingress to the start of egress.
-//!
-//! v1model keeps a packet's headers and metadata while it waits in a queue; it is not deparsed and parsed again.
-//! Keeping a whole frame for each waiting packet would take kilobytes, so only what egress can see is kept: the valid
-//! headers and the metadata that egress or what follows names. [`Snapshot`] packs it.
+//! What the half of a program behind the queues names.
 
 use std::collections::BTreeSet;
 
-use p4cc_exec::{Frame, Pipeline, Snapshot};
-use p4cc_ir::{
-    ExternCall, Func, FuncId, HeaderId, Inst, Operand, Program, StandardMetadata, Terminator, V1Model, VarId,
-    VarKind,
-};
-
-/// Which variables are kept.
-#[derive(Debug)]
-pub(crate) struct LiveSet {
-    /// For each of [`set_at_egress`] whether anything reads it.
-    egress_reads: [bool; EGRESS_METADATA],
-    snapshot: Snapshot,
-}
-
-impl LiveSet {
-    /// The variables that live across the queues of a v1model program.
-    pub fn new(pipeline: &Pipeline, v1: &V1Model) -> Self {
-        let program: &Program = pipeline.program();
-        let mut named = Named { program, vars: BTreeSet::new(), seen: BTreeSet::new(), keeps_lists: false };
-        for func in [v1.egress, v1.compute_checksum, v1.deparser] {
-            named.func(func);
-        }
-        if named.keeps_lists {
-            named.vars.extend(program.field_lists.iter().flat_map(|list| &list.vars));
-        }
-        let set_at_egress = set_at_egress(v1);
-        let lives =
-            |var: &VarId| program.vars[var.index()].kind == VarKind::Metadata && !set_at_egress.contains(var);
-        let metadata: Vec<VarId> = named.vars.iter().copied().filter(lives).collect();
-        Self {
-            egress_reads: set_at_egress.map(|var| named.vars.contains(&var)),
-            snapshot: Snapshot::new(pipeline, &metadata),
-        }
-    }
-
-    /// For each of [`set_at_egress`], in its order, whether anything reads it.
-    pub fn egress_reads(&self) -> &[bool; EGRESS_METADATA] {
-        &self.egress_reads
-    }
-
-    /// The live part of a frame as bytes, in place of what `out` held.
-    pub fn save(&self, frame: &Frame, out: &mut Vec<u8>) {
-        out.clear();
-        self.snapshot.save(frame, out);
-    }
-
-    /// Takes what was saved into a frame that was reset.
-    pub fn restore(&self, saved: &[u8], frame: &mut Frame) {
-        self.snapshot.restore(saved, frame);
-    }
-}
-
-/// Copies the headers of one frame into another that was reset: what a clone starts from.
-pub(crate) fn copy_headers(pipeline: &Pipeline, from: &Frame, to: &mut Frame) {
-    for (i, header) in pipeline.program().headers.iter().enumerate() {
-        let id = HeaderId::from_index(i);
-        if from.is_valid(pipeline, id) {
-            to.set_valid(pipeline, id, true);
-            to.copy_vars(pipeline, from, &header.fields);
-        }
-    }
-}
-
-/// How much metadata the switch itself sets when a packet leaves its queue.
-const EGRESS_METADATA: usize = 10;
-
-/// Metadata that the switch itself sets when a packet leaves its queue.
-pub(crate) fn set_at_egress(v1: &V1Model) -> [VarId; EGRESS_METADATA] {
-    let StandardMetadata {
-        egress_spec,
-        egress_port,
-        instance_type,
-        packet_length,
-        enq_timestamp,
-        enq_qdepth,
-        deq_timedelta,
-        deq_qdepth,
-        egress_global_timestamp,
-        egress_rid,
-        ..
-    } = v1.metadata;
-    [
-        egress_spec,
-        egress_port,
-        instance_type,
-        packet_length,
-        enq_timestamp,
-        enq_qdepth,
-        deq_timedelta,
-        deq_qdepth,
-        egress_global_timestamp,
-        egress_rid,
-    ]
-}
+use p4cc_ir::{ExternCall, Func, FuncId, Inst, Operand, Program, Terminator, VarId, VarKind};
 
 /// Collects the variables that some functions, and what they reach, name.
-struct Named<'a> {
+pub(super) struct Named<'a> {
     program: &'a Program,
     vars: BTreeSet<VarId>,
     seen: BTreeSet<FuncId>,
     /// Something clones or recirculates with a field list.
     keeps_lists: bool,
+    /// Something is called that the architecture looks at afterwards.
+    pub asks: bool,
 }
 
 impl<'a> Named<'a> {
-    fn func(&mut self, id: FuncId) {
+    pub fn new(program: &'a Program) -> Self {
+        let (vars, seen) = Default::default();
+        Self { program, vars, seen, keeps_lists: false, asks: false }
+    }
+
+    /// Whether a variable is read.
+    pub fn names(&self, var: VarId) -> bool {
+        self.vars.contains(&var)
+    }
+
+    /// Metadata that has to be kept, in the order of its variables, but for what the architecture sets anew.
+    pub fn kept(&mut self, set_anew: &[VarId]) -> Vec<VarId> {
+        if self.keeps_lists {
+            self.vars.extend(self.program.field_lists.iter().flat_map(|list| &list.vars));
+        }
+        let is_metadata = |var: &VarId| self.program.vars[var.index()].kind == VarKind::Metadata;
+        let kept = self.vars.iter().filter(|var| is_metadata(var) && !set_anew.contains(var));
+        kept.copied().collect()
+    }
+
+    pub fn func(&mut self, id: FuncId) {
         if !self.seen.insert(id) {
             return;
         }
@@ -195,6 +120,16 @@ impl<'a> Named<'a> {
     }
 
     fn call(&mut self, call: &ExternCall) {
+        self.asks |= matches!(
+            call,
+            ExternCall::Digest { .. }
+                | ExternCall::LogMsg { .. }
+                | ExternCall::Clone { .. }
+                | ExternCall::Resubmit { .. }
+                | ExternCall::Recirculate { .. }
+                | ExternCall::Truncate { .. }
+                | ExternCall::Assert { .. }
+        );
         match call {
             ExternCall::CounterCount { index, .. } | ExternCall::RegisterRead { index, .. } => {
                 self.read(index)

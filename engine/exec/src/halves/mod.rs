@@ -1,0 +1,326 @@
+//! A v1model program cut at its queues: what runs before a packet waits, what is kept of it, and what runs after.
+//!
+//! v1model keeps a packet's headers and metadata while it waits; it is not deparsed and parsed again. Keeping a whole
+//! frame for each waiting packet would take kilobytes, so only what egress can see is kept: the valid headers and the
+//! metadata that egress or what follows names. [`Snapshot`] packs it.
+//!
+//! Each half can be run piece by piece, as here, or by native code that is made for the half as a whole; both leave the
+//! same behind.
+
+mod live;
+
+use p4cc_ir::{FuncId, HeaderId, Program, StandardMetadata, V1Model, VarId};
+
+use self::live::Named;
+use crate::env::{Env, PacketView, ParseOutcome};
+use crate::op::Code;
+use crate::snapshot::Snapshot;
+use crate::{Frame, Pipeline};
+
+/// How much metadata the architecture sets before the parser starts.
+const INGRESS_METADATA: usize = 4;
+/// How much it sets when a packet leaves its queue.
+const EGRESS_METADATA: usize = 10;
+
+/// A packet at the entrance of the parser.
+#[derive(Clone, Copy, Debug)]
+pub struct IngressStart<'a> {
+    /// The packet.
+    pub packet: PacketView<'a>,
+    /// Port and time of arrival of a packet from outside, whose frame starts empty. Absent where the frame holds what
+    /// the packet brings along from its pass before.
+    pub outside: Option<(u32, u64)>,
+    /// v1model's `instance_type`.
+    pub instance_type: u32,
+    /// Port that stands for a drop.
+    pub drop_port: u32,
+}
+
+/// Metadata that the architecture sets when a packet leaves its queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "v1model's own names")]
+pub struct EgressMetadata {
+    pub egress_spec: u64,
+    pub egress_port: u64,
+    pub instance_type: u64,
+    pub packet_length: u64,
+    pub enq_timestamp: u64,
+    pub enq_qdepth: u64,
+    pub deq_timedelta: u64,
+    pub deq_qdepth: u64,
+    pub egress_global_timestamp: u64,
+    pub egress_rid: u64,
+}
+
+impl IngressStart<'_> {
+    /// In the order of [`Halves::set_at_ingress`].
+    #[inline]
+    pub(crate) fn words(&self) -> [u64; INGRESS_METADATA] {
+        let (port, stamp) = self.outside.unwrap_or((0, 0));
+        [port.into(), stamp, self.packet.len(), self.instance_type.into()]
+    }
+}
+
+impl EgressMetadata {
+    /// In the order of [`set_at_egress`].
+    #[inline]
+    pub(crate) fn words(&self) -> [u64; EGRESS_METADATA] {
+        [
+            self.egress_spec,
+            self.egress_port,
+            self.instance_type,
+            self.packet_length,
+            self.enq_timestamp,
+            self.enq_qdepth,
+            self.deq_timedelta,
+            self.deq_qdepth,
+            self.egress_global_timestamp,
+            self.egress_rid,
+        ]
+    }
+}
+
+/// Metadata that the architecture sets when a packet leaves its queue.
+fn set_at_egress(metadata: &StandardMetadata) -> [VarId; EGRESS_METADATA] {
+    let StandardMetadata {
+        egress_spec,
+        egress_port,
+        instance_type,
+        packet_length,
+        enq_timestamp,
+        enq_qdepth,
+        deq_timedelta,
+        deq_qdepth,
+        egress_global_timestamp,
+        egress_rid,
+        ..
+    } = *metadata;
+    [
+        egress_spec,
+        egress_port,
+        instance_type,
+        packet_length,
+        enq_timestamp,
+        enq_qdepth,
+        deq_timedelta,
+        deq_qdepth,
+        egress_global_timestamp,
+        egress_rid,
+    ]
+}
+
+/// A packet that left its queue.
+#[derive(Clone, Copy, Debug)]
+pub struct EgressStart<'a> {
+    /// What ingress, or [`Halves::save`], left of it.
+    pub saved: &'a [u8],
+    /// What the architecture sets.
+    pub metadata: EgressMetadata,
+    /// Port that stands for a drop.
+    pub drop_port: u32,
+}
+
+/// How the half behind the queues ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EgressEnd {
+    /// Egress dropped the packet; nothing ran after it.
+    Dropped,
+    /// Checksums are computed, and [`Frame::front`] is what the deparser emitted.
+    Deparsed,
+    /// Egress asked for something that the frame has to be looked at for; the rest is still to run.
+    Asked,
+}
+
+/// How ingress left a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "v1model's own names")]
+pub struct Verdict {
+    pub priority: u8,
+    pub mcast_grp: u32,
+    pub egress_spec: u32,
+}
+
+/// A v1model program, cut at its queues. Usable only with the pipeline it was made from.
+#[derive(Debug)]
+pub struct Halves {
+    v1: V1Model,
+    /// Slots of priority, multicast group, egress specification.
+    verdict: [u32; 3],
+    /// For each of [`set_at_egress`] whether it is set: what nothing reads is left out, but the drop decision reads the
+    /// egress specification.
+    sets: [bool; EGRESS_METADATA],
+    kept: Vec<VarId>,
+    snapshot: Snapshot,
+    /// Checksum computation or the deparser calls something that the architecture looks at afterwards.
+    finish_asks: bool,
+}
+
+impl Halves {
+    pub(crate) fn new(program: &Program, code: &Code, v1: &V1Model) -> Self {
+        let mut named = Named::new(program);
+        for func in [v1.egress, v1.compute_checksum, v1.deparser] {
+            named.func(func);
+        }
+        let mut finish = Named::new(program);
+        finish.func(v1.compute_checksum);
+        finish.func(v1.deparser);
+        let at_egress = set_at_egress(&v1.metadata);
+        let kept = named.kept(&at_egress);
+        let meta = &v1.metadata;
+        let headers: Vec<HeaderId> = (0..program.headers.len()).map(HeaderId::from_index).collect();
+        Self {
+            verdict: [meta.priority, meta.mcast_grp, meta.egress_spec]
+                .map(|var| code.layout.var(var).value()),
+            sets: at_egress.map(|var| named.names(var) || var == meta.egress_spec),
+            snapshot: Snapshot::with(program, &code.layout, &kept, &headers),
+            kept,
+            finish_asks: finish.asks,
+            v1: *v1,
+        }
+    }
+
+    /// Entry points and metadata.
+    pub(crate) fn v1model(&self) -> &V1Model {
+        &self.v1
+    }
+
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    /// Metadata that is kept.
+    pub(crate) fn kept(&self) -> &[VarId] {
+        &self.kept
+    }
+
+    /// How many words [`IngressStart::words`] and [`EgressMetadata::words`] give.
+    pub(crate) const fn input_words(&self) -> [usize; 2] {
+        [INGRESS_METADATA, EGRESS_METADATA]
+    }
+
+    /// Slots of priority, multicast group, egress specification.
+    pub(crate) fn verdict_slots(&self) -> [u32; 3] {
+        self.verdict
+    }
+
+    /// Metadata that is set before the parser starts: the first two for a packet from outside only.
+    pub(crate) fn set_at_ingress(&self) -> [VarId; INGRESS_METADATA] {
+        let StandardMetadata { ingress_port, ingress_global_timestamp, packet_length, instance_type, .. } =
+            self.v1.metadata;
+        [ingress_port, ingress_global_timestamp, packet_length, instance_type]
+    }
+
+    /// Metadata that is set when a packet leaves its queue, by its place among [`EgressMetadata`].
+    pub(crate) fn set_at_egress(&self) -> impl Iterator<Item = (usize, VarId)> + '_ {
+        let all = set_at_egress(&self.v1.metadata).into_iter().enumerate();
+        all.filter(|&(place, _)| self.sets[place])
+    }
+
+    /// What the deparser and what computes checksums ask of the architecture is forgotten, so where they ask for
+    /// something they run after egress's own requests are met.
+    pub(crate) fn finish_asks(&self) -> bool {
+        self.finish_asks
+    }
+
+    /// How ingress left a packet.
+    #[inline]
+    pub fn verdict(&self, frame: &Frame) -> Verdict {
+        let [priority, mcast_grp, egress_spec] = self.verdict;
+        let word = |slot: u32| frame.slots[slot as usize];
+        Verdict {
+            priority: word(priority) as u8,
+            mcast_grp: word(mcast_grp) as u32,
+            egress_spec: word(egress_spec) as u32,
+        }
+    }
+
+    /// Port that egress left a packet for.
+    #[inline]
+    pub fn egress_spec(&self, frame: &Frame) -> u32 {
+        frame.slots[self.verdict[2] as usize] as u32
+    }
+
+    /// Appends what lives on of a frame at the end of ingress.
+    pub fn save(&self, frame: &Frame, out: &mut Vec<u8>) {
+        self.snapshot.save(frame, out);
+    }
+}
+
+/// What runs a program piece by piece.
+pub(crate) trait Pieces {
+    fn parse(
+        &mut self,
+        func: FuncId,
+        frame: &mut Frame,
+        packet: PacketView<'_>,
+        env: &mut Env<'_>,
+    ) -> ParseOutcome;
+    fn control(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
+    fn deparse(&mut self, frame: &mut Frame, out: &mut Vec<u8>);
+}
+
+/// Parser, checksum verification, ingress; then what lives on is packed, unless the packet is dropped.
+pub(crate) fn ingress<'e>(
+    pipeline: &Pipeline,
+    pieces: &mut impl Pieces,
+    frame: &mut Frame,
+    start: IngressStart<'e>,
+    env: &mut Env<'e>,
+) -> ParseOutcome {
+    let Some(halves) = pipeline.halves() else { return ParseOutcome { consumed_bits: 0, error: None } };
+    let V1Model { parser, verify_checksum, ingress, .. } = halves.v1;
+    let mut set = halves.set_at_ingress().into_iter().zip(start.words());
+    let from_outside = set.by_ref().take(2);
+    if start.outside.is_some() {
+        frame.reset();
+        from_outside.for_each(|(var, value)| frame.set(pipeline, var, value));
+    } else {
+        from_outside.for_each(drop);
+    }
+    set.for_each(|(var, value)| frame.set(pipeline, var, value));
+    let outcome = pieces.parse(parser, frame, start.packet, env);
+    env.payload = start.packet.skip(outcome.consumed_bytes());
+    pieces.control(verify_checksum, frame, env);
+    pieces.control(ingress, frame, env);
+    let verdict = halves.verdict(frame);
+    if verdict.mcast_grp != 0 || verdict.egress_spec != start.drop_port {
+        frame.fill_front(|frame, front| halves.save(frame, front));
+    }
+    outcome
+}
+
+/// Egress, then checksum computation and the deparser unless the packet is dropped or something was asked.
+pub(crate) fn egress<'e>(
+    pipeline: &Pipeline,
+    pieces: &mut impl Pieces,
+    frame: &mut Frame,
+    start: &EgressStart<'e>,
+    env: &mut Env<'e>,
+) -> EgressEnd {
+    let Some(halves) = pipeline.halves() else { return EgressEnd::Dropped };
+    frame.reset();
+    halves.snapshot.restore(start.saved, frame);
+    let values = start.metadata.words();
+    for (place, var) in halves.set_at_egress() {
+        frame.set(pipeline, var, values[place]);
+    }
+    pieces.control(halves.v1.egress, frame, env);
+    if !env.effects.clones.is_empty() {
+        return EgressEnd::Asked;
+    }
+    if halves.egress_spec(frame) == start.drop_port {
+        return EgressEnd::Dropped;
+    }
+    if halves.finish_asks {
+        return EgressEnd::Asked;
+    }
+    finish(pipeline, pieces, frame, env);
+    EgressEnd::Deparsed
+}
+
+/// Checksum computation and the deparser.
+pub(crate) fn finish(pipeline: &Pipeline, pieces: &mut impl Pieces, frame: &mut Frame, env: &mut Env<'_>) {
+    let Some(halves) = pipeline.halves() else { return };
+    pieces.control(halves.v1.compute_checksum, frame, env);
+    frame.fill_front(|frame, front| pieces.deparse(frame, front));
+}

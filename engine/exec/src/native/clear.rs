@@ -1,0 +1,192 @@
+//! Which words of the frame have to be zero when a half of the pipeline begins.
+//!
+//! A register machine's frame starts as zeros. Of these a run sees the words that it may read before it writes them;
+//! fields that are read as part of their header only, while it is valid, are not among them: whatever makes a header
+//! valid writes all of its fields.
+
+use core::ops::Range;
+use std::collections::BTreeSet;
+
+use p4cc_ir::{CloneKind, FuncId, VarId};
+
+use super::plan::{Home, range};
+use super::translate::Shared;
+use crate::halves::Halves;
+use crate::op::{Data, ExternOp, NO_SLOT, Op, SlowOp};
+
+/// Words that functions name, or that are looked at afterwards.
+struct Named<'a> {
+    shared: &'a Shared<'a>,
+    words: BTreeSet<u32>,
+}
+
+impl<'a> Named<'a> {
+    fn new(shared: &'a Shared<'a>, funcs: &[FuncId]) -> Self {
+        let mut named = Self { shared, words: BTreeSet::new() };
+        ops(shared, funcs).for_each(|op| named.op(op));
+        named
+    }
+
+    fn run(&mut self, first: u32, words: u32) {
+        self.words.extend(first..first + words);
+    }
+
+    fn op(&mut self, op: &Op) {
+        let Shared { code, plan, .. } = *self.shared;
+        match op {
+            Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
+                let checksum = &code.checksums[*index as usize];
+                self.run(checksum.cond, 1);
+                self.run(checksum.checksum.slot, checksum.checksum.words());
+                self.data(&checksum.data);
+            }
+            Op::Apply { table, hit, action } => {
+                let table = &code.tables[*table as usize];
+                table.parts.iter().for_each(|part| self.run(part.0, 1));
+                [*hit, *action]
+                    .into_iter()
+                    .filter(|&slot| slot != NO_SLOT)
+                    .for_each(|slot| self.run(slot, 1));
+                if let Some((_, data)) = &table.selector {
+                    self.data(data);
+                }
+            }
+            Op::Extern(index) => match &code.externs[*index as usize] {
+                ExternOp::Hash { dst, base, data, max, .. } => {
+                    [dst, base, max].into_iter().for_each(|place| self.run(place.slot, place.words()));
+                    self.data(data);
+                }
+                _ => self.touched(op),
+            },
+            Op::Slow(index) => match &code.slow[*index as usize] {
+                // Fields move where their header is valid only.
+                SlowOp::CopyHeader { dst, src, .. } => {
+                    [*dst, *src].into_iter().for_each(|at| self.run(at, 1))
+                }
+                SlowOp::StackShift { next, .. } => self.run(*next, 1),
+                _ => self.touched(op),
+            },
+            _ => plan.touches(code, op, &mut |first, words, _| self.words.extend(first..first + words)),
+        }
+    }
+
+    fn touched(&mut self, op: &Op) {
+        let Shared { code, plan, .. } = *self.shared;
+        plan.touches(code, op, &mut |first, words, _| self.words.extend(first..first + words));
+    }
+
+    /// Fields of headers are left out where their header is not valid.
+    fn data(&mut self, data: &Data) {
+        for (field, &owner) in data.fields.iter().zip(&data.owners) {
+            if owner == NO_SLOT {
+                self.run(field.slot, field.words());
+            }
+        }
+    }
+
+    fn vars(&mut self, vars: impl IntoIterator<Item = VarId>) {
+        for var in vars {
+            let place = self.shared.code.layout.var(var);
+            self.run(place.slot, place.words());
+        }
+    }
+
+    /// Elements of a stack move as they are, so what is named of one is named of all.
+    fn spread(&mut self, funcs: &[FuncId]) {
+        let code = self.shared.code;
+        for op in ops(self.shared, funcs) {
+            let Op::Slow(index) = op else { continue };
+            let SlowOp::StackShift { words, elements, .. } = &code.slow[*index as usize] else { continue };
+            for word in 0..*words {
+                if elements.iter().any(|element| self.words.contains(&(element + word))) {
+                    self.words.extend(elements.iter().map(|element| element + word));
+                }
+            }
+        }
+    }
+
+    /// What of these words is cleared: those of a frame that lie in memory, but for some that are set anyway.
+    fn ranges(self, set: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
+        let Shared { code, plan, .. } = *self.shared;
+        let set: BTreeSet<u32> = set.into_iter().collect();
+        let mut ranges: Vec<Range<u32>> = Vec::new();
+        let cleared = |slot: &u32| {
+            *slot < code.layout.zeroed && plan.home(*slot) == Home::Memory && !set.contains(slot)
+        };
+        for slot in self.words.into_iter().filter(cleared) {
+            match ranges.last_mut() {
+                Some(last) if last.end == slot => last.end = slot + 1,
+                _ => ranges.push(slot..slot + 1),
+            }
+        }
+        ranges
+    }
+}
+
+/// Operations of functions and of all that they reach.
+fn ops<'a>(shared: &'a Shared<'a>, funcs: &[FuncId]) -> impl Iterator<Item = &'a Op> {
+    let Shared { program, code, plan } = *shared;
+    let reached: BTreeSet<usize> =
+        funcs.iter().flat_map(|func| plan.reached(program, code, func.index())).collect();
+    reached.into_iter().flat_map(|func| &code.ops[range(code, func)])
+}
+
+/// Words that the switch looks at after a half, whatever the program names.
+fn looked_at(named: &mut Named<'_>, halves: &Halves) {
+    let Shared { program, code, .. } = *named.shared;
+    named.words.extend(halves.verdict_slots());
+    named.words.insert(code.layout.length_delta);
+    named.words.extend(code.headers.iter().map(|header| header.valid));
+    named.vars(program.field_lists.iter().flat_map(|list| &list.vars).copied());
+}
+
+/// Words that are zero when the parser of a packet from outside starts.
+pub(super) fn at_ingress(shared: &Shared<'_>, halves: &Halves) -> Vec<Range<u32>> {
+    let v1 = halves.v1model();
+    let funcs = [v1.parser, v1.verify_checksum, v1.ingress];
+    let mut named = Named::new(shared, &funcs);
+    looked_at(&mut named, halves);
+    named.vars(halves.kept().iter().copied());
+    named.spread(&funcs);
+    let layout = &shared.code.layout;
+    named.ranges(halves.set_at_ingress().map(|var| layout.var(var).slot))
+}
+
+/// Words that are zero when a packet that waited is unpacked.
+pub(super) fn at_egress(shared: &Shared<'_>, halves: &Halves) -> Vec<Range<u32>> {
+    let v1 = halves.v1model();
+    let funcs = [v1.egress, v1.compute_checksum, v1.deparser];
+    let mut named = Named::new(shared, &funcs);
+    looked_at(&mut named, halves);
+    named.spread(&funcs);
+    let layout = &shared.code.layout;
+    let set = halves.set_at_egress().map(|(_, var)| var).chain(halves.kept().iter().copied());
+    let set = set.flat_map(|var| {
+        let place = layout.var(var);
+        place.slot..place.slot + place.words()
+    });
+    named.ranges(set.chain(shared.code.headers.iter().map(|header| header.valid)))
+}
+
+/// Whether functions work out a checksum over the payload.
+pub(super) fn reads_payload(shared: &Shared<'_>, funcs: &[FuncId]) -> bool {
+    ops(shared, funcs).any(|op| match op {
+        Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
+            shared.code.checksums[*index as usize].with_payload
+        }
+        _ => false,
+    })
+}
+
+/// Whether a function may ask for a clone.
+pub(super) fn clones(shared: &Shared<'_>, func: FuncId) -> bool {
+    ops(shared, &[func]).any(|op| match op {
+        Op::Extern(index) => {
+            matches!(
+                shared.code.externs[*index as usize],
+                ExternOp::Clone { kind: CloneKind::I2E | CloneKind::E2E, .. }
+            )
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,255 @@
+//! Makes native code: modules of finished functions.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+use core::fmt;
+
+use cranelift_codegen::ir::{AbiParam, Function, Signature, UserFuncName, types};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Linkage, Module, ModuleError, default_libcall_names};
+use p4cc_ir::{ActionId, FuncId, Program, V1Model};
+
+use super::context::{Address, Memory, Translated};
+use super::plan::{Locals, MAX_FUNCTION_OPS, Plan, Validity};
+use super::translate::{Callees, Shared, Translator, is_plain};
+use super::{NativeError, helpers, shape};
+use crate::Pipeline;
+use crate::halves::Halves;
+
+/// The halves of a v1model program.
+pub(super) struct MadeHalves {
+    pub ingress: Translated,
+    pub egress: Translated,
+    _memory: Memory,
+}
+
+/// The functions of a program that the architecture runs, each by itself.
+pub(super) struct MadePieces {
+    /// By function; actions and unused functions have none.
+    entries: Vec<Option<Translated>>,
+    _memory: Memory,
+}
+
+impl MadePieces {
+    /// A function, if it is one that the architecture runs.
+    pub fn get(&self, func: FuncId) -> Option<&Translated> {
+        self.entries.get(func.index())?.as_ref()
+    }
+}
+
+/// What a native function is made of.
+#[derive(Clone, Copy)]
+enum Body<'a> {
+    Function { action: bool },
+    Ingress(&'a Halves),
+    Egress(&'a Halves),
+}
+
+/// A module that knows the helpers.
+fn module(locals: Locals) -> Result<JITModule, NativeError> {
+    let host = |cause: String| NativeError::Host(cause);
+    // Tests that look at locals make thousands of programs and run each for a moment.
+    let opt_level = match locals {
+        Locals::InRegisters => "speed",
+        Locals::InFrame => "none",
+    };
+    let mut flags = settings::builder();
+    let options = [
+        ("opt_level", opt_level),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("enable_probestack", "false"),
+        ("unwind_info", "false"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+    ];
+    for (name, value) in options {
+        flags.set(name, value).map_err(|error| host(error.to_string()))?;
+    }
+    let isa = cranelift_native::builder().map_err(|cause| host(cause.to_owned()))?;
+    let isa = isa.finish(settings::Flags::new(flags)).map_err(|error| host(error.to_string()))?;
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    for helper in helpers::all() {
+        builder.symbol(helper.name, helper.address);
+    }
+    Ok(JITModule::new(builder))
+}
+
+fn signature(module: &JITModule, words: usize) -> Signature {
+    let mut signature = module.make_signature();
+    signature.params = vec![AbiParam::new(types::I64); words];
+    signature.returns.push(AbiParam::new(types::I64));
+    signature
+}
+
+/// The name of a function as the source gives it.
+fn place(program: &Program, func: usize) -> String {
+    let named = program.funcs[func].name.as_str();
+    format!("`{named}` of `{}`", program.name)
+}
+
+/// Everything that making native code needs at hand.
+struct Maker<'a> {
+    shared: Shared<'a>,
+    module: JITModule,
+    helpers: Vec<cranelift_module::FuncId>,
+    actions: BTreeMap<ActionId, cranelift_module::FuncId>,
+}
+
+impl Maker<'_> {
+    fn place(&self, func: usize) -> String {
+        place(self.shared.program, func)
+    }
+
+    fn refused(&self, func: usize, cause: impl fmt::Display) -> NativeError {
+        NativeError::Refused { place: self.place(func), cause: cause.to_string() }
+    }
+
+    fn declare(&mut self, name: &str, func: usize) -> Result<cranelift_module::FuncId, NativeError> {
+        let signature = signature(&self.module, 2);
+        let declared = self.module.declare_function(name, Linkage::Local, &signature);
+        declared.map_err(|error| self.refused(func, error))
+    }
+
+    /// Translates and compiles one native function; the bytes that it may pack by itself.
+    fn define(
+        &mut self,
+        id: cranelift_module::FuncId,
+        func: usize,
+        body: Body<'_>,
+    ) -> Result<usize, NativeError> {
+        let ops = self.shared.plan.size(func);
+        if ops > MAX_FUNCTION_OPS {
+            return Err(NativeError::TooLarge { place: self.place(func), ops });
+        }
+        let mut context = self.module.make_context();
+        context.func =
+            Function::with_name_signature(UserFuncName::user(0, id.as_u32()), signature(&self.module, 2));
+        let helpers = self.helpers.iter().map(|&id| self.module.declare_func_in_func(id, &mut context.func));
+        let helpers = helpers.collect();
+        let actions = self.actions.iter();
+        let actions =
+            actions.map(|(&action, &id)| (action, self.module.declare_func_in_func(id, &mut context.func)));
+        let callees = Callees { helpers, actions: actions.collect() };
+        let mut builder_context = FunctionBuilderContext::new();
+        let builder = FunctionBuilder::new(&mut context.func, &mut builder_context);
+        let shared = &self.shared;
+        let bound = match body {
+            Body::Function { action } => {
+                Translator::function(shared, shape::of(shared, func, action), builder, callees, func)
+            }
+            Body::Ingress(halves) => Translator::ingress_half(shared, halves, builder, callees),
+            Body::Egress(halves) => Translator::egress_half(shared, halves, builder, callees),
+        };
+        let bound =
+            bound.map_err(|_| self.refused(func, "an operation names a word outside of the frame"))?;
+        if std::env::var_os("P4CC_DISASM").is_some() {
+            eprintln!("{}", context.func.display());
+        self.module.define_function(id, &mut context).map_err(|error| match error {
+            ModuleError::Compilation(error) => self.refused(func, error),
+            error => self.refused(func, error),
+        })?;
+        Ok(bound as usize + 8)
+    }
+}
+
+impl<'a> Maker<'a> {
+    /// A module with the actions that are functions of their own.
+    fn new(shared: Shared<'a>, locals: Locals) -> Result<Self, NativeError> {
+        let mut module = module(locals)?;
+        let mut declared = Vec::new();
+        for helper in helpers::all() {
+            let signature = signature(&module, helper.args + 1);
+            let id = module.declare_function(helper.name, Linkage::Import, &signature);
+            declared.push(id.map_err(|error| NativeError::Host(error.to_string()))?);
+        }
+        let mut maker = Self { shared, module, helpers: declared, actions: BTreeMap::new() };
+        let body = |action: ActionId| shared.program.actions[action.index()].body.index();
+        for &action in &shared.plan.outlined {
+            let id = maker.declare(&format!("action.{action}"), body(action))?;
+            maker.actions.insert(action, id);
+        }
+        for (action, id) in maker.actions.clone() {
+            maker.define(id, body(action), Body::Function { action: true })?;
+        }
+        Ok(maker)
+    }
+
+    /// Declares and defines one native function.
+    fn make(&mut self, name: &str, func: usize, body: Body<'_>) -> Result<Made, NativeError> {
+        let id = self.declare(name, func)?;
+        Ok(Made { id, emit_bound: self.define(id, func, body)? })
+    }
+
+    fn finish(self) -> Result<JITModule, NativeError> {
+        let mut module = self.module;
+        module.finalize_definitions().map_err(|error| NativeError::Host(error.to_string()))?;
+        Ok(module)
+    }
+}
+
+/// A function before its module is final.
+#[derive(Clone, Copy)]
+struct Made {
+    id: cranelift_module::FuncId,
+    emit_bound: usize,
+}
+
+impl Made {
+    fn finished(self, module: &JITModule, pipeline: &Pipeline, input_words: usize) -> Translated {
+        Translated {
+            entry: Address::new(module.get_finalized_function(self.id)),
+            frame_words: pipeline.code().layout.size() as usize,
+            emit_bound: self.emit_bound,
+            input_words,
+        }
+    }
+}
+
+/// Makes the functions that the architecture runs, each by itself.
+pub(super) fn pieces(pipeline: &Pipeline, locals: Locals) -> Result<MadePieces, NativeError> {
+    let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
+    let funcs: Vec<usize> =
+        program.architecture.entries().into_iter().map(|(func, _)| func.index()).collect();
+    let alone: Vec<Vec<usize>> = funcs.iter().map(|&func| vec![func]).collect();
+    let plan = Plan::new(program, code, &alone, locals, Validity::InFrame);
+    let mut maker = Maker::new(Shared { program, code, plan: &plan }, locals)?;
+    let mut made: BTreeMap<usize, Made> = BTreeMap::new();
+    for func in funcs {
+        if let Entry::Vacant(place) = made.entry(func) {
+            place.insert(maker.make(&format!("function.{func}"), func, Body::Function { action: false })?);
+        }
+    }
+    let module = maker.finish()?;
+    let function = |func: usize| made.get(&func).map(|made| made.finished(&module, pipeline, 0));
+    Ok(MadePieces { entries: (0..program.funcs.len()).map(function).collect(), _memory: Memory::new(module) })
+}
+
+/// Makes the halves of a v1model program; none where a half has something that straight code does not do, or is too
+/// large for one function.
+pub(super) fn halves(pipeline: &Pipeline, halves: &Halves) -> Result<Option<MadeHalves>, NativeError> {
+    let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
+    let V1Model { parser, verify_checksum, ingress, egress, compute_checksum, deparser, .. } =
+        *halves.v1model();
+    // What runs behind egress may run by itself, where egress asks for something.
+    let natives = [&[parser, verify_checksum, ingress][..], &[egress], &[compute_checksum, deparser]];
+    let natives = natives.map(|funcs| funcs.iter().map(|func| func.index()).collect::<Vec<_>>());
+    let plan = Plan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);
+    let ops = |native: &[usize]| native.iter().map(|&func| plan.size(func)).sum::<usize>();
+    let shared = Shared { program, code, plan: &plan };
+    if !is_plain(&shared, halves) || natives.iter().any(|native| ops(native) > MAX_FUNCTION_OPS) {
+        return Ok(None);
+    }
+    let mut maker = Maker::new(shared, Locals::InRegisters)?;
+    let ingress = maker.make("ingress", ingress.index(), Body::Ingress(halves))?;
+    let egress = maker.make("egress", egress.index(), Body::Egress(halves))?;
+    let module = maker.finish()?;
+    let inputs = halves.input_words();
+    Ok(Some(MadeHalves {
+        ingress: ingress.finished(&module, pipeline, inputs[0]),
+        egress: egress.finished(&module, pipeline, inputs[1]),
+        _memory: Memory::new(module),
+    }))
+}
