@@ -169,19 +169,24 @@ fn feed_eight(tables: &Reflected, register: u32, word: u64) -> u32 {
 
 /// Takes fewer than eight bytes, the first lowest.
 #[inline(always)]
-fn feed_rest(tables: &Reflected, mut register: u32, mut word: u64, bytes: usize) -> u32 {
-    if bytes & 4 != 0 {
-        register = look_up::<4>(tables, (word ^ u64::from(register)) << 32);
-        word >>= 32;
+fn feed_few<const BYTES: usize>(tables: &Reflected, register: u32, word: u64) -> u32 {
+    let taken = look_up::<BYTES>(tables, (word ^ u64::from(register)) << (64 - 8 * BYTES));
+    if BYTES < 4 { taken ^ register >> (8 * BYTES) } else { taken }
+}
+
+/// The same for a number that is not known before.
+#[inline(always)]
+fn feed_rest(tables: &Reflected, register: u32, word: u64, bytes: usize) -> u32 {
+    match bytes {
+        1 => feed_few::<1>(tables, register, word),
+        2 => feed_few::<2>(tables, register, word),
+        3 => feed_few::<3>(tables, register, word),
+        4 => feed_few::<4>(tables, register, word),
+        5 => feed_few::<5>(tables, register, word),
+        6 => feed_few::<6>(tables, register, word),
+        7 => feed_few::<7>(tables, register, word),
+        _ => register,
     }
-    if bytes & 2 != 0 {
-        register = register >> 16 ^ look_up::<2>(tables, (word ^ u64::from(register)) << 48);
-        word >>= 16;
-    }
-    if bytes & 1 != 0 {
-        register = register >> 8 ^ look_up::<1>(tables, (word ^ u64::from(register)) << 56);
-    }
-    register
 }
 
 fn feed_reflected(tables: &Reflected, mut register: u32, bytes: &[u8]) -> u32 {

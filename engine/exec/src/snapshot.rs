@@ -32,6 +32,16 @@ struct Header {
     fields: Group,
 }
 
+/// The layout of a snapshot without varbits.
+pub(crate) struct Packing<'a> {
+    /// Bytes of validity bits, the first header's lowest.
+    pub validity_bytes: u32,
+    /// What follows them.
+    pub metadata: &'a BitPlan,
+    /// For each header its validity word, and its fields if it is valid.
+    pub headers: Vec<(u32, &'a BitPlan)>,
+}
+
 /// Variables that are kept or left out together.
 #[derive(Debug)]
 struct Group {
@@ -63,14 +73,18 @@ impl Snapshot {
         }
     }
 
-    /// Bytes of validity bits, the plan of the metadata behind them, and validity word and plan of each header, for
-    /// who packs them by other means; none where a varbit is among them or a plan needs the bit cursor.
-    pub(crate) fn plans(&self) -> Option<(u32, &BitPlan, Vec<(u32, &BitPlan)>)> {
-        let plan =
-            |group: &'_ Group| group.varbits.is_empty() && (group.plan.is_chunked() || group.plan.bits == 0);
-        let plain = plan(&self.metadata) && self.headers.iter().all(|header| plan(&header.fields));
-        let headers = self.headers.iter().map(|header| (header.valid, &header.fields.plan));
-        plain.then(|| (self.validity_bytes as u32, &self.metadata.plan, headers.collect()))
+    /// The layout for who packs by other means; none where a varbit is kept or a group needs the bit cursor.
+    pub(crate) fn packing(&self) -> Option<Packing<'_>> {
+        let plain =
+            |group: &Group| group.varbits.is_empty() && (group.plan.is_chunked() || group.plan.bits == 0);
+        if !plain(&self.metadata) || !self.headers.iter().all(|header| plain(&header.fields)) {
+            return None;
+        }
+        Some(Packing {
+            validity_bytes: self.validity_bytes as u32,
+            metadata: &self.metadata.plan,
+            headers: self.headers.iter().map(|header| (header.valid, &header.fields.plan)).collect(),
+        })
     }
 
     /// Appends the kept part of a frame to `out`.

@@ -145,8 +145,6 @@ impl Maker<'_> {
         };
         let bound =
             bound.map_err(|_| self.refused(func, "an operation names a word outside of the frame"))?;
-        if std::env::var_os("P4CC_DISASM").is_some() {
-            eprintln!("{}", context.func.display());
         self.module.define_function(id, &mut context).map_err(|error| match error {
             ModuleError::Compilation(error) => self.refused(func, error),
             error => self.refused(func, error),

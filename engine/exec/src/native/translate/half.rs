@@ -20,6 +20,7 @@ use crate::native::context::{ASKED, DONE, DROPPED, UNREADABLE};
 use crate::native::helpers::Name;
 use crate::native::plan::Home;
 use crate::native::shape;
+use crate::snapshot::Packing;
 
 /// Words past which clearing them is a call.
 const MAX_CLEARED_WORDS: u32 = 64;
@@ -29,13 +30,6 @@ const MAX_CLEARED_WORDS: u32 = 64;
 enum Part {
     Parser,
     Control,
-}
-
-/// How a packet is packed while it waits.
-struct Packing<'a> {
-    validity_bytes: u32,
-    metadata: &'a BitPlan,
-    headers: Vec<(u32, &'a BitPlan)>,
 }
 
 /// Loads of bits of validity: not aligned, lowest byte first.
@@ -68,7 +62,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         t.b.switch_to_block(group);
         t.unless_dropped(halves, kept, end)?;
         t.b.switch_to_block(kept);
-        if let Some(packing) = packing(halves) {
+        if let Some(packing) = halves.snapshot().packing() {
             t.save(&packing)?;
         }
         t.b.ins().jump(end, &[]);
@@ -87,7 +81,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
         t.clear(&clear::at_egress(shared, halves));
-        if let Some(packing) = packing(halves) {
+        if let Some(packing) = halves.snapshot().packing() {
             t.restore(&packing)?;
         }
         for (place, var) in halves.set_at_egress() {
@@ -366,16 +360,10 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 }
 
-/// The packing of a program's packets, if straight code does it.
-fn packing(halves: &Halves) -> Option<Packing<'_>> {
-    let (validity_bytes, metadata, headers) = halves.snapshot().plans()?;
-    Some(Packing { validity_bytes, metadata, headers })
-}
-
 /// Whether straight code packs and unpacks the packets of a program, and sets what the switch sets.
 pub(in crate::native) fn is_plain(shared: &Shared<'_>, halves: &Halves) -> bool {
     let narrow = |var: VarId| shared.code.layout.var(var).is_narrow();
     let set = halves.set_at_egress().map(|(_, var)| var).chain(halves.set_at_ingress());
     let deparser = shape::of(shared, halves.v1model().deparser.index(), false);
-    packing(halves).is_some() && set.into_iter().all(narrow) && !deparser.emits_by_machine
+    halves.snapshot().packing().is_some() && set.into_iter().all(narrow) && !deparser.emits_by_machine
 }
