@@ -22,24 +22,24 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             last = word;
         }
         let key = key..key + plan.words as usize;
-        let entry = self.entry(table, &self.slots[key]);
-        let hash = self.selector_hash(table, entry);
+        let row = self.row(table, &self.slots[key]);
+        let hash = self.selector_hash(table, row);
         let env = self.env.as_mut()?;
-        let chosen = env.state.choose(TableId(table), entry, hash, env.packet_length, env.now);
-        let Chosen { hit, action, position, args, color } = chosen;
+        let chosen = env.state.choose(TableId(table), row, hash, env.packet_length, env.now);
+        let Chosen { head, args, color } = chosen;
         if let Some(slot) = plan.color {
             self.slots[slot as usize] = color;
         }
         if hit_slot != NO_SLOT {
-            self.slots[hit_slot as usize] = u64::from(hit);
+            self.slots[hit_slot as usize] = u64::from(head.is_hit());
         }
         if action_slot != NO_SLOT {
-            self.slots[action_slot as usize] = u64::from(position);
+            self.slots[action_slot as usize] = u64::from(head.position());
         }
         if T::ENABLED {
-            self.trace.table(TableId(table), hit, Values(self.slots));
+            self.trace.table(TableId(table), head.is_hit(), Values(self.slots));
         }
-        let action = action?;
+        let action = head.action()?;
         let plan = &self.code.actions[action.index()];
         for (&to, &from) in plan.param_words.iter().zip(args) {
             self.slots[to as usize] = from;
@@ -50,24 +50,19 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         Some(plan.entry)
     }
 
-    /// The entry that a packed key hits.
+    /// The row of the entry that a packed key hits; 0 on a miss.
     #[inline]
-    pub(crate) fn entry(&self, table: u32, key: &[u64]) -> Option<u32> {
-        self.env.as_ref()?.state.lookup(TableId(table), key)
+    fn row(&self, table: u32, key: &[u64]) -> u32 {
+        self.env.as_ref().map_or(0, |env| env.state.lookup(TableId(table), key))
     }
 
     /// The hash that chooses a group's member; 0 where the entry is no group.
     #[inline]
-    pub(crate) fn selector_hash(&mut self, table: u32, entry: Option<u32>) -> u64 {
+    pub(crate) fn selector_hash(&mut self, table: u32, row: u32) -> u64 {
         let code = self.code;
-        match (&code.tables[table as usize].selector, entry) {
-            (Some((algorithm, data)), Some(entry)) => {
-                let env = self.env.as_ref();
-                let grouped = env.is_some_and(|env| env.state.is_group(TableId(table), entry));
-                if grouped { self.hash(*algorithm, data) } else { 0 }
-            }
-            _ => 0,
-        }
+        let Some((algorithm, data)) = &code.tables[table as usize].selector else { return 0 };
+        let grouped = self.env.as_ref().is_some_and(|env| env.state.is_list(TableId(table), row));
+        if grouped { self.hash(*algorithm, data) } else { 0 }
     }
 
     pub(crate) fn enter_action(&mut self, action: u32) -> u32 {

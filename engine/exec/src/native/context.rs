@@ -62,10 +62,8 @@ pub(super) struct Context<'a> {
     pub(super) args: *const u64,
     /// How many there are.
     pub(super) arg_count: u64,
-    /// The entry that was hit, plus one, while a group's member is chosen.
-    pub(super) entry: u64,
-    /// Place of that action in the table's list.
-    pub(super) position: u64,
+    /// Row of the entry that was hit, while a list's member is chosen.
+    pub(super) row: u64,
     /// Colour of the table's direct meter.
     pub(super) color: u64,
     /// How the parser of a half refused the packet: its error plus one.
@@ -266,8 +264,7 @@ pub(super) fn enter(call: Call<'_, '_>) -> Ended {
         emitted: 0,
         args: ptr::null(),
         arg_count: 0,
-        entry: 0,
-        position: 0,
+        row: 0,
         color: 0,
         error: 0,
         spare: 0,

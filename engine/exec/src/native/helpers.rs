@@ -9,13 +9,10 @@ use super::context::Context;
 use crate::bitplan::read_bits;
 use crate::checksum::{crc16_of, crc32_of};
 use crate::env::PacketView;
+use crate::state::Head;
 
-/// No action to run, no target.
-pub(super) const NONE: u64 = u32::MAX as u64;
-/// Set in what [`apply`] returns when an entry was hit.
-pub(super) const HIT_BIT: u8 = 32;
-/// Set in what [`apply`] returns when a group's member is still to be chosen.
-pub(super) const GROUP_BIT: u8 = 33;
+/// No target.
+const NONE: u64 = u32::MAX as u64;
 
 fn outcome(result: Result<(), u32>) -> u64 {
     result.map_or_else(|error| u64::from(error) + 1, |()| 0)
@@ -76,71 +73,83 @@ extern "C" fn count(context: &mut Context<'_>, counter: u64, index: u64) -> u64 
 
 extern "C" fn register_read(context: &mut Context<'_>, register: u64, index: u64) -> u64 {
     let Some((env, _)) = context.env() else { return 0 };
-    let words = env.state.register_words(RegisterId(register as u32), index);
-    words.and_then(|words| words.first().copied()).unwrap_or(0)
+    env.state.register_word(RegisterId(register as u32), index).copied().unwrap_or(0)
 }
 
 extern "C" fn register_write(context: &mut Context<'_>, register: u64, index: u64, value: u64) -> u64 {
-    let words =
-        context.env().and_then(|(env, _)| env.state.register_words_mut(RegisterId(register as u32), index));
-    if let Some(word) = words.and_then(|words| words.first_mut()) {
+    let Some((env, _)) = context.env() else { return 0 };
+    if let Some(word) = env.state.register_word_mut(RegisterId(register as u32), index) {
         *word = value;
     }
     0
 }
 
-/// Looks a key up: of one word if it fits, else from the frame. The action to run or [`NONE`], whether an entry was hit,
-/// and whether it is a group, whose action [`apply_group`] then gives.
-extern "C" fn apply(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
-    let at = context.env().map_or(0, |(_, code)| code.layout.key as usize);
-    let words = context.env().map_or(0, |(_, code)| code.tables[table as usize].words as usize);
-    let id = TableId(table as u32);
-    let entry = if words == 1 {
-        context.env().and_then(|(env, _)| env.state.lookup(id, &[key]))
-    } else {
-        let key: SmallVec<[u64; 8]> = context.words(at..at + words).into();
-        context.env().and_then(|(env, _)| env.state.lookup(id, &key))
-    };
-    let Some((env, code)) = context.env() else { return NONE };
-    if let Some(found) = entry
-        && code.tables[table as usize].selector.is_some()
-        && env.state.is_group(id, found)
-    {
-        context.entry = u64::from(found) + 1;
-        return NONE | 1 << GROUP_BIT;
-    }
-    choose(context, id, entry, 0)
-}
-
-/// The same for a table with a key of one word and without groups, as most are.
+/// Applies a table with a key of one word and without a selector, as most are: the [`Head`] of what is to run.
 extern "C" fn apply_word(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
-    let id = TableId(table as u32);
-    let entry = context.env().and_then(|(env, _)| env.state.lookup(id, &[key]));
-    choose(context, id, entry, 0)
+    let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
+    let row = env.state.lookup_word(TableId(table as u32), key);
+    choose(context, table, row, 0)
 }
 
-/// The action of the group that [`apply`] found, by its hash.
-extern "C" fn apply_group(context: &mut Context<'_>, table: u64, hash: u64) -> u64 {
-    let entry = context.entry.checked_sub(1).map(|entry| entry as u32);
-    choose(context, TableId(table as u32), entry, hash)
+/// The same where the key stands in the frame.
+extern "C" fn apply_words(context: &mut Context<'_>, table: u64) -> u64 {
+    let row = lookup_words(context, table);
+    choose(context, table, row, 0)
 }
 
-/// The same where the fields of the hash are not packed by native code.
-extern "C" fn apply_group_slow(context: &mut Context<'_>, table: u64) -> u64 {
-    let entry = context.entry.checked_sub(1).map(|entry| entry as u32);
-    let hash = context.machine(|run| run.selector_hash(table as u32, entry));
-    choose(context, TableId(table as u32), entry, hash)
+fn lookup_words(context: &mut Context<'_>, table: u64) -> u32 {
+    let Some((_, code)) = context.env() else { return 0 };
+    let at = code.layout.key as usize;
+    let words = code.tables.get(table as usize).map_or(0, |plan| plan.words as usize);
+    let key: SmallVec<[u64; 8]> = context.words(at..at + words).into();
+    context.env().map_or(0, |(env, _)| env.state.lookup(TableId(table as u32), &key))
+}
+
+/// Applies a table with a selector and a key of one word. Where a list was hit, its member is still to be chosen by
+/// [`apply_list`]; nothing is counted until then.
+extern "C" fn apply_selector(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
+    let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
+    let row = env.state.lookup_word(TableId(table as u32), key);
+    choose_or_list(context, table, row)
+}
+
+/// The same where the key stands in the frame.
+extern "C" fn apply_selector_words(context: &mut Context<'_>, table: u64) -> u64 {
+    let row = lookup_words(context, table);
+    choose_or_list(context, table, row)
 }
 
 #[inline]
-fn choose(context: &mut Context<'_>, table: TableId, entry: Option<u32>, hash: u64) -> u64 {
-    let Some((env, _)) = context.env() else { return NONE };
-    let chosen = env.state.choose(table, entry, hash, env.packet_length, env.now);
-    let (position, color, args) = (chosen.position, chosen.color, &raw const *chosen.args);
-    let found = chosen.action.map_or(NONE, |action| u64::from(action.0)) | u64::from(chosen.hit) << HIT_BIT;
-    (context.position, context.color) = (position.into(), color);
+fn choose_or_list(context: &mut Context<'_>, table: u64, row: u32) -> u64 {
+    let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
+    if env.state.is_list(TableId(table as u32), row) {
+        context.row = row.into();
+        return Head::list(row).0;
+    }
+    choose(context, table, row, 0)
+}
+
+/// The member of the list that was found, by its hash.
+extern "C" fn apply_list(context: &mut Context<'_>, table: u64, hash: u64) -> u64 {
+    let row = context.row as u32;
+    choose(context, table, row, hash)
+}
+
+/// The same where the fields of the hash are not packed by native code.
+extern "C" fn apply_list_slow(context: &mut Context<'_>, table: u64) -> u64 {
+    let row = context.row as u32;
+    let hash = context.machine(|run| run.selector_hash(table as u32, row));
+    choose(context, table, row, hash)
+}
+
+#[inline]
+fn choose(context: &mut Context<'_>, table: u64, row: u32, hash: u64) -> u64 {
+    let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
+    let chosen = env.state.choose(TableId(table as u32), row, hash, env.packet_length, env.now);
+    let (head, color, args) = (chosen.head, chosen.color, &raw const *chosen.args);
+    context.color = color;
     context.set_args(args);
-    found
+    head.0
 }
 
 /// What the parser left is the payload.
@@ -240,10 +249,12 @@ helpers! {
     Count count 2,
     RegisterRead register_read 2,
     RegisterWrite register_write 3,
-    Apply apply 2,
     ApplyWord apply_word 2,
-    ApplyGroup apply_group 2,
-    ApplyGroupSlow apply_group_slow 1,
+    ApplyWords apply_words 1,
+    ApplySelector apply_selector 2,
+    ApplySelectorWords apply_selector_words 1,
+    ApplyList apply_list 2,
+    ApplyListSlow apply_list_slow 1,
     Hash hash 2,
     Crc16 crc16 3,
     Crc32 crc32 3,

@@ -106,6 +106,20 @@ impl State {
         register.words.get_mut(from..from.checked_add(register.words_per_cell)?)
     }
 
+    /// The lowest word of a register's cell.
+    #[inline]
+    pub(crate) fn register_word(&self, register: RegisterId, index: u64) -> Option<&u64> {
+        let register = self.registers.get(register.index())?;
+        register.words.get(usize::try_from(index).ok()?.checked_mul(register.words_per_cell)?)
+    }
+
+    /// The same to write to.
+    #[inline]
+    pub(crate) fn register_word_mut(&mut self, register: RegisterId, index: u64) -> Option<&mut u64> {
+        let register = self.registers.get_mut(register.index())?;
+        register.words.get_mut(usize::try_from(index).ok()?.checked_mul(register.words_per_cell)?)
+    }
+
     fn counter_cells(&self, id: CounterId) -> Result<(&str, &[CounterCell]), ControlError> {
         let counter = self.program.counters.get(id.index()).ok_or_else(|| unknown("counter", id))?;
         Ok((&counter.cp.name, &self.counters[id.index()]))
@@ -143,7 +157,7 @@ impl State {
         priority: u32,
     ) -> Result<CounterCell, ControlError> {
         self.direct(table, "counter", |table| table.counter.is_some())?;
-        Ok(self.stored(table, matches, priority)?.counter)
+        Ok(self.cells(table, matches, priority)?.counter)
     }
 
     /// Sets the direct counter of an entry.
@@ -155,7 +169,7 @@ impl State {
         value: CounterCell,
     ) -> Result<(), ControlError> {
         self.direct(table, "counter", |table| table.counter.is_some())?;
-        self.stored_mut(table, matches, priority)?.counter = value;
+        self.cells_mut(table, matches, priority)?.counter = value;
         Ok(())
     }
 
@@ -167,7 +181,7 @@ impl State {
         priority: u32,
     ) -> Result<Option<MeterConfig>, ControlError> {
         self.direct(table, "meter", |table| table.meter.is_some())?;
-        Ok(self.stored(table, matches, priority)?.meter.config())
+        Ok(self.cells(table, matches, priority)?.meter.config())
     }
 
     /// Configures an entry's direct meter; `None` makes everything green.
@@ -179,7 +193,7 @@ impl State {
         config: Option<MeterConfig>,
     ) -> Result<(), ControlError> {
         self.direct(table, "meter", |table| table.meter.is_some())?;
-        self.stored_mut(table, matches, priority)?.meter.configure(config);
+        self.cells_mut(table, matches, priority)?.meter.configure(config);
         Ok(())
     }
 
@@ -191,7 +205,7 @@ impl State {
         priority: u32,
     ) -> Result<MeterCounts, ControlError> {
         self.direct(table, "meter", |table| table.meter.is_some())?;
-        Ok(self.stored(table, matches, priority)?.meter.counts())
+        Ok(self.cells(table, matches, priority)?.meter.counts())
     }
 
     /// Lets an entry's direct meter count from zero.
@@ -202,7 +216,7 @@ impl State {
         priority: u32,
     ) -> Result<(), ControlError> {
         self.direct(table, "meter", |table| table.meter.is_some())?;
-        self.stored_mut(table, matches, priority)?.meter.reset_counts();
+        self.cells_mut(table, matches, priority)?.meter.reset_counts();
         Ok(())
     }
 

@@ -3,11 +3,11 @@
 use p4cc_ir::{ActionCall, MatchValue, Profile, ProfileId, Table, TableId};
 use p4cc_units::{Span, Time};
 
-use super::action::{Resolved, position};
-use super::profile::ProfileState;
-use super::table::{Identity, Stored, Target};
+use super::profile::{ProfileState, set_weight};
+use super::row::{Head, position};
+use super::table::{Cells, Stored};
 use super::{State, validate};
-use crate::control::{ControlError, EntryAction, Group, Member, SetMember, TableEntry};
+use crate::control::{ControlError, EntryAction, Group, Member, TableEntry};
 
 impl State {
     pub(super) fn table_of(&self, id: TableId) -> Result<&Table, ControlError> {
@@ -20,43 +20,51 @@ impl State {
         self.program.profiles.get(id.index()).ok_or_else(unknown)
     }
 
-    /// Place of an entry by its identity, checked.
-    fn place(&self, id: TableId, identity: &Identity) -> Result<u32, ControlError> {
+    /// Row of an entry by its identity, checked.
+    fn place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
         let table = self.table_of(id)?;
-        validate::identity(&self.program, table, &identity.0, identity.1)?;
-        self.tables[id.index()].place(identity).ok_or_else(|| {
+        validate::identity(&self.program, table, matches, priority)?;
+        self.tables[id.index()].place(matches, priority).ok_or_else(|| {
             ControlError::NotFound(format!(
-                "table `{}` has no entry with these match values and priority {}",
-                table.cp.name, identity.1
+                "table `{}` has no entry with these match values and priority {priority}",
+                table.cp.name
             ))
         })
     }
 
-    pub(super) fn stored(
+    fn gone(id: TableId) -> ControlError {
+        ControlError::NotFound(format!("{id} has no such entry"))
+    }
+
+    fn stored(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<&Stored, ControlError> {
+        let row = self.place(id, matches, priority)?;
+        self.tables[id.index()].get(row).ok_or_else(|| Self::gone(id))
+    }
+
+    /// What hits of an entry changed; nothing yet where hits change nothing.
+    pub(super) fn cells(
         &self,
         id: TableId,
         matches: &[MatchValue],
         priority: u32,
-    ) -> Result<&Stored, ControlError> {
-        let place = self.place(id, &(matches.to_vec(), priority))?;
-        let gone = || ControlError::NotFound(format!("{id} has no such entry"));
-        self.tables[id.index()].get(place).ok_or_else(gone)
+    ) -> Result<Cells, ControlError> {
+        let row = self.place(id, matches, priority)?;
+        Ok(self.tables[id.index()].cells(row).cloned().unwrap_or_default())
     }
 
-    pub(super) fn stored_mut(
+    pub(super) fn cells_mut(
         &mut self,
         id: TableId,
         matches: &[MatchValue],
         priority: u32,
-    ) -> Result<&mut Stored, ControlError> {
-        let place = self.place(id, &(matches.to_vec(), priority))?;
-        let gone = || ControlError::NotFound(format!("{id} has no such entry"));
-        self.tables[id.index()].get_mut(place).ok_or_else(gone)
+    ) -> Result<&mut Cells, ControlError> {
+        let row = self.place(id, matches, priority)?;
+        self.tables[id.index()].cells_mut(row).ok_or_else(|| Self::gone(id))
     }
 
     /// Checks what an entry runs and makes it ready; none for a set of actions, which has yet to be stored.
     /// `replaced` is the weight of the set that it takes the place of.
-    fn target(&self, id: TableId, entry: &TableEntry, replaced: u64) -> Result<Option<Target>, ControlError> {
+    fn head(&self, id: TableId, entry: &TableEntry, replaced: u64) -> Result<Option<Head>, ControlError> {
         let table = self.table_of(id)?;
         validate::entry_action(&self.program, table, entry)?;
         if entry.idle_timeout_ns > 0 && !table.idle_timeout {
@@ -72,8 +80,8 @@ impl State {
         };
         match (&entry.action, profile(table)) {
             (EntryAction::Member(member), Some((declared, state))) => {
-                let place = state.member_place(declared, *member)?;
-                if let Some(action) = state.member_action(place) {
+                let head = state.member_head(declared, *member)?;
+                if let Some(action) = state.member_call(*member) {
                     let listed = table.actions.iter().any(|listed| listed.action == action.action);
                     if !listed {
                         return Err(ControlError::InvalidArgument(format!(
@@ -84,18 +92,17 @@ impl State {
                         )));
                     }
                 }
-                Ok(Some(Target::Member(place)))
+                Ok(Some(head))
             }
             (EntryAction::Group(group), Some((declared, state))) => {
-                Ok(Some(Target::Group(state.group_place(declared, *group)?)))
+                Ok(Some(state.group_head(declared, *group)?))
             }
             (EntryAction::Set(members), Some((declared, state))) => {
                 state.check_set(declared, members, replaced)?;
                 Ok(None)
             }
             (EntryAction::Direct(call), _) => {
-                let position = position(&self.program, id, call.action);
-                Ok(Some(Target::Action(Resolved::new(call, position))))
+                Ok(Some(Head::hit(call.action, position(&self.program, id, call.action))))
             }
             (_, None) => Err(ControlError::InvalidArgument(format!(
                 "table `{}` has no action profile; give an action",
@@ -110,31 +117,27 @@ impl State {
     }
 
     /// Takes into use what an entry runs, and stores the entry's own set if that is it.
-    fn take(&mut self, id: TableId, entry: &TableEntry, target: Option<Target>) -> Target {
-        if let (None, EntryAction::Set(members)) = (&target, &entry.action) {
-            // Members are shared by tables, so their place in a table's list means nothing.
-            let resolve = |member: &SetMember| (member.clone(), Resolved::new(&member.action, 0));
-            let members = members.iter().map(resolve).collect();
-            let down = self.ports_down.clone();
-            let state = self.profile_state(id);
-            let place = state.map(|state| state.insert_set(members, |port| !down.contains(&port)));
-            return Target::Set(place.unwrap_or(u32::MAX));
-        }
-        let target = target.unwrap_or(Target::Set(u32::MAX));
-        match (&target, self.profile_state(id)) {
-            (Target::Member(place), Some(state)) => state.use_member(*place, true),
-            (Target::Group(place), Some(state)) => state.use_group(*place, true),
+    fn take(&mut self, id: TableId, entry: &TableEntry, head: Option<Head>) -> Head {
+        let (program, down) = (&self.program, &self.ports_down);
+        let profile = program.tables[id.index()].profile;
+        let profile = profile.and_then(|profile| self.profiles.get_mut(profile.index()));
+        match (&entry.action, profile) {
+            (EntryAction::Set(members), Some(profile)) => {
+                return profile.insert_set(program, members, |port| !down.contains(&port));
+            }
+            (EntryAction::Member(member), Some(profile)) => profile.use_member(*member, true),
+            (EntryAction::Group(group), Some(profile)) => profile.use_group(*group, true),
             _ => {}
         }
-        target
+        head.unwrap_or(Head::NOTHING)
     }
 
     /// Lets go of what an entry ran.
-    fn release(&mut self, id: TableId, target: &Target) {
-        match (target, self.profile_state(id)) {
-            (Target::Member(place), Some(state)) => state.use_member(*place, false),
-            (Target::Group(place), Some(state)) => state.use_group(*place, false),
-            (Target::Set(place), Some(state)) => state.remove_set(*place),
+    fn release(&mut self, id: TableId, entry: &TableEntry, head: Head) {
+        match (&entry.action, self.profile_state(id)) {
+            (EntryAction::Member(member), Some(state)) => state.use_member(*member, false),
+            (EntryAction::Group(group), Some(state)) => state.use_group(*group, false),
+            (EntryAction::Set(_), Some(state)) => state.remove_set(head),
             _ => {}
         }
     }
@@ -149,8 +152,8 @@ impl State {
         )))
     }
 
-    fn changeable_entry(&self, id: TableId, place: u32) -> Result<(), ControlError> {
-        let is_const = self.tables[id.index()].get(place).is_some_and(|stored| stored.entry.is_const);
+    fn changeable_entry(&self, id: TableId, row: u32) -> Result<(), ControlError> {
+        let is_const = self.tables[id.index()].get(row).is_some_and(|stored| stored.entry.is_const);
         if !is_const {
             return Ok(());
         }
@@ -165,9 +168,9 @@ impl State {
         let table = self.table_of(id)?;
         Self::changeable(table, "inserting an entry")?;
         validate::identity(&self.program, table, &entry.matches, entry.priority)?;
-        let target = self.target(id, &entry, 0)?;
+        let head = self.head(id, &entry, 0)?;
         let state = &self.tables[id.index()];
-        if state.place(&(entry.matches.clone(), entry.priority)).is_some() {
+        if state.place(&entry.matches, entry.priority).is_some() {
             return Err(ControlError::AlreadyExists(format!(
                 "table `{}` has an entry with these match values and priority {} already; modify it instead",
                 table.cp.name, entry.priority
@@ -179,32 +182,25 @@ impl State {
                 table.cp.name, state.capacity
             )));
         }
-        let target = self.take(id, &entry, target);
-        self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, target);
+        let head = self.take(id, &entry, head);
+        self.tables[id.index()].insert(TableEntry { is_const: false, ..entry }, head);
         Ok(())
     }
 
     /// Changes what an entry runs, its metadata and its idle timeout. Its direct counter goes on counting.
     pub fn table_modify(&mut self, id: TableId, entry: TableEntry) -> Result<(), ControlError> {
         Self::changeable(self.table_of(id)?, "modifying an entry")?;
-        let place = self.place(id, &(entry.matches.clone(), entry.priority))?;
-        self.changeable_entry(id, place)?;
-        let replaced = match self.tables[id.index()].targets.get(place as usize) {
-            Some(Some(Target::Set(set))) => {
-                let profile = self.program.tables[id.index()].profile;
-                profile.map_or(0, |profile| self.profiles[profile.index()].set_weight(*set))
-            }
+        let row = self.place(id, &entry.matches, entry.priority)?;
+        self.changeable_entry(id, row)?;
+        let replaced = match self.tables[id.index()].get(row).map(|stored| &stored.entry.action) {
+            Some(EntryAction::Set(members)) => set_weight(members),
             _ => 0,
         };
-        let target = self.target(id, &entry, replaced)?;
-        let target = self.take(id, &entry, target);
-        let state = &mut self.tables[id.index()];
-        let old = state.targets[place as usize].replace(target);
-        if let Some(stored) = state.get_mut(place) {
-            stored.entry = TableEntry { is_const: false, ..entry };
-        }
-        if let Some(old) = old {
-            self.release(id, &old);
+        let head = self.head(id, &entry, replaced)?;
+        let head = self.take(id, &entry, head);
+        let old = self.tables[id.index()].modify(row, TableEntry { is_const: false, ..entry }, head);
+        if let Some((old, head)) = old {
+            self.release(id, &old, head);
         }
         Ok(())
     }
@@ -217,11 +213,10 @@ impl State {
         priority: u32,
     ) -> Result<(), ControlError> {
         Self::changeable(self.table_of(id)?, "deleting an entry")?;
-        let identity = (matches.to_vec(), priority);
-        let place = self.place(id, &identity)?;
-        self.changeable_entry(id, place)?;
-        if let Some((_, target)) = self.tables[id.index()].remove(&identity) {
-            self.release(id, &target);
+        let row = self.place(id, matches, priority)?;
+        self.changeable_entry(id, row)?;
+        if let Some((entry, head)) = self.tables[id.index()].remove(row) {
+            self.release(id, &entry, head);
         }
         Ok(())
     }
@@ -243,7 +238,7 @@ impl State {
 
     /// When an entry was last hit; zero if never, or if its table keeps no time.
     pub fn last_hit(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<Time, ControlError> {
-        Ok(self.stored(id, matches, priority)?.last_hit)
+        Ok(self.cells(id, matches, priority)?.last_hit)
     }
 
     /// Lets an entry's idle time start now: when it was written, for instance.
@@ -254,7 +249,8 @@ impl State {
         priority: u32,
         now: Time,
     ) -> Result<(), ControlError> {
-        let stored = self.stored_mut(id, matches, priority)?;
+        let row = self.place(id, matches, priority)?;
+        let stored = self.tables[id.index()].get_mut(row).ok_or_else(|| Self::gone(id))?;
         (stored.written, stored.timer) = (now, now);
         Ok(())
     }
@@ -267,8 +263,9 @@ impl State {
         priority: u32,
         now: Time,
     ) -> Result<Span, ControlError> {
-        let stored = self.stored(id, matches, priority)?;
-        Ok(now.since(stored.last_hit.max(stored.written)))
+        let (written, last_hit) =
+            (self.stored(id, matches, priority)?.written, self.cells(id, matches, priority)?.last_hit);
+        Ok(now.since(last_hit.max(written)))
     }
 
     /// Takes the entries that were not hit for as long as their timeout. Their timers start anew, so that each comes
@@ -279,9 +276,9 @@ impl State {
             if !self.program.tables[index].idle_timeout {
                 continue;
             }
-            for stored in table.stored.iter_mut().flatten() {
+            for (stored, last_hit) in table.timers() {
                 let timeout_ns = stored.entry.idle_timeout_ns;
-                let since = stored.last_hit.max(stored.timer);
+                let since = last_hit.max(stored.timer);
                 if timeout_ns > 0 && now.since(since).as_ns() >= timeout_ns {
                     stored.timer = now;
                     idle.push((TableId::from_index(index), stored.entry.clone()));
@@ -313,25 +310,21 @@ impl State {
             )));
         }
         validate::table_action(&self.program, table, &call, true)?;
-        let resolved = Resolved::new(&call, position(&self.program, id, call.action));
-        let state = &mut self.tables[id.index()];
-        state.default = resolved;
-        state.default_call = call;
+        let position = position(&self.program, id, call.action);
+        self.tables[id.index()].set_default(call, position);
         Ok(())
     }
 
     /// Sets the action run on a miss back to the program's.
     pub fn reset_default_action(&mut self, id: TableId) -> Result<(), ControlError> {
         let call = self.table_of(id)?.default_action.clone();
-        let resolved = Resolved::new(&call, position(&self.program, id, call.action));
-        let state = &mut self.tables[id.index()];
-        state.default = resolved;
-        state.default_call = call;
+        let position = position(&self.program, id, call.action);
+        self.tables[id.index()].set_default(call, position);
         Ok(())
     }
 
     /// Checks a member's action: some table of the profile must list it.
-    fn member_action(&self, id: ProfileId, member: &Member) -> Result<Resolved, ControlError> {
+    fn check_member(&self, id: ProfileId, member: &Member) -> Result<(), ControlError> {
         let profile = self.profile_of(id)?;
         let place = format!("member {} of `{}`", member.id, profile.cp.name);
         validate::call(&self.program, &place, &member.action)?;
@@ -348,19 +341,21 @@ impl State {
                 self.program.actions[member.action.action.index()].cp.name
             )));
         }
-        Ok(Resolved::new(&member.action, 0))
+        Ok(())
     }
 
     /// Adds a member.
     pub fn member_insert(&mut self, id: ProfileId, member: Member) -> Result<(), ControlError> {
-        let resolved = self.member_action(id, &member)?;
-        self.profiles[id.index()].insert_member(&self.program.profiles[id.index()], member, resolved)
+        self.check_member(id, &member)?;
+        let program = &self.program;
+        self.profiles[id.index()].insert_member(program, &program.profiles[id.index()], member)
     }
 
     /// Changes what a member runs, at once for all entries and groups that use it.
     pub fn member_modify(&mut self, id: ProfileId, member: Member) -> Result<(), ControlError> {
-        let resolved = self.member_action(id, &member)?;
-        self.profiles[id.index()].modify_member(&self.program.profiles[id.index()], member, resolved)
+        self.check_member(id, &member)?;
+        let program = &self.program;
+        self.profiles[id.index()].modify_member(program, &program.profiles[id.index()], member)
     }
 
     /// Deletes a member that nothing uses.

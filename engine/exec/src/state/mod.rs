@@ -3,26 +3,31 @@
 //! Invariants: made for one pipeline and valid for no other; every write is checked against the program first, so the
 //! data path checks nothing; iteration orders depend on contents only; a clone shares nothing mutable.
 
-mod action;
 mod arrays;
 mod control;
+mod hash;
 mod index;
+#[cfg(test)]
+mod index_tests;
 pub(crate) mod meter;
 mod pattern;
 mod profile;
+mod row;
 mod table;
+mod tuples;
 mod validate;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use p4cc_ir::{ActionId, CustomCrcId, HashAlgorithm, Program, TableId, ValueSetId, VarType};
+use p4cc_ir::{CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, ValueSetId, VarType};
 use p4cc_units::Time;
 
-use self::index::Pattern;
 pub(crate) use self::pattern::KeyShape;
+use self::pattern::Pattern;
 use self::profile::ProfileState;
-use self::table::{TableState, Target};
+pub(crate) use self::row::Head;
+use self::table::TableState;
 pub(crate) use self::validate::match_keys;
 use crate::Pipeline;
 use crate::checksum::{CrcParams, Hashes};
@@ -63,11 +68,9 @@ struct ValueSetState {
 
 /// What applying a table comes to.
 pub(crate) struct Chosen<'a> {
-    pub hit: bool,
-    /// `None`: a group without a usable member runs nothing.
-    pub action: Option<ActionId>,
-    /// Place in the table's action list.
-    pub position: u32,
+    /// Action, hit, place in the table's list.
+    pub head: Head,
+    /// Arguments of the action, and zeros behind them.
     pub args: &'a [u64],
     /// Colour of the direct meter; green on a miss.
     pub color: u64,
@@ -79,7 +82,7 @@ impl State {
         let program = Arc::clone(pipeline.program());
         let mut state = State {
             tables: Self::tables(&program),
-            profiles: program.profiles.iter().map(ProfileState::new).collect(),
+            profiles: Self::profiles(&program),
             counters: arrays::counters(&program),
             meters: arrays::meters(&program),
             registers: arrays::registers(&program),
@@ -98,19 +101,24 @@ impl State {
         tables.map(|(id, table)| TableState::new(program, TableId::from_index(id), table)).collect()
     }
 
+    fn profiles(program: &Program) -> Vec<ProfileState> {
+        let profiles = program.profiles.iter().enumerate();
+        profiles.map(|(id, profile)| ProfileState::new(program, ProfileId::from_index(id), profile)).collect()
+    }
+
     fn install_source_entries(&mut self) {
         let program = Arc::clone(&self.program);
         for (id, table) in program.tables.iter().enumerate() {
             for entry in &table.entries {
                 let id = TableId::from_index(id);
-                let position = action::position(&program, id, entry.action.action);
+                let position = row::position(&program, id, entry.action.action);
                 let matches: Vec<_> = entry.matches.iter().map(validate::canonical).collect();
                 let state = &mut self.tables[id.index()];
                 // The first of two equal entries wins, as it does by order in the source.
-                if state.place(&(matches.clone(), entry.priority)).is_some() {
+                if state.place(&matches, entry.priority).is_some() {
                     continue;
                 }
-                let target = Target::Action(action::Resolved::new(&entry.action, position));
+                let head = Head::hit(entry.action.action, position);
                 let stored = TableEntry {
                     matches,
                     priority: entry.priority,
@@ -119,7 +127,7 @@ impl State {
                     idle_timeout_ns: 0,
                     is_const: entry.is_const || table.const_entries,
                 };
-                state.insert(stored, target);
+                state.insert(stored, head);
             }
         }
     }
@@ -178,85 +186,59 @@ impl State {
         self.hashes.compute(algorithm, bytes.bytes, payload)
     }
 
-    /// The entry that a packed key hits.
+    /// The row of the entry that a packed key hits; 0, the row of the default action, if there is none.
     #[inline]
-    pub(crate) fn lookup(&self, table: TableId, key: &[u64]) -> Option<u32> {
-        self.tables[table.index()].find(key)
+    pub(crate) fn lookup(&self, table: TableId, key: &[u64]) -> u32 {
+        self.tables.get(table.index()).map_or(0, |table| table.path.index.find(key))
     }
 
-    /// Whether an entry leaves its action to a group.
+    /// The same for a key of one word.
     #[inline]
-    pub(crate) fn is_group(&self, table: TableId, entry: u32) -> bool {
-        let target = self.tables[table.index()].targets.get(entry as usize);
-        matches!(target, Some(Some(Target::Group(_) | Target::Set(_))))
+    pub(crate) fn lookup_word(&self, table: TableId, key: u64) -> u32 {
+        self.tables.get(table.index()).map_or(0, |table| table.path.index.find_word(key))
+    }
+
+    /// Whether an entry leaves its action to a list of members.
+    #[inline]
+    pub(crate) fn is_list(&self, table: TableId, row: u32) -> bool {
+        self.tables.get(table.index()).is_some_and(|table| table.path.rows.get(row).0.is_list())
     }
 
     /// Counts the hit and chooses the action.
     #[inline]
     pub(crate) fn choose(
         &mut self,
-        id: TableId,
-        entry: Option<u32>,
+        table: TableId,
+        row: u32,
         hash: u64,
         packet_length: u32,
         now: Time,
     ) -> Chosen<'_> {
         let mut color = meter::COLOR_GREEN;
-        if let Some(entry) = entry
-            && self.tables[id.index()].counts
+        if let Some(state) = self.tables.get_mut(table.index())
+            && state.path.counts
+            && row != 0
         {
-            color = self.count_hit(id, entry, packet_length, now);
+            color = state.count_hit(row, packet_length, now);
         }
-        let table = &self.tables[id.index()];
-        let target = entry.and_then(|entry| table.targets.get(entry as usize)?.as_ref());
-        let (resolved, position) = match target {
-            None => (Some(&table.default), table.default.position),
-            Some(Target::Action(resolved)) => (Some(resolved), resolved.position),
-            Some(Target::Member(place)) => self.of_profile(id, |profile| profile.member_action(*place)),
-            Some(Target::Group(place)) => self.of_profile(id, |profile| profile.group_action(*place, hash)),
-            Some(Target::Set(place)) => self.of_profile(id, |profile| profile.set_action(*place, hash)),
+        let Some(state) = self.tables.get(table.index()) else {
+            return Chosen { head: Head::NOTHING, args: &[], color };
         };
-        Chosen {
-            hit: target.is_some(),
-            action: resolved.map(|resolved| resolved.action),
-            position,
-            args: resolved.map_or(&[], |resolved| &resolved.args),
-            color,
+        let (mut head, mut args) = state.path.rows.get(row);
+        if !head.is_final() {
+            (head, args) = self.of_profile(state, head, hash);
         }
+        Chosen { head, args, color }
     }
 
-    /// A profile's choice with its place in the table's action list; past the list when there is none.
-    #[inline]
-    fn of_profile<'a>(
-        &'a self,
-        id: TableId,
-        choose: impl FnOnce(&'a ProfileState) -> Option<&'a action::Resolved>,
-    ) -> (Option<&'a action::Resolved>, u32) {
-        let table = &self.program.tables[id.index()];
-        let profile = table.profile.and_then(|profile| self.profiles.get(profile.index()));
-        match profile.and_then(choose) {
-            Some(resolved) => (Some(resolved), action::position(&self.program, id, resolved.action)),
-            None => (None, table.actions.len() as u32),
-        }
-    }
-
-    /// Direct counter, direct meter and last-hit time of an entry; the meter's colour.
-    fn count_hit(&mut self, id: TableId, entry: u32, packet_length: u32, now: Time) -> u64 {
-        let table = &self.program.tables[id.index()];
-        let Some(stored) = self.tables[id.index()].get_mut(entry) else { return meter::COLOR_GREEN };
-        stored.last_hit = now;
-        if table.counter.is_some() {
-            arrays::count(&mut stored.counter, packet_length);
-        }
-        table.meter.map_or(meter::COLOR_GREEN, |meter| {
-            let unit = self.program.meters[meter.index()].unit;
-            stored.meter.execute(
-                arrays::metered_units(unit, packet_length),
-                packet_length,
-                meter::COLOR_GREEN,
-                now,
-            )
-        })
+    /// What a member or the chosen member of a list runs.
+    fn of_profile(&self, table: &TableState, head: Head, hash: u64) -> (Head, &[u64]) {
+        let profile = table.path.profile.and_then(|profile| self.profiles.get(profile as usize));
+        let Some(profile) = profile else { return (Head::NOTHING, &[]) };
+        let (head, args) = profile.run(head, hash);
+        // Places in the list of another table.
+        let position = table.positions.get(head.place() as usize).or(table.positions.last());
+        (position.map_or(head, |&position| head.at(position)), args)
     }
 
     /// Whether some member of a value set matches; one word range per key.

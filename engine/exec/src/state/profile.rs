@@ -1,27 +1,27 @@
 //! Action profiles and selectors: members, groups, and which member a hash chooses.
 //!
 //! Entries may bring sets of actions of their own (P4Runtime's one-shot programming). A set is stored as a group whose
-//! members nobody else sees; a profile holds either sets or members and groups.
+//! members nobody else sees; a profile holds either sets or members and groups. Both choose from a list of rows.
 //!
 //! Invariants: every group's member exists; a member or group used by an entry or group is never deleted; the choice
 //! depends on ids, weights and port states only, not on the order of requests.
 
 use std::collections::BTreeMap;
 
-use p4cc_ir::Profile;
+use p4cc_ir::{ActionCall, Profile, ProfileId, Program, TableId};
 
-use super::action::Resolved;
+use super::row::{Head, Rows, position};
 use super::validate;
 use crate::control::{ControlError, Group, GroupMember, Member, SetMember};
 
 /// Largest sum of the weights of one group.
 const MAX_WEIGHT_SUM: u64 = 1 << 16;
 
-/// A member and what it runs.
+/// A member and the row of what it runs.
 #[derive(Clone, Debug)]
 struct StoredMember {
     member: Member,
-    resolved: Resolved,
+    row: u32,
     /// Entries and groups that use it.
     uses: u32,
 }
@@ -29,103 +29,104 @@ struct StoredMember {
 #[derive(Clone, Debug)]
 struct StoredGroup {
     group: Group,
-    /// Usable members, as places in `slots`, each as often as its weight says, in the order of their ids.
-    choices: Vec<u32>,
+    list: u32,
     uses: u32,
 }
 
-/// Actions that belong to one entry, and those of them that can be used now, each as often as its weight says.
-#[derive(Clone, Debug)]
-struct StoredSet {
-    members: Vec<(SetMember, Resolved)>,
-    /// Positions in `members`.
-    choices: Vec<u32>,
-}
-
-impl StoredSet {
-    fn weight(&self) -> u64 {
-        self.members.iter().map(|(member, _)| u64::from(member.weight)).sum()
-    }
-
-    fn choose(&mut self, is_up: impl Fn(u32) -> bool) {
-        let usable =
-            self.members.iter().zip(0..).filter(|((member, _), _)| member.watch_port.is_none_or(&is_up));
-        let repeated = usable.flat_map(|((member, _), at)| core::iter::repeat_n(at, member.weight as usize));
-        self.choices = repeated.collect();
-    }
-}
-
-/// Contents of a profile. Members and groups keep their place while they live, so that entries hold places.
+/// Contents of a profile.
 #[derive(Clone, Debug)]
 pub(crate) struct ProfileState {
-    members: Vec<Option<StoredMember>>,
-    groups: Vec<Option<StoredGroup>>,
-    member_places: BTreeMap<u32, u32>,
-    group_places: BTreeMap<u32, u32>,
-    sets: Vec<Option<StoredSet>>,
+    /// What members run, with places in the list of the first table that uses the profile; row 0 is for lists without
+    /// a usable member.
+    rows: Rows,
+    /// For each group and set the rows that can be used now, each as often as its weight says, in the order of ids.
+    lists: Vec<Vec<u32>>,
     /// Mask of the hash.
     hash_mask: u64,
+    first_table: Option<TableId>,
+    members: BTreeMap<u32, StoredMember>,
+    groups: BTreeMap<u32, StoredGroup>,
+    /// Actions that belong to one entry, by their list, and their rows.
+    sets: BTreeMap<u32, Vec<(SetMember, u32)>>,
+    free_lists: Vec<u32>,
+    /// Weights of all groups and sets.
+    weight: u64,
 }
 
-/// Puts a value in the first free place.
-fn place<V>(list: &mut Vec<Option<V>>, value: V) -> u32 {
-    let free = list.iter().position(Option::is_none).unwrap_or(list.len());
-    if free == list.len() {
-        list.push(None);
-    }
-    list[free] = Some(value);
-    free as u32
+fn weight_of(group: &Group) -> u64 {
+    group.members.iter().map(|member| u64::from(member.weight)).sum()
+}
+
+/// Sum of the weights of a set.
+pub(crate) fn set_weight(members: &[SetMember]) -> u64 {
+    members.iter().map(|member| u64::from(member.weight)).sum()
+}
+
+/// Rows that can be used, each as often as its weight says.
+fn usable<'a>(rows: impl Iterator<Item = (&'a SetMember, u32)>, is_up: impl Fn(u32) -> bool) -> Vec<u32> {
+    let usable = rows.filter(|(member, _)| member.watch_port.is_none_or(&is_up));
+    usable.flat_map(|(member, row)| core::iter::repeat_n(row, member.weight as usize)).collect()
 }
 
 impl ProfileState {
-    pub fn new(profile: &Profile) -> Self {
+    pub fn new(program: &Program, id: ProfileId, profile: &Profile) -> Self {
         let width = profile.selector.map_or(64, |(_, width)| width);
+        let tables = || program.tables.iter().filter(|table| table.profile == Some(id));
+        let actions = tables().flat_map(|table| table.actions.iter().map(|listed| listed.action));
+        let none = tables().next().map_or(0, |table| table.actions.len() as u32);
         Self {
-            members: Vec::new(),
-            groups: Vec::new(),
-            member_places: BTreeMap::new(),
-            group_places: BTreeMap::new(),
-            sets: Vec::new(),
+            rows: Rows::new(program, actions, Head::idle(none)),
+            lists: Vec::new(),
             hash_mask: if width == 0 { 0 } else { u64::MAX >> (64 - width.min(64)) },
+            first_table: program
+                .tables
+                .iter()
+                .position(|table| table.profile == Some(id))
+                .map(TableId::from_index),
+            members: BTreeMap::new(),
+            groups: BTreeMap::new(),
+            sets: BTreeMap::new(),
+            free_lists: Vec::new(),
+            weight: 0,
         }
     }
 
-    /// What a member at a place runs.
+    /// What a member, or the member of a list that a hash chooses, runs.
     #[inline]
-    pub fn member_action(&self, place: u32) -> Option<&Resolved> {
-        self.members.get(place as usize)?.as_ref().map(|stored| &stored.resolved)
+    pub fn run(&self, head: Head, hash: u64) -> (Head, &[u64]) {
+        let row = if head.is_list() { self.choose(head.place(), hash) } else { head.place() };
+        self.rows.get(row)
     }
 
-    /// What the group at a place runs for a hash; `None` if it has no usable member.
     #[inline]
-    pub fn group_action(&self, place: u32, hash: u64) -> Option<&Resolved> {
-        let group = self.groups.get(place as usize)?.as_ref()?;
-        let choice = (hash & self.hash_mask).checked_rem(group.choices.len() as u64)?;
-        self.member_action(*group.choices.get(choice as usize)?)
-    }
-
-    /// What the set at a place runs for a hash; `None` if none of its actions is usable.
-    #[inline]
-    pub fn set_action(&self, place: u32, hash: u64) -> Option<&Resolved> {
-        let set = self.sets.get(place as usize)?.as_ref()?;
-        let choice = (hash & self.hash_mask).checked_rem(set.choices.len() as u64)?;
-        let member = *set.choices.get(choice as usize)?;
-        set.members.get(member as usize).map(|(_, resolved)| resolved)
+    fn choose(&self, list: u32, hash: u64) -> u32 {
+        let Some(list) = self.lists.get(list as usize) else { return 0 };
+        let (hash, choices) = (hash & self.hash_mask, list.len() as u64);
+        // A division takes longer than the rest of the lookup.
+        let choice = if choices.is_power_of_two() {
+            hash & (choices - 1)
+        } else {
+            hash.checked_rem(choices).unwrap_or(0)
+        };
+        list.get(choice as usize).copied().unwrap_or(0)
     }
 
     pub fn members(&self) -> impl Iterator<Item = &Member> {
-        let stored = self.member_places.values().filter_map(|&place| self.members[place as usize].as_ref());
-        stored.map(|stored| &stored.member)
+        self.members.values().map(|stored| &stored.member)
     }
 
     pub fn groups(&self) -> impl Iterator<Item = &Group> {
-        let stored = self.group_places.values().filter_map(|&place| self.groups[place as usize].as_ref());
-        stored.map(|stored| &stored.group)
+        self.groups.values().map(|stored| &stored.group)
     }
 
-    /// Place of a member, for entries.
-    pub fn member_place(&self, profile: &Profile, id: u32) -> Result<u32, ControlError> {
-        self.member_places.get(&id).copied().ok_or_else(|| {
+    /// What entries of a member run.
+    pub fn member_head(&self, profile: &Profile, id: u32) -> Result<Head, ControlError> {
+        let row = self.member(profile, id)?.row;
+        Ok(Head::member(row))
+    }
+
+    fn member(&self, profile: &Profile, id: u32) -> Result<&StoredMember, ControlError> {
+        self.members.get(&id).ok_or_else(|| {
             ControlError::NotFound(format!(
                 "action profile `{}` has no member {id}; insert the member first",
                 profile.cp.name
@@ -133,9 +134,14 @@ impl ProfileState {
         })
     }
 
-    /// Place of a group, for entries.
-    pub fn group_place(&self, profile: &Profile, id: u32) -> Result<u32, ControlError> {
-        self.group_places.get(&id).copied().ok_or_else(|| {
+    /// What entries of a group run.
+    pub fn group_head(&self, profile: &Profile, id: u32) -> Result<Head, ControlError> {
+        let list = self.group(profile, id)?.list;
+        Ok(Head::list(list))
+    }
+
+    fn group(&self, profile: &Profile, id: u32) -> Result<&StoredGroup, ControlError> {
+        self.groups.get(&id).ok_or_else(|| {
             ControlError::NotFound(format!(
                 "action selector `{}` has no group {id}; insert the group first",
                 profile.cp.name
@@ -143,58 +149,81 @@ impl ProfileState {
         })
     }
 
-    fn stored_member(&mut self, place: u32) -> Option<&mut StoredMember> {
-        self.members.get_mut(place as usize)?.as_mut()
-    }
-
     /// Counts an entry's use of a member.
-    pub fn use_member(&mut self, place: u32, more: bool) {
-        if let Some(stored) = self.stored_member(place) {
+    pub fn use_member(&mut self, id: u32, more: bool) {
+        if let Some(stored) = self.members.get_mut(&id) {
             stored.uses = if more { stored.uses + 1 } else { stored.uses.saturating_sub(1) };
         }
     }
 
     /// Counts an entry's use of a group.
-    pub fn use_group(&mut self, place: u32, more: bool) {
-        if let Some(Some(stored)) = self.groups.get_mut(place as usize) {
+    pub fn use_group(&mut self, id: u32, more: bool) {
+        if let Some(stored) = self.groups.get_mut(&id) {
             stored.uses = if more { stored.uses + 1 } else { stored.uses.saturating_sub(1) };
         }
     }
 
+    fn take_list(&mut self, choices: Vec<u32>) -> u32 {
+        if let Some(list) = self.free_lists.pop() {
+            self.lists[list as usize] = choices;
+            return list;
+        }
+        self.lists.push(choices);
+        self.lists.len() as u32 - 1
+    }
+
+    fn release_list(&mut self, list: u32) {
+        self.lists[list as usize] = Vec::new();
+        self.free_lists.push(list);
+    }
+
+    fn set_row(&mut self, program: &Program, row: u32, call: &ActionCall) {
+        let position = self.first_table.map_or(0, |table| position(program, table, call.action));
+        self.rows.set(row, Head::hit(call.action, position), Some(call));
+    }
+
     /// Checks a set that replaces another of the weight `old`.
     pub fn check_set(&self, profile: &Profile, members: &[SetMember], old: u64) -> Result<(), ControlError> {
-        if !self.member_places.is_empty() {
+        if !self.members.is_empty() {
             return Err(ControlError::InvalidArgument(format!(
                 "action selector `{}` is programmed with members and groups; delete those before giving action sets",
                 profile.cp.name
             )));
         }
         validate::set(profile, members)?;
-        let weight = members.iter().map(|member| u64::from(member.weight)).sum::<u64>();
-        self.check_weight(profile, weight, old, "the action set")
+        self.check_weight(profile, set_weight(members), old, "the action set")
     }
 
-    /// Stores a set that was checked, and gives its place.
-    pub fn insert_set(&mut self, members: Vec<(SetMember, Resolved)>, is_up: impl Fn(u32) -> bool) -> u32 {
-        let mut set = StoredSet { members, choices: Vec::new() };
-        set.choose(is_up);
-        place(&mut self.sets, set)
+    /// Stores a set that was checked, and gives what its entry runs.
+    pub fn insert_set(
+        &mut self,
+        program: &Program,
+        members: &[SetMember],
+        is_up: impl Fn(u32) -> bool,
+    ) -> Head {
+        let mut rows = Vec::with_capacity(members.len());
+        for member in members {
+            let row = self.rows.take();
+            self.set_row(program, row, &member.action);
+            rows.push((member.clone(), row));
+        }
+        self.weight += set_weight(members);
+        let list = self.take_list(usable(rows.iter().map(|(member, row)| (member, *row)), is_up));
+        self.sets.insert(list, rows);
+        Head::list(list)
     }
 
     /// Forgets a set.
-    pub fn remove_set(&mut self, place: u32) {
-        if let Some(set) = self.sets.get_mut(place as usize) {
-            *set = None;
+    pub fn remove_set(&mut self, head: Head) {
+        for (member, row) in self.sets.remove(&head.place()).unwrap_or_default() {
+            self.weight -= u64::from(member.weight);
+            self.rows.release(row);
         }
-    }
-
-    /// Sum of the weights of a set.
-    pub fn set_weight(&self, place: u32) -> u64 {
-        self.sets.get(place as usize).and_then(Option::as_ref).map_or(0, StoredSet::weight)
+        self.release_list(head.place());
     }
 
     fn no_sets(&self, profile: &Profile) -> Result<(), ControlError> {
-        if self.sets.iter().all(Option::is_none) {
+        if self.sets.is_empty() {
             return Ok(());
         }
         Err(ControlError::InvalidArgument(format!(
@@ -205,55 +234,60 @@ impl ProfileState {
 
     pub fn insert_member(
         &mut self,
+        program: &Program,
         profile: &Profile,
         member: Member,
-        resolved: Resolved,
     ) -> Result<(), ControlError> {
         self.no_sets(profile)?;
-        if self.member_places.contains_key(&member.id) {
+        if self.members.contains_key(&member.id) {
             return Err(ControlError::AlreadyExists(format!(
                 "action profile `{}` has member {} already; modify it, or choose another id",
                 profile.cp.name, member.id
             )));
         }
         // A selector's size bounds the members over all groups, checked there; its members are bounded alike.
-        if self.member_places.len() >= profile.size as usize {
+        if self.members.len() >= profile.size as usize {
             return Err(ControlError::ResourceExhausted(format!(
                 "action profile `{}` is full: it holds {} members; delete one or raise its size",
                 profile.cp.name, profile.size
             )));
         }
-        let id = member.id;
-        let place = place(&mut self.members, StoredMember { member, resolved, uses: 0 });
-        self.member_places.insert(id, place);
+        let row = self.rows.take();
+        self.set_row(program, row, &member.action);
+        self.members.insert(member.id, StoredMember { member, row, uses: 0 });
         Ok(())
     }
 
     pub fn modify_member(
         &mut self,
+        program: &Program,
         profile: &Profile,
         member: Member,
-        resolved: Resolved,
     ) -> Result<(), ControlError> {
-        let place = self.member_place(profile, member.id)?;
-        if let Some(stored) = self.stored_member(place) {
+        let row = self.member(profile, member.id)?.row;
+        self.set_row(program, row, &member.action);
+        if let Some(stored) = self.members.get_mut(&member.id) {
             stored.member = member;
-            stored.resolved = resolved;
         }
         Ok(())
     }
 
+    /// The action of a member.
+    pub fn member_call(&self, id: u32) -> Option<&ActionCall> {
+        self.members.get(&id).map(|stored| &stored.member.action)
+    }
+
     pub fn delete_member(&mut self, profile: &Profile, id: u32) -> Result<(), ControlError> {
-        let place = self.member_place(profile, id)?;
-        let uses = self.stored_member(place).map_or(0, |stored| stored.uses);
+        let stored = self.member(profile, id)?;
+        let (row, uses) = (stored.row, stored.uses);
         if uses > 0 {
             return Err(ControlError::FailedPrecondition(format!(
                 "member {id} of action profile `{}` is used by {uses} groups or entries; delete those first",
                 profile.cp.name
             )));
         }
-        self.members[place as usize] = None;
-        self.member_places.remove(&id);
+        self.members.remove(&id);
+        self.rows.release(row);
         Ok(())
     }
 
@@ -261,17 +295,14 @@ impl ProfileState {
     fn check_group(&self, profile: &Profile, group: &Group, old: Option<&Group>) -> Result<(), ControlError> {
         validate::group(profile, group)?;
         for member in &group.members {
-            self.member_place(profile, member.member_id)?;
+            self.member(profile, member.member_id)?;
         }
-        let weight = |group: &Group| group.members.iter().map(|member| u64::from(member.weight)).sum::<u64>();
-        self.check_weight(profile, weight(group), old.map_or(0, weight), &format!("group {}", group.id))
+        self.check_weight(profile, weight_of(group), old.map_or(0, weight_of), &format!("group {}", group.id))
     }
 
     /// Checks that a weight fits beside what is there, but for what it replaces.
     fn check_weight(&self, profile: &Profile, weight: u64, old: u64, what: &str) -> Result<(), ControlError> {
-        let of = |group: &Group| group.members.iter().map(|member| u64::from(member.weight)).sum::<u64>();
-        let sets = self.sets.iter().flatten().map(StoredSet::weight).sum::<u64>();
-        let others = (self.groups().map(of).sum::<u64>() + sets).saturating_sub(old);
+        let others = self.weight.saturating_sub(old);
         let limit = u64::from(profile.size).min(MAX_WEIGHT_SUM);
         if others + weight > limit {
             return Err(ControlError::ResourceExhausted(format!(
@@ -290,7 +321,7 @@ impl ProfileState {
         group: Group,
         is_up: impl Fn(u32) -> bool,
     ) -> Result<(), ControlError> {
-        if self.group_places.contains_key(&group.id) {
+        if self.groups.contains_key(&group.id) {
             return Err(ControlError::AlreadyExists(format!(
                 "action selector `{}` has group {} already; modify it, or choose another id",
                 profile.cp.name, group.id
@@ -298,10 +329,9 @@ impl ProfileState {
         }
         self.check_group(profile, &group, None)?;
         self.use_members(&group.members, true);
-        let choices = self.choices(&group, &is_up);
-        let id = group.id;
-        let place = place(&mut self.groups, StoredGroup { group, choices, uses: 0 });
-        self.group_places.insert(id, place);
+        self.weight += weight_of(&group);
+        let list = self.take_list(self.choices(&group, &is_up));
+        self.groups.insert(group.id, StoredGroup { group, list, uses: 0 });
         Ok(())
     }
 
@@ -311,62 +341,60 @@ impl ProfileState {
         group: Group,
         is_up: impl Fn(u32) -> bool,
     ) -> Result<(), ControlError> {
-        let place = self.group_place(profile, group.id)?;
-        let Some(Some(stored)) = self.groups.get(place as usize) else { return Ok(()) };
-        let (old, uses) = (stored.group.clone(), stored.uses);
+        let stored = self.group(profile, group.id)?;
+        let (old, list) = (stored.group.clone(), stored.list);
         self.check_group(profile, &group, Some(&old))?;
         self.use_members(&old.members, false);
         self.use_members(&group.members, true);
-        let choices = self.choices(&group, &is_up);
-        self.groups[place as usize] = Some(StoredGroup { group, choices, uses });
+        self.weight = self.weight - weight_of(&old) + weight_of(&group);
+        self.lists[list as usize] = self.choices(&group, &is_up);
+        if let Some(stored) = self.groups.get_mut(&group.id) {
+            stored.group = group;
+        }
         Ok(())
     }
 
     pub fn delete_group(&mut self, profile: &Profile, id: u32) -> Result<(), ControlError> {
-        let place = self.group_place(profile, id)?;
-        let Some(Some(stored)) = self.groups.get(place as usize) else { return Ok(()) };
+        let stored = self.group(profile, id)?;
         if stored.uses > 0 {
             return Err(ControlError::FailedPrecondition(format!(
                 "group {id} of action selector `{}` is used by {} entries; delete those first",
                 profile.cp.name, stored.uses
             )));
         }
-        let members = stored.group.members.clone();
-        self.use_members(&members, false);
-        self.groups[place as usize] = None;
-        self.group_places.remove(&id);
+        if let Some(StoredGroup { group, list, .. }) = self.groups.remove(&id) {
+            self.use_members(&group.members, false);
+            self.weight -= weight_of(&group);
+            self.release_list(list);
+        }
         Ok(())
     }
 
     fn use_members(&mut self, members: &[GroupMember], more: bool) {
-        for member in members {
-            if let Some(&place) = self.member_places.get(&member.member_id) {
-                self.use_member(place, more);
-            }
-        }
+        members.iter().for_each(|member| self.use_member(member.member_id, more));
     }
 
     fn choices(&self, group: &Group, is_up: &impl Fn(u32) -> bool) -> Vec<u32> {
         let mut usable: Vec<&GroupMember> =
             group.members.iter().filter(|member| member.watch_port.is_none_or(is_up)).collect();
         usable.sort_by_key(|member| member.member_id);
-        let placed = usable.into_iter().filter_map(|member| {
-            let place = self.member_places.get(&member.member_id)?;
-            Some(core::iter::repeat_n(*place, member.weight as usize))
+        let rows = usable.into_iter().filter_map(|member| {
+            let row = self.members.get(&member.member_id)?.row;
+            Some(core::iter::repeat_n(row, member.weight as usize))
         });
-        placed.flatten().collect()
+        rows.flatten().collect()
     }
 
     /// Computes all choices anew after a port changed its state.
     pub fn refresh(&mut self, is_up: impl Fn(u32) -> bool) {
-        self.sets.iter_mut().flatten().for_each(|set| set.choose(&is_up));
-        for place in 0..self.groups.len() {
-            if let Some(stored) = &self.groups[place] {
-                let choices = self.choices(&stored.group, &is_up);
-                if let Some(stored) = &mut self.groups[place] {
-                    stored.choices = choices;
-                }
-            }
+        for (&list, set) in &self.sets {
+            let rows = set.iter().map(|(member, row)| (member, *row));
+            self.lists[list as usize] = usable(rows, &is_up);
+        }
+        let choices = |stored: &StoredGroup| (stored.list, self.choices(&stored.group, &is_up));
+        let choices: Vec<_> = self.groups.values().map(choices).collect();
+        for (list, choices) in choices {
+            self.lists[list as usize] = choices;
         }
     }
 }

@@ -1,63 +1,118 @@
 //! The entries of one table.
 //!
-//! Invariants: an entry keeps its place while it lives; index, identities and places agree; the hot array holds what a
-//! lookup needs and nothing else.
+//! Invariants: an entry keeps its row while it lives; index, identities, rows and stored entries agree; what a lookup
+//! needs lies together and apart from the rest.
 
-use std::collections::BTreeMap;
+use core::hash::{Hash as _, Hasher};
 
-use p4cc_ir::{ActionCall, MatchKind, MatchValue, Program, Table, TableId};
+use hashbrown::HashTable;
+use p4cc_ir::{ActionCall, CountUnit, MatchKind, MatchValue, Program, Table, TableId};
 use p4cc_units::Time;
 
-use super::action::{Resolved, position};
+use super::hash::fold;
 use super::index::{Index, IndexKind};
 use super::meter::MeterCell;
 use super::pattern::KeyShape;
+use super::row::{Head, Rows, direct_call, position};
 use super::validate;
 use crate::control::{CounterCell, TableEntry};
 
-/// What makes an entry the same entry.
-pub(crate) type Identity = (Vec<MatchValue>, u32);
-
-/// What an entry runs, ready for the data path.
-#[derive(Clone, Debug)]
-pub(crate) enum Target {
-    Action(Resolved),
-    /// Place of a member.
-    Member(u32),
-    /// Place of a group.
-    Group(u32),
-    /// Place of the entry's own set of actions.
-    Set(u32),
-}
-
-/// What the control plane sees of an entry, and its counters.
+/// What the control plane sees of an entry.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub entry: TableEntry,
-    pub counter: CounterCell,
-    pub meter: MeterCell,
-    pub last_hit: Time,
     /// When it was written.
     pub written: Time,
     /// When it was written or found idle.
     pub timer: Time,
 }
 
+/// What a hit changes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cells {
+    pub counter: CounterCell,
+    pub meter: MeterCell,
+    pub last_hit: Time,
+}
+
+/// What a lookup reads.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Path {
+    pub index: Index,
+    /// What entries run; row 0 is the default action.
+    pub rows: Rows,
+    /// Whether a hit has more to do than run an action: counter, meter or idle timeout.
+    pub counts: bool,
+    /// The profile that members and lists are of.
+    pub profile: Option<u32>,
+}
+
 /// The entries of one table.
 #[derive(Clone, Debug)]
 pub(crate) struct TableState {
-    index: Index,
+    pub path: Path,
     shape: KeyShape,
-    pub targets: Vec<Option<Target>>,
-    pub stored: Vec<Option<Stored>>,
-    free: Vec<u32>,
-    places: BTreeMap<Identity, u32>,
-    pub default: Resolved,
+    has_counter: bool,
+    /// What the direct meter counts.
+    pub meter_unit: Option<CountUnit>,
+    /// By action its place in the table's list, and the length of the list at the end; only where the rows of the
+    /// profile name places in another table's list.
+    pub positions: Box<[u32]>,
+    /// By row less one.
+    stored: Vec<Option<Stored>>,
+    /// By row less one; empty where hits change nothing.
+    cells: Vec<Cells>,
+    /// Rows by identity.
+    places: HashTable<u32>,
     pub default_call: ActionCall,
     /// Most entries.
     pub capacity: usize,
-    /// Whether a hit has more to do than run an action: counter, meter or idle timeout.
-    pub counts: bool,
+}
+
+/// Hashes identities, the same on every machine.
+#[derive(Default)]
+struct IdentityHasher(u64);
+
+impl Hasher for IdentityHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.write_u64(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = fold(self.0 ^ word ^ 0x243f_6a88_85a3_08d3, 0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(word.into());
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word as u64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+fn hash_of(matches: &[MatchValue], priority: u32) -> u64 {
+    let mut hasher = IdentityHasher::default();
+    (matches, priority).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn stored_hash(stored: &[Option<Stored>], row: u32) -> u64 {
+    let stored = stored.get(row as usize - 1).and_then(Option::as_ref);
+    stored.map_or(0, |stored| hash_of(&stored.entry.matches, stored.entry.priority))
 }
 
 impl TableState {
@@ -66,34 +121,50 @@ impl TableState {
         let shape = KeyShape::new(program, table);
         let has = |kind| table.keys.iter().any(|key| key.kind == kind);
         let kind = if validate::needs_priority(table) {
-            IndexKind::Scan
+            IndexKind::Ranked
         } else if has(MatchKind::Lpm) {
             IndexKind::Lpm
         } else {
             IndexKind::Exact
         };
         let call = table.default_action.clone();
-        Self {
-            index: Index::new(kind, shape.bits, shape.words as usize),
+        let actions = table.actions.iter().map(|listed| listed.action).chain([call.action]);
+        let rows = Rows::new(program, actions, Head::NOTHING);
+        let counts = table.counter.is_some() || table.meter.is_some() || table.idle_timeout;
+        let profile = table.profile.map(|profile| profile.0);
+        let mut state = Self {
+            path: Path { index: Index::new(kind, shape.words as usize), rows, counts, profile },
             shape,
-            targets: Vec::new(),
+            has_counter: table.counter.is_some(),
+            meter_unit: table.meter.map(|meter| program.meters[meter.index()].unit),
+            positions: Self::positions(program, id, table),
             stored: Vec::new(),
-            free: Vec::new(),
-            places: BTreeMap::new(),
-            default: Resolved::new(&call, position(program, id, call.action)),
-            default_call: call,
+            cells: Vec::new(),
+            places: HashTable::new(),
+            default_call: call.clone(),
             capacity: (table.size as usize).max(table.entries.len()),
-            counts: table.counter.is_some() || table.meter.is_some() || table.idle_timeout,
+        };
+        state.set_default(call, position(program, id, table.default_action.action));
+        state
+    }
+
+    fn positions(program: &Program, id: TableId, table: &Table) -> Box<[u32]> {
+        let first = program.tables.iter().position(|other| other.profile == table.profile);
+        if table.profile.is_none() || first == Some(id.index()) {
+            return Box::default();
         }
+        let actions = (0..program.actions.len()).map(p4cc_ir::ActionId::from_index);
+        let positions = actions.map(|action| position(program, id, action));
+        positions.chain([table.actions.len() as u32]).collect()
     }
 
-    #[inline]
-    pub fn find(&self, key: &[u64]) -> Option<u32> {
-        self.index.find(key)
-    }
-
-    pub fn place(&self, identity: &Identity) -> Option<u32> {
-        self.places.get(identity).copied()
+    /// The row of an entry.
+    pub fn place(&self, matches: &[MatchValue], priority: u32) -> Option<u32> {
+        let same = |&row: &u32| {
+            let stored = self.get(row);
+            stored.is_some_and(|stored| stored.entry.priority == priority && stored.entry.matches == matches)
+        };
+        self.places.find(hash_of(matches, priority), same).copied()
     }
 
     pub fn len(&self) -> usize {
@@ -102,24 +173,51 @@ impl TableState {
 
     /// Entries in the order of their identities.
     pub fn entries(&self) -> impl Iterator<Item = &Stored> {
-        self.places.values().filter_map(|&place| self.stored[place as usize].as_ref())
+        let mut entries: Vec<&Stored> = self.stored.iter().flatten().collect();
+        entries.sort_unstable_by_key(|stored| (&stored.entry.matches, stored.entry.priority));
+        entries.into_iter()
     }
 
-    pub fn get(&self, place: u32) -> Option<&Stored> {
-        self.stored.get(place as usize)?.as_ref()
+    pub fn get(&self, row: u32) -> Option<&Stored> {
+        self.stored.get((row as usize).checked_sub(1)?)?.as_ref()
     }
 
-    pub fn get_mut(&mut self, place: u32) -> Option<&mut Stored> {
-        self.stored.get_mut(place as usize)?.as_mut()
+    pub fn get_mut(&mut self, row: u32) -> Option<&mut Stored> {
+        self.stored.get_mut((row as usize).checked_sub(1)?)?.as_mut()
+    }
+
+    /// What hits of an entry changed.
+    pub fn cells(&self, row: u32) -> Option<&Cells> {
+        self.cells.get((row as usize).checked_sub(1)?)
+    }
+
+    pub fn cells_mut(&mut self, row: u32) -> Option<&mut Cells> {
+        self.cells.get_mut((row as usize).checked_sub(1)?)
+    }
+
+    /// All entries with the time of their last hit, in no order of meaning.
+    pub fn timers(&mut self) -> impl Iterator<Item = (&mut Stored, Time)> {
+        let pairs = self.stored.iter_mut().zip(&self.cells);
+        pairs.filter_map(|(stored, cells)| Some((stored.as_mut()?, cells.last_hit)))
     }
 
     /// Whether entries counted the same and were hit at the same times.
     pub fn has_same_cells(&self, other: &Self) -> bool {
-        let cells = |stored: &Option<Stored>| {
-            stored.as_ref().map(|stored| (stored.counter, stored.meter.clone(), stored.last_hit))
-        };
-        // Without counters and timers nothing of an entry changes.
-        !self.counts || self.stored.iter().map(cells).eq(other.stored.iter().map(cells))
+        self.cells == other.cells
+    }
+
+    /// Direct counter, direct meter and last-hit time of an entry; the meter's colour.
+    pub fn count_hit(&mut self, row: u32, packet_length: u32, now: Time) -> u64 {
+        let (has_counter, unit) = (self.has_counter, self.meter_unit);
+        let Some(cells) = self.cells_mut(row) else { return super::meter::COLOR_GREEN };
+        cells.last_hit = now;
+        if has_counter {
+            super::arrays::count(&mut cells.counter, packet_length);
+        }
+        unit.map_or(super::meter::COLOR_GREEN, |unit| {
+            let units = super::arrays::metered_units(unit, packet_length);
+            cells.meter.execute(units, packet_length, super::meter::COLOR_GREEN, now)
+        })
     }
 
     fn rank(entry: &TableEntry) -> u32 {
@@ -130,27 +228,52 @@ impl TableState {
         if entry.priority > 0 { entry.priority } else { prefix.unwrap_or(0) }
     }
 
+    /// Sets what is run on a miss.
+    pub fn set_default(&mut self, call: ActionCall, position: u32) {
+        self.path.rows.set(0, Head::miss(call.action, position), Some(&call));
+        self.default_call = call;
+    }
+
     /// Adds a validated entry whose identity is new.
-    pub fn insert(&mut self, entry: TableEntry, target: Target) {
-        let place = self.free.pop().unwrap_or(self.stored.len() as u32);
-        if place as usize == self.stored.len() {
-            self.stored.push(None);
-            self.targets.push(None);
+    pub fn insert(&mut self, entry: TableEntry, head: Head) {
+        let row = self.path.rows.take();
+        let at = row as usize - 1;
+        if at >= self.stored.len() {
+            self.stored.resize(at + 1, None);
         }
-        self.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), place);
-        self.places.insert((entry.matches.clone(), entry.priority), place);
-        self.targets[place as usize] = Some(target);
-        let (counter, meter, last_hit, written, timer) = Default::default();
-        self.stored[place as usize] = Some(Stored { entry, counter, meter, last_hit, written, timer });
+        if self.path.counts {
+            self.cells.resize(self.stored.len(), Cells::default());
+            self.cells[at] = Cells::default();
+        }
+        self.path.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), row);
+        self.path.rows.set(row, head, direct_call(&entry));
+        let hash = hash_of(&entry.matches, entry.priority);
+        self.stored[at] = Some(Stored { entry, written: Time::default(), timer: Time::default() });
+        let stored = &self.stored;
+        self.places.insert_unique(hash, row, |&row| stored_hash(stored, row));
+    }
+
+    /// Changes what an entry runs; what it ran before.
+    pub fn modify(&mut self, row: u32, entry: TableEntry, head: Head) -> Option<(TableEntry, Head)> {
+        let (old_head, _) = self.path.rows.get(row);
+        self.path.rows.set(row, head, direct_call(&entry));
+        let stored = self.get_mut(row)?;
+        Some((core::mem::replace(&mut stored.entry, entry), old_head))
     }
 
     /// Takes an entry out.
-    pub fn remove(&mut self, identity: &Identity) -> Option<(TableEntry, Target)> {
-        let place = self.places.remove(identity)?;
-        let stored = self.stored[place as usize].take()?;
-        let target = self.targets[place as usize].take()?;
-        self.index.remove(&self.shape.pattern(&stored.entry.matches), Self::rank(&stored.entry), place);
-        self.free.push(place);
-        Some((stored.entry, target))
+    pub fn remove(&mut self, row: u32) -> Option<(TableEntry, Head)> {
+        let hash = stored_hash(&self.stored, row);
+        let stored = self.stored.get_mut((row as usize).checked_sub(1)?)?.take()?;
+        if let Ok(place) = self.places.find_entry(hash, |&other| other == row) {
+            place.remove();
+        }
+        if let Some(cells) = self.cells_mut(row) {
+            *cells = Cells::default();
+        }
+        let (head, _) = self.path.rows.get(row);
+        self.path.index.remove(&self.shape.pattern(&stored.entry.matches), row);
+        self.path.rows.release(row);
+        Some((stored.entry, head))
     }
 }

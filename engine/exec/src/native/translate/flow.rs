@@ -9,8 +9,9 @@ use p4cc_ir::ActionId;
 use p4cc_ir::core_errors::NO_MATCH;
 
 use super::{Made, OutOfFrame, Translator, field};
-use crate::native::helpers::{NONE, Name};
+use crate::native::helpers::Name;
 use crate::op::{Code, Op};
+use crate::state::Head;
 
 /// Addresses that an operation may go on at, besides the next one.
 pub(crate) fn targets(code: &Code, op: &Op) -> Vec<u32> {
@@ -185,7 +186,7 @@ impl Translator<'_, '_> {
             switch.set_entry(action.0.into(), start);
             starts.push((action, start));
         }
-        debug_assert!(starts.iter().all(|(action, _)| u64::from(action.0) != NONE));
+        debug_assert!(starts.iter().all(|(action, _)| u64::from(action.0) != Head::NO_ACTION));
         switch.emit(&mut self.b, chosen, next);
         for (action, start) in starts {
             self.b.switch_to_block(start);

@@ -5,36 +5,36 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
 use p4cc_ir::ActionId;
 
 use super::{Made, Translator, bytes_flags, field};
-use crate::native::helpers::{GROUP_BIT, HIT_BIT, NONE, Name};
+use crate::native::helpers::Name;
 use crate::op::NO_SLOT;
+use crate::state::Head;
 
 impl Translator<'_, '_> {
     pub(super) fn apply(&mut self, table: u32, hit: u32, action: u32) -> Made {
         let plan = &self.shared.code.tables[table as usize];
         let key = self.key(table)?;
         let id = self.iconst(table.into());
-        let found = match (plan.words, &plan.selector) {
-            (1, None) => self.call(Name::ApplyWord, &[id, key]),
-            (_, None) => self.call(Name::Apply, &[id, key]),
-            (_, Some(_)) => {
-                let found = self.call(Name::Apply, &[id, key]);
-                self.choose_member(table, found)?
-            }
+        let found = match (key, &plan.selector) {
+            (Some(key), None) => self.call(Name::ApplyWord, &[id, key]),
+            (None, None) => self.call(Name::ApplyWords, &[id]),
+            (Some(key), Some(_)) => self.call(Name::ApplySelector, &[id, key]),
+            (None, Some(_)) => self.call(Name::ApplySelectorWords, &[id]),
         };
+        let found = if plan.selector.is_some() { self.choose_member(table, found)? } else { found };
         if let Some(slot) = plan.color {
             let color = self.load_field(field!(color));
             self.write(slot, color)?;
         }
         if hit != NO_SLOT {
-            let bit = self.b.ins().ushr_imm(found, i64::from(HIT_BIT));
+            let bit = self.b.ins().ushr_imm(found, i64::from(Head::HIT_BIT));
             let bit = self.b.ins().band_imm(bit, 1);
             self.write(hit, bit)?;
         }
         if action != NO_SLOT {
-            let position = self.load_field(field!(position));
+            let position = self.b.ins().ushr_imm(found, i64::from(Head::POSITION_SHIFT));
             self.write(action, position)?;
         }
-        let chosen = self.b.ins().band_imm(found, NONE as i64);
+        let chosen = self.b.ins().band_imm(found, Head::NO_ACTION as i64);
         let next = self.b.create_block();
         self.run_chosen(table, chosen, next)?;
         self.b.switch_to_block(next);
@@ -48,14 +48,14 @@ impl Translator<'_, '_> {
         };
         let [group, next] = core::array::from_fn(|_| self.b.create_block());
         let chosen = self.b.append_block_param(next, types::I64);
-        let is_group = self.b.ins().band_imm(found, 1 << GROUP_BIT);
+        let is_group = self.b.ins().band_imm(found, 1 << Head::LIST_BIT);
         self.b.ins().brif(is_group, group, &[], next, &[found.into()]);
         self.b.switch_to_block(group);
         let id = self.iconst(table.into());
         self.hash(*algorithm, data, |t, hash| {
             let member = match hash {
-                Some(hash) => t.call(Name::ApplyGroup, &[id, hash]),
-                None => t.call(Name::ApplyGroupSlow, &[id]),
+                Some(hash) => t.call(Name::ApplyList, &[id, hash]),
+                None => t.call(Name::ApplyListSlow, &[id]),
             };
             t.b.ins().jump(next, &[member.into()]);
             Ok(())
@@ -64,8 +64,8 @@ impl Translator<'_, '_> {
         Ok(chosen)
     }
 
-    /// Packs the key: the value of a key of one word; a longer one goes to its place in the frame.
-    fn key(&mut self, table: u32) -> Made<Value> {
+    /// Packs the key: the value of a key of one word; any other goes to its place in the frame.
+    fn key(&mut self, table: u32) -> Made<Option<Value>> {
         let plan = &self.shared.code.tables[table as usize];
         let mut words: Vec<Option<Value>> = vec![None; plan.words as usize];
         for &(from, word, shift) in &plan.parts {
@@ -78,14 +78,14 @@ impl Translator<'_, '_> {
             });
         }
         if let [Some(key)] = words[..] {
-            return Ok(key);
+            return Ok(Some(key));
         }
         for (slot, word) in (self.shared.code.layout.key..).zip(words) {
             if let Some(word) = word {
                 self.write(slot, word)?;
             }
         }
-        Ok(self.iconst(0))
+        Ok(None)
     }
 
     /// Sets the parameters of an action that a table chose.

@@ -1,0 +1,172 @@
+//! What entries and members run, in rows of words: a head that says what, then the words of the arguments.
+//!
+//! Invariant: every row of a table is as long as the longest of the actions that it may name, so a head and its
+//! arguments lie together and a lookup reads one place.
+
+use p4cc_ir::{ActionCall, ActionId, Bits, Program, TableId, bits::words_for};
+
+use crate::control::{EntryAction, TableEntry};
+
+/// First word of a row, which is also what applying a table gives to native code.
+///
+/// | bits | meaning |
+/// |---|---|
+/// | 0-31 | action, [`Head::NO_ACTION`], row of a member or number of a list |
+/// | 32 | an entry was hit |
+/// | 33 | a list of members, of which a hash chooses one |
+/// | 34 | a member |
+/// | 35-63 | place of the action in the table's list; the length of the list where there is no action |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Head(pub u64);
+
+impl Head {
+    /// No action to run.
+    pub const NO_ACTION: u64 = u32::MAX as u64;
+    /// Set when an entry was hit.
+    pub const HIT_BIT: u8 = 32;
+    /// Set when the member of a list is still to be chosen.
+    pub const LIST_BIT: u8 = 33;
+    const MEMBER_BIT: u8 = 34;
+    /// Where the place in the table's list starts.
+    pub const POSITION_SHIFT: u8 = 35;
+    /// Nothing was hit, nothing runs.
+    pub const NOTHING: Self = Self(Self::NO_ACTION);
+
+    /// An action of an entry or of a member.
+    pub fn hit(action: ActionId, position: u32) -> Self {
+        Self::miss(action, position).or(1 << Self::HIT_BIT)
+    }
+
+    /// A default action.
+    pub fn miss(action: ActionId, position: u32) -> Self {
+        Self(u64::from(action.0)).at(position)
+    }
+
+    /// A hit that runs nothing: none of a list's members can be used.
+    pub fn idle(position: u32) -> Self {
+        Self::NOTHING.or(1 << Self::HIT_BIT).at(position)
+    }
+
+    /// A member of the table's profile, by its row.
+    pub fn member(row: u32) -> Self {
+        Self(row.into()).or(1 << Self::HIT_BIT | 1 << Self::MEMBER_BIT)
+    }
+
+    /// A group, or an entry's own set, by the number of its list.
+    pub fn list(list: u32) -> Self {
+        Self(list.into()).or(1 << Self::HIT_BIT | 1 << Self::LIST_BIT)
+    }
+
+    fn or(self, bits: u64) -> Self {
+        Self(self.0 | bits)
+    }
+
+    /// The same at another place in a table's list.
+    #[inline]
+    pub fn at(self, position: u32) -> Self {
+        Self(self.0 & ((1 << Self::POSITION_SHIFT) - 1) | u64::from(position) << Self::POSITION_SHIFT)
+    }
+
+    /// Whether it names an action, or none, and not something of a profile.
+    #[inline]
+    pub fn is_final(self) -> bool {
+        self.0 & (1 << Self::MEMBER_BIT | 1 << Self::LIST_BIT) == 0
+    }
+
+    #[inline]
+    pub fn is_list(self) -> bool {
+        self.0 >> Self::LIST_BIT & 1 == 1
+    }
+
+    #[inline]
+    pub fn is_hit(self) -> bool {
+        self.0 >> Self::HIT_BIT & 1 == 1
+    }
+
+    /// Row of a member, number of a list.
+    #[inline]
+    pub fn place(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    pub fn action(self) -> Option<ActionId> {
+        (self.place() != u32::MAX).then_some(ActionId(self.place()))
+    }
+
+    /// Place in the table's list of actions.
+    #[inline]
+    pub fn position(self) -> u32 {
+        (self.0 >> Self::POSITION_SHIFT) as u32
+    }
+}
+
+/// Rows of one table or profile. Row 0 is there from the start and stays: it is what no entry gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    words: Vec<u64>,
+    stride: u32,
+    free: Vec<u32>,
+}
+
+impl Rows {
+    /// Only row 0, in rows for the arguments of any of these actions.
+    pub fn new(program: &Program, actions: impl Iterator<Item = ActionId>, first: Head) -> Self {
+        let width = |param: &p4cc_ir::ActionParam| words_for(program.vars[param.var.index()].ty.width());
+        let words =
+            |action: ActionId| program.actions[action.index()].params.iter().map(width).sum::<usize>();
+        let stride = 1 + actions.map(words).max().unwrap_or(0);
+        let mut rows = Self { words: vec![0; stride], stride: stride as u32, free: Vec::new() };
+        rows.set(0, first, None);
+        rows
+    }
+
+    /// A row and the words behind its head; where there is none, nothing runs.
+    #[inline]
+    pub fn get(&self, row: u32) -> (Head, &[u64]) {
+        let (at, stride) = (row as usize * self.stride as usize, self.stride as usize);
+        match self.words.get(at..at + stride) {
+            Some([head, args @ ..]) => (Head(*head), args),
+            _ => (Head::NOTHING, &[]),
+        }
+    }
+
+    /// Writes a row with the arguments of its action.
+    pub fn set(&mut self, row: u32, head: Head, call: Option<&ActionCall>) {
+        let (at, stride) = (row as usize * self.stride as usize, self.stride as usize);
+        let Some(row) = self.words.get_mut(at..at + stride) else { return };
+        let args = call.into_iter().flat_map(|call| call.args.iter().flat_map(Bits::words)).copied();
+        debug_assert!(args.clone().count() < stride, "an action that the table does not list");
+        let all = core::iter::once(head.0).chain(args).chain(core::iter::repeat(0));
+        row.iter_mut().zip(all).for_each(|(word, value)| *word = value);
+    }
+
+    /// A row that nobody uses.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            let row = self.words.len() / self.stride as usize;
+            self.words.resize(self.words.len() + self.stride as usize, 0);
+            row as u32
+        })
+    }
+
+    /// Gives a row back.
+    pub fn release(&mut self, row: u32) {
+        self.set(row, Head::NOTHING, None);
+        self.free.push(row);
+    }
+}
+
+/// Place of an action in a table's list; the length of the list if it is not there.
+pub(crate) fn position(program: &Program, table: TableId, action: ActionId) -> u32 {
+    let actions = &program.tables[table.index()].actions;
+    actions.iter().position(|other| other.action == action).unwrap_or(actions.len()) as u32
+}
+
+/// The action that an entry brings along.
+pub(crate) fn direct_call(entry: &TableEntry) -> Option<&ActionCall> {
+    match &entry.action {
+        EntryAction::Direct(call) => Some(call),
+        EntryAction::Member(_) | EntryAction::Group(_) | EntryAction::Set(_) => None,
+    }
+}
