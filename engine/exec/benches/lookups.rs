@@ -150,12 +150,16 @@ impl Shape {
         let mut list: Vec<Scanned> = entries.iter().map(|entry| self.scanned(entry)).collect();
         list.sort_by_key(|scanned| core::cmp::Reverse(scanned.rank));
         let key = |_| match random.next_u64() {
-            number if number % 8 == 0 => vec![number; self.words()],
+            number if number % 8 == 0 => {
+                self.full()[..self.words()].iter().map(|full| number & full).collect()
+            }
             number => {
                 let like = self.scanned(&entries[(number >> 8) as usize % entries.len()]);
                 let random = number & (u64::MAX >> 16);
+                let masks = like.mask.iter().zip(self.full());
+                let words = like.value.iter().zip(masks);
                 let mut key: Vec<u64> =
-                    like.value.iter().zip(like.mask).map(|(value, mask)| value | random & !mask).collect();
+                    words.map(|(value, (mask, full))| value | random & !mask & full).collect();
                 if let Some((low, _)) = like.range {
                     key[0] = key[0] & 0xffff_ffff | (low + number % 100) << 32;
                 }
@@ -169,6 +173,14 @@ impl Shape {
 
     fn words(&self) -> usize {
         self.keys.iter().map(|key| key.0).sum::<u32>().div_ceil(64) as usize
+    }
+
+    /// All bits of a key.
+    fn full(&self) -> [u64; 2] {
+        match self.keys.iter().map(|key| key.0).sum::<u32>() {
+            bits @ 0..64 => [(1 << bits) - 1, 0],
+            _ => [u64::MAX, u64::MAX],
+        }
     }
 
     fn scanned(&self, entry: &TableEntry) -> Scanned {

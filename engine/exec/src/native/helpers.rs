@@ -10,6 +10,7 @@ use crate::bitplan::read_bits;
 use crate::checksum::{crc16_of, crc32_of};
 use crate::env::PacketView;
 use crate::state::Head;
+use crate::state::meter::COLOR_GREEN;
 
 /// No target.
 const NONE: u64 = u32::MAX as u64;
@@ -86,6 +87,20 @@ extern "C" fn register_write(context: &mut Context<'_>, register: u64, index: u6
 
 /// Applies a table with a key of one word and without a selector, as most are: the [`Head`] of what is to run.
 extern "C" fn apply_word(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
+    if let Some((env, _)) = context.env()
+        && let Some((head, args)) = env.state.lookup_final(TableId(table as u32), key)
+    {
+        let args = &raw const *args;
+        context.color = COLOR_GREEN;
+        context.set_args(args);
+        return head.0;
+    }
+    apply_word_slow(context, table, key)
+}
+
+/// What [`apply_word`] leaves; by itself, so that the usual case needs no stack.
+#[inline(never)]
+extern "C" fn apply_word_slow(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
     let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
     let row = env.state.lookup_word(TableId(table as u32), key);
     choose(context, table, row, 0)

@@ -176,15 +176,23 @@ impl Index {
     #[inline]
     pub fn find_word(&self, key: u64) -> u32 {
         match self {
-            Self::Empty => 0,
             Self::Dense(dense) => dense.find(key),
             Self::Hash(hash) => hash.find::<1>(0, |_| key),
+            _ => self.search_word(key),
+        }
+    }
+
+    #[inline(never)]
+    fn search_word(&self, key: u64) -> u32 {
+        match self {
+            Self::Empty | Self::Dense(_) | Self::Hash(_) => 0,
             Self::Scan(list) => scan(list, &[key]),
             Self::Tuples(tuples) => tuples.find::<1>(&[key]),
         }
     }
 
     /// The same for a key of several words.
+    #[inline(never)]
     fn find_words(&self, key: &[u64]) -> u32 {
         match self {
             Self::Empty | Self::Dense(_) => 0,

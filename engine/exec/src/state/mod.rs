@@ -189,19 +189,27 @@ impl State {
     /// The row of the entry that a packed key hits; 0, the row of the default action, if there is none.
     #[inline]
     pub(crate) fn lookup(&self, table: TableId, key: &[u64]) -> u32 {
-        self.tables.get(table.index()).map_or(0, |table| table.path.index.find(key))
+        self.tables.get(table.0 as usize).map_or(0, |table| table.path.index.find(key))
     }
 
     /// The same for a key of one word.
     #[inline]
     pub(crate) fn lookup_word(&self, table: TableId, key: u64) -> u32 {
-        self.tables.get(table.index()).map_or(0, |table| table.path.index.find_word(key))
+        self.tables.get(table.0 as usize).map_or(0, |table| table.path.index.find_word(key))
+    }
+
+    /// What a key of one word comes to, where that is an action and a hit changes nothing, as nearly always.
+    #[inline]
+    pub(crate) fn lookup_final(&self, table: TableId, key: u64) -> Option<(Head, &[u64])> {
+        let path = &self.tables.get(table.0 as usize)?.path;
+        let (head, args) = path.rows.get(path.index.find_word(key));
+        (head.is_final() && !path.counts).then_some((head, args))
     }
 
     /// Whether an entry leaves its action to a list of members.
     #[inline]
     pub(crate) fn is_list(&self, table: TableId, row: u32) -> bool {
-        self.tables.get(table.index()).is_some_and(|table| table.path.rows.get(row).0.is_list())
+        self.tables.get(table.0 as usize).is_some_and(|table| table.path.rows.get(row).0.is_list())
     }
 
     /// Counts the hit and chooses the action.
@@ -215,13 +223,13 @@ impl State {
         now: Time,
     ) -> Chosen<'_> {
         let mut color = meter::COLOR_GREEN;
-        if let Some(state) = self.tables.get_mut(table.index())
-            && state.path.counts
-            && row != 0
+        let at = table.0 as usize;
+        if row != 0
+            && let Some(state) = self.tables.get_mut(at).filter(|state| state.path.counts)
         {
             color = state.count_hit(row, packet_length, now);
         }
-        let Some(state) = self.tables.get(table.index()) else {
+        let Some(state) = self.tables.get(at) else {
             return Chosen { head: Head::NOTHING, args: &[], color };
         };
         let (mut head, mut args) = state.path.rows.get(row);
@@ -232,6 +240,7 @@ impl State {
     }
 
     /// What a member or the chosen member of a list runs.
+    #[inline]
     fn of_profile(&self, table: &TableState, head: Head, hash: u64) -> (Head, &[u64]) {
         let profile = table.path.profile.and_then(|profile| self.profiles.get(profile as usize));
         let Some(profile) = profile else { return (Head::NOTHING, &[]) };
