@@ -5,30 +5,37 @@
 use std::collections::VecDeque;
 
 use p4cc_switch::{Packet, Stream};
-use p4cc_units::{Bytes, Span, Time};
+use p4cc_units::{Bytes, Rate, Span, Time};
 
 use crate::ties::Moment;
 use crate::topology::ChannelPlan;
 
-/// A channel.
+/// A channel: what every packet touches is a line of the processor's cache.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub(crate) struct Channel {
-    pub from: u32,
-    pub to: u32,
-    pub to_port: u32,
-    pub delay: Span,
-    framing_bytes: u32,
-    /// Share of packets lost in units of 2^-64, and its stream.
-    loss: Option<Box<(u64, Stream)>>,
     /// Frames on the way with their arrival times.
     on_way: VecDeque<(Moment, Frame)>,
-    /// It leads out of this part of a network: what is sent waits in `on_way` to be handed over.
-    leaves: bool,
-    /// Pause frames among them.
-    pauses_on_way: usize,
-    pub lost: u64,
+    pub delay: Span,
     /// Bytes of packets on the wire, with framing; those of pauses are not counted.
     pub bytes: u64,
+    /// Nodes have fourteen bits, ports nine, framing is below 2^9.
+    from: u16,
+    to: u16,
+    to_port: u16,
+    framing_bytes: u16,
+    /// Of a channel that loses packets or leads out of this part of a network; most do neither.
+    rest: Option<Box<Rest>>,
+}
+
+/// What few channels have.
+#[derive(Clone, Debug, Default)]
+struct Rest {
+    /// Share of packets lost in units of 2^-64, and its stream.
+    loss: Option<(u64, Stream)>,
+    lost: u64,
+    /// It leads out of this part of a network: what is sent waits in `on_way` to be handed over.
+    leaves: bool,
 }
 
 /// What a channel carries.
@@ -55,29 +62,36 @@ impl Channel {
         // The largest share below one; a loss of 1 loses all but one packet in 2^53.
         let threshold = (plan.loss * 18_446_744_073_709_551_616.0) as u64;
         let stream = || Stream::named(seed, &format!("link.{}.loss", plan.name));
-        let loss = (plan.loss > 0.0).then(|| Box::new((threshold, stream())));
+        let loss = (plan.loss > 0.0).then(|| (threshold, stream()));
         Self {
-            from: plan.from,
-            to: plan.to,
-            to_port: plan.to_port,
-            delay: plan.delay,
-            framing_bytes: plan.framing_bytes,
-            loss,
             on_way: VecDeque::new(),
-            leaves: false,
-            pauses_on_way: 0,
-            lost: 0,
+            delay: plan.delay,
             bytes: 0,
+            from: plan.from as u16,
+            to: plan.to as u16,
+            to_port: plan.to_port as u16,
+            framing_bytes: plan.framing_bytes as u16,
+            rest: loss.map(|loss| Box::new(Rest { loss: Some(loss), ..Rest::default() })),
         }
     }
 
+    /// Node that sends.
+    #[inline]
+    pub fn from(&self) -> u32 {
+        u32::from(self.from)
+    }
+
+    /// Node and port that it leads to.
+    #[inline]
+    pub fn to(&self) -> (u32, u32) {
+        (u32::from(self.to), u32::from(self.to_port))
+    }
+
     /// Takes a packet whose last bit comes out at `arrival`.
+    #[inline]
     pub fn send(&mut self, arrival: Moment, packet: Packet) -> Sent {
-        self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, packet.len()));
-        if let Some(loss) = &mut self.loss
-            && loss.1.next_u64() < loss.0
-        {
-            self.lost += 1;
+        self.bytes += u64::from(p4cc_switch::link_bytes(u32::from(self.framing_bytes), packet.len()));
+        if self.rest.as_mut().is_some_and(|rest| rest.loses()) {
             return Sent::Nothing;
         }
         self.carry(arrival, Frame::Packet(packet))
@@ -85,52 +99,67 @@ impl Channel {
 
     /// Takes a pause frame whose last bit comes out at `arrival`; it is never lost.
     pub fn send_pause(&mut self, arrival: Moment, priority: u8, pause: bool) -> Sent {
-        self.pauses_on_way += 1;
         self.carry(arrival, Frame::Pause { priority, pause })
     }
 
+    #[inline]
     fn carry(&mut self, arrival: Moment, frame: Frame) -> Sent {
+        let waits = !self.on_way.is_empty() || self.rest.as_ref().is_some_and(|rest| rest.leaves);
         self.on_way.push_back((arrival, frame));
-        if self.on_way.len() == 1 && !self.leaves { Sent::Schedule(arrival) } else { Sent::Nothing }
+        if waits { Sent::Nothing } else { Sent::Schedule(arrival) }
     }
 
     /// Takes out what was sent to another part of the network.
     pub fn take_leaving(&mut self) -> impl Iterator<Item = (Moment, Frame)> {
-        self.pauses_on_way = 0;
         self.on_way.drain(..)
     }
 
     /// Takes a frame that another part of the network sent; whether it is the only one on its way.
     pub fn take_frame(&mut self, arrival: Moment, frame: Frame) -> bool {
-        self.pauses_on_way += usize::from(matches!(frame, Frame::Pause { .. }));
         self.on_way.push_back((arrival, frame));
         self.on_way.len() == 1
     }
 
     /// Exchanges what the sending side changes with the same channel of a part that it leaves.
     pub fn exchange_sending(&mut self, part: &mut Self) {
-        core::mem::swap(&mut self.loss, &mut part.loss);
-        core::mem::swap(&mut self.lost, &mut part.lost);
         core::mem::swap(&mut self.bytes, &mut part.bytes);
-        part.leaves = true;
+        let there = part.rest.get_or_insert_default();
+        if let Some(here) = &mut self.rest {
+            core::mem::swap(&mut here.loss, &mut there.loss);
+            core::mem::swap(&mut here.lost, &mut there.lost);
+        }
+        there.leaves = true;
     }
 
     /// Exchanges what is on the way with the same channel of the part that it leads to.
     pub fn exchange_arriving(&mut self, part: &mut Self) {
         core::mem::swap(&mut self.on_way, &mut part.on_way);
-        core::mem::swap(&mut self.pauses_on_way, &mut part.pauses_on_way);
     }
 
     /// Gives the frame that arrives now, and when the next one will.
+    #[inline]
     pub fn arrive(&mut self) -> Option<(Frame, Option<Moment>)> {
         let (_, frame) = self.on_way.pop_front()?;
-        self.pauses_on_way -= usize::from(matches!(frame, Frame::Pause { .. }));
         Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
     }
 
     /// Packets on the way.
     pub fn on_way(&self) -> usize {
-        self.on_way.len() - self.pauses_on_way
+        self.on_way.iter().filter(|(_, frame)| matches!(frame, Frame::Packet(_))).count()
+    }
+
+    /// Packets lost so far.
+    pub fn lost(&self) -> u64 {
+        self.rest.as_ref().map_or(0, |rest| rest.lost)
+    }
+}
+
+impl Rest {
+    /// Whether the next packet is lost; counts it then.
+    fn loses(&mut self) -> bool {
+        let lost = self.loss.as_mut().is_some_and(|(threshold, stream)| stream.next_u64() < *threshold);
+        self.lost += u64::from(lost);
+        lost
     }
 }
 
@@ -144,6 +173,7 @@ pub(crate) struct Line {
 impl Line {
     /// There is work: whether to start now, or when to schedule a wake-up. A line that is free at this very instant
     /// counts as free, as dequeues come first in ties, but where the moment of its end is still to come.
+    #[inline]
     pub fn on_work(&mut self, now: Moment) -> Work {
         if self.wake_scheduled {
             Work::Wait
@@ -156,16 +186,19 @@ impl Line {
     }
 
     /// The wake-up came.
+    #[inline]
     pub fn on_wake(&mut self) {
         self.wake_scheduled = false;
     }
 
     /// When what is being sent ends.
+    #[inline]
     pub fn busy_until(&self) -> Time {
         self.busy_until.time
     }
 
     /// A transmission starts, or a frame goes in between behind what is being sent: it ends then.
+    #[inline]
     pub fn start(&mut self, end: Moment) {
         self.busy_until = end;
     }
@@ -181,8 +214,13 @@ pub(crate) enum Work {
 
 /// Time that a frame takes on a link.
 pub(crate) fn time_on_link(plan: &ChannelPlan, frame_bytes: u32) -> Span {
-    let bytes = p4cc_switch::link_bytes(plan.framing_bytes, frame_bytes);
-    plan.rate.time_to_send(Bytes(u64::from(bytes)))
+    frame_time(plan.rate, plan.framing_bytes, frame_bytes)
+}
+
+/// Time that a frame takes on a link of this rate and framing.
+#[inline]
+pub(crate) fn frame_time(rate: Rate, framing_bytes: u32, frame_bytes: u32) -> Span {
+    rate.time_to_send(Bytes(u64::from(p4cc_switch::link_bytes(framing_bytes, frame_bytes))))
 }
 
 /// How far ahead of now most events are scheduled: what half of the links need for a full packet.
@@ -198,6 +236,11 @@ pub(crate) fn usual_lead(plans: &[ChannelPlan]) -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_every_packet_touches_is_a_line_of_the_cache() {
+        assert_eq!(size_of::<Channel>(), 64);
+    }
 
     #[test]
     fn a_line_is_woken_once_and_at_the_end_of_its_packet() {

@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use p4cc_switch::PauseFrame;
 use p4cc_switch::config::PRIORITIES;
 use p4cc_units::{Bytes, Span, Time};
 
@@ -58,28 +59,34 @@ pub(crate) struct Deadlock {
 
 impl Network {
     /// Sends the pause and resume frames that a switch asks for.
+    #[inline]
     pub(crate) fn send_pause_frames(&mut self, switch: usize) {
         while let Some(frame) = self.switches[switch].switch.next_pause_frame() {
-            let channel = self.topology.switch_channels[switch].get(frame.port as usize).copied().flatten();
-            let Some(channel) = channel else { continue };
-            let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
-            let now = self.now();
-            let line = &mut self.switches[switch].lines[frame.port as usize];
-            let end = line.busy_until().max(now) + duration;
-            line.start(self.order.moment(end));
-            let state = &mut self.channels[channel as usize];
-            let arrival = self.order.moment(end + state.delay);
-            let sent = state.send_pause(arrival, frame.priority, frame.pause);
-            self.schedule_arrival(channel, sent);
-            if frame.pause
-                && let Some(lasts) = self.pause_lasts(switch, channel)
-            {
-                let key = (switch as u32, subject(frame.port, frame.priority));
-                self.fabric.asked_until.insert(key, end + lasts);
-                self.schedule(end + lasts, Kind::Timer, key.0, PAUSE_TIMER, key.1);
-            }
-            self.schedule_check();
+            self.send_pause_frame(switch, frame);
         }
+    }
+
+    #[cold]
+    fn send_pause_frame(&mut self, switch: usize, frame: PauseFrame) {
+        let channel = self.topology.switch_channels[switch].get(frame.port as usize).copied().flatten();
+        let Some(channel) = channel else { return };
+        let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
+        let now = self.now();
+        let line = &mut self.switches[switch].port(frame.port).line;
+        let end = line.busy_until().max(now) + duration;
+        line.start(self.order.moment(end));
+        let state = &mut self.channels[channel as usize];
+        let arrival = self.order.moment(end + state.delay);
+        let sent = state.send_pause(arrival, frame.priority, frame.pause);
+        self.schedule_arrival(channel, sent);
+        if frame.pause
+            && let Some(lasts) = self.pause_lasts(switch, channel)
+        {
+            let key = (switch as u32, subject(frame.port, frame.priority));
+            self.fabric.asked_until.insert(key, end + lasts);
+            self.schedule(end + lasts, Kind::Timer, key.0, PAUSE_TIMER, key.1);
+        }
+        self.schedule_check();
     }
 
     /// How long a pause lasts that a switch sends into a channel; none if until it is taken back.

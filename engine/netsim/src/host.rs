@@ -10,7 +10,7 @@ use p4cc_cc::Mark;
 use p4cc_switch::config::PRIORITIES;
 use p4cc_switch::{Packet, PacketPool, PauseCounters};
 use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
-use p4cc_transport::wire::{self, Extension, Header, TrafficClass};
+use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
 use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
 
@@ -29,31 +29,78 @@ pub(crate) enum Outgoing {
     Ack(u32, AckFields),
 }
 
+/// An answer of an RDMA-like receiver that waits for the interface. It leaves in the packet that it answers, as a rule:
+/// what it carries stands where it belongs already.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    packet: Packet,
+    ack: RdmaAck,
+    extension_kind: ExtensionType,
+    pub class: TrafficClass,
+    /// With this index.
+    pub flow: u32,
+}
+
+impl Answer {
+    /// An answer to a data packet with this extension, in that packet.
+    pub fn echo(
+        mut packet: Packet,
+        (flow, class): (u32, TrafficClass),
+        ack: RdmaAck,
+        (extension_kind, len): (ExtensionType, usize),
+    ) -> Self {
+        packet.head.truncate(FRAME_HEADERS_LEN + len);
+        packet.zeros = 0;
+        Self { packet, ack, extension_kind, class, flow }
+    }
+
+    /// A notification of marked packets, in a packet of its own.
+    pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
+        let extension = ack.extension(Extension::NONE);
+        let mut packet = pool.take(FRAME_HEADERS_LEN + extension.bytes.len(), 0);
+        packet.head[FRAME_HEADERS_LEN..].copy_from_slice(extension.bytes);
+        Self { packet, ack, extension_kind: extension.kind, class, flow }
+    }
+}
+
 /// A host.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Host {
     pub line: Line,
     pub waiting: VecDeque<(Ticket, Outgoing)>,
-    /// Answers of RDMA-like receivers, with their flow and class.
-    pub answers: VecDeque<(u32, TrafficClass, RdmaAck)>,
+    pub answers: VecDeque<Answer>,
     pub paced: Turns,
     pub pauses: Pauses,
     pub counters: HostCounters,
 }
 
 /// What the neighbour of a host's interface has paused.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Pauses {
     mask: u8,
+    /// None before the first pause.
+    times: Option<Box<PauseTimes>>,
+}
+
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+struct PauseTimes {
     since: [Time; PRIORITIES],
     counters: [PauseCounters; PRIORITIES],
 }
 
 impl Pauses {
+    /// Bit `p` is set where class `p` may send.
+    #[inline]
+    pub fn free(&self) -> u8 {
+        !self.mask
+    }
+
+    #[inline]
     pub fn is_paused(&self, class: TrafficClass) -> bool {
         self.mask & (1 << class.get()) != 0
     }
 
+    #[inline]
     pub fn is_any_paused(&self) -> bool {
         self.mask != 0
     }
@@ -64,18 +111,20 @@ impl Pauses {
             return;
         }
         self.mask ^= bit;
+        let times = self.times.get_or_insert_default();
         if pause {
-            self.since[at] = now;
-            self.counters[at].begin(now);
+            times.since[at] = now;
+            times.counters[at].begin(now);
         } else {
-            self.counters[at].end(self.since[at], now);
+            times.counters[at].end(times.since[at], now);
         }
     }
 
     /// What is counted of a priority's pauses up to now.
     pub fn counters(&self, priority: usize, now: Time) -> PauseCounters {
-        let lasting = (self.mask & (1 << priority) != 0).then_some(self.since[priority]);
-        self.counters[priority].up_to(lasting, now)
+        let Some(times) = &self.times else { return PauseCounters::default() };
+        let lasting = (self.mask & (1 << priority) != 0).then_some(times.since[priority]);
+        times.counters[priority].up_to(lasting, now)
     }
 }
 
@@ -226,32 +275,49 @@ pub(crate) fn paced_packet(
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.
 pub(crate) fn answer_packet(
-    pool: &mut PacketPool,
     hosts: &[HostPlan],
     flow: &FlowPlan,
-    (class, answer): (TrafficClass, &RdmaAck),
+    answer: Answer,
     now: Time,
 ) -> Option<Packet> {
-    let header = Header::rdma_ack(flow.id, class, answer, now);
+    let Answer { mut packet, ack, extension_kind, class, .. } = answer;
+    let header = Header::rdma_ack(flow.id, class, &ack, now);
+    let (headers, bytes) = packet.head.split_first_chunk_mut()?;
+    let extension = Extension { kind: extension_kind, bytes };
     let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
-    assemble(pool, ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, answer.extension()))
+    wire_packet(ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, extension))
+        .encode_headers(headers)
+        .ok()?;
+    Some(packet)
 }
 
 fn assemble(
     pool: &mut PacketPool,
-    (from, to): (&HostPlan, &HostPlan),
+    ends: (&HostPlan, &HostPlan),
     flow: &FlowPlan,
     ecn: p4cc_transport::Codepoint,
     (header, extension): (Header, Extension<'_>),
 ) -> Option<Packet> {
+    let packet = wire_packet(ends, flow, ecn, (header, extension));
+    let mut bytes = pool.take(packet.headers_len(), u32::from(header.payload_len));
+    packet.encode_to(&mut bytes.head).ok()?;
+    Some(bytes)
+}
+
+/// A packet from host to host, by the port that its flow has.
+#[inline]
+fn wire_packet<'a>(
+    (from, to): (&HostPlan, &HostPlan),
+    flow: &FlowPlan,
+    ecn: p4cc_transport::Codepoint,
+    (header, extension): (Header, Extension<'a>),
+) -> wire::Packet<'a> {
     let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
         .with_extension(extension);
     if let Some(port) = flow.src_port {
         packet.src_port = port;
     }
-    let mut bytes = pool.take(packet.headers_len(), u32::from(header.payload_len));
-    packet.encode_to(&mut bytes.head).ok()?;
-    Some(bytes)
+    packet
 }
 
 /// Why a host refuses a packet.

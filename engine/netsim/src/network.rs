@@ -9,24 +9,23 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use p4cc_switch::{Packet, PacketPool, Stream, Switch, SwitchConfig, Workspace};
+use p4cc_switch::{Packet, PacketPool, Switch, SwitchConfig, Workspace};
 use p4cc_transport::wire::PacketKind;
-use p4cc_transport::{Action, Actions, EcnProfile, Receiver, WindowSender};
+use p4cc_transport::{Action, Actions, WindowSender};
 use p4cc_units::{Span, Time};
 
-use crate::channel::{Channel, Frame, Line, Sent, Work, time_on_link, usual_lead};
+use crate::channel::{Channel, Frame, usual_lead};
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
+use crate::flows::new_flow;
 use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
 use crate::node::SwitchNode;
-use crate::paced::rdma_ends;
 use crate::record::Recorder;
 use crate::spec::NetworkSpec;
 use crate::stall::Stall;
-use crate::ties::{Moment, Order, Ticket};
+use crate::ties::{Moment, Order};
 use crate::topology::{FlowPlan, Topology};
 use crate::traffic::rounds::Rounds;
-use crate::traffic::uniform;
 use crate::wheel::EventQueue;
 use crate::{RunError, SpecError};
 
@@ -137,7 +136,7 @@ pub struct Network {
     /// Memory of packets that hosts took.
     pub(crate) pool: PacketPool,
     /// What switches work in, one after the other.
-    workspace: Workspace,
+    pub(crate) workspace: Workspace,
     /// Sequence number of each node.
     pub(crate) seqs: Vec<u64>,
     actions: Actions,
@@ -213,7 +212,6 @@ impl Network {
         for plan in plans.iter() {
             flows.push(new_flow(&spec, &topology, plan, seed)?);
         }
-        let lines = p4cc_switch::config::MAX_PORTS as usize;
         let counted_flows = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
         let ports = topology.switches.iter().map(|switch| switch.ports.len()).sum();
         let mut network = Self {
@@ -225,7 +223,8 @@ impl Network {
             seqs: vec![0; switches.len() + topology.hosts.len()],
             switches: switches
                 .into_iter()
-                .map(|switch| SwitchNode { switch, lines: vec![Line::default(); lines] })
+                .zip(&topology.switch_channels)
+                .map(|(switch, channels)| SwitchNode::new(switch, channels))
                 .collect(),
             rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
             plans,
@@ -359,7 +358,7 @@ impl Network {
             balance.packet_ins += counters.packet_ins;
         }
         for channel in &self.channels {
-            balance.lost += channel.lost;
+            balance.lost += channel.lost();
             balance.on_way += channel.on_way() as u64;
         }
         balance
@@ -487,7 +486,7 @@ impl Network {
     fn on_dequeue(&mut self, node: u32, port: u32) {
         let switches = self.switches.len() as u32;
         if node < switches {
-            self.switches[node as usize].lines[port as usize].on_wake();
+            self.switches[node as usize].port(port).line.on_wake();
             self.start_port(node as usize, port);
         } else {
             let host = node - switches;
@@ -512,94 +511,28 @@ impl Network {
             self.send_pause_frames(node as usize);
             self.start_ready_ports(node as usize);
         } else {
-            self.deliver(node - switches, &packet);
-            self.pool.give(packet);
-        }
-    }
-
-    pub(crate) fn start_ready_ports(&mut self, switch: usize) {
-        while let Some(port) = self.switches[switch].switch.next_ready() {
-            self.start_port(switch, port);
-        }
-    }
-
-    /// A port of a switch has work, or became free.
-    fn start_port(&mut self, switch: usize, port: u32) {
-        let node = &mut self.switches[switch];
-        match node.lines[port as usize].on_work(self.order.current(self.now)) {
-            Work::Wait => {}
-            Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
-            Work::Start => {
-                let Some(sent) = node.transmit(&mut self.workspace, self.now, port) else { return };
-                let end = self.now + sent.duration;
-                let line = &mut node.lines[port as usize];
-                line.start(self.order.moment(end));
-                if node.switch.has_sendable(port)
-                    && let Work::WakeAt(end) = line.on_work(self.order.current(self.now))
-                {
-                    self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
-                }
-                let channel = self.topology.switch_channels[switch].get(port as usize).copied().flatten();
-                if let Some(channel) = channel {
-                    self.send(channel, end, (0, sent.packet));
-                }
-                self.send_pause_frames(switch);
+            let left = self.deliver(node - switches, packet);
+            if let Some(packet) = left {
+                self.pool.give(packet);
             }
         }
     }
 
-    /// The interface of a host has work, or became free.
-    pub(crate) fn start_interface(&mut self, host: u32) {
-        match self.hosts[host as usize].line.on_work(self.order.current(self.now)) {
-            Work::Wait => {}
-            Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, self.host_node(host), 0, 0),
-            Work::Start => {
-                let Some((ticket, packet)) = self.next_packet(host) else { return self.await_turn(host) };
-                let state = &mut self.hosts[host as usize];
-                state.counters.sent_pkts += 1;
-                let channel = self.topology.hosts[host as usize].uplink;
-                let duration = time_on_link(&self.topology.channels[channel as usize], packet.len());
-                let end = self.now + duration;
-                state.line.start(self.order.moment(end));
-                self.send(channel, end, (ticket, packet));
-                self.await_turn(host);
-            }
-        }
-    }
-
-    fn send(&mut self, channel: u32, end: Time, (ticket, packet): (Ticket, Packet)) {
-        let state = &mut self.channels[channel as usize];
-        let arrival = self.order.moment_of(end + state.delay, ticket);
-        let sent = state.send(arrival, packet);
-        self.schedule_arrival(channel, sent);
-    }
-
-    /// Does what a channel asks for after it took a frame.
-    pub(crate) fn schedule_arrival(&mut self, channel: u32, sent: Sent) {
-        if let Sent::Schedule(moment) = sent {
-            let Channel { from, to, to_port, .. } = self.channels[channel as usize];
-            // Of the sending node's sequence: that node alone decides the order of what it sends.
-            let seq = &mut self.seqs[from as usize];
-            *seq += 1;
-            let event = Event::new(moment.time, Kind::Arrival, to, to_port, *seq, channel);
-            self.queue.push(self.order.place(event, moment));
-        }
-    }
-
-    fn deliver(&mut self, host: u32, packet: &Packet) {
+    /// Gives the packet to the end of a flow that it is for; gives it back if nobody has use for its memory.
+    fn deliver(&mut self, host: u32, packet: Packet) -> Option<Packet> {
         if let Some(tap) = &mut self.tap {
-            tap(self.now, host as usize, packet);
+            tap(self.now, host as usize, &packet);
         }
         let counters = &mut self.hosts[host as usize].counters;
-        let read = match host::read(&self.topology.hosts[host as usize], packet) {
+        let read = match host::read(&self.topology.hosts[host as usize], &packet) {
             Ok(read) => read,
             Err(Refusal::Address) => {
                 counters.refused_address += 1;
-                return;
+                return Some(packet);
             }
             Err(Refusal::Malformed) => {
                 counters.refused_malformed += 1;
-                return;
+                return Some(packet);
             }
         };
         let plans = &self.plans;
@@ -609,19 +542,26 @@ impl Network {
         });
         let Some(flow) = flow else {
             counters.refused_flow += 1;
-            return;
+            return Some(packet);
         };
         counters.delivered_pkts += 1;
-        if matches!(self.flows[flow].ends, Ends::Rdma(_)) {
-            return self.deliver_rdma(host, flow as u32, &read);
-        }
-        match read.header.kind {
-            PacketKind::Data => self.on_data(host, flow as u32, &read.header.data_fields(read.ecn)),
-            PacketKind::Ack => {
+        let is_rdma = matches!(self.flows[flow].ends, Ends::Rdma(_));
+        match (read.header.kind, is_rdma) {
+            (PacketKind::Data, true) => {
+                let (receipt, extension) = (self.on_rdma_data(flow as u32, &read), read.extension);
+                let (kind, len) = (extension.kind, extension.bytes.len());
+                return self.answer_rdma(host, flow as u32, receipt?, (packet, kind, len));
+            }
+            (PacketKind::Ack, true) => self.on_rdma_ack(host, flow as u32, &read),
+            (PacketKind::Data, false) => {
+                self.on_data(host, flow as u32, &read.header.data_fields(read.ecn));
+            }
+            (PacketKind::Ack, false) => {
                 let fields = read.ack_fields();
                 self.with_sender(flow as u32, |sender, now, out| sender.on_ack(now, &fields, out));
             }
         }
+        Some(packet)
     }
 
     fn on_data(&mut self, host: u32, index: u32, data: &p4cc_transport::DataFields) {
@@ -741,49 +681,4 @@ fn position(plans: &[FlowPlan], id: u32) -> Option<usize> {
         return Some(guess);
     }
     plans.binary_search_by_key(&id, |plan| plan.id).ok()
-}
-
-fn new_flow(spec: &NetworkSpec, topology: &Topology, plan: &FlowPlan, seed: u64) -> Result<Flow, SpecError> {
-    let (ends, profile) = new_ends(spec, topology, plan, seed)?;
-    let stream = |what: &str| Stream::named(seed, &format!("flow.{}.{what}", plan.id));
-    let jitter = match plan.start_jitter {
-        Span::ZERO => Span::ZERO,
-        most => uniform(&mut stream("start"), most),
-    };
-    Ok(Flow {
-        ends,
-        profile,
-        start: (!plan.is_triggered).then_some(plan.start + jitter),
-        has_begun: false,
-        deadline: plan.deadline.map(|deadline| deadline.draw(|| stream("deadline"))),
-        timer: None,
-        finish: None,
-        quenched: None,
-        received: None,
-        data_pkts: 0,
-        marks: [0; 2],
-    })
-}
-
-/// Both ends of a flow, and how its marks are read.
-fn new_ends(
-    spec: &NetworkSpec,
-    topology: &Topology,
-    plan: &FlowPlan,
-    seed: u64,
-) -> Result<(Ends, Option<EcnProfile>), SpecError> {
-    let place = plan.algorithm as usize;
-    if let Some((name, config)) = spec.rdma.iter().nth(place.wrapping_sub(spec.algorithms.len())) {
-        return Ok((rdma_ends(name, config, topology, plan, seed)?, Some(EcnProfile::Rfc3168)));
-    }
-    let Some((name, config)) = spec.algorithms.iter().nth(place) else {
-        return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
-    };
-    let mut sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
-        SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
-    })?;
-    if plan.piece_bytes > 0 {
-        sender.await_supply();
-    }
-    Ok((Ends::Window { sender, receiver: Receiver::new(&config.receiver()) }, config.ecn_profile))
 }

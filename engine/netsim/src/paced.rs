@@ -2,14 +2,14 @@
 
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
-use p4cc_transport::rdma::{RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
-use p4cc_transport::wire::{self, PacketKind, TrafficClass};
+use p4cc_transport::rdma::{RdmaConfig, RdmaData, RdmaReceipt, RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::{self, ExtensionType, TrafficClass};
 use p4cc_units::Span;
 
 use crate::SpecError;
 use crate::channel::Work;
 use crate::event::Kind;
-use crate::host::{self, Ends, Outgoing, RdmaEnds};
+use crate::host::{self, Answer, Ends, Outgoing, RdmaEnds};
 use crate::network::{Network, PACE_TIMER};
 use crate::noise::RttNoise;
 use crate::ties::Ticket;
@@ -72,11 +72,10 @@ impl Network {
         let topology = &self.topology;
         let state = &mut self.hosts[host as usize];
         let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
-        if let Some(place) = state.answers.iter().position(|(_, class, _)| is_free(*class)) {
-            let (flow, class, answer) = state.answers.remove(place)?;
-            let (pool, plan) = (&mut self.pool, &self.plans[flow as usize]);
-            return host::answer_packet(pool, &topology.hosts, plan, (class, &answer), now)
-                .map(|packet| (0, packet));
+        if let Some(place) = state.answers.iter().position(|answer| is_free(answer.class)) {
+            let answer = state.answers.remove(place)?;
+            let plan = &self.plans[answer.flow as usize];
+            return host::answer_packet(&topology.hosts, plan, answer, now).map(|packet| (0, packet));
         }
         let waiting = if state.pauses.is_any_paused() {
             let class = |out: &Outgoing| match out {
@@ -104,7 +103,7 @@ impl Network {
                     ends.seat.is_ready = true;
                 }
             }
-            let index = state.paced.next(|class| !state.pauses.is_paused(class))?;
+            let index = state.paced.next(state.pauses.free())?;
             let plan = &self.plans[index as usize];
             let flow = &mut self.flows[index as usize];
             let Ends::Rdma(ends) = &mut flow.ends else { return None };
@@ -124,8 +123,10 @@ impl Network {
                     self.stall.on_finish(now);
                 }
             }
+            if ends.sender.is_over() {
+                state.paced.leave(plan.priority, index, &mut ends.seat);
+            }
             self.arm_rdma_timer(index);
-            self.place(index);
             return packet;
         }
     }
@@ -148,7 +149,7 @@ impl Network {
     pub(crate) fn await_turn(&mut self, host: u32) {
         let state = &self.hosts[host as usize];
         let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
-        let has_answer = state.answers.iter().any(|(_, class, _)| is_free(*class));
+        let has_answer = state.answers.iter().any(|answer| is_free(answer.class));
         let has_segment = !state.waiting.is_empty()
             && (!state.pauses.is_any_paused()
                 || state.waiting.iter().any(|(_, out)| match out {
@@ -157,7 +158,11 @@ impl Network {
                     }
                 }));
         let busy_until = state.line.busy_until();
-        let next = if has_answer || has_segment { Some(busy_until) } else { state.paced.next_time(is_free) };
+        let next = if has_answer || has_segment {
+            Some(busy_until)
+        } else {
+            state.paced.next_time(state.pauses.free())
+        };
         let Some(at) = next else { return };
         let now = self.now();
         let state = &mut self.hosts[host as usize];
@@ -180,19 +185,12 @@ impl Network {
         }
     }
 
-    /// A packet reached an end of an RDMA-like flow.
-    pub(crate) fn deliver_rdma(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
-        match packet.header.kind {
-            PacketKind::Data => self.on_rdma_data(host, index, packet),
-            PacketKind::Ack => self.on_rdma_ack(host, index, packet),
-        }
-    }
-
-    fn on_rdma_data(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+    /// Data reached the receiving end of an RDMA-like flow.
+    pub(crate) fn on_rdma_data(&mut self, index: u32, packet: &wire::Packet<'_>) -> Option<RdmaReceipt> {
         let now = self.now();
         let flow = &mut self.flows[index as usize];
         flow.count_mark(packet.ecn);
-        let Ends::Rdma(ends) = &mut flow.ends else { return };
+        let Ends::Rdma(ends) = &mut flow.ends else { return None };
         let receipt = ends.receiver.on_data(
             now,
             &RdmaData {
@@ -205,19 +203,42 @@ impl Network {
                 extension: packet.extension,
             },
         );
-        let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
         if receipt.completed {
             flow.received = Some(now);
         }
-        let answers = receipt.answers.into_iter().map(|answer| (index, class, answer));
-        self.hosts[host as usize].answers.extend(answers);
+        Some(receipt)
+    }
+
+    /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface. Gives the
+    /// packet back if no answer leaves in it.
+    pub(crate) fn answer_rdma(
+        &mut self,
+        host: u32,
+        index: u32,
+        receipt: RdmaReceipt,
+        (packet, kind, len): (Packet, ExtensionType, usize),
+    ) -> Option<Packet> {
+        let Ends::Rdma(ends) = &self.flows[index as usize].ends else { return Some(packet) };
+        let (class, delivered) = (ends.ack_class, ends.receiver.delivered_bytes());
+        let answers = &mut self.hosts[host as usize].answers;
+        if let Some(ack) = receipt.notification {
+            answers.push_back(Answer::notification(&mut self.pool, index, class, ack));
+        }
+        let mut left = Some(packet);
+        if let Some(ack) = receipt.ack
+            && let Some(packet) = left.take()
+        {
+            answers.push_back(Answer::echo(packet, (index, class), ack, (kind, len)));
+        }
         self.start_interface(host);
         if receipt.delivered_bytes > 0 {
             self.on_delivered(index, delivered);
         }
+        left
     }
 
-    fn on_rdma_ack(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+    /// An answer reached the sending end of an RDMA-like flow.
+    pub(crate) fn on_rdma_ack(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
         let now = self.now();
         let Some(ends) = self.rdma(index) else { return };
         let fields = packet.ack_fields();

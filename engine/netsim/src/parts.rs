@@ -531,7 +531,7 @@ impl Network {
     fn take_frame(&mut self, channel: u32, arrival: Moment, frame: Frame) {
         let state = &mut self.channels[channel as usize];
         if state.take_frame(arrival, frame) {
-            let (to, to_port) = (state.to, state.to_port);
+            let (to, to_port) = state.to();
             self.schedule_at(arrival, Kind::Arrival, to, to_port, channel);
         }
     }

@@ -286,7 +286,7 @@ impl Network {
                 .flat_map(|node| node.switch.config().ports.iter().map(move |port| (&node.switch, port.port)))
         };
         let counters: Vec<_> =
-            ports().map(|(switch, port)| switch.port_counters(port).copied().unwrap_or_default()).collect();
+            ports().map(|(switch, port)| switch.port_counters(port).unwrap_or_default()).collect();
         let u64s =
             |get: &dyn Fn(&p4cc_switch::PortCounters) -> u64| Column::U64(counters.iter().map(get).collect());
         Table {
@@ -344,7 +344,7 @@ impl Network {
                     Column::U64(self.topology.channels.iter().map(|channel| channel.rate.as_bps()).collect()),
                 ),
                 ("bytes", Column::U64(self.channels.iter().map(|channel| channel.bytes).collect())),
-                ("lost_pkts", Column::U64(self.channels.iter().map(|channel| channel.lost).collect())),
+                ("lost_pkts", Column::U64(self.channels.iter().map(|channel| channel.lost()).collect())),
             ],
         }
     }

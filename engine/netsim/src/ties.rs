@@ -56,32 +56,38 @@ impl Order {
 
     /// The moment of something that is decided on now and happens at a time. Whatever is scheduled later than it was
     /// decided on, as the arrival of a packet behind others, keeps the moment that it got then.
+    #[inline]
     pub fn moment(&mut self, time: Time) -> Moment {
         self.moment_of(time, 0)
     }
 
     /// The same for a packet with a ticket.
+    #[inline]
     pub fn moment_of(&mut self, time: Time, ticket: Ticket) -> Moment {
         Moment { time, stamp: self.0.as_mut().map_or(0, |clock| clock.stamp(time, ticket)) }
     }
 
     /// The ticket of a packet that is handed to an interface now.
+    #[inline]
     pub fn ticket(&mut self) -> Ticket {
         self.0.as_mut().map_or(0, SecondsClock::ticket)
     }
 
     /// The moment of what is happening now.
+    #[inline]
     pub fn current(&self, now: Time) -> Moment {
         Moment { time: now, stamp: self.0.as_ref().map_or(0, |clock| clock.current) }
     }
 
     /// An event at the place of its moment.
+    #[inline]
     pub fn place(&self, event: Event, moment: Moment) -> Event {
         debug_assert_eq!(event.time(), moment.time);
         if self.0.is_some() { event.stamped(moment.stamp) } else { event }
     }
 
     /// An event begins.
+    #[inline]
     pub fn advance(&mut self, event: &Event) {
         if let Some(clock) = &mut self.0 {
             clock.advance(event.time(), event.stamp());

@@ -46,6 +46,9 @@ pub(crate) struct HostPlan {
     pub ipv4: core::net::Ipv4Addr,
     /// Channel that leaves it.
     pub uplink: u32,
+    /// Of that channel.
+    pub framing_bytes: u32,
+    pub rate: Rate,
 }
 
 /// A flow between hosts, by host index.
@@ -137,7 +140,7 @@ impl Topology {
         }
         check_device_ids(spec)?;
         for (i, host) in spec.hosts.iter().enumerate() {
-            topology.hosts.push(host_plan(i, host, uplinks[i])?);
+            topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
         }
         check_addresses(spec)?;
         topology.add_traffic(spec, &names)?;
@@ -478,7 +481,12 @@ fn buffer_config(index: usize, buffer: &BufferSpec) -> Result<BufferConfig, Spec
     })
 }
 
-fn host_plan(index: usize, host: &HostSpec, uplink: Option<u32>) -> Result<HostPlan, SpecError> {
+fn host_plan(
+    index: usize,
+    host: &HostSpec,
+    uplink: Option<u32>,
+    channels: &[ChannelPlan],
+) -> Result<HostPlan, SpecError> {
     let mac = |key: &str, text: &str| {
         parse_mac(text).ok_or_else(|| {
             let cause = format!("{text:?} is no MAC address");
@@ -498,6 +506,8 @@ fn host_plan(index: usize, host: &HostSpec, uplink: Option<u32>) -> Result<HostP
         gateway_mac: mac("gateway_mac", &host.gateway_mac)?,
         ipv4: host.ipv4,
         uplink,
+        framing_bytes: channels[uplink as usize].framing_bytes,
+        rate: channels[uplink as usize].rate,
     })
 }
 

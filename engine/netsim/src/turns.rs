@@ -7,9 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use p4cc_switch::config::PRIORITIES;
 use p4cc_transport::wire::TrafficClass;
 use p4cc_units::Time;
+
+use crate::ordered::Ordered;
 
 /// Where a flow stands; kept with the flow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -25,19 +26,22 @@ pub(crate) struct Seat {
 /// The flows of one traffic class that have something to send, each with its rank and index.
 #[derive(Clone, Default, Debug)]
 struct ClassQueue {
-    waiting: BTreeSet<(Time, u64, u32)>,
-    ready: BTreeSet<(u64, u32)>,
+    waiting: Ordered<(Time, u64, u32)>,
+    ready: Ordered<(u64, u32)>,
 }
 
 /// The paced flows of one host.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Turns {
-    classes: [ClassQueue; PRIORITIES],
+    /// By class, up to the highest that ever had a flow.
+    classes: Vec<ClassQueue>,
     /// Bit `c` is set while a flow of class `c` stands somewhere.
     occupied: u8,
     /// Ranks of all flows under way.
     under_way: BTreeSet<u64>,
     last_rank: u64,
+    /// The highest rank under way.
+    highest: u64,
     /// The turn is that of the first flow from this rank on.
     turn: u64,
     /// When the interface looks again; events for other times are void.
@@ -49,6 +53,7 @@ impl Turns {
     pub fn enter(&mut self) -> Seat {
         self.last_rank += 1;
         self.under_way.insert(self.last_rank);
+        self.highest = self.last_rank;
         Seat { rank: self.last_rank, at: None, is_ready: false }
     }
 
@@ -56,19 +61,28 @@ impl Turns {
     pub fn leave(&mut self, class: TrafficClass, index: u32, seat: &mut Seat) {
         self.place(class, index, seat, None);
         self.under_way.remove(&seat.rank);
+        self.highest = self.under_way.last().copied().unwrap_or(0);
     }
 
     /// A flow may send at another time than before, or has nothing to send.
+    #[inline]
     pub fn place(&mut self, class: TrafficClass, index: u32, seat: &mut Seat, at: Option<Time>) {
-        if seat.at == at {
-            return;
+        if seat.at != at {
+            self.move_to(class, index, seat, at);
         }
-        let queue = &mut self.classes[usize::from(class.get())];
+    }
+
+    fn move_to(&mut self, class: TrafficClass, index: u32, seat: &mut Seat, at: Option<Time>) {
+        let class_at = usize::from(class.get());
+        if self.classes.len() <= class_at {
+            self.classes.resize_with(class_at + 1, ClassQueue::default);
+        }
+        let queue = &mut self.classes[class_at];
         if let Some(before) = seat.at {
             if seat.is_ready {
-                queue.ready.remove(&(seat.rank, index));
+                queue.ready.remove((seat.rank, index));
             } else {
-                queue.waiting.remove(&(before, seat.rank, index));
+                queue.waiting.remove((before, seat.rank, index));
             }
         }
         if let Some(at) = at {
@@ -80,28 +94,18 @@ impl Turns {
         self.occupied = if is_empty { self.occupied & !bit } else { self.occupied | bit };
     }
 
-    /// Places in `classes` of those that have a flow.
-    fn occupied(&self) -> impl Iterator<Item = u8> + use<> {
-        let mut left = self.occupied;
-        core::iter::from_fn(move || {
-            let first = left.trailing_zeros();
-            // The lowest bit goes; a byte of zeros has eight.
-            left &= left.wrapping_sub(1);
-            (first < u8::BITS).then_some(first as u8)
-        })
-    }
-
-    /// Queues that have a flow, of the classes that are free.
-    fn free(&self, is_free: impl Fn(TrafficClass) -> bool) -> impl Iterator<Item = &ClassQueue> {
-        let classes = self.occupied().filter(move |class| TrafficClass::new(*class).is_some_and(&is_free));
-        classes.map(|class| &self.classes[usize::from(class)])
+    /// Queues that have a flow, of the classes whose bit is set in `free`.
+    #[inline]
+    fn free(&self, free: u8) -> impl Iterator<Item = &ClassQueue> {
+        places(self.occupied & free).map(|place| &self.classes[place])
     }
 
     /// A flow whose time came by `now`, which takes turns from here on: its seat is to be marked ready.
+    #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<u32> {
-        for class in self.occupied() {
-            let queue = &mut self.classes[usize::from(class)];
-            if queue.waiting.first().is_some_and(|(at, ..)| *at <= now)
+        for place in places(self.occupied) {
+            let queue = &mut self.classes[place];
+            if queue.waiting.first().is_some_and(|(at, ..)| at <= now)
                 && let Some((_, rank, index)) = queue.waiting.pop_first()
             {
                 queue.ready.insert((rank, index));
@@ -111,17 +115,16 @@ impl Turns {
         None
     }
 
-    /// The flow whose turn it is among those whose time has come, of the classes that are free.
-    pub fn next(&self, is_free: impl Fn(TrafficClass) -> bool) -> Option<u32> {
-        let first = |from: u64| {
-            self.free(&is_free).filter_map(|queue| queue.ready.range((from, 0)..).next()).min().copied()
-        };
+    /// The flow whose turn it is among those whose time has come, of the classes whose bit is set in `free`.
+    #[inline]
+    pub fn next(&self, free: u8) -> Option<u32> {
+        let first = |from: u64| self.free(free).filter_map(|queue| queue.ready.first_from((from, 0))).min();
         first(self.turn).or_else(|| first(0)).map(|(_, index)| index)
     }
 
     /// The flow has sent: the turn goes to the next one by start, behind the last to the first, unless it keeps it.
     pub fn took_turn(&mut self, seat: &Seat, keeps: bool) {
-        let is_last = self.under_way.last() == Some(&seat.rank);
+        let is_last = self.highest == seat.rank;
         self.turn = match (keeps, is_last) {
             (true, _) => seat.rank,
             (false, true) => 0,
@@ -129,13 +132,25 @@ impl Turns {
         };
     }
 
-    /// When the next flow of a free class may send; a time that has come is a past one.
-    pub fn next_time(&self, is_free: impl Fn(TrafficClass) -> bool) -> Option<Time> {
-        let times = self.free(is_free).filter_map(|queue| {
-            if queue.ready.is_empty() { queue.waiting.first().map(|(at, ..)| *at) } else { Some(Time::ZERO) }
+    /// When the next flow of a class whose bit is set in `free` may send; a time that has come is a past one.
+    #[inline]
+    pub fn next_time(&self, free: u8) -> Option<Time> {
+        let times = self.free(free).filter_map(|queue| {
+            if queue.ready.is_empty() { queue.waiting.first().map(|(at, ..)| at) } else { Some(Time::ZERO) }
         });
         times.min()
     }
+}
+
+/// The places of the bits that are set, from the lowest on.
+#[inline]
+fn places(mut bits: u8) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let first = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        // A byte of zeros has eight.
+        (first < u8::BITS).then_some(first as usize)
+    })
 }
 
 #[cfg(test)]
@@ -194,10 +209,10 @@ mod tests {
                 }
                 let is_free = |class: TrafficClass| paused & (1 << class.get()) == 0;
                 let expected = by_scan(&flows, turn, now, paused);
-                prop_assert_eq!(turns.next(is_free), expected.map(|place| flows[place].0));
+                prop_assert_eq!(turns.next(!paused), expected.map(|place| flows[place].0));
                 let free = flows.iter().filter(|(_, class, _)| is_free(*class));
                 let soonest = free.filter_map(|(.., at)| *at).min();
-                prop_assert_eq!(turns.next_time(is_free).map(|at| at.max(now)), soonest.map(|at| at.max(now)));
+                prop_assert_eq!(turns.next_time(!paused).map(|at| at.max(now)), soonest.map(|at| at.max(now)));
                 if let Some(place) = expected {
                     // It sends, and has nothing more for now.
                     let (index, class, _) = flows[place];

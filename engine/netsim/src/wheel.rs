@@ -21,8 +21,9 @@ use crate::event::Event;
 /// Slots of the wheel; a word of the summary has a bit for each word of bits.
 const SLOTS: usize = 64 * WORD;
 const WORD: usize = u64::BITS as usize;
-/// The wheel reaches so many times as far as most events are scheduled ahead.
-const REACH: u64 = 2;
+/// The wheel reaches a quarter further than most events are scheduled ahead, as packets grow on their way; rounding up
+/// adds to it. Short slots have few events.
+const REACH: (u64, u64) = (5, 4);
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
@@ -58,7 +59,7 @@ pub(crate) struct EventQueue {
 impl EventQueue {
     /// A queue for events that are as a rule scheduled so far ahead.
     pub fn new(usual_lead: Span) -> Self {
-        let slot_ps = usual_lead.as_ps().saturating_mul(REACH) / SLOTS as u64;
+        let slot_ps = usual_lead.as_ps().saturating_mul(REACH.0) / (REACH.1 * SLOTS as u64);
         Self {
             current: Vec::new(),
             late: BinaryHeap::new(),
@@ -75,11 +76,13 @@ impl EventQueue {
         }
     }
 
+    #[inline]
     fn slot_of(&self, event: &Event) -> u64 {
         event.time().as_ps() >> self.shift
     }
 
     /// Adds an event.
+    #[inline]
     pub fn push(&mut self, event: Event) {
         let slot = self.slot_of(&event);
         if slot <= self.cursor {
@@ -92,6 +95,7 @@ impl EventQueue {
         }
     }
 
+    #[inline]
     fn push_near(&mut self, place: usize, event: Event) {
         let node = Node { event, next: self.heads[place] };
         let at = self.free;
@@ -131,6 +135,9 @@ impl EventQueue {
             }
             self.advance_to(slot);
         }
+        if self.late.is_empty() {
+            return self.current.pop_if(|first| first.time() <= limit);
+        }
         let is_late = match (self.current.last(), self.late.peek()) {
             (Some(first), Some(Reverse(late))) => late < first,
             (first, _) => first.is_none(),
@@ -163,7 +170,7 @@ impl EventQueue {
             self.current.extend(self.far.pop().map(|Reverse(event)| event));
             self.far_slot = self.far.peek().map_or(u64::MAX, |Reverse(event)| self.slot_of(event));
         }
-        self.current.sort_unstable_by(|a, b| b.cmp(a));
+        sort_descending(&mut self.current);
     }
 
     /// When the first event is due.
@@ -241,6 +248,27 @@ impl EventQueue {
         if *word == 0 {
             self.summary &= !(1 << (place / WORD));
         }
+    }
+}
+
+/// Puts the events of a slot in order, the first one last. There are a few as a rule, for which nothing beats insertion.
+fn sort_descending(events: &mut [Event]) {
+    const FEW: usize = 24;
+    if events.len() > FEW {
+        events.sort_unstable_by(|a, b| b.cmp(a));
+        return;
+    }
+    for end in 1..events.len() {
+        let event = events[end];
+        let key = event.key();
+        let mut place = end;
+        while let Some(before) = place.checked_sub(1).map(|before| events[before])
+            && (before.key() < key || before.key() == key && before < event)
+        {
+            events[place] = before;
+            place -= 1;
+        }
+        events[place] = event;
     }
 }
 

@@ -63,20 +63,22 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// Everything of a switch but the program.
+/// Everything of a switch but the program. In the order of fields, which is that of how often they are touched: what
+/// packets need as a rule stands in few lines of the cache.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Core {
-    pub config: SwitchConfig,
     pub tm: TrafficManager<Queued>,
+    pub counters: SwitchCounters,
     /// Packets for the controller that have yet to pass egress. Empty between calls.
     pub cpu_queue: VecDeque<Queued>,
+    pub trace: TraceLog,
+    pub config: SwitchConfig,
     pub pre: ReplicationEngine,
     pub random: Stream,
-    pub counters: SwitchCounters,
     pub packet_ins: VecDeque<Packet>,
     pub digests: VecDeque<DigestMessage>,
     pub logs: VecDeque<LogLine>,
-    pub trace: TraceLog,
 }
 
 impl Core {
@@ -96,6 +98,7 @@ impl Core {
     }
 
     /// Time as the program sees it.
+    #[inline]
     pub fn timestamp(&self, time: Time) -> u64 {
         match self.config.timestamp_unit {
             TimestampUnit::Us => time.as_us(),
@@ -104,12 +107,12 @@ impl Core {
     }
 
     /// Counts a drop against the port that the packet came in on.
+    #[cold]
     pub fn drop_at(&mut self, ingress_port: u32, priority: u8, cause: DropCause) {
         self.counters.drops.add(cause);
         self.trace.keep(|| Step::Dropped { cause });
         if let Some(port) = self.tm.port(ingress_port) {
-            let queue = usize::from(priority & 7);
-            self.tm.counters_mut(port).queues[queue].dropped.add(cause);
+            self.tm.count_drop(port, priority, cause);
         }
     }
 
@@ -121,11 +124,7 @@ impl Core {
     /// Puts a packet into the queue of a port, or drops and counts it.
     pub fn enqueue(&mut self, port: u32, priority: u8, queued: Queued) {
         if self.config.cpu_port == Some(port) {
-            if self.cpu_queue.len() < MAX_CONTROLLER_QUEUE {
-                self.cpu_queue.push_back(queued);
-            } else {
-                self.drop_at(u32::from(queued.ingress_port), priority, DropCause::ControllerQueue);
-            }
+            self.enqueue_for_controller(priority, queued);
             return;
         }
         let Some(index) = self.tm.port(port) else {
@@ -143,8 +142,25 @@ impl Core {
         }
     }
 
+    #[cold]
+    fn enqueue_for_controller(&mut self, priority: u8, queued: Queued) {
+        if self.cpu_queue.len() < MAX_CONTROLLER_QUEUE {
+            self.cpu_queue.push_back(queued);
+        } else {
+            self.drop_at(u32::from(queued.ingress_port), priority, DropCause::ControllerQueue);
+        }
+    }
+
     /// Keeps the lines that a run wrote; the oldest yield when there are too many.
+    #[inline]
     pub fn keep_logs(&mut self, now: Time, lines: &mut Vec<String>) {
+        if !lines.is_empty() {
+            self.keep_more_logs(now, lines);
+        }
+    }
+
+    #[cold]
+    fn keep_more_logs(&mut self, now: Time, lines: &mut Vec<String>) {
         for text in lines.drain(..) {
             if self.logs.len() == MAX_LOG_LINES {
                 self.logs.pop_front();
@@ -154,7 +170,15 @@ impl Core {
     }
 
     /// Keeps digests for the controller, up to the bound.
+    #[inline]
     pub fn keep_digests(&mut self, digests: &mut Vec<DigestMessage>) {
+        if !digests.is_empty() {
+            self.keep_more_digests(digests);
+        }
+    }
+
+    #[cold]
+    fn keep_more_digests(&mut self, digests: &mut Vec<DigestMessage>) {
         for message in digests.drain(..) {
             if self.digests.len() < MAX_CONTROLLER_QUEUE {
                 self.digests.push_back(message);

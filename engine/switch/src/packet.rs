@@ -8,13 +8,10 @@
 
 use core::ops::{Deref, DerefMut};
 
-use smallvec::SmallVec;
+pub use crate::head::{HEAD_INLINE, Head};
 
 /// Longest packet that a switch takes, in bytes; longer ones are dropped and counted.
 pub const MAX_PACKET_BYTES: u32 = 65_535;
-
-/// Head bytes that need no memory of their own: headers of all our programs, with five INT hops, fit.
-pub const HEAD_INLINE: usize = 128;
 
 /// A packet: a pointer to its [`Content`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +21,7 @@ pub struct Packet(Box<Content>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Content {
     /// Real bytes, from the first.
-    pub head: SmallVec<[u8; HEAD_INLINE]>,
+    pub head: Head,
     /// Zero bytes that follow.
     pub zeros: u32,
 }
@@ -32,19 +29,21 @@ pub struct Content {
 impl Packet {
     /// A packet of `head` followed by `zeros` zero bytes.
     pub fn new(head: &[u8], zeros: u32) -> Self {
-        Self(Box::new(Content { head: SmallVec::from_slice(head), zeros }))
+        Self(Box::new(Content { head: Head::new(head), zeros }))
     }
 }
 
 impl Deref for Packet {
     type Target = Content;
 
+    #[inline]
     fn deref(&self) -> &Content {
         &self.0
     }
 }
 
 impl DerefMut for Packet {
+    #[inline]
     fn deref_mut(&mut self) -> &mut Content {
         &mut self.0
     }
@@ -61,19 +60,16 @@ const MAX_SPARE_PACKETS: usize = 1 << 16;
 
 impl PacketPool {
     /// A packet of `head_bytes` zero bytes in its head and `zeros` behind it.
+    #[inline]
     pub fn take(&mut self, head_bytes: usize, zeros: u32) -> Packet {
-        const ZEROS: [u8; HEAD_INLINE] = [0; HEAD_INLINE];
         let mut packet = self.spare.pop().unwrap_or_default();
-        packet.head.clear();
-        match ZEROS.get(..head_bytes) {
-            Some(bytes) => packet.head.extend_from_slice(bytes),
-            None => packet.head.resize(head_bytes, 0),
-        }
+        packet.head.set_zeros(head_bytes);
         packet.zeros = zeros;
         packet
     }
 
     /// Keeps the memory of a packet that is gone.
+    #[inline]
     pub fn give(&mut self, packet: Packet) {
         if self.spare.len() < MAX_SPARE_PACKETS {
             self.spare.push(packet);
@@ -83,6 +79,7 @@ impl PacketPool {
 
 impl Content {
     /// Length in bytes.
+    #[inline]
     pub fn len(&self) -> u32 {
         u32::try_from(self.head.len()).unwrap_or(u32::MAX).saturating_add(self.zeros)
     }
@@ -111,24 +108,11 @@ impl Content {
     }
 
     /// Puts `front` in place of the first `taken` bytes. `taken` may reach into the zeros.
+    #[inline]
     pub(crate) fn replace_front(&mut self, taken: u32, front: &[u8]) {
-        if front.len() == taken as usize
-            && let Some(old) = self.head.get_mut(..front.len())
-        {
-            // As long as what was there, as most fronts are: nothing moves.
-            old.copy_from_slice(front);
-            return;
-        }
         let from_head = self.head.len().min(taken as usize);
         self.zeros = self.zeros.saturating_sub(taken - from_head as u32);
-        let old = self.head.len();
-        if let Some(longer) = front.get(from_head..) {
-            // Makes room; what is appended is overwritten by what moves behind the front.
-            self.head.extend_from_slice(longer);
-        }
-        self.head.copy_within(from_head..old, front.len());
-        self.head.truncate(front.len() + old - from_head);
-        self.head[..front.len()].copy_from_slice(front);
+        self.head.splice(from_head, front);
     }
 }
 

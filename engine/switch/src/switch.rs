@@ -47,6 +47,7 @@ impl Switch {
     }
 
     /// P4Runtime's device id.
+    #[inline]
     pub fn device_id(&self) -> u64 {
         self.core.config.device_id
     }
@@ -176,10 +177,7 @@ impl Switch {
             core.drop_at(port, 0, DropCause::NoSuchPort);
             return;
         };
-        let length = packet.len();
-        let counters = core.tm.counters_mut(index);
-        counters.rx_pkts += 1;
-        counters.rx_bytes += u64::from(length);
+        core.tm.at_mut(index).received.add(packet.len());
         self.enter(now, port, packet);
     }
 
@@ -234,10 +232,9 @@ impl Switch {
             self.core.counters.sent += 1;
             let length = packet.len();
             self.core.trace.keep(|| Step::Sent { port, bytes: length });
-            let counters = self.core.tm.counters_mut(index);
-            counters.tx_pkts += 1;
-            counters.tx_bytes += u64::from(length);
-            let duration = self.core.tm.time_on_link(index, length);
+            let state = self.core.tm.at_mut(index);
+            state.sent.add(length);
+            let duration = state.time_on_link(length);
             return Some(Transmission { packet, duration });
         }
     }
@@ -248,6 +245,7 @@ impl Switch {
     }
 
     /// A port that got work while it had none, once for each time; start it if it is idle.
+    #[inline]
     pub fn next_ready(&mut self) -> Option<u32> {
         self.core.tm.next_ready()
     }
@@ -309,7 +307,7 @@ impl Switch {
     }
 
     /// Counters of a port.
-    pub fn port_counters(&self, port: u32) -> Option<&PortCounters> {
+    pub fn port_counters(&self, port: u32) -> Option<PortCounters> {
         self.core.tm.port(port).map(|index| self.core.tm.counters(index))
     }
 
@@ -324,11 +322,13 @@ impl Switch {
     }
 
     /// Whether a port has packets that it may send.
+    #[inline]
     pub fn has_sendable(&self, port: u32) -> bool {
         self.core.tm.port(port).is_some_and(|index| self.core.tm.has_sendable(index))
     }
 
     /// The next pause or resume frame to send; ask after [`Self::receive`] and [`Self::transmit`].
+    #[inline]
     pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {
         self.core.tm.next_pause_frame()
     }
@@ -373,7 +373,15 @@ impl Switch {
 }
 
 /// Takes the packets of the CPU port through egress to the controller's queue.
+#[inline]
 fn deliver_to_controller(program: &mut Program, core: &mut Core, now: Time) {
+    if !core.cpu_queue.is_empty() {
+        deliver_all_to_controller(program, core, now);
+    }
+}
+
+#[cold]
+fn deliver_all_to_controller(program: &mut Program, core: &mut Core, now: Time) {
     while let Some(queued) = core.cpu_queue.pop_front() {
         let deq_depth = core.cpu_queue.len() as u32;
         let port = core.config.cpu_port.unwrap_or_default();

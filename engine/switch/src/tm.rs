@@ -7,35 +7,54 @@
 //! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in exactly
 //! one list, a queue's or the free one; nothing leaves a paused queue.
 
-use p4cc_units::{Span, Time};
+use p4cc_units::Time;
 
-use crate::config::{BufferConfig, CELL_BYTES, MAX_PORTS, PRIORITIES, PortConfig, QdepthUnit};
-use crate::counters::{DropCause, PauseCounters, PortCounters};
+use crate::config::{BufferConfig, MAX_PORTS, PRIORITIES, PortConfig};
+use crate::counters::{DropCause, PauseCounters, PortCounters, QueueCounters};
 use crate::tm_buffer::{Charged, PauseFrame, SharedBuffer};
+use crate::tm_state::{NONE, Port, PortRest, Queue, link_bytes};
 
 /// Position of a port in the traffic manager.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortIndex(pub(crate) u16);
 
-/// End of a list.
-const NONE: u32 = u32::MAX;
+impl PortIndex {
+    /// In the place of an index where there is none.
+    pub(crate) const NOWHERE: Self = Self(u16::MAX);
 
-/// The link adds no Ethernet header by itself (design: a link serialises IP bytes).
-const ETHERNET_HEADER_BYTES: u32 = 14;
+    #[inline]
+    pub(crate) fn at(self) -> usize {
+        usize::from(self.0)
+    }
+
+    /// Place of one of the port's queues.
+    #[inline]
+    pub(crate) fn queue(self, at: usize) -> usize {
+        self.at() * PRIORITIES + at
+    }
+
+    /// Places of all its queues.
+    pub(crate) fn queues(self) -> core::ops::Range<usize> {
+        self.queue(0)..self.queue(PRIORITIES)
+    }
+}
 
 /// Queues, their counters and the pool behind them.
 #[derive(Clone, Debug)]
 pub struct TrafficManager<T> {
-    slots: Vec<Slot<T>>,
-    free: u32,
     pub(crate) ports: Vec<Port>,
-    /// By port number.
-    pub(crate) index_of: Vec<Option<PortIndex>>,
+    /// Eight for each port.
+    pub(crate) queues: Vec<Queue>,
+    slots: Vec<Slot<T>>,
+    /// By port number, as far as there are ports; [`PortIndex::NOWHERE`] where there is none.
+    pub(crate) index_of: Vec<PortIndex>,
     /// Ports that got work while they had none, in the order in which they got it.
     pub(crate) ready: Vec<PortIndex>,
+    free: u32,
     buffer: Option<SharedBuffer>,
     /// Pause and resume frames to send, in order.
     frames: std::collections::VecDeque<PauseFrame>,
+    pub(crate) rest: Vec<PortRest>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,84 +63,8 @@ struct Slot<T> {
     link_bytes: u32,
     enq_depth: u32,
     /// Port that the item came in on.
-    ingress: Option<PortIndex>,
+    ingress: PortIndex,
     item: Option<T>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) struct Port {
-    pub(crate) config: PortConfig,
-    queues: [Queue; PRIORITIES],
-    /// Bit `p` is set while queue `p` has something.
-    occupied: u8,
-    /// Bit `p` is set while the neighbour does not want priority `p`.
-    paused: u8,
-    paused_since: [Time; PRIORITIES],
-    counters: PortCounters,
-    /// Packets that each queue holds.
-    pub(crate) capacity_pkts: [u32; PRIORITIES],
-    /// Time between two packets of each queue, or zero: BMv2's rates in packets.
-    pub(crate) gaps: [Span; PRIORITIES],
-    /// Bit `p` is set while queue `p` may not send because of its rate.
-    pub(crate) held: u8,
-    /// Until when.
-    pub(crate) held_until: [Time; PRIORITIES],
-    /// Bit `p` is set while queue `p` has had something since its last packet.
-    pub(crate) backlogged: u8,
-}
-
-impl Port {
-    pub(crate) fn new(config: PortConfig) -> Self {
-        Self {
-            config,
-            queues: [Queue::EMPTY; PRIORITIES],
-            occupied: 0,
-            paused: 0,
-            paused_since: [Time::ZERO; PRIORITIES],
-            counters: PortCounters::default(),
-            capacity_pkts: [config.capacity_pkts; PRIORITIES],
-            gaps: [Span::ZERO; PRIORITIES],
-            held: 0,
-            held_until: [Time::ZERO; PRIORITIES],
-            backlogged: 0,
-        }
-    }
-
-    /// Queues that have something to send and may.
-    pub(crate) fn sendable(&self) -> u8 {
-        self.occupied & !self.paused & !self.held
-    }
-
-    /// Queues that have something to send and wait for nothing but their rate.
-    pub(crate) fn waits_for_rate(&self) -> u8 {
-        self.occupied & !self.paused & self.held
-    }
-
-    /// Whether a queue has something.
-    pub(crate) fn is_occupied(&self, at: usize) -> bool {
-        self.occupied & (1 << at) != 0
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    head: u32,
-    tail: u32,
-    pkts: u32,
-    cells: u32,
-    bytes: u64,
-}
-
-impl Queue {
-    const EMPTY: Self = Self { head: NONE, tail: NONE, pkts: 0, cells: 0, bytes: 0 };
-
-    fn depth(&self, unit: QdepthUnit) -> u32 {
-        match unit {
-            QdepthUnit::Packets => self.pkts,
-            QdepthUnit::Cells80 => self.cells,
-            QdepthUnit::Bytes80 => u32::try_from(self.bytes / u64::from(CELL_BYTES)).unwrap_or(u32::MAX),
-        }
-    }
 }
 
 /// An item taken out of a queue.
@@ -140,73 +83,129 @@ pub struct Dequeued<T> {
 impl<T> TrafficManager<T> {
     /// Empty queues for these ports; a port number that does not fit, or comes again, gets no queues.
     pub fn new(ports: &[PortConfig], buffer: Option<&BufferConfig>) -> Self {
-        let mut index_of = vec![None; MAX_PORTS as usize];
-        let mut states = Vec::with_capacity(ports.len());
-        for config in ports {
-            let Some(place @ None) = index_of.get_mut(config.port as usize) else { continue };
-            *place = Some(PortIndex(states.len() as u16));
-            states.push(Port::new(*config));
-        }
-        let buffer = buffer.map(|buffer| {
-            let configs: Vec<PortConfig> = states.iter().map(|port| port.config).collect();
-            SharedBuffer::new(buffer, &configs)
-        });
-        Self {
+        let mut manager = Self {
+            ports: Vec::with_capacity(ports.len()),
+            queues: Vec::with_capacity(ports.len() * PRIORITIES),
             slots: Vec::new(),
-            free: NONE,
-            ports: states,
-            index_of,
+            index_of: Vec::new(),
             ready: Vec::new(),
-            buffer,
+            free: NONE,
+            buffer: None,
             frames: std::collections::VecDeque::new(),
+            rest: Vec::with_capacity(ports.len()),
+        };
+        let mut configs = Vec::with_capacity(ports.len());
+        for config in ports {
+            if manager.has_no_port(config.port) {
+                manager.set_port(manager.ports.len(), config);
+                configs.push(*config);
+            }
         }
+        manager.buffer = buffer.map(|buffer| SharedBuffer::new(buffer, &configs));
+        manager
+    }
+
+    /// Whether a number is free for a port.
+    pub(crate) fn has_no_port(&self, number: u32) -> bool {
+        number < MAX_PORTS && self.port(number).is_none()
+    }
+
+    /// Lays out a port, whose number is free, at a position: one that there is, or the next one.
+    pub(crate) fn set_port(&mut self, at: usize, config: &PortConfig) {
+        let index = PortIndex(at as u16);
+        if at == self.ports.len() {
+            self.ports.push(Port::new(config));
+            self.rest.push(PortRest::default());
+            self.queues.extend(core::iter::repeat_n(Queue::new(config), PRIORITIES));
+        } else {
+            self.ports[at] = Port::new(config);
+            self.rest[at] = PortRest::default();
+            self.queues[index.queues()].fill(Queue::new(config));
+        }
+        let number = config.port as usize;
+        if self.index_of.len() <= number {
+            self.index_of.resize(number + 1, PortIndex::NOWHERE);
+        }
+        self.index_of[number] = index;
     }
 
     /// The port of this number.
+    #[inline]
     pub fn port(&self, number: u32) -> Option<PortIndex> {
-        self.index_of.get(number as usize).copied().flatten()
+        self.index_of.get(number as usize).copied().filter(|index| *index != PortIndex::NOWHERE)
     }
 
-    /// Configuration of a port.
-    pub fn config(&self, port: PortIndex) -> &PortConfig {
-        &self.ports[usize::from(port.0)].config
+    /// What every packet touches of a port.
+    #[inline]
+    pub(crate) fn at(&self, port: PortIndex) -> &Port {
+        &self.ports[port.at()]
+    }
+
+    /// The same, to count into.
+    #[inline]
+    pub(crate) fn at_mut(&mut self, port: PortIndex) -> &mut Port {
+        &mut self.ports[port.at()]
     }
 
     /// Counters of a port.
-    pub fn counters(&self, port: PortIndex) -> &PortCounters {
-        &self.ports[usize::from(port.0)].counters
+    pub fn counters(&self, port: PortIndex) -> PortCounters {
+        let (state, rest) = (self.at(port), &self.rest[port.at()]);
+        let queue = |at: usize| {
+            let queue = &self.queues[port.queue(at)];
+            QueueCounters {
+                enqueued_pkts: queue.enqueued_pkts,
+                enqueued_bytes: queue.enqueued_bytes,
+                peak_depth_pkts: queue.peak_depth_pkts,
+                peak_depth_bytes: queue.peak_depth_bytes,
+                dropped: rest.dropped[at],
+            }
+        };
+        PortCounters {
+            rx_pkts: state.received.pkts,
+            rx_bytes: state.received.bytes,
+            tx_pkts: state.sent.pkts,
+            tx_bytes: state.sent.bytes,
+            queues: core::array::from_fn(queue),
+            pauses: core::array::from_fn(|at| self.pauses_past(port, at)),
+        }
     }
 
-    /// Counters of a port, to count into.
-    pub fn counters_mut(&mut self, port: PortIndex) -> &mut PortCounters {
-        &mut self.ports[usize::from(port.0)].counters
+    /// Counts a drop against a port and priority.
+    #[cold]
+    pub(crate) fn count_drop(&mut self, port: PortIndex, priority: u8, cause: DropCause) {
+        self.rest[port.at()].dropped[usize::from(priority & 7)].add(cause);
     }
 
     /// Packets waiting in one queue.
     pub fn depth_pkts(&self, port: PortIndex, priority: u8) -> u32 {
-        self.ports[usize::from(port.0)].queues[queue_of(priority)].pkts
+        self.queues[port.queue(queue_of(priority))].pkts
     }
 
     /// Packets waiting in all queues of a port.
     pub fn port_depth_pkts(&self, port: PortIndex) -> u32 {
-        self.ports[usize::from(port.0)].queues.iter().map(|queue| queue.pkts).sum()
+        if self.at(port).occupied == 0 {
+            return 0;
+        }
+        self.queues[port.queues()].iter().map(|queue| queue.pkts).sum()
     }
 
     /// Bytes waiting in all queues of a port.
     pub fn port_depth_bytes(&self, port: PortIndex) -> u64 {
-        let state = &self.ports[usize::from(port.0)];
-        if state.occupied == 0 { 0 } else { state.queues.iter().map(|queue| queue.bytes).sum() }
+        if self.at(port).occupied == 0 {
+            return 0;
+        }
+        self.queues[port.queues()].iter().map(|queue| queue.bytes).sum()
     }
 
     /// Packets waiting in all queues of all ports.
     pub fn waiting(&self) -> u64 {
-        let queues = self.ports.iter().flat_map(|port| &port.queues);
-        queues.map(|queue| u64::from(queue.pkts)).sum()
+        self.queues.iter().map(|queue| u64::from(queue.pkts)).sum()
     }
 
     /// Whether a port has something that it may send.
+    #[inline]
     pub fn has_sendable(&self, port: PortIndex) -> bool {
-        self.ports[usize::from(port.0)].sendable() != 0
+        self.at(port).sendable() != 0
     }
 
     /// Adds an item of `frame_bytes` that came in on `ingress` to a queue, or drops and counts it. Priorities above 7
@@ -222,93 +221,74 @@ impl<T> TrafficManager<T> {
         ingress: Option<PortIndex>,
         item: T,
     ) -> Result<(), DropCause> {
-        let state = &mut self.ports[usize::from(port.0)];
         let at = queue_of(priority);
-        let link_bytes = link_bytes(state.config.framing_bytes, frame_bytes);
-        let packet = charged(ingress, at, link_bytes);
-        let admitted =
-            admit(&state.config, state.capacity_pkts[at], &state.queues[at], link_bytes).and_then(|()| {
-                match &mut self.buffer {
-                    Some(buffer) => buffer.admit(&packet, usize::from(port.0), state.queues[at].bytes),
-                    None => Ok(()),
-                }
-            });
-        if let Err(cause) = admitted {
-            state.counters.queues[at].dropped.add(cause);
+        let state = &mut self.ports[port.at()];
+        let queue = &mut self.queues[port.queue(at)];
+        let link_bytes = link_bytes(state.framing_bytes, frame_bytes);
+        let ingress = ingress.unwrap_or(PortIndex::NOWHERE);
+        let mut pauses = false;
+        let refusal = if queue.has_room(link_bytes) {
+            let admitted = self
+                .buffer
+                .as_mut()
+                .map(|buffer| buffer.admit(&charged(ingress, at, link_bytes), port.at(), queue.bytes));
+            admitted.and_then(|admitted| admitted.map(|due| pauses = due).err())
+        } else {
+            Some(DropCause::TailDrop)
+        };
+        if let Some(cause) = refusal {
+            self.count_drop(port, at as u8, cause);
             return Err(cause);
         }
-        let enq_depth = state.queues[at].depth(state.config.qdepth_unit);
-        let slot = take_slot(
-            &mut self.slots,
-            &mut self.free,
-            Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) },
-        );
+        let enq_depth = queue.depth(state.qdepth_unit);
+        let slot = Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) };
+        let place = take_slot(&mut self.slots, &mut self.free, slot);
         let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.occupied |= 1 << at;
         // A port is also told of the first packet that waits for its queue's rate only: it must know until when.
         if could == 0 && (state.sendable() != 0 || state.waits_for_rate() != waited) {
             self.ready.push(port);
         }
-        let queue = &mut state.queues[at];
         match queue.tail {
-            NONE => queue.head = slot,
-            tail => self.slots[tail as usize].next = slot,
+            NONE => queue.head = place,
+            tail => self.slots[tail as usize].next = place,
         }
-        queue.tail = slot;
-        queue.pkts += 1;
-        queue.cells += link_bytes.div_ceil(CELL_BYTES);
-        queue.bytes += u64::from(link_bytes);
-        let counters = &mut state.counters.queues[at];
-        counters.enqueued_pkts += 1;
-        counters.enqueued_bytes += u64::from(link_bytes);
-        counters.peak_depth_pkts = counters.peak_depth_pkts.max(queue.pkts);
-        counters.peak_depth_bytes = counters.peak_depth_bytes.max(queue.bytes);
-        if self.buffer.is_some() {
-            self.after_enqueue(&packet);
+        queue.tail = place;
+        queue.add(link_bytes);
+        if pauses {
+            self.rest[ingress.at()].pauses[at].sent += 1;
+            self.ask(ingress.at(), at as u8, true);
         }
         Ok(())
     }
 
-    /// Counts what the packet's ingress holds, and pauses it where that is too much.
-    fn after_enqueue(&mut self, packet: &Charged) {
-        let (Some(buffer), Some(ingress)) = (&mut self.buffer, packet.ingress) else { return };
-        let charge = buffer.charge(ingress, packet.priority);
-        let counters = &mut self.ports[ingress].counters.pauses[usize::from(packet.priority)];
-        let held = charge.ingress_bytes + charge.headroom_bytes;
-        counters.peak_ingress_bytes = counters.peak_ingress_bytes.max(held);
-        counters.peak_headroom_bytes = counters.peak_headroom_bytes.max(charge.headroom_bytes);
-        if buffer.pause_due(packet).is_some() {
-            counters.sent += 1;
-            self.ask(ingress, packet.priority, true);
-        }
-    }
-
+    #[cold]
     fn ask(&mut self, ingress: usize, priority: u8, pause: bool) {
-        let port = self.ports[ingress].config.port;
+        let port = self.ports[ingress].number();
         self.frames.push_back(PauseFrame { port, priority, pause });
     }
 
     /// The next pause or resume frame to send; there may be one after each enqueue and dequeue.
+    #[inline]
     pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {
         self.frames.pop_front()
     }
 
     /// The neighbour at a port pauses a priority, or lets it go on. Ask [`Self::next_ready`] afterwards.
     pub fn set_paused(&mut self, now: Time, port: PortIndex, priority: u8, pause: bool) {
-        let state = &mut self.ports[usize::from(port.0)];
+        let (state, rest) = (&mut self.ports[port.at()], &mut self.rest[port.at()]);
         let at = queue_of(priority);
         let bit = 1 << at;
         if (state.paused & bit != 0) == pause {
             return;
         }
-        let counters = &mut state.counters.pauses[at];
         if pause {
-            counters.begin(now);
-            state.paused_since[at] = now;
+            rest.pauses[at].begin(now);
+            rest.paused_since[at] = now;
             state.paused |= bit;
             return;
         }
-        counters.end(state.paused_since[at], now);
+        rest.pauses[at].end(rest.paused_since[at], now);
         let had_work = state.sendable() != 0;
         state.paused &= !bit;
         if !had_work && state.sendable() != 0 {
@@ -318,21 +298,29 @@ impl<T> TrafficManager<T> {
 
     /// Since when the neighbour has kept a priority paused; none if it may send.
     pub fn paused_since(&self, port: PortIndex, priority: u8) -> Option<Time> {
-        let state = &self.ports[usize::from(port.0)];
         let at = queue_of(priority);
-        (state.paused & (1 << at) != 0).then_some(state.paused_since[at])
+        (self.at(port).paused & (1 << at) != 0).then_some(self.rest[port.at()].paused_since[at])
+    }
+
+    /// What is counted of the pauses of a priority, without one that lasts.
+    fn pauses_past(&self, port: PortIndex, at: usize) -> PauseCounters {
+        let charge = self.buffer.as_ref().map(|buffer| buffer.charge(port.at(), at as u8));
+        PauseCounters {
+            peak_ingress_bytes: charge.map_or(0, |charge| charge.peak_ingress_bytes),
+            peak_headroom_bytes: charge.map_or(0, |charge| charge.peak_headroom_bytes),
+            ..self.rest[port.at()].pauses[at]
+        }
     }
 
     /// What is counted of the pauses of a priority, a pause that lasts included.
     pub fn pauses(&self, port: PortIndex, priority: u8, now: Time) -> PauseCounters {
-        let past = self.ports[usize::from(port.0)].counters.pauses[queue_of(priority)];
-        past.up_to(self.paused_since(port, priority), now)
+        self.pauses_past(port, queue_of(priority)).up_to(self.paused_since(port, priority), now)
     }
 
     /// The pause that this switch asked for at a port and priority has lapsed: the next packet may bring another.
     pub fn lapse(&mut self, port: PortIndex, priority: u8) {
         if let Some(buffer) = &mut self.buffer {
-            buffer.lapse(usize::from(port.0), priority);
+            buffer.lapse(port.at(), priority);
         }
     }
 
@@ -342,12 +330,16 @@ impl<T> TrafficManager<T> {
         let Some(buffer) = &self.buffer else { return Vec::new() };
         let at = queue_of(priority);
         let mut found = std::collections::BTreeSet::new();
-        for port in self.ports.iter().filter(|port| port.paused & port.occupied & (1 << at) != 0) {
-            let mut place = port.queues[at].head;
+        for (index, port) in (0..).zip(&self.ports) {
+            if port.paused & port.occupied & (1 << at) == 0 {
+                continue;
+            }
+            let mut place = self.queues[PortIndex(index).queue(at)].head;
             while let Some(slot) = self.slots.get(place as usize) {
-                let ingress = slot.ingress.map(|ingress| usize::from(ingress.0));
-                if let Some(ingress) = ingress.filter(|&ingress| buffer.charge(ingress, priority).paused) {
-                    found.insert((self.ports[ingress].config.port, port.config.port));
+                if let Some(ingress) = self.ports.get(slot.ingress.at())
+                    && buffer.charge(slot.ingress.at(), priority).paused
+                {
+                    found.insert((ingress.number(), port.number()));
                 }
                 place = slot.next;
             }
@@ -356,14 +348,15 @@ impl<T> TrafficManager<T> {
     }
 
     /// Takes the first item of the highest occupied queue that is not paused.
+    #[inline]
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
-        let sendable = self.ports[usize::from(port.0)].sendable();
+        let sendable = self.at(port).sendable();
         self.dequeue_of(port, sendable)
     }
 
     /// Takes the first item of the highest occupied queue, paused or not.
     pub(crate) fn dequeue_paused(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
-        let occupied = self.ports[usize::from(port.0)].occupied;
+        let occupied = self.at(port).occupied;
         self.dequeue_of(port, occupied)
     }
 
@@ -374,48 +367,36 @@ impl<T> TrafficManager<T> {
 
     fn dequeue_of(&mut self, port: PortIndex, queues: u8) -> Option<Dequeued<T>> {
         let at = queues.checked_ilog2()? as usize;
-        let state = &mut self.ports[usize::from(port.0)];
-        let queue = &mut state.queues[at];
+        let state = &mut self.ports[port.at()];
+        let queue = &mut self.queues[port.queue(at)];
         let taken = queue.head;
         let slot = &mut self.slots[taken as usize];
         let item = slot.item.take()?;
-        queue.head = slot.next;
-        queue.pkts -= 1;
-        queue.cells -= slot.link_bytes.div_ceil(CELL_BYTES);
-        queue.bytes -= u64::from(slot.link_bytes);
-        if queue.head == NONE {
+        let Slot { next, link_bytes, enq_depth, ingress, .. } = *slot;
+        slot.next = self.free;
+        self.free = taken;
+        queue.head = next;
+        queue.remove(link_bytes);
+        if next == NONE {
             queue.tail = NONE;
             state.occupied &= !(1 << at);
         }
-        let dequeued = Dequeued {
-            item,
-            priority: at as u8,
-            enq_depth: slot.enq_depth,
-            deq_depth: queue.depth(state.config.qdepth_unit),
-        };
-        let packet = charged(slot.ingress, at, slot.link_bytes);
-        slot.next = self.free;
-        self.free = taken;
-        if self.buffer.is_some() {
-            self.after_dequeue(&packet);
+        let deq_depth = queue.depth(state.qdepth_unit);
+        if let Some(buffer) = &mut self.buffer
+            && buffer.release(&charged(ingress, at, link_bytes))
+        {
+            self.rest[ingress.at()].pauses[at].resumes_sent += 1;
+            self.ask(ingress.at(), at as u8, false);
         }
-        Some(dequeued)
-    }
-
-    fn after_dequeue(&mut self, packet: &Charged) {
-        let Some(buffer) = &mut self.buffer else { return };
-        buffer.release(packet);
-        if let Some(ingress) = buffer.resume_due(packet) {
-            self.ports[ingress].counters.pauses[usize::from(packet.priority)].resumes_sent += 1;
-            self.ask(ingress, packet.priority, false);
-        }
+        Some(Dequeued { item, priority: at as u8, enq_depth, deq_depth })
     }
 
     /// A port that got work while its queues were empty, once for each time that happened. The caller starts it if
     /// it is idle; a busy port is asked again when its transmission ends.
+    #[inline]
     pub fn next_ready(&mut self) -> Option<u32> {
         let port = self.ready.pop()?;
-        Some(self.ports[usize::from(port.0)].config.port)
+        Some(self.at(port).number())
     }
 
     /// Drops everything that waits; returns how many.
@@ -424,10 +405,8 @@ impl<T> TrafficManager<T> {
         self.slots.clear();
         self.free = NONE;
         self.ready.clear();
-        for port in &mut self.ports {
-            port.queues = [Queue::EMPTY; PRIORITIES];
-            port.occupied = 0;
-        }
+        self.queues.iter_mut().for_each(Queue::clear);
+        self.ports.iter_mut().for_each(|port| port.occupied = 0);
         for (ingress, priority) in self.buffer.as_mut().map(SharedBuffer::clear).unwrap_or_default() {
             self.ask(ingress, priority, false);
         }
@@ -435,41 +414,33 @@ impl<T> TrafficManager<T> {
     }
 }
 
-fn charged(ingress: Option<PortIndex>, queue: usize, link_bytes: u32) -> Charged {
-    let ingress = ingress.map(|ingress| usize::from(ingress.0));
+#[inline]
+fn charged(ingress: PortIndex, queue: usize, link_bytes: u32) -> Charged {
+    let ingress = (ingress != PortIndex::NOWHERE).then_some(ingress.at());
     Charged { ingress, priority: queue as u8, bytes: u64::from(link_bytes) }
 }
 
 /// Which queue a priority goes to.
-fn queue_of(priority: u8) -> usize {
+#[inline]
+pub(crate) fn queue_of(priority: u8) -> usize {
     usize::from(priority).min(PRIORITIES - 1)
 }
 
-/// Whether a queue's own capacity takes one packet more (spec 1.2: drop if `q + 1 > B`, or `q_bytes + len > B_bytes`).
-fn admit(config: &PortConfig, capacity_pkts: u32, queue: &Queue, link_bytes: u32) -> Result<(), DropCause> {
-    let fits_bytes =
-        config.capacity_bytes.is_none_or(|capacity| queue.bytes + u64::from(link_bytes) <= capacity);
-    if queue.pkts >= capacity_pkts || !fits_bytes {
-        return Err(DropCause::TailDrop);
-    }
-    Ok(())
-}
-
-/// Bytes that a frame takes on a link: its IP bytes and the link's framing.
-pub fn link_bytes(framing_bytes: u32, frame_bytes: u32) -> u32 {
-    frame_bytes.saturating_sub(ETHERNET_HEADER_BYTES) + framing_bytes
-}
-
 /// Puts a slot into the pool.
+#[inline]
 fn take_slot<T>(slots: &mut Vec<Slot<T>>, free: &mut u32, slot: Slot<T>) -> u32 {
-    if *free == NONE {
-        slots.push(slot);
-        return (slots.len() - 1) as u32;
-    }
     let at = *free;
-    *free = slots[at as usize].next;
-    slots[at as usize] = slot;
-    at
+    match slots.get_mut(at as usize) {
+        Some(old) => {
+            *free = old.next;
+            *old = slot;
+            at
+        }
+        None => {
+            slots.push(slot);
+            (slots.len() - 1) as u32
+        }
+    }
 }
 
 #[cfg(test)]
@@ -477,6 +448,7 @@ mod tests {
     use p4cc_units::Rate;
 
     use super::*;
+    use crate::config::QdepthUnit;
 
     fn manager(capacity_pkts: u32, qdepth_unit: QdepthUnit) -> (TrafficManager<u32>, PortIndex) {
         let config = PortConfig {

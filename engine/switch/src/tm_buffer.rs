@@ -23,14 +23,48 @@ pub struct PauseFrame {
     pub pause: bool,
 }
 
-/// What is charged to one ingress port and priority.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+/// What is charged to one ingress port and priority, with what bounds it: a line of the processor's cache.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(align(64))]
 pub(crate) struct Charge {
     /// In reserve and shared pool.
     pub ingress_bytes: u64,
     pub headroom_bytes: u64,
+    /// Most of both at once, and most of the headroom.
+    pub peak_ingress_bytes: u64,
+    pub peak_headroom_bytes: u64,
+    headroom_limit_bytes: u64,
+    /// Of the port's dynamic threshold, be it that of the ingress or of an egress port.
+    alpha_log2: i8,
     /// A pause was sent and no resume since.
     pub paused: bool,
+}
+
+impl Charge {
+    fn new(port: &PortConfig) -> Self {
+        Self {
+            ingress_bytes: 0,
+            headroom_bytes: 0,
+            peak_ingress_bytes: 0,
+            peak_headroom_bytes: 0,
+            headroom_limit_bytes: port.headroom_bytes,
+            alpha_log2: port.alpha_log2,
+            paused: false,
+        }
+    }
+
+    /// "thr(p) = (buffer - sum headroom - sum reserve - shared_used) >> shift[p]", the shift being -log2 of alpha.
+    #[inline]
+    fn threshold(&self, free_bytes: u64) -> u64 {
+        let by = u32::from(self.alpha_log2.unsigned_abs());
+        if self.alpha_log2 >= 0 { free_bytes.saturating_mul(1 << by) } else { free_bytes >> by }
+    }
+
+    /// "su(p,k) = max(0, ingress[p][k] - reserve)".
+    #[inline]
+    fn shared_use(&self, reserve_bytes: u64) -> u64 {
+        self.ingress_bytes.saturating_sub(reserve_bytes)
+    }
 }
 
 /// A packet for the buffer.
@@ -49,58 +83,52 @@ pub(crate) struct SharedBuffer {
     /// What reserves and headrooms leave.
     pool_bytes: u64,
     shared_bytes: u64,
-    /// By port position and priority.
-    charges: Vec<[Charge; PRIORITIES]>,
-    headrooms: Vec<u64>,
-    alphas_log2: Vec<i8>,
+    /// Eight for each port position, by priority.
+    charges: Vec<Charge>,
 }
 
 impl SharedBuffer {
     pub fn new(config: &BufferConfig, ports: &[PortConfig]) -> Self {
+        let of_port = |port| core::iter::repeat_n(Charge::new(port), PRIORITIES);
         Self {
             config: *config,
             pool_bytes: config.pool_bytes(ports).unwrap_or(0),
             shared_bytes: 0,
-            charges: vec![[Charge::default(); PRIORITIES]; ports.len()],
-            headrooms: ports.iter().map(|port| port.headroom_bytes).collect(),
-            alphas_log2: ports.iter().map(|port| port.alpha_log2).collect(),
+            charges: ports.iter().flat_map(of_port).collect(),
         }
     }
 
-    /// "thr(p) = (buffer - sum headroom - sum reserve - shared_used) >> shift[p]", the shift being -log2 of alpha.
-    fn threshold(&self, port: usize) -> u64 {
-        let free = self.pool_bytes.saturating_sub(self.shared_bytes);
-        let log2 = self.alphas_log2[port];
-        let by = u32::from(log2.unsigned_abs());
-        if log2 >= 0 { free.saturating_mul(1 << by) } else { free >> by }
+    #[inline]
+    fn free_bytes(&self) -> u64 {
+        self.pool_bytes.saturating_sub(self.shared_bytes)
     }
 
     /// The ingress port against which a packet is counted, if its priority is lossless.
+    #[inline]
     fn lossless(&self, packet: &Charged) -> Option<usize> {
         let is_lossless = self.config.lossless & (1 << packet.priority) != 0;
         packet.ingress.filter(|_| is_lossless)
     }
 
-    /// "su(p,k) = max(0, ingress[p][k] - reserve)".
-    fn shared_use(&self, port: usize, priority: u8) -> u64 {
-        let charge = &self.charges[port][usize::from(priority)];
-        charge.ingress_bytes.saturating_sub(self.config.reserve_bytes)
-    }
-
-    /// Whether a packet for a queue that holds `queue_bytes` at an egress port fits; charges it if so.
-    pub fn admit(&mut self, packet: &Charged, egress: usize, queue_bytes: u64) -> Result<(), DropCause> {
+    /// Takes in a packet for a queue that holds `queue_bytes` at an egress port, if it fits, and charges it; whether its
+    /// ingress port and priority are to pause now.
+    ///
+    /// # Errors
+    /// Why it does not fit.
+    pub fn admit(&mut self, packet: &Charged, egress: usize, queue_bytes: u64) -> Result<bool, DropCause> {
         if packet.priority == CONTROL_PRIORITY {
-            return Ok(());
+            return Ok(false);
         }
         match self.lossless(packet) {
             Some(ingress) => self.admit_lossless(packet, ingress),
-            None => self.admit_lossy(packet, egress, queue_bytes),
+            None => self.admit_lossy(packet, egress, queue_bytes).map(|()| false),
         }
     }
 
     fn admit_lossy(&mut self, packet: &Charged, egress: usize, queue_bytes: u64) -> Result<(), DropCause> {
         let fits_pool = self.shared_bytes + packet.bytes <= self.pool_bytes;
-        if !fits_pool || queue_bytes + packet.bytes > self.threshold(egress) {
+        let threshold = self.charges[place(egress, packet.priority)].threshold(self.free_bytes());
+        if !fits_pool || queue_bytes + packet.bytes > threshold {
             return Err(DropCause::SharedBuffer);
         }
         self.shared_bytes += packet.bytes;
@@ -108,93 +136,90 @@ impl SharedBuffer {
     }
 
     /// Spec 13.2: "drop iff len + hdrm > headroom and len + su > thr", and the charge on enqueue.
-    fn admit_lossless(&mut self, packet: &Charged, ingress: usize) -> Result<(), DropCause> {
+    fn admit_lossless(&mut self, packet: &Charged, ingress: usize) -> Result<bool, DropCause> {
         let (bytes, reserve) = (packet.bytes, self.config.reserve_bytes);
-        let charge = &self.charges[ingress][usize::from(packet.priority)];
+        let free_bytes = self.free_bytes();
+        let charge = &mut self.charges[place(ingress, packet.priority)];
         let new = charge.ingress_bytes + bytes;
         let above_reserve = new.saturating_sub(reserve);
         let share = above_reserve.min(bytes);
         let fits_pool = self.shared_bytes + share <= self.pool_bytes;
-        let fits_threshold = above_reserve == 0 || above_reserve <= self.threshold(ingress);
-        let fits_headroom = charge.headroom_bytes + bytes <= self.headrooms[ingress];
-        let charge = &mut self.charges[ingress][usize::from(packet.priority)];
+        let fits_threshold = above_reserve == 0 || above_reserve <= charge.threshold(free_bytes);
         if fits_pool && fits_threshold {
             charge.ingress_bytes = new;
             self.shared_bytes += share;
-        } else if fits_headroom {
+        } else if charge.headroom_bytes + bytes <= charge.headroom_limit_bytes {
             charge.headroom_bytes += bytes;
         } else {
             return Err(DropCause::Headroom);
         }
-        Ok(())
+        let held = charge.ingress_bytes + charge.headroom_bytes;
+        charge.peak_ingress_bytes = charge.peak_ingress_bytes.max(held);
+        charge.peak_headroom_bytes = charge.peak_headroom_bytes.max(charge.headroom_bytes);
+        // "not paused and (hdrm > 0 or su >= thr)".
+        let threshold = charge.threshold(self.pool_bytes.saturating_sub(self.shared_bytes));
+        let due = !charge.paused && (charge.headroom_bytes > 0 || charge.shared_use(reserve) >= threshold);
+        charge.paused |= due;
+        Ok(due)
     }
 
-    /// "Credit on dequeue: headroom first, then shared, then reserve."
-    pub fn release(&mut self, packet: &Charged) {
+    /// "Credit on dequeue: headroom first, then shared, then reserve"; whether the packet's ingress port and priority may
+    /// go on now.
+    pub fn release(&mut self, packet: &Charged) -> bool {
         if packet.priority == CONTROL_PRIORITY {
-            return;
+            return false;
         }
         let Some(ingress) = self.lossless(packet) else {
             self.shared_bytes -= packet.bytes;
-            return;
+            return false;
         };
-        let shared_use = self.shared_use(ingress, packet.priority);
-        let charge = &mut self.charges[ingress][usize::from(packet.priority)];
+        let reserve = self.config.reserve_bytes;
+        let charge = &mut self.charges[place(ingress, packet.priority)];
         let from_headroom = charge.headroom_bytes.min(packet.bytes);
         let rest = packet.bytes - from_headroom;
+        let shared_use = charge.shared_use(reserve);
         charge.headroom_bytes -= from_headroom;
         charge.ingress_bytes -= rest;
         self.shared_bytes -= rest.min(shared_use);
-    }
-
-    /// After an enqueue: whether to pause the ingress port and priority of this packet now.
-    pub fn pause_due(&mut self, packet: &Charged) -> Option<usize> {
-        let ingress = self.lossless(packet)?;
-        let shared_use = self.shared_use(ingress, packet.priority);
-        let threshold = self.threshold(ingress);
-        let charge = &mut self.charges[ingress][usize::from(packet.priority)];
-        // "not paused and (hdrm > 0 or su >= thr)".
-        let due = !charge.paused && (charge.headroom_bytes > 0 || shared_use >= threshold);
-        charge.paused |= due;
-        due.then_some(ingress)
-    }
-
-    /// After a dequeue: whether to let the ingress port and priority of this packet go on now.
-    pub fn resume_due(&mut self, packet: &Charged) -> Option<usize> {
-        let ingress = self.lossless(packet)?;
-        let shared_use = self.shared_use(ingress, packet.priority);
-        let threshold = self.threshold(ingress);
-        let charge = &mut self.charges[ingress][usize::from(packet.priority)];
+        if !charge.paused {
+            return false;
+        }
         // "paused and hdrm = 0 and (su = 0 or su + 3072 <= thr)".
+        let shared_use = charge.shared_use(reserve);
+        let threshold = charge.threshold(self.pool_bytes.saturating_sub(self.shared_bytes));
         let is_low = shared_use == 0 || shared_use + self.config.resume_offset_bytes <= threshold;
-        let due = charge.paused && charge.headroom_bytes == 0 && is_low;
-        charge.paused &= !due;
-        due.then_some(ingress)
+        charge.paused = charge.headroom_bytes > 0 || !is_low;
+        !charge.paused
     }
 
     /// A pause that was asked for is over without a resume.
     pub fn lapse(&mut self, port: usize, priority: u8) {
-        self.charges[port][usize::from(priority) % PRIORITIES].paused = false;
+        self.charges[place(port, priority)].paused = false;
     }
 
     /// What is charged to a port and priority.
-    pub fn charge(&self, port: usize, priority: u8) -> Charge {
-        self.charges[port][usize::from(priority)]
+    pub fn charge(&self, port: usize, priority: u8) -> &Charge {
+        &self.charges[place(port, priority)]
     }
 
-    /// Forgets all charges; gives the port positions and priorities that were paused.
+    /// Forgets all charges, but not their peaks; gives the port positions and priorities that were paused.
     pub fn clear(&mut self) -> Vec<(usize, u8)> {
         self.shared_bytes = 0;
         let mut paused = Vec::new();
-        for (port, charges) in self.charges.iter_mut().enumerate() {
-            for (priority, charge) in charges.iter_mut().enumerate() {
-                if core::mem::take(charge).paused {
-                    paused.push((port, priority as u8));
-                }
+        for (place, charge) in self.charges.iter_mut().enumerate() {
+            (charge.ingress_bytes, charge.headroom_bytes) = (0, 0);
+            if core::mem::take(&mut charge.paused) {
+                paused.push((place / PRIORITIES, (place % PRIORITIES) as u8));
             }
         }
         paused
     }
+}
+
+/// Place of a port position and priority among charges.
+#[inline]
+fn place(port: usize, priority: u8) -> usize {
+    port * PRIORITIES + usize::from(priority) % PRIORITIES
 }
 
 #[cfg(test)]
@@ -226,11 +251,26 @@ mod tests {
         Charged { ingress: Some(ingress), priority: 3, bytes }
     }
 
+    /// The threshold of the first port.
+    fn threshold(buffer: &SharedBuffer) -> u64 {
+        buffer.charge(0, 3).threshold(buffer.free_bytes())
+    }
+
+    /// What is charged, and whether it is paused.
+    fn held_by(charge: &Charge) -> (u64, u64, bool) {
+        (charge.ingress_bytes, charge.headroom_bytes, charge.paused)
+    }
+
+    #[test]
+    fn a_charge_is_a_line_of_the_cache() {
+        assert_eq!(size_of::<Charge>(), 64);
+    }
+
     /// V-7: ten ports at 100 Gbit/s with 37,500 B of headroom: 4,142,309 B of 32 MiB, 2,045,157 B of 16 MiB.
     #[test]
     fn thresholds_of_the_ns3_simulator() {
         for (mib, want) in [(32, 4_142_309), (16, 2_045_157)] {
-            assert_eq!(buffer(10, config(mib * MIB), 37_500, -3).threshold(0), want);
+            assert_eq!(threshold(&buffer(10, config(mib * MIB), 37_500, -3)), want);
         }
     }
 
@@ -239,13 +279,13 @@ mod tests {
     fn a_port_fills_and_empties() {
         let mut buffer = buffer(2, config(100_000), 10_000, 0);
         // 100,000 - 2 (10,000 + 4,096) = 71,808 B of pool; with alpha 1 a lone port gets half of it and the reserve.
-        assert_eq!(buffer.threshold(0), 71_808);
+        assert_eq!(threshold(&buffer), 71_808);
         let one = packet(0, 1_000);
         let mut sent = Vec::new();
         let mut held = 0;
-        while buffer.admit(&one, 1, 0).is_ok() {
+        while let Ok(pauses) = buffer.admit(&one, 1, 0) {
             held += 1;
-            if buffer.pause_due(&one).is_some() {
+            if pauses {
                 sent.push(held);
             }
         }
@@ -254,14 +294,13 @@ mod tests {
         assert_eq!(buffer.admit(&one, 1, 0), Err(DropCause::Headroom));
         let mut resumed = Vec::new();
         for left in (0..held).rev() {
-            buffer.release(&one);
-            if buffer.resume_due(&one).is_some() {
+            if buffer.release(&one) {
                 resumed.push(left);
             }
         }
         // With 38 left su is 33,904 and thr 37,904: the first state at least 3072 B below.
         assert_eq!(resumed, [38]);
-        assert_eq!((buffer.shared_bytes, buffer.charge(0, 3)), (0, Charge::default()));
+        assert_eq!((buffer.shared_bytes, held_by(buffer.charge(0, 3))), (0, (0, 0, false)));
     }
 
     /// The dynamic threshold of a lossy queue: with alpha 1 a lone queue gets half of the pool, and control is not counted.
@@ -275,8 +314,8 @@ mod tests {
         }
         assert_eq!(queue_bytes, 5_000);
         assert_eq!(buffer.admit(&one, 1, queue_bytes), Err(DropCause::SharedBuffer));
-        assert_eq!(buffer.admit(&one, 0, 0), Ok(()), "another queue has room");
-        assert_eq!(buffer.admit(&Charged { priority: 7, ..one }, 1, 0), Ok(()));
+        assert_eq!(buffer.admit(&one, 0, 0), Ok(false), "another queue has room");
+        assert_eq!(buffer.admit(&Charged { priority: 7, ..one }, 1, 0), Ok(false));
         assert_eq!(buffer.shared_bytes, 5_100);
     }
 
@@ -296,26 +335,21 @@ mod tests {
                 if leaves && !held.is_empty() {
                     let old: Charged = held.swap_remove(bytes as usize % held.len());
                     buffer.release(&old);
-                    buffer.resume_due(&old);
                 } else if buffer.admit(&packet, 3, 0).is_ok() {
                     held.push(packet);
-                    buffer.pause_due(&packet);
                 }
                 prop_assert!(buffer.shared_bytes <= buffer.pool_bytes);
-                for charges in &buffer.charges {
-                    for charge in charges {
-                        prop_assert!(charge.headroom_bytes <= 7_000);
-                        // Whoever uses headroom has said stop.
-                        prop_assert!(charge.paused || charge.headroom_bytes == 0);
-                    }
+                for charge in &buffer.charges {
+                    prop_assert!(charge.headroom_bytes <= 7_000);
+                    // Whoever uses headroom has said stop.
+                    prop_assert!(charge.paused || charge.headroom_bytes == 0);
                 }
             }
             for old in held {
                 buffer.release(&old);
-                buffer.resume_due(&old);
             }
             prop_assert_eq!(buffer.shared_bytes, 0);
-            prop_assert!(buffer.charges.iter().flatten().all(|charge| *charge == Charge::default()));
+            prop_assert!(buffer.charges.iter().all(|charge| held_by(charge) == (0, 0, false)));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Changing the ports of a running switch: links come and go, rates and capacities change.
 
-use p4cc_units::{Bytes, Rate, Span, Time};
+use p4cc_units::{Rate, Span, Time};
 
 use crate::config::{MAX_PORTS, MAX_QUEUE_PKTS, PRIORITIES, PortConfig};
-use crate::tm::{Port, PortIndex, TrafficManager, link_bytes};
+use crate::tm::{PortIndex, TrafficManager, queue_of};
 
 /// Most time that a queue with a rate makes up for when its port was looked at late.
 const MAX_CATCH_UP: Span = Span::from_ms(5);
@@ -11,7 +11,7 @@ const MAX_CATCH_UP: Span = Span::from_ms(5);
 /// Which queues of a port a change is for.
 fn queues(priority: Option<u8>) -> std::ops::Range<usize> {
     priority.map_or(0..PRIORITIES, |priority| {
-        let at = usize::from(priority).min(PRIORITIES - 1);
+        let at = queue_of(priority);
         at..at + 1
     })
 }
@@ -20,20 +20,15 @@ impl<T> TrafficManager<T> {
     /// Adds a port in the place of one that is gone, if there is such a place; false if the port is there already, does
     /// not fit, or a shared buffer is laid out for the ports that there are.
     pub(crate) fn add_port(&mut self, config: PortConfig) -> bool {
-        let number = config.port as usize;
-        if self.has_buffer() || !matches!(self.index_of.get(number), Some(None)) {
+        if self.has_buffer() || !self.has_no_port(config.port) {
             return false;
         }
-        let used = |at: &usize| self.index_of.iter().flatten().any(|index| usize::from(index.0) == *at);
+        let used = |at: &usize| self.index_of.iter().any(|index| index.at() == *at);
         let at = (0..self.ports.len()).find(|at| !used(at)).unwrap_or(self.ports.len());
         if at >= MAX_PORTS as usize {
             return false;
         }
-        match self.ports.get_mut(at) {
-            Some(place) => *place = Port::new(config),
-            None => self.ports.push(Port::new(config)),
-        }
-        self.index_of[number] = Some(PortIndex(at as u16));
+        self.set_port(at, &config);
         true
     }
 
@@ -45,8 +40,8 @@ impl<T> TrafficManager<T> {
         }
         self.ready.retain(|ready| *ready != port);
         for place in &mut self.index_of {
-            if *place == Some(port) {
-                *place = None;
+            if *place == port {
+                *place = PortIndex::NOWHERE;
             }
         }
         dropped
@@ -54,7 +49,7 @@ impl<T> TrafficManager<T> {
 
     /// Sets the rate of a port's link, from the next packet on.
     pub(crate) fn set_rate(&mut self, port: PortIndex, rate: Rate) {
-        self.ports[usize::from(port.0)].config.rate = rate;
+        self.ports[port.at()].rate = rate;
     }
 
     /// Sets the packets a second that a queue of a port, or each, sends at most; none for as many as the link takes.
@@ -62,11 +57,13 @@ impl<T> TrafficManager<T> {
         /// Picoseconds of a second.
         const SECOND_PS: u64 = 1_000_000_000_000;
         let gap = rate_pps.map_or(Span::ZERO, |rate_pps| Span::from_ps(SECOND_PS / rate_pps.max(1)));
-        let state = &mut self.ports[usize::from(port.0)];
+        let (state, rest) = (&mut self.ports[port.at()], &mut self.rest[port.at()]);
         for at in queues(priority) {
-            state.gaps[at] = gap;
-            state.held &= !(1 << at);
-            state.backlogged &= !(1 << at);
+            let bit = 1 << at;
+            rest.gaps[at] = gap;
+            state.rated = state.rated & !bit | if gap == Span::ZERO { 0 } else { bit };
+            state.held &= !bit;
+            state.backlogged &= !bit;
         }
         if state.sendable() != 0 {
             self.ready.push(port);
@@ -76,12 +73,12 @@ impl<T> TrafficManager<T> {
     /// Lets queues go on whose rate allows another packet by now.
     #[inline]
     pub(crate) fn release(&mut self, port: PortIndex, now: Time) {
-        let state = &mut self.ports[usize::from(port.0)];
+        let state = &mut self.ports[port.at()];
         if state.held == 0 {
             return;
         }
-        for at in 0..PRIORITIES {
-            if state.held_until[at] <= now {
+        for (at, until) in self.rest[port.at()].held_until.iter().enumerate() {
+            if *until <= now {
                 state.held &= !(1 << at);
             }
         }
@@ -90,38 +87,33 @@ impl<T> TrafficManager<T> {
     /// A packet left a queue; with a rate of its own, the queue's next one waits.
     #[inline]
     pub(crate) fn hold(&mut self, port: PortIndex, priority: u8, now: Time) {
-        let state = &mut self.ports[usize::from(port.0)];
-        let at = usize::from(priority).min(PRIORITIES - 1);
-        if state.gaps[at] == Span::ZERO {
+        let (state, at) = (&mut self.ports[port.at()], queue_of(priority));
+        let bit = 1 << at;
+        if state.rated & bit == 0 {
             return;
         }
-        let bit = 1 << at;
+        let rest = &mut self.rest[port.at()];
         // While packets wait, a port that is looked at late does not lower the rate.
-        let due = state.held_until[at];
+        let due = rest.held_until[at];
         let kept_up = state.backlogged & bit != 0 && now.since(due) <= MAX_CATCH_UP;
-        state.held_until[at] = if kept_up { due } else { now } + state.gaps[at];
+        rest.held_until[at] = if kept_up { due } else { now } + rest.gaps[at];
         state.held |= bit;
-        state.backlogged = state.backlogged & !bit | if state.is_occupied(at) { bit } else { 0 };
+        state.backlogged = state.backlogged & !bit | state.occupied & bit;
     }
 
     /// When a queue that has something and waits for its rate may send next.
     pub(crate) fn next_allowed(&self, port: PortIndex) -> Option<Time> {
-        let state = &self.ports[usize::from(port.0)];
-        let waiting = state.waits_for_rate();
-        (0..PRIORITIES).filter(|at| waiting & (1 << at) != 0).map(|at| state.held_until[at]).min()
+        let waiting = self.at(port).waits_for_rate();
+        let rest = &self.rest[port.at()];
+        (0..PRIORITIES).filter(|at| waiting & (1 << at) != 0).map(|at| rest.held_until[at]).min()
     }
 
     /// Sets the capacity of a queue of a port, or of each. What waits already stays.
     pub(crate) fn set_capacity(&mut self, port: PortIndex, priority: Option<u8>, capacity_pkts: u32) {
         let capacity_pkts = capacity_pkts.min(MAX_QUEUE_PKTS);
-        self.ports[usize::from(port.0)].capacity_pkts[queues(priority)].fill(capacity_pkts);
-    }
-
-    /// How long a frame keeps a port's link busy.
-    pub(crate) fn time_on_link(&self, port: PortIndex, frame_bytes: u32) -> Span {
-        let port = &self.ports[usize::from(port.0)];
-        let bytes = link_bytes(port.config.framing_bytes, frame_bytes);
-        port.config.rate.time_to_send(Bytes(u64::from(bytes)))
+        for at in queues(priority) {
+            self.queues[port.queue(at)].capacity_pkts = capacity_pkts;
+        }
     }
 }
 
@@ -158,9 +150,9 @@ mod tests {
     fn a_links_rate_is_that_of_its_bytes() {
         let mut manager = manager();
         let port = manager.port(1).expect("a port");
-        assert_eq!(manager.time_on_link(port, 114), Span::from_ms(100));
+        assert_eq!(manager.at(port).time_on_link(114), Span::from_ms(100));
         manager.set_rate(port, Rate::from_bps(800));
-        assert_eq!(manager.time_on_link(port, 114), Span::from_ms(1_000));
+        assert_eq!(manager.at(port).time_on_link(114), Span::from_ms(1_000));
     }
 
     /// What a port sends when it is asked at this time.

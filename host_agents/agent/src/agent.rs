@@ -303,7 +303,10 @@ impl Agent {
                     },
                 );
                 flow.bytes = receiver.delivered_bytes();
-                self.waiting.extend(receipt.answers.into_iter().map(|answer| Outgoing::RdmaAck(id, answer)));
+                self.waiting.extend(receipt.answers().map(|answer| {
+                    let extra = Extra::from(answer.extension(datagram.extension));
+                    Outgoing::RdmaAck(id, answer, extra)
+                }));
                 receipt.completed
             }
         };
@@ -503,11 +506,11 @@ impl Agent {
                 Datagram { header, extension: wire.extension() }.encode(&mut self.bytes).ok()?;
                 Some((*id, flow.peer, not_capable))
             }
-            Outgoing::RdmaAck(id, answer) => {
+            Outgoing::RdmaAck(id, answer, extra) => {
                 let flow = self.receives.get(id)?;
                 let ReceiveEnd::Rdma(_, class) = &flow.end else { return None };
                 let header = Header::rdma_ack(*id, *class, answer, now);
-                Datagram { header, extension: answer.extension() }.encode(&mut self.bytes).ok()?;
+                Datagram { header, extension: extra.extension() }.encode(&mut self.bytes).ok()?;
                 Some((*id, flow.peer, not_capable))
             }
         }

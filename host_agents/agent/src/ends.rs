@@ -40,8 +40,8 @@ pub enum Outgoing {
     Data(usize, Segment, Extra),
     /// Of the receiving flow of this number.
     Ack(u32, AckFields),
-    /// Of the paced receiving flow of this number.
-    RdmaAck(u32, RdmaAck),
+    /// Of the paced receiving flow of this number, with its extension.
+    RdmaAck(u32, RdmaAck, Extra),
 }
 
 /// The algorithm's end of a sending flow.

@@ -71,7 +71,7 @@ fn records(packet: &Packet) -> Vec<Record> {
 
 fn counters(network: &Network, record: &Record) -> PortCounters {
     let switch = network.switch(record.device_id).expect("a switch");
-    *switch.port_counters(port_of(record)).expect("a port")
+    switch.port_counters(port_of(record)).expect("a port")
 }
 
 /// The trunk of the first switch, the receiver's port of the second.

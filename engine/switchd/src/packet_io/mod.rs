@@ -226,7 +226,7 @@ fn insert_vlan(packet: &mut Packet, protocol: u16, control: u16) {
     const ADDRESSES: usize = 12;
     if packet.head.len() >= ADDRESSES {
         let tag = [protocol.to_be_bytes(), control.to_be_bytes()].concat();
-        packet.head.insert_from_slice(ADDRESSES, &tag);
+        packet.head.insert(ADDRESSES, &tag);
     }
 }
 

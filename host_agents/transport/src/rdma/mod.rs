@@ -16,5 +16,5 @@ mod sender;
 mod telemetry;
 
 pub use config::{IntRoom, IntTable, Notification, RdmaConfig};
-pub use receiver::{RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
+pub use receiver::{Carries, RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
 pub use sender::{AckOutcome, RdmaSender};

@@ -1,14 +1,10 @@
 //! The receiving end of an RDMA-like flow: in order or not at all (spec 1.4, 10.2).
 
 use p4cc_units::{Span, Time};
-use smallvec::SmallVec;
 
 use super::config::{Notification, RdmaConfig};
 use crate::wire::{Extension, ExtensionType};
 use crate::{Codepoint, seq};
-
-/// Bytes of an extension that an ACK carries without memory of its own: seven hop records and their shim fit.
-const INLINE_EXTENSION: usize = 64;
 
 /// What a data packet says to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -29,8 +25,18 @@ pub struct RdmaData<'a> {
     pub extension: Extension<'a>,
 }
 
+/// What an answer to a data packet carries behind its header.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Carries {
+    /// The data packet's own extension, as it arrived.
+    #[default]
+    Echo,
+    /// A notification: the number of marked packets since the last one.
+    Marked([u8; 4]),
+}
+
 /// An ACK, a NACK or a notification.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RdmaAck {
     /// Low 32 bits of the next byte expected.
     pub ack: u32,
@@ -38,30 +44,40 @@ pub struct RdmaAck {
     pub nack: bool,
     /// CE if any packet that this answers came with it; else the newest packet's ECN bits.
     pub ecn_echo: Codepoint,
+    /// What it carries.
+    pub carries: Carries,
     /// The timestamp of the newest packet that this answers.
     pub timestamp_echo_ns: u64,
-    /// Type of the extension.
-    pub extension_kind: ExtensionType,
-    /// Telemetry as it arrived; of a notification the number of marked packets since the last one.
-    pub extension: SmallVec<[u8; INLINE_EXTENSION]>,
 }
 
 impl RdmaAck {
-    /// The extension as a packet holds it.
-    pub fn extension(&self) -> Extension<'_> {
-        Extension { kind: self.extension_kind, bytes: &self.extension }
+    /// The extension as a packet holds it; `data` is that of the data packet that this answers.
+    pub fn extension<'a>(&'a self, data: Extension<'a>) -> Extension<'a> {
+        match &self.carries {
+            Carries::Echo => data,
+            Carries::Marked(bytes) => Extension { kind: ExtensionType::CNP, bytes },
+        }
     }
 }
 
 /// The answer to one data packet.
-#[derive(Clone, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct RdmaReceipt {
-    /// What to send back: at most a notification and an ACK or NACK.
-    pub answers: SmallVec<[RdmaAck; 1]>,
+    /// A notification to send back.
+    pub notification: Option<RdmaAck>,
+    /// An ACK or NACK to send back, behind the notification.
+    pub ack: Option<RdmaAck>,
     /// Bytes that are now in order and were not before.
     pub delivered_bytes: u64,
     /// The flow is whole with this packet; true at most once.
     pub completed: bool,
+}
+
+impl RdmaReceipt {
+    /// What to send back, in order.
+    pub fn answers(&self) -> impl Iterator<Item = RdmaAck> + use<> {
+        self.notification.into_iter().chain(self.ack)
+    }
 }
 
 /// The receiving end of one flow.
@@ -110,21 +126,19 @@ impl RdmaReceiver {
 
     /// Takes a data packet that arrives at `now` and answers it.
     pub fn on_data(&mut self, now: Time, data: &RdmaData<'_>) -> RdmaReceipt {
-        let mut receipt = RdmaReceipt::default();
-        receipt.answers.extend(self.notify(now, data));
+        let mut receipt = RdmaReceipt { notification: self.notify(now, data), ..RdmaReceipt::default() };
         let Some(start) = seq::unwrap(data.seq, self.expected) else { return receipt };
         self.saw_ce |= data.ecn == Codepoint::CE;
         // Its sender waits for the return of a rate request.
         let awaits = data.extension.kind == ExtensionType::RATE_REQUEST;
         if start > self.expected {
             let nack = self.nack(now, data);
-            let answer = nack.or_else(|| awaits.then(|| self.ack(data)));
-            receipt.answers.extend(answer);
+            receipt.ack = nack.or_else(|| awaits.then(|| self.ack(data)));
             return receipt;
         }
         if start < self.expected || self.complete {
             // Sent again although it arrived: the ACK was lost, or the sender went back too far.
-            receipt.answers.push(self.ack(data));
+            receipt.ack = Some(self.ack(data));
             return receipt;
         }
         self.expected = start + u64::from(data.len);
@@ -136,7 +150,7 @@ impl RdmaReceiver {
         receipt.completed = self.complete;
         self.unanswered += 1;
         if self.unanswered >= self.ack_every || data.ack_request || self.complete || awaits {
-            receipt.answers.push(self.ack(data));
+            receipt.ack = Some(self.ack(data));
         }
         receipt
     }
@@ -148,9 +162,8 @@ impl RdmaReceiver {
             ack: seq::wrap(self.expected),
             nack: false,
             ecn_echo: if saw_ce { Codepoint::CE } else { data.ecn },
+            carries: Carries::Echo,
             timestamp_echo_ns: data.timestamp_ns,
-            extension_kind: data.extension.kind,
-            extension: SmallVec::from_slice(data.extension.bytes),
         }
     }
 
@@ -174,11 +187,10 @@ impl RdmaReceiver {
         let marked_pkts = core::mem::take(&mut self.marked_pkts);
         Some(RdmaAck {
             ack: seq::wrap(self.expected),
-            ecn_echo: Codepoint::CE,
-            timestamp_echo_ns: data.timestamp_ns,
-            extension_kind: ExtensionType::CNP,
-            extension: SmallVec::from_slice(&marked_pkts.to_be_bytes()),
             nack: false,
+            ecn_echo: Codepoint::CE,
+            carries: Carries::Marked(marked_pkts.to_be_bytes()),
+            timestamp_echo_ns: data.timestamp_ns,
         })
     }
 }

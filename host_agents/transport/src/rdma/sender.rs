@@ -4,14 +4,14 @@
 //! for the instant at which it was due and shifts the waiting packet from that instant on, so state does not depend on
 //! when that is; only a rate that rises while nobody looks does not bring the packet that waits forward.
 
-use p4cc_cc::{ConfigError, Phase, RateAck, RateControl, SwitchNeed, Window};
+use p4cc_cc::{ConfigError, HopRecord, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
 use super::config::{Notification, RdmaConfig};
 use super::pacer::{Pacer, time_at};
 use super::request::{RequestBytes, Requests};
 use super::segments::Segments;
-use super::telemetry::{self, IntReader, NO_FAIR_RATE};
+use super::telemetry::{self, IntReader, MAX_RECORDS, NO_FAIR_RATE};
 use crate::wire::{Extension, ExtensionType, Flags, IP_HEADERS_LEN};
 use crate::{AckFields, Codepoint, EcnProfile, Segment, Snapshot, seq};
 
@@ -347,7 +347,8 @@ impl RdmaSender {
         self.rtt = rtt.or(self.rtt);
         let used = rtt.and_then(|_| self.pacer.take_used_share(now));
         let sent_bps = used.map(|share| share * self.rate_bps());
-        let hops = self.int.as_ref().map(|reader| telemetry::hops(extension, reader)).unwrap_or_default();
+        let mut room = [HopRecord::default(); MAX_RECORDS];
+        let hops = self.int.as_ref().map_or(&[][..], |reader| telemetry::hops(extension, reader, &mut room));
         let is_marked = fields.ecn_echo == Codepoint::CE;
         self.control.on_ack(&RateAck {
             now,
@@ -356,7 +357,7 @@ impl RdmaSender {
             rtt,
             cnp: is_marked && self.notification == Notification::AckFlag,
             sent_bps,
-            hops: &hops,
+            hops,
             granted_bps,
         });
         rtt

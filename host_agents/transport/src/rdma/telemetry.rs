@@ -2,7 +2,6 @@
 
 use p4cc_cc::HopRecord;
 use p4cc_units::Rate;
-use smallvec::SmallVec;
 
 use super::{IntRoom, IntTable};
 use crate::wire::{Extension, ExtensionType};
@@ -22,7 +21,7 @@ pub(crate) fn fair_rate_bps(extension: &Extension<'_>) -> Option<f64> {
     kbps.map(|bytes| f64::from(u32::from_be_bytes(bytes)) * 1e3)
 }
 const RECORD_BYTES: usize = 8;
-const MAX_RECORDS: usize = 8;
+pub(crate) const MAX_RECORDS: usize = 8;
 
 /// The extension that a sender's packets leave with.
 const fn empty(room: IntRoom) -> Extension<'static> {
@@ -51,20 +50,31 @@ impl IntReader {
     }
 }
 
-/// The records in the order of hops: the first on the wire is the last switch's. None where this is no telemetry.
-pub(crate) fn hops(extension: &Extension<'_>, reader: &IntReader) -> SmallVec<[HopRecord; MAX_RECORDS]> {
+/// The records in the order of hops, which it puts into `room`: the first on the wire is the last switch's. None where this
+/// is no telemetry.
+#[inline]
+pub(crate) fn hops<'a>(
+    extension: &Extension<'_>,
+    reader: &IntReader,
+    room: &'a mut [HopRecord; MAX_RECORDS],
+) -> &'a [HopRecord] {
     let filled = match (extension.kind, extension.bytes.first()) {
         (ExtensionType::INT_HPCC, _) => MAX_RECORDS,
         // The first four bits count the hops; room that none has filled stands behind.
         (ExtensionType::INT_FIXED, Some(first)) => FIXED_RECORDS.min(usize::from(first >> 4)),
-        _ => return SmallVec::new(),
+        _ => return &[],
     };
     let records = extension.bytes.get(SHIM_BYTES..).unwrap_or_default().as_chunks::<RECORD_BYTES>();
     if !records.1.is_empty() {
-        return SmallVec::new();
+        return &[];
     }
     let filled = records.0.get(..filled).unwrap_or(records.0);
-    filled.iter().rev().take(MAX_RECORDS).map(|record| read(u64::from_be_bytes(*record), reader)).collect()
+    let mut count = 0;
+    for (place, record) in room.iter_mut().zip(filled.iter().rev()) {
+        *place = read(u64::from_be_bytes(*record), reader);
+        count += 1;
+    }
+    &room[..count]
 }
 
 /// Rate code 4 bits, timestamp 24, transmitted 20, queue 16.
@@ -80,6 +90,10 @@ fn read(record: u64, reader: &IntReader) -> HopRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn hops(extension: &Extension<'_>, reader: &IntReader) -> Vec<HopRecord> {
+        super::hops(extension, reader, &mut Default::default()).to_vec()
+    }
 
     #[test]
     fn a_fair_rate_is_what_a_switch_lowered() {

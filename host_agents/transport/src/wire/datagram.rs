@@ -43,7 +43,11 @@ impl<'a> Datagram<'a> {
         let ip_len = IPV4_LEN + UDP_LEN + self.len();
         u16::try_from(ip_len).map_err(|_| EncodeError::TooLong(ip_len))?;
         let mut transport = [0; TRANSPORT_LEN];
-        self.header.write(&self.extension, u8::try_from(ext_len).map_err(|_| bad_extension)?, &mut transport);
+        self.header.write(
+            self.extension.kind,
+            u8::try_from(ext_len).map_err(|_| bad_extension)?,
+            &mut transport,
+        );
         out.clear();
         out.extend(transport);
         out.extend(self.extension.bytes);

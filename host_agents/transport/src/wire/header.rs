@@ -264,11 +264,12 @@ impl Header {
         }
     }
 
-    pub(super) fn write(&self, extension: &Extension<'_>, ext_len: u8, out: &mut [u8; TRANSPORT_LEN]) {
+    #[inline]
+    pub(super) fn write(&self, kind: ExtensionType, ext_len: u8, out: &mut [u8; TRANSPORT_LEN]) {
         out[0] = VERSION << 4 | self.kind.code();
         out[1] = self.flags.bits();
         out[2] = self.class.0 << 5 | self.ecn_echo.bits();
-        out[3] = extension.kind.0;
+        out[3] = kind.0;
         out[4..8].copy_from_slice(&self.flow_id.to_be_bytes());
         out[8..12].copy_from_slice(&self.seq.to_be_bytes());
         out[12..16].copy_from_slice(&self.ack.to_be_bytes());
@@ -280,8 +281,9 @@ impl Header {
     }
 
     /// The header, the type and the length of its extension.
+    #[inline]
     pub(super) fn read(bytes: &[u8; TRANSPORT_LEN]) -> Result<(Self, ExtensionType, u8), DecodeError> {
-        let [first, flags, class_echo, ext_type, ref rest @ ..] = *bytes;
+        let [first, flags, class_echo, ext_type] = take::<4, 0, _>(bytes);
         if first >> 4 != VERSION {
             return Err(DecodeError::UnknownVersion(first >> 4));
         }
@@ -290,13 +292,7 @@ impl Header {
             1 => PacketKind::Ack,
             other => return Err(DecodeError::UnknownType(other)),
         };
-        let (flow_id, rest) = take_u32(rest);
-        let (seq, rest) = take_u32(rest);
-        let (ack, rest) = take_u32(rest);
-        let (lengths, rest) = take_u32(rest);
-        let (timestamp_ns, rest) = take_u64(rest);
-        let (timestamp_echo_ns, _) = take_u64(rest);
-        let [len_high, len_low, ext_len, _reserved] = lengths.to_be_bytes();
+        let ext_len = bytes[18];
         if !is_valid_extension(ExtensionType(ext_type), usize::from(ext_len)) {
             return Err(DecodeError::BadExtension { kind: ext_type, len: ext_len });
         }
@@ -305,23 +301,21 @@ impl Header {
             flags: Flags::from_bits(flags),
             class: TrafficClass(class_echo >> 5),
             ecn_echo: Codepoint::from_bits(class_echo),
-            flow_id,
-            seq,
-            ack,
-            payload_len: u16::from_be_bytes([len_high, len_low]),
-            timestamp_ns,
-            timestamp_echo_ns,
+            flow_id: u32::from_be_bytes(take::<4, 4, _>(bytes)),
+            seq: u32::from_be_bytes(take::<4, 8, _>(bytes)),
+            ack: u32::from_be_bytes(take::<4, 12, _>(bytes)),
+            payload_len: u16::from_be_bytes(take::<2, 16, _>(bytes)),
+            timestamp_ns: u64::from_be_bytes(take::<8, 20, _>(bytes)),
+            timestamp_echo_ns: u64::from_be_bytes(take::<8, 28, _>(bytes)),
         };
         Ok((header, ExtensionType(ext_type), ext_len))
     }
 }
 
-/// The first four bytes as a number, zero where there are fewer, and the rest.
-fn take_u32(bytes: &[u8]) -> (u32, &[u8]) {
-    bytes.split_first_chunk().map_or((0, &[]), |(head, rest)| (u32::from_be_bytes(*head), rest))
-}
-
-/// The first eight bytes as a number, zero where there are fewer, and the rest.
-fn take_u64(bytes: &[u8]) -> (u64, &[u8]) {
-    bytes.split_first_chunk().map_or((0, &[]), |(head, rest)| (u64::from_be_bytes(*head), rest))
+/// `N` bytes of a header from byte `AT` on, which lie inside it.
+#[inline(always)]
+pub(super) fn take<const N: usize, const AT: usize, const LEN: usize>(header: &[u8; LEN]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&header[AT..AT + N]);
+    out
 }

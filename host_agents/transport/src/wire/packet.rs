@@ -3,9 +3,9 @@
 use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
-use super::header::{Extension, Header};
+use super::header::{Extension, Header, take};
 use super::ip::checksum;
-use super::{ETHERNET_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
+use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, UDP_LEN, UDP_PORT};
 use crate::{AckFields, Codepoint};
 
 /// Initial time to live.
@@ -96,34 +96,64 @@ impl<'a> Packet<'a> {
     /// # Errors
     /// As [`Self::encode`], and a buffer that is too small.
     pub fn encode_to(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
-        let ext_len = self.extension.bytes.len();
-        let bad_extension = EncodeError::BadExtension { kind: self.extension.kind.0, len: ext_len };
-        if !self.extension.is_valid() {
-            return Err(bad_extension);
-        }
-        let ip_len = u16::try_from(self.ip_len()).map_err(|_| EncodeError::TooLong(self.ip_len()))?;
-        let ext_len = u8::try_from(ext_len).map_err(|_| bad_extension)?;
         let (needed, available) = (self.headers_len(), out.len());
         let too_small = EncodeError::BufferTooSmall { needed, available };
-        let (ethernet, rest) = out.split_first_chunk_mut::<ETHERNET_LEN>().ok_or(too_small)?;
-        let (ipv4, rest) = rest.split_first_chunk_mut::<IPV4_LEN>().ok_or(too_small)?;
-        let (udp, rest) = rest.split_first_chunk_mut::<UDP_LEN>().ok_or(too_small)?;
-        let (transport, rest) = rest.split_first_chunk_mut::<TRANSPORT_LEN>().ok_or(too_small)?;
-        let extension = rest.get_mut(..usize::from(ext_len)).ok_or(too_small)?;
-        self.write_ethernet(ethernet);
-        self.write_ipv4(ip_len, ipv4);
-        self.write_udp(ip_len, udp);
-        self.header.write(&self.extension, ext_len, transport);
+        let lengths = self.lengths()?;
+        let (headers, rest) = out.split_first_chunk_mut::<FRAME_HEADERS_LEN>().ok_or(too_small)?;
+        let extension = rest.get_mut(..self.extension.bytes.len()).ok_or(too_small)?;
+        self.write_headers(lengths, headers);
         extension.copy_from_slice(self.extension.bytes);
         Ok(needed)
     }
 
+    /// Writes the headers alone, for a packet whose extension stands where it belongs already.
+    ///
+    /// # Errors
+    /// As [`Self::encode`].
+    #[inline]
+    pub fn encode_headers(&self, out: &mut [u8; FRAME_HEADERS_LEN]) -> Result<(), EncodeError> {
+        self.write_headers(self.lengths()?, out);
+        Ok(())
+    }
+
+    /// The lengths of IPv4 and of the extension, if they fit their fields.
+    #[inline]
+    fn lengths(&self) -> Result<(u16, u8), EncodeError> {
+        let (kind, len) = (self.extension.kind.0, self.extension.bytes.len());
+        let bad_extension = EncodeError::BadExtension { kind, len };
+        if !self.extension.is_valid() {
+            return Err(bad_extension);
+        }
+        let ip_len = u16::try_from(self.ip_len()).map_err(|_| EncodeError::TooLong(self.ip_len()))?;
+        Ok((ip_len, u8::try_from(len).map_err(|_| bad_extension)?))
+    }
+
+    #[inline]
+    fn write_headers(&self, (ip_len, ext_len): (u16, u8), out: &mut [u8; FRAME_HEADERS_LEN]) {
+        let (ethernet, rest) = out.split_at_mut(ETHERNET_LEN);
+        let (ipv4, rest) = rest.split_at_mut(IPV4_LEN);
+        let (udp, transport) = rest.split_at_mut(UDP_LEN);
+        if let (Some(ethernet), Some(ipv4), Some(udp), Some(transport)) = (
+            ethernet.first_chunk_mut(),
+            ipv4.first_chunk_mut(),
+            udp.first_chunk_mut(),
+            transport.first_chunk_mut(),
+        ) {
+            self.write_ethernet(ethernet);
+            self.write_ipv4(ip_len, ipv4);
+            self.write_udp(ip_len, udp);
+            self.header.write(self.extension.kind, ext_len, transport);
+        }
+    }
+
+    #[inline]
     fn write_ethernet(&self, out: &mut [u8; ETHERNET_LEN]) {
         out[..6].copy_from_slice(&self.dst_mac);
         out[6..12].copy_from_slice(&self.src_mac);
         out[12..].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
     }
 
+    #[inline]
     fn write_ipv4(&self, ip_len: u16, out: &mut [u8; IPV4_LEN]) {
         out[0] = VERSION_IHL;
         out[1] = self.ecn.bits();
@@ -138,6 +168,7 @@ impl<'a> Packet<'a> {
         out[10..12].copy_from_slice(&sum.to_be_bytes());
     }
 
+    #[inline]
     fn write_udp(&self, ip_len: u16, out: &mut [u8; UDP_LEN]) {
         out[..2].copy_from_slice(&self.src_port.to_be_bytes());
         out[2..4].copy_from_slice(&UDP_PORT.to_be_bytes());
@@ -160,19 +191,18 @@ impl<'a> Packet<'a> {
         check_ipv4(ipv4)?;
         let (udp, rest) = rest.split_first_chunk().ok_or(cut("UDP", ETHERNET_LEN + IPV4_LEN + UDP_LEN))?;
         check_udp(udp)?;
-        let headers_len = ETHERNET_LEN + IP_HEADERS_LEN;
-        let (transport, rest) = rest.split_first_chunk().ok_or(cut("transport header", headers_len))?;
+        let (transport, rest) = rest.split_first_chunk().ok_or(cut("transport header", FRAME_HEADERS_LEN))?;
         let (header, kind, ext_len) = Header::read(transport)?;
         let ext_len = usize::from(ext_len);
-        let bytes = rest.get(..ext_len).ok_or(cut("extension", headers_len + ext_len))?;
+        let bytes = rest.get(..ext_len).ok_or(cut("extension", FRAME_HEADERS_LEN + ext_len))?;
         let packet = Self {
-            dst_mac: take(ethernet, 0),
-            src_mac: take(ethernet, 6),
-            src: Ipv4Addr::from(take::<4>(ipv4, 12)),
-            dst: Ipv4Addr::from(take::<4>(ipv4, 16)),
+            dst_mac: take::<6, 0, _>(ethernet),
+            src_mac: take::<6, 6, _>(ethernet),
+            src: Ipv4Addr::from(take::<4, 12, _>(ipv4)),
+            dst: Ipv4Addr::from(take::<4, 16, _>(ipv4)),
             ecn: Codepoint::from_bits(ipv4[1]),
             ttl: ipv4[8],
-            src_port: u16::from_be_bytes(take(udp, 0)),
+            src_port: u16::from_be_bytes(take::<2, 0, _>(udp)),
             header,
             extension: Extension { kind, bytes },
         };
@@ -185,12 +215,13 @@ impl<'a> Packet<'a> {
         Ok(packet)
     }
 
+    #[inline]
     fn check_lengths(&self, ipv4: &[u8; IPV4_LEN], udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
-        let ip = usize::from(u16::from_be_bytes(take(ipv4, 2)));
+        let ip = usize::from(u16::from_be_bytes(take::<2, 2, _>(ipv4)));
         if ip != self.ip_len() {
             return Err(DecodeError::BadLength { layer: "IPv4", found: ip, expected: self.ip_len() });
         }
-        let (found, expected) = (usize::from(u16::from_be_bytes(take(udp, 4))), ip - IPV4_LEN);
+        let (found, expected) = (usize::from(u16::from_be_bytes(take::<2, 4, _>(udp))), ip - IPV4_LEN);
         if found != expected {
             return Err(DecodeError::BadLength { layer: "UDP", found, expected });
         }
@@ -198,25 +229,27 @@ impl<'a> Packet<'a> {
     }
 }
 
+#[inline]
 fn check_ethernet(ethernet: &[u8; ETHERNET_LEN]) -> Result<(), DecodeError> {
-    match u16::from_be_bytes(take(ethernet, 12)) {
+    match u16::from_be_bytes(take::<2, 12, _>(ethernet)) {
         ETHERTYPE_IPV4 => Ok(()),
         other => Err(DecodeError::NotIpv4(other)),
     }
 }
 
+#[inline]
 fn check_ipv4(ipv4: &[u8; IPV4_LEN]) -> Result<(), DecodeError> {
     if ipv4[0] != VERSION_IHL {
         return Err(DecodeError::BadIpv4Header(ipv4[0]));
     }
-    let (found, computed) = (u16::from_be_bytes(take(ipv4, 10)), checksum(ipv4));
+    let (found, computed) = (u16::from_be_bytes(take::<2, 10, _>(ipv4)), checksum(ipv4));
     // RFC1624: 0x0000 and 0xffff are the same number in one's complement; a patched checksum may show either.
     let same = found == computed || (found ^ computed) == u16::MAX && (found == 0 || computed == 0);
     if !same {
         return Err(DecodeError::BadIpv4Checksum { found, computed });
     }
     // More-fragments flag or an offset.
-    let fragment = u16::from_be_bytes(take(ipv4, 6));
+    let fragment = u16::from_be_bytes(take::<2, 6, _>(ipv4));
     if fragment & 0x3fff != 0 {
         return Err(DecodeError::Fragment(fragment));
     }
@@ -226,8 +259,9 @@ fn check_ipv4(ipv4: &[u8; IPV4_LEN]) -> Result<(), DecodeError> {
     Ok(())
 }
 
+#[inline]
 fn check_udp(udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
-    let (port, sum) = (u16::from_be_bytes(take(udp, 2)), u16::from_be_bytes(take(udp, 6)));
+    let (port, sum) = (u16::from_be_bytes(take::<2, 2, _>(udp)), u16::from_be_bytes(take::<2, 6, _>(udp)));
     if port != UDP_PORT {
         return Err(DecodeError::OtherPort(port));
     }
@@ -235,11 +269,4 @@ fn check_udp(udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
         return Err(DecodeError::UnexpectedUdpChecksum(sum));
     }
     Ok(())
-}
-
-/// `N` bytes of a header from a constant offset, which lies inside it.
-fn take<const N: usize>(header: &[u8], offset: usize) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(&header[offset..offset + N]);
-    out
 }

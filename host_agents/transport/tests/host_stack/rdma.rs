@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_transport::rdma::{RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
+use p4cc_transport::rdma::{Carries, RdmaAck, RdmaConfig, RdmaData, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{Extension, ExtensionType, Flags};
 use p4cc_transport::{AckFields, Codepoint, SackBlocks, Segment};
 use p4cc_units::{Rate, Span, Time};
@@ -22,7 +22,8 @@ fn sender(config: &RdmaConfig, flow_bytes: u64) -> RdmaSender {
 enum Packet {
     /// With its extension, and the time at which it left.
     Data(Segment, ExtensionType, Vec<u8>, Time),
-    Answer(RdmaAck),
+    /// With the extension of the data packet that it answers.
+    Answer(RdmaAck, ExtensionType, Vec<u8>),
 }
 
 /// What the only switch of the channel makes of a rate request: it grants 1 Gbit/s.
@@ -53,6 +54,17 @@ struct Log {
     completions: u64,
     rtts: Vec<Span>,
     end: Option<Time>,
+}
+
+/// What the header of an answer says.
+fn header_of(answer: &RdmaAck) -> (AckFields, Flags) {
+    let fields = AckFields {
+        ack: answer.ack,
+        ecn_echo: answer.ecn_echo,
+        timestamp_echo_ns: answer.timestamp_echo_ns,
+        sack: SackBlocks::NONE,
+    };
+    (fields, Flags { nack: answer.nack, ..Flags::default() })
 }
 
 /// Runs a flow to its end, or for `limit` of virtual time.
@@ -100,23 +112,19 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
                 assert_eq!(receiver.delivered_bytes() - before, receipt.delivered_bytes);
                 log.delivered_bytes += receipt.delivered_bytes;
                 log.completions += u64::from(receipt.completed);
-                for answer in receipt.answers {
+                for answer in receipt.answers() {
                     number += 1;
                     if !fates.lost_answers.get(log.answers.len()).is_some_and(|lost| *lost) {
-                        wire.insert((now + HALF_RTT, number), Packet::Answer(answer.clone()));
+                        let packet = Packet::Answer(answer, kind, bytes.clone());
+                        wire.insert((now + HALF_RTT, number), packet);
                     }
                     log.answers.push(answer);
                 }
             }
-            Some(Packet::Answer(answer)) => {
-                let fields = AckFields {
-                    ack: answer.ack,
-                    ecn_echo: answer.ecn_echo,
-                    timestamp_echo_ns: answer.timestamp_echo_ns,
-                    sack: SackBlocks::NONE,
-                };
-                let flags = Flags { nack: answer.nack, ..Flags::default() };
-                let outcome = sender.on_ack(now, &fields, flags, &answer.extension(), Span::ZERO);
+            Some(Packet::Answer(answer, kind, bytes)) => {
+                let (fields, flags) = header_of(&answer);
+                let extension = answer.extension(Extension { kind, bytes: &bytes });
+                let outcome = sender.on_ack(now, &fields, flags, &extension, Span::ZERO);
                 log.rtts.extend(outcome.rtt);
                 if outcome.completed {
                     log.end = Some(now);
@@ -211,7 +219,7 @@ fn an_application_limit_is_told_to_the_algorithm() {
             let (segment, _) = sender.take(at).expect("a packet");
             let data = RdmaData { seq: segment.seq as u32, len: segment.len, ..RdmaData::default() };
             let receipt = receiver.on_data(at + HALF_RTT, &data);
-            let answer = receipt.answers.first().expect("an ACK");
+            let answer = receipt.ack.expect("an ACK");
             let fields = AckFields { ack: answer.ack, timestamp_echo_ns: at.as_ns(), ..AckFields::default() };
             let later = at + Span::from_ns(9_000);
             sender.on_ack(later, &fields, Flags::default(), &Extension::NONE, Span::ZERO);
@@ -268,10 +276,11 @@ fn notifications_come_at_most_once_in_their_interval() {
     let marked = vec![true; 1_000];
     let fates = Fates { marked: &marked, ..CLEAN };
     let cnps = |log: &Log| {
-        let found = log.answers.iter().filter(|answer| answer.extension_kind == ExtensionType::CNP);
-        found
-            .map(|answer| u32::from_be_bytes(answer.extension[..].try_into().expect("4 bytes")))
-            .collect::<Vec<_>>()
+        let marked = log.answers.iter().filter_map(|answer| match answer.carries {
+            Carries::Marked(pkts) => Some(u32::from_be_bytes(pkts)),
+            Carries::Echo => None,
+        });
+        marked.collect::<Vec<_>>()
     };
     let log = run(&config(&json("packet")), 100_000, &fates, Time::from_ms(10));
     // 100 packets at 851.2 ns take 84 us at the line rate and more after the cut of the first notification.

@@ -1,0 +1,86 @@
+//! What leaves nodes: ports of switches and interfaces of hosts, and the channels behind them.
+
+use p4cc_switch::Packet;
+use p4cc_units::Time;
+
+use crate::channel::{Sent, Work, frame_time};
+use crate::event::{Event, Kind};
+use crate::network::Network;
+use crate::node::PortLine;
+use crate::ties::Ticket;
+use crate::topology::HostPlan;
+
+impl Network {
+    #[inline]
+    pub(crate) fn start_ready_ports(&mut self, switch: usize) {
+        while let Some(port) = self.switches[switch].switch.next_ready() {
+            self.start_port(switch, port);
+        }
+    }
+
+    /// A port of a switch has work, or became free.
+    pub(crate) fn start_port(&mut self, switch: usize, port: u32) {
+        let node = &mut self.switches[switch];
+        let now = self.order.current(self.now);
+        match node.port(port).line.on_work(now) {
+            Work::Wait => {}
+            Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
+            Work::Start => {
+                let Some(sent) = node.transmit(&mut self.workspace, self.now, port) else { return };
+                let has_more = node.switch.has_sendable(port);
+                let end = self.now + sent.duration;
+                let moment = self.order.moment(end);
+                let PortLine { line, channel } = node.port(port);
+                let channel = *channel;
+                line.start(moment);
+                if has_more && let Work::WakeAt(end) = line.on_work(now) {
+                    self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
+                }
+                if let Some(channel) = channel {
+                    self.send(channel, end, (0, sent.packet));
+                }
+                self.send_pause_frames(switch);
+            }
+        }
+    }
+
+    /// The interface of a host has work, or became free.
+    pub(crate) fn start_interface(&mut self, host: u32) {
+        match self.hosts[host as usize].line.on_work(self.order.current(self.now)) {
+            Work::Wait => {}
+            Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, self.host_node(host), 0, 0),
+            Work::Start => {
+                let Some((ticket, packet)) = self.next_packet(host) else { return self.await_turn(host) };
+                let state = &mut self.hosts[host as usize];
+                state.counters.sent_pkts += 1;
+                let HostPlan { uplink, rate, framing_bytes, .. } = self.topology.hosts[host as usize];
+                let end = self.now + frame_time(rate, framing_bytes, packet.len());
+                state.line.start(self.order.moment(end));
+                self.send(uplink, end, (ticket, packet));
+                self.await_turn(host);
+            }
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, channel: u32, end: Time, (ticket, packet): (Ticket, Packet)) {
+        let state = &mut self.channels[channel as usize];
+        let arrival = self.order.moment_of(end + state.delay, ticket);
+        let sent = state.send(arrival, packet);
+        self.schedule_arrival(channel, sent);
+    }
+
+    /// Does what a channel asks for after it took a frame.
+    #[inline]
+    pub(crate) fn schedule_arrival(&mut self, channel: u32, sent: Sent) {
+        if let Sent::Schedule(moment) = sent {
+            let state = &self.channels[channel as usize];
+            let (to, to_port) = state.to();
+            // Of the sending node's sequence: that node alone decides the order of what it sends.
+            let seq = &mut self.seqs[state.from() as usize];
+            *seq += 1;
+            let event = Event::new(moment.time, Kind::Arrival, to, to_port, *seq, channel);
+            self.queue.push(self.order.place(event, moment));
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The real bytes of a packet, made for headers that change at the front.
+
+use core::fmt;
+use core::ops::{Deref, DerefMut};
+
+/// Head bytes that need no memory of their own: headers of all our programs, with five INT hops, fit.
+pub const HEAD_INLINE: usize = 128;
+
+/// Bytes at the head of a packet. They lie at the end of their room, so that a front which grows or shrinks moves nothing
+/// behind it.
+///
+/// Invariant: while `longer` is none, the bytes are those of `room` from `start` on; else those of `longer`.
+#[derive(Clone)]
+// In the order of fields: `start` stands behind the last byte, so that a short head touches few lines of the cache.
+#[repr(C)]
+pub struct Head {
+    room: [u8; HEAD_INLINE],
+    start: u8,
+    longer: Option<Box<Longer>>,
+}
+
+/// More bytes than the room takes.
+#[derive(Clone)]
+struct Longer(Vec<u8>);
+
+impl Head {
+    /// These bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        let mut head = Self::default();
+        head.splice(0, bytes);
+        head
+    }
+
+    /// So many zero bytes.
+    #[inline]
+    pub fn set_zeros(&mut self, len: usize) {
+        match HEAD_INLINE.checked_sub(len) {
+            Some(start) => {
+                self.longer = None;
+                self.start = start as u8;
+                self.room[start..].fill(0);
+            }
+            None => self.longer = Some(Box::new(Longer(vec![0; len]))),
+        }
+    }
+
+    /// Keeps the first `len` bytes.
+    pub fn truncate(&mut self, len: usize) {
+        if len < self.len() {
+            *self = Self::new(&self[..len]);
+        }
+    }
+
+    /// Puts bytes between those that are there.
+    pub fn insert(&mut self, at: usize, bytes: &[u8]) {
+        let all = [&self[..at], bytes, &self[at..]].concat();
+        *self = Self::new(&all);
+    }
+
+    /// Puts `front` in place of the first `taken` bytes, of which there must be so many.
+    #[inline]
+    pub(crate) fn splice(&mut self, taken: usize, front: &[u8]) {
+        let rest = usize::from(self.start) + taken;
+        match rest.checked_sub(front.len()) {
+            Some(start) if self.longer.is_none() => {
+                self.room[start..rest].copy_from_slice(front);
+                self.start = start as u8;
+            }
+            _ => self.splice_longer(taken, front),
+        }
+    }
+
+    #[cold]
+    fn splice_longer(&mut self, taken: usize, front: &[u8]) {
+        let all = [front, &self[taken..]].concat();
+        *self = Self::default();
+        if all.len() <= HEAD_INLINE {
+            self.splice(0, &all);
+        } else {
+            self.longer = Some(Box::new(Longer(all)));
+        }
+    }
+}
+
+impl Default for Head {
+    fn default() -> Self {
+        Self { room: [0; HEAD_INLINE], start: HEAD_INLINE as u8, longer: None }
+    }
+}
+
+impl Deref for Head {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.longer {
+            None => &self.room[usize::from(self.start)..],
+            Some(longer) => &longer.0,
+        }
+    }
+}
+
+impl DerefMut for Head {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.longer {
+            None => &mut self.room[usize::from(self.start)..],
+            Some(longer) => &mut longer.0,
+        }
+    }
+}
+
+impl PartialEq for Head {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Head {}
+
+impl fmt::Debug for Head {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Whatever fronts come and go, in the room and beyond it, the bytes are those of a vector.
+        #[test]
+        fn bytes_are_those_of_a_vector(
+            first in prop::collection::vec(any::<u8>(), 0..200),
+            steps in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..160), 0_u8..4), 0..20),
+        ) {
+            let (mut head, mut model) = (Head::new(&first), first);
+            for (at, bytes, action) in steps {
+                let at = at.index(model.len() + 1);
+                match action {
+                    0 => {
+                        head.truncate(at);
+                        model.truncate(at);
+                    }
+                    1 => {
+                        head.insert(at, &bytes);
+                        model.splice(at..at, bytes);
+                    }
+                    2 if bytes.len() > 150 => {
+                        head.set_zeros(bytes.len());
+                        model = vec![0; bytes.len()];
+                    }
+                    _ => {
+                        head.splice(at, &bytes);
+                        model.splice(..at, bytes);
+                    }
+                }
+                prop_assert_eq!(&head[..], &model[..]);
+                prop_assert_eq!(&head, &Head::new(&model));
+            }
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! A port and its queues as the traffic manager holds them, laid out by how often they are touched.
+//!
+//! A network of hundreds of switches has more state than the processor's near caches hold, so what a packet costs is how
+//! many of their lines it touches: one of the port it came in on, one of the port it leaves by, one of its queue there.
+//! What few packets need (pauses, drops, rates of queues) stands apart in [`PortRest`].
+
+use p4cc_units::{Bytes, Rate, Span, Time};
+
+use crate::config::{CELL_BYTES, PRIORITIES, PortConfig, QdepthUnit};
+use crate::counters::{Drops, PauseCounters};
+
+/// End of a list.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The link adds no Ethernet header by itself (design: a link serialises IP bytes).
+const ETHERNET_HEADER_BYTES: u32 = 14;
+
+/// Bytes that a frame takes on a link: its IP bytes and the link's framing.
+#[inline]
+pub fn link_bytes(framing_bytes: u32, frame_bytes: u32) -> u32 {
+    frame_bytes.saturating_sub(ETHERNET_HEADER_BYTES) + framing_bytes
+}
+
+/// Packets and their bytes, Ethernet header included.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Traffic {
+    pub pkts: u64,
+    pub bytes: u64,
+}
+
+impl Traffic {
+    #[inline]
+    pub fn add(&mut self, bytes: u32) {
+        self.pkts += 1;
+        self.bytes += u64::from(bytes);
+    }
+}
+
+/// What every packet touches of a port.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Port {
+    pub rate: Rate,
+    pub received: Traffic,
+    pub sent: Traffic,
+    pub framing_bytes: u32,
+    /// Its number, which has nine bits.
+    number: u16,
+    pub qdepth_unit: QdepthUnit,
+    /// Bit `p` is set while queue `p` has something.
+    pub occupied: u8,
+    /// Bit `p` is set while the neighbour does not want priority `p`.
+    pub paused: u8,
+    /// Bit `p` is set while queue `p` may not send because of its rate.
+    pub held: u8,
+    /// Bit `p` is set where queue `p` has a rate of its own.
+    pub rated: u8,
+    /// Bit `p` is set while queue `p`, which has a rate, has had something since its last packet.
+    pub backlogged: u8,
+}
+
+impl Port {
+    pub fn new(config: &PortConfig) -> Self {
+        Self {
+            rate: config.rate,
+            received: Traffic::default(),
+            sent: Traffic::default(),
+            framing_bytes: config.framing_bytes,
+            number: config.port as u16,
+            qdepth_unit: config.qdepth_unit,
+            occupied: 0,
+            paused: 0,
+            held: 0,
+            rated: 0,
+            backlogged: 0,
+        }
+    }
+
+    #[inline]
+    pub fn number(&self) -> u32 {
+        u32::from(self.number)
+    }
+
+    /// Queues that have something to send and may.
+    #[inline]
+    pub fn sendable(&self) -> u8 {
+        self.occupied & !self.paused & !self.held
+    }
+
+    /// Queues that have something to send and wait for nothing but their rate.
+    #[inline]
+    pub fn waits_for_rate(&self) -> u8 {
+        self.occupied & !self.paused & self.held
+    }
+
+    /// How long a frame keeps the port's link busy.
+    #[inline]
+    pub fn time_on_link(&self, frame_bytes: u32) -> Span {
+        self.rate.time_to_send(Bytes(u64::from(link_bytes(self.framing_bytes, frame_bytes))))
+    }
+}
+
+/// What few packets touch of a port. Arrays are by priority.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct PortRest {
+    pub paused_since: [Time; PRIORITIES],
+    /// Time between two packets of each queue, or zero: BMv2's rates in packets.
+    pub gaps: [Span; PRIORITIES],
+    /// Until when a queue may not send because of its rate.
+    pub held_until: [Time; PRIORITIES],
+    pub dropped: [Drops; PRIORITIES],
+    /// But for peaks, which the shared buffer counts.
+    pub pauses: [PauseCounters; PRIORITIES],
+}
+
+/// A queue: its list, its bounds, its counters.
+#[derive(Clone, Debug)]
+#[repr(align(64))]
+pub(crate) struct Queue {
+    pub head: u32,
+    pub tail: u32,
+    pub pkts: u32,
+    pub cells: u32,
+    pub bytes: u64,
+    pub capacity_bytes: u64,
+    pub capacity_pkts: u32,
+    pub peak_depth_pkts: u32,
+    pub peak_depth_bytes: u64,
+    pub enqueued_pkts: u64,
+    pub enqueued_bytes: u64,
+}
+
+impl Queue {
+    pub fn new(config: &PortConfig) -> Self {
+        Self {
+            head: NONE,
+            tail: NONE,
+            pkts: 0,
+            cells: 0,
+            bytes: 0,
+            capacity_bytes: config.capacity_bytes.unwrap_or(u64::MAX),
+            capacity_pkts: config.capacity_pkts,
+            peak_depth_pkts: 0,
+            peak_depth_bytes: 0,
+            enqueued_pkts: 0,
+            enqueued_bytes: 0,
+        }
+    }
+
+    /// Depth as the program sees it.
+    #[inline]
+    pub fn depth(&self, unit: QdepthUnit) -> u32 {
+        match unit {
+            QdepthUnit::Packets => self.pkts,
+            QdepthUnit::Cells80 => self.cells,
+            QdepthUnit::Bytes80 => u32::try_from(self.bytes / u64::from(CELL_BYTES)).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Whether its own capacity takes one packet more (spec 1.2: drop if `q + 1 > B`, or `q_bytes + len > B_bytes`).
+    #[inline]
+    pub fn has_room(&self, link_bytes: u32) -> bool {
+        self.pkts < self.capacity_pkts && self.bytes + u64::from(link_bytes) <= self.capacity_bytes
+    }
+
+    /// Counts a packet in.
+    #[inline]
+    pub fn add(&mut self, link_bytes: u32) {
+        self.pkts += 1;
+        self.cells += link_bytes.div_ceil(CELL_BYTES);
+        self.bytes += u64::from(link_bytes);
+        self.enqueued_pkts += 1;
+        self.enqueued_bytes += u64::from(link_bytes);
+        self.peak_depth_pkts = self.peak_depth_pkts.max(self.pkts);
+        self.peak_depth_bytes = self.peak_depth_bytes.max(self.bytes);
+    }
+
+    /// Counts a packet out.
+    #[inline]
+    pub fn remove(&mut self, link_bytes: u32) {
+        self.pkts -= 1;
+        self.cells -= link_bytes.div_ceil(CELL_BYTES);
+        self.bytes -= u64::from(link_bytes);
+    }
+
+    /// Forgets what waits; counters stay.
+    pub fn clear(&mut self) {
+        (self.head, self.tail, self.pkts, self.cells, self.bytes) = (NONE, NONE, 0, 0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_packet_touches_is_a_line_of_the_cache() {
+        assert_eq!((size_of::<Port>(), size_of::<Queue>()), (64, 64));
+    }
+}
