@@ -13,7 +13,10 @@ from p4cc.scenario.where import OfRuns
 
 FIGURES = {
     "d3": ["14", "14 small", "15", "16", "multihop", "coexistence", "sensitivity", "sizes"],
-    "gst": ["1", "2", "3", "4", "6", "7", "8", "9a", "9b", "10a", "10b", "11", "12", "fairness", "sensitivity", "ties"],
+    "gst": [
+        *("1", "2", "3", "4", "6", "7", "8", "9a", "9a-no-deadlines", "9b", "10a", "10b", "11", "12", "fairness"),
+        *("10-windows", "sensitivity", "ties"),
+    ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai"],
     "rfb_ss": ["2", "3", "4", "fairness"],
     "skew": ["U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"],
