@@ -88,7 +88,7 @@ extern "C" fn register_write(context: &mut Context<'_>, register: u64, index: u6
 /// Applies a table with a key of one word and without a selector, as most are: the [`Head`] of what is to run.
 extern "C" fn apply_word(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
     if let Some((env, _)) = context.env()
-        && let Some((head, args)) = env.state.lookup_final(TableId(table as u32), key)
+        && let Some((head, args)) = env.state.lookup_exact(TableId(table as u32), key)
     {
         let args = &raw const *args;
         context.color = COLOR_GREEN;
@@ -159,6 +159,19 @@ extern "C" fn apply_list_slow(context: &mut Context<'_>, table: u64) -> u64 {
 
 #[inline]
 fn choose(context: &mut Context<'_>, table: u64, row: u32, hash: u64) -> u64 {
+    if let Some((env, _)) = context.env()
+        && let Some((head, args)) = env.state.choose_uncounted(TableId(table as u32), row, hash)
+    {
+        let args = &raw const *args;
+        context.color = COLOR_GREEN;
+        context.set_args(args);
+        return head.0;
+    }
+    choose_counted(context, table, row, hash)
+}
+
+#[inline(never)]
+fn choose_counted(context: &mut Context<'_>, table: u64, row: u32, hash: u64) -> u64 {
     let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
     let chosen = env.state.choose(TableId(table as u32), row, hash, env.packet_length, env.now);
     let (head, color, args) = (chosen.head, chosen.color, &raw const *chosen.args);

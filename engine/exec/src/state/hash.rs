@@ -48,40 +48,44 @@ impl Hash {
         self.len
     }
 
-    /// Words of a key; known where `W` is not 0.
+    /// Where the search for a key starts.
     #[inline]
-    fn words<const W: usize>(&self) -> usize {
-        if W == 0 { self.words } else { W }
-    }
-
-    #[inline]
-    fn start<const W: usize>(&self, space: u32, word: impl Fn(usize) -> u64) -> usize {
+    fn start(&self, space: u32, words: impl Iterator<Item = u64>) -> usize {
         let seed = START ^ u64::from(space) << 7;
-        let hash = (0..self.words::<W>()).fold(seed, |hash, at| fold(hash ^ word(at), MULTIPLIER));
-        hash as usize & self.mask
+        words.fold(seed, |hash, word| fold(hash ^ word, MULTIPLIER)) as usize & self.mask
     }
 
     /// Tag and key of a place.
     #[inline]
-    fn slot<const W: usize>(&self, at: usize) -> Option<(u64, &[u64])> {
-        let slot = match W {
-            1 => self.slots.as_chunks::<2>().0.get(at)?.as_slice(),
-            _ => self.slots.get(at * (self.words + 1)..(at + 1) * (self.words + 1))?,
-        };
+    fn slot(&self, at: usize) -> Option<(u64, &[u64])> {
+        let slot = self.slots.get(at * (self.words + 1)..(at + 1) * (self.words + 1))?;
         slot.split_first().map(|(&tag, key)| (tag, key))
     }
 
-    /// What a key stands for, given word by word; 0 if it is not there.
+    /// What a key of one word stands for; 0 if it is not there.
     #[inline]
-    pub fn find<const W: usize>(&self, space: u32, word: impl Fn(usize) -> u64) -> u32 {
-        let mut at = self.start::<W>(space, &word);
+    pub fn find_word(&self, space: u32, key: u64) -> u32 {
+        let slots = self.slots.as_chunks::<2>().0;
+        let mut at = self.start(space, core::iter::once(key));
         // Empty tables have no places.
-        while let Some((tag, key)) = self.slot::<W>(at) {
+        while let Some(&[tag, stored]) = slots.get(at) {
+            if stored == key && (tag >> SPACE_SHIFT) as u32 == space || tag == 0 {
+                return tag as u32;
+            }
+            at = (at + 1) & self.mask;
+        }
+        0
+    }
+
+    /// The same for a key of several words.
+    #[inline]
+    pub fn find(&self, space: u32, key: impl Iterator<Item = u64> + Clone) -> u32 {
+        let mut at = self.start(space, key.clone());
+        while let Some((tag, stored)) = self.slot(at) {
             if tag == 0 {
                 return 0;
             }
-            let same = (tag >> SPACE_SHIFT) as u32 == space;
-            if same && key.iter().enumerate().all(|(at, &stored)| stored == word(at)) {
+            if (tag >> SPACE_SHIFT) as u32 == space && stored.iter().copied().eq(key.clone()) {
                 return tag as u32;
             }
             at = (at + 1) & self.mask;
@@ -91,9 +95,9 @@ impl Hash {
 
     /// Where a key is, or else where it would go.
     fn place(&self, space: u32, key: &[u64]) -> Result<usize, usize> {
-        let mut at = self.start::<0>(space, |at| key[at]);
+        let mut at = self.start(space, key.iter().copied());
         loop {
-            match self.slot::<0>(at) {
+            match self.slot(at) {
                 Some((tag, stored)) if tag != 0 => {
                     if (tag >> SPACE_SHIFT) as u32 == space && stored == key {
                         return Ok(at);
@@ -156,8 +160,8 @@ impl Hash {
         let mut at = hole;
         loop {
             at = (at + 1) & self.mask;
-            let Some((tag, key)) = self.slot::<0>(at).filter(|slot| slot.0 != 0) else { break };
-            let home = self.start::<0>((tag >> SPACE_SHIFT) as u32, |word| key[word]);
+            let Some((tag, key)) = self.slot(at).filter(|slot| slot.0 != 0) else { break };
+            let home = self.start((tag >> SPACE_SHIFT) as u32, key.iter().copied());
             // It moves into the hole if its search passes there: its home is not between hole and place.
             if at.wrapping_sub(home) & self.mask >= at.wrapping_sub(hole) & self.mask {
                 self.slots.copy_within(at * stride..(at + 1) * stride, hole * stride);
@@ -204,8 +208,8 @@ mod tests {
                 for (space, low) in (0..3).flat_map(|space| (0..24).map(move |low| (space, low))) {
                     let (key, wanted) = (key(low), model.get(&(space, low)).copied().unwrap_or(0));
                     let found = match words {
-                        1 => hash.find::<1>(space, |at| key[at]),
-                        _ => hash.find::<0>(space, |at| key[at]),
+                        1 => hash.find_word(space, key[0]),
+                        _ => hash.find(space, key.iter().copied()),
                     };
                     prop_assert_eq!(found, wanted);
                 }

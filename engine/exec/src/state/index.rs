@@ -175,30 +175,34 @@ impl Index {
     /// The same for a key of one word.
     #[inline]
     pub fn find_word(&self, key: u64) -> u32 {
+        self.find_exact(key).unwrap_or_else(|| self.search_word(key))
+    }
+
+    /// The same if the key is exact: what takes a few instructions.
+    #[inline]
+    pub fn find_exact(&self, key: u64) -> Option<u32> {
         match self {
-            Self::Dense(dense) => dense.find(key),
-            Self::Hash(hash) => hash.find::<1>(0, |_| key),
-            _ => self.search_word(key),
+            Self::Dense(dense) => Some(dense.find(key)),
+            Self::Hash(hash) => Some(hash.find_word(0, key)),
+            Self::Empty | Self::Scan(_) | Self::Tuples(_) => None,
         }
     }
 
-    #[inline(never)]
     fn search_word(&self, key: u64) -> u32 {
         match self {
             Self::Empty | Self::Dense(_) | Self::Hash(_) => 0,
             Self::Scan(list) => scan(list, &[key]),
-            Self::Tuples(tuples) => tuples.find::<1>(&[key]),
+            Self::Tuples(tuples) => tuples.find_word(key),
         }
     }
 
     /// The same for a key of several words.
-    #[inline(never)]
     fn find_words(&self, key: &[u64]) -> u32 {
         match self {
             Self::Empty | Self::Dense(_) => 0,
-            Self::Hash(hash) => hash.find::<0>(0, |at| key.get(at).copied().unwrap_or(0)),
+            Self::Hash(hash) => hash.find(0, key.iter().copied()),
             Self::Scan(list) => scan(list, key),
-            Self::Tuples(tuples) => tuples.find::<0>(key),
+            Self::Tuples(tuples) => tuples.find(key),
         }
     }
 }

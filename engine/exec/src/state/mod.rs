@@ -198,11 +198,11 @@ impl State {
         self.tables.get(table.0 as usize).map_or(0, |table| table.path.index.find_word(key))
     }
 
-    /// What a key of one word comes to, where that is an action and a hit changes nothing, as nearly always.
+    /// What an exact key of one word comes to, where that is an action and a hit changes nothing: the usual case.
     #[inline]
-    pub(crate) fn lookup_final(&self, table: TableId, key: u64) -> Option<(Head, &[u64])> {
+    pub(crate) fn lookup_exact(&self, table: TableId, key: u64) -> Option<(Head, &[u64])> {
         let path = &self.tables.get(table.0 as usize)?.path;
-        let (head, args) = path.rows.get(path.index.find_word(key));
+        let (head, args) = path.rows.get(path.index.find_exact(key)?);
         (head.is_final() && !path.counts).then_some((head, args))
     }
 
@@ -223,20 +223,28 @@ impl State {
         now: Time,
     ) -> Chosen<'_> {
         let mut color = meter::COLOR_GREEN;
-        let at = table.0 as usize;
         if row != 0
-            && let Some(state) = self.tables.get_mut(at).filter(|state| state.path.counts)
+            && let Some(state) = self.tables.get_mut(table.0 as usize).filter(|state| state.path.counts)
         {
             color = state.count_hit(row, packet_length, now);
         }
-        let Some(state) = self.tables.get(at) else {
-            return Chosen { head: Head::NOTHING, args: &[], color };
-        };
-        let (mut head, mut args) = state.path.rows.get(row);
-        if !head.is_final() {
-            (head, args) = self.of_profile(state, head, hash);
-        }
+        let (head, args) = self.run(table, row, hash);
         Chosen { head, args, color }
+    }
+
+    /// The same where a hit changes nothing; none where it does.
+    #[inline]
+    pub(crate) fn choose_uncounted(&self, table: TableId, row: u32, hash: u64) -> Option<(Head, &[u64])> {
+        let state = self.tables.get(table.0 as usize)?;
+        (!state.path.counts).then(|| self.run(table, row, hash))
+    }
+
+    /// What a row runs.
+    #[inline]
+    fn run(&self, table: TableId, row: u32, hash: u64) -> (Head, &[u64]) {
+        let Some(state) = self.tables.get(table.0 as usize) else { return (Head::NOTHING, &[]) };
+        let (head, args) = state.path.rows.get(row);
+        if head.is_final() { (head, args) } else { self.of_profile(state, head, hash) }
     }
 
     /// What a member or the chosen member of a list runs.

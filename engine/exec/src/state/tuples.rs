@@ -84,44 +84,51 @@ impl Tuples {
         }
     }
 
-    /// The best row that matches; 0 if there is none. `W` is the number of words, or 0 where it is not known.
-    #[inline]
-    pub fn find<const W: usize>(&self, key: &[u64]) -> u32 {
-        let mut left = self.order.len();
-        while let Some(step) = left.checked_sub(1).and_then(|at| self.order.get(at)) {
-            left -= 1;
-            let row = self.look::<W>(step.tuple, key);
-            if row != 0 {
-                return if self.longest || left == 0 { row } else { self.better::<W>(row, left, key) };
-            }
-        }
-        0
+    /// The best row that matches a key of one word; 0 if there is none.
+    pub fn find_word(&self, key: u64) -> u32 {
+        let look = |tuple: u32| {
+            let mask = self.masks.get(tuple as usize).copied().unwrap_or(0);
+            self.hash.find_word(tuple, key & mask)
+        };
+        self.best(&[key], look)
     }
 
-    /// A better row than this one among the tuples that were not tried yet, or this one.
-    fn better<const W: usize>(&self, mut row: u32, left: usize, key: &[u64]) -> u32 {
-        let mut best = self.rank(row);
-        for step in self.order[..left].iter().rev() {
-            if step.best < best.0 {
+    /// The same for a key of several words.
+    pub fn find(&self, key: &[u64]) -> u32 {
+        let look = |tuple: u32| {
+            let masks = self.masks.get(tuple as usize * self.words..).unwrap_or_default();
+            self.hash.find(tuple, key.iter().zip(masks).map(|(key, mask)| key & mask))
+        };
+        self.best(key, look)
+    }
+
+    /// The best row; `look` gives what the hash holds for a tuple.
+    #[inline(always)]
+    fn best(&self, key: &[u64], look: impl Fn(u32) -> u32) -> u32 {
+        let plain = self.ranges.is_empty();
+        let row_of = |tuple: u32| {
+            let found = look(tuple);
+            if plain && found & LIST == 0 { found } else { self.check(found, key) }
+        };
+        let mut row = 0;
+        let mut best = (0, 0);
+        for step in self.order.iter().rev() {
+            if row != 0 && step.best < best.0 {
                 break;
             }
-            let other = self.look::<W>(step.tuple, key);
+            let other = row_of(step.tuple);
+            if other == 0 {
+                continue;
+            }
+            if self.longest {
+                return other;
+            }
             let rank = self.rank(other);
-            if other != 0 && (rank.0 > best.0 || rank.0 == best.0 && rank.1 < best.1) {
+            if row == 0 || rank.0 > best.0 || rank.0 == best.0 && rank.1 < best.1 {
                 (row, best) = (other, rank);
             }
         }
         row
-    }
-
-    /// The best row of a tuple.
-    #[inline]
-    fn look<const W: usize>(&self, tuple: u32, key: &[u64]) -> u32 {
-        let words = if W == 0 { self.words } else { W };
-        let masks = self.masks.get(tuple as usize * words..).unwrap_or_default();
-        let word = |at: usize| key.get(at).copied().unwrap_or(0) & masks.get(at).copied().unwrap_or(0);
-        let found = self.hash.find::<W>(tuple, word);
-        if found & LIST == 0 && self.ranges.is_empty() { found } else { self.check(found, key) }
     }
 
     /// The first row that a value of the hash stands for and whose ranges match.
@@ -181,7 +188,7 @@ impl Tuples {
     }
 
     fn find_block(&self, tuple: u32, value: &[u64]) -> u32 {
-        self.hash.find::<0>(tuple, |at| value[at])
+        self.hash.find(tuple, value.iter().copied())
     }
 
     fn place_in_list(&self, row: u32) -> (Reverse<u32>, u64) {

@@ -224,3 +224,43 @@ fn a_set_without_usable_actions_runs_none() {
     s.rig.state.set_port_up(3, true);
     assert_eq!((s.choose(0), s.choose(1)), (100, 200));
 }
+
+/// Tables of one profile list its actions in their own order, and an entry's action is named by its place there.
+#[test]
+fn tables_that_share_a_profile_name_actions_by_their_own_lists() {
+    let mut b = ProgramBuilder::new();
+    let (key, flow, out) = (b.bits("key", 8), b.bits("flow", 16), b.bits("out", 32));
+    let places = [b.bits("first", 8), b.bits("second", 8)];
+    let wide = b.action("wide", &[32, 32], |p| vec![Inst::Assign { dst: out, src: var(p[1]) }]);
+    let set = b.action("set", &[32], |p| vec![Inst::Assign { dst: out, src: var(p[0]) }]);
+    let miss = b.action("miss", &[], |_| Vec::new());
+    let keys = [(key, MatchKind::Exact), (flow, MatchKind::Selector)];
+    let tables = [b.table("t1", &keys, &[set, miss]), b.table("t2", &keys, &[wide, miss, set])];
+    let profile = b.profile("p", 8, Some(HashAlgorithm::Identity));
+    for table in tables {
+        b.program.tables[table.index()].profile = Some(profile);
+    }
+    let apply = |(&table, &place)| Inst::Apply { table, hit: None, action: Some(place) };
+    b.ingress(tables.iter().zip(&places).map(apply).collect());
+    let mut rig = Rig::new(b.compile());
+    let args = |values: &[u128]| values.iter().map(|&value| Bits::from_u128(32, value)).collect();
+    let member =
+        |id, action, values: &[u128]| Member { id, action: ActionCall { action, args: args(values) } };
+    assert_eq!(rig.state.member_insert(profile, member(1, set, &[7])), Ok(()));
+    assert_eq!(rig.state.member_insert(profile, member(2, wide, &[8, 9])), Ok(()));
+    for table in tables {
+        assert_eq!(rig.state.table_insert(table, Selected::entry(EntryAction::Member(1))), Ok(()));
+    }
+    rig.ingress();
+    assert_eq!(places.map(|place| rig.get(place)), [0, 2]);
+    assert_eq!(rig.get(out), 7);
+    assert_eq!(rig.state.table_modify(tables[1], Selected::entry(EntryAction::Member(2))), Ok(()));
+    rig.ingress();
+    assert_eq!((places.map(|place| rig.get(place)), rig.get(out)), ([0, 0], 9));
+    assert_eq!(rig.state.group_insert(profile, Selected::group(1, &[])), Ok(()));
+    for table in tables {
+        assert_eq!(rig.state.table_modify(table, Selected::entry(EntryAction::Group(1))), Ok(()));
+    }
+    rig.ingress();
+    assert_eq!(places.map(|place| rig.get(place)), [2, 3], "past the list of each");
+}

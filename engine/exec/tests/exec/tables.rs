@@ -124,8 +124,9 @@ proptest! {
     #[test]
     fn lookups_agree_with_a_linear_scan(
         kinds in kinds(),
-        seeds in proptest::collection::vec((any::<u128>(), any::<u32>()), 1..24),
-        keys in proptest::collection::vec((any::<u128>(), 0usize..24), 12),
+        // Enough for every form that an index takes.
+        seeds in proptest::collection::vec((any::<u128>(), any::<u32>()), 1..40),
+        keys in proptest::collection::vec((any::<u128>(), 0usize..40), 12),
     ) {
         let mut table = one_table(&kinds, |_, _, _| {});
         let ranked =
@@ -144,6 +145,12 @@ proptest! {
             if !known {
                 model.push((values, priority, number));
             }
+        }
+        // Every fourth entry changes what it runs.
+        for entry in model.iter_mut().step_by(4) {
+            entry.2 += 1_000;
+            let changed = table.entry(entry.0.clone(), entry.1, entry.2);
+            prop_assert_eq!(table.rig.state.table_modify(table.table, changed), Ok(()));
         }
         // Every third entry goes again, so that removal is part of what is checked.
         let mut place = 0;
