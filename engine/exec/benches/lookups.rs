@@ -1,5 +1,7 @@
 //! Time for one lookup by the shape of the key and the number of entries, beside a plain scan of the same entries; and
 //! for filling a table.
+//!
+//! With `--count SHAPE SIZE LOOKUPS` it makes so many lookups and nothing else, for a count of instructions.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -273,7 +275,22 @@ fn writes(c: &mut Criterion) {
     }
 }
 
+/// Lookups in one table, for a count of instructions.
+fn count(args: &[String]) {
+    let [name, size, lookups] = args else { panic!("--count SHAPE SIZE LOOKUPS") };
+    let shape = SHAPES.iter().find(|shape| shape.name == name).expect("a shape of the bench");
+    let filled = shape.filled(size.parse().expect("a number of entries"));
+    let lookups: usize = lookups.parse().expect("a number of lookups");
+    for number in 0..lookups {
+        black_box(lookup(&filled.state, filled.table, black_box(&filled.keys[number % KEYS])));
+    }
+}
+
 fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(at) = args.iter().position(|arg| arg == "--count") {
+        return count(&args[at + 1..]);
+    }
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_millis(400))
