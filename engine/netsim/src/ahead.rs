@@ -15,11 +15,14 @@ const FEWEST_SWITCHES: usize = 32;
 
 impl Network {
     /// Reads what the two events behind the present one begin with.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look_ahead(&self) {
-        if self.switches.len() < FEWEST_SWITCHES {
-            return;
+        if self.switches.len() >= FEWEST_SWITCHES {
+            self.look_at_next();
         }
+    }
+
+    fn look_at_next(&self) {
         if let Some(event) = self.queue.upcoming(1) {
             black_box(self.touch_place(event));
         }

@@ -215,6 +215,7 @@ impl EventQueue {
     }
 
     /// Number of the first slot of the wheel that has an event.
+    #[inline]
     fn next_near(&self) -> Option<u64> {
         let start = (self.cursor as usize + 1) % SLOTS;
         let (word, bit) = (start / WORD, start % WORD);
@@ -238,6 +239,7 @@ impl EventQueue {
     }
 
     /// Empties the list of a slot that has events.
+    #[inline]
     fn clear_near(&mut self, place: usize) {
         let first = core::mem::replace(&mut self.heads[place], NONE);
         let mut last = first;

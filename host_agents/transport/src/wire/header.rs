@@ -270,14 +270,14 @@ impl Header {
         out[1] = self.flags.bits();
         out[2] = self.class.0 << 5 | self.ecn_echo.bits();
         out[3] = kind.0;
-        out[4..8].copy_from_slice(&self.flow_id.to_be_bytes());
-        out[8..12].copy_from_slice(&self.seq.to_be_bytes());
-        out[12..16].copy_from_slice(&self.ack.to_be_bytes());
-        out[16..18].copy_from_slice(&self.payload_len.to_be_bytes());
+        put::<4, 4, _>(out, self.flow_id.to_be_bytes());
+        put::<4, 8, _>(out, self.seq.to_be_bytes());
+        put::<4, 12, _>(out, self.ack.to_be_bytes());
+        put::<2, 16, _>(out, self.payload_len.to_be_bytes());
         out[18] = ext_len;
         out[19] = 0;
-        out[20..28].copy_from_slice(&self.timestamp_ns.to_be_bytes());
-        out[28..36].copy_from_slice(&self.timestamp_echo_ns.to_be_bytes());
+        put::<8, 20, _>(out, self.timestamp_ns.to_be_bytes());
+        put::<8, 28, _>(out, self.timestamp_echo_ns.to_be_bytes());
     }
 
     /// The header, the type and the length of its extension.
@@ -312,10 +312,17 @@ impl Header {
     }
 }
 
-/// `N` bytes of a header from byte `AT` on, which lie inside it.
+/// `N` bytes of a header from byte `AT` on, which lie inside it. Without a copy of slices, which is a call where the
+/// compiler does not look across crates.
 #[inline(always)]
 pub(super) fn take<const N: usize, const AT: usize, const LEN: usize>(header: &[u8; LEN]) -> [u8; N] {
-    let mut out = [0; N];
-    out.copy_from_slice(&header[AT..AT + N]);
-    out
+    header[AT..].first_chunk().copied().unwrap_or([0; N])
+}
+
+/// Puts `N` bytes into a header from byte `AT` on, which lie inside it.
+#[inline(always)]
+pub(super) fn put<const N: usize, const AT: usize, const LEN: usize>(header: &mut [u8; LEN], bytes: [u8; N]) {
+    if let Some(place) = header[AT..].first_chunk_mut() {
+        *place = bytes;
+    }
 }

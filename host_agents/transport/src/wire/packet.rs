@@ -3,7 +3,7 @@
 use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
-use super::header::{Extension, Header, take};
+use super::header::{Extension, Header, put, take};
 use super::ip::checksum;
 use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, UDP_LEN, UDP_PORT};
 use crate::{AckFields, Codepoint};
@@ -148,33 +148,33 @@ impl<'a> Packet<'a> {
 
     #[inline]
     fn write_ethernet(&self, out: &mut [u8; ETHERNET_LEN]) {
-        out[..6].copy_from_slice(&self.dst_mac);
-        out[6..12].copy_from_slice(&self.src_mac);
-        out[12..].copy_from_slice(&ETHERTYPE_IPV4.to_be_bytes());
+        put::<6, 0, _>(out, self.dst_mac);
+        put::<6, 6, _>(out, self.src_mac);
+        put::<2, 12, _>(out, ETHERTYPE_IPV4.to_be_bytes());
     }
 
     #[inline]
     fn write_ipv4(&self, ip_len: u16, out: &mut [u8; IPV4_LEN]) {
         out[0] = VERSION_IHL;
         out[1] = self.ecn.bits();
-        out[2..4].copy_from_slice(&ip_len.to_be_bytes());
-        out[4..6].fill(0);
-        out[6..8].copy_from_slice(&DONT_FRAGMENT.to_be_bytes());
+        put::<2, 2, _>(out, ip_len.to_be_bytes());
+        put::<2, 4, _>(out, [0; 2]);
+        put::<2, 6, _>(out, DONT_FRAGMENT.to_be_bytes());
         out[8] = self.ttl;
         out[9] = PROTOCOL_UDP;
-        out[12..16].copy_from_slice(&self.src.octets());
-        out[16..20].copy_from_slice(&self.dst.octets());
+        put::<4, 12, _>(out, self.src.octets());
+        put::<4, 16, _>(out, self.dst.octets());
         let sum = checksum(out);
-        out[10..12].copy_from_slice(&sum.to_be_bytes());
+        put::<2, 10, _>(out, sum.to_be_bytes());
     }
 
     #[inline]
     fn write_udp(&self, ip_len: u16, out: &mut [u8; UDP_LEN]) {
-        out[..2].copy_from_slice(&self.src_port.to_be_bytes());
-        out[2..4].copy_from_slice(&UDP_PORT.to_be_bytes());
-        out[4..6].copy_from_slice(&(ip_len - IPV4_LEN as u16).to_be_bytes());
+        put::<2, 0, _>(out, self.src_port.to_be_bytes());
+        put::<2, 2, _>(out, UDP_PORT.to_be_bytes());
+        put::<2, 4, _>(out, (ip_len - IPV4_LEN as u16).to_be_bytes());
         // Checksum 0: none was computed (RFC768).
-        out[6..].fill(0);
+        put::<2, 6, _>(out, [0; 2]);
     }
 
     /// Reads a packet of which `payload_elsewhere` payload bytes are not in `frame`: 0 for a frame off a real wire.
