@@ -157,7 +157,8 @@ impl<'a> Files<'a> for Shown<'_> {
     }
 
     fn line_number(&'a self, id: FileId, line_index: usize) -> Result<usize, Error> {
-        Ok(self.file(id)?.presumed_line(line_index) as usize)
+        // `#line 0` may say 0, whose digits the renderer cannot count.
+        Ok(self.file(id)?.presumed_line(line_index).max(1) as usize)
     }
 
     fn line_range(&'a self, id: FileId, line_index: usize) -> Result<Range<usize>, Error> {

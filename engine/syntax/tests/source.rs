@@ -66,6 +66,14 @@ fn a_file_on_the_search_path_replaces_the_built_in_one() {
 }
 
 #[test]
+fn an_error_in_a_line_that_claims_to_be_line_zero_is_shown() {
+    let (source, diagnostics) =
+        Source::from_text("r.p4", "#line 0 \"other.p4\"\nconst int", &Memory::default(), &Options::default());
+    let shown = source.render(&all(&source, diagnostics), false);
+    assert!(shown.contains("other.p4"), "{shown}");
+}
+
+#[test]
 fn the_built_in_files_parse_in_both_versions() {
     for (version, port) in [("20180101", "bit<9> ingress_port"), ("20200408", "PortId_t ingress_port")] {
         let options = Options {

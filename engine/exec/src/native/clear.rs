@@ -168,6 +168,27 @@ pub(super) fn at_egress(shared: &Shared<'_>, halves: &Halves) -> Vec<Range<u32>>
     named.ranges(set.chain(shared.code.headers.iter().map(|header| header.valid)))
 }
 
+/// Headers, by their validity words, that functions may make valid.
+pub(super) fn may_be_valid(shared: &Shared<'_>, funcs: &[FuncId]) -> BTreeSet<u32> {
+    let Shared { code, plan, .. } = *shared;
+    let mut valid = BTreeSet::new();
+    for op in ops(shared, funcs) {
+        match op {
+            Op::Extract { header } | Op::SetValid { header } => {
+                valid.insert(code.headers[*header as usize].valid);
+            }
+            // These read validity at most, or take it away.
+            Op::SetInvalid { .. } | Op::Emit { .. } | Op::Branch { .. } | Op::Select(_) => {}
+            Op::VerifyChecksum(_) | Op::UpdateChecksum(_) | Op::Apply { .. } => {}
+            Op::Move { dst, .. } => {
+                valid.insert(*dst);
+            }
+            _ => plan.touches(code, op, &mut |first, words, _| valid.extend(first..first + words)),
+        }
+    }
+    valid
+}
+
 /// Whether functions work out a checksum over the payload.
 pub(super) fn reads_payload(shared: &Shared<'_>, funcs: &[FuncId]) -> bool {
     ops(shared, funcs).any(|op| match op {

@@ -5,6 +5,7 @@
 //! words of the frame that nothing reads before they are written ([`super::super::clear`]).
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, ConstantData, Endianness, InstBuilder, MemFlags, Type, Value, types};
@@ -49,6 +50,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let mut t = Self::start(shared, b, callees);
         t.invalidate()?;
         t.enter_ingress(halves)?;
+        t.absent = shared.code.headers.iter().map(|header| header.valid).collect();
         t.part(v1.parser, Part::Parser)?;
         if clear::reads_payload(shared, &[v1.verify_checksum, v1.ingress]) {
             t.call(Name::Payload, &[]);
@@ -63,7 +65,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         t.unless_dropped(halves, kept, end)?;
         t.b.switch_to_block(kept);
         if let Some(packing) = halves.snapshot().packing() {
-            t.save(&packing)?;
+            t.save(halves, &packing)?;
         }
         t.b.ins().jump(end, &[]);
         t.b.switch_to_block(end);
@@ -82,7 +84,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let mut t = Self::start(shared, b, callees);
         t.clear(&clear::at_egress(shared, halves));
         if let Some(packing) = halves.snapshot().packing() {
-            t.restore(&packing)?;
+            t.restore(halves, &packing)?;
         }
         for (place, var) in halves.set_at_egress() {
             t.set_input(place, var)?;
@@ -240,11 +242,15 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Packs what lives on: see [`crate::Snapshot`].
-    fn save(&mut self, packing: &Packing<'_>) -> Made {
+    fn save(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
         let base = self.load_field(field!(emit));
+        let v1 = halves.v1model();
+        let there = clear::may_be_valid(self.shared, &[v1.parser, v1.verify_checksum, v1.ingress]);
         for (group, headers) in packing.headers.chunks(64).enumerate() {
             let mut bits = self.iconst(0);
-            for (place, &(valid, _)) in headers.iter().enumerate() {
+            for (place, &(valid, _)) in
+                headers.iter().enumerate().filter(|(_, header)| there.contains(&header.0))
+            {
                 let bit = self.read(valid)?;
                 let bit = self.b.ins().ishl_imm(bit, place as i64);
                 bits = self.b.ins().bor(bits, bit);
@@ -258,7 +264,8 @@ impl<'a, 'f> Translator<'a, 'f> {
         let first = self.b.ins().iadd_imm(metadata, i64::from(packing.metadata.bytes));
         self.b.def_var(to, first);
         let mut bound = packing.validity_bytes + packing.metadata.bytes;
-        for &(valid, plan) in packing.headers.iter().filter(|header| header.1.bytes > 0) {
+        let with_fields = |header: &&(u32, &BitPlan)| there.contains(&header.0) && header.1.bytes > 0;
+        for &(valid, plan) in packing.headers.iter().filter(with_fields) {
             bound += plan.bytes;
             let valid = self.read(valid)?;
             let [there, next] = core::array::from_fn(|_| self.b.create_block());
@@ -279,7 +286,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Unpacks it; where bytes are missing the half ends as one that cannot be read.
-    fn restore(&mut self, packing: &Packing<'_>) -> Made {
+    fn restore(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
+        let brought = brought(self.shared, halves);
         let unreadable = self.b.create_block();
         self.b.set_cold_block(unreadable);
         let (base, stored) = (self.load_field(field!(packet)), self.load_field(field!(stored_bits)));
@@ -293,6 +301,11 @@ impl<'a, 'f> Translator<'a, 'f> {
             let bits = self.load_little(base, group as u32 * 8, left.min(8));
             left = left.saturating_sub(8);
             for (place, &(valid, plan)) in headers.iter().enumerate() {
+                if !brought.contains(&valid) {
+                    let zero = self.iconst(0);
+                    self.write(valid, zero)?;
+                    continue;
+                }
                 let bit = self.b.ins().ushr_imm(bits, place as i64);
                 let bit = self.b.ins().band_imm(bit, 1);
                 self.write(valid, bit)?;
@@ -358,6 +371,16 @@ impl<'a, 'f> Translator<'a, 'f> {
         let part = self.b.ins().load(ty, little_flags(), base, from as i32);
         if ty == types::I64 { part } else { self.b.ins().uextend(types::I64, part) }
     }
+}
+
+/// Headers, by their validity words, that a packet may bring to egress: those that ingress may leave, or any where egress
+/// may clone what it made.
+fn brought(shared: &Shared<'_>, halves: &Halves) -> BTreeSet<u32> {
+    let v1 = halves.v1model();
+    if clear::clones(shared, v1.egress) {
+        return shared.code.headers.iter().map(|header| header.valid).collect();
+    }
+    clear::may_be_valid(shared, &[v1.parser, v1.verify_checksum, v1.ingress])
 }
 
 /// Whether straight code packs and unpacks the packets of a program, and sets what the switch sets.

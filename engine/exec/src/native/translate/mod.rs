@@ -11,7 +11,7 @@ mod half;
 mod packet;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AliasRegion, Block, FuncRef, InstBuilder, MemFlags, Type, Value, types};
@@ -83,6 +83,8 @@ pub(super) struct Translator<'a, 'f> {
     limit: Block,
     /// Most bytes that this function emits by itself.
     emit_bound: u32,
+    /// Headers, by their validity words, that no packet can have here.
+    absent: BTreeSet<u32>,
     /// Blocks that count a jump and go on, still to be filled.
     edges: Vec<(Block, Block)>,
 }
@@ -144,6 +146,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             reject_known: entry,
             limit: entry,
             emit_bound: 0,
+            absent: BTreeSet::new(),
             edges: Vec::new(),
         }
     }
@@ -234,6 +237,7 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     fn write(&mut self, slot: u32, value: Value) -> Made {
         let offset = self.offset(slot)?;
+        self.absent.remove(&slot);
         match self.shared.plan.home(slot) {
             Home::Memory => {
                 self.b.ins().store(frame_flags(), value, self.slots, offset);
@@ -390,10 +394,15 @@ impl<'a, 'f> Translator<'a, 'f> {
                     self.b.ins().jump(block, &[]);
                 }
                 self.b.switch_to_block(block);
+                self.absent.clear();
                 open = true;
             }
             if open {
-                open = self.op(code.ops[address], &blocks, back)?;
+                let op = code.ops[address];
+                if !is_straight(&op) {
+                    self.absent.clear();
+                }
+                open = self.op(op, &blocks, back)?;
                 self.fill_edges();
             }
         }
@@ -402,6 +411,19 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
         Ok(())
     }
+}
+
+/// Whether control goes on behind an operation, and it makes no header valid but those whose validity is written.
+fn is_straight(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Move { .. }
+            | Op::Extract { .. }
+            | Op::Advance { .. }
+            | Op::Lookahead { .. }
+            | Op::Verify { .. }
+            | Op::SetInvalid { .. }
+    )
 }
 
 /// Words of the frame.

@@ -276,6 +276,9 @@ impl Translator<'_, '_> {
 
     fn set_invalid(&mut self, header: u32) -> Made {
         let plan = &self.shared.code.headers[header as usize];
+        if self.absent.contains(&plan.valid) {
+            return Ok(());
+        }
         let Some(bytes) = Self::short_header(plan) else {
             self.call_index(Name::SetInvalid, header);
             return Ok(());
