@@ -143,15 +143,6 @@ impl Channel {
         Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
     }
 
-    /// The packet that arrives next.
-    #[inline]
-    pub fn first_packet(&self) -> Option<&Packet> {
-        match self.on_way.front() {
-            Some((_, Frame::Packet(packet))) => Some(packet),
-            _ => None,
-        }
-    }
-
     /// Packets on the way.
     pub fn on_way(&self) -> usize {
         self.on_way.iter().filter(|(_, frame)| matches!(frame, Frame::Packet(_))).count()

@@ -438,7 +438,6 @@ impl Network {
             }
             self.now = event.time();
             self.order.advance(&event);
-            self.look_ahead();
             self.dispatch(&event);
             self.events += 1;
             if self.is_complete() {

@@ -37,13 +37,6 @@ impl SwitchNode {
         &mut self.ports[at]
     }
 
-    /// Reads a word of what packets touch at a port, so that it is near.
-    #[inline]
-    pub fn touch(&self, port: u32) -> u64 {
-        let line = self.ports.get(port as usize).map_or(0, |port| port.line.busy_until().as_ps());
-        line ^ self.switch.touch(port)
-    }
-
     /// [`Switch::receive`] in a workspace that switches share.
     #[inline]
     pub fn receive(&mut self, workspace: &mut Workspace, now: Time, port: u32, packet: Packet) {

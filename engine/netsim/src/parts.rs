@@ -542,7 +542,6 @@ impl Network {
         while let Some(event) = self.queue.pop_until(last) {
             self.now = event.time();
             self.order.advance(&event);
-            self.look_ahead();
             self.dispatch(&event);
             self.events += 1;
         }

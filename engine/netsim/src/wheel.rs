@@ -173,12 +173,6 @@ impl EventQueue {
         sort_descending(&mut self.current);
     }
 
-    /// The event that is so many behind the first one, as far as that is known without a look at other slots.
-    #[inline]
-    pub fn upcoming(&self, behind: usize) -> Option<&Event> {
-        self.current.len().checked_sub(behind + 1).map(|place| &self.current[place])
-    }
-
     /// When the first event is due.
     pub fn next_time(&self) -> Option<Time> {
         let late = self.late.peek().map(|Reverse(event)| event);

@@ -78,13 +78,6 @@ impl PacketPool {
 }
 
 impl Content {
-    /// Reads a byte of each line of the processor's cache that the headers lie in, so that they are near.
-    #[inline]
-    pub fn touch(&self) -> u64 {
-        let at = |place: usize| self.head.get(place).copied().map_or(0, u64::from);
-        at(0) ^ at(64) ^ u64::from(self.zeros)
-    }
-
     /// Length in bytes.
     #[inline]
     pub fn len(&self) -> u32 {

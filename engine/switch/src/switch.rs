@@ -239,22 +239,6 @@ impl Switch {
         }
     }
 
-    /// Reads a word of each line of the processor's cache that packets touch of the switch and a port, so that they are
-    /// near when the next packet comes.
-    #[inline]
-    pub fn touch(&self, port: u32) -> u64 {
-        let index = self.core.tm.port(port);
-        let port = index.map_or(0, |index| self.core.tm.touch(index));
-        port ^ self.core.counters.received ^ u64::from(self.core.config.drop_port)
-    }
-
-    /// The packet that a port sends next, as it waits.
-    #[inline]
-    pub fn next_packet(&self, port: u32) -> Option<&Packet> {
-        let index = self.core.tm.port(port)?;
-        self.core.tm.next(index).map(|queued| &queued.packet)
-    }
-
     /// When a port whose queues have something, but wait for their rates, may send next.
     pub fn next_allowed(&self, port: u32) -> Option<Time> {
         self.core.tm.port(port).and_then(|index| self.core.tm.next_allowed(index))

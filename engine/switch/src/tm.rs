@@ -347,21 +347,6 @@ impl<T> TrafficManager<T> {
         found.into_iter().collect()
     }
 
-    /// The item that [`Self::dequeue`] takes next.
-    #[inline]
-    pub(crate) fn next(&self, port: PortIndex) -> Option<&T> {
-        let at = self.at(port).sendable().checked_ilog2()? as usize;
-        self.slots.get(self.queues[port.queue(at)].head as usize)?.item.as_ref()
-    }
-
-    /// Reads what every packet touches of a port, so that it is near.
-    #[inline]
-    pub(crate) fn touch(&self, port: PortIndex) -> u64 {
-        let state = self.at(port);
-        let queue = state.sendable().checked_ilog2().map_or(0, |at| port.queue(at as usize));
-        state.received.pkts ^ self.queues[queue].bytes
-    }
-
     /// Takes the first item of the highest occupied queue that is not paused.
     #[inline]
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
