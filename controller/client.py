@@ -160,7 +160,7 @@ class Session:
         request = convert.read_request(scope, pipeline.schema, self.target.device_id)
         messages = await self._read("read", request)
         try:
-            entities = (convert.from_entity(message, pipeline.schema) for message in messages)
+            entities = (pipeline.translation.from_entity(message) for message in messages)
             return tuple(entity for entity in entities if entity is not None)
         except PlanError as error:
             raise SwitchError(f"{self.target}: {error.place}", error.cause, error.remedy) from None
@@ -170,7 +170,7 @@ class Session:
         election_id = self._primary_id("write")
         for batch in batches:
             request = p4r.WriteRequest(device_id=self.target.device_id, election_id=election_id)
-            request.updates.extend(convert.to_update(update, pipeline.schema) for update in batch)
+            request.updates.extend(pipeline.translation.to_update(update) for update in batch)
             async with self._bounded("write", batch):
                 await self._client.request(request)
         return sum(len(batch) for batch in batches)

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TypeAlias
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class ActionCall:
     """An action with its arguments, (parameter name, value) in the order of the names."""
 
@@ -21,7 +21,7 @@ class ActionCall:
         return f"{self.name}({', '.join(f'{name}={value:#x}' for name, value in self.args)})"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class MemberRef:
     """A table entry's action by member of an action profile."""
 
@@ -31,7 +31,7 @@ class MemberRef:
         return f"member {self.member_id}"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class GroupRef:
     """A table entry's action by group of an action selector."""
 
@@ -41,7 +41,7 @@ class GroupRef:
         return f"group {self.group_id}"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Exact:
     """An exact match on one field."""
 
@@ -52,7 +52,7 @@ class Exact:
         return f"{self.field}={self.value:#x}"
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True, order=True, slots=True)
 class Lpm:
     """A longest-prefix match on one field; bits behind the prefix are 0 and the prefix is at least 1."""
 
@@ -68,7 +68,7 @@ Match: TypeAlias = Exact | Lpm
 EntryAction: TypeAlias = ActionCall | MemberRef | GroupRef
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MemberKey:
     """Identity of an action-profile member."""
 
@@ -79,7 +79,7 @@ class MemberKey:
         return f"{self.profile} member {self.member_id}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Member:
     """An action-profile member."""
 
@@ -87,7 +87,7 @@ class Member:
     action: ActionCall
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GroupKey:
     """Identity of an action-selector group."""
 
@@ -98,7 +98,7 @@ class GroupKey:
         return f"{self.profile} group {self.group_id}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """An action-selector group: (member id, weight) in the order of the ids; its room is the selector's maximum."""
 
@@ -106,7 +106,7 @@ class Group:
     members: tuple[tuple[int, int], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class EntryKey:
     """Identity of a table entry: table, and match fields in the order of their names."""
 
@@ -118,7 +118,7 @@ class EntryKey:
         return f"{self.table} [{fields}]"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A table entry."""
 
@@ -130,7 +130,7 @@ Key: TypeAlias = MemberKey | GroupKey | EntryKey
 Entity: TypeAlias = Member | Group | Entry
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Scope:
     """The tables and action profiles that a plan owns; what lies outside is never read or written."""
 
@@ -146,7 +146,7 @@ class UpdateKind(Enum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Update:
     """One write."""
 

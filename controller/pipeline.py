@@ -1,6 +1,7 @@
 """A compiled program as the controller pushes it: P4Info, device config, and the cookie that names the two."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from finsy import P4Schema
 from finsy.proto import p4i, p4r
@@ -8,6 +9,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from controller.errors import PlanError
+from controller.translation import Translation
 
 # gRPC's usual limit for one message, which bounds what a server accepts.
 MAX_PIPELINE_BYTES = 4 * 1024 * 1024
@@ -24,6 +26,11 @@ class Pipeline:
     def cookie(self) -> int:
         """The first 64 bits of a hash over P4Info and device config."""
         return self.config.cookie.cookie
+
+    @cached_property
+    def translation(self) -> Translation:
+        """Entities to and from messages of this program."""
+        return Translation(self.schema)
 
     def is_loaded(self, found: p4r.ForwardingPipelineConfig) -> bool:
         """Whether a switch that answers `found` (P4Info and cookie) runs this very program."""

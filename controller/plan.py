@@ -65,8 +65,10 @@ def plan_network(
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology)
+    # Many switches have the same route to a host: one value for all of them.
+    shared: dict[Entry, Entry] = {}
     return tuple(
-        _plan_switch(topology, addresses, routes[switch], ecmp_seed, ecn, features, switch)
+        _plan_switch(topology, addresses, routes[switch], ecmp_seed, ecn, features, switch, shared)
         for switch in topology.switch_names
     )
 
@@ -111,11 +113,13 @@ def _plan_switch(
     ecn: EcnSettings | None,
     features: Sequence[Feature],
     switch: str,
+    shared: dict[Entry, Entry],
 ) -> SwitchPlan:
     """Plan one switch."""
     entities: list[Entity] = [
         *_members(topology, addresses, switch),
-        *_routes(addresses, routes),
+        *_groups(routes),
+        *(shared.setdefault(entry, entry) for entry in _routes(addresses, routes)),
         *_seeds(routes, ecmp_seed, addresses.device_ids[switch]),
         *(_codepoints(ecn.profile) if ecn else ()),
     ]
@@ -153,12 +157,21 @@ def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterato
         yield Member(MemberKey(program.NEXT_HOPS, port.number), call)
 
 
-def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entity]:
-    """Groups for the ECMP sets in use, then a host route for each host."""
+def _group_ids(routes: Mapping[str, tuple[int, ...]]) -> dict[tuple[int, ...], int]:
+    """Groups by their ports, for the ECMP sets in use."""
     sets = sorted({ports for ports in routes.values() if len(ports) > 1})
-    group_ids: dict[tuple[int, ...], int] = {ports: index + 1 for index, ports in enumerate(sets)}
-    for ports, group_id in group_ids.items():
+    return {ports: index + 1 for index, ports in enumerate(sets)}
+
+
+def _groups(routes: Mapping[str, tuple[int, ...]]) -> Iterator[Group]:
+    """A group for each ECMP set in use."""
+    for ports, group_id in _group_ids(routes).items():
         yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports))
+
+
+def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entry]:
+    """A host route for each host."""
+    group_ids = _group_ids(routes)
     for host, ports in routes.items():
         match = (Lpm(program.ROUTES_KEY, addresses.hosts[host].ipv4, 32),)
         action = GroupRef(group_ids[ports]) if ports in group_ids else MemberRef(ports[0])

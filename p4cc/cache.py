@@ -98,15 +98,23 @@ class RunCache:
         return folder / key[:2] / f"{key[2:]}.zip"
 
 
-def run_key(parts: Iterable[str | bytes], seed: int) -> str:
-    """The name of a run: a hash of what decides it, the engine and its seed."""
-    digest = hashlib.sha256()
-    for part in (_program_digest(), *parts, str(seed)):
-        raw = part.encode() if isinstance(part, str) else part
-        # With its length before it, no two lists of parts are the same bytes.
-        digest.update(len(raw).to_bytes(8, "big"))
-        digest.update(raw)
-    return digest.hexdigest()
+def run_keys(parts: Iterable[str | bytes], seeds: Iterable[int]) -> dict[int, str]:
+    """The names of runs by seed: hashes of what decides them, the engine and the seed."""
+    common = hashlib.sha256(_framed(_program_digest()))
+    for part in parts:
+        common.update(_framed(part))
+    keys: dict[int, str] = {}
+    for seed in seeds:
+        digest = common.copy()
+        digest.update(_framed(str(seed)))
+        keys[seed] = digest.hexdigest()
+    return keys
+
+
+def _framed(part: str | bytes) -> bytes:
+    """A part with its length before it: no two lists of parts are the same bytes."""
+    raw = part.encode() if isinstance(part, str) else part
+    return len(raw).to_bytes(8, "big") + raw
 
 
 @cache

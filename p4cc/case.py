@@ -19,14 +19,14 @@ from controller import ControllerError
 from controller.install import Server, install_network, read_ports
 from controller.pipeline import load_pipeline, parse_p4info
 from p4cc import _engine
-from p4cc.cache import RunCache, SeedRun, run_key
+from p4cc.cache import RunCache, SeedRun, run_keys
 from p4cc.errors import UserError
 from p4cc.execution import Exec
 from p4cc.network import NetworkPlan, plan_case
 from p4cc.results import engine_tables
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Iterator, Mapping
     from pathlib import Path
 
     from p4cc.programs import CompiledProgram
@@ -100,8 +100,7 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
     controller = session.controllers[case.program]
     plan = plan_case(case, session.scenario, controller.tables)
-    parts = (plan.spec_json, repr(plan.switches), controller.program_config)
-    keys = {seed: run_key(parts, seed) for seed in case.scenario.seeds}
+    keys = run_keys(_parts(plan, controller), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
         if (held := session.cache.load(key)) is not None:
@@ -111,6 +110,13 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
         found.update(await _run_seeds(case, plan, missing, session, notes))
     return CaseRun(plan, [found[seed] for seed in case.scenario.seeds], notes)
+
+
+def _parts(plan: NetworkPlan, controller: Controller) -> Iterator[str | bytes]:
+    """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
+    yield plan.spec_json
+    yield from map(repr, plan.switches)
+    yield controller.program_config
 
 
 async def _run_seeds(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from p4cc.cache import RunCache, SeedRun, run_key
+from p4cc.cache import RunCache, SeedRun, run_keys
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> No
 def test_runs_that_were_longest_not_used_go_first(tmp_path: Path) -> None:
     cache = RunCache(tmp_path)
     table = pl.DataFrame({"x": range(1_000)}).to_arrow()
-    keys = [run_key(["spec"], seed) for seed in range(4)]
+    keys = list(run_keys(["spec"], range(4)).values())
     for seed, key in enumerate(keys):
         cache.store(key, SeedRun(seed, {"seed": seed}, {"t": table}))
         time.sleep(0.01)
@@ -118,7 +118,8 @@ def test_runs_that_were_longest_not_used_go_first(tmp_path: Path) -> None:
 
 
 def test_keys_tell_lists_of_parts_apart() -> None:
-    keys = {run_key(parts, seed) for parts, seed in ((["ab", "c"], 1), (["a", "bc"], 1), (["abc"], 1), (["abc"], 11))}
+    runs = (["ab", "c"], 1), (["a", "bc"], 1), (["abc"], 1), (["abc"], 11)
+    keys = {run_keys(parts, [seed])[seed] for parts, seed in runs}
     assert len(keys) == 4
 
 

@@ -1,0 +1,45 @@
+"""Entities and their messages, each translated once: the switches of a network hold much the same."""
+
+from collections.abc import MutableMapping
+from typing import Any
+
+from finsy import P4Schema
+from finsy.proto import p4r
+
+from controller import convert
+from controller.entities import Entity, Update, UpdateKind
+
+MAX_KEPT = 1 << 16
+"""Translations kept of each direction; past that all are forgotten."""
+
+
+class Translation:
+    """What `convert` does for one schema, with memory."""
+
+    def __init__(self, schema: P4Schema) -> None:
+        self._schema = schema
+        self._updates: dict[Update, p4r.Update] = {}
+        self._entities: dict[bytes, Entity | None] = {}
+
+    def to_update(self, update: Update) -> p4r.Update:
+        """As `convert.to_update`; the message is for reading only."""
+        if update.kind is not UpdateKind.INSERT:
+            return convert.to_update(update, self._schema)
+        known = self._updates.get(update)
+        if known is None:
+            _make_room(self._updates)
+            known = self._updates[update] = convert.to_update(update, self._schema)
+        return known
+
+    def from_entity(self, message: p4r.Entity) -> Entity | None:
+        """As `convert.from_entity`."""
+        raw = message.SerializeToString()
+        if raw not in self._entities:
+            _make_room(self._entities)
+            self._entities[raw] = convert.from_entity(message, self._schema)
+        return self._entities[raw]
+
+
+def _make_room(kept: MutableMapping[Any, Any]) -> None:
+    if len(kept) >= MAX_KEPT:
+        kept.clear()
