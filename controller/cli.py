@@ -3,32 +3,25 @@
 Exit codes: 0 done (for `diff`: nothing to write), 1 `diff` found writes due, 2 bad input or a switch that refuses.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import sys
-from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from controller.defaults import DEFAULT_ELECTION_ID
 from controller.ecn import Profile
 from controller.errors import ControllerError, PlanError
-from controller.install import (
-    PortState,
-    Server,
-    SwitchDiff,
-    diff_network,
-    install_network,
-    read_ports,
-)
 from controller.model import Bottleneck
 from controller.options import (
-    DEFAULT_ELECTION,
     Connection,
     ElectionOption,
     JsonOption,
@@ -37,10 +30,15 @@ from controller.options import (
     Thresholds,
     command_of,
 )
-from controller.pipeline import Pipeline, load_pipeline
 from controller.plan import EcnSettings, SwitchPlan, plan_network, thresholds_by_rule
 from controller.planner import ThresholdPlan, plan_thresholds
 from topos import Topology, TopologyError, generate, topology_from_plain
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Generator, Sequence
+
+    from controller.install import PortState, SwitchDiff
+    from controller.pipeline import Pipeline
 
 app = typer.Typer(
     name="controller",
@@ -92,7 +90,7 @@ def install_command(
     connection: Connection,
     thresholds: Thresholds,
     profile: ProfileOption = Profile.GST,
-    election_id: ElectionOption = DEFAULT_ELECTION,
+    election_id: ElectionOption = DEFAULT_ELECTION_ID,
     as_json: JsonOption = False,
 ) -> None:
     """Bring every switch into the planned state: push the program if it differs, then write only what differs.
@@ -102,6 +100,9 @@ def install_command(
     - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
     - `p4cc controller install --p4info ecn.p4info --config ecn.p4 --topology net.json --k-rule fixed --k-pkts 25`
     """
+    # gRPC takes half a second to import; other commands need not wait for it.
+    from controller.install import Server, install_network
+
     with _reported():
         pipeline = _load(program)
         plans = _plans(_topology(shape), profile, thresholds)
@@ -133,6 +134,8 @@ def diff_command(
 
     - `p4cc controller diff --p4info ecn.p4info --config ecn.p4 --topology star --set senders=25`
     """
+    from controller.install import Server, diff_network
+
     with _reported():
         pipeline = _load(program)
         plans = _plans(_topology(shape), profile, thresholds)
@@ -160,6 +163,9 @@ def show_command(
 
     - `p4cc controller show --p4info ecn.p4info --topology star --set senders=25`
     """
+    from controller.install import Server, read_ports
+    from controller.pipeline import load_pipeline
+
     with _reported():
         pipeline = load_pipeline(_read_p4info(p4info), b"")
         # Which switches and ports there are; what they hold comes from the switches.
@@ -225,6 +231,8 @@ def _plans(topology: Topology, profile: Profile, thresholds: Thresholds) -> tupl
 
 def _load(program: ProgramFiles) -> Pipeline:
     """The pipeline of the two files."""
+    from controller.pipeline import load_pipeline
+
     return load_pipeline(_read_p4info(program.p4info), _read(program.config, "device config"))
 
 

@@ -13,14 +13,13 @@ from finsy import GRPCStatusCode, P4Client, P4ClientError
 from finsy.proto import U128, p4d, p4r
 
 from controller import convert
+from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.entities import Entity, Scope, Update
 from controller.errors import PlanError, SwitchError
 from controller.pipeline import Pipeline
 from controller.reconcile import MAX_BATCH
 from controller.record import Recorder
 
-DEFAULT_TIMEOUT_S = 10.0
-DEFAULT_ELECTION_ID = 1
 # Entities in one read, so that no answer outgrows a message.
 MAX_READ_ENTITIES = 1000
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller import program
-from controller.client import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S, Session, Target, connect
+from controller.client import Session, Target, connect
+from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.ecn import Level
 from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Scope, Update
 from controller.errors import SwitchError

@@ -13,14 +13,12 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from controller.client import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
+from controller.defaults import DEFAULT_TIMEOUT_S
 from controller.planner import DEFAULT_K_DC_PKTS, KRule
 from topos import GENERATORS
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 ElectionOption = Annotated[int, typer.Option("--election-id", min=1, help="The highest id of all controllers wins.")]
-
-DEFAULT_ELECTION = DEFAULT_ELECTION_ID
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from p4cc.algorithms import registry
-from p4cc.scenario.schema import Scenario
-
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
@@ -24,6 +21,9 @@ def schema() -> None:
 
     Example: `p4cc schema > scenario.schema.json`, for an editor that checks YAML while you write.
     """
+    # The models of a scenario take a while to build; other commands need not wait for them.
+    from p4cc.scenario.schema import Scenario
+
     typer.echo(json.dumps(Scenario.model_json_schema(), indent=1))
 
 
@@ -31,6 +31,8 @@ def algorithms(
     as_json: Annotated[bool, typer.Option("--json", help="Print the registry as JSON.")] = False,
 ) -> None:
     """List the algorithms that senders can run, with parameters, defaults and sources."""
+    from p4cc.algorithms import registry
+
     entries = registry()
     if as_json:
         typer.echo(json.dumps([entry.model_dump(mode="json") for entry in entries], indent=1))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from p4cc.errors import UserError
-from p4cc.scenario.load import validate
-from p4cc.scenario.overrides import Origins, apply_overrides
-from p4cc.scenario.yaml import read_document
-from topos import Topology, TopologyError
+
+if TYPE_CHECKING:
+    from p4cc.scenario.overrides import Origins
+    from topos import Topology
 
 
 def register(app: typer.Typer) -> None:
@@ -37,6 +37,12 @@ def topo(
     * `p4cc topo experiments/gst/incast.yaml`
     * `p4cc topo experiments/gst/incast.yaml --set topology.senders=4 --png star.png`
     """
+    # The models of a scenario take a while to build; other commands need not wait for them.
+    from p4cc.scenario.load import validate
+    from p4cc.scenario.overrides import apply_overrides
+    from p4cc.scenario.yaml import read_document
+    from topos import TopologyError
+
     document = read_document(scenario)
     origins: Origins = {}
     settings = validate(document, apply_overrides(document.plain(), list(assignments or ()), origins), origins)

@@ -24,6 +24,12 @@ def p4cc(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def test_help_waits_for_nothing_that_is_slow_to_import() -> None:
+    asks = "import sys, p4cc.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", asks], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert {"grpc", "finsy", "matplotlib", "polars", "ruamel.yaml"}.isdisjoint(loaded.stdout.split())
+
+
 def test_json_is_the_summary_and_nothing_else(tmp_path: Path) -> None:
     done = p4cc("run", INCAST, *SMALL, "--out", str(tmp_path / "out"), "--json")
     assert done.returncode == 0, done.stderr
