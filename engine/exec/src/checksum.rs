@@ -37,7 +37,7 @@ impl CrcParams {
 
 /// Tables that take bytes in, lowest bit first: entry `k` of `byte` is the register after that byte and `k` bytes of
 /// zeros. Checks are linear, so that what eight bytes do is the exclusive-or of what each does at its place.
-type Reflected = [[u32; 256]; 8];
+pub(crate) type Reflected = [[u32; 256]; 8];
 
 /// The tables of the standard checks, the same for all switches.
 static CRC16_TABLES: Reflected = reflected(16, CrcParams::CRC16);
@@ -198,30 +198,34 @@ fn feed_reflected(tables: &Reflected, mut register: u32, bytes: &[u8]) -> u32 {
     feed_rest(tables, register, word, rest.len())
 }
 
-/// Bytes that [`crc16_of`] and [`crc32_of`] take at most.
-pub(crate) const MAX_WORD_BYTES: u32 = 16;
-
-/// A standard check of the first bytes of words in network byte order.
-#[inline(always)]
-fn of_words(tables: &Reflected, mut register: u32, [first, second]: [u64; 2], bytes: usize) -> u32 {
-    if bytes < 8 {
-        return feed_rest(tables, register, first.swap_bytes(), bytes);
-    }
-    register = feed_eight(tables, register, first.swap_bytes());
-    if bytes < 16 {
-        return feed_rest(tables, register, second.swap_bytes(), bytes - 8);
-    }
-    feed_eight(tables, register, second.swap_bytes())
+/// A standard check, for who takes bytes in by himself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Standard {
+    /// Entry `k` of a byte is the register after that byte and `k` bytes of zeros, from a register of zero.
+    pub tables: &'static Reflected,
+    /// Bits of the register.
+    pub width: u32,
+    params: CrcParams,
 }
 
-/// `crc16` of the first bytes of two words in network byte order.
-pub(crate) fn crc16_of(words: [u64; 2], bytes: usize) -> u32 {
-    of_words(&CRC16_TABLES, 0, words, bytes)
-}
+impl Standard {
+    /// Bytes that the tables take at once.
+    pub const STEP: usize = 8;
 
-/// `crc32` of the first bytes of two words in network byte order.
-pub(crate) fn crc32_of(words: [u64; 2], bytes: usize) -> u32 {
-    !of_words(&CRC32_TABLES, u32::MAX, words, bytes)
+    /// The tables of an algorithm, if it is a standard check.
+    pub fn of(algorithm: HashAlgorithm) -> Option<Self> {
+        match algorithm {
+            HashAlgorithm::Crc16 => Some(Self { tables: &CRC16_TABLES, width: 16, params: CrcParams::CRC16 }),
+            HashAlgorithm::Crc32 => Some(Self { tables: &CRC32_TABLES, width: 32, params: CrcParams::CRC32 }),
+            _ => None,
+        }
+    }
+
+    /// The check of so many bytes of zeros.
+    pub fn of_zeros(&self, bytes: usize) -> u32 {
+        let register = self.params.initial & (u32::MAX >> (32 - self.width));
+        feed_reflected(self.tables, register, &vec![0; bytes]) ^ self.params.final_xor
+    }
 }
 
 /// Hash functions of one switch: the custom checks can be set by the control plane.
@@ -313,13 +317,15 @@ mod tests {
     }
 
     #[test]
-    fn checks_of_words_are_those_of_their_bytes() {
-        let words = [0x0123_4567_89ab_cdef, 0xf0e1_d2c3_b4a5_9687];
-        let bytes = words.map(u64::to_be_bytes).concat();
+    fn a_standard_check_is_what_its_bytes_and_what_zeros_give() {
+        let bytes: Vec<u8> = (0..=255).map(|byte: u8| byte.wrapping_mul(151) ^ 0x5a).collect();
         let none = PacketView::default();
-        for len in 0..=MAX_WORD_BYTES as usize {
-            assert_eq!(crc16_of(words, len), Crc::crc16().compute(&bytes[..len], none));
-            assert_eq!(crc32_of(words, len), Crc::crc32().compute(&bytes[..len], none));
+        for (algorithm, crc) in [(HashAlgorithm::Crc16, Crc::crc16()), (HashAlgorithm::Crc32, Crc::crc32())] {
+            let check = Standard::of(algorithm).expect("a standard check");
+            for len in 0..bytes.len() {
+                let linear = feed_reflected(check.tables, 0, &bytes[..len]) ^ check.of_zeros(len);
+                assert_eq!(linear, crc.compute(&bytes[..len], none), "{len} bytes");
+            }
         }
     }
 

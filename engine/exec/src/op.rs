@@ -288,6 +288,16 @@ pub(crate) struct ChecksumOp {
     pub data: Data,
 }
 
+impl ChecksumOp {
+    /// Whether it is an Internet checksum that straight code works out.
+    pub fn is_columns(&self) -> bool {
+        self.algorithm == HashAlgorithm::Csum16
+            && !self.with_payload
+            && self.data.plan.is_some()
+            && self.checksum.is_narrow()
+    }
+}
+
 /// Fields that a hash or checksum reads, as one bit string padded with zeros at its end.
 #[derive(Debug)]
 pub(crate) struct Data {

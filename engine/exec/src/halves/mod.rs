@@ -20,7 +20,7 @@ use crate::{Frame, Pipeline};
 /// How much metadata the architecture sets before the parser starts.
 const INGRESS_METADATA: usize = 4;
 /// How much it sets when a packet leaves its queue.
-const EGRESS_METADATA: usize = 10;
+pub(crate) const EGRESS_METADATA: usize = 10;
 
 /// A packet at the entrance of the parser.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,8 @@ pub struct IngressStart<'a> {
 /// Metadata that the architecture sets when a packet leaves its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "v1model's own names")]
+// Native code reads the words where they stand, in the order of `set_at_egress`.
+#[repr(C)]
 pub struct EgressMetadata {
     pub egress_spec: u64,
     pub egress_port: u64,

@@ -1,9 +1,11 @@
 //! What native code and the functions that it calls work on, the memory that the code lives in, and the call into it.
 //!
-//! The only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in six ways:
+//! The only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in seven ways:
 //! words of the frame at places below [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a
 //! comparison with their number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
-//! comparison with their number, inputs of a half that are as many as it takes, and fields of [`Context`] itself.
+//! comparison with their number, inputs of a half that are as many as it takes, fields of [`Context`] itself, and in a half
+//! the state: its tables, profiles, counters and registers by their numbers in the program, whose state it is, and what
+//! their vectors hold behind a comparison with the length.
 
 #![allow(
     unsafe_code,
@@ -12,11 +14,14 @@
 
 use core::marker::PhantomData;
 use core::ptr;
+use std::sync::Arc;
 
 use cranelift_jit::JITModule;
+use p4cc_ir::Program;
 
 use crate::bitplan::BitWriter;
 use crate::env::{Env, NoTrace, PacketView};
+use crate::halves::{EGRESS_METADATA, EgressMetadata};
 use crate::machine::Run;
 use crate::op::Code;
 use crate::{Frame, State};
@@ -49,8 +54,9 @@ pub(super) struct Context<'a> {
     pub(super) emit: *mut u8,
     /// What the switch sets before a half of the pipeline.
     pub(super) inputs: *const u64,
-    /// The packet comes from outside: its frame starts empty.
-    pub(super) fresh: u64,
+    /// Rows that a hash chooses among, and how many there are.
+    pub(super) choices: *const u32,
+    pub(super) choice_count: u64,
     pub(super) drop_port: u64,
     /// Jumps left.
     pub(super) steps: u64,
@@ -72,7 +78,9 @@ pub(super) struct Context<'a> {
     zeros: u32,
     frame: *mut Frame,
     code: *const Code,
-    env: *mut Env<'static>,
+    /// Present where a half runs.
+    pub(super) env: *mut Env<'static>,
+    /// Absent where a half runs, which emits by itself.
     out: *mut Vec<u8>,
     lent: PhantomData<&'a mut ()>,
 }
@@ -80,7 +88,7 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// Gives the register machine, where this run stands, to a function.
     pub(super) fn machine<R>(&mut self, f: impl FnOnce(&mut Run<'_, '_, '_, NoTrace>) -> R) -> R {
-        let mut trace = NoTrace;
+        let (mut trace, mut none) = (NoTrace, Vec::new());
         // SAFETY: `enter` made these pointers from references that it holds while native code runs, and this context is
         // not seen outside of that call; native code keeps none of its own references to what they point to, and the
         // references made here end with this function, of which only one runs at a time.
@@ -97,7 +105,7 @@ impl Context<'_> {
                     zeros: self.zeros,
                 },
                 at: self.at,
-                out: BitWriter { bytes: &mut *self.out, spare: self.spare as u32 },
+                out: BitWriter { bytes: self.out.as_mut().unwrap_or(&mut none), spare: self.spare as u32 },
                 trace: &mut trace,
             }
         };
@@ -150,6 +158,40 @@ impl Context<'_> {
     pub(super) fn set_args(&mut self, args: *const [u64]) {
         (self.args, self.arg_count) = (args.cast(), args.len() as u64);
     }
+
+    /// The same for the rows that a hash is to choose among.
+    #[inline]
+    pub(super) fn set_choices(&mut self, choices: *const [u32]) {
+        (self.choices, self.choice_count) = (choices.cast(), choices.len() as u64);
+    }
+}
+
+/// Where a vector keeps its pointer and its length, in bytes from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VectorPlaces {
+    pub pointer: usize,
+    pub len: usize,
+}
+
+impl VectorPlaces {
+    /// Those of vectors of one type, found by what a vector of known values holds; none where that is not plain.
+    pub fn of<T>() -> Option<Self> {
+        const CAPACITY: usize = 5;
+        const WORD: usize = size_of::<usize>();
+        if size_of::<Vec<T>>() != 3 * WORD {
+            return None;
+        }
+        let vector: Vec<T> = Vec::with_capacity(CAPACITY);
+        // SAFETY: a vector is a pointer, a capacity and a length; it has the size of three words, so it has no padding, and
+        // the copy is looked at as numbers only.
+        let words: [usize; 3] = unsafe { core::mem::transmute_copy(&vector) };
+        let wanted = [vector.as_ptr().addr(), vector.len()];
+        if wanted.contains(&vector.capacity()) || wanted[0] == wanted[1] {
+            return None;
+        }
+        let [pointer, len] = wanted.map(|value| words.iter().position(|&word| word == value));
+        Some(Self { pointer: pointer? * WORD, len: len? * WORD })
+    }
 }
 
 /// A function of generated code.
@@ -198,8 +240,9 @@ pub(super) struct Call<'a, 'e> {
     pub code: &'a Code,
     pub frame: &'a mut Frame,
     pub packet: PacketView<'a>,
+    /// Given to a half.
     pub env: Option<&'a mut Env<'e>>,
-    pub out: &'a mut Vec<u8>,
+    pub out: Option<&'a mut Vec<u8>>,
     pub steps: u32,
     /// Of a half of the pipeline.
     pub start: Start<'a>,
@@ -223,8 +266,15 @@ pub(super) struct Translated {
 pub(super) struct Start<'a> {
     /// What the switch sets.
     pub inputs: &'a [u64],
-    pub fresh: bool,
     pub drop_port: u32,
+}
+
+/// The words of what the switch sets when a packet leaves its queue, where they stand.
+#[inline]
+pub(super) fn egress_words(metadata: &EgressMetadata) -> &[u64; EGRESS_METADATA] {
+    const { assert!(size_of::<EgressMetadata>() == size_of::<[u64; EGRESS_METADATA]>()) }
+    // SAFETY: fields of `repr(C)` stand in their order; all are words, and they fill the structure.
+    unsafe { &*ptr::from_ref(metadata).cast() }
 }
 
 /// How a call ended.
@@ -238,6 +288,17 @@ pub(super) struct Ended {
     pub emitted: usize,
     /// The parser's error plus one, where a half's parser refused the packet.
     pub error: u64,
+}
+
+/// Runs a half.
+#[inline(always)]
+pub(super) fn enter_half(call: Call<'_, '_>, program: &Arc<Program>) -> Ended {
+    let serves = match &call.env {
+        Some(env) => env.state.serves(program),
+        None => false,
+    };
+    assert!(serves, "a state of another program");
+    enter(call)
 }
 
 /// Runs a function.
@@ -257,7 +318,8 @@ pub(super) fn enter(call: Call<'_, '_>) -> Ended {
         total_bits: packet.len() * 8,
         emit: frame.emit.as_mut_ptr(),
         inputs: start.inputs.as_ptr(),
-        fresh: start.fresh.into(),
+        choices: ptr::null(),
+        choice_count: 0,
         drop_port: start.drop_port.into(),
         steps: steps.into(),
         at: 0,
@@ -272,14 +334,14 @@ pub(super) fn enter(call: Call<'_, '_>) -> Ended {
         frame,
         code,
         env: env.map_or(ptr::null_mut(), |env| ptr::from_mut(env).cast()),
-        out: &raw mut *out,
+        out: out.map_or(ptr::null_mut(), ptr::from_mut),
         lent: PhantomData,
     };
     let slots = context.slots;
     // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as the
     // `Native` that this is called through; the frame is as large as the code that was translated takes it to be, the
     // emit buffer as large as what it emits, the inputs as many as it reads, and all
-    // pointers are to what this call borrows.
+    // pointers are to what this call borrows; a half is entered by `enter_half` only, with the state of its program.
     let how = unsafe {
         let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry);
         function(&raw mut context, slots)

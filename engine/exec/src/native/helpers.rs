@@ -7,7 +7,6 @@ use smallvec::SmallVec;
 
 use super::context::Context;
 use crate::bitplan::read_bits;
-use crate::checksum::{crc16_of, crc32_of};
 use crate::env::PacketView;
 use crate::state::Head;
 use crate::state::meter::COLOR_GREEN;
@@ -137,9 +136,11 @@ extern "C" fn apply_selector_words(context: &mut Context<'_>, table: u64) -> u64
 #[inline]
 fn choose_or_list(context: &mut Context<'_>, table: u64, row: u32) -> u64 {
     let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
-    if env.state.is_list(TableId(table as u32), row) {
+    if let Some((head, choices)) = env.state.list_of(TableId(table as u32), row) {
+        let choices = &raw const *choices;
         context.row = row.into();
-        return Head::list(row).0;
+        context.set_choices(choices);
+        return head.0;
     }
     choose(context, table, row, 0)
 }
@@ -216,16 +217,6 @@ extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64
     state.hash(algorithm, PacketView::new(packed), PacketView::default())
 }
 
-/// `crc16` of so many bytes that native code packed into words, in network byte order.
-extern "C" fn crc16(_: &mut Context<'_>, first: u64, second: u64, bytes: u64) -> u64 {
-    crc16_of([first, second], bytes as usize).into()
-}
-
-/// The same for `crc32`.
-extern "C" fn crc32(_: &mut Context<'_>, first: u64, second: u64, bytes: u64) -> u64 {
-    crc32_of([first, second], bytes as usize).into()
-}
-
 /// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with parameters of
 /// their own are left to the machine.
 pub(super) const ALGORITHMS: [HashAlgorithm; 5] = [
@@ -284,8 +275,6 @@ helpers! {
     ApplyList apply_list 2,
     ApplyListSlow apply_list_slow 1,
     Hash hash 2,
-    Crc16 crc16 3,
-    Crc32 crc32 3,
     Payload payload 0,
     LimitHit limit_hit 0,
     Clones clones 0,

@@ -24,7 +24,11 @@ use std::sync::OnceLock;
 
 use p4cc_ir::{FuncId, core_errors, limits};
 
-use self::context::{ASKED, Call, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Translated, UNREADABLE, enter};
+pub(crate) use self::context::VectorPlaces;
+use self::context::{
+    ASKED, Call, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Translated, UNREADABLE, egress_words, enter,
+    enter_half,
+};
 use self::make::{MadeHalves, MadePieces};
 pub(crate) use self::plan::Locals;
 use self::plan::MAX_FUNCTION_OPS;
@@ -139,7 +143,7 @@ impl Native {
             frame,
             packet,
             env,
-            out,
+            out: Some(&mut *out),
             steps,
             start: Start::default(),
             function,
@@ -161,9 +165,9 @@ impl Native {
         env: &mut Env<'_>,
         start: Start<'_>,
     ) -> Ended {
-        let (code, mut none) = (self.pipeline.code(), Vec::new());
-        let ended =
-            enter(Call { code, frame, packet, env: Some(env), out: &mut none, steps: 0, start, function });
+        let code = self.pipeline.code();
+        let call = Call { code, frame, packet, env: Some(env), out: None, steps: 0, start, function };
+        let ended = enter_half(call, self.pipeline.program());
         frame.front = ended.emitted;
         ended
     }
@@ -223,11 +227,12 @@ impl Executor for Native {
     }
 
     fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome {
-        let Some(made) = &self.halves else {
+        // The half is made for packets from outside; another brings metadata along in its frame.
+        let (Some(made), Some(_)) = (&self.halves, start.outside) else {
             return halves::ingress(&self.pipeline, &mut &*self, frame, start, env);
         };
         let inputs = start.words();
-        let given = Start { inputs: &inputs, fresh: start.outside.is_some(), drop_port: start.drop_port };
+        let given = Start { inputs: &inputs, drop_port: start.drop_port };
         let ended = self.enter_half(&made.ingress, frame, start.packet, env, given);
         ParseOutcome {
             consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
@@ -239,8 +244,8 @@ impl Executor for Native {
         let Some(made) = &self.halves else {
             return halves::egress(&self.pipeline, &mut &*self, frame, &start, env);
         };
-        let inputs = start.metadata.words();
-        let given = Start { inputs: &inputs, fresh: true, drop_port: start.drop_port };
+        let inputs = egress_words(&start.metadata);
+        let given = Start { inputs, drop_port: start.drop_port };
         match self.enter_half(&made.egress, frame, PacketView::new(start.saved), env, given).how {
             DROPPED => EgressEnd::Dropped,
             ASKED => EgressEnd::Asked,

@@ -1,15 +1,18 @@
 //! What is decided about a program before it is translated: which actions stand inside of the functions that run them,
 //! and which words of the frame need not be in memory.
 //!
-//! Invariant: a word that lives in a register is touched by one native function only, and by none of the helpers; it
-//! belongs to a local variable or a temporary, which nothing outside of the code looks at.
+//! Invariant: a word that lives in a register is touched by one native function only, or each function starts it anew; of
+//! the helpers only those work with it before which it is written to its place in the frame, and read from there after.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_ir::{ActionId, Program, TableId, VarKind};
+use cranelift_codegen::ir::{Type, types};
+use p4cc_ir::{ActionId, HashAlgorithm, Program, TableId, VarId, VarKind};
 
+use super::helpers::ALGORITHMS;
+use crate::bitplan::{BitPlan, Piece};
 use crate::layout::Place;
-use crate::op::{Code, Data, ExternOp, NO_SLOT, Op, SlowOp, WideKind};
+use crate::op::{Code, Data, ExternOp, HeaderPlan, NO_SLOT, Op, SlowOp, WideKind};
 
 /// Operations that copies of one action may take in all; past that it becomes a function of its own.
 const MAX_COPIES_OPS: usize = 2_048;
@@ -23,6 +26,30 @@ pub(super) enum Home {
     Memory,
     Register,
     Constant(u64),
+    /// Bits of a chunk of a header, which lives in a register as it is packed.
+    Part(Part),
+}
+
+/// Bits of a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The chunk, by its first word.
+    pub chunk: u32,
+    /// Place of the lowest bit.
+    pub low: u8,
+    pub width: u8,
+    /// Bits of the register that the chunk may set: those above are zero.
+    pub unit: u8,
+}
+
+/// Bytes of a header in one register: as a number of 8, 16, 32 or 64 bits, of which the first byte is the highest.
+#[derive(Clone, Debug)]
+pub(super) struct Packed {
+    pub bytes: u32,
+    /// Bits of the number.
+    pub unit: u8,
+    /// Words of the frame that the chunk holds, in order.
+    pub slots: Vec<u32>,
 }
 
 /// Where validity of headers lives.
@@ -51,12 +78,28 @@ pub(super) struct Plan {
     candidates: Vec<Vec<ActionId>>,
     /// Operations of each function, inlined actions included.
     sizes: Vec<usize>,
+    /// Chunks of headers that live in registers, by their first words.
+    chunks: BTreeMap<u32, Packed>,
+}
+
+impl Packed {
+    /// The type of the number.
+    pub fn ty(&self) -> Type {
+        match self.unit {
+            8 => types::I8,
+            16 => types::I16,
+            32 => types::I32,
+            _ => types::I64,
+        }
+    }
 }
 
 /// Who reads or writes a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Code,
+    /// By code as a rule; where a helper does it, the word is written to the frame before and read from it after.
+    Either,
     Helper,
 }
 
@@ -81,10 +124,14 @@ impl Plan {
             outlined: BTreeSet::new(),
             candidates: tables.map(|table| candidates(program, TableId::from_index(table))).collect(),
             sizes: vec![0; program.funcs.len()],
+            chunks: BTreeMap::new(),
         };
         plan.measure(program, code);
         if locals == Locals::InRegisters {
             plan.homes = plan.settle(program, code, natives, validity);
+        }
+        if locals == Locals::InRegisters && plan.anew(validity) {
+            plan.pack(program, code);
         }
         plan.homes.resize(code.layout.size() as usize, Home::Memory);
         for (slot, home) in plan.homes.iter_mut().enumerate() {
@@ -93,6 +140,11 @@ impl Plan {
             }
         }
         plan
+    }
+
+    /// Whether functions begin anew with what lasts: actions that are functions of their own look for it in the frame.
+    fn anew(&self, validity: Validity) -> bool {
+        validity == Validity::InRegisters && self.outlined.is_empty()
     }
 
     /// Where a word lives.
@@ -202,16 +254,26 @@ impl Plan {
         let size = code.layout.size() as usize;
         let mut homes = vec![Home::Memory; size];
         for var in program.vars.iter().enumerate().filter(|(_, var)| var.kind == VarKind::Local) {
-            let place = code.layout.var(p4cc_ir::VarId::from_index(var.0));
+            let place = code.layout.var(VarId::from_index(var.0));
             homes[place.slot as usize..(place.slot + place.words()) as usize].fill(Home::Register);
         }
         homes[code.layout.temps as usize..code.layout.key as usize].fill(Home::Register);
         // Words that each native function starts anew, so that it does not matter how many work with them.
         let mut anew = vec![false; size];
-        if validity == Validity::InRegisters {
-            for header in &code.headers {
-                (homes[header.valid as usize], anew[header.valid as usize]) = (Home::Register, true);
+        if self.anew(validity) {
+            let valid = code.headers.iter().map(|header| header.valid);
+            let lasting = program.vars.iter().enumerate().filter(|(_, var)| var.kind != VarKind::Local);
+            let lasting = lasting.flat_map(|(var, _)| words(code.layout.var(VarId::from_index(var))));
+            for slot in valid.chain(lasting) {
+                (homes[slot as usize], anew[slot as usize]) = (Home::Register, true);
             }
+        }
+        let bodies = self.outlined.iter().map(|action| program.actions[action.index()].body.index());
+        let outlined = bodies.flat_map(|body| self.parts(program, code, body));
+        for op in outlined.flat_map(|func| &code.ops[range(code, func)]) {
+            self.touches(code, op, &mut |first, words, _| {
+                homes[first as usize..(first + words) as usize].fill(Home::Memory);
+            });
         }
         let mut owner: Vec<Option<usize>> = vec![None; size];
         for (number, roots) in natives.iter().enumerate() {
@@ -229,6 +291,49 @@ impl Plan {
             }
         }
         homes
+    }
+
+    /// Packs headers of which code alone works with the fields, and leaves the fields of others in the frame.
+    fn pack(&mut self, program: &Program, code: &Code) {
+        let listed = program.field_lists.iter().flat_map(|list| &list.vars);
+        let listed: BTreeSet<u32> = listed.flat_map(|&var| words(code.layout.var(var))).collect();
+        for header in &code.headers {
+            let fields = header.valid + 1..header.valid + header.words;
+            let is_free = |slot: u32| self.home(slot) == Home::Register && !listed.contains(&slot);
+            let packs = header.plan.is_chunked() && header.is_short() && fields.clone().all(is_free);
+            if !packs || self.home(header.valid) != Home::Register {
+                self.homes[fields.start as usize..fields.end as usize].fill(Home::Memory);
+                continue;
+            }
+            let bytes = header.plan.bytes;
+            let ends = header.plan.chunks().skip(1).map(|(chunk, _)| chunk.store_from).chain([bytes]);
+            for ((chunk, pieces), end) in header.plan.chunks().zip(ends) {
+                let bytes = end - chunk.store_from;
+                let unit = if bytes.is_power_of_two() { bytes as u8 * 8 } else { 64 };
+                let Some(first) = pieces.first() else { continue };
+                for piece in pieces {
+                    self.homes[piece.slot as usize] = Home::Part(Part {
+                        chunk: first.slot,
+                        low: piece.store_shift - (64 - unit),
+                        width: piece.width,
+                        unit,
+                    });
+                }
+                let slots = pieces.iter().map(|piece| piece.slot).collect();
+                self.chunks.insert(first.slot, Packed { bytes, unit, slots });
+            }
+        }
+    }
+
+    /// The register that holds exactly these pieces, if one does.
+    pub fn packed(&self, pieces: &[Piece]) -> Option<&Packed> {
+        let packed = self.chunks.get(&pieces.first()?.slot)?;
+        packed.slots.iter().copied().eq(pieces.iter().map(|piece| piece.slot)).then_some(packed)
+    }
+
+    /// Registers that hold the fields of a header.
+    pub fn chunks(&self, header: &HeaderPlan) -> impl Iterator<Item = (u32, &Packed)> {
+        self.chunks.range(header.valid..header.valid + header.words).map(|(&slot, packed)| (slot, packed))
     }
 
     /// Calls `f` with each run of words that an operation reads or writes: first word, number, by whom.
@@ -298,21 +403,31 @@ impl Plan {
                 for action in self.runs(op) {
                     code.actions[action.index()].param_words.iter().for_each(|&slot| f(slot, 1, By::Code));
                 }
-                if let Some((_, data)) = &table.selector {
-                    data_touches(data, f);
+                if let Some((algorithm, data)) = &table.selector {
+                    data_touches(data, by_code(*algorithm, data), f);
                 }
             }
             Op::SelectSlow(index) => {
                 let select = &code.slow_selects[*index as usize];
-                places(select.keys.iter().copied(), f);
+                places(select.keys.iter().copied(), By::Helper, f);
             }
             Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
                 let checksum = &code.checksums[*index as usize];
-                f(checksum.cond, 1, By::Helper);
-                places([checksum.checksum].into_iter(), f);
-                data_touches(&checksum.data, f);
+                let by = if checksum.is_columns() { By::Either } else { By::Helper };
+                f(checksum.cond, 1, by);
+                places([checksum.checksum].into_iter(), by, f);
+                data_touches(&checksum.data, by, f);
+                let error = code.v1model.as_ref().map(|places| places.checksum_error);
+                error.iter().for_each(|&error| f(error, 1, By::Either));
             }
-            Op::Extern(index) => extern_touches(&code.externs[*index as usize], f),
+            Op::Extern(index) => {
+                let op = &code.externs[*index as usize];
+                if let (ExternOp::MarkToDrop, Some(places)) = (op, &code.v1model) {
+                    f(places.mcast_grp, 1, By::Either);
+                    f(places.egress_spec.slot, places.egress_spec.words(), By::Either);
+                }
+                extern_touches(op, f);
+            }
             Op::Slow(index) => {
                 let op = &code.slow[*index as usize];
                 slow_touches(op, f);
@@ -334,12 +449,23 @@ fn candidates(program: &Program, table: TableId) -> Vec<ActionId> {
     all.into_iter().collect()
 }
 
-fn places(places: impl Iterator<Item = Place>, f: &mut impl FnMut(u32, u32, By)) {
-    places.for_each(|place| f(place.slot, place.words(), By::Helper));
+/// Words of a variable.
+fn words(place: Place) -> core::ops::Range<u32> {
+    place.slot..place.slot + place.words()
 }
 
-fn data_touches(data: &Data, f: &mut impl FnMut(u32, u32, By)) {
-    places(data.fields.iter().copied(), f);
+fn places(places: impl Iterator<Item = Place>, by: By, f: &mut impl FnMut(u32, u32, By)) {
+    places.for_each(|place| f(place.slot, place.words(), by));
+}
+
+fn data_touches(data: &Data, by: By, f: &mut impl FnMut(u32, u32, By)) {
+    places(data.fields.iter().copied(), by, f);
+}
+
+/// Who hashes fields.
+fn by_code(algorithm: HashAlgorithm, data: &Data) -> By {
+    let packs = data.plan.as_ref().is_some_and(BitPlan::is_chunked);
+    if packs && ALGORITHMS.contains(&algorithm) { By::Either } else { By::Helper }
 }
 
 fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
@@ -347,7 +473,7 @@ fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
         ExternOp::MeterExecute { index, color, dst, .. } => {
             f(*index, 1, By::Helper);
             color.iter().for_each(|&color| f(color, 1, By::Helper));
-            places([*dst].into_iter(), f);
+            places([*dst].into_iter(), By::Helper, f);
         }
         ExternOp::RegisterRead { index, dst: value, .. }
         | ExternOp::RegisterWrite { index, src: value, .. } => {
@@ -355,14 +481,16 @@ fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
             f(*index, 1, by);
             f(value.slot, value.words(), by);
         }
-        ExternOp::Hash { dst, base, data, max, .. } => {
-            places([*dst, *base, *max].into_iter(), f);
-            data_touches(data, f);
+        ExternOp::Hash { dst, algorithm, base, data, max } => {
+            let narrow = [dst, base, max].into_iter().all(|place| place.is_narrow());
+            let by = if narrow { by_code(*algorithm, data) } else { By::Helper };
+            places([*dst, *base, *max].into_iter(), by, f);
+            data_touches(data, by, f);
         }
-        ExternOp::Random { dst, low, high } => places([*dst, *low, *high].into_iter(), f),
+        ExternOp::Random { dst, low, high } => places([*dst, *low, *high].into_iter(), By::Helper, f),
         ExternOp::MarkToDrop => {}
         ExternOp::Digest { fields, .. } | ExternOp::LogMsg { args: fields, .. } => {
-            places(fields.iter().copied(), f);
+            places(fields.iter().copied(), By::Helper, f);
         }
         ExternOp::Clone { session, field_list, .. } => {
             f(*session, 1, By::Helper);

@@ -8,12 +8,14 @@ use super::pattern::Pattern;
 use super::tuples::Tuples;
 
 /// How a table finds entries.
+// Generated code reads the tag and the rows of a dense index, so their places are fixed.
 #[derive(Clone, Debug)]
+#[repr(u64)]
 pub(crate) enum Index {
     /// No key: never hits.
-    Empty,
+    Empty = 0,
     /// Exact keys of one word, none of them far above the number of entries: a row for each key.
-    Dense(Dense),
+    Dense(Dense) = Self::DENSE,
     /// Exact.
     Hash(Hash),
     /// Ternary, range, optional: few entries, by rank, the first match wins.
@@ -44,6 +46,11 @@ const DENSE_KEYS: usize = 256;
 const DENSE_KEYS_PER_ENTRY: usize = 8;
 
 impl Dense {
+    /// Its place in an index: behind the tag.
+    pub const IN_INDEX: usize = size_of::<u64>().next_multiple_of(align_of::<Self>());
+    /// Place of the rows.
+    pub const ROWS: usize = core::mem::offset_of!(Self, rows);
+
     /// Whether keys up to this one belong into rows by key, with so many entries.
     fn takes(key: u64, entries: usize) -> bool {
         key < (entries * DENSE_KEYS_PER_ENTRY).max(DENSE_KEYS) as u64
@@ -102,6 +109,9 @@ pub(crate) struct Ranked {
 const SCAN_ENTRIES: usize = 8;
 
 impl Index {
+    /// The tag of a dense index.
+    pub const DENSE: u64 = 1;
+
     /// An index for keys of so many words.
     pub fn new(kind: IndexKind, words: usize) -> Self {
         match (kind, words) {
@@ -175,7 +185,12 @@ impl Index {
     /// The same for a key of one word.
     #[inline]
     pub fn find_word(&self, key: u64) -> u32 {
-        self.find_exact(key).unwrap_or_else(|| self.search_word(key))
+        match self {
+            Self::Dense(dense) => dense.find(key),
+            Self::Hash(hash) => hash.find_word(0, key),
+            Self::Tuples(tuples) => tuples.find_word(key),
+            Self::Empty | Self::Scan(_) => self.scan_word(key),
+        }
     }
 
     /// The same if the key is exact: what takes a few instructions.
@@ -188,11 +203,10 @@ impl Index {
         }
     }
 
-    fn search_word(&self, key: u64) -> u32 {
+    fn scan_word(&self, key: u64) -> u32 {
         match self {
-            Self::Empty | Self::Dense(_) | Self::Hash(_) => 0,
             Self::Scan(list) => scan(list, &[key]),
-            Self::Tuples(tuples) => tuples.find_word(key),
+            Self::Empty | Self::Dense(_) | Self::Hash(_) | Self::Tuples(_) => 0,
         }
     }
 

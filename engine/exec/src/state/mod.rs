@@ -5,6 +5,7 @@
 
 mod arrays;
 mod control;
+pub(crate) mod direct;
 mod hash;
 mod index;
 #[cfg(test)]
@@ -137,6 +138,12 @@ impl State {
         &self.program
     }
 
+    /// Whether it has the tables, profiles, counters and registers of a program.
+    #[inline(always)]
+    pub(crate) fn serves(&self, program: &Arc<Program>) -> bool {
+        Arc::ptr_eq(&self.program, program) || self.program == *program
+    }
+
     /// Whether what packets change is the same: counters, meters, registers, and what entries count and when they were
     /// hit. The other state must be of the same program.
     pub fn has_same_cells(&self, other: &State) -> bool {
@@ -210,6 +217,32 @@ impl State {
     #[inline]
     pub(crate) fn is_list(&self, table: TableId, row: u32) -> bool {
         self.tables.get(table.0 as usize).is_some_and(|table| table.path.rows.get(row).0.is_list())
+    }
+
+    /// The list of members that an entry leaves its action to, and the rows to choose among.
+    #[inline]
+    pub(crate) fn list_of(&self, table: TableId, row: u32) -> Option<(Head, &[u32])> {
+        let path = &self.tables.get(table.0 as usize)?.path;
+        let (head, _) = path.rows.get(row);
+        let profile = self.profiles.get(path.profile? as usize).filter(|_| head.is_list())?;
+        Some((head, profile.listed(head.place())))
+    }
+
+    /// Words of the rows of a table without a profile whose hits change nothing: what generated code reads by itself.
+    pub(crate) fn plain_stride(program: &Program, table: TableId) -> Option<usize> {
+        let table = program.tables.get(table.index())?;
+        let is_plain = table.profile.is_none() && !TableState::counts(table);
+        is_plain.then(|| row::Rows::stride(program, TableState::actions(table)))
+    }
+
+    /// The same for the rows of the profile of a table whose hits change nothing, where places are those of the table's own
+    /// list; and the bits of a hash that count.
+    pub(crate) fn member_stride(program: &Program, table: TableId) -> Option<(ProfileId, usize, u64)> {
+        let of = program.tables.get(table.index())?;
+        let id = of.profile.filter(|&id| ProfileState::first_table(program, id) == Some(table))?;
+        let stride = row::Rows::stride(program, ProfileState::actions(program, id));
+        let mask = ProfileState::hash_mask(&program.profiles[id.index()]);
+        (!TableState::counts(of)).then_some((id, stride, mask))
     }
 
     /// Counts the hit and chooses the action.

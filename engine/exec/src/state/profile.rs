@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_ir::{ActionCall, Profile, ProfileId, Program, TableId};
+use p4cc_ir::{ActionCall, ActionId, Profile, ProfileId, Program, TableId};
 
 use super::row::{Head, Rows, position};
 use super::validate;
@@ -69,26 +69,47 @@ fn usable<'a>(rows: impl Iterator<Item = (&'a SetMember, u32)>, is_up: impl Fn(u
 }
 
 impl ProfileState {
+    /// Place of the rows.
+    pub const ROWS: usize = core::mem::offset_of!(Self, rows);
+
     pub fn new(program: &Program, id: ProfileId, profile: &Profile) -> Self {
-        let width = profile.selector.map_or(64, |(_, width)| width);
-        let tables = || program.tables.iter().filter(|table| table.profile == Some(id));
-        let actions = tables().flat_map(|table| table.actions.iter().map(|listed| listed.action));
-        let none = tables().next().map_or(0, |table| table.actions.len() as u32);
+        let mut tables = program.tables.iter().filter(|table| table.profile == Some(id));
+        let none = tables.next().map_or(0, |table| table.actions.len() as u32);
         Self {
-            rows: Rows::new(program, actions, Head::idle(none)),
+            rows: Rows::new(program, Self::actions(program, id), Head::idle(none)),
             lists: Vec::new(),
-            hash_mask: if width == 0 { 0 } else { u64::MAX >> (64 - width.min(64)) },
-            first_table: program
-                .tables
-                .iter()
-                .position(|table| table.profile == Some(id))
-                .map(TableId::from_index),
+            hash_mask: Self::hash_mask(profile),
+            first_table: Self::first_table(program, id),
             members: BTreeMap::new(),
             groups: BTreeMap::new(),
             sets: BTreeMap::new(),
             free_lists: Vec::new(),
             weight: 0,
         }
+    }
+
+    /// Actions that its rows may name.
+    pub fn actions(program: &Program, id: ProfileId) -> impl Iterator<Item = ActionId> {
+        let tables = program.tables.iter().filter(move |table| table.profile == Some(id));
+        tables.flat_map(|table| table.actions.iter().map(|listed| listed.action))
+    }
+
+    /// The table whose list the rows name places in.
+    pub fn first_table(program: &Program, id: ProfileId) -> Option<TableId> {
+        let first = program.tables.iter().position(|table| table.profile == Some(id));
+        first.map(TableId::from_index)
+    }
+
+    /// Bits of a hash that count.
+    pub fn hash_mask(profile: &Profile) -> u64 {
+        let width = profile.selector.map_or(64, |(_, width)| width);
+        if width == 0 { 0 } else { u64::MAX >> (64 - width.min(64)) }
+    }
+
+    /// The rows that a list chooses among.
+    #[inline]
+    pub fn listed(&self, list: u32) -> &[u32] {
+        self.lists.get(list as usize).map_or(&[], Vec::as_slice)
     }
 
     /// What a member, or the member of a list that a hash chooses, runs.
@@ -100,7 +121,7 @@ impl ProfileState {
 
     #[inline]
     fn choose(&self, list: u32, hash: u64) -> u32 {
-        let Some(list) = self.lists.get(list as usize) else { return 0 };
+        let list = self.listed(list);
         let (hash, choices) = (hash & self.hash_mask, list.len() as u64);
         // A division takes longer than the rest of the lookup.
         let choice = if choices.is_power_of_two() {

@@ -110,12 +110,20 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Only row 0, in rows for the arguments of any of these actions.
-    pub fn new(program: &Program, actions: impl Iterator<Item = ActionId>, first: Head) -> Self {
+    /// Place of the words.
+    pub const WORDS: usize = core::mem::offset_of!(Self, words);
+
+    /// Words of a row for the arguments of any of these actions.
+    pub fn stride(program: &Program, actions: impl Iterator<Item = ActionId>) -> usize {
         let width = |param: &p4cc_ir::ActionParam| words_for(program.vars[param.var.index()].ty.width());
         let words =
             |action: ActionId| program.actions[action.index()].params.iter().map(width).sum::<usize>();
-        let stride = 1 + actions.map(words).max().unwrap_or(0);
+        1 + actions.map(words).max().unwrap_or(0)
+    }
+
+    /// Only row 0, in rows for the arguments of any of these actions.
+    pub fn new(program: &Program, actions: impl Iterator<Item = ActionId>, first: Head) -> Self {
+        let stride = Self::stride(program, actions);
         let mut rows = Self { words: vec![0; stride], stride: stride as u32, free: Vec::new() };
         rows.set(0, first, None);
         rows

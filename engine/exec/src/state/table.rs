@@ -6,7 +6,7 @@
 use core::hash::{Hash as _, Hasher};
 
 use hashbrown::HashTable;
-use p4cc_ir::{ActionCall, CountUnit, MatchKind, MatchValue, Program, Table, TableId};
+use p4cc_ir::{ActionCall, ActionId, CountUnit, MatchKind, MatchValue, Program, Table, TableId};
 use p4cc_units::Time;
 
 use super::hash::fold;
@@ -128,9 +128,8 @@ impl TableState {
             IndexKind::Exact
         };
         let call = table.default_action.clone();
-        let actions = table.actions.iter().map(|listed| listed.action).chain([call.action]);
-        let rows = Rows::new(program, actions, Head::NOTHING);
-        let counts = table.counter.is_some() || table.meter.is_some() || table.idle_timeout;
+        let rows = Rows::new(program, Self::actions(table), Head::NOTHING);
+        let counts = Self::counts(table);
         let profile = table.profile.map(|profile| profile.0);
         let mut state = Self {
             path: Path { index: Index::new(kind, shape.words as usize), rows, counts, profile },
@@ -146,6 +145,17 @@ impl TableState {
         };
         state.set_default(call, position(program, id, table.default_action.action));
         state
+    }
+
+    /// Actions that its rows may name.
+    pub fn actions(table: &Table) -> impl Iterator<Item = ActionId> {
+        let listed = table.actions.iter().map(|listed| listed.action);
+        listed.chain([table.default_action.action])
+    }
+
+    /// Whether a hit has more to do than run an action.
+    pub fn counts(table: &Table) -> bool {
+        table.counter.is_some() || table.meter.is_some() || table.idle_timeout
     }
 
     fn positions(program: &Program, id: TableId, table: &Table) -> Box<[u32]> {

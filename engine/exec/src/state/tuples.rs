@@ -85,7 +85,24 @@ impl Tuples {
     }
 
     /// The best row that matches a key of one word; 0 if there is none.
+    #[inline]
     pub fn find_word(&self, key: u64) -> u32 {
+        if self.longest { self.longest_word(key) } else { self.best_word(key) }
+    }
+
+    /// Longest prefixes have neither ranges nor lists: the first one found is the best.
+    fn longest_word(&self, key: u64) -> u32 {
+        for step in self.order.iter().rev() {
+            let Some(&mask) = self.masks.get(step.tuple as usize) else { break };
+            let row = self.hash.find_word(step.tuple, key & mask);
+            if row != 0 {
+                return row;
+            }
+        }
+        0
+    }
+
+    fn best_word(&self, key: u64) -> u32 {
         let look = |tuple: u32| {
             let mask = self.masks.get(tuple as usize).copied().unwrap_or(0);
             self.hash.find_word(tuple, key & mask)

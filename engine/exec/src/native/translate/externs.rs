@@ -1,31 +1,20 @@
-//! Externs: checksums over whole headers and registers of one word as straight code, the rest by the machine.
+//! Externs: checksums over whole headers as straight code, the rest by the machine.
 
-use cranelift_codegen::ir::condcodes::IntCC;
+use std::collections::BTreeMap;
+
 use cranelift_codegen::ir::{InstBuilder, Value, types};
-use p4cc_ir::HashAlgorithm;
 
-use super::{Made, Translator, field};
-use crate::bitplan::BitPlan;
-use crate::checksum::MAX_WORD_BYTES;
-use crate::native::helpers::{ALGORITHMS, Name};
+use super::{Made, Translator};
+use crate::native::helpers::Name;
+use crate::native::plan::Home;
 use crate::op::{ChecksumOp, Data, ExternOp};
 
 impl Translator<'_, '_> {
-    /// Whether the checksum is an Internet checksum that straight code works out.
-    fn is_columns(op: &ChecksumOp) -> bool {
-        op.algorithm == HashAlgorithm::Csum16
-            && !op.with_payload
-            && op.data.plan.is_some()
-            && op.checksum.is_narrow()
-    }
-
     pub(super) fn verify_checksum(&mut self, index: u32) -> Made {
         let code = self.shared.code;
         let op = &code.checksums[index as usize];
-        let Some(places) = code.v1model.as_ref().filter(|_| Self::is_columns(op)) else {
-            self.spill(op.data.guards.iter().copied())?;
-            self.call_index(Name::VerifyChecksum, index);
-            return Ok(());
+        let Some(places) = code.v1model.as_ref().filter(|_| op.is_columns()) else {
+            return self.checksum_by_machine(op, index, Name::VerifyChecksum);
         };
         self.checksum(op, index, Name::VerifyChecksum, |t, computed| {
             let stored = t.read(op.checksum.slot)?;
@@ -46,10 +35,8 @@ impl Translator<'_, '_> {
 
     pub(super) fn update_checksum(&mut self, index: u32) -> Made {
         let op = &self.shared.code.checksums[index as usize];
-        if !Self::is_columns(op) {
-            self.spill(op.data.guards.iter().copied())?;
-            self.call_index(Name::UpdateChecksum, index);
-            return Ok(());
+        if !op.is_columns() {
+            return self.checksum_by_machine(op, index, Name::UpdateChecksum);
         }
         self.checksum(op, index, Name::UpdateChecksum, |t, computed| {
             let computed = t.cut((64 - op.checksum.width) as u8, computed);
@@ -71,7 +58,11 @@ impl Translator<'_, '_> {
         self.b.ins().brif(cond, wanted, &[], next, &[]);
         self.b.switch_to_block(wanted);
         for &guard in &op.data.guards {
-            let (valid, whole) = (self.read(guard)?, self.b.create_block());
+            let valid = self.read(guard)?;
+            if valid == cond {
+                continue;
+            }
+            let whole = self.b.create_block();
             self.b.ins().brif(valid, whole, &[], partial, &[]);
             self.b.switch_to_block(whole);
         }
@@ -79,15 +70,29 @@ impl Translator<'_, '_> {
         f(self, sum)?;
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(partial);
-        self.spill(op.data.guards.iter().copied())?;
-        self.call_index(helper, index);
+        self.checksum_by_machine(op, index, helper)?;
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
         Ok(())
     }
 
+    fn checksum_by_machine(&mut self, op: &ChecksumOp, index: u32, helper: Name) -> Made {
+        let error = self.shared.code.v1model.as_ref().map(|places| places.checksum_error);
+        let checksum = op.checksum.slot..op.checksum.slot + op.checksum.words();
+        self.spill_data(&op.data)?;
+        self.spill([op.cond].into_iter().chain(checksum.clone()).chain(error))?;
+        self.call_index(helper, index);
+        self.reload(checksum.chain(error))
+    }
+
+    /// Puts what the machine hashes to the frame.
+    pub(super) fn spill_data(&mut self, data: &Data) -> Made {
+        let fields = data.fields.iter().flat_map(|field| field.slot..field.slot + field.words());
+        self.spill(fields.chain(data.guards.iter().copied()))
+    }
+
     /// The Internet checksum of fields, by their columns.
-    fn columns(&mut self, data: &Data) -> Made<Value> {
+    pub(super) fn columns(&mut self, data: &Data) -> Made<Value> {
         let narrow: Vec<bool> = data
             .fields
             .iter()
@@ -95,16 +100,30 @@ impl Translator<'_, '_> {
             .map(|(_, width)| width <= 32)
             .collect();
         let mut sum = self.iconst(0);
+        // Fields of a chunk that stand on their columns there are added together.
+        let mut chunks: BTreeMap<u32, (u64, u8)> = BTreeMap::new();
         for (&(slot, shift), narrow) in data.columns.iter().zip(narrow) {
+            if let Home::Part(part) = self.shared.plan.home(slot)
+                && part.low % 16 == shift
+            {
+                let (mask, _) = chunks.entry(part.chunk).or_insert((0, part.unit));
+                let bits = (u64::MAX >> (64 - part.width)) << part.low;
+                if *mask & bits == 0 {
+                    *mask |= bits;
+                    continue;
+                }
+            }
             let word = self.read(slot)?;
-            let word = if narrow {
-                word
-            } else {
-                let low = self.b.ins().band_imm(word, 0xffff_ffff);
-                let high = self.b.ins().ushr_imm(word, 32);
-                self.b.ins().iadd(low, high)
-            };
+            let word = if narrow { word } else { self.halves_of(word) };
             let word = self.b.ins().ishl_imm(word, i64::from(shift));
+            sum = self.b.ins().iadd(sum, word);
+        }
+        for (chunk, (mask, unit)) in chunks {
+            let var = self.var(chunk);
+            let word = self.b.use_var(var);
+            let word =
+                if mask == u64::MAX >> (64 - unit) { word } else { self.b.ins().band_imm(word, mask as i64) };
+            let word = if unit <= 32 { word } else { self.halves_of(word) };
             sum = self.b.ins().iadd(sum, word);
         }
         // A word and itself with its halves exchanged have the sum of the halves in both, carries folded in.
@@ -119,146 +138,41 @@ impl Translator<'_, '_> {
         Ok(self.b.ins().bxor_imm(sum, 0xffff))
     }
 
-    /// Works out the hash of fields and gives it to `f`, which ends its block; `f` gets nothing where the machine has to
-    /// do it: the algorithm draws a number, a field is a varbit, or a header is missing.
-    pub(super) fn hash(
-        &mut self,
-        algorithm: HashAlgorithm,
-        data: &Data,
-        f: impl Fn(&mut Self, Option<Value>) -> Made,
-    ) -> Made {
-        let number = ALGORITHMS.iter().position(|&known| known == algorithm);
-        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.shape.emits);
-        let guards = data.guards.iter().copied();
-        let (Some(number), Some(plan)) = (number, plan) else {
-            self.spill(guards)?;
-            return f(self, None);
-        };
-        let partial = self.b.create_block();
-        self.b.set_cold_block(partial);
-        for &guard in &data.guards {
-            let (valid, whole) = (self.read(guard)?, self.b.create_block());
-            self.b.ins().brif(valid, whole, &[], partial, &[]);
-            self.b.switch_to_block(whole);
-        }
-        let hash = if algorithm == HashAlgorithm::Csum16 {
-            self.columns(data)?
-        } else if let Some(check) = self.check_of_words(algorithm, plan)? {
-            check
-        } else {
-            let to = self.load_field(field!(emit));
-            self.store_plan(plan, to)?;
-            // The bytes are packed into the buffer from its start; what hangs over takes eight more.
-            self.emit_bound = self.emit_bound.max(plan.bytes);
-            let (number, bytes) = (self.iconst(number as u64), self.iconst(plan.bytes.into()));
-            self.call(Name::Hash, &[number, bytes])
-        };
-        f(self, Some(hash))?;
-        self.b.switch_to_block(partial);
-        self.spill(guards)?;
-        f(self, None)
-    }
-
-    /// A standard check of a few bytes, which need not go through memory.
-    fn check_of_words(&mut self, algorithm: HashAlgorithm, plan: &BitPlan) -> Made<Option<Value>> {
-        let helper = match algorithm {
-            HashAlgorithm::Crc16 => Name::Crc16,
-            HashAlgorithm::Crc32 => Name::Crc32,
-            _ => return Ok(None),
-        };
-        if plan.bytes > MAX_WORD_BYTES {
-            return Ok(None);
-        }
-        let mut words = [self.iconst(0); 2];
-        let mut at = 0;
-        for (slot, width) in plan.words() {
-            let (value, width) = (self.read(slot)?, u32::from(width));
-            // Bits that go to the first word; what is left of the value starts the second one.
-            let first = width.min(64_u32.saturating_sub(at));
-            if first > 0 {
-                let high = self.b.ins().ushr_imm(value, i64::from(width - first));
-                let high = self.b.ins().ishl_imm(high, i64::from(64 - at - first));
-                words[0] = self.b.ins().bor(words[0], high);
-            }
-            if first < width {
-                let low = self.b.ins().ishl_imm(value, i64::from(128 - at - width));
-                words[1] = self.b.ins().bor(words[1], low);
-            }
-            at += width;
-        }
-        let bytes = self.iconst(plan.bytes.into());
-        Ok(Some(self.call(helper, &[words[0], words[1], bytes])))
-    }
-
-    /// `hash(...)` into one word.
-    fn hash_op(&mut self, index: u32) -> Made {
-        let ExternOp::Hash { dst, algorithm, base, data, max } = &self.shared.code.externs[index as usize]
-        else {
-            return Ok(());
-        };
-        let next = self.b.create_block();
-        self.hash(*algorithm, data, |t, hash| {
-            match hash {
-                Some(hash) => {
-                    let offset = t.remainder(hash, max.slot)?;
-                    let base = t.read(base.slot)?;
-                    let value = t.b.ins().iadd(base, offset);
-                    let value = t.cut((64 - dst.width) as u8, value);
-                    t.write(dst.slot, value)?;
-                }
-                None => {
-                    t.call_index(Name::Extern, index);
-                }
-            }
-            t.b.ins().jump(next, &[]);
-            Ok(())
-        })?;
-        self.b.switch_to_block(next);
-        Ok(())
-    }
-
-    /// The remainder by a word; zero where that is zero.
-    fn remainder(&mut self, value: Value, divisor: u32) -> Made<Value> {
-        match self.known(divisor) {
-            Some(known) if known.is_power_of_two() => Ok(self.b.ins().band_imm(value, (known - 1) as i64)),
-            Some(0) => Ok(self.iconst(0)),
-            Some(_) => {
-                let divisor = self.read(divisor)?;
-                Ok(self.b.ins().urem(value, divisor))
-            }
-            None => {
-                let divisor = self.read(divisor)?;
-                let (zero, one) = (self.iconst(0), self.iconst(1));
-                let is_zero = self.b.ins().icmp(IntCC::Equal, divisor, zero);
-                let safe = self.b.ins().select(is_zero, one, divisor);
-                let rest = self.b.ins().urem(value, safe);
-                Ok(self.b.ins().select(is_zero, zero, rest))
-            }
-        }
+    /// The sum of the halves of a word.
+    fn halves_of(&mut self, word: Value) -> Value {
+        let low = self.b.ins().band_imm(word, 0xffff_ffff);
+        let high = self.b.ins().ushr_imm(word, 32);
+        self.b.ins().iadd(low, high)
     }
 
     pub(super) fn extern_op(&mut self, index: u32) -> Made {
         match &self.shared.code.externs[index as usize] {
             ExternOp::RegisterRead { register, index, dst } if dst.is_narrow() => {
-                let (register, index) = (self.iconst(register.0.into()), self.read(*index)?);
-                let value = self.call(Name::RegisterRead, &[register, index]);
+                let index = self.read(*index)?;
+                let value = self.register_read(register.0, index);
                 self.write(dst.slot, value)
             }
             ExternOp::RegisterWrite { register, index, src } if src.is_narrow() => {
-                let (register, index) = (self.iconst(register.0.into()), self.read(*index)?);
-                let value = self.read(src.slot)?;
-                self.call(Name::RegisterWrite, &[register, index, value]);
-                Ok(())
+                let (index, value) = (self.read(*index)?, self.read(src.slot)?);
+                self.register_write(register.0, index, value)
             }
             ExternOp::Hash { dst, base, max, .. }
                 if dst.is_narrow() && base.is_narrow() && max.is_narrow() =>
             {
                 self.hash_op(index)
             }
-            op => {
-                if let ExternOp::Hash { data, .. } = op {
-                    self.spill(data.guards.iter().copied())?;
-                }
+            ExternOp::Hash { data, .. } => {
+                self.spill_data(data)?;
+                self.call_index(Name::Extern, index);
+                Ok(())
+            }
+            ExternOp::MarkToDrop => {
+                self.call_index(Name::Extern, index);
+                let Some(places) = &self.shared.code.v1model else { return Ok(()) };
+                let port = places.egress_spec;
+                self.reload((port.slot..port.slot + port.words()).chain([places.mcast_grp]))
+            }
+            _ => {
                 self.call_index(Name::Extern, index);
                 Ok(())
             }

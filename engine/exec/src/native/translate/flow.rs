@@ -8,10 +8,14 @@ use cranelift_frontend::Switch;
 use p4cc_ir::ActionId;
 use p4cc_ir::core_errors::NO_MATCH;
 
-use super::{Made, OutOfFrame, Translator, field};
+use super::{Made, OutOfFrame, Shared, Translator, field};
 use crate::native::helpers::Name;
+use crate::native::plan::range;
 use crate::op::{Code, Op};
 use crate::state::Head;
+
+/// Actions that are told apart by comparisons; more by a table of jumps.
+const MAX_COMPARED_ACTIONS: usize = 4;
 
 /// Addresses that an operation may go on at, besides the next one.
 pub(crate) fn targets(code: &Code, op: &Op) -> Vec<u32> {
@@ -177,20 +181,35 @@ impl Translator<'_, '_> {
     }
 
     /// Actions that a table may run, each in a block of its own.
-    pub(super) fn run_chosen(&mut self, table: u32, chosen: Value, next: Block) -> Made {
-        let candidates = self.shared.plan.candidates(table).to_vec();
-        let mut switch = Switch::new();
-        let mut starts = Vec::new();
-        for action in candidates {
-            let start = self.b.create_block();
-            switch.set_entry(action.0.into(), start);
-            starts.push((action, start));
+    pub(super) fn run_chosen(&mut self, table: u32, chosen: Value, args: Value, next: Block) -> Made {
+        let Shared { code, program, plan } = *self.shared;
+        // An action that does nothing needs no block.
+        let idle = |action: &ActionId| {
+            let body = program.actions[action.index()].body.index();
+            matches!(code.ops.get(range(code, body)), Some([Op::Return, ..]))
+        };
+        let candidates: Vec<ActionId> =
+            plan.candidates(table).iter().copied().filter(|action| !idle(action)).collect();
+        debug_assert!(candidates.iter().all(|action| u64::from(action.0) != Head::NO_ACTION));
+        let starts: Vec<Block> = candidates.iter().map(|_| self.b.create_block()).collect();
+        if candidates.len() <= MAX_COMPARED_ACTIONS {
+            for (action, &start) in candidates.iter().zip(&starts) {
+                let other = self.b.create_block();
+                let is_this = self.b.ins().icmp_imm(IntCC::Equal, chosen, i64::from(action.0));
+                self.b.ins().brif(is_this, start, &[], other, &[]);
+                self.b.switch_to_block(other);
+            }
+            self.b.ins().jump(next, &[]);
+        } else {
+            let mut switch = Switch::new();
+            for (action, &start) in candidates.iter().zip(&starts) {
+                switch.set_entry(action.0.into(), start);
+            }
+            switch.emit(&mut self.b, chosen, next);
         }
-        debug_assert!(starts.iter().all(|(action, _)| u64::from(action.0) != Head::NO_ACTION));
-        switch.emit(&mut self.b, chosen, next);
-        for (action, start) in starts {
+        for (action, start) in candidates.into_iter().zip(starts) {
             self.b.switch_to_block(start);
-            self.take_args(action, next)?;
+            self.take_args(action, args)?;
             self.run_action(action, next)?;
         }
         Ok(())

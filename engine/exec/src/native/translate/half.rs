@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, ConstantData, Endianness, InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use p4cc_ir::{FuncId, VarId, core_errors, limits};
+use p4cc_ir::{FuncId, VarId, VarKind, core_errors, limits};
 
 use super::{Callees, Made, Shared, Translator, bytes_flags, field};
 use crate::MAX_CONTROL_STEPS;
@@ -22,6 +22,7 @@ use crate::native::helpers::Name;
 use crate::native::plan::Home;
 use crate::native::shape;
 use crate::snapshot::Packing;
+use crate::state::direct;
 
 /// Words past which clearing them is a call.
 const MAX_CLEARED_WORDS: u32 = 64;
@@ -48,8 +49,12 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> Made<u32> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
-        t.invalidate()?;
-        t.enter_ingress(halves)?;
+        t.vectors = direct::vectors();
+        t.start_anew()?;
+        t.clear(&clear::at_ingress(shared, halves));
+        for (place, var) in halves.set_at_ingress().into_iter().enumerate() {
+            t.set_input(place, var)?;
+        }
         t.absent = shared.code.headers.iter().map(|header| header.valid).collect();
         t.part(v1.parser, Part::Parser)?;
         if clear::reads_payload(shared, &[v1.verify_checksum, v1.ingress]) {
@@ -69,6 +74,8 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
         t.b.ins().jump(end, &[]);
         t.b.switch_to_block(end);
+        t.spill(halves.verdict_slots())?;
+        t.spill_listed()?;
         t.end_with(DONE);
         Ok(t.close())
     }
@@ -82,6 +89,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> Made<u32> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
+        t.vectors = direct::vectors();
+        t.start_anew()?;
         t.clear(&clear::at_egress(shared, halves));
         if let Some(packing) = halves.snapshot().packing() {
             t.restore(halves, &packing)?;
@@ -109,6 +118,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
         t.part(v1.compute_checksum, Part::Control)?;
         t.part(v1.deparser, Part::Control)?;
+        t.spill_listed()?;
         t.flush();
         t.end_with(DONE);
         Ok(t.close())
@@ -116,18 +126,47 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Ends where the frame is looked at next.
     fn end_asked(&mut self) -> Made {
-        let headers = &self.shared.code.headers;
-        self.spill(headers.iter().map(|header| header.valid))?;
+        let Shared { program, code, .. } = *self.shared;
+        self.spill(code.headers.iter().map(|header| header.valid))?;
+        let lasting = (0..).map(VarId::from_index).zip(&program.vars);
+        let lasting = lasting.filter(|(_, var)| var.kind != VarKind::Local).map(|(id, _)| id);
+        self.spill_vars(lasting)?;
         self.end_with(ASKED);
         Ok(())
     }
 
-    /// Headers whose validity lives in registers start as invalid ones.
-    fn invalidate(&mut self) -> Made {
+    fn spill_vars(&mut self, vars: impl IntoIterator<Item = VarId>) -> Made {
+        for var in vars {
+            let place = self.shared.code.layout.var(var);
+            self.spill(place.slot..place.slot + place.words())?;
+        }
+        Ok(())
+    }
+
+    /// Metadata that the switch may look for in the frame after a half.
+    fn spill_listed(&mut self) -> Made {
+        let lists = &self.shared.program.field_lists;
+        self.spill_vars(lists.iter().flat_map(|list| &list.vars).copied())
+    }
+
+    /// What lasts and lives in registers starts as zeros: no header is valid.
+    fn start_anew(&mut self) -> Made {
+        let Shared { program, code, plan } = *self.shared;
         let zero = self.iconst(0);
-        for header in &self.shared.code.headers {
-            if self.shared.plan.home(header.valid) == Home::Register {
+        for header in &code.headers {
+            if plan.home(header.valid) == Home::Register {
                 self.write(header.valid, zero)?;
+            }
+            if plan.chunks(header).next().is_some() {
+                self.zero_fields(header, zero)?;
+            }
+        }
+        for (id, var) in (0..).map(VarId::from_index).zip(&program.vars) {
+            let place = code.layout.var(id);
+            for slot in place.slot..place.slot + place.words() {
+                if var.kind != VarKind::Local && plan.home(slot) == Home::Register {
+                    self.write(slot, zero)?;
+                }
             }
         }
         Ok(())
@@ -189,21 +228,6 @@ impl<'a, 'f> Translator<'a, 'f> {
         let stays = self.b.ins().icmp(IntCC::NotEqual, port, drop_port);
         self.b.ins().brif(stays, kept, &[], dropped, &[]);
         Ok(())
-    }
-
-    /// The frame of a packet from outside starts empty; that of another holds what it brings along.
-    fn enter_ingress(&mut self, halves: &Halves) -> Made {
-        let [outside, next] = core::array::from_fn(|_| self.b.create_block());
-        let fresh = self.load_field(field!(fresh));
-        self.b.ins().brif(fresh, outside, &[], next, &[]);
-        self.b.switch_to_block(outside);
-        self.clear(&clear::at_ingress(self.shared, halves));
-        let [first, second, always @ ..] = halves.set_at_ingress();
-        self.set_input(0, first)?;
-        self.set_input(1, second)?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
-        (2..).zip(always).try_for_each(|(place, var)| self.set_input(place, var))
     }
 
     /// Sets a variable of one word to what the switch gives.

@@ -8,7 +8,9 @@ mod alu;
 mod externs;
 mod flow;
 mod half;
+mod hash;
 mod packet;
+mod state;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +22,9 @@ use p4cc_ir::{ActionId, Program};
 
 pub(super) use self::flow::targets;
 pub(super) use self::half::is_plain;
-use super::context::{DONE, REJECT, STEP_LIMIT};
+use super::context::{DONE, REJECT, STEP_LIMIT, VectorPlaces};
 use super::helpers::Name;
-use super::plan::{Home, Plan, range};
+use super::plan::{Home, Part, Plan, range};
 use crate::op::{Code, Op};
 
 /// What an action that is a function of its own returns where it does not end the whole run.
@@ -83,6 +85,8 @@ pub(super) struct Translator<'a, 'f> {
     limit: Block,
     /// Most bytes that this function emits by itself.
     emit_bound: u32,
+    /// Where vectors of the state keep what they are made of, if code looks for it itself.
+    vectors: Option<VectorPlaces>,
     /// Headers, by their validity words, that no packet can have here.
     absent: BTreeSet<u32>,
     /// Blocks that count a jump and go on, still to be filled.
@@ -146,6 +150,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             reject_known: entry,
             limit: entry,
             emit_bound: 0,
+            vectors: None,
             absent: BTreeSet::new(),
             edges: Vec::new(),
         }
@@ -177,8 +182,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.fill_no_match();
         self.b.switch_to_block(self.reject);
         let error = self.b.block_params(self.reject)[0];
-        let at = self.offset(self.shared.code.parser_error)?;
-        self.b.ins().store(frame_flags(), error, self.slots, at);
+        self.write(self.shared.code.parser_error, error)?;
         self.b.ins().jump(self.reject_known, &[]);
         Ok(())
     }
@@ -232,7 +236,39 @@ impl<'a, 'f> Translator<'a, 'f> {
                 let var = self.var(slot);
                 self.b.use_var(var)
             }
+            Home::Part(part) => self.read_part(part),
         })
+    }
+
+    /// Bits of a chunk.
+    fn read_part(&mut self, Part { chunk, low, width, unit }: Part) -> Value {
+        let var = self.var(chunk);
+        let word = self.b.use_var(var);
+        if low + width == unit {
+            return if low == 0 { word } else { self.b.ins().ushr_imm(word, i64::from(low)) };
+        }
+        if width <= 32 {
+            let word = if low == 0 { word } else { self.b.ins().ushr_imm(word, i64::from(low)) };
+            return self.cut(64 - width, word);
+        }
+        // A mask of so many bits would be a constant of its own.
+        let word = self.b.ins().ishl_imm(word, i64::from(64 - low - width));
+        self.b.ins().ushr_imm(word, i64::from(64 - width))
+    }
+
+    /// Bits of a chunk, from a value that has no others.
+    fn write_part(&mut self, Part { chunk, low, width, unit }: Part, value: Value) {
+        let var = self.var(chunk);
+        let value = if low == 0 { value } else { self.b.ins().ishl_imm(value, i64::from(low)) };
+        if width == unit {
+            self.b.def_var(var, value);
+            return;
+        }
+        let hole = (u64::MAX >> (64 - width)) << low;
+        let word = self.b.use_var(var);
+        let word = self.b.ins().band_imm(word, !hole as i64);
+        let word = self.b.ins().bor(word, value);
+        self.b.def_var(var, word);
     }
 
     fn write(&mut self, slot: u32, value: Value) -> Made {
@@ -246,6 +282,7 @@ impl<'a, 'f> Translator<'a, 'f> {
                 let var = self.var(slot);
                 self.b.def_var(var, value);
             }
+            Home::Part(part) => self.write_part(part, value),
             Home::Constant(_) => return Err(OutOfFrame),
         }
         Ok(())
@@ -254,9 +291,21 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Puts words that live in registers to their places in the frame, for who looks at them there.
     fn spill(&mut self, slots: impl IntoIterator<Item = u32>) -> Made {
         for slot in slots {
-            if self.shared.plan.home(slot) == Home::Register {
+            if matches!(self.shared.plan.home(slot), Home::Register | Home::Part(_)) {
                 let (offset, value) = (self.offset(slot)?, self.read(slot)?);
                 self.b.ins().store(frame_flags(), value, self.slots, offset);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes words that live in registers from their places in the frame, where a helper may have written them.
+    fn reload(&mut self, slots: impl IntoIterator<Item = u32>) -> Made {
+        for slot in slots {
+            if matches!(self.shared.plan.home(slot), Home::Register | Home::Part(_)) {
+                let offset = self.offset(slot)?;
+                let value = self.b.ins().load(types::I64, frame_flags(), self.slots, offset);
+                self.write(slot, value)?;
             }
         }
         Ok(())
@@ -266,7 +315,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn known(&self, slot: u32) -> Option<u64> {
         match self.shared.plan.home(slot) {
             Home::Constant(value) => Some(value),
-            Home::Memory | Home::Register => None,
+            Home::Memory | Home::Register | Home::Part(_) => None,
         }
     }
 
@@ -362,8 +411,8 @@ impl<'a, 'f> Translator<'a, 'f> {
                 self.b.switch_to_block(next);
             }
             Op::Count { counter, index } => {
-                let (counter, index) = (self.iconst(counter.into()), self.read(index)?);
-                self.call(Name::Count, &[counter, index]);
+                let index = self.read(index)?;
+                self.count(counter, index);
             }
             Op::VerifyChecksum(index) => self.verify_checksum(index)?,
             Op::UpdateChecksum(index) => self.update_checksum(index)?,

@@ -7,6 +7,7 @@ use p4cc_ir::core_errors::PACKET_TOO_SHORT;
 use super::{Made, Translator, bytes_flags, field};
 use crate::bitplan::{BitPlan, Chunk, Piece};
 use crate::native::helpers::Name;
+use crate::native::plan::Packed;
 use crate::op::{HeaderPlan, Op, SlowOp};
 
 impl Translator<'_, '_> {
@@ -93,6 +94,8 @@ impl Translator<'_, '_> {
         self.flush_at();
         let result = self.call_index(Name::Extract, header);
         self.check(result);
+        let chunks = self.shared.plan.chunks(plan);
+        self.reload(chunks.flat_map(|(_, packed)| packed.slots.iter().copied()))?;
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
         self.b.def_var(self.at, end);
@@ -104,6 +107,10 @@ impl Translator<'_, '_> {
     /// Loads the fields of a plan in chunks, from bytes that are there.
     pub(super) fn load_plan(&mut self, plan: &BitPlan, from: Value) -> Made {
         for (chunk, pieces) in plan.chunks() {
+            if let Some(packed) = self.shared.plan.packed(pieces) {
+                self.load_chunk(plan, chunk, pieces[0].slot, packed, from);
+                continue;
+            }
             let loaded_bytes = (plan.bytes - chunk.load_from).min(8);
             let mut together = None;
             for piece in pieces {
@@ -119,6 +126,37 @@ impl Translator<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Loads a chunk as it is packed.
+    fn load_chunk(&mut self, plan: &BitPlan, chunk: &Chunk, slot: u32, packed: &Packed, from: Value) {
+        let whole = u32::from(packed.unit / 8);
+        let word = if chunk.store_from + whole <= plan.bytes {
+            let word = self.load_be(packed.ty(), from, chunk.store_from as i32);
+            // What stands behind the chunk is not its own.
+            let spare = (whole - packed.bytes) * 8;
+            if spare == 0 { word } else { self.b.ins().band_imm(word, (u64::MAX << spare) as i64) }
+        } else if plan.bytes >= 8 {
+            let word = self.load_be(types::I64, from, chunk.load_from as i32);
+            let before = (chunk.store_from - chunk.load_from) * 8;
+            let word = self.b.ins().ishl_imm(word, i64::from(before));
+            self.b.ins().band_imm(word, (u64::MAX << (64 - packed.bytes * 8)) as i64)
+        } else {
+            let word = self.load_bytes(from, chunk.store_from, packed.bytes);
+            self.b.ins().ishl_imm(word, i64::from((whole - packed.bytes) * 8))
+        };
+        let var = self.var(slot);
+        self.b.def_var(var, word);
+    }
+
+    /// Stores a chunk as it is packed; what hangs over is written anew by what follows, or not taken.
+    fn store_chunk(&mut self, chunk: &Chunk, slot: u32, packed: &Packed, to: Value) {
+        let var = self.var(slot);
+        let word = self.b.use_var(var);
+        let (ty, at) = (packed.ty(), chunk.store_from as i32);
+        let word = if ty == types::I64 { word } else { self.b.ins().ireduce(ty, word) };
+        let word = if ty == types::I8 { word } else { self.swap(word) };
+        self.b.ins().store(bytes_flags(), word, to, at);
     }
 
     /// A piece that is a whole byte, or two, or four, by a load of its own.
@@ -232,6 +270,10 @@ impl Translator<'_, '_> {
     /// Packs fields in chunks behind an address that has room for them and eight bytes more.
     pub(super) fn store_plan(&mut self, plan: &BitPlan, to: Value) -> Made {
         for (chunk, pieces) in plan.chunks() {
+            if let Some(packed) = self.shared.plan.packed(pieces) {
+                self.store_chunk(chunk, pieces[0].slot, packed, to);
+                continue;
+            }
             // Each chunk writes eight bytes; what hangs over is overwritten by the next one or not taken.
             let mut word: Option<Value> = None;
             for piece in pieces {
@@ -267,10 +309,23 @@ impl Translator<'_, '_> {
         self.b.switch_to_block(new);
         let (zero, one) = (self.iconst(0), self.iconst(1));
         self.write(plan.valid, one)?;
-        (plan.valid + 1..plan.valid + plan.words).try_for_each(|slot| self.write(slot, zero))?;
+        self.zero_fields(plan, zero)?;
         self.count_length(i64::from(bytes))?;
         self.b.ins().jump(next, &[]);
         self.b.switch_to_block(next);
+        Ok(())
+    }
+
+    /// Sets the fields of a header to zero.
+    pub(super) fn zero_fields(&mut self, plan: &HeaderPlan, zero: Value) -> Made {
+        let mut packed = self.shared.plan.chunks(plan).peekable();
+        if packed.peek().is_none() {
+            return (plan.valid + 1..plan.valid + plan.words).try_for_each(|slot| self.write(slot, zero));
+        }
+        for (slot, _) in packed {
+            let var = self.var(slot);
+            self.b.def_var(var, zero);
+        }
         Ok(())
     }
 

@@ -1,67 +1,208 @@
 //! Applying tables.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
-use p4cc_ir::ActionId;
+use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
+use p4cc_ir::{ActionId, TableId};
 
-use super::{Made, Translator, bytes_flags, field};
+use super::state::{Vector, state_flags};
+use super::{Made, Translator, field};
 use crate::native::helpers::Name;
 use crate::op::NO_SLOT;
-use crate::state::Head;
+use crate::state::{Head, State, direct};
+
+/// What applying a table came to.
+#[derive(Clone, Copy)]
+struct Found {
+    /// A [`Head`].
+    head: Value,
+    /// Where the arguments of its action stand, as many as any action of the table takes.
+    args: Value,
+}
 
 impl Translator<'_, '_> {
     pub(super) fn apply(&mut self, table: u32, hit: u32, action: u32) -> Made {
         let plan = &self.shared.code.tables[table as usize];
         let key = self.key(table)?;
-        let id = self.iconst(table.into());
         let found = match (key, &plan.selector) {
-            (Some(key), None) => self.call(Name::ApplyWord, &[id, key]),
-            (None, None) => self.call(Name::ApplyWords, &[id]),
-            (Some(key), Some(_)) => self.call(Name::ApplySelector, &[id, key]),
-            (None, Some(_)) => self.call(Name::ApplySelectorWords, &[id]),
+            (Some(key), None) => self.apply_word(table, key),
+            (None, None) => self.apply_by(Name::ApplyWords, table, &[]),
+            (Some(key), Some(_)) => self.apply_selector(Name::ApplySelector, table, &[key])?,
+            (None, Some(_)) => self.apply_selector(Name::ApplySelectorWords, table, &[])?,
         };
-        let found = if plan.selector.is_some() { self.choose_member(table, found)? } else { found };
+        let Found { head, args } = found;
         if let Some(slot) = plan.color {
             let color = self.load_field(field!(color));
             self.write(slot, color)?;
         }
         if hit != NO_SLOT {
-            let bit = self.b.ins().ushr_imm(found, i64::from(Head::HIT_BIT));
+            let bit = self.b.ins().ushr_imm(head, i64::from(Head::HIT_BIT));
             let bit = self.b.ins().band_imm(bit, 1);
             self.write(hit, bit)?;
         }
         if action != NO_SLOT {
-            let position = self.b.ins().ushr_imm(found, i64::from(Head::POSITION_SHIFT));
+            let position = self.b.ins().ushr_imm(head, i64::from(Head::POSITION_SHIFT));
             self.write(action, position)?;
         }
-        let chosen = self.b.ins().band_imm(found, Head::NO_ACTION as i64);
+        let chosen = self.b.ins().band_imm(head, Head::NO_ACTION as i64);
         let next = self.b.create_block();
-        self.run_chosen(table, chosen, next)?;
+        self.run_chosen(table, chosen, args, next)?;
         self.b.switch_to_block(next);
         Ok(())
     }
 
-    /// Chooses the member of a group by its hash, where a group was found.
-    fn choose_member(&mut self, table: u32, found: Value) -> Made<Value> {
-        let Some((algorithm, data)) = &self.shared.code.tables[table as usize].selector else {
-            return Ok(found);
+    /// Applies a table by a helper.
+    fn apply_by(&mut self, helper: Name, table: u32, args: &[Value]) -> Found {
+        let table_id = self.iconst(table.into());
+        let args: Vec<Value> = [table_id].iter().chain(args).copied().collect();
+        let head = self.call(helper, &args);
+        self.handed_over(table, head)
+    }
+
+    /// What a helper found: entries are checked when they are written, so there are always as many arguments as any action
+    /// takes; if there were not, none would run.
+    fn handed_over(&mut self, table: u32, head: Value) -> Found {
+        let actions = self.shared.plan.candidates(table).iter();
+        let wanted = actions.map(|action| self.shared.code.actions[action.index()].param_words.len()).max();
+        let wanted = wanted.unwrap_or(0) as i64;
+        let (args, count) = (self.load_field(field!(args)), self.load_field(field!(arg_count)));
+        if wanted == 0 {
+            return Found { head, args };
+        }
+        let none = self.b.ins().bor_imm(head, Head::NO_ACTION as i64);
+        let enough = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, count, wanted);
+        Found { head: self.b.ins().select(enough, head, none), args }
+    }
+
+    /// A block that takes what was found.
+    fn found_block(&mut self) -> (Block, Found) {
+        let block = self.b.create_block();
+        let [head, args] = core::array::from_fn(|_| self.b.append_block_param(block, types::I64));
+        (block, Found { head, args })
+    }
+
+    /// Goes on with what was found.
+    fn hand_over(&mut self, next: Block, Found { head, args }: Found) {
+        self.b.ins().jump(next, &[head.into(), args.into()]);
+    }
+
+    /// Applies a table with a key of one word: where rows stand by key, here.
+    fn apply_word(&mut self, table: u32, key: Value) -> Found {
+        let stride = State::plain_stride(self.shared.program, TableId(table));
+        let (tag, rows) = (self.index_tag(table), self.vector(direct::DENSE, table));
+        let words = self.vector(direct::TABLE_ROWS, table);
+        let (Some(stride), Some(tag), Some(rows), Some(words)) = (stride, tag, rows, words) else {
+            return self.apply_by(Name::ApplyWord, table, &[key]);
         };
-        let [group, next] = core::array::from_fn(|_| self.b.create_block());
-        let chosen = self.b.append_block_param(next, types::I64);
-        let is_group = self.b.ins().band_imm(found, 1 << Head::LIST_BIT);
-        self.b.ins().brif(is_group, group, &[], next, &[found.into()]);
-        self.b.switch_to_block(group);
+        let [dense, other, taken, past] = core::array::from_fn(|_| self.b.create_block());
+        let (next, found) = self.found_block();
+        self.b.set_cold_block(other);
+        let row = self.b.append_block_param(taken, types::I64);
+        let is_dense = self.b.ins().icmp_imm(IntCC::Equal, tag, direct::DENSE_TAG as i64);
+        self.b.ins().brif(is_dense, dense, &[], other, &[]);
+        self.b.switch_to_block(dense);
+        let place = self.element(rows, key, size_of::<u32>(), past);
+        let stored = self.b.ins().uload32(state_flags(), place, 0);
+        self.b.ins().jump(taken, &[stored.into()]);
+        self.b.switch_to_block(past);
+        let default = self.iconst(0);
+        self.b.ins().jump(taken, &[default.into()]);
+        self.b.switch_to_block(taken);
+        let run = self.row(words, row, stride, other);
+        self.hand_over(next, run);
+        self.b.switch_to_block(other);
+        let called = self.apply_by(Name::ApplyWord, table, &[key]);
+        self.hand_over(next, called);
+        self.b.switch_to_block(next);
+        found
+    }
+
+    /// Which kind of index a table has.
+    fn index_tag(&mut self, table: u32) -> Option<Value> {
+        let place = direct::DENSE;
+        let at = i32::try_from(table as usize * place.stride + direct::INDEX_TAG).ok()?;
+        let structures = self.structures(place.list)?;
+        Some(self.b.ins().load(types::I64, state_flags(), structures, at))
+    }
+
+    /// A row of `stride` words; goes to `otherwise` where there is none.
+    fn row(&mut self, words: Vector, row: Value, stride: usize, otherwise: Block) -> Found {
+        let at = self.b.ins().imul_imm(row, stride as i64);
+        // A row number has 32 bits, so this does not wrap; all words are there if the last one is.
+        let last = self.b.ins().iadd_imm(at, stride as i64 - 1);
+        let there = self.b.create_block();
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, last, words.len);
+        self.b.ins().brif(fits, there, &[], otherwise, &[]);
+        self.b.switch_to_block(there);
+        let at = self.b.ins().ishl_imm(at, 3);
+        let place = self.b.ins().iadd(words.pointer, at);
+        let head = self.b.ins().load(types::I64, state_flags(), place, 0);
+        Found { head, args: self.b.ins().iadd_imm(place, 8) }
+    }
+
+    /// Applies a table with a selector: where a list was found, its member is chosen by the hash.
+    fn apply_selector(&mut self, helper: Name, table: u32, key: &[Value]) -> Made<Found> {
+        let Some((algorithm, data)) = &self.shared.code.tables[table as usize].selector else {
+            return Ok(self.apply_by(helper, table, key));
+        };
         let id = self.iconst(table.into());
+        let args: Vec<Value> = [id].iter().chain(key).copied().collect();
+        let head = self.call(helper, &args);
+        let [list, single] = core::array::from_fn(|_| self.b.create_block());
+        let (next, found) = self.found_block();
+        let is_list = self.b.ins().band_imm(head, 1 << Head::LIST_BIT);
+        self.b.ins().brif(is_list, list, &[], single, &[]);
+        self.b.switch_to_block(single);
+        let run = self.handed_over(table, head);
+        self.hand_over(next, run);
+        self.b.switch_to_block(list);
         self.hash(*algorithm, data, |t, hash| {
-            let member = match hash {
-                Some(hash) => t.call(Name::ApplyList, &[id, hash]),
-                None => t.call(Name::ApplyListSlow, &[id]),
-            };
-            t.b.ins().jump(next, &[member.into()]);
+            if let Some(hash) = hash {
+                t.choose(table, hash, next);
+            } else {
+                let head = t.call(Name::ApplyListSlow, &[id]);
+                let run = t.handed_over(table, head);
+                t.hand_over(next, run);
+            }
             Ok(())
         })?;
         self.b.switch_to_block(next);
-        Ok(chosen)
+        Ok(found)
+    }
+
+    /// Chooses the member of the list that a helper found, and goes on at `next`.
+    fn choose(&mut self, table: u32, hash: Value, next: Block) {
+        let members = State::member_stride(self.shared.program, TableId(table));
+        let by_helper = self.b.create_block();
+        if let Some((profile, stride, mask)) = members
+            && let Some(words) = self.vector(direct::PROFILE_ROWS, profile.0)
+        {
+            self.b.set_cold_block(by_helper);
+            let [divided, masked, chosen] = core::array::from_fn(|_| self.b.create_block());
+            self.b.set_cold_block(divided);
+            let index = self.b.append_block_param(chosen, types::I64);
+            let hash = self.b.ins().band_imm(hash, mask as i64);
+            let (pointer, len) = (self.load_field(field!(choices)), self.load_field(field!(choice_count)));
+            let below = self.b.ins().iadd_imm(len, -1);
+            // All lengths but powers of two, and zero, share a bit with the number before them.
+            let shared = self.b.ins().band(len, below);
+            self.b.ins().brif(shared, divided, &[], masked, &[]);
+            self.b.switch_to_block(divided);
+            let rest = self.b.ins().urem(hash, len);
+            self.b.ins().jump(chosen, &[rest.into()]);
+            self.b.switch_to_block(masked);
+            let rest = self.b.ins().band(hash, below);
+            self.b.ins().jump(chosen, &[rest.into()]);
+            self.b.switch_to_block(chosen);
+            let place = self.element(Vector { pointer, len }, index, size_of::<u32>(), by_helper);
+            let row = self.b.ins().uload32(state_flags(), place, 0);
+            let run = self.row(words, row, stride, by_helper);
+            self.hand_over(next, run);
+        } else {
+            self.b.ins().jump(by_helper, &[]);
+        }
+        self.b.switch_to_block(by_helper);
+        let called = self.apply_by(Name::ApplyList, table, &[hash]);
+        self.hand_over(next, called);
     }
 
     /// Packs the key: the value of a key of one word; any other goes to its place in the frame.
@@ -89,20 +230,10 @@ impl Translator<'_, '_> {
     }
 
     /// Sets the parameters of an action that a table chose.
-    pub(super) fn take_args(&mut self, action: ActionId, next: Block) -> Made {
+    pub(super) fn take_args(&mut self, action: ActionId, args: Value) -> Made {
         let params = &self.shared.code.actions[action.index()].param_words;
-        if params.is_empty() {
-            return Ok(());
-        }
-        let (args, count) = (self.load_field(field!(args)), self.load_field(field!(arg_count)));
-        let wanted = self.b.create_block();
-        let enough = self.b.ins().icmp_imm(IntCC::UnsignedGreaterThanOrEqual, count, params.len() as i64);
-        // Entries are checked when they are written, so there always are.
-        self.b.ins().brif(enough, wanted, &[], next, &[]);
-        self.b.switch_to_block(wanted);
         for (i, &slot) in params.iter().enumerate() {
-            let flags: MemFlags = bytes_flags();
-            let value = self.b.ins().load(types::I64, flags, args, i as i32 * 8);
+            let value = self.b.ins().load(types::I64, state_flags(), args, i as i32 * 8);
             self.write(slot, value)?;
         }
         Ok(())

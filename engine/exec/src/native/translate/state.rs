@@ -1,0 +1,135 @@
+//! The state of the switch as straight code reads it: counters and registers, and what lookups need of tables.
+//!
+//! Only halves of the pipeline do so: they always run with a state, that of their program. Everything else calls.
+
+use core::mem::{offset_of, size_of};
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
+
+use super::{Made, Translator, field};
+use crate::control::CounterCell;
+use crate::env::Env;
+use crate::native::helpers::Name;
+use crate::state::direct::{self, Place};
+
+/// Pointers of the context and of the state: nothing moves what they point to while a half runs.
+fn lasting_flags() -> MemFlags {
+    MemFlags::trusted().with_readonly()
+}
+
+/// Counters, registers, rows.
+pub(super) fn state_flags() -> MemFlags {
+    MemFlags::trusted()
+}
+
+/// Pointer and length of a vector.
+#[derive(Clone, Copy)]
+pub(super) struct Vector {
+    pub pointer: Value,
+    pub len: Value,
+}
+
+impl Translator<'_, '_> {
+    fn env_pointer(&mut self) -> Value {
+        self.b.ins().load(types::I64, lasting_flags(), self.context, field!(env))
+    }
+
+    /// The structures that a list of the state consists of.
+    pub(super) fn structures(&mut self, list: usize) -> Option<Value> {
+        let pointer = self.vectors?.pointer;
+        let env = self.env_pointer();
+        let state = offset_of!(Env<'static>, state) as i32;
+        let state = self.b.ins().load(types::I64, lasting_flags(), env, state);
+        Some(self.b.ins().load(types::I64, lasting_flags(), state, (list + pointer) as i32))
+    }
+
+    /// The vector of the structure of some number.
+    pub(super) fn vector(&mut self, place: Place, number: u32) -> Option<Vector> {
+        let places = self.vectors?;
+        let at = i32::try_from(number as usize * place.stride + place.vector).ok()?;
+        let structures = self.structures(place.list)?;
+        let part =
+            |t: &mut Self, of: usize| t.b.ins().load(types::I64, lasting_flags(), structures, at + of as i32);
+        Some(Vector { pointer: part(self, places.pointer), len: part(self, places.len) })
+    }
+
+    /// The address of an element, unless there is none: goes to `otherwise` then.
+    pub(super) fn element(&mut self, vector: Vector, index: Value, bytes: usize, otherwise: Block) -> Value {
+        let there = self.b.create_block();
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, index, vector.len);
+        self.b.ins().brif(fits, there, &[], otherwise, &[]);
+        self.b.switch_to_block(there);
+        let offset = if bytes.is_power_of_two() {
+            self.b.ins().ishl_imm(index, i64::from(bytes.trailing_zeros()))
+        } else {
+            self.b.ins().imul_imm(index, bytes as i64)
+        };
+        self.b.ins().iadd(vector.pointer, offset)
+    }
+
+    /// Counts the packet in an array; past the end counts nothing.
+    pub(super) fn count(&mut self, counter: u32, index: Value) {
+        let Some(cells) = self.vector(direct::COUNTER, counter) else {
+            let counter = self.iconst(counter.into());
+            self.call(Name::Count, &[counter, index]);
+            return;
+        };
+        let next = self.b.create_block();
+        let cell = self.element(cells, index, size_of::<CounterCell>(), next);
+        let length = offset_of!(Env<'static>, packet_length) as i32;
+        let env = self.env_pointer();
+        let length = self.b.ins().uload32(lasting_flags(), env, length);
+        let one = self.iconst(1);
+        let sums = [(offset_of!(CounterCell, packets), one), (offset_of!(CounterCell, bytes), length)];
+        for (at, more) in sums {
+            let sum = self.b.ins().load(types::I64, state_flags(), cell, at as i32);
+            let sum = self.b.ins().iadd(sum, more);
+            self.b.ins().store(state_flags(), sum, cell, at as i32);
+        }
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+    }
+
+    /// Whether straight code works with the cells of a register.
+    fn cells(&mut self, register: u32) -> Option<Vector> {
+        let width = self.shared.program.registers.get(register as usize)?.ty.width();
+        if width > 64 || width == 0 {
+            return None;
+        }
+        self.vector(direct::REGISTER, register)
+    }
+
+    /// The cell of a register; zero past the end.
+    pub(super) fn register_read(&mut self, register: u32, index: Value) -> Value {
+        let Some(cells) = self.cells(register) else {
+            let register = self.iconst(register.into());
+            return self.call(Name::RegisterRead, &[register, index]);
+        };
+        let [past, next] = core::array::from_fn(|_| self.b.create_block());
+        let value = self.b.append_block_param(next, types::I64);
+        let cell = self.element(cells, index, size_of::<u64>(), past);
+        let word = self.b.ins().load(types::I64, state_flags(), cell, 0);
+        self.b.ins().jump(next, &[word.into()]);
+        self.b.switch_to_block(past);
+        let zero = self.iconst(0);
+        self.b.ins().jump(next, &[zero.into()]);
+        self.b.switch_to_block(next);
+        value
+    }
+
+    /// Writes the cell of a register, if there is one.
+    pub(super) fn register_write(&mut self, register: u32, index: Value, value: Value) -> Made {
+        let Some(cells) = self.cells(register) else {
+            let register = self.iconst(register.into());
+            self.call(Name::RegisterWrite, &[register, index, value]);
+            return Ok(());
+        };
+        let next = self.b.create_block();
+        let cell = self.element(cells, index, size_of::<u64>(), next);
+        self.b.ins().store(state_flags(), value, cell, 0);
+        self.b.ins().jump(next, &[]);
+        self.b.switch_to_block(next);
+        Ok(())
+    }
+}

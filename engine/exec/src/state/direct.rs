@@ -1,0 +1,77 @@
+//! Where generated code finds what lookups, counters and registers read: offsets within the state of a switch.
+//!
+//! Invariant: these are facts about types, so they hold for every state; what is behind them generated code compares with
+//! the lengths that stand there before it reads.
+
+use core::mem::{offset_of, size_of};
+
+use super::index::{Dense, Index};
+use super::profile::ProfileState;
+use super::row::Rows;
+use super::table::{Path, TableState};
+use super::{RegisterState, State};
+use crate::control::CounterCell;
+use crate::native::VectorPlaces;
+
+/// A vector within a structure that stands in a vector of the state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The vector of structures in the state.
+    pub list: usize,
+    /// Bytes of one structure.
+    pub stride: usize,
+    /// The vector in the structure.
+    pub vector: usize,
+}
+
+/// Tag of the index of a table, as an offset in its structure.
+pub(crate) const INDEX_TAG: usize = offset_of!(TableState, path) + offset_of!(Path, index);
+
+/// The tag where rows stand by key.
+pub(crate) const DENSE_TAG: u64 = Index::DENSE;
+
+/// Rows by key, where the tag says so.
+pub(crate) const DENSE: Place = table(offset_of!(Path, index) + Dense::IN_INDEX + Dense::ROWS);
+
+/// Words of a table's rows.
+pub(crate) const TABLE_ROWS: Place = table(offset_of!(Path, rows) + Rows::WORDS);
+
+/// Words of a profile's rows.
+pub(crate) const PROFILE_ROWS: Place = Place {
+    list: offset_of!(State, profiles),
+    stride: size_of::<ProfileState>(),
+    vector: ProfileState::ROWS + Rows::WORDS,
+};
+
+/// Cells of a counter.
+pub(crate) const COUNTER: Place =
+    Place { list: offset_of!(State, counters), stride: size_of::<Vec<CounterCell>>(), vector: 0 };
+
+/// Words of a register.
+pub(crate) const REGISTER: Place = Place {
+    list: offset_of!(State, registers),
+    stride: size_of::<RegisterState>(),
+    vector: offset_of!(RegisterState, words),
+};
+
+const fn table(in_path: usize) -> Place {
+    Place {
+        list: offset_of!(State, tables),
+        stride: size_of::<TableState>(),
+        vector: offset_of!(TableState, path) + in_path,
+    }
+}
+
+/// Where all vectors that are named here keep their pointer and their length, if they do so alike.
+pub(crate) fn vectors() -> Option<VectorPlaces> {
+    let [first, others @ ..] = [
+        VectorPlaces::of::<u32>(),
+        VectorPlaces::of::<u64>(),
+        VectorPlaces::of::<CounterCell>(),
+        VectorPlaces::of::<Vec<CounterCell>>(),
+        VectorPlaces::of::<RegisterState>(),
+        VectorPlaces::of::<TableState>(),
+        VectorPlaces::of::<ProfileState>(),
+    ];
+    first.filter(|_| others.iter().all(|other| *other == first))
+}
