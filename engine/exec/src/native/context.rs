@@ -42,46 +42,47 @@ pub(super) const UNREADABLE: u64 = 6;
 
 /// One call of native code. The fields that are visible to this folder are those that native code reads and writes, by
 /// their offsets.
+// What starts as zero stands together.
 #[repr(C)]
 pub(super) struct Context<'a> {
     slots: *mut u64,
     pub(super) packet: *const u8,
     /// Bits of the packet that are stored.
     pub(super) stored_bits: u64,
-    /// Bits of the packet, zeros that are not stored included.
-    pub(super) total_bits: u64,
+    /// Bytes behind them, all zero.
+    pub(super) zeros: u64,
     /// Where headers are emitted.
     pub(super) emit: *mut u8,
     /// What the switch sets before a half of the pipeline.
     pub(super) inputs: *const u64,
-    /// Rows that a hash chooses among, and how many there are.
-    pub(super) choices: *const u32,
-    pub(super) choice_count: u64,
     pub(super) drop_port: u64,
-    /// Jumps left.
-    pub(super) steps: u64,
-    /// Bits taken so far.
-    pub(super) at: u64,
-    /// Bytes emitted.
-    pub(super) emitted: u64,
-    /// Arguments of the action that a table chose.
-    pub(super) args: *const u64,
-    /// How many there are.
-    pub(super) arg_count: u64,
-    /// Row of the entry that was hit, while a list's member is chosen.
-    pub(super) row: u64,
-    /// Colour of the table's direct meter.
-    pub(super) color: u64,
-    /// How the parser of a half refused the packet: its error plus one.
-    pub(super) error: u64,
-    spare: u64,
-    zeros: u32,
     frame: *mut Frame,
     code: *const Code,
     /// Present where a half runs.
     pub(super) env: *mut Env<'static>,
     /// Absent where a half runs, which emits by itself.
     out: *mut Vec<u8>,
+    /// Jumps left.
+    pub(super) steps: u64,
+    /// Bits taken so far.
+    pub(super) at: u64,
+    /// Bytes emitted.
+    pub(super) emitted: u64,
+    /// How the parser of a half refused the packet: its error plus one.
+    pub(super) error: u64,
+    /// Arguments of the action that a table chose.
+    pub(super) args: *const u64,
+    /// How many there are.
+    pub(super) arg_count: u64,
+    /// Rows that a hash chooses among.
+    pub(super) choices: *const u32,
+    /// How many there are.
+    pub(super) choice_count: u64,
+    /// Row of the entry that was hit, while a list's member is chosen.
+    pub(super) row: u64,
+    /// Colour of the table's direct meter.
+    pub(super) color: u64,
+    spare: u64,
     lent: PhantomData<&'a mut ()>,
 }
 
@@ -102,7 +103,7 @@ impl Context<'_> {
                 env: self.env.as_mut(),
                 packet: PacketView {
                     bytes: core::slice::from_raw_parts(self.packet, (self.stored_bits / 8) as usize),
-                    zeros: self.zeros,
+                    zeros: self.zeros as u32,
                 },
                 at: self.at,
                 out: BitWriter { bytes: self.out.as_mut().unwrap_or(&mut none), spare: self.spare as u32 },
@@ -129,7 +130,7 @@ impl Context<'_> {
         unsafe {
             let bytes = core::slice::from_raw_parts(self.packet, (self.stored_bits / 8) as usize);
             if let Some(env) = self.env.as_mut() {
-                env.payload = PacketView { bytes, zeros: self.zeros }.skip(taken);
+                env.payload = PacketView { bytes, zeros: self.zeros as u32 }.skip(taken);
             }
         }
     }
@@ -315,7 +316,7 @@ pub(super) fn enter(call: Call<'_, '_>) -> Ended {
         slots: frame.slots.as_mut_ptr(),
         packet: packet.bytes.as_ptr(),
         stored_bits: packet.bytes.len() as u64 * 8,
-        total_bits: packet.len() * 8,
+        zeros: packet.zeros.into(),
         emit: frame.emit.as_mut_ptr(),
         inputs: start.inputs.as_ptr(),
         choices: ptr::null(),
@@ -330,7 +331,6 @@ pub(super) fn enter(call: Call<'_, '_>) -> Ended {
         color: 0,
         error: 0,
         spare: 0,
-        zeros: packet.zeros,
         frame,
         code,
         env: env.map_or(ptr::null_mut(), |env| ptr::from_mut(env).cast()),

@@ -133,7 +133,7 @@ extern "C" fn apply_selector_words(context: &mut Context<'_>, table: u64) -> u64
     choose_or_list(context, table, row)
 }
 
-#[inline]
+#[inline(always)]
 fn choose_or_list(context: &mut Context<'_>, table: u64, row: u32) -> u64 {
     let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
     if let Some((head, choices)) = env.state.list_of(TableId(table as u32), row) {
@@ -142,6 +142,12 @@ fn choose_or_list(context: &mut Context<'_>, table: u64, row: u32) -> u64 {
         context.set_choices(choices);
         return head.0;
     }
+    choose_one(context, table, row)
+}
+
+/// By itself, so that groups need no stack.
+#[inline(never)]
+fn choose_one(context: &mut Context<'_>, table: u64, row: u32) -> u64 {
     choose(context, table, row, 0)
 }
 

@@ -5,10 +5,12 @@
 
 use core::mem::{offset_of, size_of};
 
+use super::hash::Hash;
 use super::index::{Dense, Index};
 use super::profile::ProfileState;
 use super::row::Rows;
 use super::table::{Path, TableState};
+use super::tuples::{Step, Tuples};
 use super::{RegisterState, State};
 use crate::control::CounterCell;
 use crate::native::VectorPlaces;
@@ -32,6 +34,35 @@ pub(crate) const DENSE_TAG: u64 = Index::DENSE;
 
 /// Rows by key, where the tag says so.
 pub(crate) const DENSE: Place = table(offset_of!(Path, index) + Dense::IN_INDEX + Dense::ROWS);
+
+/// The tag where longest prefixes are searched by tuples.
+pub(crate) const TUPLES_TAG: u64 = Index::TUPLES;
+
+/// Pointer to the tuples, where the tag says so, as an offset in the table's structure.
+pub(crate) const TUPLES: usize = INDEX_TAG + Index::TUPLES_POINTER;
+
+/// The steps of the search: within the tuples.
+pub(crate) const ORDER: usize = Tuples::ORDER;
+/// Bytes of a step.
+pub(crate) const STEP_BYTES: usize = size_of::<Step>();
+/// The number of a tuple within a step, of 32 bits.
+pub(crate) const STEP_TUPLE: usize = Step::TUPLE;
+/// The masks, by tuple: within the tuples.
+pub(crate) const MASKS: usize = Tuples::MASKS;
+/// Two words for each place of the hash of keys of one word, a tag and the key: within the tuples.
+pub(crate) const HASH_SLOTS: usize = Tuples::HASH + Hash::SLOTS;
+/// The mask of its places.
+pub(crate) const HASH_MASK: usize = Tuples::HASH + Hash::MASK;
+pub(crate) use super::hash::{MULTIPLIER, SEED_SHIFT, SPACE_SHIFT, START};
+
+/// Lists of a profile, each a vector of numbers of rows.
+pub(crate) const LISTS: Place = Place {
+    list: offset_of!(State, profiles),
+    stride: size_of::<ProfileState>(),
+    vector: ProfileState::LISTS,
+};
+/// Bytes of a vector.
+pub(crate) const LIST_BYTES: usize = size_of::<Vec<u32>>();
 
 /// Words of a table's rows.
 pub(crate) const TABLE_ROWS: Place = table(offset_of!(Path, rows) + Rows::WORDS);
@@ -72,6 +103,8 @@ pub(crate) fn vectors() -> Option<VectorPlaces> {
         VectorPlaces::of::<RegisterState>(),
         VectorPlaces::of::<TableState>(),
         VectorPlaces::of::<ProfileState>(),
+        VectorPlaces::of::<Vec<u32>>(),
+        VectorPlaces::of::<Step>(),
     ];
     first.filter(|_| others.iter().all(|other| *other == first))
 }

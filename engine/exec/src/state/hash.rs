@@ -7,7 +7,7 @@
 //! every machine.
 
 /// A tag holds the space above and the value, which is not 0, below.
-const SPACE_SHIFT: u32 = 32;
+pub(crate) const SPACE_SHIFT: u32 = 32;
 
 /// Multiplies two words and folds the product: every bit of the result depends on all bits of both.
 #[inline]
@@ -17,8 +17,10 @@ pub(super) fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// Digits of pi, so that no usual key is one of them.
-const START: u64 = 0x243f_6a88_85a3_08d3;
-const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const START: u64 = 0x243f_6a88_85a3_08d3;
+pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Where the space stands in what a hash starts from.
+pub(crate) const SEED_SHIFT: u32 = 7;
 
 /// From keys to numbers.
 #[derive(Clone, Debug)]
@@ -32,6 +34,11 @@ pub(super) struct Hash {
 }
 
 impl Hash {
+    /// Place of the places.
+    pub const SLOTS: usize = core::mem::offset_of!(Self, slots);
+    /// Place of the mask.
+    pub const MASK: usize = core::mem::offset_of!(Self, mask);
+
     /// An empty table for keys of so many words.
     pub fn new(words: usize) -> Self {
         Self { slots: Vec::new(), mask: 0, words, len: 0 }
@@ -51,7 +58,7 @@ impl Hash {
     /// Where the search for a key starts.
     #[inline]
     fn start(&self, space: u32, words: impl Iterator<Item = u64>) -> usize {
-        let seed = START ^ u64::from(space) << 7;
+        let seed = START ^ u64::from(space) << SEED_SHIFT;
         words.fold(seed, |hash, word| fold(hash ^ word, MULTIPLIER)) as usize & self.mask
     }
 

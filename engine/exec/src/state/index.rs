@@ -3,9 +3,12 @@
 //! Invariants: an index holds exactly the live entries of its table; of several matches the one with the larger rank
 //! (prefix length or priority) wins, then the one inserted earlier; row 0 is no entry's.
 
+use p4cc_ir::{MatchKind, Table};
+
 use super::hash::Hash;
 use super::pattern::Pattern;
 use super::tuples::Tuples;
+use super::validate::needs_priority;
 
 /// How a table finds entries.
 // Generated code reads the tag and the rows of a dense index, so their places are fixed.
@@ -21,7 +24,7 @@ pub(crate) enum Index {
     /// Ternary, range, optional: few entries, by rank, the first match wins.
     Scan(Vec<Ranked>),
     /// The same for more, and longest prefixes.
-    Tuples(Box<Tuples>),
+    Tuples(Box<Tuples>) = Self::TUPLES,
 }
 
 /// What a table's keys ask of its index.
@@ -108,9 +111,26 @@ pub(crate) struct Ranked {
 /// Longest list that is searched from its start.
 const SCAN_ENTRIES: usize = 8;
 
+impl IndexKind {
+    /// What a table's keys ask for.
+    pub fn of(table: &Table) -> Self {
+        if needs_priority(table) {
+            Self::Ranked
+        } else if table.keys.iter().any(|key| key.kind == MatchKind::Lpm) {
+            Self::Lpm
+        } else {
+            Self::Exact
+        }
+    }
+}
+
 impl Index {
     /// The tag of a dense index.
     pub const DENSE: u64 = 1;
+    /// The tag of tuples.
+    pub const TUPLES: u64 = 4;
+    /// The place of the pointer to tuples: behind the tag.
+    pub const TUPLES_POINTER: usize = size_of::<u64>();
 
     /// An index for keys of so many words.
     pub fn new(kind: IndexKind, words: usize) -> Self {
@@ -183,7 +203,7 @@ impl Index {
     }
 
     /// The same for a key of one word.
-    #[inline]
+    #[inline(always)]
     pub fn find_word(&self, key: u64) -> u32 {
         match self {
             Self::Dense(dense) => dense.find(key),
@@ -203,6 +223,7 @@ impl Index {
         }
     }
 
+    #[inline(never)]
     fn scan_word(&self, key: u64) -> u32 {
         match self {
             Self::Scan(list) => scan(list, &[key]),

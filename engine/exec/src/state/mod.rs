@@ -24,6 +24,7 @@ use std::sync::Arc;
 use p4cc_ir::{CustomCrcId, HashAlgorithm, ProfileId, Program, TableId, ValueSetId, VarType};
 use p4cc_units::Time;
 
+use self::index::IndexKind;
 pub(crate) use self::pattern::KeyShape;
 use self::pattern::Pattern;
 use self::profile::ProfileState;
@@ -226,6 +227,17 @@ impl State {
         let (head, _) = path.rows.get(row);
         let profile = self.profiles.get(path.profile? as usize).filter(|_| head.is_list())?;
         Some((head, profile.listed(head.place())))
+    }
+
+    /// Whether a table is looked up by longest prefixes; with a key of one word its index is always of one kind.
+    pub(crate) fn is_longest(program: &Program, table: TableId) -> bool {
+        program.tables.get(table.index()).is_some_and(|table| IndexKind::of(table) == IndexKind::Lpm)
+    }
+
+    /// Words of the rows of a table.
+    pub(crate) fn stride(program: &Program, table: TableId) -> Option<usize> {
+        let table = program.tables.get(table.index())?;
+        Some(row::Rows::stride(program, TableState::actions(table)))
     }
 
     /// Words of the rows of a table without a profile whose hits change nothing: what generated code reads by itself.

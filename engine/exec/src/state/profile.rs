@@ -71,6 +71,8 @@ fn usable<'a>(rows: impl Iterator<Item = (&'a SetMember, u32)>, is_up: impl Fn(u
 impl ProfileState {
     /// Place of the rows.
     pub const ROWS: usize = core::mem::offset_of!(Self, rows);
+    /// Place of the lists.
+    pub const LISTS: usize = core::mem::offset_of!(Self, lists);
 
     pub fn new(program: &Program, id: ProfileId, profile: &Profile) -> Self {
         let mut tables = program.tables.iter().filter(|table| table.profile == Some(id));

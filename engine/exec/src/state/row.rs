@@ -26,7 +26,8 @@ impl Head {
     pub const HIT_BIT: u8 = 32;
     /// Set when the member of a list is still to be chosen.
     pub const LIST_BIT: u8 = 33;
-    const MEMBER_BIT: u8 = 34;
+    /// Set for a member.
+    pub const MEMBER_BIT: u8 = 34;
     /// Where the place in the table's list starts.
     pub const POSITION_SHIFT: u8 = 35;
     /// Nothing was hit, nothing runs.

@@ -6,7 +6,7 @@
 use core::hash::{Hash as _, Hasher};
 
 use hashbrown::HashTable;
-use p4cc_ir::{ActionCall, ActionId, CountUnit, MatchKind, MatchValue, Program, Table, TableId};
+use p4cc_ir::{ActionCall, ActionId, CountUnit, MatchValue, Program, Table, TableId};
 use p4cc_units::Time;
 
 use super::hash::fold;
@@ -14,7 +14,6 @@ use super::index::{Index, IndexKind};
 use super::meter::MeterCell;
 use super::pattern::KeyShape;
 use super::row::{Head, Rows, direct_call, position};
-use super::validate;
 use crate::control::{CounterCell, TableEntry};
 
 /// What the control plane sees of an entry.
@@ -119,14 +118,7 @@ impl TableState {
     /// The table as the program declares it, without entries.
     pub fn new(program: &Program, id: TableId, table: &Table) -> Self {
         let shape = KeyShape::new(program, table);
-        let has = |kind| table.keys.iter().any(|key| key.kind == kind);
-        let kind = if validate::needs_priority(table) {
-            IndexKind::Ranked
-        } else if has(MatchKind::Lpm) {
-            IndexKind::Lpm
-        } else {
-            IndexKind::Exact
-        };
+        let kind = IndexKind::of(table);
         let call = table.default_action.clone();
         let rows = Rows::new(program, Self::actions(table), Head::NOTHING);
         let counts = Self::counts(table);

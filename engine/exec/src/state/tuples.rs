@@ -51,7 +51,7 @@ pub(super) struct Tuples {
 
 /// A tuple in the order of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Step {
+pub(super) struct Step {
     best: u32,
     tuple: u32,
 }
@@ -63,7 +63,19 @@ struct Count {
     best: u32,
 }
 
+impl Step {
+    /// Place of the tuple.
+    pub const TUPLE: usize = core::mem::offset_of!(Self, tuple);
+}
+
 impl Tuples {
+    /// Place of the steps.
+    pub const ORDER: usize = core::mem::offset_of!(Self, order);
+    /// Place of the masks.
+    pub const MASKS: usize = core::mem::offset_of!(Self, masks);
+    /// Place of the hash.
+    pub const HASH: usize = core::mem::offset_of!(Self, hash);
+
     /// An empty index; `longest` if the rank of an entry is the length of its one prefix.
     pub fn new(words: usize, longest: bool) -> Self {
         Self {
@@ -91,6 +103,7 @@ impl Tuples {
     }
 
     /// Longest prefixes have neither ranges nor lists: the first one found is the best.
+    #[inline(always)]
     fn longest_word(&self, key: u64) -> u32 {
         for step in self.order.iter().rev() {
             let Some(&mask) = self.masks.get(step.tuple as usize) else { break };
@@ -102,6 +115,7 @@ impl Tuples {
         0
     }
 
+    #[inline(never)]
     fn best_word(&self, key: u64) -> u32 {
         let look = |tuple: u32| {
             let mask = self.masks.get(tuple as usize).copied().unwrap_or(0);

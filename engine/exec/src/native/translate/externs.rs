@@ -53,15 +53,12 @@ impl Translator<'_, '_> {
         f: impl FnOnce(&mut Self, Value) -> Made,
     ) -> Made {
         let cond = self.read(op.cond)?;
+        let guards = op.data.guards.iter().map(|&guard| self.read(guard)).collect::<Made<Vec<Value>>>()?;
         let [wanted, partial, next] = core::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(partial);
         self.b.ins().brif(cond, wanted, &[], next, &[]);
         self.b.switch_to_block(wanted);
-        for &guard in &op.data.guards {
-            let valid = self.read(guard)?;
-            if valid == cond {
-                continue;
-            }
+        for valid in guards.into_iter().filter(|&valid| valid != cond) {
             let whole = self.b.create_block();
             self.b.ins().brif(valid, whole, &[], partial, &[]);
             self.b.switch_to_block(whole);

@@ -17,7 +17,7 @@ impl Translator<'_, '_> {
             Op::Advance { bits } => self.advance(bits),
             Op::Lookahead { width, dst } => self.lookahead(width, dst),
             Op::PacketLength { dst, shift } => {
-                let bits = self.load_field(field!(total_bits));
+                let bits = self.total_bits();
                 let bytes = self.b.ins().ushr_imm(bits, 3);
                 let bytes = self.cut(shift, bytes);
                 self.write(dst, bytes)
@@ -206,9 +206,16 @@ impl Translator<'_, '_> {
         word.unwrap_or_else(|| self.iconst(0))
     }
 
+    /// Bits of the packet, zeros that are not stored included.
+    fn total_bits(&mut self) -> Value {
+        let (stored, zeros) = (self.load_field(field!(stored_bits)), self.load_field(field!(zeros)));
+        let zeros = self.b.ins().ishl_imm(zeros, 3);
+        self.b.ins().iadd(stored, zeros)
+    }
+
     /// Rejects unless so many bits are left.
     fn need(&mut self, bits: Value) {
-        let (total, at) = (self.load_field(field!(total_bits)), self.b.use_var(self.at));
+        let (total, at) = (self.total_bits(), self.b.use_var(self.at));
         let left = self.b.ins().isub(total, at);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, bits, left);
         self.require(enough, PACKET_TOO_SHORT);

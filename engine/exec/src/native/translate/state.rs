@@ -10,11 +10,12 @@ use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
 use super::{Made, Translator, field};
 use crate::control::CounterCell;
 use crate::env::Env;
+use crate::native::context::VectorPlaces;
 use crate::native::helpers::Name;
 use crate::state::direct::{self, Place};
 
 /// Pointers of the context and of the state: nothing moves what they point to while a half runs.
-fn lasting_flags() -> MemFlags {
+pub(super) fn lasting_flags() -> MemFlags {
     MemFlags::trusted().with_readonly()
 }
 
@@ -49,9 +50,14 @@ impl Translator<'_, '_> {
         let places = self.vectors?;
         let at = i32::try_from(number as usize * place.stride + place.vector).ok()?;
         let structures = self.structures(place.list)?;
-        let part =
-            |t: &mut Self, of: usize| t.b.ins().load(types::I64, lasting_flags(), structures, at + of as i32);
-        Some(Vector { pointer: part(self, places.pointer), len: part(self, places.len) })
+        Some(self.vector_at(places, structures, at))
+    }
+
+    /// The vector at some place.
+    pub(super) fn vector_at(&mut self, places: VectorPlaces, base: Value, at: i32) -> Vector {
+        let [pointer, len] = [places.pointer, places.len]
+            .map(|part| self.b.ins().load(types::I64, lasting_flags(), base, at + part as i32));
+        Vector { pointer, len }
     }
 
     /// The address of an element, unless there is none: goes to `otherwise` then.

@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use p4cc_ir::{ActionId, TableId};
 
-use super::state::{Vector, state_flags};
+use super::state::{Vector, lasting_flags, state_flags};
 use super::{Made, Translator, field};
 use crate::native::helpers::Name;
 use crate::op::NO_SLOT;
@@ -85,21 +85,39 @@ impl Translator<'_, '_> {
         self.b.ins().jump(next, &[head.into(), args.into()]);
     }
 
-    /// Applies a table with a key of one word: where rows stand by key, here.
+    /// Applies a table with a key of one word: where rows stand by key, or by the first tuple of prefixes, here.
     fn apply_word(&mut self, table: u32, key: Value) -> Found {
         let stride = State::plain_stride(self.shared.program, TableId(table));
-        let (tag, rows) = (self.index_tag(table), self.vector(direct::DENSE, table));
-        let words = self.vector(direct::TABLE_ROWS, table);
-        let (Some(stride), Some(tag), Some(rows), Some(words)) = (stride, tag, rows, words) else {
+        let (Some(stride), Some(words)) = (stride, self.vector(direct::TABLE_ROWS, table)) else {
             return self.apply_by(Name::ApplyWord, table, &[key]);
         };
-        let [dense, other, taken, past] = core::array::from_fn(|_| self.b.create_block());
+        let other = self.b.create_block();
         let (next, found) = self.found_block();
         self.b.set_cold_block(other);
+        let row = if State::is_longest(self.shared.program, TableId(table)) {
+            self.longest(table, key, other)
+        } else {
+            self.dense(table, key, other)
+        };
+        if let Some(row) = row {
+            let run = self.row(words, row, stride, other);
+            self.hand_over(next, run);
+        } else {
+            self.b.ins().jump(other, &[]);
+        }
+        self.b.switch_to_block(other);
+        let called = self.apply_by(Name::ApplyWord, table, &[key]);
+        self.hand_over(next, called);
+        self.b.switch_to_block(next);
+        found
+    }
+
+    /// The row of a key in a dense index; goes to `otherwise` where the index is another.
+    fn dense(&mut self, table: u32, key: Value, otherwise: Block) -> Option<Value> {
+        let (tag, rows) = (self.index_tag(table)?, self.vector(direct::DENSE, table)?);
+        self.require_tag(tag, direct::DENSE_TAG, otherwise);
+        let [past, taken] = core::array::from_fn(|_| self.b.create_block());
         let row = self.b.append_block_param(taken, types::I64);
-        let is_dense = self.b.ins().icmp_imm(IntCC::Equal, tag, direct::DENSE_TAG as i64);
-        self.b.ins().brif(is_dense, dense, &[], other, &[]);
-        self.b.switch_to_block(dense);
         let place = self.element(rows, key, size_of::<u32>(), past);
         let stored = self.b.ins().uload32(state_flags(), place, 0);
         self.b.ins().jump(taken, &[stored.into()]);
@@ -107,13 +125,63 @@ impl Translator<'_, '_> {
         let default = self.iconst(0);
         self.b.ins().jump(taken, &[default.into()]);
         self.b.switch_to_block(taken);
-        let run = self.row(words, row, stride, other);
-        self.hand_over(next, run);
-        self.b.switch_to_block(other);
-        let called = self.apply_by(Name::ApplyWord, table, &[key]);
-        self.hand_over(next, called);
-        self.b.switch_to_block(next);
-        found
+        Some(row)
+    }
+
+    /// The row of a key that the tuple of the longest prefixes holds where it is looked for first; goes to `otherwise` where
+    /// the search goes on.
+    fn longest(&mut self, table: u32, key: Value, otherwise: Block) -> Option<Value> {
+        let (places, tag) = (self.vectors?, self.index_tag(table)?);
+        let at = i32::try_from(table as usize * direct::DENSE.stride + direct::TUPLES).ok()?;
+        let structures = self.structures(direct::DENSE.list)?;
+        self.require_tag(tag, direct::TUPLES_TAG, otherwise);
+        let tuples = self.b.ins().load(types::I64, lasting_flags(), structures, at);
+        let vector = |t: &mut Self, at: usize| t.vector_at(places, tuples, at as i32);
+        let order = vector(self, direct::ORDER);
+        // There is no last step of none: less one, the number is above all lengths.
+        let last = self.b.ins().iadd_imm(order.len, -1);
+        let step = self.element(order, last, direct::STEP_BYTES, otherwise);
+        let tuple = self.b.ins().uload32(lasting_flags(), step, direct::STEP_TUPLE as i32);
+        let masks = vector(self, direct::MASKS);
+        let mask = self.element(masks, tuple, size_of::<u64>(), otherwise);
+        let mask = self.b.ins().load(types::I64, lasting_flags(), mask, 0);
+        let key = self.b.ins().band(key, mask);
+        let seed = self.b.ins().ishl_imm(tuple, i64::from(direct::SEED_SHIFT));
+        let seed = self.b.ins().bxor_imm(seed, direct::START as i64);
+        let (hash, multiplier) = (self.b.ins().bxor(seed, key), self.iconst(direct::MULTIPLIER));
+        let (low, high) = (self.b.ins().imul(hash, multiplier), self.b.ins().umulhi(hash, multiplier));
+        let hash = self.b.ins().bxor(low, high);
+        let mask = self.b.ins().load(types::I64, lasting_flags(), tuples, direct::HASH_MASK as i32);
+        let at = self.b.ins().band(hash, mask);
+        // Tag and key: both are there if the key is. The mask is a number of places less one, so this does not wrap.
+        let at = self.b.ins().ishl_imm(at, 1);
+        let at = self.b.ins().bor_imm(at, 1);
+        let slots = vector(self, direct::HASH_SLOTS);
+        let slot = self.element(slots, at, size_of::<u64>(), otherwise);
+        let (stored, tag) = (self.slot_word(slot, 0), self.slot_word(slot, -8));
+        let row = self.b.ins().band_imm(tag, i64::from(u32::MAX));
+        let space = self.b.ins().ushr_imm(tag, i64::from(direct::SPACE_SHIFT));
+        let (same, other_key) = (self.b.ins().bxor(space, tuple), self.b.ins().bxor(stored, key));
+        let differs = self.b.ins().bor(same, other_key);
+        let there = [self.b.create_block(), self.b.create_block()];
+        self.b.ins().brif(differs, otherwise, &[], there[0], &[]);
+        self.b.switch_to_block(there[0]);
+        // A free place has no row.
+        self.b.ins().brif(row, there[1], &[], otherwise, &[]);
+        self.b.switch_to_block(there[1]);
+        Some(row)
+    }
+
+    fn slot_word(&mut self, slot: Value, at: i32) -> Value {
+        self.b.ins().load(types::I64, lasting_flags(), slot, at)
+    }
+
+    /// Goes to `otherwise` unless an index is of some kind.
+    fn require_tag(&mut self, tag: Value, wanted: u64, otherwise: Block) {
+        let there = self.b.create_block();
+        let is_wanted = self.b.ins().icmp_imm(IntCC::Equal, tag, wanted as i64);
+        self.b.ins().brif(is_wanted, there, &[], otherwise, &[]);
+        self.b.switch_to_block(there);
     }
 
     /// Which kind of index a table has.
@@ -146,18 +214,30 @@ impl Translator<'_, '_> {
         };
         let id = self.iconst(table.into());
         let args: Vec<Value> = [id].iter().chain(key).copied().collect();
-        let head = self.call(helper, &args);
-        let [list, single] = core::array::from_fn(|_| self.b.create_block());
+        let [list, single, other] = core::array::from_fn(|_| self.b.create_block());
+        let [pointer, len] = core::array::from_fn(|_| self.b.append_block_param(list, types::I64));
         let (next, found) = self.found_block();
+        let is_done = match *key {
+            [key] => self.member_list(table, key, list, (next, other)).is_some(),
+            _ => false,
+        };
+        if is_done {
+            self.b.set_cold_block(other);
+        } else {
+            self.b.ins().jump(other, &[]);
+        }
+        self.b.switch_to_block(other);
+        let head = self.call(helper, &args);
         let is_list = self.b.ins().band_imm(head, 1 << Head::LIST_BIT);
-        self.b.ins().brif(is_list, list, &[], single, &[]);
+        let choices = [field!(choices), field!(choice_count)].map(|at| self.load_field(at));
+        self.b.ins().brif(is_list, list, &choices.map(Into::into), single, &[]);
         self.b.switch_to_block(single);
         let run = self.handed_over(table, head);
         self.hand_over(next, run);
         self.b.switch_to_block(list);
         self.hash(*algorithm, data, |t, hash| {
             if let Some(hash) = hash {
-                t.choose(table, hash, next);
+                t.choose(table, hash, Vector { pointer, len }, next);
             } else {
                 let head = t.call(Name::ApplyListSlow, &[id]);
                 let run = t.handed_over(table, head);
@@ -169,8 +249,47 @@ impl Translator<'_, '_> {
         Ok(found)
     }
 
-    /// Chooses the member of the list that a helper found, and goes on at `next`.
-    fn choose(&mut self, table: u32, hash: Value, next: Block) {
+    /// Looks a longest prefix up: goes to `list` with the rows to choose among, to the first of the blocks with what else
+    /// was found, to the second where a helper is to do it. None where that is always so; the block goes on then.
+    fn member_list(
+        &mut self,
+        table: u32,
+        key: Value,
+        list: Block,
+        (next, other): (Block, Block),
+    ) -> Option<()> {
+        let program = self.shared.program;
+        let (profile, ..) = State::member_stride(program, TableId(table))?;
+        let stride = State::stride(program, TableId(table))?;
+        if !State::is_longest(program, TableId(table)) {
+            return None;
+        }
+        let places = self.vectors?;
+        let (words, lists) =
+            (self.vector(direct::TABLE_ROWS, table)?, self.vector(direct::LISTS, profile.0)?);
+        let row = self.longest(table, key, other)?;
+        let run = self.row(words, row, stride, other);
+        let [listed, single, plain] = core::array::from_fn(|_| self.b.create_block());
+        let is_list = self.b.ins().band_imm(run.head, 1 << Head::LIST_BIT);
+        self.b.ins().brif(is_list, listed, &[], single, &[]);
+        self.b.switch_to_block(listed);
+        let number = self.b.ins().band_imm(run.head, i64::from(u32::MAX));
+        let chosen = self.element(lists, number, direct::LIST_BYTES, other);
+        let Vector { pointer, len } = self.vector_at(places, chosen, 0);
+        self.store_field(field!(row), row);
+        self.b.ins().jump(list, &[pointer.into(), len.into()]);
+        self.b.switch_to_block(single);
+        self.b.set_cold_block(single);
+        let is_member = self.b.ins().band_imm(run.head, 1 << Head::MEMBER_BIT);
+        self.b.ins().brif(is_member, other, &[], plain, &[]);
+        self.b.switch_to_block(plain);
+        self.b.set_cold_block(plain);
+        self.hand_over(next, run);
+        Some(())
+    }
+
+    /// Chooses the member of a list by a hash, and goes on at `next`.
+    fn choose(&mut self, table: u32, hash: Value, choices: Vector, next: Block) {
         let members = State::member_stride(self.shared.program, TableId(table));
         let by_helper = self.b.create_block();
         if let Some((profile, stride, mask)) = members
@@ -181,19 +300,18 @@ impl Translator<'_, '_> {
             self.b.set_cold_block(divided);
             let index = self.b.append_block_param(chosen, types::I64);
             let hash = self.b.ins().band_imm(hash, mask as i64);
-            let (pointer, len) = (self.load_field(field!(choices)), self.load_field(field!(choice_count)));
-            let below = self.b.ins().iadd_imm(len, -1);
+            let below = self.b.ins().iadd_imm(choices.len, -1);
             // All lengths but powers of two, and zero, share a bit with the number before them.
-            let shared = self.b.ins().band(len, below);
+            let shared = self.b.ins().band(choices.len, below);
             self.b.ins().brif(shared, divided, &[], masked, &[]);
             self.b.switch_to_block(divided);
-            let rest = self.b.ins().urem(hash, len);
+            let rest = self.b.ins().urem(hash, choices.len);
             self.b.ins().jump(chosen, &[rest.into()]);
             self.b.switch_to_block(masked);
             let rest = self.b.ins().band(hash, below);
             self.b.ins().jump(chosen, &[rest.into()]);
             self.b.switch_to_block(chosen);
-            let place = self.element(Vector { pointer, len }, index, size_of::<u32>(), by_helper);
+            let place = self.element(choices, index, size_of::<u32>(), by_helper);
             let row = self.b.ins().uload32(state_flags(), place, 0);
             let run = self.row(words, row, stride, by_helper);
             self.hand_over(next, run);
