@@ -2,8 +2,8 @@
 //! second of an incast, memory of a packet that waits or is on its way. With HPCC's: permutations of the hosts of
 //! fat-trees, memory of a flow that waits for its start.
 //!
-//! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile` it only runs a short
-//! incast, for a profiler to watch; with `-- --permutation K BYTES [RECORD]` one permutation with so many bytes from each
+//! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile [BYTES]` it only runs one
+//! incast with so many bytes from each host, for a profiler to watch; with `-- --permutation K BYTES [RECORD]` one permutation with so many bytes from each
 //! host, `RECORD` being what to record, in JSON.
 
 #[path = "../tests/support/mod.rs"]
@@ -53,7 +53,12 @@ const REPEATS: u64 = 5;
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["--profile"] => return hops(&scenario(16, 1 << 20, 150), 1).map(drop),
+        ["--profile", bytes @ ..] => {
+            let size_bytes = bytes.first().map_or(Ok(1 << 20), |bytes| number(bytes))?;
+            let (packet_hops, per_second, _) = hops(&scenario(16, size_bytes, 150), 1)?;
+            let figures = json!({"packet_hops": packet_hops, "hops_per_s": per_second});
+            return writeln!(io::stdout().lock(), "{figures}");
+        }
         ["--permutation", k, bytes, record @ ..] => {
             let record = serde_json::from_str(record.first().unwrap_or(&"{}"))?;
             let (k, size_bytes) = (number(k)? as usize, number(bytes)?);
@@ -67,7 +72,7 @@ fn main() -> io::Result<()> {
     note("pipeline_ns", program(Exec::Native)?);
     note("pipeline_interp_ns", program(Exec::Interp)?);
     note("switch_ns", switch()?);
-    let (per_second, allocations) = hops(&scenario(16, 8 << 20, 150), REPEATS)?;
+    let (_, per_second, allocations) = hops(&scenario(16, 8 << 20, 150), REPEATS)?;
     note("hops_per_s", per_second);
     note("allocations_per_hop", allocations);
     note("queued_bytes", memory()?);
@@ -148,19 +153,20 @@ fn fastest(mut call: impl FnMut()) -> f64 {
     rounds.fold(f64::INFINITY, f64::min)
 }
 
-/// Packet-hops per second and allocations per hop, the fastest of some seeds.
-fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(f64, f64)> {
+/// Packet-hops, how many a second and allocations per hop, in the fastest of some seeds.
+fn hops(scenario: &Incast<'_>, seeds: u64) -> io::Result<(u64, f64, f64)> {
     let base = incast(scenario);
-    let mut best = (0.0, 0.0);
+    let mut best = (0, 0.0, 0.0);
     for seed in 1..=seeds {
         let mut run = base.fork(seed).map_err(io::Error::other)?;
         let (before, start) = (allocations(), Instant::now());
         run.run_to_end(&AtomicBool::new(false), &mut |_| {}).map_err(io::Error::other)?;
         let seconds = start.elapsed().as_secs_f64();
         let allocations = (allocations() - before) as f64;
-        let hops = run.summary().packet_hops as f64;
-        if hops / seconds > best.0 {
-            best = (hops / seconds, allocations / hops);
+        let packet_hops = run.summary().packet_hops;
+        let hops = packet_hops as f64;
+        if hops / seconds > best.1 {
+            best = (packet_hops, hops / seconds, allocations / hops);
         }
     }
     Ok(best)

@@ -185,6 +185,12 @@ impl Line {
         }
     }
 
+    /// Whether there is nothing to wait for: [`Self::on_work`] would start.
+    #[inline]
+    pub fn is_free(&self, now: Moment) -> bool {
+        !self.wake_scheduled && now >= self.busy_until
+    }
+
     /// The wake-up came.
     #[inline]
     pub fn on_wake(&mut self) {

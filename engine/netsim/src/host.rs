@@ -11,7 +11,7 @@ use p4cc_switch::config::PRIORITIES;
 use p4cc_switch::{Packet, PacketPool, PauseCounters};
 use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
-use p4cc_transport::{AckFields, EcnProfile, Receiver, SackBlocks, Segment, Snapshot, WindowSender};
+use p4cc_transport::{AckFields, EcnProfile, Receiver, Segment, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
 
 use crate::channel::Line;
@@ -72,6 +72,63 @@ pub(crate) struct Host {
     pub paced: Turns,
     pub pauses: Pauses,
     pub counters: HostCounters,
+}
+
+impl Host {
+    /// The first answer that may leave.
+    #[inline]
+    pub fn next_answer(&mut self) -> Option<Answer> {
+        if self.pauses.is_any_paused() { self.next_free_answer() } else { self.answers.pop_front() }
+    }
+
+    #[cold]
+    fn next_free_answer(&mut self) -> Option<Answer> {
+        let pauses = &self.pauses;
+        let place = self.answers.iter().position(|answer| !pauses.is_paused(answer.class))?;
+        self.answers.remove(place)
+    }
+
+    /// The first segment or ACK that may leave.
+    #[inline]
+    pub fn next_waiting(&mut self, flows: &[FlowPlan]) -> Option<(Ticket, Outgoing)> {
+        if self.pauses.is_any_paused() { self.next_free_waiting(flows) } else { self.waiting.pop_front() }
+    }
+
+    #[cold]
+    fn next_free_waiting(&mut self, flows: &[FlowPlan]) -> Option<(Ticket, Outgoing)> {
+        let pauses = &self.pauses;
+        let place = self.waiting.iter().position(|(_, out)| !pauses.is_paused(out.class(flows)))?;
+        self.waiting.remove(place)
+    }
+
+    /// Whether a segment or ACK that is handed over now is the first to leave.
+    #[inline]
+    pub fn has_none_in_front(&self) -> bool {
+        self.answers.is_empty() && self.waiting.is_empty() && !self.pauses.is_any_paused()
+    }
+
+    /// Whether an answer, a segment or an ACK waits that may leave.
+    #[inline]
+    pub fn has_waiting(&self, flows: &[FlowPlan]) -> bool {
+        let waits = !self.answers.is_empty() || !self.waiting.is_empty();
+        waits && (!self.pauses.is_any_paused() || self.has_free_waiting(flows))
+    }
+
+    #[cold]
+    fn has_free_waiting(&self, flows: &[FlowPlan]) -> bool {
+        let is_free = |class: TrafficClass| !self.pauses.is_paused(class);
+        self.answers.iter().any(|answer| is_free(answer.class))
+            || self.waiting.iter().any(|(_, out)| is_free(out.class(flows)))
+    }
+}
+
+impl Outgoing {
+    /// The class of its flow.
+    fn class(&self, flows: &[FlowPlan]) -> TrafficClass {
+        match self {
+            Self::Data(flow, _) | Self::Ack(flow, _) => flows[*flow as usize].priority,
+        }
+    }
 }
 
 /// What the neighbour of a host's interface has paused.
@@ -240,24 +297,25 @@ pub(crate) fn to_packet(
     out: &Outgoing,
     now: Time,
 ) -> Option<Packet> {
-    let (flow, header, ecn, from, to) = match out {
+    match out {
         Outgoing::Data(flow, segment) => {
             let plan = &flows[*flow as usize];
-            (plan, Header::data(plan.id, plan.priority, segment, now)?, segment.ecn, plan.src, plan.dst)
+            let header = Header::data(plan.id, plan.priority, segment, now)?;
+            let ends = (&hosts[plan.src as usize], &hosts[plan.dst as usize]);
+            assemble_plain(pool, ends, plan, segment.ecn, header)
         }
         Outgoing::Ack(flow, fields) => {
             let plan = &flows[*flow as usize];
+            let header = Header::ack(plan.id, plan.priority, fields, now);
+            let ends = (&hosts[plan.dst as usize], &hosts[plan.src as usize]);
             let not_capable = p4cc_transport::Codepoint::NOT_ECT;
-            (plan, Header::ack(plan.id, plan.priority, fields, now), not_capable, plan.dst, plan.src)
+            if fields.sack.is_empty() {
+                return assemble_plain(pool, ends, plan, not_capable, header);
+            }
+            let blocks = fields.sack.to_wire();
+            assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
         }
-    };
-    debug_assert_eq!(flow.id, header.flow_id);
-    let blocks = match out {
-        Outgoing::Data(..) => SackBlocks::NONE,
-        Outgoing::Ack(_, fields) => fields.sack,
-    };
-    let extension = blocks.to_wire();
-    assemble(pool, (&hosts[from as usize], &hosts[to as usize]), flow, ecn, (header, extension.extension()))
+    }
 }
 
 /// The bytes of a paced segment that leaves now.
@@ -299,8 +357,23 @@ fn assemble(
     (header, extension): (Header, Extension<'_>),
 ) -> Option<Packet> {
     let packet = wire_packet(ends, flow, ecn, (header, extension));
-    let mut bytes = pool.take(packet.headers_len(), u32::from(header.payload_len));
+    let mut bytes = pool.take_unwritten(packet.headers_len(), u32::from(header.payload_len));
     packet.encode_to(&mut bytes.head).ok()?;
+    Some(bytes)
+}
+
+/// The same without an extension, as most packets of windows are.
+#[inline]
+fn assemble_plain(
+    pool: &mut PacketPool,
+    ends: (&HostPlan, &HostPlan),
+    flow: &FlowPlan,
+    ecn: p4cc_transport::Codepoint,
+    header: Header,
+) -> Option<Packet> {
+    let mut bytes = pool.take_unwritten(FRAME_HEADERS_LEN, u32::from(header.payload_len));
+    let headers = bytes.head.first_chunk_mut()?;
+    wire_packet(ends, flow, ecn, (header, Extension::NONE)).encode_headers(headers).ok()?;
     Some(bytes)
 }
 
@@ -328,6 +401,7 @@ pub(crate) enum Refusal {
 }
 
 /// Reads a packet that arrived at a host.
+#[inline]
 pub(crate) fn read<'a>(host: &HostPlan, packet: &'a Packet) -> Result<wire::Packet<'a>, Refusal> {
     let read = wire::Packet::decode(&packet.head, packet.zeros as usize).map_err(|_| Refusal::Malformed)?;
     if read.dst_mac != host.mac || read.dst != host.ipv4 {

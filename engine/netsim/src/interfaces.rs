@@ -5,12 +5,14 @@ use p4cc_units::Time;
 
 use crate::channel::{Sent, Work, frame_time};
 use crate::event::{Event, Kind};
+use crate::host::{self, Outgoing};
 use crate::network::Network;
 use crate::node::PortLine;
 use crate::ties::Ticket;
 use crate::topology::HostPlan;
 
 impl Network {
+    /// Starts the ports of a switch that got work, while it has the workspace.
     #[inline]
     pub(crate) fn start_ready_ports(&mut self, switch: usize) {
         while let Some(port) = self.switches[switch].switch.next_ready() {
@@ -18,7 +20,7 @@ impl Network {
         }
     }
 
-    /// A port of a switch has work, or became free.
+    /// A port of a switch has work, or became free. The switch has the workspace.
     pub(crate) fn start_port(&mut self, switch: usize, port: u32) {
         let node = &mut self.switches[switch];
         let now = self.order.current(self.now);
@@ -26,8 +28,8 @@ impl Network {
             Work::Wait => {}
             Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
             Work::Start => {
-                let Some(sent) = node.transmit(&mut self.workspace, self.now, port) else { return };
-                let has_more = node.switch.has_sendable(port);
+                let Some(sent) = node.switch.transmit(self.now, port) else { return };
+                let has_more = sent.has_more;
                 let end = self.now + sent.duration;
                 let moment = self.order.moment(end);
                 let PortLine { line, channel } = node.port(port);
@@ -50,16 +52,39 @@ impl Network {
             Work::Wait => {}
             Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, self.host_node(host), 0, 0),
             Work::Start => {
-                let Some((ticket, packet)) = self.next_packet(host) else { return self.await_turn(host) };
-                let state = &mut self.hosts[host as usize];
-                state.counters.sent_pkts += 1;
-                let HostPlan { uplink, rate, framing_bytes, .. } = self.topology.hosts[host as usize];
-                let end = self.now + frame_time(rate, framing_bytes, packet.len());
-                state.line.start(self.order.moment(end));
-                self.send(uplink, end, (ticket, packet));
+                if let Some((ticket, packet)) = self.next_packet(host) {
+                    self.leave(host, ticket, packet);
+                }
                 self.await_turn(host);
             }
         }
+    }
+
+    /// A segment or ACK is handed to an interface, which looks for work. What finds nothing in front of it leaves without
+    /// being put behind others first.
+    pub(crate) fn start_with(&mut self, host: u32, (ticket, out): (Ticket, Outgoing)) {
+        let current = self.order.current(self.now);
+        let state = &mut self.hosts[host as usize];
+        if !state.has_none_in_front() || !state.line.is_free(current) {
+            state.waiting.push_back((ticket, out));
+            return self.start_interface(host);
+        }
+        let packet = host::to_packet(&mut self.pool, &self.topology.hosts, &self.plans, &out, self.now);
+        if let Some(packet) = packet {
+            self.leave(host, ticket, packet);
+        }
+        self.await_turn(host);
+    }
+
+    /// A packet leaves an interface that is free.
+    #[inline]
+    fn leave(&mut self, host: u32, ticket: Ticket, packet: Packet) {
+        let state = &mut self.hosts[host as usize];
+        state.counters.sent_pkts += 1;
+        let HostPlan { uplink, rate, framing_bytes, .. } = self.topology.hosts[host as usize];
+        let end = self.now + frame_time(rate, framing_bytes, packet.len());
+        state.line.start(self.order.moment(end));
+        self.send(uplink, end, (ticket, packet));
     }
 
     #[inline]

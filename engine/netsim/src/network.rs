@@ -422,9 +422,12 @@ impl Network {
         for switch in 0..self.switches.len() {
             // The control plane may have sent packets meanwhile, or loaded a program.
             self.send_pause_frames(switch);
+            self.exchange_workspace(switch);
             self.start_ready_ports(switch);
+            self.exchange_workspace(switch);
         }
         let mut parts = self.parts(threads);
+        let max_events = self.spec.limits.max_events;
         loop {
             if let Some(parts) = &mut parts {
                 self.run_parts(parts, until, cancel, progress);
@@ -445,9 +448,8 @@ impl Network {
                 self.sample_before(self.now + Span::from_ps(1));
                 return Ok(());
             }
-            if self.events >= self.spec.limits.max_events {
-                let (limit, at_ns) = (self.spec.limits.max_events, self.now.as_ns());
-                return Err(RunError::EventLimit { limit, at_ns });
+            if self.events >= max_events {
+                return Err(RunError::EventLimit { limit: max_events, at_ns: self.now.as_ns() });
             }
             if self.events.is_multiple_of(EVENTS_PER_LOOK) {
                 progress(self.progress());
@@ -462,8 +464,15 @@ impl Network {
         Ok(())
     }
 
+    #[inline]
     fn is_complete(&self) -> bool {
-        self.spec.stop_when_complete && self.open_flows == 0 && self.counted_flows > 0
+        self.open_flows == 0 && self.counted_flows > 0 && self.spec.stop_when_complete
+    }
+
+    /// Lends a switch the workspace, or takes it back: before a packet passes the switch's program and after it.
+    #[inline]
+    pub(crate) fn exchange_workspace(&mut self, switch: usize) {
+        self.switches[switch].switch.exchange(&mut self.workspace);
     }
 
     pub(crate) fn dispatch(&mut self, event: &Event) {
@@ -486,8 +495,11 @@ impl Network {
     fn on_dequeue(&mut self, node: u32, port: u32) {
         let switches = self.switches.len() as u32;
         if node < switches {
-            self.switches[node as usize].port(port).line.on_wake();
-            self.start_port(node as usize, port);
+            let switch = node as usize;
+            self.switches[switch].port(port).line.on_wake();
+            self.exchange_workspace(switch);
+            self.start_port(switch, port);
+            self.exchange_workspace(switch);
         } else {
             let host = node - switches;
             self.hosts[host as usize].line.on_wake();
@@ -507,9 +519,12 @@ impl Network {
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
         if node < switches {
-            self.switches[node as usize].receive(&mut self.workspace, self.now, port, packet);
-            self.send_pause_frames(node as usize);
-            self.start_ready_ports(node as usize);
+            let switch = node as usize;
+            self.exchange_workspace(switch);
+            self.switches[switch].switch.receive(self.now, port, packet);
+            self.send_pause_frames(switch);
+            self.start_ready_ports(switch);
+            self.exchange_workspace(switch);
         } else {
             let left = self.deliver(node - switches, packet);
             if let Some(packet) = left {
@@ -575,10 +590,16 @@ impl Network {
         if receipt.completed {
             flow.received = Some(self.now);
         }
-        for &fields in &receipt.acks {
+        if let Some(fields) = receipt.earlier {
             self.hand_over(host, Outgoing::Ack(index, fields));
         }
-        self.start_interface(host);
+        match receipt.ack {
+            Some(fields) => {
+                let ticket = self.order.ticket();
+                self.start_with(host, (ticket, Outgoing::Ack(index, fields)));
+            }
+            None => self.start_interface(host),
+        }
         if let Some(until) = waits_until {
             self.schedule(until, Kind::Timer, self.host_node(host), ACK_TIMER, index);
         }
@@ -639,23 +660,30 @@ impl Network {
     /// Lets a window sender act, and does what it asks for.
     pub(crate) fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
         let Ends::Window { sender, .. } = &mut self.flows[flow as usize].ends else { return };
-        let mut actions = core::mem::take(&mut self.actions);
-        actions.clear();
-        act(sender, self.now, &mut actions);
+        self.actions.clear();
+        act(sender, self.now, &mut self.actions);
         let plan = &self.plans[flow as usize];
         let (flow_id, host) = (plan.id, plan.src);
-        for event in actions.events() {
-            self.recorder.event(self.now, flow_id, event);
-        }
-        if let Some((rtt, marked)) = actions.rtt() {
+        self.recorder.events(self.now, flow_id, self.actions.events());
+        if let Some((rtt, marked)) = self.actions.rtt() {
             self.recorder.rtt(self.now, flow_id, rtt, marked);
         }
-        for action in actions.actions() {
+        // The only segment, as a rule; others stand behind each other.
+        let (mut first, mut segments) = (None, 0);
+        let mut next = 0;
+        while let Some(&action) = self.actions.actions().get(next) {
+            next += 1;
             let state = &mut self.flows[flow as usize];
-            match *action {
+            match action {
                 Action::Send(segment) => {
                     state.data_pkts += 1;
-                    self.hand_over(host, Outgoing::Data(flow, segment));
+                    segments += 1;
+                    let out = (self.order.ticket(), Outgoing::Data(flow, segment));
+                    if segments == 1 {
+                        first = Some(out);
+                    } else {
+                        self.hosts[host as usize].waiting.extend(first.take().into_iter().chain([out]));
+                    }
                 }
                 Action::SetTimer(time) => {
                     state.timer = Some(time);
@@ -665,9 +693,10 @@ impl Network {
                 Action::Complete => self.on_complete(flow),
             }
         }
-        self.actions = actions;
-        if !self.hosts[host as usize].waiting.is_empty() {
-            self.start_interface(host);
+        match first {
+            Some(out) => self.start_with(host, out),
+            None if !self.hosts[host as usize].waiting.is_empty() => self.start_interface(host),
+            None => {}
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A switch in the network.
 
-use p4cc_switch::{Packet, Switch, Transmission, Workspace};
-use p4cc_units::Time;
+use p4cc_switch::Switch;
 
 use crate::channel::Line;
 
@@ -35,22 +34,5 @@ impl SwitchNode {
             self.ports.resize(at + 1, PortLine::default());
         }
         &mut self.ports[at]
-    }
-
-    /// [`Switch::receive`] in a workspace that switches share.
-    #[inline]
-    pub fn receive(&mut self, workspace: &mut Workspace, now: Time, port: u32, packet: Packet) {
-        self.switch.exchange(workspace);
-        self.switch.receive(now, port, packet);
-        self.switch.exchange(workspace);
-    }
-
-    /// [`Switch::transmit`] in a workspace that switches share.
-    #[inline]
-    pub fn transmit(&mut self, workspace: &mut Workspace, now: Time, port: u32) -> Option<Transmission> {
-        self.switch.exchange(workspace);
-        let sent = self.switch.transmit(now, port);
-        self.switch.exchange(workspace);
-        sent
     }
 }

@@ -3,13 +3,13 @@
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
 use p4cc_transport::rdma::{RdmaConfig, RdmaData, RdmaReceipt, RdmaReceiver, RdmaSender};
-use p4cc_transport::wire::{self, ExtensionType, TrafficClass};
+use p4cc_transport::wire::{self, ExtensionType, Flags, TrafficClass};
 use p4cc_units::Span;
 
 use crate::SpecError;
 use crate::channel::Work;
 use crate::event::Kind;
-use crate::host::{self, Answer, Ends, Outgoing, RdmaEnds};
+use crate::host::{self, Answer, Ends, RdmaEnds};
 use crate::network::{Network, PACE_TIMER};
 use crate::noise::RttNoise;
 use crate::ties::Ticket;
@@ -69,26 +69,17 @@ impl Network {
     /// The packet that an interface sends now: answers, then segments that were given to it, then paced flows in turn.
     pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
         let now = self.now();
-        let topology = &self.topology;
+        let hosts = &self.topology.hosts;
         let state = &mut self.hosts[host as usize];
-        let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
-        if let Some(place) = state.answers.iter().position(|answer| is_free(answer.class)) {
-            let answer = state.answers.remove(place)?;
+        if let Some(answer) = state.next_answer() {
             let plan = &self.plans[answer.flow as usize];
-            return host::answer_packet(&topology.hosts, plan, answer, now).map(|packet| (0, packet));
+            return host::answer_packet(hosts, plan, answer, now).map(|packet| (0, packet));
         }
-        let waiting = if state.pauses.is_any_paused() {
-            let class = |out: &Outgoing| match out {
-                Outgoing::Data(flow, _) | Outgoing::Ack(flow, _) => self.plans[*flow as usize].priority,
-            };
-            let place = state.waiting.iter().position(|(_, out)| is_free(class(out)));
-            place.and_then(|place| state.waiting.remove(place))
-        } else {
-            state.waiting.pop_front()
-        };
-        match waiting {
-            Some((ticket, out)) => host::to_packet(&mut self.pool, &topology.hosts, &self.plans, &out, now)
-                .map(|packet| (ticket, packet)),
+        match state.next_waiting(&self.plans) {
+            Some((ticket, out)) => {
+                let packet = host::to_packet(&mut self.pool, hosts, &self.plans, &out, now);
+                packet.map(|packet| (ticket, packet))
+            }
             None => self.next_paced(host).map(|packet| (0, packet)),
         }
     }
@@ -148,17 +139,8 @@ impl Network {
     /// Sees to it that an interface looks again when something may leave.
     pub(crate) fn await_turn(&mut self, host: u32) {
         let state = &self.hosts[host as usize];
-        let is_free = |class: TrafficClass| !state.pauses.is_paused(class);
-        let has_answer = state.answers.iter().any(|answer| is_free(answer.class));
-        let has_segment = !state.waiting.is_empty()
-            && (!state.pauses.is_any_paused()
-                || state.waiting.iter().any(|(_, out)| match out {
-                    Outgoing::Data(flow, _) | Outgoing::Ack(flow, _) => {
-                        is_free(self.plans[*flow as usize].priority)
-                    }
-                }));
         let busy_until = state.line.busy_until();
-        let next = if has_answer || has_segment {
+        let next = if state.has_waiting(&self.plans) {
             Some(busy_until)
         } else {
             state.paced.next_time(state.pauses.free())
@@ -196,8 +178,8 @@ impl Network {
             &RdmaData {
                 seq: packet.header.seq,
                 len: u32::from(packet.header.payload_len),
-                fin: packet.header.flags.fin,
-                ack_request: packet.header.flags.ack_request,
+                fin: packet.header.flags.has(Flags::FIN),
+                ack_request: packet.header.flags.has(Flags::ACK_REQUEST),
                 ecn: packet.ecn,
                 timestamp_ns: packet.header.timestamp_ns,
                 extension: packet.extension,

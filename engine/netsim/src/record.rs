@@ -167,6 +167,7 @@ impl Recorder {
     }
 
     /// Whether a sample is due before `time`.
+    #[inline]
     pub fn is_due_before(&self, time: Time) -> bool {
         self.next < time
     }
@@ -250,10 +251,14 @@ impl Recorder {
     }
 
     /// A round-trip time that a sender took, and whether the ACK that gave it told of a mark.
+    #[inline]
     pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
-        if !self.rtts_wanted {
-            return;
+        if self.rtts_wanted {
+            self.keep_rtt(at, flow_id, rtt, marked);
         }
+    }
+
+    fn keep_rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
         let rows = &mut self.rtts;
         if rows.time_ns.len() >= self.max_rows {
             self.rows_left_out += 1;
@@ -309,10 +314,15 @@ impl Recorder {
         }
     }
 
-    pub fn event(&mut self, at: Time, flow_id: u32, event: &Event) {
-        if !self.events_wanted {
-            return;
+    /// Events of a sender, in their order.
+    #[inline]
+    pub fn events(&mut self, at: Time, flow_id: u32, events: &[Event]) {
+        if self.events_wanted {
+            events.iter().for_each(|event| self.keep_event(at, flow_id, event));
         }
+    }
+
+    fn keep_event(&mut self, at: Time, flow_id: u32, event: &Event) {
         let Some((name, value, second)) = row_of(event) else { return };
         let rows = &mut self.events;
         if rows.time_ns.len() >= self.max_rows {

@@ -135,6 +135,9 @@ impl Turns {
     /// When the next flow of a class whose bit is set in `free` may send; a time that has come is a past one.
     #[inline]
     pub fn next_time(&self, free: u8) -> Option<Time> {
+        if self.occupied & free == 0 {
+            return None;
+        }
         let times = self.free(free).filter_map(|queue| {
             if queue.ready.is_empty() { queue.waiting.first().map(|(at, ..)| at) } else { Some(Time::ZERO) }
         });

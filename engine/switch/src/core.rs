@@ -19,16 +19,24 @@ pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
 /// Most lines of `log_msg` that wait for whoever traces.
 pub const MAX_LOG_LINES: usize = 1_024;
 
-/// v1model's `instance_type`, with BMv2's values.
+/// v1model's `instance_type`, with BMv2's values. No enumeration: the values that one does not have would tell a slot of
+/// the queues that it is free, in the middle of what is copied; so the packet's pointer tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub(crate) enum Instance {
-    Normal = 0,
-    IngressClone = 1,
-    EgressClone = 2,
-    Recirculated = 4,
-    Replica = 5,
-    Resubmitted = 6,
+pub(crate) struct Instance(u8);
+
+impl Instance {
+    pub const NORMAL: Self = Self(0);
+    pub const INGRESS_CLONE: Self = Self(1);
+    pub const EGRESS_CLONE: Self = Self(2);
+    pub const RECIRCULATED: Self = Self(4);
+    pub const REPLICA: Self = Self(5);
+    pub const RESUBMITTED: Self = Self(6);
+
+    /// BMv2's value.
+    #[inline]
+    pub const fn code(self) -> u8 {
+        self.0
+    }
 }
 
 /// A packet between ingress and egress.
@@ -122,6 +130,7 @@ impl Core {
     }
 
     /// Puts a packet into the queue of a port, or drops and counts it.
+    #[inline]
     pub fn enqueue(&mut self, port: u32, priority: u8, queued: Queued) {
         if self.config.cpu_port == Some(port) {
             self.enqueue_for_controller(priority, queued);

@@ -44,11 +44,29 @@ impl Head {
         }
     }
 
+    /// So many bytes, whatever they are: for who writes them all.
+    #[inline]
+    pub(crate) fn set_unwritten(&mut self, len: usize) {
+        match HEAD_INLINE.checked_sub(len) {
+            Some(start) => {
+                self.longer = None;
+                self.start = start as u8;
+            }
+            None => self.set_zeros(len),
+        }
+    }
+
     /// Keeps the first `len` bytes.
+    #[inline]
     pub fn truncate(&mut self, len: usize) {
         if len < self.len() {
-            *self = Self::new(&self[..len]);
+            self.cut(len);
         }
+    }
+
+    #[cold]
+    fn cut(&mut self, len: usize) {
+        *self = Self::new(&self[..len]);
     }
 
     /// Puts bytes between those that are there.

@@ -68,6 +68,15 @@ impl PacketPool {
         packet
     }
 
+    /// The same with whatever its head held before: for who writes all of it.
+    #[inline]
+    pub fn take_unwritten(&mut self, head_bytes: usize, zeros: u32) -> Packet {
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.head.set_unwritten(head_bytes);
+        packet.zeros = zeros;
+        packet
+    }
+
     /// Keeps the memory of a packet that is gone.
     #[inline]
     pub fn give(&mut self, packet: Packet) {
@@ -90,6 +99,7 @@ impl Content {
     }
 
     /// Cuts it to at most `len` bytes.
+    #[inline]
     pub fn truncate(&mut self, len: u32) {
         let head = self.head.len();
         if (len as usize) < head {

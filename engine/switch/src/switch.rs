@@ -21,6 +21,8 @@ pub struct Transmission {
     pub packet: Packet,
     /// How long the port is busy with it.
     pub duration: Span,
+    /// Whether the port has further packets that it may send.
+    pub has_more: bool,
 }
 
 /// A switch.
@@ -192,6 +194,7 @@ impl Switch {
         }
     }
 
+    #[inline]
     fn enter(&mut self, now: Time, port: u32, packet: Packet) {
         if packet.len() > MAX_PACKET_BYTES {
             self.core.drop_at(port, 0, DropCause::TooLong);
@@ -201,7 +204,7 @@ impl Switch {
             self.core.drop_at(port, 0, DropCause::NoPipeline);
             return;
         };
-        let arrival = Arrival { packet, ingress_port: port, instance: Instance::Normal, passes: 0 };
+        let arrival = Arrival { packet, ingress_port: port, instance: Instance::NORMAL, passes: 0 };
         program.receive(&mut self.core, now, arrival);
         deliver_to_controller(program, &mut self.core, now);
     }
@@ -215,17 +218,11 @@ impl Switch {
         loop {
             let left = self.core.tm.dequeue(index)?;
             self.core.tm.hold(index, left.priority, now);
-            let left = LeftQueue {
-                queued: left.item,
-                port,
-                priority: left.priority,
-                enq_depth: left.enq_depth,
-                deq_depth: left.deq_depth,
-            };
-            let priority = left.priority;
-            let enq_qdepth = left.enq_depth;
             self.core.trace.set_time(now);
-            self.core.trace.keep(|| Step::Dequeued { port, priority, enq_qdepth });
+            self.core.trace.keep(|| {
+                let LeftQueue { priority, enq_depth, .. } = left;
+                Step::Dequeued { port, priority, enq_qdepth: enq_depth }
+            });
             let sent = program.egress(&mut self.core, now, left);
             deliver_to_controller(program, &mut self.core, now);
             let Some(packet) = sent else { continue };
@@ -235,7 +232,7 @@ impl Switch {
             let state = self.core.tm.at_mut(index);
             state.sent.add(length);
             let duration = state.time_on_link(length);
-            return Some(Transmission { packet, duration });
+            return Some(Transmission { packet, duration, has_more: state.sendable() != 0 });
         }
     }
 
@@ -387,7 +384,7 @@ fn deliver_all_to_controller(program: &mut Program, core: &mut Core, now: Time) 
         let port = core.config.cpu_port.unwrap_or_default();
         let ingress_port = u32::from(queued.ingress_port);
         // The controller's port has no queue in time: packets pass at once.
-        let left = LeftQueue { queued, port, priority: 0, enq_depth: 0, deq_depth };
+        let left = LeftQueue { item: queued, port, priority: 0, enq_depth: 0, deq_depth };
         let Some(packet) = program.egress(core, now, left) else { continue };
         if core.packet_ins.len() < MAX_CONTROLLER_QUEUE {
             core.counters.packet_ins += 1;

@@ -72,6 +72,8 @@ struct Slot<T> {
 pub struct Dequeued<T> {
     /// The item.
     pub item: T,
+    /// Number of its port.
+    pub port: u32,
     /// Its queue.
     pub priority: u8,
     /// Depth of the queue before the item was added, in the port's unit.
@@ -213,6 +215,7 @@ impl<T> TrafficManager<T> {
     ///
     /// # Errors
     /// Why the item was dropped.
+    #[inline]
     pub fn enqueue(
         &mut self,
         port: PortIndex,
@@ -241,8 +244,20 @@ impl<T> TrafficManager<T> {
             return Err(cause);
         }
         let enq_depth = queue.depth(state.qdepth_unit);
-        let slot = Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) };
-        let place = take_slot(&mut self.slots, &mut self.free, slot);
+        let place = match self.slots.get_mut(self.free as usize) {
+            Some(slot) => {
+                let place = core::mem::replace(&mut self.free, slot.next);
+                (slot.next, slot.link_bytes, slot.enq_depth, slot.ingress) =
+                    (NONE, link_bytes, enq_depth, ingress);
+                // A free slot has no item: nothing is dropped here.
+                slot.item.get_or_insert(item);
+                place
+            }
+            None => {
+                self.slots.push(Slot { next: NONE, link_bytes, enq_depth, ingress, item: Some(item) });
+                (self.slots.len() - 1) as u32
+            }
+        };
         let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.occupied |= 1 << at;
         // A port is also told of the first packet that waits for its queue's rate only: it must know until when.
@@ -254,7 +269,7 @@ impl<T> TrafficManager<T> {
             tail => self.slots[tail as usize].next = place,
         }
         queue.tail = place;
-        queue.add(link_bytes);
+        queue.add(link_bytes, state.qdepth_unit);
         if pauses {
             self.rest[ingress.at()].pauses[at].sent += 1;
             self.ask(ingress.at(), at as u8, true);
@@ -271,7 +286,7 @@ impl<T> TrafficManager<T> {
     /// The next pause or resume frame to send; there may be one after each enqueue and dequeue.
     #[inline]
     pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {
-        self.frames.pop_front()
+        if self.frames.is_empty() { None } else { self.frames.pop_front() }
     }
 
     /// The neighbour at a port pauses a priority, or lets it go on. Ask [`Self::next_ready`] afterwards.
@@ -365,6 +380,7 @@ impl<T> TrafficManager<T> {
         self.buffer.is_some()
     }
 
+    #[inline]
     fn dequeue_of(&mut self, port: PortIndex, queues: u8) -> Option<Dequeued<T>> {
         let at = queues.checked_ilog2()? as usize;
         let state = &mut self.ports[port.at()];
@@ -376,19 +392,19 @@ impl<T> TrafficManager<T> {
         slot.next = self.free;
         self.free = taken;
         queue.head = next;
-        queue.remove(link_bytes);
+        queue.remove(link_bytes, state.qdepth_unit);
         if next == NONE {
             queue.tail = NONE;
             state.occupied &= !(1 << at);
         }
-        let deq_depth = queue.depth(state.qdepth_unit);
+        let (deq_depth, number) = (queue.depth(state.qdepth_unit), state.number());
         if let Some(buffer) = &mut self.buffer
             && buffer.release(&charged(ingress, at, link_bytes))
         {
             self.rest[ingress.at()].pauses[at].resumes_sent += 1;
             self.ask(ingress.at(), at as u8, false);
         }
-        Some(Dequeued { item, priority: at as u8, enq_depth, deq_depth })
+        Some(Dequeued { item, port: number, priority: at as u8, enq_depth, deq_depth })
     }
 
     /// A port that got work while its queues were empty, once for each time that happened. The caller starts it if
@@ -424,23 +440,6 @@ fn charged(ingress: PortIndex, queue: usize, link_bytes: u32) -> Charged {
 #[inline]
 pub(crate) fn queue_of(priority: u8) -> usize {
     usize::from(priority).min(PRIORITIES - 1)
-}
-
-/// Puts a slot into the pool.
-#[inline]
-fn take_slot<T>(slots: &mut Vec<Slot<T>>, free: &mut u32, slot: Slot<T>) -> u32 {
-    let at = *free;
-    match slots.get_mut(at as usize) {
-        Some(old) => {
-            *free = old.next;
-            *old = slot;
-            at
-        }
-        None => {
-            slots.push(slot);
-            (slots.len() - 1) as u32
-        }
-    }
 }
 
 #[cfg(test)]

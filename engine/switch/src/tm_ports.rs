@@ -73,10 +73,14 @@ impl<T> TrafficManager<T> {
     /// Lets queues go on whose rate allows another packet by now.
     #[inline]
     pub(crate) fn release(&mut self, port: PortIndex, now: Time) {
-        let state = &mut self.ports[port.at()];
-        if state.held == 0 {
-            return;
+        if self.ports[port.at()].held != 0 {
+            self.release_held(port, now);
         }
+    }
+
+    #[cold]
+    fn release_held(&mut self, port: PortIndex, now: Time) {
+        let state = &mut self.ports[port.at()];
         for (at, until) in self.rest[port.at()].held_until.iter().enumerate() {
             if *until <= now {
                 state.held &= !(1 << at);
@@ -87,8 +91,14 @@ impl<T> TrafficManager<T> {
     /// A packet left a queue; with a rate of its own, the queue's next one waits.
     #[inline]
     pub(crate) fn hold(&mut self, port: PortIndex, priority: u8, now: Time) {
-        let (state, at) = (&mut self.ports[port.at()], queue_of(priority));
-        let bit = 1 << at;
+        if self.ports[port.at()].rated != 0 {
+            self.hold_rated(port, queue_of(priority), now);
+        }
+    }
+
+    #[cold]
+    fn hold_rated(&mut self, port: PortIndex, at: usize, now: Time) {
+        let (state, bit) = (&mut self.ports[port.at()], 1 << at);
         if state.rated & bit == 0 {
             return;
         }

@@ -120,6 +120,7 @@ pub(crate) struct Queue {
     pub head: u32,
     pub tail: u32,
     pub pkts: u32,
+    /// Where the port counts in cells.
     pub cells: u32,
     pub bytes: u64,
     pub capacity_bytes: u64,
@@ -165,9 +166,11 @@ impl Queue {
 
     /// Counts a packet in.
     #[inline]
-    pub fn add(&mut self, link_bytes: u32) {
+    pub fn add(&mut self, link_bytes: u32, unit: QdepthUnit) {
         self.pkts += 1;
-        self.cells += link_bytes.div_ceil(CELL_BYTES);
+        if unit == QdepthUnit::Cells80 {
+            self.cells += link_bytes.div_ceil(CELL_BYTES);
+        }
         self.bytes += u64::from(link_bytes);
         self.enqueued_pkts += 1;
         self.enqueued_bytes += u64::from(link_bytes);
@@ -177,9 +180,11 @@ impl Queue {
 
     /// Counts a packet out.
     #[inline]
-    pub fn remove(&mut self, link_bytes: u32) {
+    pub fn remove(&mut self, link_bytes: u32, unit: QdepthUnit) {
         self.pkts -= 1;
-        self.cells -= link_bytes.div_ceil(CELL_BYTES);
+        if unit == QdepthUnit::Cells80 {
+            self.cells -= link_bytes.div_ceil(CELL_BYTES);
+        }
         self.bytes -= u64::from(link_bytes);
     }
 

@@ -13,15 +13,18 @@ pub struct Rate(u64);
 
 impl Rate {
     /// From bit/s.
+    #[inline]
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
     /// Bit/s.
+    #[inline]
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
     /// Time to send `size` at this rate, rounded up to a picosecond; `Span::MAX` at rate zero.
+    #[inline]
     pub const fn time_to_send(self, size: Bytes) -> Span {
         if self.0 == 0 {
             return Span::MAX;

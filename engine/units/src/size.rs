@@ -9,6 +9,7 @@ pub struct Bytes(pub u64);
 
 impl Bytes {
     /// Bits in this many bytes; saturates.
+    #[inline]
     pub const fn bits(self) -> u64 {
         self.0.saturating_mul(8)
     }
@@ -16,12 +17,14 @@ impl Bytes {
 
 impl Add for Bytes {
     type Output = Bytes;
+    #[inline]
     fn add(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Bytes {
+    #[inline]
     fn add_assign(&mut self, other: Bytes) {
         *self = *self + other;
     }
@@ -29,6 +32,7 @@ impl AddAssign for Bytes {
 
 impl Sub for Bytes {
     type Output = Bytes;
+    #[inline]
     fn sub(self, other: Bytes) -> Bytes {
         Bytes(self.0.saturating_sub(other.0))
     }

@@ -25,30 +25,37 @@ macro_rules! picoseconds {
             pub const MAX: Self = Self(u64::MAX);
 
             /// From picoseconds.
+            #[inline]
             pub const fn from_ps(ps: u64) -> Self {
                 Self(ps)
             }
             /// From nanoseconds; saturates at the largest value.
+            #[inline]
             pub const fn from_ns(ns: u64) -> Self {
                 Self(ns.saturating_mul(PS_PER_NS))
             }
             /// From microseconds; saturates at the largest value.
+            #[inline]
             pub const fn from_us(us: u64) -> Self {
                 Self::from_ns(us.saturating_mul(1_000))
             }
             /// From milliseconds; saturates at the largest value.
+            #[inline]
             pub const fn from_ms(ms: u64) -> Self {
                 Self::from_ns(ms.saturating_mul(1_000_000))
             }
             /// Picoseconds.
+            #[inline]
             pub const fn as_ps(self) -> u64 {
                 self.0
             }
             /// Whole nanoseconds, rounded down.
+            #[inline]
             pub const fn as_ns(self) -> u64 {
                 self.0 / PS_PER_NS
             }
             /// Whole microseconds, rounded down.
+            #[inline]
             pub const fn as_us(self) -> u64 {
                 self.as_ns() / 1_000
             }
@@ -67,6 +74,7 @@ picoseconds!(Span, "span");
 
 impl Time {
     /// The span since an earlier instant, zero if `earlier` lies ahead.
+    #[inline]
     pub const fn since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
@@ -74,12 +82,14 @@ impl Time {
 
 impl Add<Span> for Time {
     type Output = Time;
+    #[inline]
     fn add(self, span: Span) -> Time {
         Time(self.0.saturating_add(span.0))
     }
 }
 
 impl AddAssign<Span> for Time {
+    #[inline]
     fn add_assign(&mut self, span: Span) {
         *self = *self + span;
     }
@@ -87,6 +97,7 @@ impl AddAssign<Span> for Time {
 
 impl Add for Span {
     type Output = Span;
+    #[inline]
     fn add(self, other: Span) -> Span {
         Span(self.0.saturating_add(other.0))
     }
@@ -94,6 +105,7 @@ impl Add for Span {
 
 impl Sub for Span {
     type Output = Span;
+    #[inline]
     fn sub(self, other: Span) -> Span {
         Span(self.0.saturating_sub(other.0))
     }
@@ -101,6 +113,7 @@ impl Sub for Span {
 
 impl Mul<u64> for Span {
     type Output = Span;
+    #[inline]
     fn mul(self, times: u64) -> Span {
         Span(self.0.saturating_mul(times))
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use p4cc_cc::ConfigError;
 use p4cc_transport::rdma::RdmaData;
-use p4cc_transport::wire::{Datagram, Header, PacketKind};
+use p4cc_transport::wire::{Datagram, Flags, Header, PacketKind};
 use p4cc_transport::{Action, Actions, Codepoint, SackBlocks};
 use p4cc_units::{Span, Time};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -286,7 +286,7 @@ impl Agent {
                 if let Some(at) = flow.timer {
                     self.due.push(Reverse((at, Due::Receiver(id))));
                 }
-                self.waiting.extend(receipt.acks.iter().map(|ack| Outgoing::Ack(id, *ack)));
+                self.waiting.extend(receipt.acks().map(|ack| Outgoing::Ack(id, *ack)));
                 receipt.completed
             }
             ReceiveEnd::Rdma(receiver, _) => {
@@ -295,8 +295,8 @@ impl Agent {
                     &RdmaData {
                         seq: header.seq,
                         len: u32::from(header.payload_len),
-                        fin: header.flags.fin,
-                        ack_request: header.flags.ack_request,
+                        fin: header.flags.has(Flags::FIN),
+                        ack_request: header.flags.has(Flags::ACK_REQUEST),
                         ecn,
                         timestamp_ns: header.timestamp_ns,
                         extension: datagram.extension,

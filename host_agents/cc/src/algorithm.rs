@@ -48,6 +48,11 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
         Echo::PerPacket
     }
 
+    /// Whether it reads [`AckSample::flow`], which is left empty for those that do not.
+    fn reads_progress(&self) -> bool {
+        false
+    }
+
     /// The estimate of the marked share, where the algorithm keeps one.
     fn alpha(&self) -> Option<f64> {
         None

@@ -50,6 +50,7 @@ pub struct Controller {
     slow_start: Box<dyn SlowStart>,
     avoidance: Box<dyn CongestionAvoidance>,
     needs: SwitchNeed,
+    reads_progress: bool,
 }
 
 /// Makes the controller that a configuration names.
@@ -64,6 +65,7 @@ pub fn build(config: &AlgorithmConfig, initial: InitialWindow) -> Result<Control
         window: Window::new(initial.cwnd_segments, initial.ssthresh_segments),
         mode: Mode::SlowStart,
         slow_start,
+        reads_progress: avoidance.reads_progress(),
         avoidance,
         needs: needs.max(slow_needs),
     };
@@ -215,6 +217,7 @@ impl Controller {
     }
 
     /// The window.
+    #[inline]
     pub const fn window(&self) -> &Window {
         &self.window
     }
@@ -241,6 +244,12 @@ impl Controller {
     /// How the receiver is to return marks.
     pub fn echo(&self) -> Echo {
         self.avoidance.echo()
+    }
+
+    /// Whether the algorithm reads how far the flow is.
+    #[inline]
+    pub const fn reads_progress(&self) -> bool {
+        self.reads_progress
     }
 
     /// The most that either half needs from the switches.

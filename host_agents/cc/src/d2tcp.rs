@@ -132,6 +132,10 @@ impl CongestionAvoidance for D2tcp {
         }
     }
 
+    fn reads_progress(&self) -> bool {
+        true
+    }
+
     fn alpha(&self) -> Option<f64> {
         Some(self.share.alpha())
     }

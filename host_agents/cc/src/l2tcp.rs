@@ -128,6 +128,10 @@ impl CongestionAvoidance for L2tcp {
         }
     }
 
+    fn reads_progress(&self) -> bool {
+        true
+    }
+
     fn alpha(&self) -> Option<f64> {
         Some(self.share.alpha())
     }

@@ -44,7 +44,7 @@ pub struct AckSample {
     pub rtt: Option<Span>,
     /// The smoothed round-trip time, this ACK's sample included; none before the first sample.
     pub srtt: Option<Span>,
-    /// How far the flow is.
+    /// How far the flow is; empty where the algorithm does not read it.
     pub flow: FlowProgress,
 }
 

@@ -24,33 +24,39 @@ impl Window {
     }
 
     /// Congestion window in segments.
+    #[inline]
     pub const fn cwnd(&self) -> f64 {
         self.cwnd
     }
 
     /// Slow-start threshold in segments.
+    #[inline]
     pub const fn ssthresh(&self) -> f64 {
         self.ssthresh
     }
 
     /// Whole segments that the congestion window lets be in flight.
+    #[inline]
     pub fn whole_segments(&self) -> u64 {
         // In range by the invariant; the cast drops the fraction, which is the floor.
         self.cwnd as u64
     }
 
     /// Sets the window, clamped to its range; not-a-number counts as the minimum.
+    #[inline]
     pub fn set_cwnd(&mut self, segments: f64) {
         self.cwnd = in_range(segments);
     }
 
     /// Sets the threshold, clamped to the range of the window.
+    #[inline]
     pub fn set_ssthresh(&mut self, segments: f64) {
         self.ssthresh = in_range(segments);
     }
 }
 
 /// Clamps to the range of the window, not-a-number to its minimum.
+#[inline]
 fn in_range(segments: f64) -> f64 {
     if segments.is_nan() {
         return Window::MIN_SEGMENTS;

@@ -93,6 +93,7 @@ impl Actions {
     }
 
     /// Forgets everything, keeps the memory.
+    #[inline]
     pub fn clear(&mut self) {
         self.actions.clear();
         self.events.clear();
@@ -100,24 +101,29 @@ impl Actions {
     }
 
     /// What to do, in order.
+    #[inline]
     pub fn actions(&self) -> &[Action] {
         &self.actions
     }
 
     /// What happened, in order.
+    #[inline]
     pub fn events(&self) -> &[Event] {
         &self.events
     }
 
     /// The round-trip time that an ACK gave, and whether it told of a mark.
+    #[inline]
     pub fn rtt(&self) -> Option<(Span, bool)> {
         self.rtt
     }
 
+    #[inline]
     pub(crate) fn sampled(&mut self, rtt: Span, marked: bool) {
         self.rtt = Some((rtt, marked));
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, action: Action) {
         self.actions.push(action);
     }

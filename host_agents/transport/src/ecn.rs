@@ -19,11 +19,13 @@ impl Codepoint {
     pub const CE: Self = Self(0b11);
 
     /// The low two bits of `bits`.
+    #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 0b11)
     }
 
     /// The two bits, from 0 to 3.
+    #[inline]
     pub const fn bits(self) -> u8 {
         self.0
     }
@@ -49,6 +51,7 @@ pub enum EcnProfile {
 
 impl EcnProfile {
     /// The codepoint that a capable sender puts on every data packet.
+    #[inline]
     pub const fn unmarked(self) -> Codepoint {
         match self {
             Self::Gst => Codepoint(0b11),
@@ -57,16 +60,19 @@ impl EcnProfile {
     }
 
     /// Whether the strong mark is RFC3168's CE, so that a receiver knows it without knowing the profile.
+    #[inline]
     pub const fn marks_with_ce(self) -> bool {
         matches!(self, Self::Rfc3168 | Self::Sce)
     }
 
     /// Whether the profile can carry the lower of the two levels.
+    #[inline]
     pub const fn has_two_levels(self) -> bool {
         !matches!(self, Self::Rfc3168)
     }
 
     /// The codepoint of a capable packet at this level; a one-level profile leaves level K unmarked.
+    #[inline]
     pub const fn codepoint(self, mark: Mark) -> Codepoint {
         match (self, mark) {
             (_, Mark::None) | (Self::Rfc3168, Mark::K) => self.unmarked(),
@@ -77,6 +83,7 @@ impl EcnProfile {
     }
 
     /// The level that a codepoint stands for; one that is not capable carries none.
+    #[inline]
     pub const fn mark(self, codepoint: Codepoint) -> Mark {
         match (self, codepoint.0) {
             (Self::Gst, 0b10) | (Self::Sce, 0b01) => Mark::K,
@@ -88,6 +95,7 @@ impl EcnProfile {
     /// What a switch makes of a packet: the higher of the level it carries and its own (spec 6.2).
     ///
     /// The switch does this in P4; here it is the reference that tests of both sides share.
+    #[inline]
     pub fn remark(self, incoming: Codepoint, level: Mark) -> Codepoint {
         if incoming == Codepoint::NOT_ECT || level <= self.mark(incoming) {
             return incoming;

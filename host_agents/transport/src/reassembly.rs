@@ -53,10 +53,11 @@ impl Reassembly {
 
     /// The piece kept out of order that holds the byte at `position`.
     pub(crate) fn piece_at(&self, position: u64) -> Option<(u64, u64)> {
-        self.pieces.containing(position)
+        if self.pieces.is_empty() { None } else { self.pieces.containing(position) }
     }
 
     /// Takes the bytes from `start` to `end`, an empty range is a duplicate.
+    #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> Insert {
         if end <= self.next || start >= end {
             return Insert::Duplicate;
@@ -76,6 +77,10 @@ impl Reassembly {
 
     fn advance(&mut self, end: u64) -> Insert {
         let before = self.next;
+        if self.pieces.is_empty() {
+            self.next = end;
+            return Insert::Advanced(end - before);
+        }
         // Pieces lie apart, so only the one that `end` reaches can stand out above it.
         let reached = self.pieces.iter().take_while(|piece| piece.0 <= end).last();
         self.next = reached.map_or(end, |piece| piece.1.max(end));

@@ -9,7 +9,7 @@
 //! up; a packet waits for its ACK only while [`Receiver::deadline`] says until when.
 
 use p4cc_units::{Span, Time};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::reassembly::{Insert, Reassembly};
 use crate::{Codepoint, MAX_SACK_BLOCKS, SackBlocks, seq};
@@ -64,14 +64,24 @@ pub enum Outcome {
 /// The answer to one data packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Receipt {
-    /// ACKs to send, in order; none while the packet waits for the next.
-    pub acks: SmallVec<[AckFields; 2]>,
+    /// An ACK for what came before, to be sent first: the packet's ECN bits differ.
+    pub earlier: Option<AckFields>,
+    /// An ACK for all up to the packet; none while it waits for the next.
+    pub ack: Option<AckFields>,
     /// What became of the packet.
     pub outcome: Outcome,
     /// Bytes that are now in order and were not before.
     pub delivered_bytes: u64,
     /// The stream is whole with this packet; true at most once.
     pub completed: bool,
+}
+
+impl Receipt {
+    /// ACKs to send, in order.
+    #[inline]
+    pub fn acks(&self) -> impl Iterator<Item = &AckFields> {
+        self.earlier.iter().chain(&self.ack)
+    }
 }
 
 /// How a receiver behaves.
@@ -139,28 +149,26 @@ impl Receiver {
         let completed = !self.complete && self.flow_end == Some(self.stream.next());
         self.complete |= completed;
 
-        let mut acks = smallvec![];
         let echo = self.next_echo(data);
-        if echo != self.echo
-            && let Some(waiting) = self.waiting.take()
-        {
-            // Spec 3.2: "first send at once an ACK for everything up to the previous packet" with the old state.
-            acks.push(self.ack(before, waiting.timestamp_ns, SackBlocks::NONE));
-        }
-        let echo_changed = core::mem::replace(&mut self.echo, echo) != echo;
+        let echo_changed = echo != self.echo;
+        // Spec 3.2: "first send at once an ACK for everything up to the previous packet" with the old state.
+        let earlier = if echo_changed { self.waiting.take() } else { None };
+        let earlier = earlier.map(|waiting| self.ack(before, waiting.timestamp_ns, SackBlocks::NONE));
+        self.echo = echo;
         // RFC5681 4.2: at once out of order and where a hole is filled; the end of a flow has nothing to wait for.
         let at_once = outcome != Outcome::InOrder || had_holes || data.fin || self.complete || echo_changed;
         let waiting = self.waiting.take();
         let packets = waiting.map_or(0, |waiting| waiting.packets) + 1;
         let timestamp_ns = waiting.map_or(data.timestamp_ns, |waiting| waiting.timestamp_ns);
-        if at_once || packets >= self.ack_every {
+        let ack = if at_once || packets >= self.ack_every {
             let blocks = if data.sack_permitted { self.blocks() } else { SackBlocks::NONE };
-            acks.push(self.ack(self.stream.next(), timestamp_ns, blocks));
+            Some(self.ack(self.stream.next(), timestamp_ns, blocks))
         } else {
             let until = waiting.map_or(now + self.ack_delay, |waiting| waiting.until);
             self.waiting = Some(Waiting { packets, timestamp_ns, until });
-        }
-        Receipt { acks, outcome, delivered_bytes: self.stream.next() - before, completed }
+            None
+        };
+        Receipt { earlier, ack, outcome, delivered_bytes: self.stream.next() - before, completed }
     }
 
     /// When [`Self::on_timer`] is to be called; none if no packet waits for its ACK.
@@ -267,7 +275,7 @@ mod tests {
 
     fn take(receiver: &mut Receiver, data: DataFields) -> Vec<(u32, u8)> {
         let receipt = receiver.on_data(Time::ZERO, &data);
-        receipt.acks.iter().map(|ack| (ack.ack, ack.ecn_echo.bits())).collect()
+        receipt.acks().map(|ack| (ack.ack, ack.ecn_echo.bits())).collect()
     }
 
     #[test]
@@ -275,9 +283,9 @@ mod tests {
         let mut receiver = Receiver::new(&CONFIG);
         let receipt = receiver.on_data(Time::ZERO, &data(100, 100, false));
         let ack = AckFields { ecn_echo: ECT, timestamp_echo_ns: 7, ..AckFields::default() };
-        assert_eq!((receipt.acks.as_slice(), receipt.outcome), ([ack].as_slice(), Outcome::OutOfOrder));
+        assert_eq!((receipt.ack, receipt.outcome), (Some(ack), Outcome::OutOfOrder));
         let receipt = receiver.on_data(Time::ZERO, &data(0, 100, false));
-        assert_eq!((receipt.acks[0].ack, receipt.delivered_bytes), (200, 200));
+        assert_eq!((receipt.ack.map(|ack| ack.ack), receipt.delivered_bytes), (Some(200), 200));
         assert_eq!(receiver.on_data(Time::ZERO, &data(0, 100, false)).outcome, Outcome::Duplicate);
         assert_eq!(receiver.on_data(Time::ZERO, &data(1_000, 100, false)).outcome, Outcome::Refused);
     }
@@ -358,7 +366,7 @@ mod tests {
         let mut receiver = Receiver::new(&ReceiverConfig { rwnd_segments: 20, ..CONFIG });
         let mut blocks = |seq: u32| {
             let data = DataFields { sack_permitted: true, ..data(seq, 100, false) };
-            receiver.on_data(Time::ZERO, &data).acks[0].sack.as_slice().to_vec()
+            receiver.on_data(Time::ZERO, &data).ack.expect("at once").sack.as_slice().to_vec()
         };
         assert_eq!(blocks(200), [(200, 300)]);
         assert_eq!(blocks(400), [(400, 500), (200, 300)]);
@@ -371,7 +379,7 @@ mod tests {
         assert_eq!(blocks(0), [(700, 800), (1_300, 1_400), (1_100, 1_200), (900, 1_000)]);
         assert_eq!(blocks(100), [(700, 800), (1_300, 1_400), (1_100, 1_200), (900, 1_000)]);
         let silent = receiver.on_data(Time::ZERO, &data(1_500, 100, false));
-        assert_eq!(silent.acks[0].sack, SackBlocks::NONE);
+        assert_eq!(silent.ack.map(|ack| ack.sack), Some(SackBlocks::NONE));
     }
 
     proptest! {

@@ -38,7 +38,7 @@ impl RttEstimator {
             // RFC6298 2.3: RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|, then SRTT = 7/8 SRTT + 1/8 R.
             Some((srtt, rttvar)) => {
                 let error = srtt.as_ps().abs_diff(rtt.as_ps());
-                (weigh(srtt.as_ps(), rtt.as_ps(), 8), weigh(rttvar.as_ps(), error, 4))
+                (weigh::<8>(srtt.as_ps(), rtt.as_ps()), weigh::<4>(rttvar.as_ps(), error))
             }
         };
         self.smoothed = Some((srtt, rttvar));
@@ -68,11 +68,12 @@ impl RttEstimator {
     }
 }
 
-/// `old + (new - old)/parts`, exact in 128 bits and rounded down.
-const fn weigh(old_ps: u64, new_ps: u64, parts: u64) -> Span {
-    let sum = old_ps as u128 * (parts - 1) as u128 + new_ps as u128;
+/// `old + (new - old)/PARTS`, exact in 128 bits and rounded down.
+#[inline]
+const fn weigh<const PARTS: u64>(old_ps: u64, new_ps: u64) -> Span {
+    let sum = old_ps as u128 * (PARTS - 1) as u128 + new_ps as u128;
     // The mean of two u64 fits a u64.
-    Span::from_ps((sum / parts as u128) as u64)
+    Span::from_ps((sum / PARTS as u128) as u64)
 }
 
 #[cfg(test)]

@@ -19,7 +19,14 @@ impl SackBlocks {
     /// No block.
     pub const NONE: Self = Self { blocks: [(0, 0); MAX_SACK_BLOCKS], len: 0 };
 
+    /// Whether there is no block.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// The blocks, newest first.
+    #[inline]
     pub fn as_slice(&self) -> &[(u32, u32)] {
         &self.blocks[..usize::from(self.len)]
     }
@@ -43,19 +50,23 @@ impl SackBlocks {
     }
 
     /// The blocks in an extension; none if it holds something else.
+    #[inline]
     pub(crate) fn from_wire(extension: &Extension<'_>) -> Self {
+        if extension.kind == ExtensionType::SACK { Self::read(extension.bytes) } else { Self::NONE }
+    }
+
+    #[cold]
+    fn read(bytes: &[u8]) -> Self {
         let mut blocks = Self::NONE;
-        if extension.kind == ExtensionType::SACK {
-            for block in extension.bytes.chunks_exact(BLOCK_BYTES) {
-                let number =
-                    |at: usize| block[at..at + 4].iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
-                blocks.push(number(0), number(4));
-            }
+        for block in bytes.chunks_exact(BLOCK_BYTES) {
+            let number = |at: usize| block[at..at + 4].iter().fold(0, |n, byte| n << 8 | u32::from(*byte));
+            blocks.push(number(0), number(4));
         }
         blocks
     }
 
     /// Whether an extension of this type can have this length.
+    #[inline]
     pub(crate) const fn is_length_valid(len: usize) -> bool {
         len.is_multiple_of(BLOCK_BYTES) && len > 0 && len <= MAX_SACK_BLOCKS * BLOCK_BYTES
     }

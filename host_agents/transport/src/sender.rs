@@ -90,6 +90,9 @@ pub struct WindowSender {
     snd_una: u64,
     snd_nxt: u64,
     snd_max: u64,
+    /// [`Self::segments`] of `snd_una` and of `snd_nxt`, which every ACK asks for several times.
+    una_segments: u64,
+    nxt_segments: u64,
     dupacks: u32,
     /// With SACK only.
     scoreboard: Option<Scoreboard>,
@@ -138,6 +141,8 @@ impl WindowSender {
             snd_una: 0,
             snd_nxt: 0,
             snd_max: 0,
+            una_segments: 0,
+            nxt_segments: 0,
             dupacks: 0,
             scoreboard: has_sack
                 .then(|| Scoreboard::new(config.dupthresh, config.mss_bytes, config.rwnd as usize)),
@@ -211,8 +216,11 @@ impl WindowSender {
             out.sampled(rtt, sample.mark != Mark::None);
         }
         self.snd_una = ack;
-        // After a timeout an ACK may jump over data that is still to be sent again.
-        self.snd_nxt = self.snd_nxt.max(ack);
+        self.una_segments += sample.new_segments;
+        if ack > self.snd_nxt {
+            // After a timeout an ACK may jump over data that is still to be sent again.
+            (self.snd_nxt, self.nxt_segments) = (ack, self.una_segments);
+        }
         let is_news = self.take_reports(&fields.sack);
         if is_new {
             self.rtt.reset_backoff();
@@ -269,13 +277,13 @@ impl WindowSender {
         let rtt_ns = now.as_ns().checked_sub(fields.timestamp_echo_ns).filter(|_| valid);
         AckSample {
             now,
-            new_segments: self.segments(ack) - self.segments(self.snd_una),
+            new_segments: self.segments(ack) - self.una_segments,
             ack,
             snd_nxt: self.snd_nxt,
             mark: self.profile.map_or(Mark::None, |profile| profile.mark(fields.ecn_echo)),
             rtt: rtt_ns.map(Span::from_ns),
             srtt: None,
-            flow: self.progress(),
+            flow: if self.controller.reads_progress() { self.progress() } else { FlowProgress::default() },
         }
     }
 
@@ -402,7 +410,7 @@ impl WindowSender {
         self.dupacks = 0;
         match &mut self.scoreboard {
             Some(board) => board.on_timeout(self.snd_una, self.snd_nxt),
-            None => self.snd_nxt = self.snd_una,
+            None => (self.snd_nxt, self.nxt_segments) = (self.snd_una, self.una_segments),
         }
         self.rtt.back_off();
         self.deadline = None;
@@ -461,13 +469,14 @@ impl WindowSender {
 
     /// Whether there is a segment to send at `snd_nxt` and the receiver has room for it.
     fn may_send_next(&self) -> bool {
-        let in_window = self.segments(self.snd_nxt) - self.segments(self.snd_una) < self.rwnd_segments;
+        let in_window = self.nxt_segments - self.una_segments < self.rwnd_segments;
         self.snd_nxt < self.sendable_end() && in_window && self.fits_bytes()
     }
 
     /// Sends the segment at `snd_nxt`.
     fn send_next(&mut self, now: Time, out: &mut Actions) {
         self.snd_nxt += self.send_segment(self.snd_nxt, now, out);
+        self.nxt_segments = self.segments(self.snd_nxt);
         self.snd_max = self.snd_max.max(self.snd_nxt);
     }
 
@@ -529,6 +538,7 @@ impl WindowSender {
     }
 
     /// Number of the segment that ends at or covers `position`; only the last one of a flow is short.
+    #[inline]
     const fn segments(&self, position: u64) -> u64 {
         position.div_ceil(self.mss_bytes)
     }
@@ -553,7 +563,11 @@ impl WindowSender {
 
     /// Segments sent, and after a timeout sent again, that are not acknowledged; with SACK the reported ones included.
     fn flight_segments(&self) -> u64 {
-        self.segments(self.send_point()) - self.segments(self.snd_una)
+        let nxt_segments = match &self.scoreboard {
+            None => self.nxt_segments,
+            Some(_) => self.segments(self.send_point()),
+        };
+        nxt_segments - self.una_segments
     }
 
     /// The next byte to send in the order of the flow: after a timeout the first that was not sent again yet.

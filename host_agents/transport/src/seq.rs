@@ -1,12 +1,14 @@
 //! Sequence numbers: 64-bit byte positions inside, their low 32 bits on the wire.
 
 /// The low 32 bits that stand for `position` on the wire.
+#[inline]
 pub(crate) const fn wrap(position: u64) -> u32 {
     // Truncation is the definition of the wire's sequence number.
     position as u32
 }
 
 /// The position nearest to `near` whose low 32 bits are `wire`; none if it would lie before byte zero.
+#[inline]
 pub(crate) const fn unwrap(wire: u32, near: u64) -> Option<u64> {
     // A difference modulo 2^32 read as signed is the short way round, as in RFC1982.
     let offset = wire.wrapping_sub(wrap(near)) as i32;

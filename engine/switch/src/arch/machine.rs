@@ -82,7 +82,18 @@ impl Machine {
 
     /// Exchanges the frame for that of a workspace, or back.
     #[inline]
-    pub fn exchange(&mut self, Workspace(frames): &mut Workspace) {
+    pub fn exchange(&mut self, workspace: &mut Workspace) {
+        match workspace.0.first_mut() {
+            Some((pipeline, frame)) if Arc::ptr_eq(pipeline, &self.pipeline) => {
+                core::mem::swap(frame, &mut self.frame);
+            }
+            _ => self.exchange_another(workspace),
+        }
+    }
+
+    /// The same where the program is not the workspace's first.
+    #[cold]
+    fn exchange_another(&mut self, Workspace(frames): &mut Workspace) {
         match frames.iter().position(|(pipeline, _)| Arc::ptr_eq(pipeline, &self.pipeline)) {
             Some(place) => core::mem::swap(&mut frames[place].1, &mut self.frame),
             None if frames.len() < MAX_WORKSPACE_PROGRAMS => {

@@ -14,6 +14,7 @@ use crate::config::ExecChoice;
 use crate::core::{Core, Instance, Queued};
 use crate::packet::Packet;
 use crate::pre::Replica;
+use crate::tm::Dequeued;
 use machine::Machine;
 pub use machine::Workspace;
 
@@ -29,13 +30,7 @@ pub(crate) struct Arrival {
 }
 
 /// A packet that just left a queue.
-pub(crate) struct LeftQueue {
-    pub queued: Queued,
-    pub port: u32,
-    pub priority: u8,
-    pub enq_depth: u32,
-    pub deq_depth: u32,
-}
+pub(crate) type LeftQueue = Dequeued<Queued>;
 
 /// A program by its architecture.
 #[derive(Clone)]
@@ -54,6 +49,7 @@ impl Program {
         }
     }
 
+    #[inline]
     pub fn machine(&self) -> &Machine {
         match self {
             Self::V1Model(v1) => &v1.machine,
@@ -61,6 +57,7 @@ impl Program {
         }
     }
 
+    #[inline]
     pub fn machine_mut(&mut self) -> &mut Machine {
         match self {
             Self::V1Model(v1) => &mut v1.machine,
@@ -69,6 +66,7 @@ impl Program {
     }
 
     /// Takes a packet from outside through ingress into queues.
+    #[inline]
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
         match self {
             Self::V1Model(v1) => v1.receive(core, now, arrival),
@@ -77,6 +75,7 @@ impl Program {
     }
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
+    #[inline]
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         match self {
             Self::V1Model(v1) => v1.egress(core, now, left),

@@ -96,7 +96,7 @@ impl PsaSwitch {
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let sent = self.egress_once(core, now, left.queued, (left.port, left.priority));
+        let sent = self.egress_once(core, now, left.item, (left.port, left.priority));
         self.go_round(core, now);
         sent
     }
@@ -133,7 +133,7 @@ impl PsaSwitch {
             let (verdict, payload_at) = self.ingress_once(core, now, &entering);
             self.machine.settle(core, now);
             if let Some(session) = verdict.clone_session {
-                let instance = Instance::IngressClone;
+                let instance = Instance::INGRESS_CLONE;
                 let origin = (entering.counted_port, entering.passes);
                 self.clone_packet(core, now, (session, instance), &entering.packet, origin);
             }
@@ -207,7 +207,7 @@ impl PsaSwitch {
         let mut packet = entering.packet;
         packet.replace_front(payload_at, &self.machine.front);
         let multicast = verdict.multicast_group != 0;
-        let instance = if multicast { Instance::Replica } else { Instance::Normal };
+        let instance = if multicast { Instance::REPLICA } else { Instance::NORMAL };
         let origin = (entering.counted_port, entering.passes);
         let queued = self.queued(now, packet, &psa.normal, (instance, u32::MAX), origin);
         if !multicast {
@@ -244,7 +244,7 @@ impl PsaSwitch {
             return;
         }
         let psa = Arc::clone(&self.psa);
-        let bridge = if instance == Instance::IngressClone { &psa.clone_i2e } else { &psa.clone_e2e };
+        let bridge = if instance == Instance::INGRESS_CLONE { &psa.clone_i2e } else { &psa.clone_e2e };
         let origin = (counted_port, passes + 1);
         let mut packet = packet.clone();
         packet.truncate(truncate);
@@ -352,7 +352,7 @@ impl PsaSwitch {
         packet.replace_front(payload_at, &self.machine.front);
         packet.truncate(queued.truncate);
         if clone {
-            self.clone_packet(core, now, (session, Instance::EgressClone), &packet, origin);
+            self.clone_packet(core, now, (session, Instance::EGRESS_CLONE), &packet, origin);
         }
         if drop {
             core.drop_from(
@@ -381,9 +381,9 @@ impl PsaSwitch {
 /// How a packet came to egress.
 fn path_to_egress(instance: Instance) -> Path {
     match instance {
-        Instance::IngressClone => Path::CloneI2E,
-        Instance::EgressClone => Path::CloneE2E,
-        Instance::Replica => Path::NormalMulticast,
-        Instance::Normal | Instance::Recirculated | Instance::Resubmitted => Path::NormalUnicast,
+        Instance::INGRESS_CLONE => Path::CloneI2E,
+        Instance::EGRESS_CLONE => Path::CloneE2E,
+        Instance::REPLICA => Path::NormalMulticast,
+        _ => Path::NormalUnicast,
     }
 }

@@ -69,7 +69,7 @@ impl V1Switch {
             core.counters.resubmitted += 1;
             self.start_spare(list);
             core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
-            arrival.instance = Instance::Resubmitted;
+            arrival.instance = Instance::RESUBMITTED;
             arrival.passes += 1;
         }
     }
@@ -86,7 +86,7 @@ impl V1Switch {
         let start = IngressStart {
             packet: view(&arrival.packet),
             outside,
-            instance_type: arrival.instance as u32,
+            instance_type: arrival.instance.code().into(),
             drop_port: core.config.drop_port,
         };
         let payload_at = self.machine.ingress(core, now, start);
@@ -106,7 +106,7 @@ impl V1Switch {
     /// Multicast, drop or unicast.
     fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: &AfterIngress) {
         let AfterIngress { payload_at, truncate, ref verdict } = *after;
-        let instance = if verdict.mcast_grp != 0 { Instance::Replica } else { Instance::Normal };
+        let instance = if verdict.mcast_grp != 0 { Instance::REPLICA } else { Instance::NORMAL };
         if verdict.mcast_grp == 0 && verdict.egress_spec == core.config.drop_port {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
@@ -177,7 +177,7 @@ impl V1Switch {
             rid: 0,
             length_delta: 0,
             ingress_port: arrival.ingress_port as u16,
-            instance: Instance::IngressClone,
+            instance: Instance::INGRESS_CLONE,
             passes: arrival.passes + 1,
         };
         core.counters.copies += replicas.len() as u64;
@@ -195,7 +195,7 @@ impl V1Switch {
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let (port, priority) = (left.port, left.priority);
         let metadata = egress_metadata(core, now, &left);
-        let mut queued = left.queued;
+        let mut queued = left.item;
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
         let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
         let payload = view(&queued.packet).skip(saved_bytes);
@@ -228,7 +228,7 @@ impl V1Switch {
         self.start_spare(list);
         core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
         let (ingress_port, passes) = (u32::from(queued.ingress_port), queued.passes + 1);
-        let arrival = Arrival { packet, ingress_port, instance: Instance::Recirculated, passes };
+        let arrival = Arrival { packet, ingress_port, instance: Instance::RECIRCULATED, passes };
         self.ingress(core, now, arrival, None);
         None
     }
@@ -256,7 +256,7 @@ impl V1Switch {
             truncate,
             rid: 0,
             length_delta,
-            instance: Instance::EgressClone,
+            instance: Instance::EGRESS_CLONE,
             passes: queued.passes + 1,
             ..*queued
         };
@@ -267,13 +267,13 @@ impl V1Switch {
 
 /// What egress is told of a packet that left its queue.
 fn egress_metadata(core: &Core, now: Time, left: &LeftQueue) -> EgressMetadata {
-    let queued = &left.queued;
+    let queued = &left.item;
     let (enqueued, left_at) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
     EgressMetadata {
         // BMv2 starts egress with a value that is not the drop port; most programs never look at it.
         egress_spec: u64::from(core.config.drop_port) + 1,
         egress_port: left.port.into(),
-        instance_type: queued.instance as u64,
+        instance_type: queued.instance.code().into(),
         packet_length: queued.length.saturating_add_signed(queued.length_delta.into()).into(),
         enq_timestamp: enqueued,
         enq_qdepth: left.enq_depth.into(),

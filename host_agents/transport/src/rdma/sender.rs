@@ -285,7 +285,7 @@ impl RdmaSender {
             let is_open = self.snd_una < self.snd_max;
             self.deadline = self.rto.filter(|_| is_open).map(|rto| now + rto);
         }
-        if flags.nack && ack == self.snd_una {
+        if flags.has(Flags::NACK) && ack == self.snd_una {
             self.nacks += 1;
             self.go_on_at(self.snd_una);
         }

@@ -34,6 +34,7 @@ pub enum PacketKind {
 }
 
 impl PacketKind {
+    #[inline]
     const fn code(self) -> u8 {
         match self {
             Self::Data => 0,
@@ -42,55 +43,55 @@ impl PacketKind {
     }
 }
 
-/// The flag bits.
+/// The flag bits: none, one of the constants, or some of them.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub struct Flags {
-    /// The last byte of the payload is the last of the flow.
-    pub fin: bool,
-    /// The payload was sent before.
-    pub retransmit: bool,
-    /// The sender has cut its window for marks.
-    pub cwr: bool,
-    /// The sender reads SACK blocks in ACKs.
-    pub sack_permitted: bool,
-    /// The receiver is to repeat a mark until CWR (RFC3168).
-    pub echo_until_cwr: bool,
-    /// In an ACK: the byte it names is missing and what follows was thrown away; go back to it.
-    pub nack: bool,
-    /// In data: the receiver is to answer at once, however rarely it acknowledges else.
-    pub ack_request: bool,
-}
+pub struct Flags(u8);
 
 impl Flags {
-    const FIN: u8 = 0x01;
-    const RETRANSMIT: u8 = 0x02;
-    const CWR: u8 = 0x04;
-    const SACK_PERMITTED: u8 = 0x08;
-    const ECHO_UNTIL_CWR: u8 = 0x10;
-    const NACK: u8 = 0x20;
-    const ACK_REQUEST: u8 = 0x40;
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// The last byte of the payload is the last of the flow.
+    pub const FIN: Self = Self(0x01);
+    /// The payload was sent before.
+    pub const RETRANSMIT: Self = Self(0x02);
+    /// The sender has cut its window for marks.
+    pub const CWR: Self = Self(0x04);
+    /// The sender reads SACK blocks in ACKs.
+    pub const SACK_PERMITTED: Self = Self(0x08);
+    /// The receiver is to repeat a mark until CWR (RFC3168).
+    pub const ECHO_UNTIL_CWR: Self = Self(0x10);
+    /// In an ACK: the byte it names is missing and what follows was thrown away; go back to it.
+    pub const NACK: Self = Self(0x20);
+    /// In data: the receiver is to answer at once, however rarely it acknowledges else.
+    pub const ACK_REQUEST: Self = Self(0x40);
 
-    const fn bits(self) -> u8 {
-        (if self.fin { Self::FIN } else { 0 })
-            | (if self.retransmit { Self::RETRANSMIT } else { 0 })
-            | (if self.cwr { Self::CWR } else { 0 })
-            | (if self.sack_permitted { Self::SACK_PERMITTED } else { 0 })
-            | (if self.echo_until_cwr { Self::ECHO_UNTIL_CWR } else { 0 })
-            | (if self.nack { Self::NACK } else { 0 })
-            | (if self.ack_request { Self::ACK_REQUEST } else { 0 })
+    const ALL: u8 = 0x7f;
+
+    /// These flags if so, else none.
+    #[inline]
+    #[must_use]
+    pub const fn when(self, so: bool) -> Self {
+        if so { self } else { Self::NONE }
+    }
+
+    /// Whether it has one of these flags.
+    #[inline]
+    pub const fn has(self, flags: Self) -> bool {
+        self.0 & flags.0 != 0
     }
 
     /// Bits without a meaning yet are ignored, so that a later sender may use them.
+    #[inline]
     const fn from_bits(bits: u8) -> Self {
-        Self {
-            fin: bits & Self::FIN != 0,
-            retransmit: bits & Self::RETRANSMIT != 0,
-            cwr: bits & Self::CWR != 0,
-            sack_permitted: bits & Self::SACK_PERMITTED != 0,
-            echo_until_cwr: bits & Self::ECHO_UNTIL_CWR != 0,
-            nack: bits & Self::NACK != 0,
-            ack_request: bits & Self::ACK_REQUEST != 0,
-        }
+        Self(bits & Self::ALL)
+    }
+}
+
+impl core::ops::BitOr for Flags {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 }
 
@@ -100,11 +101,13 @@ pub struct TrafficClass(u8);
 
 impl TrafficClass {
     /// The class, if there is one of this number.
+    #[inline]
     pub const fn new(class: u8) -> Option<Self> {
         if class < 8 { Some(Self(class)) } else { None }
     }
 
     /// The number of the class.
+    #[inline]
     pub const fn get(self) -> u8 {
         self.0
     }
@@ -147,12 +150,14 @@ impl Extension<'_> {
     pub const NONE: Extension<'static> = Extension { kind: ExtensionType::NONE, bytes: &[] };
 
     /// Whether type and length agree and the length fits its field.
+    #[inline]
     pub(super) const fn is_valid(&self) -> bool {
         is_valid_extension(self.kind, self.bytes.len())
     }
 }
 
 /// Whether an extension of this type can have this length.
+#[inline]
 const fn is_valid_extension(kind: ExtensionType, len: usize) -> bool {
     match kind {
         ExtensionType::NONE => len == 0,
@@ -188,18 +193,16 @@ pub struct Header {
 
 impl Header {
     /// The header of a data segment that leaves at `now`; none if the segment is too long for the length field.
+    #[inline]
     pub fn data(flow_id: u32, class: TrafficClass, segment: &Segment, now: Time) -> Option<Self> {
         Some(Self {
             kind: PacketKind::Data,
-            flags: Flags {
-                fin: segment.fin,
-                retransmit: segment.retransmit,
-                cwr: segment.cwr,
-                sack_permitted: segment.sack_permitted,
-                echo_until_cwr: segment.echo_until_cwr,
-                nack: false,
-                ack_request: segment.ack_request,
-            },
+            flags: Flags::FIN.when(segment.fin)
+                | Flags::RETRANSMIT.when(segment.retransmit)
+                | Flags::CWR.when(segment.cwr)
+                | Flags::SACK_PERMITTED.when(segment.sack_permitted)
+                | Flags::ECHO_UNTIL_CWR.when(segment.echo_until_cwr)
+                | Flags::ACK_REQUEST.when(segment.ack_request),
             class,
             ecn_echo: Codepoint::NOT_ECT,
             flow_id,
@@ -213,10 +216,11 @@ impl Header {
 
     /// The header of an ACK that leaves at `now`; its packet is never capable of ECN, and carries the SACK blocks as its
     /// extension.
+    #[inline]
     pub fn ack(flow_id: u32, class: TrafficClass, fields: &AckFields, now: Time) -> Self {
         Self {
             kind: PacketKind::Ack,
-            flags: Flags::default(),
+            flags: Flags::NONE,
             class,
             ecn_echo: fields.ecn_echo,
             flow_id,
@@ -229,6 +233,7 @@ impl Header {
     }
 
     /// The header of an RDMA-like receiver's answer that leaves at `now`; its packet carries the answer's extension.
+    #[inline]
     pub fn rdma_ack(flow_id: u32, class: TrafficClass, answer: &RdmaAck, now: Time) -> Self {
         let fields = AckFields {
             ack: answer.ack,
@@ -236,25 +241,27 @@ impl Header {
             timestamp_echo_ns: answer.timestamp_echo_ns,
             sack: SackBlocks::NONE,
         };
-        let flags = Flags { nack: answer.nack, ..Flags::default() };
+        let flags = Flags::NACK.when(answer.nack);
         Self { flags, ..Self::ack(flow_id, class, &fields, now) }
     }
 
     /// What a data packet that arrived with these ECN bits says to the receiver.
+    #[inline]
     pub fn data_fields(&self, ecn: Codepoint) -> DataFields {
         DataFields {
             seq: self.seq,
             len: u32::from(self.payload_len),
-            fin: self.flags.fin,
-            cwr: self.flags.cwr,
-            sack_permitted: self.flags.sack_permitted,
-            echo_until_cwr: self.flags.echo_until_cwr,
+            fin: self.flags.has(Flags::FIN),
+            cwr: self.flags.has(Flags::CWR),
+            sack_permitted: self.flags.has(Flags::SACK_PERMITTED),
+            echo_until_cwr: self.flags.has(Flags::ECHO_UNTIL_CWR),
             ecn,
             timestamp_ns: self.timestamp_ns,
         }
     }
 
     /// What an ACK with this extension says to the sender.
+    #[inline]
     pub fn ack_fields(&self, extension: &Extension<'_>) -> AckFields {
         AckFields {
             ack: self.ack,
@@ -267,7 +274,7 @@ impl Header {
     #[inline]
     pub(super) fn write(&self, kind: ExtensionType, ext_len: u8, out: &mut [u8; TRANSPORT_LEN]) {
         out[0] = VERSION << 4 | self.kind.code();
-        out[1] = self.flags.bits();
+        out[1] = self.flags.0;
         out[2] = self.class.0 << 5 | self.ecn_echo.bits();
         out[3] = kind.0;
         put::<4, 4, _>(out, self.flow_id.to_be_bytes());
@@ -317,6 +324,12 @@ impl Header {
 #[inline(always)]
 pub(super) fn take<const N: usize, const AT: usize, const LEN: usize>(header: &[u8; LEN]) -> [u8; N] {
     header[AT..].first_chunk().copied().unwrap_or([0; N])
+}
+
+/// The same in place.
+#[inline(always)]
+pub(super) fn part<const N: usize, const AT: usize, const LEN: usize>(header: &[u8; LEN]) -> &[u8; N] {
+    header[AT..].first_chunk().unwrap_or(&[0; N])
 }
 
 /// Puts `N` bytes into a header from byte `AT` on, which lie inside it.

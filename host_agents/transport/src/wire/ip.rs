@@ -8,13 +8,18 @@ const TOS: usize = ETHERNET_LEN + 1;
 /// Offset of the IPv4 header checksum in an Ethernet frame.
 const CHECKSUM: usize = ETHERNET_LEN + 10;
 
-/// The RFC1071 checksum over a header whose own checksum field counts as zero.
+/// A header as words of 32 bits.
 #[inline]
-pub(super) fn checksum(header: &[u8; IPV4_LEN]) -> u16 {
-    // A sum of words of 32 bits folds to that of their halves. The checksum is the lower half of the third.
-    let word = |n: u32, at: usize| n << 8 | u32::from(header[at]);
-    let words = |at: usize| u64::from((at..at + 4).fold(0, word));
-    let sum = words(0) + words(4) + (words(8) & 0xffff_0000) + words(12) + words(16);
+pub(super) fn words(header: &[u8; IPV4_LEN]) -> [u32; IPV4_LEN / 4] {
+    let (words, _) = header.as_chunks();
+    core::array::from_fn(|at| words.get(at).map_or(0, |word| u32::from_be_bytes(*word)))
+}
+
+/// The RFC1071 checksum over the words of a header, whose own checksum, the lower half of the third, counts as zero.
+#[inline]
+pub(super) fn checksum_of([a, b, c, d, e]: [u32; IPV4_LEN / 4]) -> u16 {
+    // A sum of words of 32 bits folds to that of their halves.
+    let sum = u64::from(a) + u64::from(b) + u64::from(c & 0xffff_0000) + u64::from(d) + u64::from(e);
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     // At most 2^32 + 3 by now, which one more step brings below 2^17.
     !fold(((sum & 0xffff) + (sum >> 16)) as u32)
@@ -59,7 +64,7 @@ mod tests {
             0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,
             0xc0, 0xa8, 0x00, 0xc7,
         ];
-        assert_eq!(checksum(&header), 0xb861);
+        assert_eq!(checksum_of(words(&header)), 0xb861);
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
-use super::header::{Extension, Header, put, take};
-use super::ip::checksum;
-use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, UDP_LEN, UDP_PORT};
+use super::header::{Extension, Header, part, put, take};
+use super::ip::{checksum_of, words};
+use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
 use crate::{AckFields, Codepoint};
 
 /// Initial time to live.
@@ -42,6 +42,7 @@ pub struct Packet<'a> {
 }
 
 /// The UDP source port of a flow: spread over the dynamic range, so that ECMP spreads flows.
+#[inline]
 pub const fn source_port(flow_id: u32) -> u16 {
     // Multiplicative hashing by 2^32 over the golden ratio; the upper 14 bits fill the 16384 dynamic ports.
     let spread = flow_id.wrapping_mul(0x9e37_79b1) >> 18;
@@ -50,6 +51,7 @@ pub const fn source_port(flow_id: u32) -> u16 {
 
 impl<'a> Packet<'a> {
     /// A packet without extension between two hosts, with the flow's port and a fresh time to live.
+    #[inline]
     pub const fn new(
         (src_mac, src): ([u8; 6], Ipv4Addr),
         (dst_mac, dst): ([u8; 6], Ipv4Addr),
@@ -61,22 +63,26 @@ impl<'a> Packet<'a> {
     }
 
     /// The same packet with an extension.
+    #[inline]
     #[must_use]
     pub const fn with_extension(self, extension: Extension<'a>) -> Self {
         Self { extension, ..self }
     }
 
     /// What an ACK says to the sender.
+    #[inline]
     pub fn ack_fields(&self) -> AckFields {
         self.header.ack_fields(&self.extension)
     }
 
     /// Bytes from the Ethernet header to the end of the extension.
+    #[inline]
     pub const fn headers_len(&self) -> usize {
         ETHERNET_LEN + IP_HEADERS_LEN + self.extension.bytes.len()
     }
 
     /// IPv4 length: headers, extension and payload.
+    #[inline]
     pub const fn ip_len(&self) -> usize {
         IP_HEADERS_LEN + self.extension.bytes.len() + self.header.payload_len as usize
     }
@@ -95,6 +101,7 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// As [`Self::encode`], and a buffer that is too small.
+    #[inline]
     pub fn encode_to(&self, out: &mut [u8]) -> Result<usize, EncodeError> {
         let (needed, available) = (self.headers_len(), out.len());
         let too_small = EncodeError::BufferTooSmall { needed, available };
@@ -110,14 +117,14 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// As [`Self::encode`].
-    #[inline]
+    #[inline(always)]
     pub fn encode_headers(&self, out: &mut [u8; FRAME_HEADERS_LEN]) -> Result<(), EncodeError> {
         self.write_headers(self.lengths()?, out);
         Ok(())
     }
 
     /// The lengths of IPv4 and of the extension, if they fit their fields.
-    #[inline]
+    #[inline(always)]
     fn lengths(&self) -> Result<(u16, u8), EncodeError> {
         let (kind, len) = (self.extension.kind.0, self.extension.bytes.len());
         let bad_extension = EncodeError::BadExtension { kind, len };
@@ -128,7 +135,7 @@ impl<'a> Packet<'a> {
         Ok((ip_len, u8::try_from(len).map_err(|_| bad_extension)?))
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_headers(&self, (ip_len, ext_len): (u16, u8), out: &mut [u8; FRAME_HEADERS_LEN]) {
         let (ethernet, rest) = out.split_at_mut(ETHERNET_LEN);
         let (ipv4, rest) = rest.split_at_mut(IPV4_LEN);
@@ -155,17 +162,18 @@ impl<'a> Packet<'a> {
 
     #[inline]
     fn write_ipv4(&self, ip_len: u16, out: &mut [u8; IPV4_LEN]) {
-        out[0] = VERSION_IHL;
-        out[1] = self.ecn.bits();
-        put::<2, 2, _>(out, ip_len.to_be_bytes());
-        put::<2, 4, _>(out, [0; 2]);
-        put::<2, 6, _>(out, DONT_FRAGMENT.to_be_bytes());
-        out[8] = self.ttl;
-        out[9] = PROTOCOL_UDP;
-        put::<4, 12, _>(out, self.src.octets());
-        put::<4, 16, _>(out, self.dst.octets());
-        let sum = checksum(out);
-        put::<2, 10, _>(out, sum.to_be_bytes());
+        let words = [
+            u32::from(VERSION_IHL) << 24 | u32::from(self.ecn.bits()) << 16 | u32::from(ip_len),
+            u32::from(DONT_FRAGMENT),
+            u32::from(self.ttl) << 24 | u32::from(PROTOCOL_UDP) << 16,
+            self.src.to_bits(),
+            self.dst.to_bits(),
+        ];
+        put::<4, 0, _>(out, words[0].to_be_bytes());
+        put::<4, 4, _>(out, words[1].to_be_bytes());
+        put::<4, 8, _>(out, (words[2] | u32::from(checksum_of(words))).to_be_bytes());
+        put::<4, 12, _>(out, words[3].to_be_bytes());
+        put::<4, 16, _>(out, words[4].to_be_bytes());
     }
 
     #[inline]
@@ -183,18 +191,25 @@ impl<'a> Packet<'a> {
     ///
     /// # Errors
     /// The first thing that is wrong, from the outside in.
+    #[inline]
     pub fn decode(frame: &'a [u8], payload_elsewhere: usize) -> Result<Self, DecodeError> {
-        let cut = |layer, needed| DecodeError::Truncated { layer, needed, available: frame.len() };
-        let (ethernet, rest) = frame.split_first_chunk().ok_or(cut("Ethernet", ETHERNET_LEN))?;
+        let Some((headers, rest)) = frame.split_first_chunk::<FRAME_HEADERS_LEN>() else {
+            return Err(cut(frame));
+        };
+        let ethernet = part::<ETHERNET_LEN, 0, _>(headers);
+        let ipv4 = part::<IPV4_LEN, ETHERNET_LEN, _>(headers);
+        let udp = part::<UDP_LEN, { ETHERNET_LEN + IPV4_LEN }, _>(headers);
+        let transport = part::<TRANSPORT_LEN, { FRAME_HEADERS_LEN - TRANSPORT_LEN }, _>(headers);
         check_ethernet(ethernet)?;
-        let (ipv4, rest) = rest.split_first_chunk().ok_or(cut("IPv4", ETHERNET_LEN + IPV4_LEN))?;
         check_ipv4(ipv4)?;
-        let (udp, rest) = rest.split_first_chunk().ok_or(cut("UDP", ETHERNET_LEN + IPV4_LEN + UDP_LEN))?;
         check_udp(udp)?;
-        let (transport, rest) = rest.split_first_chunk().ok_or(cut("transport header", FRAME_HEADERS_LEN))?;
         let (header, kind, ext_len) = Header::read(transport)?;
         let ext_len = usize::from(ext_len);
-        let bytes = rest.get(..ext_len).ok_or(cut("extension", FRAME_HEADERS_LEN + ext_len))?;
+        let bytes = rest.get(..ext_len).ok_or(DecodeError::Truncated {
+            layer: "extension",
+            needed: FRAME_HEADERS_LEN + ext_len,
+            available: frame.len(),
+        })?;
         let packet = Self {
             dst_mac: take::<6, 0, _>(ethernet),
             src_mac: take::<6, 6, _>(ethernet),
@@ -229,6 +244,21 @@ impl<'a> Packet<'a> {
     }
 }
 
+/// Why a frame that ends inside its headers is no packet: what is wrong with the layers that are whole comes first.
+#[cold]
+fn cut(frame: &[u8]) -> DecodeError {
+    let cut = |layer, needed| DecodeError::Truncated { layer, needed, available: frame.len() };
+    let whole_layers = || {
+        let (ethernet, rest) = frame.split_first_chunk().ok_or(cut("Ethernet", ETHERNET_LEN))?;
+        check_ethernet(ethernet)?;
+        let (ipv4, rest) = rest.split_first_chunk().ok_or(cut("IPv4", ETHERNET_LEN + IPV4_LEN))?;
+        check_ipv4(ipv4)?;
+        let udp = rest.first_chunk().ok_or(cut("UDP", ETHERNET_LEN + IPV4_LEN + UDP_LEN))?;
+        check_udp(udp)
+    };
+    whole_layers().err().unwrap_or(cut("transport header", FRAME_HEADERS_LEN))
+}
+
 #[inline]
 fn check_ethernet(ethernet: &[u8; ETHERNET_LEN]) -> Result<(), DecodeError> {
     match u16::from_be_bytes(take::<2, 12, _>(ethernet)) {
@@ -239,22 +269,24 @@ fn check_ethernet(ethernet: &[u8; ETHERNET_LEN]) -> Result<(), DecodeError> {
 
 #[inline]
 fn check_ipv4(ipv4: &[u8; IPV4_LEN]) -> Result<(), DecodeError> {
-    if ipv4[0] != VERSION_IHL {
-        return Err(DecodeError::BadIpv4Header(ipv4[0]));
+    let words = words(ipv4);
+    let version_ihl = (words[0] >> 24) as u8;
+    if version_ihl != VERSION_IHL {
+        return Err(DecodeError::BadIpv4Header(version_ihl));
     }
-    let (found, computed) = (u16::from_be_bytes(take::<2, 10, _>(ipv4)), checksum(ipv4));
+    let (found, computed) = (words[2] as u16, checksum_of(words));
     // RFC1624: 0x0000 and 0xffff are the same number in one's complement; a patched checksum may show either.
-    let same = found == computed || (found ^ computed) == u16::MAX && (found == 0 || computed == 0);
-    if !same {
+    if found != computed && !((found ^ computed) == u16::MAX && (found == 0 || computed == 0)) {
         return Err(DecodeError::BadIpv4Checksum { found, computed });
     }
     // More-fragments flag or an offset.
-    let fragment = u16::from_be_bytes(take::<2, 6, _>(ipv4));
+    let fragment = words[1] as u16;
     if fragment & 0x3fff != 0 {
         return Err(DecodeError::Fragment(fragment));
     }
-    if ipv4[9] != PROTOCOL_UDP {
-        return Err(DecodeError::NotUdp(ipv4[9]));
+    let protocol = (words[2] >> 16) as u8;
+    if protocol != PROTOCOL_UDP {
+        return Err(DecodeError::NotUdp(protocol));
     }
     Ok(())
 }

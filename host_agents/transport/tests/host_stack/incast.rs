@@ -221,7 +221,7 @@ impl Incast {
 
     fn acknowledge(&mut self, flow: usize, header: &Header) {
         let receipt = self.hosts[flow].receiver.on_data(self.now, &header.data_fields(header.ecn_echo));
-        for ack in &receipt.acks {
+        for ack in receipt.acks() {
             let ack = Header::ack(flow as u32, TrafficClass::default(), ack, self.now);
             let crossing = LINK.time_to_send(Bytes(ACK_BYTES)) + PROPAGATION;
             self.at(self.now + crossing + crossing, Happening::AtSender(flow, ack));

@@ -161,7 +161,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
         let packet = Packet::decode(bytes, payload).expect("our own data");
         let receipt = self.receiver.on_data(self.now, &packet.header.data_fields(packet.ecn));
         self.delivered_bytes += receipt.delivered_bytes;
-        for ack in &receipt.acks {
+        for ack in receipt.acks() {
             self.send_ack(ack);
         }
         if let Some(deadline) = self.receiver.deadline() {

@@ -64,7 +64,7 @@ fn header_of(answer: &RdmaAck) -> (AckFields, Flags) {
         timestamp_echo_ns: answer.timestamp_echo_ns,
         sack: SackBlocks::NONE,
     };
-    (fields, Flags { nack: answer.nack, ..Flags::default() })
+    (fields, Flags::NACK.when(answer.nack))
 }
 
 /// Runs a flow to its end, or for `limit` of virtual time.
@@ -222,7 +222,7 @@ fn an_application_limit_is_told_to_the_algorithm() {
             let answer = receipt.ack.expect("an ACK");
             let fields = AckFields { ack: answer.ack, timestamp_echo_ns: at.as_ns(), ..AckFields::default() };
             let later = at + Span::from_ns(9_000);
-            sender.on_ack(later, &fields, Flags::default(), &Extension::NONE, Span::ZERO);
+            sender.on_ack(later, &fields, Flags::NONE, &Extension::NONE, Span::ZERO);
         }
         let rate_bps = sender.snapshot().rate_bps.expect("a paced sender");
         assert_eq!(rate_bps > 1e9, rises, "a packet each {gap_us} us: {rate_bps}");
@@ -239,7 +239,7 @@ fn a_closed_connection_ends_with_what_was_sent() {
     assert!(!sender.close());
     assert_eq!(sender.ready_at(), None);
     let fields = AckFields { ack: 1_000, ..AckFields::default() };
-    let outcome = sender.on_ack(Time::from_us(10), &fields, Flags::default(), &Extension::NONE, Span::ZERO);
+    let outcome = sender.on_ack(Time::from_us(10), &fields, Flags::NONE, &Extension::NONE, Span::ZERO);
     assert!(outcome.completed && sender.is_complete());
     assert!(!sender.close(), "once only");
 }
@@ -321,7 +321,7 @@ fn a_connection_asks_by_the_deadline_of_its_present_piece() {
         let done = sender.snapshot().snd_nxt;
         now += Span::from_us(10);
         let answer = Extension { kind: ExtensionType::RATE_REQUEST, bytes: &request };
-        sender.on_ack(now, &back(done, asked), Flags::default(), &answer, Span::ZERO);
+        sender.on_ack(now, &back(done, asked), Flags::NONE, &answer, Span::ZERO);
         // At 1 Gbit/s a packet takes 8.5 us: more than a round is left, so the first asks again.
         let mut fins = 0;
         let mut sent = 0;
@@ -335,13 +335,7 @@ fn a_connection_asks_by_the_deadline_of_its_present_piece() {
                 answer_request(ExtensionType::RATE_REQUEST, &mut bytes);
                 let answer = Extension { kind: ExtensionType::RATE_REQUEST, bytes: &bytes };
                 let (ack, left) = (sender.snapshot().snd_nxt, now);
-                sender.on_ack(
-                    now + Span::from_us(5),
-                    &back(ack, left),
-                    Flags::default(),
-                    &answer,
-                    Span::ZERO,
-                );
+                sender.on_ack(now + Span::from_us(5), &back(ack, left), Flags::NONE, &answer, Span::ZERO);
             }
         }
         assert_eq!((sent, fins), (bytes, 1), "the last packet gives the rate back");
@@ -405,7 +399,7 @@ proptest! {
             // Half of the positions are near what is in flight.
             let ack = if ack % 2 == 0 { (snapshot.snd_una as u32).wrapping_add(ack % 20_000) } else { ack };
             let fields = AckFields { ack, ecn_echo: Codepoint::from_bits(ecn), timestamp_echo_ns, sack: SackBlocks::NONE };
-            let flags = Flags { nack, ..Flags::default() };
+            let flags = Flags::NACK.when(nack);
             sender.on_ack(now, &fields, flags, &Extension { kind: ExtensionType(kind), bytes: &bytes }, Span::ZERO);
             let snapshot = sender.snapshot();
             prop_assert!(snapshot.snd_una <= snapshot.snd_nxt && snapshot.snd_nxt <= 5_000_000);

@@ -164,25 +164,28 @@ fn what_has_no_bytes_is_refused() {
 fn headers() -> impl Strategy<Value = Header> {
     let ids = (any::<u32>(), any::<u32>(), any::<u32>(), 0_u16..60_000, any::<u64>(), any::<u64>());
     let bits = (any::<bool>(), any::<[bool; 7]>(), 0_u8..8, 0_u8..4);
-    (ids, bits).prop_map(|((flow_id, seq, ack, payload_len, timestamp_ns, timestamp_echo_ns), bits)| Header {
-        kind: if bits.0 { PacketKind::Data } else { PacketKind::Ack },
-        flags: Flags {
-            fin: bits.1[0],
-            retransmit: bits.1[1],
-            cwr: bits.1[2],
-            sack_permitted: bits.1[3],
-            echo_until_cwr: bits.1[4],
-            nack: bits.1[5],
-            ack_request: bits.1[6],
-        },
-        class: TrafficClass::new(bits.2).expect("a class"),
-        ecn_echo: Codepoint::from_bits(bits.3),
-        flow_id,
-        seq,
-        ack,
-        payload_len,
-        timestamp_ns,
-        timestamp_echo_ns,
+    let flags = [
+        Flags::FIN,
+        Flags::RETRANSMIT,
+        Flags::CWR,
+        Flags::SACK_PERMITTED,
+        Flags::ECHO_UNTIL_CWR,
+        Flags::NACK,
+        Flags::ACK_REQUEST,
+    ];
+    (ids, bits).prop_map(move |((flow_id, seq, ack, payload_len, timestamp_ns, timestamp_echo_ns), bits)| {
+        Header {
+            kind: if bits.0 { PacketKind::Data } else { PacketKind::Ack },
+            flags: flags.into_iter().zip(bits.1).fold(Flags::NONE, |all, (flag, on)| all | flag.when(on)),
+            class: TrafficClass::new(bits.2).expect("a class"),
+            ecn_echo: Codepoint::from_bits(bits.3),
+            flow_id,
+            seq,
+            ack,
+            payload_len,
+            timestamp_ns,
+            timestamp_echo_ns,
+        }
     })
 }
 
