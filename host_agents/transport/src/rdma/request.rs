@@ -92,7 +92,9 @@ impl Requests {
     pub fn request(&mut self, now: Time, desired_bps: f64, patience: Span) -> RequestBytes {
         // Rounded up: a rate below what the deadline needs misses it.
         let desired_kbps = u32::try_from((desired_bps as u64).div_ceil(1_000)).unwrap_or(u32::MAX);
-        self.sent = Some(Sent { timestamp_ns: now.as_ns(), desired_kbps, give_up: now + patience });
+        // Not at once, however short the round trip is said to be: the next request would follow at the same instant.
+        let give_up = now + patience.max(Span::from_ps(1));
+        self.sent = Some(Sent { timestamp_ns: now.as_ns(), desired_kbps, give_up });
         self.encode(desired_kbps, 0)
     }
 

@@ -344,6 +344,19 @@ fn a_connection_asks_by_the_deadline_of_its_present_piece() {
     }
 }
 
+/// An echo of a time to come makes the round trip nothing: a request is not given up at the instant at which it leaves.
+#[test]
+fn a_request_is_under_way_for_longer_than_an_instant() {
+    let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"d3"}}"#);
+    let mut sender = sender(&config, 5_000_000);
+    sender.start(Time::ZERO);
+    sender.take(Time::ZERO).expect("a request");
+    let fields = AckFields { timestamp_echo_ns: u64::MAX, ..AckFields::default() };
+    sender.on_ack(Time::from_us(1), &fields, Flags::NONE, &Extension::NONE, Span::ZERO);
+    let gives_up = sender.ready_at().expect("the request is on its way");
+    assert_eq!((0..10).take_while(|_| sender.take(gives_up).is_some()).count(), 1, "the next request");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
