@@ -153,27 +153,45 @@ impl Translator<'_, '_> {
         let hash = self.b.ins().bxor(low, high);
         let mask = self.b.ins().load(types::I64, lasting_flags(), tuples, direct::HASH_MASK as i32);
         let at = self.b.ins().band(hash, mask);
-        // Tag and key: both are there if the key is. The mask is a number of places less one, so this does not wrap.
-        let at = self.b.ins().ishl_imm(at, 1);
-        let at = self.b.ins().bor_imm(at, 1);
         let slots = vector(self, direct::HASH_SLOTS);
-        let slot = self.element(slots, at, size_of::<u64>(), otherwise);
-        let (stored, tag) = (self.slot_word(slot, 0), self.slot_word(slot, -8));
-        let row = self.b.ins().band_imm(tag, i64::from(u32::MAX));
-        let space = self.b.ins().ushr_imm(tag, i64::from(direct::SPACE_SHIFT));
-        let (same, other_key) = (self.b.ins().bxor(space, tuple), self.b.ins().bxor(stored, key));
-        let differs = self.b.ins().bor(same, other_key);
-        let there = [self.b.create_block(), self.b.create_block()];
-        self.b.ins().brif(differs, otherwise, &[], there[0], &[]);
-        self.b.switch_to_block(there[0]);
-        // A free place has no row.
-        self.b.ins().brif(row, there[1], &[], otherwise, &[]);
-        self.b.switch_to_block(there[1]);
-        Some(row)
+        Some(self.probe((slots, mask, at), tuple, key, otherwise))
     }
 
-    fn slot_word(&mut self, slot: Value, at: i32) -> Value {
-        self.b.ins().load(types::I64, lasting_flags(), slot, at)
+    /// Looks for a key of a space in a hash, from a place on; goes to `otherwise` at a place that is free.
+    fn probe(
+        &mut self,
+        (slots, mask, first): (Vector, Value, Value),
+        space: Value,
+        key: Value,
+        otherwise: Block,
+    ) -> Value {
+        let [look, other, further, found] = core::array::from_fn(|_| self.b.create_block());
+        let at = self.b.append_block_param(look, types::I64);
+        self.b.ins().jump(look, &[first.into()]);
+        self.b.switch_to_block(look);
+        // Tag and key: both are there if the key is. The mask is a number of places less one, so this does not wrap.
+        let word = self.b.ins().ishl_imm(at, 1);
+        let word = self.b.ins().bor_imm(word, 1);
+        let slot = self.element(slots, word, size_of::<u64>(), otherwise);
+        let [stored, tag] = [0, -8].map(|at| self.b.ins().load(types::I64, lasting_flags(), slot, at));
+        let row = self.b.ins().band_imm(tag, i64::from(u32::MAX));
+        let stored_space = self.b.ins().ushr_imm(tag, i64::from(direct::SPACE_SHIFT));
+        let (spaces, keys) = (self.b.ins().bxor(stored_space, space), self.b.ins().bxor(stored, key));
+        let differs = self.b.ins().bor(spaces, keys);
+        self.b.ins().brif(differs, other, &[], found, &[]);
+        // Some places are always free, so this ends.
+        self.b.switch_to_block(other);
+        self.b.ins().brif(tag, further, &[], otherwise, &[]);
+        self.b.switch_to_block(further);
+        let next = self.b.ins().iadd_imm(at, 1);
+        let next = self.b.ins().band(next, mask);
+        self.b.ins().jump(look, &[next.into()]);
+        self.b.switch_to_block(found);
+        // A free place has no row, and may look like the key of zeros.
+        let there = self.b.create_block();
+        self.b.ins().brif(row, there, &[], otherwise, &[]);
+        self.b.switch_to_block(there);
+        row
     }
 
     /// Goes to `otherwise` unless an index is of some kind.
