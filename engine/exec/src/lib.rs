@@ -18,6 +18,7 @@ mod machine;
 mod native;
 mod op;
 mod pipeline;
+pub mod prefetch;
 mod snapshot;
 mod state;
 mod wide;

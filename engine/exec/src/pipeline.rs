@@ -1,5 +1,6 @@
 //! A compiled program.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use p4cc_ir::verify::{self, Violation};
@@ -19,6 +20,8 @@ pub struct Pipeline {
     halves: Option<Arc<Halves>>,
     /// Made when it is first asked for.
     native: Arc<OnceLock<Result<Native, NativeError>>>,
+    /// Packets that switches took before they had native code.
+    interpreted: Arc<AtomicU32>,
 }
 
 /// The program is not fit to run: a fault of the compiler that made it, not of its source.
@@ -48,7 +51,7 @@ impl Pipeline {
             Architecture::V1Model(v1) => Some(Arc::new(Halves::new(&program, &code, v1))),
             Architecture::Psa(_) => None,
         };
-        Ok(Pipeline { program, code, halves, native: Arc::default() })
+        Ok(Pipeline { program, code, halves, native: Arc::default(), interpreted: Arc::default() })
     }
 
     /// The program it was made from.
@@ -83,6 +86,17 @@ impl Pipeline {
     #[inline]
     pub fn has_native(&self) -> bool {
         self.native.get().is_some_and(Result::is_ok)
+    }
+
+    /// Counts a packet that the register machine takes, whichever switch it is of, while there may yet be native code.
+    pub fn count_interpreted(&self) {
+        self.interpreted.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Packets counted so far, but for those of the last moment on other threads.
+    #[inline]
+    pub fn interpreted(&self) -> u32 {
+        self.interpreted.load(Ordering::Relaxed)
     }
 
     /// Why there is no native code, if it was asked for and could not be made.

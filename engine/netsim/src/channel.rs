@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 
+use p4cc_switch::prefetch::prefetch_start;
 use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
@@ -42,11 +43,15 @@ struct Rest {
 #[derive(Clone, Debug)]
 pub(crate) enum Frame {
     Packet(Packet),
-    /// The receiver is to stop a priority, or to let it go on.
-    Pause {
-        priority: u8,
-        pause: bool,
-    },
+    Pause(PauseWord),
+}
+
+/// The receiver is to stop a priority, or to let it go on. As wide as a pointer, so that a frame is moved in words.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(8))]
+pub(crate) struct PauseWord {
+    pub priority: u8,
+    pub pause: bool,
 }
 
 /// What to do after a packet was sent into a channel.
@@ -99,7 +104,7 @@ impl Channel {
 
     /// Takes a pause frame whose last bit comes out at `arrival`; it is never lost.
     pub fn send_pause(&mut self, arrival: Moment, priority: u8, pause: bool) -> Sent {
-        self.carry(arrival, Frame::Pause { priority, pause })
+        self.carry(arrival, Frame::Pause(PauseWord { priority, pause }))
     }
 
     #[inline]
@@ -141,6 +146,21 @@ impl Channel {
     pub fn arrive(&mut self) -> Option<(Frame, Option<Moment>)> {
         let (_, frame) = self.on_way.pop_front()?;
         Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
+    }
+
+    /// Has the processor fetch the place of the frame that arrives next, and the one behind it.
+    #[inline]
+    pub fn prefetch_first(&self) {
+        self.on_way.get(0).into_iter().chain(self.on_way.get(1)).for_each(prefetch_start);
+    }
+
+    /// The packet that arrives next.
+    #[inline]
+    pub fn first_packet(&self) -> Option<&Packet> {
+        match self.on_way.front() {
+            Some((_, Frame::Packet(packet))) => Some(packet),
+            _ => None,
+        }
     }
 
     /// Packets on the way.

@@ -1,6 +1,7 @@
 //! What leaves nodes: ports of switches and interfaces of hosts, and the channels behind them.
 
 use p4cc_switch::Packet;
+use p4cc_switch::prefetch::prefetch_start;
 use p4cc_units::Time;
 
 use crate::channel::{Sent, Work, frame_time};
@@ -28,6 +29,10 @@ impl Network {
             Work::Wait => {}
             Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
             Work::Start => {
+                // It is needed when the packet comes out of egress.
+                if let Some(channel) = node.port(port).channel {
+                    prefetch_start(&self.channels[channel as usize]);
+                }
                 let Some(sent) = node.switch.transmit(self.now, port) else { return };
                 let has_more = sent.has_more;
                 let end = self.now + sent.duration;

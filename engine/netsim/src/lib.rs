@@ -7,6 +7,7 @@
 //! What is not here: no wall clock, no socket, no log, no rule that marks, drops or routes — that is the P4 program's
 //! and the traffic manager's — and no back door into a table.
 
+mod ahead;
 mod applications;
 mod channel;
 mod error;

@@ -14,6 +14,7 @@ use p4cc_transport::wire::PacketKind;
 use p4cc_transport::{Action, Actions, WindowSender};
 use p4cc_units::{Span, Time};
 
+use crate::ahead;
 use crate::channel::{Channel, Frame, usual_lead};
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
@@ -230,7 +231,7 @@ impl Network {
             plans,
             flows,
             active: Vec::new(),
-            queue: EventQueue::new(usual_lead(&topology.channels)),
+            queue: EventQueue::new(usual_lead(&topology.channels), ahead::events_ahead(&topology)),
             order: Order::new(spec.ties),
             pool: PacketPool::default(),
             workspace: Workspace::default(),
@@ -441,6 +442,7 @@ impl Network {
             }
             self.now = event.time();
             self.order.advance(&event);
+            self.fetch_ahead();
             self.dispatch(&event);
             self.events += 1;
             if self.is_complete() {
@@ -514,7 +516,7 @@ impl Network {
         }
         let packet = match frame {
             Frame::Packet(packet) => packet,
-            Frame::Pause { priority, pause } => return self.on_pause(node, port, channel, (priority, pause)),
+            Frame::Pause(word) => return self.on_pause(node, port, channel, (word.priority, word.pause)),
         };
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
@@ -702,7 +704,7 @@ impl Network {
 }
 
 /// Place of a flow among flows by rising id.
-fn position(plans: &[FlowPlan], id: u32) -> Option<usize> {
+pub(crate) fn position(plans: &[FlowPlan], id: u32) -> Option<usize> {
     let first = plans.first()?.id;
     // Ids without gaps, as a description has as a rule, need no search.
     let guess = id.checked_sub(first)? as usize;

@@ -1,6 +1,7 @@
 //! A switch in the network.
 
 use p4cc_switch::Switch;
+use p4cc_switch::prefetch::prefetch_start;
 
 use crate::channel::Line;
 
@@ -34,5 +35,11 @@ impl SwitchNode {
             self.ports.resize(at + 1, PortLine::default());
         }
         &mut self.ports[at]
+    }
+
+    /// Has the processor fetch the place where a port's line stands.
+    #[inline]
+    pub fn prefetch_line(&self, port: u32) {
+        self.ports.get(port as usize).into_iter().for_each(prefetch_start);
     }
 }

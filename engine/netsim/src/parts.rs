@@ -540,6 +540,7 @@ impl Network {
     fn run_before(&mut self, end: Time) {
         let last = Time::from_ps(end.as_ps() - 1);
         while let Some(event) = self.queue.pop_until(last) {
+            self.fetch_ahead();
             self.now = event.time();
             self.order.advance(&event);
             self.dispatch(&event);

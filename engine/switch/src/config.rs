@@ -14,7 +14,7 @@ pub enum ExecChoice {
     Interp,
     /// Native code from the first packet on, made as a program is loaded: where a pause later would lose packets.
     Native,
-    /// Native code once a switch has taken [`NATIVE_AFTER_PACKETS`].
+    /// Native code once the switches of a program have taken [`NATIVE_AFTER_PACKETS`] together.
     #[default]
     NativeWhenBusy,
 }

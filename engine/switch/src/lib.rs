@@ -15,6 +15,7 @@
 //! - packets are conserved ([`SwitchCounters`]);
 //! - a clone of a switch goes on exactly as the original would.
 
+mod ahead;
 mod arch;
 pub mod config;
 mod core;
@@ -37,6 +38,7 @@ pub use config::{
     TimestampUnit,
 };
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
+pub use p4cc_exec::prefetch;
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};
 pub use random::Stream;

@@ -19,6 +19,8 @@ pub struct Packet(Box<Content>);
 
 /// What a packet is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+// In the order of fields: the head ends in the last line, beside what says where it starts.
+#[repr(C, align(64))]
 pub struct Content {
     /// Real bytes, from the first.
     pub head: Head,
@@ -129,6 +131,11 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_packet_is_three_lines_of_the_cache() {
+        assert_eq!((size_of::<Content>(), align_of::<Content>()), (192, 64));
+    }
 
     #[test]
     fn truncation_takes_zeros_first() {

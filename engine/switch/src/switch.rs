@@ -28,8 +28,8 @@ pub struct Transmission {
 /// A switch.
 #[derive(Clone)]
 pub struct Switch {
-    core: Core,
-    program: Option<Box<Program>>,
+    pub(crate) core: Core,
+    pub(crate) program: Option<Box<Program>>,
     exec: ExecChoice,
 }
 

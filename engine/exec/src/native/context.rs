@@ -1,6 +1,7 @@
 //! What native code and the functions that it calls work on, the memory that the code lives in, and the call into it.
 //!
-//! The only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in seven ways:
+//! But for [`crate::prefetch`] the only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in
+//! seven ways:
 //! words of the frame at places below [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a
 //! comparison with their number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
 //! comparison with their number, inputs of a half that are as many as it takes, fields of [`Context`] itself, and in a half

@@ -3,7 +3,10 @@
 //! Invariant: every row of a table is as long as the longest of the actions that it may name, so a head and its
 //! arguments lie together and a lookup reads one place.
 
+use hashbrown::HashTable;
 use p4cc_ir::{ActionCall, ActionId, Bits, Program, TableId, bits::words_for};
+
+use super::hash::fold;
 
 use crate::control::{EntryAction, TableEntry};
 
@@ -108,6 +111,17 @@ pub(crate) struct Rows {
     words: Vec<u64>,
     stride: u32,
     free: Vec<u32>,
+    /// Where entries share rows.
+    sharing: Option<Box<Sharing>>,
+}
+
+/// Rows that entries share.
+#[derive(Clone, Debug, Default)]
+struct Sharing {
+    /// By what they hold.
+    rows: HashTable<u32>,
+    /// By row: entries that share it.
+    uses: Vec<u32>,
 }
 
 impl Rows {
@@ -125,7 +139,8 @@ impl Rows {
     /// Only row 0, in rows for the arguments of any of these actions.
     pub fn new(program: &Program, actions: impl Iterator<Item = ActionId>, first: Head) -> Self {
         let stride = Self::stride(program, actions);
-        let mut rows = Self { words: vec![0; stride], stride: stride as u32, free: Vec::new() };
+        let mut rows =
+            Self { words: vec![0; stride], stride: stride as u32, free: Vec::new(), sharing: None };
         rows.set(0, first, None);
         rows
     }
@@ -159,11 +174,55 @@ impl Rows {
         })
     }
 
+    /// A row that holds this, which all that want the same share: hundreds of routes have a dozen next hops, whose rows
+    /// stay in the processor's near caches.
+    pub fn share(&mut self, head: Head, call: Option<&ActionCall>) -> u32 {
+        let row = self.take();
+        self.set(row, head, call);
+        let (words, stride) = (&self.words, self.stride as usize);
+        let Sharing { rows, uses } = &mut **self.sharing.get_or_insert_default();
+        let hash = content_hash(words, stride, row);
+        let same = |&other: &u32| content(words, stride, other) == content(words, stride, row);
+        if let Some(&other) = rows.find(hash, same) {
+            uses[other as usize] += 1;
+            self.release(row);
+            return other;
+        }
+        rows.insert_unique(hash, row, |&row| content_hash(words, stride, row));
+        uses.resize(uses.len().max(row as usize + 1), 0);
+        uses[row as usize] = 1;
+        row
+    }
+
+    /// Lets go of a shared row.
+    pub fn unshare(&mut self, row: u32) {
+        let Some(Sharing { rows, uses }) = self.sharing.as_deref_mut() else { return };
+        let Some(uses) = uses.get_mut(row as usize) else { return };
+        *uses = uses.saturating_sub(1);
+        if *uses == 0 {
+            let hash = content_hash(&self.words, self.stride as usize, row);
+            if let Ok(place) = rows.find_entry(hash, |&other| other == row) {
+                place.remove();
+            }
+            self.release(row);
+        }
+    }
+
     /// Gives a row back.
     pub fn release(&mut self, row: u32) {
         self.set(row, Head::NOTHING, None);
         self.free.push(row);
     }
+}
+
+fn content(words: &[u64], stride: usize, row: u32) -> &[u64] {
+    words.get(row as usize * stride..(row as usize + 1) * stride).unwrap_or_default()
+}
+
+fn content_hash(words: &[u64], stride: usize, row: u32) -> u64 {
+    content(words, stride, row)
+        .iter()
+        .fold(0x243f_6a88_85a3_08d3, |hash, word| fold(hash ^ word, 0x9e37_79b9_7f4a_7c15))
 }
 
 /// Place of an action in a table's list; the length of the list if it is not there.
@@ -177,5 +236,34 @@ pub(crate) fn direct_call(entry: &TableEntry) -> Option<&ActionCall> {
     match &entry.action {
         EntryAction::Direct(call) => Some(call),
         EntryAction::Member(_) | EntryAction::Group(_) | EntryAction::Set(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Rows {
+        Rows { words: vec![0; 2], stride: 2, free: Vec::new(), sharing: None }
+    }
+
+    fn call(value: u128) -> ActionCall {
+        ActionCall { action: ActionId(3), args: vec![Bits::from_u128(32, value)] }
+    }
+
+    #[test]
+    fn what_is_the_same_shares_a_row_until_nobody_uses_it() {
+        let (mut rows, head) = (rows(), Head::hit(ActionId(3), 1));
+        let one = rows.share(head, Some(&call(1)));
+        let two = rows.share(head, Some(&call(2)));
+        assert_eq!(rows.share(head, Some(&call(1))), one);
+        assert_ne!(one, two);
+        assert_ne!(rows.share(Head::hit(ActionId(4), 1), Some(&call(1))), one, "another action");
+        rows.unshare(one);
+        assert_eq!(rows.get(one), (head, &[1][..]), "one user is left");
+        rows.unshare(one);
+        assert_eq!(rows.get(one), (Head::NOTHING, &[0][..]));
+        assert_eq!(rows.share(head, Some(&call(7))), one, "its place is free again");
+        assert_eq!((rows.get(one), rows.get(two)), ((head, &[7][..]), (head, &[2][..])));
     }
 }

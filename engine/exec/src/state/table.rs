@@ -1,6 +1,9 @@
 //! The entries of one table.
 //!
-//! Invariants: an entry keeps its row while it lives; index, identities, rows and stored entries agree; what a lookup
+//! Where a hit has nothing to count and the index tells no two entries of one key apart, entries that run the same share
+//! a row, and the index gives that row. Elsewhere each entry has the row of its own number.
+//!
+//! Invariants: an entry keeps its number while it lives; index, identities, rows and stored entries agree; what a lookup
 //! needs lies together and apart from the rest.
 
 use core::hash::{Hash as _, Hasher};
@@ -20,6 +23,8 @@ use crate::control::{CounterCell, TableEntry};
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
     pub entry: TableEntry,
+    /// What it runs.
+    row: u32,
     /// When it was written.
     pub written: Time,
     /// When it was written or found idle.
@@ -58,11 +63,15 @@ pub(crate) struct TableState {
     /// By action its place in the table's list, and the length of the list at the end; only where the rows of the
     /// profile name places in another table's list.
     pub positions: Box<[u32]>,
-    /// By row less one.
+    /// Whether entries share rows.
+    shares: bool,
+    /// By number less one.
     stored: Vec<Option<Stored>>,
-    /// By row less one; empty where hits change nothing.
+    /// Numbers that are free again; where rows are shared.
+    free: Vec<u32>,
+    /// By number less one; empty where hits change nothing.
     cells: Vec<Cells>,
-    /// Rows by identity.
+    /// Numbers by identity.
     places: HashTable<u32>,
     pub default_call: ActionCall,
     /// Most entries.
@@ -109,8 +118,8 @@ fn hash_of(matches: &[MatchValue], priority: u32) -> u64 {
     hasher.finish()
 }
 
-fn stored_hash(stored: &[Option<Stored>], row: u32) -> u64 {
-    let stored = stored.get(row as usize - 1).and_then(Option::as_ref);
+fn stored_hash(stored: &[Option<Stored>], number: u32) -> u64 {
+    let stored = stored.get(number as usize - 1).and_then(Option::as_ref);
     stored.map_or(0, |stored| hash_of(&stored.entry.matches, stored.entry.priority))
 }
 
@@ -129,7 +138,9 @@ impl TableState {
             has_counter: table.counter.is_some(),
             meter_unit: table.meter.map(|meter| program.meters[meter.index()].unit),
             positions: Self::positions(program, id, table),
+            shares: !counts && kind != IndexKind::Ranked,
             stored: Vec::new(),
+            free: Vec::new(),
             cells: Vec::new(),
             places: HashTable::new(),
             default_call: call.clone(),
@@ -160,10 +171,10 @@ impl TableState {
         positions.chain([table.actions.len() as u32]).collect()
     }
 
-    /// The row of an entry.
+    /// The number of an entry.
     pub fn place(&self, matches: &[MatchValue], priority: u32) -> Option<u32> {
-        let same = |&row: &u32| {
-            let stored = self.get(row);
+        let same = |&number: &u32| {
+            let stored = self.get(number);
             stored.is_some_and(|stored| stored.entry.priority == priority && stored.entry.matches == matches)
         };
         self.places.find(hash_of(matches, priority), same).copied()
@@ -180,21 +191,21 @@ impl TableState {
         entries.into_iter()
     }
 
-    pub fn get(&self, row: u32) -> Option<&Stored> {
-        self.stored.get((row as usize).checked_sub(1)?)?.as_ref()
+    pub fn get(&self, number: u32) -> Option<&Stored> {
+        self.stored.get((number as usize).checked_sub(1)?)?.as_ref()
     }
 
-    pub fn get_mut(&mut self, row: u32) -> Option<&mut Stored> {
-        self.stored.get_mut((row as usize).checked_sub(1)?)?.as_mut()
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut Stored> {
+        self.stored.get_mut((number as usize).checked_sub(1)?)?.as_mut()
     }
 
     /// What hits of an entry changed.
-    pub fn cells(&self, row: u32) -> Option<&Cells> {
-        self.cells.get((row as usize).checked_sub(1)?)
+    pub fn cells(&self, number: u32) -> Option<&Cells> {
+        self.cells.get((number as usize).checked_sub(1)?)
     }
 
-    pub fn cells_mut(&mut self, row: u32) -> Option<&mut Cells> {
-        self.cells.get_mut((row as usize).checked_sub(1)?)
+    pub fn cells_mut(&mut self, number: u32) -> Option<&mut Cells> {
+        self.cells.get_mut((number as usize).checked_sub(1)?)
     }
 
     /// All entries with the time of their last hit, in no order of meaning.
@@ -238,8 +249,16 @@ impl TableState {
 
     /// Adds a validated entry whose identity is new.
     pub fn insert(&mut self, entry: TableEntry, head: Head) {
-        let row = self.path.rows.take();
-        let at = row as usize - 1;
+        let call = direct_call(&entry);
+        let (number, row) = if self.shares {
+            let number = self.free.pop().unwrap_or(self.stored.len() as u32 + 1);
+            (number, self.path.rows.share(head, call))
+        } else {
+            let row = self.path.rows.take();
+            self.path.rows.set(row, head, call);
+            (row, row)
+        };
+        let at = number as usize - 1;
         if at >= self.stored.len() {
             self.stored.resize(at + 1, None);
         }
@@ -248,34 +267,51 @@ impl TableState {
             self.cells[at] = Cells::default();
         }
         self.path.index.insert(self.shape.pattern(&entry.matches), Self::rank(&entry), row);
-        self.path.rows.set(row, head, direct_call(&entry));
         let hash = hash_of(&entry.matches, entry.priority);
-        self.stored[at] = Some(Stored { entry, written: Time::default(), timer: Time::default() });
+        self.stored[at] = Some(Stored { entry, row, written: Time::default(), timer: Time::default() });
         let stored = &self.stored;
-        self.places.insert_unique(hash, row, |&row| stored_hash(stored, row));
+        self.places.insert_unique(hash, number, |&number| stored_hash(stored, number));
     }
 
     /// Changes what an entry runs; what it ran before.
-    pub fn modify(&mut self, row: u32, entry: TableEntry, head: Head) -> Option<(TableEntry, Head)> {
-        let (old_head, _) = self.path.rows.get(row);
-        self.path.rows.set(row, head, direct_call(&entry));
-        let stored = self.get_mut(row)?;
+    pub fn modify(&mut self, number: u32, entry: TableEntry, head: Head) -> Option<(TableEntry, Head)> {
+        let old_row = self.get(number)?.row;
+        let (old_head, _) = self.path.rows.get(old_row);
+        let mut row = old_row;
+        if self.shares {
+            row = self.path.rows.share(head, direct_call(&entry));
+            self.path.rows.unshare(old_row);
+            if row != old_row {
+                let pattern = self.shape.pattern(&entry.matches);
+                self.path.index.remove(&pattern, old_row);
+                self.path.index.insert(pattern, Self::rank(&entry), row);
+            }
+        } else {
+            self.path.rows.set(row, head, direct_call(&entry));
+        }
+        let stored = self.get_mut(number)?;
+        stored.row = row;
         Some((core::mem::replace(&mut stored.entry, entry), old_head))
     }
 
     /// Takes an entry out.
-    pub fn remove(&mut self, row: u32) -> Option<(TableEntry, Head)> {
-        let hash = stored_hash(&self.stored, row);
-        let stored = self.stored.get_mut((row as usize).checked_sub(1)?)?.take()?;
-        if let Ok(place) = self.places.find_entry(hash, |&other| other == row) {
+    pub fn remove(&mut self, number: u32) -> Option<(TableEntry, Head)> {
+        let hash = stored_hash(&self.stored, number);
+        let stored = self.stored.get_mut((number as usize).checked_sub(1)?)?.take()?;
+        if let Ok(place) = self.places.find_entry(hash, |&other| other == number) {
             place.remove();
         }
-        if let Some(cells) = self.cells_mut(row) {
+        if let Some(cells) = self.cells_mut(number) {
             *cells = Cells::default();
         }
-        let (head, _) = self.path.rows.get(row);
-        self.path.index.remove(&self.shape.pattern(&stored.entry.matches), row);
-        self.path.rows.release(row);
+        let (head, _) = self.path.rows.get(stored.row);
+        self.path.index.remove(&self.shape.pattern(&stored.entry.matches), stored.row);
+        if self.shares {
+            self.path.rows.unshare(stored.row);
+            self.free.push(number);
+        } else {
+            self.path.rows.release(stored.row);
+        }
         Some((stored.entry, head))
     }
 }

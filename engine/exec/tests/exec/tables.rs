@@ -139,6 +139,8 @@ proptest! {
                 .map(|&(width, kind)| match_value(width, kind, small.rotate_left(shape % 3), shape))
                 .collect();
             let priority = if ranked { number + 1 } else { 0 };
+            // Two entries run the same, as routes over one next hop do.
+            let number = number / 2;
             let known = model.iter().any(|entry| entry.0 == values && entry.1 == priority);
             let result = table.insert(values.clone(), priority, number);
             prop_assert_eq!(result.is_ok(), !known, "{:?}", result);

@@ -26,7 +26,7 @@ pub(crate) struct Machine {
     /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
     exec: Exec,
-    /// Packets until native code is made, unless another switch had it made.
+    /// Packets that all switches of the program take before native code is made.
     warm_up: u32,
 }
 
@@ -41,7 +41,7 @@ const MAX_WORKSPACE_PROGRAMS: usize = 4;
 /// What runs the program now.
 fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
     match exec {
-        Exec::Native if warm_up == 0 || pipeline.has_native() => {
+        Exec::Native if pipeline.has_native() || pipeline.interpreted() >= warm_up => {
             pipeline.native().map_or(pipeline, |native| native)
         }
         Exec::Native | Exec::Interp => pipeline,
@@ -103,6 +103,17 @@ impl Machine {
         }
     }
 
+    /// Counts a packet towards native code.
+    #[inline]
+    fn warm(&self) {
+        if self.exec == Exec::Native
+            && !self.pipeline.has_native()
+            && self.pipeline.interpreted() < self.warm_up
+        {
+            self.pipeline.count_interpreted();
+        }
+    }
+
     fn prepared(mut self) -> Self {
         self.prepare();
         self
@@ -123,7 +134,7 @@ impl Machine {
 
     /// Runs what stands before v1model's queues on the frame; returns the number of bytes that the parser took.
     pub fn ingress(&mut self, core: &mut Core, now: Time, start: IngressStart<'_>) -> u32 {
-        self.warm_up = self.warm_up.saturating_sub(1);
+        self.warm();
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,
@@ -193,7 +204,7 @@ impl Machine {
 
     /// Runs a parser into the frame; returns the number of bytes taken.
     pub fn parse(&mut self, core: &mut Core, now: Time, func: FuncId, packet: &Packet) -> u32 {
-        self.warm_up = self.warm_up.saturating_sub(1);
+        self.warm();
         let mut env = Env {
             state: &mut self.state,
             effects: &mut self.effects,

@@ -111,6 +111,7 @@ impl V1Switch {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
+        core.tm.prefetch_way_out(verdict.egress_spec, verdict.priority);
         let length = arrival.packet.len();
         let mut packet = arrival.packet;
         let front = self.machine.frame.front();

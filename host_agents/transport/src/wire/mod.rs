@@ -15,7 +15,7 @@ pub use datagram::Datagram;
 pub use error::{DecodeError, EncodeError};
 pub use header::{Extension, ExtensionType, Flags, Header, PacketKind, TrafficClass};
 pub use ip::{ecn_bits, rewrite_ecn_bits};
-pub use packet::{Packet, source_port};
+pub use packet::{Packet, peek_flow_id, source_port};
 
 /// Version of the p4cc transport header that this code speaks.
 pub const VERSION: u8 = 1;

@@ -49,6 +49,14 @@ pub const fn source_port(flow_id: u32) -> u16 {
     DYNAMIC_PORTS + spread as u16
 }
 
+/// The flow of a frame, if it is one of ours: nothing is checked.
+#[inline]
+pub fn peek_flow_id(frame: &[u8]) -> Option<u32> {
+    /// Behind version, kind and flags.
+    const AT: usize = ETHERNET_LEN + IPV4_LEN + UDP_LEN + 4;
+    frame.get(AT..).and_then(<[u8]>::first_chunk).map(|bytes| u32::from_be_bytes(*bytes))
+}
+
 impl<'a> Packet<'a> {
     /// A packet without extension between two hosts, with the flow's port and a fresh time to live.
     #[inline]
