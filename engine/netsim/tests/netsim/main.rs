@@ -6,6 +6,9 @@ mod support;
 #[path = "../support/fabric.rs"]
 mod fabrics;
 
+#[path = "../support/fat_tree.rs"]
+mod fat_tree;
+
 mod by_hand;
 mod connections;
 mod d3;

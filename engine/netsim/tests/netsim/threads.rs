@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fabrics::{DELAY_NS, Fabric, HEADROOM_BYTES};
+use crate::fat_tree::FatTree;
 use crate::support::{Incast, incast};
 
 /// A line of switches.
@@ -73,6 +74,14 @@ fn pauses_telemetry_and_samples_are_those_of_one_thread() {
         assert!(cc.contains("hpcc") || !one.contains(" pauses: 0,"), "{cc}: no switch paused another");
         assert!(assert_same(&base) > 50, "{cc}: threads had nothing to do");
     }
+}
+
+/// As many switches as make the network look ahead, in its parts as well.
+#[test]
+fn a_large_network_that_looks_ahead_is_that_of_one_thread() {
+    let record = json!({"windows_interval_ns": 20_000, "queues_interval_ns": 20_000});
+    let base = FatTree { k: 6, size_bytes: 20_000, idle_flows: 3, record }.build();
+    assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 
 /// Unequal delays, losses, windows beside rates, flows without end, a deadline: what a description can hold.
