@@ -79,8 +79,8 @@ fn pauses_telemetry_and_samples_are_those_of_one_thread() {
 /// As many switches as make the network look ahead, in its parts as well.
 #[test]
 fn a_large_network_that_looks_ahead_is_that_of_one_thread() {
-    let record = json!({"windows_interval_ns": 20_000, "queues_interval_ns": 20_000});
-    let base = FatTree { k: 6, size_bytes: 20_000, idle_flows: 3, record }.build();
+    let record = json!({"windows_interval_ns": 100_000, "queues_interval_ns": 100_000});
+    let base = FatTree { k: 6, size_bytes: 150_000, idle_flows: 0, record }.build();
     assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 
