@@ -151,7 +151,7 @@ impl Channel {
     /// Has the processor fetch the place of the frame that arrives next, and the one behind it.
     #[inline]
     pub fn prefetch_first(&self) {
-        self.on_way.get(0).into_iter().chain(self.on_way.get(1)).for_each(prefetch_start);
+        self.on_way.front().into_iter().chain(self.on_way.get(1)).for_each(prefetch_start);
     }
 
     /// The packet that arrives next.
