@@ -38,6 +38,13 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
     /// Grows the window by an ACK of new data in congestion avoidance.
     fn grow(&mut self, ack: &AckSample, window: &mut Window);
 
+    /// Whether the ACK of new data that made [`Self::react`] cut the window grows it too, behind the cut.
+    ///
+    /// Not so by default: RFC3168 6.1.2 has no growth on an ACK that echoes congestion.
+    fn grows_after_cut(&self, _ack: &AckSample) -> bool {
+        false
+    }
+
     /// The threshold after a loss with `flight_segments` in flight (RFC5681, spec 2.3: `max(flight/2, 2)`).
     fn ssthresh_after_loss(&self, flight_segments: u64) -> f64 {
         (flight_segments as f64 / 2.0).max(2.0)
@@ -68,6 +75,13 @@ pub trait SlowStart: fmt::Debug + Send {
     ///
     /// Returns false when slow start is to end although the window is below the threshold.
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> bool;
+
+    /// Grows the window by the ACK of new data that made it be cut, which ends this slow start.
+    ///
+    /// Returns false where the module has no law for it: the ACK then counts as one in congestion avoidance.
+    fn grow_after_cut(&self, _ack: &AckSample, _window: &mut Window) -> bool {
+        false
+    }
 
     /// The name of the phase that the module is in.
     fn phase(&self) -> Phase {

@@ -122,6 +122,12 @@ impl MarkedShare {
         self.cwr_freeze && ack.ack <= self.cwr_end
     }
 
+    /// Whether the ACK of a cut grows the window behind it. Spec 3.3: "while `ack <= cwr_end` … ns-2 style code keeps the
+    /// additive increase"; the cut has set `cwr_end` beyond its own ACK, so this begins with it.
+    pub(crate) const fn grows_after_cut(&self, ack: &AckSample) -> bool {
+        !self.is_frozen(ack)
+    }
+
     pub(crate) const fn alpha(&self) -> f64 {
         self.alpha
     }

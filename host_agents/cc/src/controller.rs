@@ -121,8 +121,11 @@ impl Controller {
         }
         let reaction = self.avoidance.react(ack, &mut self.window, publisher);
         if reaction == Reaction::Cut {
-            // Spec 3.3: a reaction "ends slow start"; the ACK that cuts does not grow the window too.
-            self.mode = Mode::Avoidance;
+            // Spec 3.3: a reaction "ends slow start".
+            let was = core::mem::replace(&mut self.mode, Mode::Avoidance);
+            if ack.new_segments > 0 && self.avoidance.grows_after_cut(ack) {
+                self.grow_after_cut(was, ack);
+            }
         } else if self.mode == Mode::SlowStart {
             self.grow_in_slow_start(ack, publisher);
         } else if ack.new_segments > 0 {
@@ -139,6 +142,14 @@ impl Controller {
             // The module ends slow start early: the window it reached becomes the threshold.
             self.window.set_ssthresh(self.window.cwnd());
             self.mode = Mode::Avoidance;
+        }
+    }
+
+    /// The ACK that cut the window grows it too (spec 3.3, 6.4): by the slow start that it ends where that has a law for
+    /// it, else as any ACK in congestion avoidance.
+    fn grow_after_cut(&mut self, was: Mode, ack: &AckSample) {
+        if was != Mode::SlowStart || !self.slow_start.grow_after_cut(ack, &mut self.window) {
+            self.avoidance.grow(ack, &mut self.window);
         }
     }
 
@@ -282,13 +293,47 @@ mod tests {
             controller(r#"{"congestion_avoidance":{"name":"dctcp","g":0.5,"alpha0":0}}"#, 10.0, 1e9);
         let mut events = Vec::new();
         assert_eq!(control.on_ack(&ack(1, 1, 11, Mark::Kdc), &mut events), Reaction::Cut);
-        // F = 1, so alpha = 0.5 and the cut a quarter.
-        assert_eq!(control.window().cwnd(), 7.5);
+        // F = 1, so alpha = 0.5 and the cut a quarter; then the ACK's own additive increase.
+        assert_eq!((control.window().cwnd(), control.window().ssthresh()), (7.5 + 1.0 / 7.5, 7.5));
         assert_eq!(control.phase(), Phase::Avoidance);
         assert!(matches!(
             events[..],
             [Event::AlphaUpdated { .. }, Event::WindowCut { .. }, Event::PhaseChanged { .. }]
         ));
+    }
+
+    /// Spec 3.3: "while ack <= cwr_end … keeps the additive increase", which holds from the cut's own ACK on; spec 6.4 has
+    /// GST's growth behind the reaction; RFC3168 6.1.2 has none. alpha0 = 0 and a small g make the cut 1/32.
+    #[test]
+    fn the_ack_that_cuts_grows_the_window_as_its_phase_does() {
+        let with = |rest: &str| {
+            let dctcp = r#""congestion_avoidance":{"name":"dctcp","alpha0":0"#;
+            format!("{{{dctcp}{rest}}}")
+        };
+        let gst = with(r#"},"slow_start":{"name":"gst","k":8}"#);
+        let frozen = with(r#","cwr_freeze":"on"},"slow_start":{"name":"gst","k":8}"#);
+        let reno_ecn = r#"{"congestion_avoidance":{"name":"reno_ecn"}}"#.to_owned();
+        let cut = 64.0 * (1.0 - 1.0 / 32.0);
+        for (json, ssthresh, after) in [
+            (with("}"), 1e9, cut + 1.0 / cut),
+            (with("}"), 8.0, cut + 1.0 / cut),
+            (gst.clone(), 1e9, cut + 1.0),
+            (gst, 8.0, cut + 1.0 / cut),
+            (frozen, 1e9, cut),
+            (reno_ecn, 1e9, 32.0),
+        ] {
+            let mut control = controller(&json, 64.0, ssthresh);
+            assert_eq!(control.on_ack(&ack(1, 1, 65, Mark::Kdc), &mut Vec::new()), Reaction::Cut);
+            assert_eq!(
+                (control.window().cwnd(), control.phase()),
+                (after, Phase::Avoidance),
+                "{json} {ssthresh}"
+            );
+            // A duplicate acknowledges nothing new: it cuts and does not grow.
+            let mut control = controller(&json, 64.0, ssthresh);
+            control.on_ack(&ack(0, 1, 65, Mark::Kdc), &mut Vec::new());
+            assert_eq!(control.window().cwnd(), control.window().ssthresh(), "{json} {ssthresh}");
+        }
     }
 
     /// Spec 3.3: "phase is not FR"; alpha goes on counting there.
@@ -315,9 +360,9 @@ mod tests {
         assert_eq!((control.window().cwnd(), control.window().ssthresh()), (1.0, 20.0));
         assert_eq!(control.on_ack(&ack(1, 2, 3, Mark::K), &mut Vec::new()), Reaction::None);
         assert_eq!((control.window().cwnd(), control.phase()), (2.0, Phase::Smoothing));
-        // ACK 3 lies below cwr_end = 100: no second cut.
+        // ACK 3 lies below cwr_end = 100: no second cut. All of a window of 2 was marked: delta = 0, one growth by 2^-1.
         assert_eq!(control.on_ack(&ack(1, 3, 5, Mark::Kdc), &mut Vec::new()), Reaction::None);
-        assert_eq!((control.phase(), control.window().ssthresh()), (Phase::Avoidance, 2.0));
+        assert_eq!((control.phase(), control.window().ssthresh()), (Phase::Avoidance, 2.5));
     }
 
     #[test]

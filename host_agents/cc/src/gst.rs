@@ -3,7 +3,8 @@
 //! It replaces the slow start of its host protocol and nothing else. Per round `cwnd += cwnd^delta`, spread over
 //! the ACKs of the round; delta falls from 1 (doubling) to 0 (linear) as the estimated queue goes from K to K_dc.
 //!
-//! Invariants: `0 <= delta <= 1`; the first K_dc echo of a slow start ends it.
+//! Invariants: `0 <= delta <= 1`; the first K_dc echo of a slow start ends it, after a last step of growth: spec 6.4 has
+//! the growth behind the host's reaction, of every ACK.
 
 use crate::config::{ConfigError, Params};
 use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
@@ -116,6 +117,17 @@ impl Gst {
         self.open_window(ack.snd_nxt, window);
     }
 
+    /// Spec 6.4: `cwnd += n * W0^(delta-1)`.
+    fn grow(&self, ack: &AckSample, window: &mut Window) {
+        if ack.new_segments > 0 {
+            let (cwnd, n) = (window.cwnd(), ack.new_segments as f64);
+            let grown = cwnd + n * self.growth;
+            // An ACK that jumps over a filled hole (n > 1) must not carry slow start past the threshold in one leap;
+            // an ACK of one packet grows exactly as the spec says.
+            window.set_cwnd(grown.min(window.ssthresh().max(cwnd + self.growth)));
+        }
+    }
+
     fn open_window(&mut self, snd_nxt: u64, window: &Window) {
         (self.w_cnt, self.beta) = (0, 0);
         self.gst_end = snd_nxt;
@@ -135,6 +147,7 @@ impl SlowStart for Gst {
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> bool {
         if ack.mark == Mark::Kdc {
             // Spec 6.4: the first K_dc echo ends slow start, also where the host has already cut in this window.
+            self.grow(ack, window);
             return false;
         }
         self.w_cnt += ack.new_segments;
@@ -145,16 +158,16 @@ impl SlowStart for Gst {
                 publisher.publish(Event::FirstMark { mark: Mark::K });
             }
         }
-        if ack.new_segments > 0 {
-            let (cwnd, n) = (window.cwnd(), ack.new_segments as f64);
-            let grown = cwnd + n * self.growth;
-            // An ACK that jumps over a filled hole (n > 1) must not carry slow start past the threshold in one leap;
-            // an ACK of one packet grows exactly as the spec says.
-            window.set_cwnd(grown.min(window.ssthresh().max(cwnd + self.growth)));
-        }
+        self.grow(ack, window);
         if ack.ack > self.gst_end {
             self.close_window(ack, window, publisher);
         }
+        true
+    }
+
+    fn grow_after_cut(&self, ack: &AckSample, window: &mut Window) -> bool {
+        // Spec 6.4: "if e == KDC: host reaction (section 3.3), leave slow start", then "cwnd += n * W0^(delta-1)".
+        self.grow(ack, window);
         true
     }
 

@@ -132,6 +132,10 @@ impl CongestionAvoidance for L2tcp {
         true
     }
 
+    fn grows_after_cut(&self, ack: &AckSample) -> bool {
+        self.share.grows_after_cut(ack)
+    }
+
     fn alpha(&self) -> Option<f64> {
         Some(self.share.alpha())
     }
