@@ -17,6 +17,10 @@ use crate::op::{Code, Data, ExternOp, HeaderPlan, NO_SLOT, Op, SlowOp, WideKind}
 /// Operations that copies of one action may take in all; past that it becomes a function of its own.
 const MAX_COPIES_OPS: usize = 2_048;
 
+/// Operations of a program's functions times words that last, above which what lasts stays in the frame: finding a register
+/// for every word at every place would take long.
+const MAX_REGISTER_PLACES: usize = 8_000_000;
+
 /// Most operations of one native function; a larger one would take long to translate.
 pub(super) const MAX_FUNCTION_OPS: usize = 50_000;
 
@@ -80,6 +84,8 @@ pub(super) struct Plan {
     sizes: Vec<usize>,
     /// Chunks of headers that live in registers, by their first words.
     chunks: BTreeMap<u32, Packed>,
+    /// The program is small enough to keep what lasts in registers.
+    is_small: bool,
 }
 
 impl Packed {
@@ -125,8 +131,11 @@ impl Plan {
             candidates: tables.map(|table| candidates(program, TableId::from_index(table))).collect(),
             sizes: vec![0; program.funcs.len()],
             chunks: BTreeMap::new(),
+            is_small: false,
         };
         plan.measure(program, code);
+        let ops: usize = natives.iter().flatten().map(|&func| plan.sizes[func]).sum();
+        plan.is_small = ops.saturating_mul(code.layout.zeroed as usize) <= MAX_REGISTER_PLACES;
         if locals == Locals::InRegisters {
             plan.homes = plan.settle(program, code, natives, validity);
         }
@@ -144,7 +153,7 @@ impl Plan {
 
     /// Whether functions begin anew with what lasts: actions that are functions of their own look for it in the frame.
     fn anew(&self, validity: Validity) -> bool {
-        validity == Validity::InRegisters && self.outlined.is_empty()
+        validity == Validity::InRegisters && self.outlined.is_empty() && self.is_small
     }
 
     /// Where a word lives.
