@@ -22,6 +22,7 @@ from rich.table import Table
 from benches.large import large_rows
 from benches.row import Row
 from benches.table_writes import BATCH, ROOT, insertions_per_second
+from p4cc.start import VARIABLE, with_large_pages
 
 FIGURES = ROOT / "benches" / "figures.json"
 """The figures kept: kind of machine, then what was measured."""
@@ -68,10 +69,11 @@ def _number(figure: float) -> str:
 
 
 def _engine_rows() -> list[Row]:
-    """The engine by itself, on one core."""
+    """The engine by itself, on one core, with the memory that `p4cc run` has."""
+    environment = {**os.environ, VARIABLE: with_large_pages(os.environ.get(VARIABLE, ""))}
     cargo = _program("cargo")
     command = [cargo, "bench", "--locked", "--quiet", "--package", "p4cc-netsim", "--bench", "incast"]
-    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     figures: dict[str, float] = json.loads(done.stdout.strip().splitlines()[-1])
     return [
         Row("P4 pipeline, ecn_dual.p4, per packet", figures["pipeline_ns"], "ns", 100),

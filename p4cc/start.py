@@ -1,0 +1,40 @@
+"""Entry point of the `p4cc` command: asks for large pages of memory, then hands over to the command line.
+
+Packets of a large network lie scattered over hundreds of megabytes, and with pages of 4 KiB the processor spends a good
+part of a run on finding where a page is (docs/performance.md, "Large pages"). glibc asks the kernel for large ones
+where a variable says so that is read before a program starts, so the commands that simulate start once more with it,
+before anything else is imported. `GLIBC_TUNABLES=glibc.malloc.hugetlb=0` keeps them off; other C libraries take no
+notice.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+VARIABLE = "GLIBC_TUNABLES"
+TUNABLE = "glibc.malloc.hugetlb"
+SIMULATING = ("run", "reproduce", "sweep")
+"""Commands that pay for starting twice, some 20 ms."""
+
+
+def main() -> None:
+    """Run the command line, the commands that simulate with large pages."""
+    if sys.platform == "linux" and sys.argv[1:2] and sys.argv[1] in SIMULATING:
+        _ask_for_large_pages()
+    from p4cc.cli import main as command_line
+
+    command_line()
+
+
+def with_large_pages(tunables: str) -> str:
+    """Glibc's variable with large pages on, unless it says something about them already."""
+    return tunables if TUNABLE in tunables else ":".join(part for part in (tunables, f"{TUNABLE}=1") if part)
+
+
+def _ask_for_large_pages() -> None:
+    """Start this very command once more, unless the variable is as it should be."""
+    before = os.environ.get(VARIABLE, "")
+    os.environ[VARIABLE] = with_large_pages(before)
+    if os.environ[VARIABLE] != before:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
