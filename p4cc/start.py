@@ -37,4 +37,5 @@ def _ask_for_large_pages() -> None:
     before = os.environ.get(VARIABLE, "")
     os.environ[VARIABLE] = with_large_pages(before)
     if os.environ[VARIABLE] != before:
+        # What is started is this command with its own words, past any shell.
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
