@@ -15,6 +15,7 @@ use crate::event::{Event, Kind};
 use crate::host::Ends;
 use crate::network::{CLOSE_TIMER, Network, PACE_TIMER, position};
 use crate::topology::Topology;
+use p4cc_units::Time;
 
 /// How many events before its turn each step is taken.
 const STEPS: [usize; 5] = [12, 9, 6, 3, 1];
@@ -30,7 +31,7 @@ impl Network {
     /// Takes a step for some of the next events; to be called before each event.
     #[inline]
     pub(crate) fn fetch_ahead(&self) {
-        if self.queue.looks_ahead() {
+        if self.queue.wheel().looks_ahead() {
             self.take_steps();
         }
     }
@@ -39,8 +40,23 @@ impl Network {
         let steps =
             [Self::fetch_channel, Self::fetch_place, Self::fetch_packet, Self::fetch_flow, Self::fetch_ends];
         for (step, place) in steps.into_iter().zip(STEPS) {
-            if let Some(event) = self.queue.upcoming(place) {
+            if let Some(event) = self.queue.wheel().upcoming(place) {
                 step(self, event);
+            }
+        }
+    }
+
+    /// Has what the next districts are to touch in this window fetched.
+    pub(crate) fn fetch_district(&self, district: usize, last: Time) {
+        for event in self.queue.known(district + 3) {
+            self.fetch_channel(event);
+        }
+        for event in self.queue.known(district + 2) {
+            self.fetch_place(event);
+        }
+        for event in self.queue.known(district + 1) {
+            if event.kind() == Kind::Arrival {
+                self.channels[event.subject as usize].prefetch_until(last);
             }
         }
     }

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use p4cc_switch::prefetch::prefetch_start;
+use p4cc_switch::prefetch::{prefetch, prefetch_start};
 use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
@@ -152,6 +152,15 @@ impl Channel {
     #[inline]
     pub fn prefetch_first(&self) {
         self.on_way.front().into_iter().chain(self.on_way.get(1)).for_each(prefetch_start);
+    }
+
+    /// Has the processor fetch the packets that arrive by an instant.
+    pub fn prefetch_until(&self, last: Time) {
+        for (_, frame) in self.on_way.iter().take_while(|(arrival, _)| arrival.time <= last) {
+            if let Frame::Packet(packet) = frame {
+                prefetch(&**packet);
+            }
+        }
     }
 
     /// The packet that arrives next.

@@ -7,9 +7,11 @@
 //! What is not here: no wall clock, no socket, no log, no rule that marks, drops or routes — that is the P4 program's
 //! and the traffic manager's — and no back door into a table.
 
+mod agenda;
 mod ahead;
 mod applications;
 mod channel;
+mod districts;
 mod error;
 mod event;
 mod exec;
@@ -33,9 +35,11 @@ mod table;
 mod ties;
 mod topology;
 pub mod traffic;
+mod turn;
 mod turns;
 mod wheel;
 
+pub use districts::Turns;
 pub use error::{RunError, SpecError};
 pub use host::HostCounters;
 pub use network::{Network, PacketBalance, Progress, Tap};

@@ -14,8 +14,10 @@ use p4cc_transport::wire::PacketKind;
 use p4cc_transport::{Action, Actions, WindowSender};
 use p4cc_units::{Span, Time};
 
+use crate::agenda::Agenda;
 use crate::ahead;
 use crate::channel::{Channel, Frame, usual_lead};
+use crate::districts::Turns;
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
 use crate::flows::new_flow;
@@ -27,7 +29,6 @@ use crate::stall::Stall;
 use crate::ties::{Moment, Order};
 use crate::topology::{FlowPlan, Topology};
 use crate::traffic::rounds::Rounds;
-use crate::wheel::EventQueue;
 use crate::{RunError, SpecError};
 
 /// In the place of a timer's port: the receiver's timer for a delayed ACK, beside 0 for the sender's.
@@ -131,7 +132,7 @@ pub struct Network {
     pub(crate) recorder: Recorder,
     pub(crate) fabric: Fabric,
     pub(crate) stall: Stall,
-    pub(crate) queue: EventQueue,
+    pub(crate) queue: Agenda,
     /// Of simultaneous events.
     pub(crate) order: Order,
     /// Memory of packets that hosts took.
@@ -151,8 +152,9 @@ pub struct Network {
     /// When the first counted flow began, and what all flows had had acknowledged then.
     pub(crate) first_begin: Option<(Time, u64)>,
     ended: bool,
-    /// Windows in which parts ran side by side.
-    pub(crate) part_windows: u64,
+    /// Windows in which parts ran side by side, or districts one after the other.
+    pub(crate) windows: u64,
+    pub(crate) turns: Turns,
     pub(crate) tap: Option<Tap>,
 }
 
@@ -231,7 +233,7 @@ impl Network {
             plans,
             flows,
             active: Vec::new(),
-            queue: EventQueue::new(usual_lead(&topology.channels), ahead::events_ahead(&topology)),
+            queue: Agenda::new(usual_lead(&topology.channels), ahead::events_ahead(&topology)),
             order: Order::new(spec.ties),
             pool: PacketPool::default(),
             workspace: Workspace::default(),
@@ -244,7 +246,8 @@ impl Network {
             counted_flows,
             first_begin: None,
             ended: false,
-            part_windows: 0,
+            windows: 0,
+            turns: Turns::default(),
             tap: None,
             spec,
             topology,
@@ -428,13 +431,17 @@ impl Network {
             self.exchange_workspace(switch);
         }
         let mut parts = self.parts(threads);
+        let mut districts = if parts.is_none() { self.districts() } else { None };
         let max_events = self.spec.limits.max_events;
         loop {
             if let Some(parts) = &mut parts {
                 self.run_parts(parts, until, cancel, progress);
-                if cancel.load(Ordering::Relaxed) {
-                    return Err(RunError::Cancelled { at_ns: self.now.as_ns() });
-                }
+            }
+            if let Some(districts) = &mut districts {
+                self.run_districts(districts, until, cancel, progress);
+            }
+            if (parts.is_some() || districts.is_some()) && cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Cancelled { at_ns: self.now.as_ns() });
             }
             let Some(event) = self.queue.pop_until(until) else { break };
             if self.recorder.is_due_before(event.time()) {

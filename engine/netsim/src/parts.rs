@@ -21,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use p4cc_units::{Span, Time};
 
 use crate::channel::Frame;
+use crate::districts::{districts, districts_of_parts};
 use crate::event::Kind;
 use crate::host::{Ends, Flow};
 use crate::network::{FABRIC_TIMER, Network};
@@ -41,7 +42,7 @@ const SHORT_PAUSE_EVENTS: u64 = 64;
 /// The network runs as one when so few events are left of the limit: the event that is one too many is then told exactly.
 const LIMIT_MARGIN: u64 = 1 << 22;
 /// Windows between two calls of `progress`.
-const WINDOWS_PER_LOOK: u64 = 256;
+pub(crate) const WINDOWS_PER_LOOK: u64 = 256;
 
 /// A frame that goes from one part to another: its channel, when it arrives, and what it is.
 type Mail = (u32, Moment, Frame);
@@ -54,10 +55,25 @@ pub(crate) struct Parts {
     /// Channels that leave each part, with the part that they lead to.
     leaving: Vec<Vec<(u32, usize)>>,
     window: Span,
-    /// When to try again, by the number of events.
-    next_try: u64,
+    /// District of each node within its part, where districts take turns.
+    districts: Option<Vec<usize>>,
+    pace: Pace,
     /// The next flow that may show that the run cannot end, for each part.
     witnesses: Vec<usize>,
+}
+
+/// When to try the next stretch, by the number of events.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct Pace {
+    next_try: u64,
+}
+
+impl Pace {
+    /// A stretch of so many windows is over.
+    pub fn after(&mut self, events: u64, windows: u64) {
+        // After a long stretch what stands in the way is a sample, which is over with the next event.
+        self.next_try = events + if windows >= FEWEST_WINDOWS { 1 } else { LONG_PAUSE_EVENTS };
+    }
 }
 
 /// Where the threads of one stretch meet.
@@ -68,6 +84,9 @@ struct Meeting {
     next: Vec<AtomicU64>,
     check: Vec<AtomicU64>,
     sure_until: Vec<AtomicU64>,
+    /// By part: events of this stretch; and how many of them there may be.
+    events: Vec<AtomicU64>,
+    most_events: u64,
     /// By sending part and receiving part.
     mail: Vec<Mutex<Vec<Mail>>>,
     moves: Vec<Mutex<Vec<(Time, Move)>>>,
@@ -77,14 +96,17 @@ struct Meeting {
 }
 
 impl Meeting {
-    fn new(parts: usize) -> Self {
+    fn new(parts: usize, most_events: u64) -> Self {
         let numbers = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
+        let events = (0..parts).map(|_| AtomicU64::new(0)).collect();
         Self {
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             next: numbers(),
             check: numbers(),
             sure_until: numbers(),
+            events,
+            most_events,
             mail: (0..parts * parts).map(|_| Mutex::default()).collect(),
             moves: (0..parts).map(|_| Mutex::default()).collect(),
             is_cancelled: AtomicBool::new(false),
@@ -121,9 +143,10 @@ impl Meeting {
     /// End of the next window, none if the stretch ends. All threads come to the same answer.
     fn next_window(&self, window: Span, limit: Time) -> Option<Time> {
         let (start, limit) = (Self::least(&self.next), limit.min(Self::least(&self.check)));
-        let end = (start + window).min(limit);
+        let end = window_end(start, window).min(limit);
+        let events: u64 = self.events.iter().map(|number| number.load(Ordering::Acquire)).sum();
         let sure_until = self.sure_until.iter().map(|number| number.load(Ordering::Acquire)).max();
-        let is_sure = end.as_ps() <= sure_until.unwrap_or(0);
+        let is_sure = end.as_ps() <= sure_until.unwrap_or(0) && events <= self.most_events;
         (start < limit && is_sure && !self.is_cancelled.load(Ordering::Acquire)).then_some(end)
     }
 }
@@ -165,9 +188,10 @@ impl Network {
             .then_some("samples are taken more often than links let threads look ahead")
     }
 
-    /// Windows of virtual time that threads ran side by side so far; all that makes a difference to is time.
-    pub fn windows_on_threads(&self) -> u64 {
-        self.part_windows
+    /// Windows of virtual time so far in which threads ran side by side, or districts one after the other; all that makes a
+    /// difference to is time.
+    pub fn windows_apart(&self) -> u64 {
+        self.windows
     }
 
     /// The network's parts for so many threads; none where it runs on one.
@@ -177,7 +201,11 @@ impl Network {
             return None;
         }
         let owner = owners(&self.topology, count);
-        let window = window(&self.topology, &owner);
+        let of_parts = window(&self.topology, &owner);
+        let of_turns = self.has_turns().then(|| window(&self.topology, &districts(&self.topology)));
+        // Windows so much shorter would cost more than turns gain.
+        let of_turns = of_turns.filter(|window| *window > Span::ZERO && *window * 2 >= of_parts);
+        let window = of_turns.unwrap_or(of_parts);
         if window == Span::ZERO || self.check_interval() < window {
             return None;
         }
@@ -189,7 +217,16 @@ impl Network {
             }
         }
         let parts = (0..count).map(|_| self.shell()).collect::<Result<Vec<_>, _>>().ok()?;
-        Some(Parts { parts, owner, leaving, window, next_try: 0, witnesses: vec![0; count] })
+        let districts = of_turns.map(|_| districts_of_parts(&self.topology, &owner));
+        Some(Parts {
+            parts,
+            owner,
+            leaving,
+            window,
+            districts,
+            pace: Pace::default(),
+            witnesses: vec![0; count],
+        })
     }
 
     /// A network of the same description in which nothing is real and nothing will happen.
@@ -209,28 +246,34 @@ impl Network {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) {
-        if self.events < parts.next_try || self.first_begin.is_none() && self.counted_flows > 0 {
-            return;
-        }
-        parts.next_try = self.events + SHORT_PAUSE_EVENTS;
-        let limit = self.recorder.next_due().min(until) + Span::from_ps(1);
-        let limit = limit.min(self.fabric.check_at.unwrap_or(Time::MAX));
-        let far = self.now() + parts.window * FEWEST_WINDOWS;
-        if limit < far || self.events.saturating_add(LIMIT_MARGIN) > self.spec().limits.max_events {
-            return;
-        }
-        let before = self.part_windows;
+        let Some(limit) = self.stretch(&mut parts.pace, parts.window, until) else { return };
+        let before = self.windows;
         parts.divide(self);
         parts.run(self, limit, cancel, progress);
         parts.unite(self);
-        // After a long stretch what stands in the way is a sample, which is over with the next event.
-        let was_worth_it = self.part_windows - before >= FEWEST_WINDOWS;
-        parts.next_try = self.events + if was_worth_it { 1 } else { LONG_PAUSE_EVENTS };
+        parts.pace.after(self.events, self.windows - before);
+    }
+
+    /// Before what instant a stretch of windows that begins now has to end; none if it is not worth while.
+    pub(crate) fn stretch(&self, pace: &mut Pace, window: Span, until: Time) -> Option<Time> {
+        if self.events < pace.next_try || self.first_begin.is_none() && self.counted_flows > 0 {
+            return None;
+        }
+        pace.next_try = self.events + SHORT_PAUSE_EVENTS;
+        let limit = self.recorder.next_due().min(until) + Span::from_ps(1);
+        let limit = limit.min(self.fabric.check_at.unwrap_or(Time::MAX));
+        let far = self.now() + window * FEWEST_WINDOWS;
+        (limit >= far && self.events_left() > 0).then_some(limit)
+    }
+
+    /// How many events there may be until they are to be counted one by one.
+    pub(crate) fn events_left(&self) -> u64 {
+        self.spec().limits.max_events.saturating_sub(self.events.saturating_add(LIMIT_MARGIN))
     }
 
     /// Until when the run cannot end, whatever happens before: some flow of this part has data that it has not sent once,
     /// or has not begun. `witness` is the first flow that may show it; a flow that does not will never again.
-    fn cannot_end(&self, owner: &[usize], part: usize, witness: &mut usize) -> Time {
+    pub(crate) fn cannot_end(&self, owner: &[usize], part: usize, witness: &mut usize) -> Time {
         if !self.spec().stop_when_complete || self.counted_flows == 0 {
             return Time::MAX;
         }
@@ -268,10 +311,16 @@ fn owners(topology: &Topology, parts: usize) -> Vec<usize> {
 
 /// How long parts may run without meeting: no longer than the delay of any link between them, nor than the least round
 /// trip of a packet and its ACK. Zero if there is no such time.
-fn window(topology: &Topology, owner: &[usize]) -> Span {
+pub(crate) fn window(topology: &Topology, owner: &[usize]) -> Span {
     let delays = topology.channels.iter().filter(|plan| owner[plan.from as usize] != owner[plan.to as usize]);
     let round_trips = topology.hosts.iter().map(|host| topology.channels[host.uplink as usize].delay * 2);
     delays.map(|plan| plan.delay).chain(round_trips).min().unwrap_or(Span::ZERO)
+}
+
+/// End of the window that an instant lies in: windows begin at multiples of their width.
+pub(crate) fn window_end(at: Time, width: Span) -> Time {
+    let width_ps = width.as_ps().max(1);
+    Time::from_ps((at.as_ps() / width_ps).saturating_add(1).saturating_mul(width_ps))
 }
 
 impl Parts {
@@ -280,6 +329,9 @@ impl Parts {
         let now = whole.now();
         for part in &mut self.parts {
             part.enter_stretch(whole, now);
+            if let Some(owner) = &self.districts {
+                part.queue.divide(owner, self.window, now);
+            }
         }
         self.exchange(whole);
         for event in whole.queue.take_all(now) {
@@ -300,11 +352,11 @@ impl Parts {
     /// Puts everything back into one network.
     fn unite(&mut self, whole: &mut Network) {
         self.exchange(whole);
-        let mut started = Vec::new();
+        let started = whole.active.len();
         let mut check: Option<Time> = None;
         for part in &mut self.parts {
             whole.take_counts(part);
-            started.append(&mut part.active);
+            whole.active.append(&mut part.active);
             whole.fabric.asked_until.append(&mut part.fabric.asked_until);
             whole.fabric.obeyed_until.append(&mut part.fabric.obeyed_until);
             check = [check, part.fabric.wanted.take()].into_iter().flatten().min();
@@ -312,11 +364,7 @@ impl Parts {
         let kept = whole.queue.take_all(whole.now);
         let events = self.parts.iter_mut().flat_map(|part| part.queue.take_all(Time::ZERO));
         kept.into_iter().chain(events).for_each(|event| whole.queue.push(event));
-        // The order of their start events: time, host, number.
-        started.sort_unstable_by_key(|&flow| {
-            (whole.flows[flow as usize].start, whole.plans[flow as usize].src, flow)
-        });
-        whole.active.append(&mut started);
+        whole.put_in_order_of_start(started);
         if let Some(at) = check {
             whole.schedule_check_at(at);
         }
@@ -366,7 +414,7 @@ impl Parts {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) {
-        let meeting = Meeting::new(self.parts.len());
+        let meeting = Meeting::new(self.parts.len(), whole.events_left());
         let (owner, window) = (&self.owner, self.window);
         let workers = self.parts.iter_mut().zip(&self.leaving).zip(&mut self.witnesses).enumerate();
         let mut workers = workers.map(|(number, ((part, leaving), witness))| Worker {
@@ -388,9 +436,11 @@ impl Parts {
             first.tell();
             let mut windows = 0_u64;
             meeting_loop(&mut first, window, limit, &mut |meeting| {
-                whole.stall.replay(meeting.moves.iter().map(|moves| core::mem::take(&mut *lock(moves))));
+                let mut moves = Vec::new();
+                meeting.moves.iter().for_each(|of_part| moves.append(&mut lock(of_part)));
+                whole.stall.replay(&mut moves);
                 windows += 1;
-                whole.part_windows += 1;
+                whole.windows += 1;
                 if windows.is_multiple_of(WINDOWS_PER_LOOK) {
                     let now_ns = Meeting::least(&meeting.next).as_ns();
                     progress(Progress { now_ns, ..whole.progress() });
@@ -406,7 +456,7 @@ fn meeting_loop(worker: &mut Worker<'_>, window: Span, limit: Time, between: &mu
     let meeting = worker.meeting;
     while meeting.wait() {
         let Some(end) = meeting.next_window(window, limit) else { return };
-        worker.part.run_before(end);
+        worker.part.run_events_before(end);
         worker.send();
         if !meeting.wait() {
             return;
@@ -470,6 +520,7 @@ impl Worker<'_> {
         let next = self.part.queue.next_time().unwrap_or(Time::MAX);
         let check = self.part.fabric.wanted.unwrap_or(Time::MAX);
         let sure_until = self.part.cannot_end(self.owner, number, self.witness);
+        meeting.events[number].store(self.part.events, Ordering::Release);
         for (place, time) in
             [(&meeting.next, next), (&meeting.check, check), (&meeting.sure_until, sure_until)]
         {
@@ -518,6 +569,13 @@ impl Network {
         (self.fabric.check_at, self.fabric.is_part) = (whole.fabric.check_at, true);
     }
 
+    /// Sorts the flows that were started since there were so many as their start events stand: time, host, number.
+    pub(crate) fn put_in_order_of_start(&mut self, from: usize) {
+        let (flows, plans) = (&self.flows, &self.plans);
+        self.active[from..]
+            .sort_unstable_by_key(|&flow| (flows[flow as usize].start, plans[flow as usize].src, flow));
+    }
+
     /// Adds what a part counted, once.
     fn take_counts(&mut self, part: &mut Network) {
         self.events += core::mem::take(&mut part.events);
@@ -537,7 +595,10 @@ impl Network {
     }
 
     /// Handles all events before an instant.
-    fn run_before(&mut self, end: Time) {
+    fn run_events_before(&mut self, end: Time) {
+        if self.queue.districts() > 0 {
+            return self.run_window(end);
+        }
         let last = Time::from_ps(end.as_ps() - 1);
         while let Some(event) = self.queue.pop_until(last) {
             self.fetch_ahead();

@@ -41,18 +41,43 @@ impl Stall {
         self.moves = Some(Vec::new());
     }
 
+    /// Counts the silence between the moves that were kept.
+    pub fn replay_own(&mut self) {
+        let Some(mut moves) = self.moves.take() else { return };
+        self.replay(&mut moves);
+        self.moves = Some(moves);
+    }
+
+    /// Counts silence again in place of keeping moves.
+    pub fn count_again(&mut self) {
+        self.replay_own();
+        self.moves = None;
+    }
+
     /// Appends the moves that were kept, in their order.
     pub fn take_moves(&mut self, out: &mut Vec<(Time, Move)>) {
         out.extend(self.moves.iter_mut().flat_map(|moves| moves.drain(..)));
     }
 
-    /// Counts the silence between moves of several parts. The order of simultaneous moves makes no difference: the first
-    /// of them ends the silence.
-    pub fn replay(&mut self, parts: impl Iterator<Item = Vec<(Time, Move)>>) {
-        let mut moves: Vec<(Time, Move)> = parts.flatten().collect();
+    /// Counts the silence between moves of several parts, and forgets them. The order of simultaneous moves makes no
+    /// difference: the first of them ends the silence.
+    pub fn replay(&mut self, moves: &mut Vec<(Time, Move)>) {
+        self.leave_ends(moves);
         moves.sort_by_key(|(at, _)| *at);
-        for (at, one) in moves {
+        for (at, one) in moves.drain(..) {
             self.count(at, one);
+        }
+    }
+
+    /// Leaves the first and the last of moves that are deliveries only, where no silence between them can count for more
+    /// than what was found before.
+    fn leave_ends(&self, moves: &mut Vec<(Time, Move)>) {
+        let times = || moves.iter().map(|(at, _)| *at);
+        let (Some(first), Some(last)) = (times().min(), times().max()) else { return };
+        let span = last.since(first);
+        if span <= self.longest && span < self.after && moves.iter().all(|(_, one)| *one == Move::Delivered) {
+            moves.clear();
+            moves.extend([(first, Move::Delivered), (last, Move::Delivered)]);
         }
     }
 
@@ -106,7 +131,45 @@ impl Stall {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        /// Told in windows, by several parts, or one by one: the silence is the same.
+        #[test]
+        fn silence_of_windows_is_that_of_moves(
+            windows in prop::collection::vec(prop::collection::vec((0_u64..100, 0_u8..12), 0..6), 1..30),
+        ) {
+            let (mut whole, mut part) = (Stall::new(150), Stall::new(150));
+            part.keep_moves();
+            let mut under_way = 0;
+            for (number, moves) in (0_u64..).zip(windows) {
+                let mut told = Vec::new();
+                let mut at: Vec<_> = moves.iter().map(|(at, _)| Time::from_ns(100 * number + at)).collect();
+                at.sort_unstable();
+                for (at, (_, kind)) in at.into_iter().zip(moves) {
+                    let one = match kind {
+                        0 => Move::Begin,
+                        1 if under_way > 0 => Move::Finish,
+                        _ => Move::Delivered,
+                    };
+                    under_way += u64::from(one == Move::Begin);
+                    under_way -= u64::from(one == Move::Finish);
+                    whole.tell(at, one);
+                    told.push((at, one));
+                }
+                // Of simultaneous moves the order makes no difference, but a flow begins before it ends.
+                let turn = told.len() / 2;
+                if told.iter().all(|(_, one)| *one == Move::Delivered) {
+                    told.rotate_left(turn);
+                }
+                told.into_iter().for_each(|(at, one)| part.tell(at, one));
+                part.replay_own();
+            }
+            prop_assert_eq!((whole.found, whole.longest), (part.found, part.longest));
+        }
+    }
 
     #[test]
     fn silence_counts_with_flows_under_way_only() {

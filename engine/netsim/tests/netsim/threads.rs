@@ -1,8 +1,8 @@
-//! A run on several threads finds, byte for byte, what it finds on one.
+//! A run on several threads, or district after district, finds, byte for byte, what it finds event after event.
 
 use std::sync::atomic::AtomicBool;
 
-use p4cc_netsim::{Network, RunError};
+use p4cc_netsim::{Network, RunError, Turns};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -36,25 +36,30 @@ fn line<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, 
     }
 }
 
-/// All that a run finds, and how many windows threads ran side by side.
-fn found(base: &Network, threads: usize) -> (String, u64) {
+/// All that a run finds, and how many windows threads ran side by side or districts one after the other.
+fn found(base: &Network, threads: usize, turns: Turns) -> (String, u64) {
     let mut run = base.fork(1).expect("a network that was built");
+    run.set_turns(turns);
     run.run_to_end_on(threads, &AtomicBool::new(false), &mut |_| {}).expect("few events");
     let balance = run.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
-    (format!("{:?}", run.results()), run.windows_on_threads())
+    (format!("{:?}", run.results()), run.windows_apart())
 }
 
+/// Threads, and whether districts take turns.
+const WAYS: [(usize, Turns); 4] =
+    [(1, Turns::Always), (2, Turns::Never), (2, Turns::Always), (3, Turns::Always)];
+
+/// The least number of windows of all ways but event after event.
 fn assert_same(base: &Network) -> u64 {
-    let (one, windows) = found(base, 1);
+    let (one, windows) = found(base, 1, Turns::Never);
     assert_eq!(windows, 0);
-    let mut all = 0;
-    for threads in [2, 3] {
-        let (other, windows) = found(base, threads);
-        assert_eq!(other, one, "{threads} threads");
-        all += windows;
-    }
-    all
+    let windows = WAYS.map(|(threads, turns)| {
+        let (other, windows) = found(base, threads, turns);
+        assert_eq!(other, one, "{threads} threads, turns {turns:?}");
+        windows
+    });
+    windows.into_iter().min().unwrap_or(0)
 }
 
 /// Eight hosts at four switches; everybody sends to two of them, late ones too.
@@ -70,15 +75,15 @@ fn pauses_telemetry_and_samples_are_those_of_one_thread() {
     let flows = crossing_flows();
     for cc in [r#"{"name":"hpcc"}"#, r#"{"name":"dcqcn"}"#, r#"{"name":"timely","beta":0}"#] {
         let base = line(HOSTS_AT, cc, &flows).build();
-        let (one, _) = found(&base, 1);
+        let (one, _) = found(&base, 1, Turns::Never);
         assert!(cc.contains("hpcc") || !one.contains(" pauses: 0,"), "{cc}: no switch paused another");
         assert!(assert_same(&base) > 50, "{cc}: threads had nothing to do");
     }
 }
 
-/// As many switches as make the network look ahead, in its parts as well.
+/// As many switches as make districts take turns, in its parts as well.
 #[test]
-fn a_large_network_that_looks_ahead_is_that_of_one_thread() {
+fn a_large_network_is_that_of_one_thread() {
     let record = json!({"windows_interval_ns": 100_000, "queues_interval_ns": 100_000});
     let base = FatTree { k: 6, size_bytes: 150_000, idle_flows: 0, record }.build();
     assert!(assert_same(&base) > 10, "threads had nothing to do");
@@ -136,12 +141,16 @@ fn a_limit_or_a_cancellation_ends_threads_too() {
     let flows = crossing_flows();
     let base = line(HOSTS_AT, r#"{"name":"hpcc"}"#, &flows)
         .build_with(|description| description["limits"]["max_events"] = json!(20_000));
-    let run = |threads, is_cancelled| {
+    let run = |threads, turns, is_cancelled| {
         let mut run = base.fork(1).expect("a network that was built");
+        run.set_turns(turns);
         run.run_to_end_on(threads, &AtomicBool::new(is_cancelled), &mut |_| {}).expect_err("the run is cut")
     };
-    assert_eq!(run(2, false).to_string(), run(1, false).to_string());
-    assert!(matches!(run(3, true), RunError::Cancelled { .. }));
+    let one = run(1, Turns::Never, false).to_string();
+    for (threads, turns) in WAYS {
+        assert_eq!(run(threads, turns, false).to_string(), one);
+        assert!(matches!(run(threads, turns, true), RunError::Cancelled { .. }));
+    }
 }
 
 proptest! {
@@ -168,9 +177,9 @@ proptest! {
                 link["loss"] = json!(loss);
             }
         });
-        let (one, _) = found(&base, 1);
-        for threads in [2, 3] {
-            prop_assert_eq!(&found(&base, threads).0, &one);
+        let (one, _) = found(&base, 1, Turns::Never);
+        for (threads, turns) in WAYS {
+            prop_assert_eq!(&found(&base, threads, turns).0, &one, "{} threads, turns {:?}", threads, turns);
         }
     }
 }

@@ -1,0 +1,262 @@
+//! What is to happen, and in which order it is done.
+//!
+//! As a rule events come in the order of their keys, out of one [wheel](crate::wheel). In a large network that order
+//! goes from switch to switch with each event, and by the time that it comes back to one, the processor's near caches
+//! have lost what it needs. So where the network allows it, time goes on in windows, and within a window one district
+//! after the other does all that it has to do: a district is a switch with its hosts. A window is no longer than any link between
+//! districts takes, so nothing that happens within it can touch another district (the look-ahead of [`crate::parts`]).
+//! Events of later windows wait in a list for each window and district, unsorted; the wheel sorts those of a district when its turn
+//! comes.
+//!
+//! Invariant: while districts take turns, the wheel holds events of one district before the end of the window only.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use p4cc_units::{Span, Time};
+
+use crate::event::Event;
+use crate::turn::Turn;
+use crate::wheel::EventQueue;
+
+/// Windows whose events wait in lists, the present one included; what is later waits in a heap.
+const WINDOWS: u64 = 8;
+
+/// Events to come.
+#[derive(Clone, Debug)]
+pub(crate) struct Agenda {
+    wheel: EventQueue,
+    /// Events of the district whose turn it is, before the end of the present window.
+    turn: Turn,
+    /// End of the present window: events before it are of the district whose turn it is. Zero while they take no turns.
+    end: Time,
+    /// So many picoseconds last a window.
+    width_ps: u64,
+    /// District of each node; empty while they take no turns.
+    owner: Vec<u16>,
+    districts: usize,
+    /// By window, then by district.
+    lists: Vec<Vec<Event>>,
+    /// Events in the lists of each window.
+    counts: [usize; WINDOWS as usize],
+    /// Number of the present window from time zero.
+    window: u64,
+    far: BinaryHeap<Reverse<Event>>,
+}
+
+impl Agenda {
+    /// See [`EventQueue::new`].
+    pub fn new(usual_lead: Span, ahead: usize) -> Self {
+        Self {
+            wheel: EventQueue::new(usual_lead, ahead),
+            turn: Turn::new(Span::ZERO),
+            end: Time::ZERO,
+            width_ps: 1,
+            owner: Vec::new(),
+            districts: 0,
+            lists: Vec::new(),
+            counts: [0; WINDOWS as usize],
+            window: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Adds an event.
+    #[inline]
+    pub fn push(&mut self, event: Event) {
+        if event.time() < self.end { self.turn.push(event) } else { self.put_off(event) }
+    }
+
+    #[inline]
+    fn put_off(&mut self, event: Event) {
+        if self.owner.is_empty() {
+            return self.wheel.push(event);
+        }
+        let (mut window, mut end_ps) = (self.window, (self.window + 1) * self.width_ps);
+        let time_ps = event.time().as_ps();
+        while time_ps >= end_ps {
+            window += 1;
+            if window == self.window + WINDOWS {
+                return self.far.push(Reverse(event));
+            }
+            end_ps += self.width_ps;
+        }
+        let place = (window % WINDOWS) as usize;
+        self.counts[place] += 1;
+        let district = usize::from(self.owner[event.node() as usize]);
+        self.lists[place * self.districts + district].push(event);
+    }
+
+    /// The wheel, for what looks ahead.
+    #[inline]
+    pub fn wheel(&self) -> &EventQueue {
+        &self.wheel
+    }
+
+    /// Takes the first event of the district whose turn it is, before the end of the window.
+    #[inline]
+    pub fn pop_turn(&mut self) -> Option<Event> {
+        self.turn.pop()
+    }
+
+    /// Takes the first event if it is not after `limit`; districts take no turns.
+    #[inline]
+    pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
+        self.wheel.pop_until(limit)
+    }
+
+    /// From `now` on districts take turns, windows lasting `width`.
+    pub fn divide(&mut self, owner: &[usize], width: Span, now: Time) {
+        let events = self.wheel.take_all(now);
+        // A description has no more nodes than two bytes can number.
+        self.owner = owner.iter().map(|&district| district as u16).collect();
+        self.districts = owner.iter().max().map_or(0, |last| last + 1);
+        self.lists.resize_with(self.districts * WINDOWS as usize, Vec::new);
+        self.width_ps = width.as_ps().max(1);
+        self.window = now.as_ps() / self.width_ps;
+        self.turn = Turn::new(width);
+        self.end = now;
+        events.into_iter().for_each(|event| self.push(event));
+    }
+
+    /// Districts take no turns any more.
+    pub fn unite(&mut self, now: Time) {
+        let events = self.take_all(now);
+        self.owner.clear();
+        self.districts = 0;
+        self.end = Time::ZERO;
+        events.into_iter().for_each(|event| self.wheel.push(event));
+    }
+
+    /// How many districts take turns; none if events come one after the other.
+    pub fn districts(&self) -> usize {
+        self.districts
+    }
+
+    /// Begins a window, or a first stretch of one, that ends at `end`; gives its start.
+    pub fn begin(&mut self, end: Time) -> Time {
+        self.window = (end.as_ps() - 1) / self.width_ps;
+        self.end = end;
+        while let Some(Reverse(first)) = self.far.peek()
+            && first.time() < end
+        {
+            let place = (self.window % WINDOWS) as usize;
+            self.counts[place] += 1;
+            let district = usize::from(self.owner[first.node() as usize]);
+            let list = &mut self.lists[place * self.districts + district];
+            list.extend(self.far.pop().map(|Reverse(event)| event));
+        }
+        Time::from_ps(self.window * self.width_ps)
+    }
+
+    /// A district's events of the present window, as far as they are known, in any order.
+    #[inline]
+    pub fn known(&self, district: usize) -> &[Event] {
+        self.lists.get((self.window % WINDOWS) as usize * self.districts + district).map_or(&[], |list| list)
+    }
+
+    /// It is a district's turn, from `start` on; whether it has anything to do in this window.
+    pub fn enter(&mut self, district: usize, start: Time) -> bool {
+        let place = (self.window % WINDOWS) as usize;
+        let at = place * self.districts + district;
+        if self.lists[at].is_empty() {
+            return false;
+        }
+        let mut list = core::mem::take(&mut self.lists[at]);
+        // A stretch of windows may end within one.
+        let is_whole = self.end.as_ps() == (self.window + 1) * self.width_ps;
+        let later: Vec<Event> = if is_whole {
+            Vec::new()
+        } else {
+            list.extract_if(.., |event| event.time() >= self.end).collect()
+        };
+        self.counts[place] -= list.len();
+        self.turn.begin(start, &mut list);
+        list.extend(later);
+        self.lists[at] = list;
+        true
+    }
+
+    /// A time that no event comes before.
+    pub fn next_time(&self) -> Option<Time> {
+        if self.owner.is_empty() {
+            return self.wheel.next_time();
+        }
+        let far = self.far.peek().map(|Reverse(event)| event.time());
+        let mut windows = self.window..self.window + WINDOWS;
+        let near = windows.find(|window| self.counts[(window % WINDOWS) as usize] > 0);
+        let near = near.map(|window| Time::from_ps(window * self.width_ps).max(self.end));
+        near.into_iter().chain(far).min()
+    }
+
+    /// Takes all events, in any order; the next ones are expected from `now` on.
+    pub fn take_all(&mut self, now: Time) -> Vec<Event> {
+        let mut events = self.wheel.take_all(now);
+        events.extend(core::iter::from_fn(|| self.turn.pop()));
+        events.extend(self.lists.iter_mut().flat_map(|list| list.drain(..)));
+        events.extend(self.far.drain().map(|Reverse(event)| event));
+        self.counts = [0; WINDOWS as usize];
+        events
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::event::Kind;
+
+    const WIDTH_PS: u64 = 1_000;
+
+    proptest! {
+        /// Whatever is scheduled, in a window for the same district, behind it for any: each district sees its events in
+        /// the order of one heap, and none is lost, also where the last window is cut.
+        #[test]
+        fn each_district_sees_its_events_in_order(
+            first in prop::collection::vec((0_u64..20_000, 0_u32..4), 1..60),
+            then in prop::collection::vec((prop::sample::select(vec![0_u64, 1, 3, 400, 999, 1_000, 2_500, 30_000]), 0_u32..4), 60),
+            cut_ps in 1_u64..15_000,
+        ) {
+            let owner = [0, 1, 2, 1];
+            let mut agenda = Agenda::new(Span::from_ps(WIDTH_PS), 0);
+            let mut heaps: [BinaryHeap<Reverse<Event>>; 3] = Default::default();
+            let mut seq = 0;
+            let mut new = |time_ps, node| {
+                seq += 1;
+                Event::new(Time::from_ps(time_ps), Kind::Arrival, node, 0, seq, 0)
+            };
+            for (at, node) in first {
+                let event = new(at, node);
+                agenda.push(event);
+                heaps[owner[node as usize]].push(Reverse(event));
+            }
+            agenda.divide(&owner, Span::from_ps(WIDTH_PS), Time::ZERO);
+            let mut then = then.into_iter();
+            let limit = Time::from_ps(cut_ps);
+            while let Some(start) = agenda.next_time().filter(|start| *start < limit) {
+                let end = Time::from_ps((start.as_ps() / WIDTH_PS + 1) * WIDTH_PS).min(limit);
+                let start = agenda.begin(end);
+                for district in 0..agenda.districts() {
+                    agenda.enter(district, start);
+                    while let Some(event) = agenda.pop_turn() {
+                        prop_assert!(event.time() < end);
+                        prop_assert_eq!(heaps[district].pop(), Some(Reverse(event)));
+                        let Some((later, node)) = then.next() else { continue };
+                        let at = event.time() + Span::from_ps(later);
+                        let event = new(at.as_ps(), if at < end { event.node() } else { node });
+                        agenda.push(event);
+                        heaps[owner[event.node() as usize]].push(Reverse(event));
+                    }
+                }
+            }
+            agenda.unite(limit);
+            let mut left: BinaryHeap<_> = heaps.into_iter().flatten().collect();
+            while let Some(Reverse(event)) = left.pop() {
+                prop_assert!(event.time() >= limit);
+                prop_assert_eq!(agenda.pop_until(Time::MAX), Some(event));
+            }
+            prop_assert_eq!(agenda.pop_until(Time::MAX), None);
+        }
+    }
+}
