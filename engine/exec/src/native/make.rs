@@ -43,9 +43,12 @@ impl MadePieces {
 /// What a native function is made of.
 #[derive(Clone, Copy)]
 enum Body<'a> {
-    Function { action: bool },
+    Function {
+        action: bool,
+    },
     Ingress(&'a Halves),
-    Egress(&'a Halves),
+    /// With the headers that packets have as a rule.
+    Egress(&'a Halves, Option<u64>),
 }
 
 /// A module that knows the helpers.
@@ -113,13 +116,14 @@ impl Maker<'_> {
         declared.map_err(|error| self.refused(func, error))
     }
 
-    /// Translates and compiles one native function; the bytes that it may pack by itself.
+    /// Translates and compiles one native function; the bytes that it may pack by itself, and the headers that packets
+    /// have behind it as a rule.
     fn define(
         &mut self,
         id: cranelift_module::FuncId,
         func: usize,
         body: Body<'_>,
-    ) -> Result<usize, NativeError> {
+    ) -> Result<(usize, Option<u64>), NativeError> {
         let ops = self.shared.plan.size(func);
         if ops > MAX_FUNCTION_OPS {
             return Err(NativeError::TooLarge { place: self.place(func), ops });
@@ -138,18 +142,21 @@ impl Maker<'_> {
         let shared = &self.shared;
         let bound = match body {
             Body::Function { action } => {
-                Translator::function(shared, shape::of(shared, func, action), builder, callees, func)
+                let shape = shape::of(shared, func, action);
+                Translator::function(shared, shape, builder, callees, func).map(|bound| (bound, None))
             }
             Body::Ingress(halves) => Translator::ingress_half(shared, halves, builder, callees),
-            Body::Egress(halves) => Translator::egress_half(shared, halves, builder, callees),
+            Body::Egress(halves, usual) => {
+                Translator::egress_half(shared, halves, usual, builder, callees).map(|bound| (bound, None))
+            }
         };
-        let bound =
+        let (bound, usual) =
             bound.map_err(|_| self.refused(func, "an operation names a word outside of the frame"))?;
         self.module.define_function(id, &mut context).map_err(|error| match error {
             ModuleError::Compilation(error) => self.refused(func, error),
             error => self.refused(func, error),
         })?;
-        Ok(bound as usize + 8)
+        Ok((bound as usize + 8, usual))
     }
 }
 
@@ -178,7 +185,8 @@ impl<'a> Maker<'a> {
     /// Declares and defines one native function.
     fn make(&mut self, name: &str, func: usize, body: Body<'_>) -> Result<Made, NativeError> {
         let id = self.declare(name, func)?;
-        Ok(Made { id, emit_bound: self.define(id, func, body)? })
+        let (emit_bound, usual) = self.define(id, func, body)?;
+        Ok(Made { id, emit_bound, usual })
     }
 
     fn finish(self) -> Result<JITModule, NativeError> {
@@ -193,6 +201,8 @@ impl<'a> Maker<'a> {
 struct Made {
     id: cranelift_module::FuncId,
     emit_bound: usize,
+    /// Bits of validity of the headers that packets have behind it as a rule.
+    usual: Option<u64>,
 }
 
 impl Made {
@@ -242,7 +252,7 @@ pub(super) fn halves(pipeline: &Pipeline, halves: &Halves) -> Result<Option<Made
     }
     let mut maker = Maker::new(shared, Locals::InRegisters)?;
     let ingress = maker.make("ingress", ingress.index(), Body::Ingress(halves))?;
-    let egress = maker.make("egress", egress.index(), Body::Egress(halves))?;
+    let egress = maker.make("egress", egress.index(), Body::Egress(halves, ingress.usual))?;
     let module = maker.finish()?;
     let inputs = halves.input_words();
     Ok(Some(MadeHalves {

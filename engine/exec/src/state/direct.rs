@@ -10,7 +10,7 @@ use super::index::{Dense, Index};
 use super::profile::ProfileState;
 use super::row::Rows;
 use super::table::{Path, TableState};
-use super::tuples::{Step, Tuples};
+use super::tuples::{First, Tuples};
 use super::{RegisterState, State};
 use crate::control::CounterCell;
 use crate::native::VectorPlaces;
@@ -41,19 +41,17 @@ pub(crate) const TUPLES_TAG: u64 = Index::TUPLES;
 /// Pointer to the tuples, where the tag says so, as an offset in the table's structure.
 pub(crate) const TUPLES: usize = INDEX_TAG + Index::TUPLES_POINTER;
 
-/// The steps of the search: within the tuples.
-pub(crate) const ORDER: usize = Tuples::ORDER;
-/// Bytes of a step.
-pub(crate) const STEP_BYTES: usize = size_of::<Step>();
-/// The number of a tuple within a step, of 32 bits.
-pub(crate) const STEP_TUPLE: usize = Step::TUPLE;
-/// The masks, by tuple: within the tuples.
-pub(crate) const MASKS: usize = Tuples::MASKS;
+/// What the search begins with: mask, seed of the hash and number of the best tuple, of 64 bits each; within the tuples.
+pub(crate) const FIRST_MASK: usize = Tuples::FIRST + First::MASK;
+/// See [`FIRST_MASK`].
+pub(crate) const FIRST_SEED: usize = Tuples::FIRST + First::SEED;
+/// See [`FIRST_MASK`].
+pub(crate) const FIRST_TUPLE: usize = Tuples::FIRST + First::TUPLE;
 /// Two words for each place of the hash of keys of one word, a tag and the key: within the tuples.
 pub(crate) const HASH_SLOTS: usize = Tuples::HASH + Hash::SLOTS;
 /// The mask of its places.
 pub(crate) const HASH_MASK: usize = Tuples::HASH + Hash::MASK;
-pub(crate) use super::hash::{MULTIPLIER, SEED_SHIFT, SPACE_SHIFT, START};
+pub(crate) use super::hash::{MULTIPLIER, SPACE_SHIFT};
 
 /// Lists of a profile, each a vector of numbers of rows.
 pub(crate) const LISTS: Place = Place {
@@ -104,7 +102,6 @@ pub(crate) fn vectors() -> Option<VectorPlaces> {
         VectorPlaces::of::<TableState>(),
         VectorPlaces::of::<ProfileState>(),
         VectorPlaces::of::<Vec<u32>>(),
-        VectorPlaces::of::<Step>(),
     ];
     first.filter(|_| others.iter().all(|other| *other == first))
 }

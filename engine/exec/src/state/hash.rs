@@ -17,10 +17,15 @@ pub(super) fn fold(a: u64, b: u64) -> u64 {
 }
 
 /// Digits of pi, so that no usual key is one of them.
-pub(crate) const START: u64 = 0x243f_6a88_85a3_08d3;
+const START: u64 = 0x243f_6a88_85a3_08d3;
 pub(crate) const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Where the space stands in what a hash starts from.
-pub(crate) const SEED_SHIFT: u32 = 7;
+const SEED_SHIFT: u32 = 7;
+
+/// What the hash of a key of a space starts from.
+pub(super) fn seed(space: u32) -> u64 {
+    START ^ u64::from(space) << SEED_SHIFT
+}
 
 /// From keys to numbers.
 #[derive(Clone, Debug)]
@@ -58,8 +63,7 @@ impl Hash {
     /// Where the search for a key starts.
     #[inline]
     fn start(&self, space: u32, words: impl Iterator<Item = u64>) -> usize {
-        let seed = START ^ u64::from(space) << SEED_SHIFT;
-        words.fold(seed, |hash, word| fold(hash ^ word, MULTIPLIER)) as usize & self.mask
+        words.fold(seed(space), |hash, word| fold(hash ^ word, MULTIPLIER)) as usize & self.mask
     }
 
     /// Tag and key of a place.

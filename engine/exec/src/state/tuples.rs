@@ -34,6 +34,8 @@ pub(super) struct Tuples {
     masks: Vec<u64>,
     /// The tuples in use, the best one last.
     order: Vec<Step>,
+    /// What the search begins with.
+    first: First,
     /// By tuple.
     counts: Vec<Count>,
     free: Vec<u32>,
@@ -56,6 +58,25 @@ pub(super) struct Step {
     tuple: u32,
 }
 
+/// The best tuple, where keys are of one word.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub(super) struct First {
+    mask: u64,
+    /// What the hash of its keys starts from.
+    seed: u64,
+    tuple: u64,
+}
+
+impl First {
+    /// None is in use: there is no tuple of this number.
+    const NONE: Self = Self { mask: 0, seed: 0, tuple: u64::MAX };
+    /// Places of its fields.
+    pub const MASK: usize = core::mem::offset_of!(Self, mask);
+    pub const SEED: usize = core::mem::offset_of!(Self, seed);
+    pub const TUPLE: usize = core::mem::offset_of!(Self, tuple);
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
     blocks: u32,
@@ -63,16 +84,9 @@ struct Count {
     best: u32,
 }
 
-impl Step {
-    /// Place of the tuple.
-    pub const TUPLE: usize = core::mem::offset_of!(Self, tuple);
-}
-
 impl Tuples {
-    /// Place of the steps.
-    pub const ORDER: usize = core::mem::offset_of!(Self, order);
-    /// Place of the masks.
-    pub const MASKS: usize = core::mem::offset_of!(Self, masks);
+    /// Place of the tuple that is looked into first.
+    pub const FIRST: usize = core::mem::offset_of!(Self, first);
     /// Place of the hash.
     pub const HASH: usize = core::mem::offset_of!(Self, hash);
 
@@ -84,6 +98,7 @@ impl Tuples {
             hash: Hash::new(words),
             masks: Vec::new(),
             order: Vec::new(),
+            first: First::NONE,
             counts: Vec::new(),
             free: Vec::new(),
             by_mask: BTreeMap::new(),
@@ -253,12 +268,25 @@ impl Tuples {
         self.counts[step.tuple as usize].best = step.best;
         let at = self.order.partition_point(|known| *known < step);
         self.order.insert(at, step);
+        self.set_first();
     }
 
     fn unplace(&mut self, step: Step) {
         if let Ok(at) = self.order.binary_search(&step) {
             self.order.remove(at);
+            self.set_first();
         }
+    }
+
+    /// The order has changed.
+    fn set_first(&mut self) {
+        let best = self.order.last().map(|step| step.tuple);
+        let mask = best.and_then(|tuple| self.masks.get(tuple as usize * self.words).copied());
+        self.first = best.zip(mask).map_or(First::NONE, |(tuple, mask)| First {
+            mask,
+            seed: super::hash::seed(tuple),
+            tuple: tuple.into(),
+        });
     }
 
     /// Takes an entry out.
@@ -312,5 +340,6 @@ impl Tuples {
         }
         self.order.iter_mut().for_each(|step| step.best = self.counts[step.tuple as usize].best);
         self.order.sort_unstable();
+        self.set_first();
     }
 }

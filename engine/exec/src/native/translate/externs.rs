@@ -23,12 +23,12 @@ impl Translator<'_, '_> {
             t.b.set_cold_block(wrong);
             let computed = t.cut((64 - op.checksum.width) as u8, computed);
             let differs = t.b.ins().bxor(computed, stored);
-            t.b.ins().brif(differs, wrong, &[], next, &[]);
-            t.b.switch_to_block(wrong);
+            t.brif(differs, wrong, &[], next, &[]);
+            t.switch_to(wrong);
             let one = t.iconst(1);
             t.write(places.checksum_error, one)?;
-            t.b.ins().jump(next, &[]);
-            t.b.switch_to_block(next);
+            t.jump(next, &[]);
+            t.switch_to(next);
             Ok(())
         })
     }
@@ -56,20 +56,20 @@ impl Translator<'_, '_> {
         let guards = op.data.guards.iter().map(|&guard| self.read(guard)).collect::<Made<Vec<Value>>>()?;
         let [wanted, partial, next] = core::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(partial);
-        self.b.ins().brif(cond, wanted, &[], next, &[]);
-        self.b.switch_to_block(wanted);
+        self.brif(cond, wanted, &[], next, &[]);
+        self.switch_to(wanted);
         for valid in guards.into_iter().filter(|&valid| valid != cond) {
             let whole = self.b.create_block();
-            self.b.ins().brif(valid, whole, &[], partial, &[]);
-            self.b.switch_to_block(whole);
+            self.brif(valid, whole, &[], partial, &[]);
+            self.switch_to(whole);
         }
         let sum = self.columns(&op.data)?;
         f(self, sum)?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(partial);
+        self.jump(next, &[]);
+        self.switch_to(partial);
         self.checksum_by_machine(op, index, helper)?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
         Ok(())
     }
 

@@ -40,32 +40,59 @@ impl Translator<'_, '_> {
         match op {
             Op::Jump { to } => {
                 let to = self.edge(blocks, to)?;
-                self.b.ins().jump(to, &[]);
+                self.jump(to, &[]);
             }
             Op::Branch { cond, then, otherwise } => {
-                let cond = self.read(cond)?;
-                let (then, otherwise) = (self.edge(blocks, then)?, self.edge(blocks, otherwise)?);
-                self.b.ins().brif(cond, then, &[], otherwise, &[]);
+                let value = self.read(cond)?;
+                if let Some(value) = self.constant(value) {
+                    let to = self.edge(blocks, if value == 0 { otherwise } else { then })?;
+                    self.jump(to, &[]);
+                    return Ok(());
+                }
+                let then = self.supposing(cond, 1, |t| t.edge(blocks, then))?;
+                let otherwise = self.supposing(cond, 0, |t| t.edge(blocks, otherwise))?;
+                self.branch(cond, value, [then, otherwise]);
             }
             Op::Select(index) => self.select(index, blocks)?,
             Op::SelectSlow(index) => self.select_slow(index, blocks)?,
             Op::Return => {
-                self.b.ins().jump(back.unwrap_or(self.returned), &[]);
+                self.jump(back.unwrap_or(self.returned), &[]);
             }
             Op::Reject => {
-                self.b.ins().jump(self.reject_known, &[]);
+                self.jump(self.reject_known, &[]);
             }
             // What is left: exit and accept.
             _ => {
-                self.b.ins().jump(self.done, &[]);
+                let done = self.accepted();
+                self.jump(done, &[]);
             }
         }
         Ok(())
     }
 
+    /// The block to jump to at the end of a function.
+    fn accepted(&mut self) -> Block {
+        let Some(accepts) = &mut self.accepts else { return self.done };
+        let block = self.b.create_block();
+        accepts.push(block);
+        block
+    }
+
+    /// The block in which what stands at an address is to be found.
+    pub(super) fn place(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> Made<Block> {
+        if !self.is_straight || self.shape.counted {
+            return blocks.get(&to).copied().ok_or(OutOfFrame);
+        }
+        let to = self.follow(to);
+        if matches!(self.shared.code.ops.get(to as usize), Some(Op::Accept)) {
+            return Ok(self.accepted());
+        }
+        blocks.get(&to).copied().ok_or(OutOfFrame)
+    }
+
     /// The block to jump to for an address: one that counts the jump first where jumps are counted.
     fn edge(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> Made<Block> {
-        let &block = blocks.get(&to).ok_or(OutOfFrame)?;
+        let block = self.place(blocks, to)?;
         if !self.shape.counted {
             return Ok(block);
         }
@@ -77,14 +104,14 @@ impl Translator<'_, '_> {
     /// Writes the blocks that count jumps.
     pub(super) fn fill_edges(&mut self) {
         for (edge, to) in core::mem::take(&mut self.edges) {
-            self.b.switch_to_block(edge);
+            self.switch_to(edge);
             let steps = self.load_field(field!(steps));
             let left = self.b.ins().iadd_imm(steps, -1);
             let next = self.b.create_block();
-            self.b.ins().brif(steps, next, &[], self.limit, &[]);
-            self.b.switch_to_block(next);
+            self.brif(steps, next, &[], self.limit, &[]);
+            self.switch_to(next);
             self.store_field(field!(steps), left);
-            self.b.ins().jump(to, &[]);
+            self.jump(to, &[]);
         }
     }
 
@@ -98,9 +125,9 @@ impl Translator<'_, '_> {
     pub(super) fn fill_no_match(&mut self) {
         if let Some(block) = self.no_match {
             self.b.set_cold_block(block);
-            self.b.switch_to_block(block);
+            self.switch_to(block);
             let error = self.iconst(NO_MATCH.into());
-            self.b.ins().jump(self.reject, &[error.into()]);
+            self.jump(self.reject, &[error.into()]);
         }
     }
 
@@ -113,6 +140,11 @@ impl Translator<'_, '_> {
 
     fn select(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> Made {
         let select = &self.shared.code.selects[index as usize];
+        if let Some(to) = self.selected(index) {
+            let to = self.edge(blocks, to)?;
+            self.jump(to, &[]);
+            return Ok(());
+        }
         let mut key = self.iconst(0);
         for &(slot, shift) in &select.keys {
             let part = self.read(slot)?;
@@ -131,17 +163,17 @@ impl Translator<'_, '_> {
                     switch.set_entry(value.into(), to);
                 }
             }
-            switch.emit(&mut self.b, key, otherwise);
+            self.switch(switch, key, otherwise);
             return Ok(());
         }
         for &(value, mask, to) in &select.cases {
             let masked = self.b.ins().band_imm(key, mask as i64);
             let hit = self.b.ins().icmp_imm(IntCC::Equal, masked, value as i64);
             let (to, next) = (self.edge(blocks, to)?, self.b.create_block());
-            self.b.ins().brif(hit, to, &[], next, &[]);
-            self.b.switch_to_block(next);
+            self.brif(hit, to, &[], next, &[]);
+            self.switch_to(next);
         }
-        self.b.ins().jump(otherwise, &[]);
+        self.jump(otherwise, &[]);
         Ok(())
     }
 
@@ -156,7 +188,7 @@ impl Translator<'_, '_> {
                 switch.set_entry(to.into(), edge);
             }
         }
-        switch.emit(&mut self.b, target, no_match);
+        self.switch(switch, target, no_match);
         Ok(())
     }
 
@@ -177,7 +209,7 @@ impl Translator<'_, '_> {
         let mut switch = Switch::new();
         switch.set_entry(super::RETURN.into(), next);
         switch.set_entry(super::STEP_LIMIT.into(), self.limit);
-        switch.emit(&mut self.b, end, self.done);
+        self.switch(switch, end, self.done);
     }
 
     /// Actions that a table may run, each in a block of its own.
@@ -196,19 +228,19 @@ impl Translator<'_, '_> {
             for (action, &start) in candidates.iter().zip(&starts) {
                 let other = self.b.create_block();
                 let is_this = self.b.ins().icmp_imm(IntCC::Equal, chosen, i64::from(action.0));
-                self.b.ins().brif(is_this, start, &[], other, &[]);
-                self.b.switch_to_block(other);
+                self.brif(is_this, start, &[], other, &[]);
+                self.switch_to(other);
             }
-            self.b.ins().jump(next, &[]);
+            self.jump(next, &[]);
         } else {
             let mut switch = Switch::new();
             for (action, &start) in candidates.iter().zip(&starts) {
                 switch.set_entry(action.0.into(), start);
             }
-            switch.emit(&mut self.b, chosen, next);
+            self.switch(switch, chosen, next);
         }
         for (action, start) in candidates.into_iter().zip(starts) {
-            self.b.switch_to_block(start);
+            self.switch_to(start);
             self.take_args(action, args)?;
             self.run_action(action, next)?;
         }

@@ -12,6 +12,7 @@ use cranelift_codegen::ir::{Block, ConstantData, Endianness, InstBuilder, MemFla
 use cranelift_frontend::FunctionBuilder;
 use p4cc_ir::{FuncId, VarId, VarKind, core_errors, limits};
 
+use super::state::given_flags;
 use super::{Callees, Made, Shared, Translator, bytes_flags, field};
 use crate::MAX_CONTROL_STEPS;
 use crate::bitplan::BitPlan;
@@ -23,6 +24,9 @@ use crate::native::plan::Home;
 use crate::native::shape;
 use crate::snapshot::Packing;
 use crate::state::direct;
+
+/// Most operations of functions that are there twice.
+const MAX_COPIED_OPS: usize = 2_048;
 
 /// Words past which clearing them is a call.
 const MAX_CLEARED_WORDS: u32 = 64;
@@ -40,13 +44,14 @@ fn little_flags() -> MemFlags {
 }
 
 impl<'a, 'f> Translator<'a, 'f> {
-    /// Translates what runs before the queues.
+    /// Translates what runs before the queues; besides the bytes that it may emit, what headers packets have as a rule
+    /// when it ends, as [`Packing`] has them.
     pub fn ingress_half(
         shared: &'a Shared<'a>,
         halves: &Halves,
         b: FunctionBuilder<'f>,
         callees: Callees,
-    ) -> Made<u32> {
+    ) -> Made<(u32, Option<u64>)> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
         t.vectors = direct::vectors();
@@ -55,35 +60,86 @@ impl<'a, 'f> Translator<'a, 'f> {
         for (place, var) in halves.set_at_ingress().into_iter().enumerate() {
             t.set_input(place, var)?;
         }
-        t.absent = shared.code.headers.iter().map(|header| header.valid).collect();
+        let behind = [v1.verify_checksum, v1.ingress];
+        t.accepts = t.is_copied(&behind).then(Vec::new);
         t.part(v1.parser, Part::Parser)?;
-        if clear::reads_payload(shared, &[v1.verify_checksum, v1.ingress]) {
-            t.call(Name::Payload, &[]);
+        let others = t.done;
+        let mut usual = None;
+        if let Some(block) = t.usual_accept() {
+            t.switch_to(block);
+            usual = t.behind_parser(halves)?;
         }
-        t.part(v1.verify_checksum, Part::Control)?;
-        t.part(v1.ingress, Part::Control)?;
-        let [kept, end] = core::array::from_fn(|_| t.b.create_block());
-        let multicast = t.read_u32(halves.verdict_slots()[1])?;
-        let group = t.b.create_block();
-        t.b.ins().brif(multicast, kept, &[], group, &[]);
-        t.b.switch_to_block(group);
-        t.unless_dropped(halves, kept, end)?;
-        t.b.switch_to_block(kept);
-        if let Some(packing) = halves.snapshot().packing() {
-            t.save(halves, &packing)?;
-        }
-        t.b.ins().jump(end, &[]);
-        t.b.switch_to_block(end);
-        t.spill(halves.verdict_slots())?;
-        t.spill_listed()?;
-        t.end_with(DONE);
-        Ok(t.close())
+        t.switch_to(others);
+        t.behind_parser(halves)?;
+        Ok((t.close(), usual))
     }
 
-    /// Translates what runs behind the queues.
+    /// What follows the parser, up to the end of the function.
+    fn behind_parser(&mut self, halves: &Halves) -> Made<Option<u64>> {
+        let v1 = halves.v1model();
+        self.flush_at();
+        if clear::reads_payload(self.shared, &[v1.verify_checksum, v1.ingress]) {
+            self.call(Name::Payload, &[]);
+        }
+        self.control(v1.verify_checksum)?;
+        self.control(v1.ingress)?;
+        let [kept, end] = core::array::from_fn(|_| self.b.create_block());
+        let multicast = self.read_u32(halves.verdict_slots()[1])?;
+        let group = self.b.create_block();
+        self.brif(multicast, kept, &[], group, &[]);
+        self.switch_to(group);
+        self.unless_dropped(halves, kept, end)?;
+        self.switch_to(kept);
+        let mut headers = None;
+        if let Some(packing) = halves.snapshot().packing() {
+            headers = self.known_headers(&packing);
+            self.save(halves, &packing)?;
+        }
+        self.jump(end, &[]);
+        self.switch_to(end);
+        self.spill(halves.verdict_slots())?;
+        self.spill_listed()?;
+        self.end_with(DONE);
+        Ok(headers)
+    }
+
+    /// Whether functions are small enough to be there twice: for packets with the headers that they have as a rule, so
+    /// that nothing asks for these, and for others.
+    fn is_copied(&self, funcs: &[FuncId]) -> bool {
+        let ops: usize = funcs.iter().map(|func| self.shared.plan.size(func.index())).sum();
+        ops <= MAX_COPIED_OPS
+    }
+
+    /// The block that packets with most headers go on at behind the parser; all others go on where a part is done.
+    fn usual_accept(&mut self) -> Option<Block> {
+        let accepts = self.accepts.take()?;
+        let headers = &self.shared.code.headers;
+        let count =
+            |t: &Self, block| headers.iter().filter(|header| t.known.is_at(block, header.valid, 1)).count();
+        let most = accepts.iter().map(|&block| count(self, block)).max()?;
+        let (usual, others) = (self.b.create_block(), self.done);
+        for block in accepts {
+            let to = if most > 0 && count(self, block) == most { usual } else { others };
+            self.switch_to(block);
+            self.jump(to, &[]);
+        }
+        (most > 0).then_some(usual)
+    }
+
+    /// The bits of validity, if all are known.
+    fn known_headers(&self, packing: &Packing<'_>) -> Option<u64> {
+        let mut bits = 0;
+        for (place, &(valid, _)) in packing.headers.iter().enumerate() {
+            bits |= self.known(valid)?.checked_shl(place as u32).filter(|_| place < 64)?;
+        }
+        Some(bits)
+    }
+
+    /// Translates what runs behind the queues, with the headers that packets have as a rule.
     pub fn egress_half(
         shared: &'a Shared<'a>,
         halves: &Halves,
+        usual: Option<u64>,
         b: FunctionBuilder<'f>,
         callees: Callees,
     ) -> Made<u32> {
@@ -93,35 +149,48 @@ impl<'a, 'f> Translator<'a, 'f> {
         t.start_anew()?;
         t.clear(&clear::at_egress(shared, halves));
         if let Some(packing) = halves.snapshot().packing() {
+            let copied = t.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser]);
+            if let Some(usual) = usual.filter(|_| copied && packing.validity_bytes <= 8) {
+                let others = t.b.create_block();
+                t.restore_usual(usual, &packing, others)?;
+                t.behind_queues(halves)?;
+                t.switch_to(others);
+            }
             t.restore(halves, &packing)?;
         }
-        for (place, var) in halves.set_at_egress() {
-            t.set_input(place, var)?;
-        }
-        t.part(v1.egress, Part::Control)?;
-        if clear::clones(shared, v1.egress) {
-            let clones = t.call(Name::Clones, &[]);
-            let [asked, next] = core::array::from_fn(|_| t.b.create_block());
-            t.b.ins().brif(clones, asked, &[], next, &[]);
-            t.b.switch_to_block(asked);
-            t.end_asked()?;
-            t.b.switch_to_block(next);
-        }
-        let [kept, dropped] = core::array::from_fn(|_| t.b.create_block());
-        t.unless_dropped(halves, kept, dropped)?;
-        t.b.switch_to_block(dropped);
-        t.end_with(DROPPED);
-        t.b.switch_to_block(kept);
-        if halves.finish_asks() {
-            t.end_asked()?;
-            return Ok(t.close());
-        }
-        t.part(v1.compute_checksum, Part::Control)?;
-        t.part(v1.deparser, Part::Control)?;
-        t.spill_listed()?;
-        t.flush();
-        t.end_with(DONE);
+        t.behind_queues(halves)?;
         Ok(t.close())
+    }
+
+    /// What follows when a packet is unpacked, up to the end of the function.
+    fn behind_queues(&mut self, halves: &Halves) -> Made {
+        let v1 = halves.v1model();
+        for (place, var) in halves.set_at_egress() {
+            self.set_input(place, var)?;
+        }
+        self.control(v1.egress)?;
+        if clear::clones(self.shared, v1.egress) {
+            let clones = self.call(Name::Clones, &[]);
+            let [asked, next] = core::array::from_fn(|_| self.b.create_block());
+            self.brif(clones, asked, &[], next, &[]);
+            self.switch_to(asked);
+            self.end_asked()?;
+            self.switch_to(next);
+        }
+        let [kept, dropped] = core::array::from_fn(|_| self.b.create_block());
+        self.unless_dropped(halves, kept, dropped)?;
+        self.switch_to(dropped);
+        self.end_with(DROPPED);
+        self.switch_to(kept);
+        if halves.finish_asks() {
+            return self.end_asked();
+        }
+        self.control(v1.compute_checksum)?;
+        self.control(v1.deparser)?;
+        self.spill_listed()?;
+        self.flush();
+        self.end_with(DONE);
+        Ok(())
     }
 
     /// Ends where the frame is looked at next.
@@ -172,7 +241,14 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    /// Runs one function of a half, and goes on behind it however it ends.
+    /// Runs a control, and goes on behind it however it ends.
+    fn control(&mut self, func: FuncId) -> Made {
+        self.part(func, Part::Control)?;
+        self.switch_to(self.done);
+        Ok(())
+    }
+
+    /// Runs one function of a half; however it ends, it goes to where it is done.
     fn part(&mut self, func: FuncId, part: Part) -> Made {
         let bound = core::mem::take(&mut self.emit_bound);
         self.open(shape::of(self.shared, func.index(), false));
@@ -184,25 +260,21 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.body(func.index(), None)?;
         self.rejects()?;
         let after = self.done;
-        self.b.switch_to_block(self.reject_known);
+        self.switch_to(self.reject_known);
         if part == Part::Parser {
             let error = self.read(self.shared.code.parser_error)?;
             self.keep_error(error, after);
         } else {
-            self.b.ins().jump(after, &[]);
+            self.jump(after, &[]);
         }
-        self.b.switch_to_block(self.limit);
+        self.switch_to(self.limit);
         if part == Part::Parser {
             let error = self.iconst(core_errors::PARSER_TIMEOUT.into());
             self.write(self.shared.code.parser_error, error)?;
             self.keep_error(error, after);
         } else {
             self.call(Name::LimitHit, &[]);
-            self.b.ins().jump(after, &[]);
-        }
-        self.b.switch_to_block(after);
-        if part == Part::Parser {
-            self.flush_at();
+            self.jump(after, &[]);
         }
         self.emit_bound = self.emit_bound.max(bound);
         Ok(())
@@ -213,7 +285,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let error = self.b.ins().band_imm(error, i64::from(u32::MAX));
         let error = self.b.ins().iadd_imm(error, 1);
         self.store_field(field!(error), error);
-        self.b.ins().jump(next, &[]);
+        self.jump(next, &[]);
     }
 
     fn read_u32(&mut self, slot: u32) -> Made<Value> {
@@ -224,17 +296,17 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Ends the block: goes to `dropped` where the egress specification is the drop port.
     fn unless_dropped(&mut self, halves: &Halves, kept: Block, dropped: Block) -> Made {
         let port = self.read_u32(halves.verdict_slots()[2])?;
-        let drop_port = self.load_field(field!(drop_port));
+        let drop_port = self.load_given(field!(drop_port));
         let stays = self.b.ins().icmp(IntCC::NotEqual, port, drop_port);
-        self.b.ins().brif(stays, kept, &[], dropped, &[]);
+        self.brif(stays, kept, &[], dropped, &[]);
         Ok(())
     }
 
     /// Sets a variable of one word to what the switch gives.
     fn set_input(&mut self, place: usize, var: VarId) -> Made {
         let to = self.shared.code.layout.var(var);
-        let inputs = self.load_field(field!(inputs));
-        let value = self.b.ins().load(types::I64, bytes_flags(), inputs, place as i32 * 8);
+        let inputs = self.load_given(field!(inputs));
+        let value = self.b.ins().load(types::I64, given_flags(), inputs, place as i32 * 8);
         let value = self.cut((64 - to.width) as u8, value);
         self.write(to.slot, value)
     }
@@ -267,7 +339,7 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Packs what lives on: see [`crate::Snapshot`].
     fn save(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
-        let base = self.load_field(field!(emit));
+        let base = self.load_given(field!(emit));
         let v1 = halves.v1model();
         let there = clear::may_be_valid(self.shared, &[v1.parser, v1.verify_checksum, v1.ingress]);
         for (group, headers) in packing.headers.chunks(64).enumerate() {
@@ -293,14 +365,14 @@ impl<'a, 'f> Translator<'a, 'f> {
             bound += plan.bytes;
             let valid = self.read(valid)?;
             let [there, next] = core::array::from_fn(|_| self.b.create_block());
-            self.b.ins().brif(valid, there, &[], next, &[]);
-            self.b.switch_to_block(there);
+            self.brif(valid, there, &[], next, &[]);
+            self.switch_to(there);
             let here = self.b.use_var(to);
             self.store_plan(plan, here)?;
             let behind = self.b.ins().iadd_imm(here, i64::from(plan.bytes));
             self.b.def_var(to, behind);
-            self.b.ins().jump(next, &[]);
-            self.b.switch_to_block(next);
+            self.jump(next, &[]);
+            self.switch_to(next);
         }
         self.emit_bound = self.emit_bound.max(bound);
         let end = self.b.use_var(to);
@@ -309,12 +381,41 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
+    /// Unpacks a packet that has these headers and no others; goes to `others` with all else.
+    fn restore_usual(&mut self, usual: u64, packing: &Packing<'_>, others: Block) -> Made {
+        let (base, stored) = (self.load_given(field!(packet)), self.load_given(field!(stored_bits)));
+        let is_there = |place: usize| usual >> place & 1 == 1;
+        let headers = packing.headers.iter().enumerate();
+        let fields: u32 = headers.filter(|header| is_there(header.0)).map(|header| header.1.1.bytes).sum();
+        let first = packing.validity_bytes + packing.metadata.bytes;
+        let bits = self.iconst(u64::from(first + fields) * 8);
+        self.unless_stored(bits, stored, others);
+        let bits = self.load_little(base, 0, packing.validity_bytes);
+        let bits = self.b.ins().bxor_imm(bits, usual as i64);
+        let next = self.b.create_block();
+        self.brif(bits, others, &[], next, &[]);
+        self.switch_to(next);
+        let metadata = self.b.ins().iadd_imm(base, i64::from(packing.validity_bytes));
+        self.load_plan(packing.metadata, metadata)?;
+        let mut at = first;
+        for (place, &(valid, plan)) in packing.headers.iter().enumerate() {
+            let there = self.iconst(u64::from(is_there(place)));
+            self.write(valid, there)?;
+            if is_there(place) {
+                let from = self.b.ins().iadd_imm(base, i64::from(at));
+                self.load_plan(plan, from)?;
+                at += plan.bytes;
+            }
+        }
+        Ok(())
+    }
+
     /// Unpacks it; where bytes are missing the half ends as one that cannot be read.
     fn restore(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
         let brought = brought(self.shared, halves);
         let unreadable = self.b.create_block();
         self.b.set_cold_block(unreadable);
-        let (base, stored) = (self.load_field(field!(packet)), self.load_field(field!(stored_bits)));
+        let (base, stored) = (self.load_given(field!(packet)), self.load_given(field!(stored_bits)));
         let stored = self.b.ins().ushr_imm(stored, 3);
         let mut at = self.iconst(u64::from(packing.validity_bytes + packing.metadata.bytes));
         self.unless_stored(at, stored, unreadable);
@@ -339,10 +440,10 @@ impl<'a, 'f> Translator<'a, 'f> {
             }
         }
         let next = self.b.create_block();
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(unreadable);
+        self.jump(next, &[]);
+        self.switch_to(unreadable);
         self.end_with(UNREADABLE);
-        self.b.switch_to_block(next);
+        self.switch_to(next);
         Ok(())
     }
 
@@ -356,14 +457,14 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> Made<Value> {
         let [there, next] = core::array::from_fn(|_| self.b.create_block());
         let behind = self.b.append_block_param(next, types::I64);
-        self.b.ins().brif(valid, there, &[], next, &[at.into()]);
-        self.b.switch_to_block(there);
+        self.brif(valid, there, &[], next, &[at.into()]);
+        self.switch_to(there);
         let end = self.b.ins().iadd_imm(at, i64::from(plan.bytes));
         self.unless_stored(end, stored, unreadable);
         let from = self.b.ins().iadd(base, at);
         self.load_plan(plan, from)?;
-        self.b.ins().jump(next, &[end.into()]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[end.into()]);
+        self.switch_to(next);
         Ok(behind)
     }
 
@@ -371,8 +472,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn unless_stored(&mut self, bytes: Value, stored: Value, otherwise: Block) {
         let next = self.b.create_block();
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, bytes, stored);
-        self.b.ins().brif(fits, next, &[], otherwise, &[]);
-        self.b.switch_to_block(next);
+        self.brif(fits, next, &[], otherwise, &[]);
+        self.switch_to(next);
     }
 
     /// Up to eight bytes as one number, the lowest first.

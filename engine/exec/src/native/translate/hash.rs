@@ -8,6 +8,7 @@ use super::{Made, Translator, field};
 use crate::bitplan::BitPlan;
 use crate::checksum::Standard;
 use crate::native::helpers::{ALGORITHMS, Name};
+use crate::native::plan::{Home, Part};
 use crate::op::{Data, ExternOp};
 
 /// Most bytes of a check that is straight code.
@@ -35,15 +36,15 @@ impl Translator<'_, '_> {
         self.b.set_cold_block(partial);
         for &guard in &data.guards {
             let (valid, whole) = (self.read(guard)?, self.b.create_block());
-            self.b.ins().brif(valid, whole, &[], partial, &[]);
-            self.b.switch_to_block(whole);
+            self.brif(valid, whole, &[], partial, &[]);
+            self.switch_to(whole);
         }
         let hash = if algorithm == HashAlgorithm::Csum16 {
             self.columns(data)?
         } else if let Some(check) = self.cyclic_check(algorithm, plan)? {
             check
         } else {
-            let to = self.load_field(field!(emit));
+            let to = self.load_given(field!(emit));
             self.store_plan(plan, to)?;
             // The bytes are packed into the buffer from its start; what hangs over takes eight more.
             self.emit_bound = self.emit_bound.max(plan.bytes);
@@ -51,13 +52,17 @@ impl Translator<'_, '_> {
             self.call(Name::Hash, &[number, bytes])
         };
         f(self, Some(hash))?;
-        self.b.switch_to_block(partial);
+        self.switch_to(partial);
         self.spill_data(data)?;
         f(self, None)
     }
 
     /// A standard check of a few bytes, which need not go through memory.
     fn cyclic_check(&mut self, algorithm: HashAlgorithm, plan: &BitPlan) -> Made<Option<Value>> {
+        if algorithm == HashAlgorithm::Crc16 && plan.bytes <= MAX_CHECKED_BYTES {
+            let words = self.message(plan)?;
+            return Ok(Some(self.crc16(&words)));
+        }
         let Some(check) = Standard::of(algorithm) else { return Ok(None) };
         let whole = plan.words().all(|(_, width)| width.is_multiple_of(8));
         let bytes = match (whole, plan.bytes) {
@@ -92,6 +97,104 @@ impl Translator<'_, '_> {
         // Checks are linear: from any start, a message gives what it gives from zero and what zeros give from that start.
         let zeros = check.of_zeros(bytes.len());
         Ok(Some(if zeros == 0 { register } else { self.b.ins().bxor_imm(register, i64::from(zeros)) }))
+    }
+
+    /// CRC-16/ARC of a message in words of eight bytes, the first byte highest; zeros in front of a message change nothing.
+    ///
+    /// Its polynomial is the product of x + 1 and p = x^15 + x + 1. Modulo p, x^60 is x^4 + 1, x^30 is x^2 + 1: what stands
+    /// that high is added further down twice. Then p itself is added if that mends the remainder modulo x + 1, which is
+    /// the message's parity. In a word that begins with its highest power, as the check takes bytes, times x is a shift
+    /// to the right.
+    fn crc16(&mut self, message: &[Value]) -> Value {
+        let b = &mut self.b;
+        let mut sum: Option<(Value, Value)> = None;
+        for &word in message {
+            let word = b.ins().bswap(word);
+            sum = Some(match sum {
+                None => (word, word),
+                Some((sum, parity)) => {
+                    // x^64 = x^8 + x^4; what leaves the word on its right does so once more.
+                    let past = b.ins().ishl_imm(sum, 56);
+                    let again = b.ins().ishl_imm(past, 4);
+                    let (past, sum) = (b.ins().bxor(past, again), sum);
+                    let sum = b.ins().bxor(sum, past);
+                    let more = b.ins().ushr_imm(sum, 4);
+                    let sum = b.ins().bxor(sum, more);
+                    let sum = b.ins().ushr_imm(sum, 4);
+                    (b.ins().bxor(sum, word), b.ins().bxor(parity, word))
+                }
+            });
+        }
+        let Some((sum, parity)) = sum else { return self.iconst(0) };
+        // Times x^16, 80 bits; each step takes the highest ones off: 28 and 22 of them by x^30, 14 by x^15 = x + 1.
+        let mut rest = sum;
+        for (off, apart, up) in [(28, 2, 0), (22, 2, 6), (14, 1, 0)] {
+            let high = b.ins().band_imm(rest, (1 << off) - 1);
+            let twice = b.ins().ishl_imm(high, apart);
+            let added = b.ins().bxor(high, twice);
+            let added = if up == 0 { added } else { b.ins().ishl_imm(added, up) };
+            let low = b.ins().ushr_imm(rest, off);
+            rest = b.ins().bxor(low, added);
+        }
+        let parity = b.ins().bxor(parity, rest);
+        let ones = b.ins().popcnt(parity);
+        let odd = b.ins().band_imm(ones, 1);
+        let mended = b.ins().imul_imm(odd, 0xc001);
+        b.ins().bxor(rest, mended)
+    }
+
+    /// Fields as one number in words, the highest first; bits in front of them are zero.
+    fn message(&mut self, plan: &BitPlan) -> Made<Vec<Value>> {
+        let words = plan.bytes.div_ceil(8) as usize;
+        let mut message: Vec<Option<Value>> = vec![None; words];
+        let mut at = words as u32 * 64 - plan.bytes * 8;
+        for (value, width) in self.joined(plan)? {
+            let (place, room) = (at as usize / 64, 64 - at % 64);
+            at += width;
+            if self.constant(value) == Some(0) {
+                continue;
+            }
+            // Bits of the first word; what is left of the value starts the next one.
+            let (first, left) = (width.min(room), width.saturating_sub(room));
+            let high = if left == 0 { value } else { self.b.ins().ushr_imm(value, i64::from(left)) };
+            let high = self.b.ins().ishl_imm(high, i64::from(room - first));
+            self.put(&mut message[place], high);
+            if left > 0 {
+                let low = self.b.ins().ishl_imm(value, i64::from(64 - left));
+                self.put(&mut message[place + 1], low);
+            }
+        }
+        Ok(message.into_iter().map(|word| word.unwrap_or_else(|| self.iconst(0))).collect())
+    }
+
+    fn put(&mut self, word: &mut Option<Value>, bits: Value) {
+        *word = Some(word.map_or(bits, |word| self.b.ins().bor(word, bits)));
+    }
+
+    /// Fields with their widths; those that stand side by side in a chunk as one.
+    fn joined(&mut self, plan: &BitPlan) -> Made<Vec<(Value, u32)>> {
+        let mut fields = Vec::new();
+        let mut open: Option<Part> = None;
+        for (slot, width) in plan.words() {
+            let part = match self.shared.plan.home(slot) {
+                Home::Part(part) => Some(part),
+                _ => None,
+            };
+            open = match (open, part) {
+                (Some(high), Some(low)) if high.chunk == low.chunk && high.low == low.low + low.width => {
+                    Some(Part { low: low.low, width: high.width + low.width, ..high })
+                }
+                (before, part) => {
+                    fields.extend(before.map(|part| (self.read_part(part), u32::from(part.width))));
+                    if part.is_none() {
+                        fields.push((self.read(slot)?, u32::from(width)));
+                    }
+                    part
+                }
+            };
+        }
+        fields.extend(open.map(|part| (self.read_part(part), u32::from(part.width))));
+        Ok(fields)
     }
 
     /// For each byte of fields that are whole bytes a word and the place of the byte in it.
@@ -149,10 +252,10 @@ impl Translator<'_, '_> {
                     t.reload([dst.slot])?;
                 }
             }
-            t.b.ins().jump(next, &[]);
+            t.jump(next, &[]);
             Ok(())
         })?;
-        self.b.switch_to_block(next);
+        self.switch_to(next);
         Ok(())
     }
 

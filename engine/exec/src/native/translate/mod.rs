@@ -6,25 +6,28 @@
 
 mod alu;
 mod externs;
+mod facts;
 mod flow;
 mod half;
 mod hash;
+mod order;
 mod packet;
 mod state;
 mod table;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AliasRegion, Block, FuncRef, InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
+use self::facts::Known;
 pub(super) use self::flow::targets;
 pub(super) use self::half::is_plain;
 use super::context::{DONE, REJECT, STEP_LIMIT, VectorPlaces};
 use super::helpers::Name;
-use super::plan::{Home, Part, Plan, range};
+use super::plan::{Home, Part, Plan};
 use crate::op::{Code, Op};
 
 /// What an action that is a function of its own returns where it does not end the whole run.
@@ -87,8 +90,11 @@ pub(super) struct Translator<'a, 'f> {
     emit_bound: u32,
     /// Where vectors of the state keep what they are made of, if code looks for it itself.
     vectors: Option<VectorPlaces>,
-    /// Headers, by their validity words, that no packet can have here.
-    absent: BTreeSet<u32>,
+    known: Known,
+    /// Blocks in which the parser accepts, where they are told apart.
+    accepts: Option<Vec<Block>>,
+    /// Jumps of the function that is being translated all go forward.
+    is_straight: bool,
     /// Blocks that count a jump and go on, still to be filled.
     edges: Vec<(Block, Block)>,
 }
@@ -131,6 +137,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let entry = b.create_block();
         b.append_block_params_for_function_params(entry);
         b.switch_to_block(entry);
+        b.seal_block(entry);
         let (context, slots) = (b.block_params(entry)[0], b.block_params(entry)[1]);
         let [at, emitted] = core::array::from_fn(|_| b.declare_var(types::I64));
         Self {
@@ -151,7 +158,9 @@ impl<'a, 'f> Translator<'a, 'f> {
             limit: entry,
             emit_bound: 0,
             vectors: None,
-            absent: BTreeSet::new(),
+            known: Known::default(),
+            accepts: None,
+            is_straight: false,
             edges: Vec::new(),
         }
     }
@@ -180,10 +189,10 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Writes the blocks in which a refusal ends, up to the one where the error is known to the frame.
     fn rejects(&mut self) -> Made {
         self.fill_no_match();
-        self.b.switch_to_block(self.reject);
+        self.switch_to(self.reject);
         let error = self.b.block_params(self.reject)[0];
         self.write(self.shared.code.parser_error, error)?;
-        self.b.ins().jump(self.reject_known, &[]);
+        self.jump(self.reject_known, &[]);
         Ok(())
     }
 
@@ -192,7 +201,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         let mut ends = vec![(self.reject_known, REJECT), (self.limit, STEP_LIMIT), (self.done, DONE)];
         ends.extend(self.shape.action.then_some((self.returned, RETURN)));
         for (block, end) in ends {
-            self.b.switch_to_block(block);
+            self.switch_to(block);
             self.flush();
             self.end_with(end);
         }
@@ -232,16 +241,19 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(match self.shared.plan.home(slot) {
             Home::Memory => self.b.ins().load(types::I64, frame_flags(), self.slots, offset),
             Home::Constant(value) => self.iconst(value),
-            Home::Register => {
-                let var = self.var(slot);
-                self.b.use_var(var)
-            }
+            Home::Register => match self.known.get(slot) {
+                Some(value) => self.iconst(value),
+                None => {
+                    let var = self.var(slot);
+                    self.b.use_var(var)
+                }
+            },
             Home::Part(part) => self.read_part(part),
         })
     }
 
     /// Bits of a chunk.
-    fn read_part(&mut self, Part { chunk, low, width, unit }: Part) -> Value {
+    pub(super) fn read_part(&mut self, Part { chunk, low, width, unit }: Part) -> Value {
         let var = self.var(chunk);
         let word = self.b.use_var(var);
         if low + width == unit {
@@ -273,7 +285,6 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     fn write(&mut self, slot: u32, value: Value) -> Made {
         let offset = self.offset(slot)?;
-        self.absent.remove(&slot);
         match self.shared.plan.home(slot) {
             Home::Memory => {
                 self.b.ins().store(frame_flags(), value, self.slots, offset);
@@ -281,6 +292,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             Home::Register => {
                 let var = self.var(slot);
                 self.b.def_var(var, value);
+                self.known.set(slot, self.constant(value));
             }
             Home::Part(part) => self.write_part(part, value),
             Home::Constant(_) => return Err(OutOfFrame),
@@ -315,7 +327,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn known(&self, slot: u32) -> Option<u64> {
         match self.shared.plan.home(slot) {
             Home::Constant(value) => Some(value),
-            Home::Memory | Home::Register | Home::Part(_) => None,
+            Home::Register => self.known.get(slot),
+            Home::Memory | Home::Part(_) => None,
         }
     }
 
@@ -330,6 +343,11 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     fn load_field(&mut self, offset: i32) -> Value {
         self.b.ins().load(types::I64, context_flags(), self.context, offset)
+    }
+
+    /// A field that stays as it is while native code runs.
+    fn load_given(&mut self, offset: i32) -> Value {
+        self.b.ins().load(types::I64, state::given_flags(), self.context, offset)
     }
 
     fn store_field(&mut self, offset: i32, value: Value) {
@@ -354,19 +372,23 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn check(&mut self, result: Value) {
         let error = self.b.ins().iadd_imm(result, -1);
         let next = self.b.create_block();
-        self.b.ins().brif(result, self.reject, &[error.into()], next, &[]);
-        self.b.switch_to_block(next);
+        self.brif(result, self.reject, &[error.into()], next, &[]);
+        self.switch_to(next);
     }
 
     /// Rejects with an error unless a condition holds.
     fn require(&mut self, cond: Value, error: u32) {
         let error = self.iconst(error.into());
         let next = self.b.create_block();
-        self.b.ins().brif(cond, next, &[], self.reject, &[error.into()]);
-        self.b.switch_to_block(next);
+        self.brif(cond, next, &[], self.reject, &[error.into()]);
+        self.switch_to(next);
     }
 
     fn icmp(&mut self, code: IntCC, a: Value, b: Value) -> Value {
+        if let (IntCC::Equal | IntCC::NotEqual, Some(x), Some(y)) = (code, self.constant(a), self.constant(b))
+        {
+            return self.iconst(u64::from((x == y) == (code == IntCC::Equal)));
+        }
         let bit = self.b.ins().icmp(code, a, b);
         self.b.ins().uextend(types::I64, bit)
     }
@@ -408,7 +430,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             Op::Call { action } => {
                 let next = self.b.create_block();
                 self.run_action(ActionId(action), next)?;
-                self.b.switch_to_block(next);
+                self.switch_to(next);
             }
             Op::Count { counter, index } => {
                 let index = self.read(index)?;
@@ -426,53 +448,55 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(true)
     }
 
+    /// Begins a block of the program; false if nothing goes there.
+    fn begin(&mut self, block: Block, is_looped: bool) -> bool {
+        if is_looped {
+            self.switch_to_loop(block);
+        } else if self.known.is_entered(block) {
+            self.switch_to(block);
+        } else {
+            return false;
+        }
+        true
+    }
+
     /// Translates a function, or an action inlined into one; a return goes `back`, or ends the function.
     fn body(&mut self, func: usize, back: Option<Block>) -> Made {
         let code = self.shared.code;
-        let range = range(code, func);
-        let mut blocks = BTreeMap::new();
-        for op in &code.ops[range.clone()] {
-            for target in flow::targets(code, op) {
-                blocks.entry(target).or_insert_with(|| self.b.create_block());
-            }
+        let pieces = order::pieces(code, func);
+        let order: BTreeMap<u32, usize> =
+            pieces.iter().enumerate().map(|(i, piece)| (piece.start, i)).collect();
+        let blocks: BTreeMap<u32, Block> =
+            order.keys().map(|&start| (start, self.b.create_block())).collect();
+        let looped = order::looped(code, &pieces, &order);
+        let was_straight = core::mem::replace(&mut self.is_straight, looped.is_empty());
+        if let Some(first) = pieces.first() {
+            let to = self.place(&blocks, first.start)?;
+            self.jump(to, &[]);
         }
-        let mut open = true;
-        for address in range {
-            if let Some(&block) = blocks.get(&(address as u32)) {
-                if open {
-                    self.b.ins().jump(block, &[]);
+        for piece in pieces {
+            let mut open = self.begin(blocks[&piece.start], looped.contains(&piece.start));
+            for address in piece.clone() {
+                if !open {
+                    break;
                 }
-                self.b.switch_to_block(block);
-                self.absent.clear();
-                open = true;
-            }
-            if open {
-                let op = code.ops[address];
-                if !is_straight(&op) {
-                    self.absent.clear();
-                }
-                open = self.op(op, &blocks, back)?;
+                open = self.op(code.ops[address as usize], &blocks, back)? && self.is_left();
                 self.fill_edges();
             }
+            if open {
+                self.go_on(&blocks, piece.end)?;
+            }
         }
-        if open {
-            self.b.ins().jump(self.done, &[]);
-        }
+        self.is_straight = was_straight;
         Ok(())
     }
-}
 
-/// Whether control goes on behind an operation, and it makes no header valid but those whose validity is written.
-fn is_straight(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Move { .. }
-            | Op::Extract { .. }
-            | Op::Advance { .. }
-            | Op::Lookahead { .. }
-            | Op::Verify { .. }
-            | Op::SetInvalid { .. }
-    )
+    /// Goes on at the next address, if the function has one.
+    fn go_on(&mut self, blocks: &BTreeMap<u32, Block>, next: u32) -> Made {
+        let to = if blocks.contains_key(&next) { self.place(blocks, next)? } else { self.done };
+        self.jump(to, &[]);
+        Ok(())
+    }
 }
 
 /// Words of the frame.

@@ -26,8 +26,8 @@ impl Translator<'_, '_> {
                 let (cond, error) = (self.read(cond)?, self.read(error)?);
                 let next = self.b.create_block();
                 let error = self.b.ins().band_imm(error, i64::from(u32::MAX));
-                self.b.ins().brif(cond, next, &[], self.reject, &[error.into()]);
-                self.b.switch_to_block(next);
+                self.brif(cond, next, &[], self.reject, &[error.into()]);
+                self.switch_to(next);
                 Ok(())
             }
             Op::Emit { header } => self.emit(header),
@@ -56,7 +56,7 @@ impl Translator<'_, '_> {
 
     /// Whether the bits up to `end` are stored and start on a byte.
     fn is_stored(&mut self, end: Value) -> Value {
-        let stored = self.load_field(field!(stored_bits));
+        let stored = self.load_given(field!(stored_bits));
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, stored);
         if self.shape.aligned {
             return fits;
@@ -69,7 +69,7 @@ impl Translator<'_, '_> {
 
     /// Address of the byte that comes next.
     fn here(&mut self) -> Value {
-        let (packet, at) = (self.load_field(field!(packet)), self.b.use_var(self.at));
+        let (packet, at) = (self.load_given(field!(packet)), self.b.use_var(self.at));
         let bytes = self.b.ins().ushr_imm(at, 3);
         self.b.ins().iadd(packet, bytes)
     }
@@ -82,22 +82,22 @@ impl Translator<'_, '_> {
         self.b.set_cold_block(slow);
         if plan.plan.is_chunked() {
             let stored = self.is_stored(end);
-            self.b.ins().brif(stored, fast, &[], slow, &[]);
+            self.brif(stored, fast, &[], slow, &[]);
         } else {
-            self.b.ins().jump(slow, &[]);
+            self.jump(slow, &[]);
         }
-        self.b.switch_to_block(fast);
+        self.switch_to(fast);
         let from = self.here();
         self.load_plan(&plan.plan, from)?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(slow);
+        self.jump(next, &[]);
+        self.switch_to(slow);
         self.flush_at();
         let result = self.call_index(Name::Extract, header);
         self.check(result);
         let chunks = self.shared.plan.chunks(plan);
         self.reload(chunks.flat_map(|(_, packed)| packed.slots.iter().copied()))?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
         self.b.def_var(self.at, end);
         let (one, zero) = (self.iconst(1), self.iconst(0));
         self.write(plan.valid, one)?;
@@ -208,7 +208,7 @@ impl Translator<'_, '_> {
 
     /// Bits of the packet, zeros that are not stored included.
     fn total_bits(&mut self) -> Value {
-        let (stored, zeros) = (self.load_field(field!(stored_bits)), self.load_field(field!(zeros)));
+        let (stored, zeros) = (self.load_given(field!(stored_bits)), self.load_given(field!(zeros)));
         let zeros = self.b.ins().ishl_imm(zeros, 3);
         self.b.ins().iadd(stored, zeros)
     }
@@ -240,16 +240,16 @@ impl Translator<'_, '_> {
         let bytes = width.div_ceil(8);
         let end = self.b.ins().iadd_imm(at, i64::from(bytes * 8));
         let stored = self.is_stored(end);
-        self.b.ins().brif(stored, fast, &[], slow, &[]);
-        self.b.switch_to_block(fast);
+        self.brif(stored, fast, &[], slow, &[]);
+        self.switch_to(fast);
         let from = self.here();
         let word = self.load_bytes(from, 0, bytes);
         let word = self.b.ins().ushr_imm(word, i64::from(bytes * 8 - width));
-        self.b.ins().jump(next, &[word.into()]);
-        self.b.switch_to_block(slow);
+        self.jump(next, &[word.into()]);
+        self.switch_to(slow);
         let word = self.call(Name::Peek, &[at, bits]);
-        self.b.ins().jump(next, &[word.into()]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[word.into()]);
+        self.switch_to(next);
         self.write(dst, value)
     }
 
@@ -262,15 +262,15 @@ impl Translator<'_, '_> {
         self.emit_bound += plan.plan.bytes;
         let valid = self.read(plan.valid)?;
         let [there, next] = core::array::from_fn(|_| self.b.create_block());
-        self.b.ins().brif(valid, there, &[], next, &[]);
-        self.b.switch_to_block(there);
-        let (base, emitted) = (self.load_field(field!(emit)), self.b.use_var(self.emitted));
+        self.brif(valid, there, &[], next, &[]);
+        self.switch_to(there);
+        let (base, emitted) = (self.load_given(field!(emit)), self.b.use_var(self.emitted));
         let to = self.b.ins().iadd(base, emitted);
         self.store_plan(&plan.plan, to)?;
         let emitted = self.b.ins().iadd_imm(emitted, i64::from(plan.plan.bytes));
         self.b.def_var(self.emitted, emitted);
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
         Ok(())
     }
 
@@ -312,14 +312,14 @@ impl Translator<'_, '_> {
         };
         let valid = self.read(plan.valid)?;
         let [new, next] = core::array::from_fn(|_| self.b.create_block());
-        self.b.ins().brif(valid, next, &[], new, &[]);
-        self.b.switch_to_block(new);
+        self.brif(valid, next, &[], new, &[]);
+        self.switch_to(new);
         let (zero, one) = (self.iconst(0), self.iconst(1));
         self.write(plan.valid, one)?;
         self.zero_fields(plan, zero)?;
         self.count_length(i64::from(bytes))?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
         Ok(())
     }
 
@@ -338,7 +338,7 @@ impl Translator<'_, '_> {
 
     fn set_invalid(&mut self, header: u32) -> Made {
         let plan = &self.shared.code.headers[header as usize];
-        if self.absent.contains(&plan.valid) {
+        if self.known(plan.valid) == Some(0) {
             return Ok(());
         }
         let Some(bytes) = Self::short_header(plan) else {
@@ -347,13 +347,13 @@ impl Translator<'_, '_> {
         };
         let valid = self.read(plan.valid)?;
         let [old, next] = core::array::from_fn(|_| self.b.create_block());
-        self.b.ins().brif(valid, old, &[], next, &[]);
-        self.b.switch_to_block(old);
+        self.brif(valid, old, &[], next, &[]);
+        self.switch_to(old);
         let zero = self.iconst(0);
         self.write(plan.valid, zero)?;
         self.count_length(-i64::from(bytes))?;
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
         Ok(())
     }
 

@@ -14,9 +14,15 @@ use crate::native::context::VectorPlaces;
 use crate::native::helpers::Name;
 use crate::state::direct::{self, Place};
 
-/// Pointers of the context and of the state: nothing moves what they point to while a half runs.
+/// What is found behind a comparison: it lasts while a half runs, but is read there only.
 pub(super) fn lasting_flags() -> MemFlags {
     MemFlags::trusted().with_readonly()
+}
+
+/// What is always there and lasts while native code runs: fields of the context, the state's lists of structures, the
+/// vectors of those. It may be read anywhere.
+pub(super) fn given_flags() -> MemFlags {
+    lasting_flags().with_can_move()
 }
 
 /// Counters, registers, rows.
@@ -33,7 +39,7 @@ pub(super) struct Vector {
 
 impl Translator<'_, '_> {
     fn env_pointer(&mut self) -> Value {
-        self.b.ins().load(types::I64, lasting_flags(), self.context, field!(env))
+        self.load_given(field!(env))
     }
 
     /// The structures that a list of the state consists of.
@@ -41,8 +47,8 @@ impl Translator<'_, '_> {
         let pointer = self.vectors?.pointer;
         let env = self.env_pointer();
         let state = offset_of!(Env<'static>, state) as i32;
-        let state = self.b.ins().load(types::I64, lasting_flags(), env, state);
-        Some(self.b.ins().load(types::I64, lasting_flags(), state, (list + pointer) as i32))
+        let state = self.b.ins().load(types::I64, given_flags(), env, state);
+        Some(self.b.ins().load(types::I64, given_flags(), state, (list + pointer) as i32))
     }
 
     /// The vector of the structure of some number.
@@ -50,13 +56,17 @@ impl Translator<'_, '_> {
         let places = self.vectors?;
         let at = i32::try_from(number as usize * place.stride + place.vector).ok()?;
         let structures = self.structures(place.list)?;
-        Some(self.vector_at(places, structures, at))
+        Some(self.vector_by(given_flags(), places, structures, at))
     }
 
-    /// The vector at some place.
+    /// The vector at some place that is known to be one here.
     pub(super) fn vector_at(&mut self, places: VectorPlaces, base: Value, at: i32) -> Vector {
+        self.vector_by(lasting_flags(), places, base, at)
+    }
+
+    fn vector_by(&mut self, flags: MemFlags, places: VectorPlaces, base: Value, at: i32) -> Vector {
         let [pointer, len] = [places.pointer, places.len]
-            .map(|part| self.b.ins().load(types::I64, lasting_flags(), base, at + part as i32));
+            .map(|part| self.b.ins().load(types::I64, flags, base, at + part as i32));
         Vector { pointer, len }
     }
 
@@ -64,8 +74,8 @@ impl Translator<'_, '_> {
     pub(super) fn element(&mut self, vector: Vector, index: Value, bytes: usize, otherwise: Block) -> Value {
         let there = self.b.create_block();
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, index, vector.len);
-        self.b.ins().brif(fits, there, &[], otherwise, &[]);
-        self.b.switch_to_block(there);
+        self.brif(fits, there, &[], otherwise, &[]);
+        self.switch_to(there);
         let offset = if bytes.is_power_of_two() {
             self.b.ins().ishl_imm(index, i64::from(bytes.trailing_zeros()))
         } else {
@@ -85,7 +95,8 @@ impl Translator<'_, '_> {
         let cell = self.element(cells, index, size_of::<CounterCell>(), next);
         let length = offset_of!(Env<'static>, packet_length) as i32;
         let env = self.env_pointer();
-        let length = self.b.ins().uload32(lasting_flags(), env, length);
+        let length = self.b.ins().load(types::I32, given_flags(), env, length);
+        let length = self.b.ins().uextend(types::I64, length);
         let one = self.iconst(1);
         let sums = [(offset_of!(CounterCell, packets), one), (offset_of!(CounterCell, bytes), length)];
         for (at, more) in sums {
@@ -93,8 +104,8 @@ impl Translator<'_, '_> {
             let sum = self.b.ins().iadd(sum, more);
             self.b.ins().store(state_flags(), sum, cell, at as i32);
         }
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
     }
 
     /// Whether straight code works with the cells of a register.
@@ -116,11 +127,11 @@ impl Translator<'_, '_> {
         let value = self.b.append_block_param(next, types::I64);
         let cell = self.element(cells, index, size_of::<u64>(), past);
         let word = self.b.ins().load(types::I64, state_flags(), cell, 0);
-        self.b.ins().jump(next, &[word.into()]);
-        self.b.switch_to_block(past);
+        self.jump(next, &[word.into()]);
+        self.switch_to(past);
         let zero = self.iconst(0);
-        self.b.ins().jump(next, &[zero.into()]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[zero.into()]);
+        self.switch_to(next);
         value
     }
 
@@ -134,8 +145,8 @@ impl Translator<'_, '_> {
         let next = self.b.create_block();
         let cell = self.element(cells, index, size_of::<u64>(), next);
         self.b.ins().store(state_flags(), value, cell, 0);
-        self.b.ins().jump(next, &[]);
-        self.b.switch_to_block(next);
+        self.jump(next, &[]);
+        self.switch_to(next);
         Ok(())
     }
 }

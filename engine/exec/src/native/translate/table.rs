@@ -4,7 +4,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use p4cc_ir::{ActionId, TableId};
 
-use super::state::{Vector, lasting_flags, state_flags};
+use super::state::{Vector, given_flags, lasting_flags, state_flags};
 use super::{Made, Translator, field};
 use crate::native::helpers::Name;
 use crate::op::NO_SLOT;
@@ -46,7 +46,7 @@ impl Translator<'_, '_> {
         let chosen = self.b.ins().band_imm(head, Head::NO_ACTION as i64);
         let next = self.b.create_block();
         self.run_chosen(table, chosen, args, next)?;
-        self.b.switch_to_block(next);
+        self.switch_to(next);
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl Translator<'_, '_> {
 
     /// Goes on with what was found.
     fn hand_over(&mut self, next: Block, Found { head, args }: Found) {
-        self.b.ins().jump(next, &[head.into(), args.into()]);
+        self.jump(next, &[head.into(), args.into()]);
     }
 
     /// Applies a table with a key of one word: where rows stand by key, or by the first tuple of prefixes, here.
@@ -103,12 +103,12 @@ impl Translator<'_, '_> {
             let run = self.row(words, row, stride, other);
             self.hand_over(next, run);
         } else {
-            self.b.ins().jump(other, &[]);
+            self.jump(other, &[]);
         }
-        self.b.switch_to_block(other);
+        self.switch_to(other);
         let called = self.apply_by(Name::ApplyWord, table, &[key]);
         self.hand_over(next, called);
-        self.b.switch_to_block(next);
+        self.switch_to(next);
         found
     }
 
@@ -120,11 +120,11 @@ impl Translator<'_, '_> {
         let row = self.b.append_block_param(taken, types::I64);
         let place = self.element(rows, key, size_of::<u32>(), past);
         let stored = self.b.ins().uload32(state_flags(), place, 0);
-        self.b.ins().jump(taken, &[stored.into()]);
-        self.b.switch_to_block(past);
+        self.jump(taken, &[stored.into()]);
+        self.switch_to(past);
         let default = self.iconst(0);
-        self.b.ins().jump(taken, &[default.into()]);
-        self.b.switch_to_block(taken);
+        self.jump(taken, &[default.into()]);
+        self.switch_to(taken);
         Some(row)
     }
 
@@ -136,24 +136,15 @@ impl Translator<'_, '_> {
         let structures = self.structures(direct::DENSE.list)?;
         self.require_tag(tag, direct::TUPLES_TAG, otherwise);
         let tuples = self.b.ins().load(types::I64, lasting_flags(), structures, at);
-        let vector = |t: &mut Self, at: usize| t.vector_at(places, tuples, at as i32);
-        let order = vector(self, direct::ORDER);
-        // There is no last step of none: less one, the number is above all lengths.
-        let last = self.b.ins().iadd_imm(order.len, -1);
-        let step = self.element(order, last, direct::STEP_BYTES, otherwise);
-        let tuple = self.b.ins().uload32(lasting_flags(), step, direct::STEP_TUPLE as i32);
-        let masks = vector(self, direct::MASKS);
-        let mask = self.element(masks, tuple, size_of::<u64>(), otherwise);
-        let mask = self.b.ins().load(types::I64, lasting_flags(), mask, 0);
+        let [mask, seed, tuple] = [direct::FIRST_MASK, direct::FIRST_SEED, direct::FIRST_TUPLE]
+            .map(|at| self.b.ins().load(types::I64, lasting_flags(), tuples, at as i32));
         let key = self.b.ins().band(key, mask);
-        let seed = self.b.ins().ishl_imm(tuple, i64::from(direct::SEED_SHIFT));
-        let seed = self.b.ins().bxor_imm(seed, direct::START as i64);
         let (hash, multiplier) = (self.b.ins().bxor(seed, key), self.iconst(direct::MULTIPLIER));
         let (low, high) = (self.b.ins().imul(hash, multiplier), self.b.ins().umulhi(hash, multiplier));
         let hash = self.b.ins().bxor(low, high);
         let mask = self.b.ins().load(types::I64, lasting_flags(), tuples, direct::HASH_MASK as i32);
         let at = self.b.ins().band(hash, mask);
-        let slots = vector(self, direct::HASH_SLOTS);
+        let slots = self.vector_at(places, tuples, direct::HASH_SLOTS as i32);
         Some(self.probe((slots, mask, at), tuple, key, otherwise))
     }
 
@@ -167,8 +158,8 @@ impl Translator<'_, '_> {
     ) -> Value {
         let [look, other, further, found] = core::array::from_fn(|_| self.b.create_block());
         let at = self.b.append_block_param(look, types::I64);
-        self.b.ins().jump(look, &[first.into()]);
-        self.b.switch_to_block(look);
+        self.jump(look, &[first.into()]);
+        self.switch_to_open(look);
         // Tag and key: both are there if the key is. The mask is a number of places less one, so this does not wrap.
         let word = self.b.ins().ishl_imm(at, 1);
         let word = self.b.ins().bor_imm(word, 1);
@@ -178,19 +169,20 @@ impl Translator<'_, '_> {
         let stored_space = self.b.ins().ushr_imm(tag, i64::from(direct::SPACE_SHIFT));
         let (spaces, keys) = (self.b.ins().bxor(stored_space, space), self.b.ins().bxor(stored, key));
         let differs = self.b.ins().bor(spaces, keys);
-        self.b.ins().brif(differs, other, &[], found, &[]);
+        self.brif(differs, other, &[], found, &[]);
         // Some places are always free, so this ends.
-        self.b.switch_to_block(other);
-        self.b.ins().brif(tag, further, &[], otherwise, &[]);
-        self.b.switch_to_block(further);
+        self.switch_to(other);
+        self.brif(tag, further, &[], otherwise, &[]);
+        self.switch_to(further);
         let next = self.b.ins().iadd_imm(at, 1);
         let next = self.b.ins().band(next, mask);
-        self.b.ins().jump(look, &[next.into()]);
-        self.b.switch_to_block(found);
+        self.jump(look, &[next.into()]);
+        self.b.seal_block(look);
+        self.switch_to(found);
         // A free place has no row, and may look like the key of zeros.
         let there = self.b.create_block();
-        self.b.ins().brif(row, there, &[], otherwise, &[]);
-        self.b.switch_to_block(there);
+        self.brif(row, there, &[], otherwise, &[]);
+        self.switch_to(there);
         row
     }
 
@@ -198,8 +190,8 @@ impl Translator<'_, '_> {
     fn require_tag(&mut self, tag: Value, wanted: u64, otherwise: Block) {
         let there = self.b.create_block();
         let is_wanted = self.b.ins().icmp_imm(IntCC::Equal, tag, wanted as i64);
-        self.b.ins().brif(is_wanted, there, &[], otherwise, &[]);
-        self.b.switch_to_block(there);
+        self.brif(is_wanted, there, &[], otherwise, &[]);
+        self.switch_to(there);
     }
 
     /// Which kind of index a table has.
@@ -207,7 +199,7 @@ impl Translator<'_, '_> {
         let place = direct::DENSE;
         let at = i32::try_from(table as usize * place.stride + direct::INDEX_TAG).ok()?;
         let structures = self.structures(place.list)?;
-        Some(self.b.ins().load(types::I64, state_flags(), structures, at))
+        Some(self.b.ins().load(types::I64, given_flags(), structures, at))
     }
 
     /// A row of `stride` words; goes to `otherwise` where there is none.
@@ -217,8 +209,8 @@ impl Translator<'_, '_> {
         let last = self.b.ins().iadd_imm(at, stride as i64 - 1);
         let there = self.b.create_block();
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, last, words.len);
-        self.b.ins().brif(fits, there, &[], otherwise, &[]);
-        self.b.switch_to_block(there);
+        self.brif(fits, there, &[], otherwise, &[]);
+        self.switch_to(there);
         let at = self.b.ins().ishl_imm(at, 3);
         let place = self.b.ins().iadd(words.pointer, at);
         let head = self.b.ins().load(types::I64, state_flags(), place, 0);
@@ -233,7 +225,7 @@ impl Translator<'_, '_> {
         let id = self.iconst(table.into());
         let args: Vec<Value> = [id].iter().chain(key).copied().collect();
         let [list, single, other] = core::array::from_fn(|_| self.b.create_block());
-        let [pointer, len] = core::array::from_fn(|_| self.b.append_block_param(list, types::I64));
+        let [pointer, len, row] = core::array::from_fn(|_| self.b.append_block_param(list, types::I64));
         let (next, found) = self.found_block();
         let is_done = match *key {
             [key] => self.member_list(table, key, list, (next, other)).is_some(),
@@ -242,28 +234,29 @@ impl Translator<'_, '_> {
         if is_done {
             self.b.set_cold_block(other);
         } else {
-            self.b.ins().jump(other, &[]);
+            self.jump(other, &[]);
         }
-        self.b.switch_to_block(other);
+        self.switch_to(other);
         let head = self.call(helper, &args);
         let is_list = self.b.ins().band_imm(head, 1 << Head::LIST_BIT);
-        let choices = [field!(choices), field!(choice_count)].map(|at| self.load_field(at));
-        self.b.ins().brif(is_list, list, &choices.map(Into::into), single, &[]);
-        self.b.switch_to_block(single);
+        let choices = [field!(choices), field!(choice_count), field!(row)].map(|at| self.load_field(at));
+        self.brif(is_list, list, &choices.map(Into::into), single, &[]);
+        self.switch_to(single);
         let run = self.handed_over(table, head);
         self.hand_over(next, run);
-        self.b.switch_to_block(list);
+        self.switch_to(list);
         self.hash(*algorithm, data, |t, hash| {
             if let Some(hash) = hash {
-                t.choose(table, hash, Vector { pointer, len }, next);
+                t.choose(table, hash, (Vector { pointer, len }, row), next);
             } else {
+                t.store_field(field!(row), row);
                 let head = t.call(Name::ApplyListSlow, &[id]);
                 let run = t.handed_over(table, head);
                 t.hand_over(next, run);
             }
             Ok(())
         })?;
-        self.b.switch_to_block(next);
+        self.switch_to(next);
         Ok(found)
     }
 
@@ -289,25 +282,24 @@ impl Translator<'_, '_> {
         let run = self.row(words, row, stride, other);
         let [listed, single, plain] = core::array::from_fn(|_| self.b.create_block());
         let is_list = self.b.ins().band_imm(run.head, 1 << Head::LIST_BIT);
-        self.b.ins().brif(is_list, listed, &[], single, &[]);
-        self.b.switch_to_block(listed);
+        self.brif(is_list, listed, &[], single, &[]);
+        self.switch_to(listed);
         let number = self.b.ins().band_imm(run.head, i64::from(u32::MAX));
         let chosen = self.element(lists, number, direct::LIST_BYTES, other);
         let Vector { pointer, len } = self.vector_at(places, chosen, 0);
-        self.store_field(field!(row), row);
-        self.b.ins().jump(list, &[pointer.into(), len.into()]);
-        self.b.switch_to_block(single);
+        self.jump(list, &[pointer.into(), len.into(), row.into()]);
+        self.switch_to(single);
         self.b.set_cold_block(single);
         let is_member = self.b.ins().band_imm(run.head, 1 << Head::MEMBER_BIT);
-        self.b.ins().brif(is_member, other, &[], plain, &[]);
-        self.b.switch_to_block(plain);
+        self.brif(is_member, other, &[], plain, &[]);
+        self.switch_to(plain);
         self.b.set_cold_block(plain);
         self.hand_over(next, run);
         Some(())
     }
 
-    /// Chooses the member of a list by a hash, and goes on at `next`.
-    fn choose(&mut self, table: u32, hash: Value, choices: Vector, next: Block) {
+    /// Chooses the member of the list of a row by a hash, and goes on at `next`.
+    fn choose(&mut self, table: u32, hash: Value, (choices, listed): (Vector, Value), next: Block) {
         let members = State::member_stride(self.shared.program, TableId(table));
         let by_helper = self.b.create_block();
         if let Some((profile, stride, mask)) = members
@@ -321,22 +313,23 @@ impl Translator<'_, '_> {
             let below = self.b.ins().iadd_imm(choices.len, -1);
             // All lengths but powers of two, and zero, share a bit with the number before them.
             let shared = self.b.ins().band(choices.len, below);
-            self.b.ins().brif(shared, divided, &[], masked, &[]);
-            self.b.switch_to_block(divided);
+            self.brif(shared, divided, &[], masked, &[]);
+            self.switch_to(divided);
             let rest = self.b.ins().urem(hash, choices.len);
-            self.b.ins().jump(chosen, &[rest.into()]);
-            self.b.switch_to_block(masked);
+            self.jump(chosen, &[rest.into()]);
+            self.switch_to(masked);
             let rest = self.b.ins().band(hash, below);
-            self.b.ins().jump(chosen, &[rest.into()]);
-            self.b.switch_to_block(chosen);
+            self.jump(chosen, &[rest.into()]);
+            self.switch_to(chosen);
             let place = self.element(choices, index, size_of::<u32>(), by_helper);
             let row = self.b.ins().uload32(state_flags(), place, 0);
             let run = self.row(words, row, stride, by_helper);
             self.hand_over(next, run);
         } else {
-            self.b.ins().jump(by_helper, &[]);
+            self.jump(by_helper, &[]);
         }
-        self.b.switch_to_block(by_helper);
+        self.switch_to(by_helper);
+        self.store_field(field!(row), listed);
         let called = self.apply_by(Name::ApplyList, table, &[hash]);
         self.hand_over(next, called);
     }

@@ -1,0 +1,225 @@
+//! What is known of words in registers where code is made: constants, and by them branches that are decided already.
+//!
+//! Invariants: a fact holds on every way to the place where it is known; all jumps to a block are made before the block
+//! begins, but for those that loop, and where a loop begins nothing is known.
+
+use std::collections::BTreeMap;
+
+use cranelift_codegen::ir::{
+    Block, BlockArg, InstBuilder, InstructionData, Opcode, TrapCode, Value, ValueDef,
+};
+use cranelift_frontend::Switch;
+
+use super::Translator;
+use crate::native::plan::Home;
+use crate::op::Op;
+
+/// Ends code that no way leads to; it is never part of the function.
+const NEVER: TrapCode = TrapCode::unwrap_user(1);
+
+/// Jumps that are followed to where they lead in the end.
+const MAX_FOLLOWED: usize = 16;
+
+/// Words that are constants, in order.
+#[derive(Clone, Debug, Default)]
+struct Facts(Vec<(u32, u64)>);
+
+/// What is known here, and at the blocks to come.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    here: Facts,
+    /// What all jumps to a block agree on.
+    entered: BTreeMap<Block, Facts>,
+    /// No way leads here.
+    is_dead: bool,
+}
+
+impl Facts {
+    fn get(&self, slot: u32) -> Option<u64> {
+        self.0.binary_search_by_key(&slot, |fact| fact.0).ok().map(|at| self.0[at].1)
+    }
+
+    fn set(&mut self, slot: u32, value: Option<u64>) {
+        match (self.0.binary_search_by_key(&slot, |fact| fact.0), value) {
+            (Ok(at), Some(value)) => self.0[at].1 = value,
+            (Ok(at), None) => {
+                self.0.remove(at);
+            }
+            (Err(at), Some(value)) => self.0.insert(at, (slot, value)),
+            (Err(_), None) => {}
+        }
+    }
+
+    /// Keeps what others know as well.
+    fn meet(&mut self, others: &Self) {
+        self.0.retain(|&(slot, value)| others.get(slot) == Some(value));
+    }
+}
+
+impl Known {
+    /// The value of a word, if it is a constant here.
+    pub fn get(&self, slot: u32) -> Option<u64> {
+        self.here.get(slot)
+    }
+
+    /// A word has a value now, which may be known.
+    pub fn set(&mut self, slot: u32, value: Option<u64>) {
+        self.here.set(slot, value);
+    }
+
+    /// Whether something jumps to a block that has not begun.
+    pub fn is_entered(&self, block: Block) -> bool {
+        self.entered.contains_key(&block)
+    }
+
+    /// Whether a word has a value in a block that has not begun.
+    pub fn is_at(&self, block: Block, slot: u32, value: u64) -> bool {
+        self.entered.get(&block).is_some_and(|facts| facts.get(slot) == Some(value))
+    }
+
+    /// A jump from here.
+    fn enter(&mut self, block: Block) {
+        match self.entered.get_mut(&block) {
+            Some(facts) => facts.meet(&self.here),
+            None => {
+                self.entered.insert(block, self.here.clone());
+            }
+        }
+    }
+}
+
+impl Translator<'_, '_> {
+    /// The number that a value is, if it is written as one.
+    pub(super) fn constant(&self, value: Value) -> Option<u64> {
+        let ValueDef::Result(inst, _) = self.b.func.dfg.value_def(value) else { return None };
+        match self.b.func.dfg.insts[inst] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits() as u64),
+            _ => None,
+        }
+    }
+
+    /// Ends the block if no way leads to it, and is false then.
+    pub(super) fn is_left(&mut self) -> bool {
+        if self.known.is_dead {
+            self.b.ins().trap(NEVER);
+        }
+        !self.known.is_dead
+    }
+
+    pub(super) fn jump(&mut self, to: Block, args: &[BlockArg]) {
+        if self.is_left() {
+            self.known.enter(to);
+            self.b.ins().jump(to, args);
+        }
+    }
+
+    pub(super) fn brif(
+        &mut self,
+        cond: Value,
+        then: Block,
+        then_args: &[BlockArg],
+        otherwise: Block,
+        otherwise_args: &[BlockArg],
+    ) {
+        match self.constant(cond) {
+            Some(0) => self.jump(otherwise, otherwise_args),
+            Some(_) => self.jump(then, then_args),
+            None if self.is_left() => {
+                self.known.enter(then);
+                self.known.enter(otherwise);
+                self.b.ins().brif(cond, then, then_args, otherwise, otherwise_args);
+            }
+            None => {}
+        }
+    }
+
+    /// Jumps by a value.
+    pub(super) fn switch(&mut self, switch: Switch, value: Value, otherwise: Block) {
+        if self.is_left() {
+            switch.entries().values().for_each(|&block| self.known.enter(block));
+            self.known.enter(otherwise);
+            switch.emit(&mut self.b, value, otherwise);
+        }
+    }
+
+    /// Jumps by a flag of the frame, which is known where it leads to.
+    pub(super) fn branch(&mut self, cond: u32, cond_value: Value, [then, otherwise]: [Block; 2]) {
+        if !self.is_left() {
+            return;
+        }
+        for (block, value) in [(then, 1), (otherwise, 0)] {
+            let before = self.known.here.clone();
+            self.learn(cond, value);
+            self.known.enter(block);
+            self.known.here = before;
+        }
+        self.b.ins().brif(cond_value, then, &[], otherwise, &[]);
+    }
+
+    /// A word in a register is known to have a value.
+    pub(super) fn learn(&mut self, slot: u32, value: u64) {
+        if self.shared.plan.home(slot) == Home::Register {
+            self.known.set(slot, Some(value));
+        }
+    }
+
+    /// Calls `f` where a flag is known, and forgets that again.
+    pub(super) fn supposing<R>(&mut self, slot: u32, value: u64, f: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.known.here.clone();
+        self.learn(slot, value);
+        let result = f(self);
+        self.known.here = before;
+        result
+    }
+
+    /// Begins a block that all jumps are made to.
+    pub(super) fn switch_to(&mut self, block: Block) {
+        self.switch_to_open(block);
+        self.b.seal_block(block);
+    }
+
+    /// Begins a block that is jumped to from within, with nothing changed that is known; it is to be sealed then.
+    pub(super) fn switch_to_open(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        let facts = self.known.entered.remove(&block);
+        self.known.is_dead = facts.is_none();
+        self.known.here = facts.unwrap_or_default();
+    }
+
+    /// Begins a block that is jumped to from anywhere.
+    pub(super) fn switch_to_loop(&mut self, block: Block) {
+        self.b.switch_to_block(block);
+        self.known.entered.remove(&block);
+        (self.known.here, self.known.is_dead) = (Facts::default(), false);
+    }
+
+    /// Where a jump to an address leads in the end, by what is known here.
+    pub(super) fn follow(&self, mut to: u32) -> u32 {
+        for _ in 0..MAX_FOLLOWED {
+            let next = match self.shared.code.ops.get(to as usize) {
+                Some(Op::Jump { to }) => Some(*to),
+                Some(Op::Branch { cond, then, otherwise }) => {
+                    self.known(*cond).map(|cond| if cond == 0 { *otherwise } else { *then })
+                }
+                Some(Op::Select(index)) => self.selected(*index),
+                _ => None,
+            };
+            match next {
+                Some(next) => to = next,
+                None => break,
+            }
+        }
+        to
+    }
+
+    /// Where a select goes on, if its keys are known and match something.
+    pub(super) fn selected(&self, index: u32) -> Option<u32> {
+        let select = &self.shared.code.selects[index as usize];
+        let mut key = 0;
+        for &(slot, shift) in &select.keys {
+            key |= self.known(slot)? << shift;
+        }
+        let case = select.cases.iter().find(|(value, mask, _)| key & mask == *value);
+        case.map(|case| case.2).or(select.default)
+    }
+}
