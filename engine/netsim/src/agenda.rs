@@ -13,17 +13,18 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
 use crate::event::Event;
-use crate::turn::Turn;
+use crate::turn::{Entry, Turn};
 use crate::wheel::EventQueue;
 
 /// Windows whose events wait in lists, the present one included; what is later waits in a heap.
 const WINDOWS: u64 = 8;
 
 /// Events to come.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Agenda {
     wheel: EventQueue,
     /// Events of the district whose turn it is, before the end of the present window.
@@ -35,25 +36,28 @@ pub(crate) struct Agenda {
     /// District of each node; empty while they take no turns.
     owner: Vec<u16>,
     districts: usize,
+    /// First node of each district.
+    first_nodes: Vec<usize>,
     /// By window, then by district.
-    lists: Vec<Vec<Event>>,
+    lists: Vec<Vec<Entry>>,
     /// Events in the lists of each window.
     counts: [usize; WINDOWS as usize],
     /// Number of the present window from time zero.
     window: u64,
-    far: BinaryHeap<Reverse<Event>>,
+    far: BinaryHeap<Reverse<Entry>>,
 }
 
 impl Agenda {
     /// See [`EventQueue::new`].
-    pub fn new(usual_lead: Span, ahead: usize) -> Self {
+    pub fn new(usual_lead: Span) -> Self {
         Self {
-            wheel: EventQueue::new(usual_lead, ahead),
+            wheel: EventQueue::new(usual_lead),
             turn: Turn::new(Span::ZERO),
             end: Time::ZERO,
             width_ps: 1,
             owner: Vec::new(),
             districts: 0,
+            first_nodes: Vec::new(),
             lists: Vec::new(),
             counts: [0; WINDOWS as usize],
             window: 0,
@@ -64,38 +68,40 @@ impl Agenda {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        if event.time() < self.end { self.turn.push(event) } else { self.put_off(event) }
+        if self.owner.is_empty() { self.wheel.push(event) } else { self.list(Entry { event, packet: None }) }
+    }
+
+    /// Adds the arrival of a packet; districts take turns.
+    #[inline]
+    pub fn push_arrival(&mut self, event: Event, packet: Packet) {
+        self.list(Entry { event, packet: Some(packet) });
     }
 
     #[inline]
-    fn put_off(&mut self, event: Event) {
-        if self.owner.is_empty() {
-            return self.wheel.push(event);
-        }
+    fn list(&mut self, entry: Entry) {
+        if entry.time() < self.end { self.turn.push(entry) } else { self.put_off(entry) }
+    }
+
+    #[inline]
+    fn put_off(&mut self, entry: Entry) {
         let (mut window, mut end_ps) = (self.window, (self.window + 1) * self.width_ps);
-        let time_ps = event.time().as_ps();
+        let time_ps = entry.time().as_ps();
         while time_ps >= end_ps {
             window += 1;
             if window == self.window + WINDOWS {
-                return self.far.push(Reverse(event));
+                return self.far.push(Reverse(entry));
             }
             end_ps += self.width_ps;
         }
         let place = (window % WINDOWS) as usize;
         self.counts[place] += 1;
-        let district = usize::from(self.owner[event.node() as usize]);
-        self.lists[place * self.districts + district].push(event);
-    }
-
-    /// The wheel, for what looks ahead.
-    #[inline]
-    pub fn wheel(&self) -> &EventQueue {
-        &self.wheel
+        let district = usize::from(self.owner[entry.event.node() as usize]);
+        self.lists[place * self.districts + district].push(entry);
     }
 
     /// Takes the first event of the district whose turn it is, before the end of the window.
     #[inline]
-    pub fn pop_turn(&mut self) -> Option<Event> {
+    pub fn pop_turn(&mut self) -> Option<Entry> {
         self.turn.pop()
     }
 
@@ -105,32 +111,40 @@ impl Agenda {
         self.wheel.pop_until(limit)
     }
 
-    /// From `now` on districts take turns, windows lasting `width`.
+    /// From `now` on districts take turns, windows lasting `width`; nothing waits.
     pub fn divide(&mut self, owner: &[usize], width: Span, now: Time) {
-        let events = self.wheel.take_all(now);
         // A description has no more nodes than two bytes can number.
         self.owner = owner.iter().map(|&district| district as u16).collect();
         self.districts = owner.iter().max().map_or(0, |last| last + 1);
+        let first = |district| owner.iter().position(|&of_node| of_node == district).unwrap_or(0);
+        self.first_nodes = (0..self.districts).map(first).collect();
         self.lists.resize_with(self.districts * WINDOWS as usize, Vec::new);
         self.width_ps = width.as_ps().max(1);
         self.window = now.as_ps() / self.width_ps;
         self.turn = Turn::new(width);
         self.end = now;
-        events.into_iter().for_each(|event| self.push(event));
     }
 
-    /// Districts take no turns any more.
-    pub fn unite(&mut self, now: Time) {
-        let events = self.take_all(now);
+    /// Districts take no turns any more. Gives what they had to do, in any order.
+    pub fn unite(&mut self, now: Time) -> Vec<Entry> {
+        self.wheel.take_all(now);
         self.owner.clear();
-        self.districts = 0;
-        self.end = Time::ZERO;
-        events.into_iter().for_each(|event| self.wheel.push(event));
+        (self.districts, self.end, self.counts) = (0, Time::ZERO, [0; WINDOWS as usize]);
+        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.turn.pop()).collect();
+        entries.extend(self.lists.iter_mut().flat_map(|list| list.drain(..)));
+        entries.extend(self.far.drain().map(|Reverse(entry)| entry));
+        entries
     }
 
     /// How many districts take turns; none if events come one after the other.
     pub fn districts(&self) -> usize {
         self.districts
+    }
+
+    /// The first node of a district.
+    #[inline]
+    pub fn first_node(&self, district: usize) -> Option<usize> {
+        self.first_nodes.get(district).copied()
     }
 
     /// Begins a window, or a first stretch of one, that ends at `end`; gives its start.
@@ -142,16 +156,16 @@ impl Agenda {
         {
             let place = (self.window % WINDOWS) as usize;
             self.counts[place] += 1;
-            let district = usize::from(self.owner[first.node() as usize]);
+            let district = usize::from(self.owner[first.event.node() as usize]);
             let list = &mut self.lists[place * self.districts + district];
-            list.extend(self.far.pop().map(|Reverse(event)| event));
+            list.extend(self.far.pop().map(|Reverse(entry)| entry));
         }
         Time::from_ps(self.window * self.width_ps)
     }
 
     /// A district's events of the present window, as far as they are known, in any order.
     #[inline]
-    pub fn known(&self, district: usize) -> &[Event] {
+    pub fn known(&self, district: usize) -> &[Entry] {
         self.lists.get((self.window % WINDOWS) as usize * self.districts + district).map_or(&[], |list| list)
     }
 
@@ -165,11 +179,8 @@ impl Agenda {
         let mut list = core::mem::take(&mut self.lists[at]);
         // A stretch of windows may end within one.
         let is_whole = self.end.as_ps() == (self.window + 1) * self.width_ps;
-        let later: Vec<Event> = if is_whole {
-            Vec::new()
-        } else {
-            list.extract_if(.., |event| event.time() >= self.end).collect()
-        };
+        let is_later = |entry: &mut Entry| entry.time() >= self.end;
+        let later: Vec<Entry> = if is_whole { Vec::new() } else { list.extract_if(.., is_later).collect() };
         self.counts[place] -= list.len();
         self.turn.begin(start, &mut list);
         list.extend(later);
@@ -182,21 +193,16 @@ impl Agenda {
         if self.owner.is_empty() {
             return self.wheel.next_time();
         }
-        let far = self.far.peek().map(|Reverse(event)| event.time());
+        let far = self.far.peek().map(|Reverse(entry)| entry.time());
         let mut windows = self.window..self.window + WINDOWS;
         let near = windows.find(|window| self.counts[(window % WINDOWS) as usize] > 0);
         let near = near.map(|window| Time::from_ps(window * self.width_ps).max(self.end));
         near.into_iter().chain(far).min()
     }
 
-    /// Takes all events, in any order; the next ones are expected from `now` on.
+    /// Takes all events, in any order; districts take no turns. The next ones are expected from `now` on.
     pub fn take_all(&mut self, now: Time) -> Vec<Event> {
-        let mut events = self.wheel.take_all(now);
-        events.extend(core::iter::from_fn(|| self.turn.pop()));
-        events.extend(self.lists.iter_mut().flat_map(|list| list.drain(..)));
-        events.extend(self.far.drain().map(|Reverse(event)| event));
-        self.counts = [0; WINDOWS as usize];
-        events
+        self.wheel.take_all(now)
     }
 }
 
@@ -219,19 +225,19 @@ mod tests {
             cut_ps in 1_u64..15_000,
         ) {
             let owner = [0, 1, 2, 1];
-            let mut agenda = Agenda::new(Span::from_ps(WIDTH_PS), 0);
+            let mut agenda = Agenda::new(Span::from_ps(WIDTH_PS));
             let mut heaps: [BinaryHeap<Reverse<Event>>; 3] = Default::default();
             let mut seq = 0;
             let mut new = |time_ps, node| {
                 seq += 1;
                 Event::new(Time::from_ps(time_ps), Kind::Arrival, node, 0, seq, 0)
             };
+            agenda.divide(&owner, Span::from_ps(WIDTH_PS), Time::ZERO);
             for (at, node) in first {
                 let event = new(at, node);
                 agenda.push(event);
                 heaps[owner[node as usize]].push(Reverse(event));
             }
-            agenda.divide(&owner, Span::from_ps(WIDTH_PS), Time::ZERO);
             let mut then = then.into_iter();
             let limit = Time::from_ps(cut_ps);
             while let Some(start) = agenda.next_time().filter(|start| *start < limit) {
@@ -239,7 +245,7 @@ mod tests {
                 let start = agenda.begin(end);
                 for district in 0..agenda.districts() {
                     agenda.enter(district, start);
-                    while let Some(event) = agenda.pop_turn() {
+                    while let Some(Entry { event, .. }) = agenda.pop_turn() {
                         prop_assert!(event.time() < end);
                         prop_assert_eq!(heaps[district].pop(), Some(Reverse(event)));
                         let Some((later, node)) = then.next() else { continue };
@@ -250,13 +256,12 @@ mod tests {
                     }
                 }
             }
-            agenda.unite(limit);
-            let mut left: BinaryHeap<_> = heaps.into_iter().flatten().collect();
-            while let Some(Reverse(event)) = left.pop() {
-                prop_assert!(event.time() >= limit);
-                prop_assert_eq!(agenda.pop_until(Time::MAX), Some(event));
-            }
-            prop_assert_eq!(agenda.pop_until(Time::MAX), None);
+            let mut left: Vec<Event> = agenda.unite(limit).into_iter().map(|entry| entry.event).collect();
+            left.sort_unstable();
+            let mut expected: Vec<Event> = heaps.into_iter().flatten().map(|Reverse(event)| event).collect();
+            expected.sort_unstable();
+            prop_assert!(expected.iter().all(|event| event.time() >= limit));
+            prop_assert_eq!(left, expected);
         }
     }
 }

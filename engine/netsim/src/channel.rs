@@ -4,7 +4,6 @@
 
 use std::collections::VecDeque;
 
-use p4cc_switch::prefetch::{prefetch, prefetch_start};
 use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
@@ -54,14 +53,6 @@ pub(crate) struct PauseWord {
     pub pause: bool,
 }
 
-/// What to do after a packet was sent into a channel.
-pub(crate) enum Sent {
-    /// Schedule the arrival of the first packet at this time.
-    Schedule(Moment),
-    /// An earlier packet's arrival is scheduled already, or this one is lost.
-    Nothing,
-}
-
 impl Channel {
     pub fn new(plan: &ChannelPlan, seed: u64) -> Self {
         // The largest share below one; a loss of 1 loses all but one packet in 2^53.
@@ -92,37 +83,42 @@ impl Channel {
         (u32::from(self.to), u32::from(self.to_port))
     }
 
-    /// Takes a packet whose last bit comes out at `arrival`.
+    /// Counts a packet that is sent; false if it is lost.
     #[inline]
-    pub fn send(&mut self, arrival: Moment, packet: Packet) -> Sent {
+    pub fn count(&mut self, packet: &Packet) -> bool {
         self.bytes += u64::from(p4cc_switch::link_bytes(u32::from(self.framing_bytes), packet.len()));
-        if self.rest.as_mut().is_some_and(|rest| rest.loses()) {
-            return Sent::Nothing;
-        }
-        self.carry(arrival, Frame::Packet(packet))
+        !self.rest.as_mut().is_some_and(|rest| rest.loses())
     }
 
-    /// Takes a pause frame whose last bit comes out at `arrival`; it is never lost.
-    pub fn send_pause(&mut self, arrival: Moment, priority: u8, pause: bool) -> Sent {
-        self.carry(arrival, Frame::Pause(PauseWord { priority, pause }))
-    }
-
+    /// Whether it leads out of this part of a network.
     #[inline]
-    fn carry(&mut self, arrival: Moment, frame: Frame) -> Sent {
-        let waits = !self.on_way.is_empty() || self.rest.as_ref().is_some_and(|rest| rest.leaves);
-        self.on_way.push_back((arrival, frame));
-        if waits { Sent::Nothing } else { Sent::Schedule(arrival) }
+    pub fn leaves(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.leaves)
     }
 
-    /// Takes out what was sent to another part of the network.
-    pub fn take_leaving(&mut self) -> impl Iterator<Item = (Moment, Frame)> {
+    /// Takes a frame whose last bit comes out at `arrival`. False if its arrival is not to be scheduled: there is one in
+    /// front of it, or it waits to be handed over to another part.
+    #[inline]
+    pub fn carry(&mut self, arrival: Moment, frame: Frame) -> bool {
+        let waits = !self.on_way.is_empty() || self.leaves();
+        self.on_way.push_back((arrival, frame));
+        !waits
+    }
+
+    /// Puts back a packet in any order; [`Self::sort`] puts them in their own.
+    pub fn put_back(&mut self, arrival: Moment, packet: Packet) {
+        self.on_way.push_back((arrival, Frame::Packet(packet)));
+    }
+
+    /// Puts the frames on the way in the order of their arrivals; gives the first one's.
+    pub fn sort(&mut self) -> Option<Moment> {
+        self.on_way.make_contiguous().sort_by_key(|(arrival, _)| *arrival);
+        self.on_way.front().map(|&(arrival, _)| arrival)
+    }
+
+    /// Takes out all frames on the way.
+    pub fn take_frames(&mut self) -> impl Iterator<Item = (Moment, Frame)> {
         self.on_way.drain(..)
-    }
-
-    /// Takes a frame that another part of the network sent; whether it is the only one on its way.
-    pub fn take_frame(&mut self, arrival: Moment, frame: Frame) -> bool {
-        self.on_way.push_back((arrival, frame));
-        self.on_way.len() == 1
     }
 
     /// Exchanges what the sending side changes with the same channel of a part that it leaves.
@@ -146,30 +142,6 @@ impl Channel {
     pub fn arrive(&mut self) -> Option<(Frame, Option<Moment>)> {
         let (_, frame) = self.on_way.pop_front()?;
         Some((frame, self.on_way.front().map(|&(arrival, _)| arrival)))
-    }
-
-    /// Has the processor fetch the place of the frame that arrives next, and the one behind it.
-    #[inline]
-    pub fn prefetch_first(&self) {
-        self.on_way.front().into_iter().chain(self.on_way.get(1)).for_each(prefetch_start);
-    }
-
-    /// Has the processor fetch the packets that arrive by an instant.
-    pub fn prefetch_until(&self, last: Time) {
-        for (_, frame) in self.on_way.iter().take_while(|(arrival, _)| arrival.time <= last) {
-            if let Frame::Packet(packet) = frame {
-                prefetch(&**packet);
-            }
-        }
-    }
-
-    /// The packet that arrives next.
-    #[inline]
-    pub fn first_packet(&self) -> Option<&Packet> {
-        match self.on_way.front() {
-            Some((_, Frame::Packet(packet))) => Some(packet),
-            _ => None,
-        }
     }
 
     /// Packets on the way.

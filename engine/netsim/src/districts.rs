@@ -9,9 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use p4cc_units::{Span, Time};
 
 use crate::Progress;
+use crate::event::Kind;
 use crate::network::Network;
 use crate::parts::{Pace, WINDOWS_PER_LOOK, window, window_end};
+use crate::ties::Moment;
 use crate::topology::Topology;
+use crate::turn::Entry;
 
 /// Networks of fewer switches fit the caches.
 const MIN_SWITCHES: usize = 32;
@@ -102,15 +105,39 @@ impl Network {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) {
-        let Some(limit) = self.stretch(&mut districts.pace, districts.window, until) else { return };
-        let started = self.active.len();
+        let Some(mut limit) = self.stretch(&mut districts.pace, districts.window, until) else { return };
+        let before = self.windows;
         self.stall.keep_moves();
         self.fabric.is_part = true;
-        self.queue.divide(&districts.owner, districts.window, self.now());
+        self.begin_turns(&districts.owner, districts.window);
+        let mut is_busy = true;
+        while is_busy && limit > self.now() && !cancel.load(Ordering::Relaxed) {
+            let started = self.active.len();
+            is_busy = self.run_windows(districts, limit, cancel, progress);
+            self.put_in_order_of_start(started);
+            limit = self.sample_between(limit, until);
+        }
+        self.stall.count_again();
+        self.fabric.is_part = false;
+        self.end_turns();
+        if let Some(at) = self.fabric.wanted.take() {
+            self.schedule_check_at(at);
+        }
+        districts.pace.after(self.events + if is_busy { 0 } else { PAUSE_EVENTS }, self.windows - before);
+    }
+
+    /// Window after window, as far as they may go; false if districts have too little to do.
+    fn run_windows(
+        &mut self,
+        districts: &mut Districts,
+        limit: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> bool {
         let least_events = WINDOWS_PER_LOOK * FEWEST_EVENTS * self.switches.len() as u64;
-        let (mut windows, mut counted, mut is_busy) = (0_u64, self.events, true);
+        let mut counted = self.events;
+        let mut windows = 0_u64;
         while let Some(end) = self.next_window(districts, limit)
-            && is_busy
             && !cancel.load(Ordering::Relaxed)
         {
             self.run_window(end);
@@ -119,18 +146,23 @@ impl Network {
             windows += 1;
             if windows.is_multiple_of(WINDOWS_PER_LOOK) {
                 progress(self.progress());
-                is_busy = self.turns == Turns::Always || self.events - counted >= least_events;
+                if self.turns == Turns::Auto && self.events - counted < least_events {
+                    return false;
+                }
                 counted = self.events;
             }
         }
-        self.stall.count_again();
-        self.fabric.is_part = false;
-        self.queue.unite(self.now());
-        self.put_in_order_of_start(started);
-        if let Some(at) = self.fabric.wanted.take() {
-            self.schedule_check_at(at);
-        }
-        districts.pace.after(self.events + if is_busy { 0 } else { PAUSE_EVENTS }, windows);
+        true
+    }
+
+    /// Takes the samples that are due if all that happens before them has happened; gives the next limit of a stretch, or
+    /// zero if it has to end.
+    fn sample_between(&mut self, limit: Time, until: Time) -> Time {
+        let next = self.queue.next_time().filter(|next| *next >= limit && limit <= until);
+        let Some(next) = next.filter(|_| self.fabric.wanted.is_none()) else { return Time::ZERO };
+        self.sample_before(next.min(until + Span::from_ps(1)));
+        let further = self.stretch_limit(until);
+        if further > limit { further } else { Time::ZERO }
     }
 
     /// End of the next window; none if something has to be done by the network as one.
@@ -142,21 +174,57 @@ impl Network {
         (end <= sure_until && self.events_left() > 0).then_some(end)
     }
 
+    /// From now on districts take turns: each frame on its way is an event of its own.
+    pub(crate) fn begin_turns(&mut self, owner: &[usize], window: Span) {
+        let events = self.queue.take_all(self.now);
+        self.queue.divide(owner, window, self.now);
+        events
+            .into_iter()
+            .filter(|event| event.kind() != Kind::Arrival)
+            .for_each(|event| self.queue.push(event));
+        for channel in 0..self.channels.len() {
+            let frames: Vec<_> = self.channels[channel].take_frames().collect();
+            for (arrival, frame) in frames {
+                self.carry(channel as u32, arrival, frame);
+            }
+        }
+    }
+
+    /// Districts take no turns any more: frames are in their channels again, the first one's arrival scheduled.
+    pub(crate) fn end_turns(&mut self) {
+        for Entry { event, packet } in self.queue.unite(self.now) {
+            match (event.kind(), packet) {
+                (Kind::Arrival, Some(packet)) => {
+                    let arrival = Moment { time: event.time(), ..Moment::default() };
+                    self.channels[event.subject as usize].put_back(arrival, packet);
+                }
+                // A pause is still in its channel.
+                (Kind::Arrival, None) => {}
+                _ => self.queue.push(event),
+            }
+        }
+        for channel in 0..self.channels.len() {
+            if let Some(first) = self.channels[channel].sort() {
+                let event = self.arrival(channel as u32, first);
+                self.queue.push(event);
+            }
+        }
+    }
+
     /// All events of a window, district after district.
     pub(crate) fn run_window(&mut self, end: Time) {
         let start = self.now();
         let mut latest = start;
-        let last = Time::from_ps(end.as_ps() - 1);
         let first = self.queue.begin(end);
         for district in 0..self.queue.districts() {
-            self.fetch_district(district, last);
+            self.fetch_ahead(district);
             if !self.queue.enter(district, first) {
                 continue;
             }
-            while let Some(event) = self.queue.pop_turn() {
+            while let Some(Entry { event, packet }) = self.queue.pop_turn() {
                 self.now = event.time();
                 self.order.advance(&event);
-                self.dispatch(&event);
+                self.dispatch(&event, packet);
                 self.events += 1;
             }
             latest = latest.max(self.now);

@@ -120,7 +120,7 @@ mod tests {
             Event::new(t, Kind::Timer, 0, 0, 0, 6),
             Event::new(t, Kind::Start, 0, 0, 0, 7),
         ];
-        let mut queue = EventQueue::new(Span::from_ns(1), 0);
+        let mut queue = EventQueue::new(Span::from_ns(1));
         for i in [3, 7, 1, 0, 6, 2, 5, 4] {
             queue.push(sorted[i]);
         }
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn nothing_after_the_limit_is_given() {
-        let mut queue = EventQueue::new(Span::from_ns(1), 0);
+        let mut queue = EventQueue::new(Span::from_ns(1));
         queue.push(Event::new(Time::from_ns(5), Kind::Timer, 0, 0, 0, 0));
         assert_eq!(queue.pop_until(Time::from_ns(4)), None);
         assert!(queue.pop_until(Time::from_ns(5)).is_some());

@@ -12,7 +12,7 @@ use p4cc_switch::PauseFrame;
 use p4cc_switch::config::PRIORITIES;
 use p4cc_units::{Bytes, Span, Time};
 
-use crate::channel::time_on_link;
+use crate::channel::{Frame, PauseWord, time_on_link};
 use crate::event::Kind;
 use crate::network::{FABRIC_TIMER, Network, PAUSE_TIMER};
 
@@ -75,10 +75,9 @@ impl Network {
         let line = &mut self.switches[switch].port(frame.port).line;
         let end = line.busy_until().max(now) + duration;
         line.start(self.order.moment(end));
-        let state = &mut self.channels[channel as usize];
-        let arrival = self.order.moment(end + state.delay);
-        let sent = state.send_pause(arrival, frame.priority, frame.pause);
-        self.schedule_arrival(channel, sent);
+        let arrival = self.order.moment(end + self.channels[channel as usize].delay);
+        let word = PauseWord { priority: frame.priority, pause: frame.pause };
+        self.carry(channel, arrival, Frame::Pause(word));
         if frame.pause
             && let Some(lasts) = self.pause_lasts(switch, channel)
         {

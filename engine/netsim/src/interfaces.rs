@@ -4,12 +4,12 @@ use p4cc_switch::Packet;
 use p4cc_switch::prefetch::prefetch_start;
 use p4cc_units::Time;
 
-use crate::channel::{Sent, Work, frame_time};
+use crate::channel::{Frame, Work, frame_time};
 use crate::event::{Event, Kind};
 use crate::host::{self, Outgoing};
 use crate::network::Network;
 use crate::node::PortLine;
-use crate::ties::Ticket;
+use crate::ties::{Moment, Ticket};
 use crate::topology::HostPlan;
 
 impl Network {
@@ -96,21 +96,41 @@ impl Network {
     fn send(&mut self, channel: u32, end: Time, (ticket, packet): (Ticket, Packet)) {
         let state = &mut self.channels[channel as usize];
         let arrival = self.order.moment_of(end + state.delay, ticket);
-        let sent = state.send(arrival, packet);
-        self.schedule_arrival(channel, sent);
+        if state.count(&packet) {
+            self.carry(channel, arrival, Frame::Packet(packet));
+        }
     }
 
-    /// Does what a channel asks for after it took a frame.
+    /// A frame is on its way. A link's frames cannot overtake each other, so only the first one's arrival is scheduled;
+    /// where districts take turns, each is, and a packet waits with its event.
     #[inline]
-    pub(crate) fn schedule_arrival(&mut self, channel: u32, sent: Sent) {
-        if let Sent::Schedule(moment) = sent {
-            let state = &self.channels[channel as usize];
-            let (to, to_port) = state.to();
-            // Of the sending node's sequence: that node alone decides the order of what it sends.
-            let seq = &mut self.seqs[state.from() as usize];
-            *seq += 1;
-            let event = Event::new(moment.time, Kind::Arrival, to, to_port, *seq, channel);
-            self.queue.push(self.order.place(event, moment));
+    pub(crate) fn carry(&mut self, channel: u32, arrival: Moment, frame: Frame) {
+        let has_turns = self.queue.districts() > 0;
+        let state = &mut self.channels[channel as usize];
+        match frame {
+            Frame::Packet(packet) if has_turns && !state.leaves() => {
+                let event = self.arrival(channel, arrival);
+                self.queue.push_arrival(event, packet);
+            }
+            frame => {
+                let leaves = state.leaves();
+                let is_first = state.carry(arrival, frame);
+                if is_first || has_turns && !leaves {
+                    let event = self.arrival(channel, arrival);
+                    self.queue.push(event);
+                }
+            }
         }
+    }
+
+    /// The arrival of a channel's frame.
+    #[inline]
+    pub(crate) fn arrival(&mut self, channel: u32, arrival: Moment) -> Event {
+        let state = &self.channels[channel as usize];
+        let (to, to_port) = state.to();
+        // Of the sending node's sequence: that node alone decides the order of what it sends.
+        let seq = &mut self.seqs[state.from() as usize];
+        *seq += 1;
+        self.order.place(Event::new(arrival.time, Kind::Arrival, to, to_port, *seq, channel), arrival)
     }
 }

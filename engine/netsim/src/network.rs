@@ -15,7 +15,6 @@ use p4cc_transport::{Action, Actions, WindowSender};
 use p4cc_units::{Span, Time};
 
 use crate::agenda::Agenda;
-use crate::ahead;
 use crate::channel::{Channel, Frame, usual_lead};
 use crate::districts::Turns;
 use crate::event::{Event, Kind};
@@ -233,7 +232,7 @@ impl Network {
             plans,
             flows,
             active: Vec::new(),
-            queue: Agenda::new(usual_lead(&topology.channels), ahead::events_ahead(&topology)),
+            queue: Agenda::new(usual_lead(&topology.channels)),
             order: Order::new(spec.ties),
             pool: PacketPool::default(),
             workspace: Workspace::default(),
@@ -449,8 +448,7 @@ impl Network {
             }
             self.now = event.time();
             self.order.advance(&event);
-            self.fetch_ahead();
-            self.dispatch(&event);
+            self.dispatch(&event, None);
             self.events += 1;
             if self.is_complete() {
                 self.ended = true;
@@ -484,11 +482,11 @@ impl Network {
         self.switches[switch].switch.exchange(&mut self.workspace);
     }
 
-    pub(crate) fn dispatch(&mut self, event: &Event) {
+    pub(crate) fn dispatch(&mut self, event: &Event, packet: Option<Packet>) {
         let (node, port) = (event.node(), event.port());
         match event.kind() {
             Kind::Dequeue => self.on_dequeue(node, port),
-            Kind::Arrival => self.on_arrival(node, port, event.subject),
+            Kind::Arrival => self.on_arrival(node, port, event.subject, packet),
             Kind::Timer => match port {
                 ACK_TIMER => self.on_ack_timer(event.subject),
                 PACE_TIMER => self.on_pace_timer(event.subject),
@@ -516,14 +514,13 @@ impl Network {
         }
     }
 
-    fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
-        let Some((frame, next)) = self.channels[channel as usize].arrive() else { return };
-        if let Some(next) = next {
-            self.schedule_at(next, Kind::Arrival, node, port, channel);
-        }
-        let packet = match frame {
-            Frame::Packet(packet) => packet,
-            Frame::Pause(word) => return self.on_pause(node, port, channel, (word.priority, word.pause)),
+    fn on_arrival(&mut self, node: u32, port: u32, channel: u32, packet: Option<Packet>) {
+        let packet = match packet.map(Frame::Packet).or_else(|| self.next_frame(node, port, channel)) {
+            Some(Frame::Packet(packet)) => packet,
+            Some(Frame::Pause(word)) => {
+                return self.on_pause(node, port, channel, (word.priority, word.pause));
+            }
+            None => return,
         };
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
@@ -540,6 +537,18 @@ impl Network {
                 self.pool.give(packet);
             }
         }
+    }
+
+    /// The frame that arrives from a channel; schedules the one behind it, unless each has its event.
+    #[inline]
+    fn next_frame(&mut self, node: u32, port: u32, channel: u32) -> Option<Frame> {
+        let (frame, next) = self.channels[channel as usize].arrive()?;
+        if let Some(next) = next
+            && self.queue.districts() == 0
+        {
+            self.schedule_at(next, Kind::Arrival, node, port, channel);
+        }
+        Some(frame)
     }
 
     /// Gives the packet to the end of a flow that it is for; gives it back if nobody has use for its memory.

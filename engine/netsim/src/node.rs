@@ -37,9 +37,8 @@ impl SwitchNode {
         &mut self.ports[at]
     }
 
-    /// Has the processor fetch the place where a port's line stands.
-    #[inline]
-    pub fn prefetch_line(&self, port: u32) {
-        self.ports.get(port as usize).into_iter().for_each(prefetch_start);
+    /// Has the processor fetch the places where the ports' lines stand.
+    pub fn prefetch_lines(&self) {
+        self.ports.chunks(2).for_each(prefetch_start);
     }
 }

@@ -260,10 +260,15 @@ impl Network {
             return None;
         }
         pace.next_try = self.events + SHORT_PAUSE_EVENTS;
-        let limit = self.recorder.next_due().min(until) + Span::from_ps(1);
-        let limit = limit.min(self.fabric.check_at.unwrap_or(Time::MAX));
+        let limit = self.stretch_limit(until);
         let far = self.now() + window * FEWEST_WINDOWS;
         (limit >= far && self.events_left() > 0).then_some(limit)
+    }
+
+    /// Before what instant nothing is to be done by all nodes at one event.
+    pub(crate) fn stretch_limit(&self, until: Time) -> Time {
+        let limit = self.recorder.next_due().min(until) + Span::from_ps(1);
+        limit.min(self.fabric.check_at.unwrap_or(Time::MAX))
     }
 
     /// How many events there may be until they are to be counted one by one.
@@ -329,9 +334,6 @@ impl Parts {
         let now = whole.now();
         for part in &mut self.parts {
             part.enter_stretch(whole, now);
-            if let Some(owner) = &self.districts {
-                part.queue.divide(owner, self.window, now);
-            }
         }
         self.exchange(whole);
         for event in whole.queue.take_all(now) {
@@ -339,6 +341,11 @@ impl Parts {
                 whole.queue.push(event);
             } else {
                 self.parts[self.owner[event.node() as usize]].queue.push(event);
+            }
+        }
+        for part in &mut self.parts {
+            if let Some(owner) = &self.districts {
+                part.begin_turns(owner, self.window);
             }
         }
         for (key, until) in core::mem::take(&mut whole.fabric.asked_until) {
@@ -351,6 +358,9 @@ impl Parts {
 
     /// Puts everything back into one network.
     fn unite(&mut self, whole: &mut Network) {
+        if self.districts.is_some() {
+            self.parts.iter_mut().for_each(Network::end_turns);
+        }
         self.exchange(whole);
         let started = whole.active.len();
         let mut check: Option<Time> = None;
@@ -494,7 +504,7 @@ impl Worker<'_> {
     fn send(&mut self) {
         let mut mail: BTreeMap<usize, Vec<Mail>> = BTreeMap::new();
         for &(channel, to) in self.leaving {
-            for (arrival, frame) in self.part.channels[channel as usize].take_leaving() {
+            for (arrival, frame) in self.part.channels[channel as usize].take_frames() {
                 mail.entry(to).or_default().push((channel, arrival, frame));
             }
         }
@@ -509,7 +519,7 @@ impl Worker<'_> {
         for from in 0..self.parts() {
             let mail = core::mem::take(&mut *lock(&self.meeting.mail[from * self.parts() + self.number]));
             for (channel, arrival, frame) in mail {
-                self.part.take_frame(channel, arrival, frame);
+                self.part.carry(channel, arrival, frame);
             }
         }
     }
@@ -585,15 +595,6 @@ impl Network {
         self.now = self.now.max(part.now);
     }
 
-    /// A frame that another part sent is on its way here.
-    fn take_frame(&mut self, channel: u32, arrival: Moment, frame: Frame) {
-        let state = &mut self.channels[channel as usize];
-        if state.take_frame(arrival, frame) {
-            let (to, to_port) = state.to();
-            self.schedule_at(arrival, Kind::Arrival, to, to_port, channel);
-        }
-    }
-
     /// Handles all events before an instant.
     fn run_events_before(&mut self, end: Time) {
         if self.queue.districts() > 0 {
@@ -601,10 +602,9 @@ impl Network {
         }
         let last = Time::from_ps(end.as_ps() - 1);
         while let Some(event) = self.queue.pop_until(last) {
-            self.fetch_ahead();
             self.now = event.time();
             self.order.advance(&event);
-            self.dispatch(&event);
+            self.dispatch(&event, None);
             self.events += 1;
         }
     }

@@ -5,12 +5,47 @@
 //! its slot, as most are, is given as it stands; the others of a slot are sorted when its time comes, and what is scheduled into a slot
 //! that has been reached goes through a heap, as in the [wheel](crate::wheel) of a whole run.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
+use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
 use crate::event::Event;
+
+/// An event, and the packet that arrives by it: where districts take turns, packets on links wait here.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub event: Event,
+    pub packet: Option<Packet>,
+}
+
+impl Entry {
+    #[inline]
+    pub fn time(&self) -> Time {
+        self.event.time()
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.event == other.event
+    }
+}
+
+impl Eq for Entry {}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.event.cmp(&other.event)
+    }
+}
 
 /// Slots of a window.
 const SLOTS: usize = 8 * WORD;
@@ -19,10 +54,10 @@ const WORD: usize = u64::BITS as usize;
 const NONE: u32 = u32::MAX;
 
 /// Events of one district and window.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Turn {
     /// All of them, those that are over included, as they were scheduled, and beside each the next one of its slot.
-    events: Vec<Event>,
+    events: Vec<Entry>,
     next: Vec<u32>,
     heads: [u32; SLOTS],
     occupied: [u64; SLOTS / WORD],
@@ -32,9 +67,9 @@ pub(crate) struct Turn {
     /// A slot lasts 2^shift ps.
     shift: u32,
     /// Other events of the last slot that was reached, the first one last.
-    rest: Vec<Event>,
+    rest: Vec<Entry>,
     /// Events for slots that were reached when they were scheduled.
-    late: BinaryHeap<Reverse<Event>>,
+    late: BinaryHeap<Reverse<Entry>>,
 }
 
 impl Turn {
@@ -55,7 +90,7 @@ impl Turn {
     }
 
     /// Begins with the events of a list, all of them from `start` on and within the width; the list is empty then.
-    pub fn begin(&mut self, start: Time, list: &mut Vec<Event>) {
+    pub fn begin(&mut self, start: Time, list: &mut Vec<Entry>) {
         debug_assert!(self.is_empty(), "the district before has not finished");
         (self.reached, self.start_ps) = (0, start.as_ps());
         self.events.clear();
@@ -82,25 +117,25 @@ impl Turn {
 
     /// Adds an event of this district and window.
     #[inline]
-    pub fn push(&mut self, event: Event) {
-        let slot = self.slot(event.time());
+    pub fn push(&mut self, entry: Entry) {
+        let slot = self.slot(entry.time());
         if slot < self.reached {
-            return self.late.push(Reverse(event));
+            return self.late.push(Reverse(entry));
         }
         let before = self.put(slot, self.events.len());
-        self.events.push(event);
+        self.events.push(entry);
         self.next.push(before);
     }
 
     /// Takes the first event.
     #[inline]
-    pub fn pop(&mut self) -> Option<Event> {
+    pub fn pop(&mut self) -> Option<Entry> {
         if self.rest.is_empty() && self.late.is_empty() { self.pop_slot() } else { self.pop_reached() }
     }
 
     /// Takes the first event of the next slot that has one.
     #[inline]
-    fn pop_slot(&mut self) -> Option<Event> {
+    fn pop_slot(&mut self) -> Option<Entry> {
         let (mut word, mut bits) = (self.reached / WORD, 0);
         if word < self.occupied.len() {
             bits = self.occupied[word] >> (self.reached % WORD) << (self.reached % WORD);
@@ -114,23 +149,30 @@ impl Turn {
         let head = core::mem::replace(&mut self.heads[slot], NONE) as usize;
         self.reached = slot + 1;
         if self.next[head] == NONE {
-            return Some(self.events[head]);
+            return Some(self.take(head));
         }
         let mut at = head as u32;
         while at != NONE {
-            self.rest.push(self.events[at as usize]);
+            let entry = self.take(at as usize);
+            self.rest.push(entry);
             at = self.next[at as usize];
         }
         self.rest.sort_unstable_by(|a, b| b.cmp(a));
         self.rest.pop()
     }
 
-    fn pop_reached(&mut self) -> Option<Event> {
+    #[inline]
+    fn take(&mut self, at: usize) -> Entry {
+        let Entry { event, packet } = &mut self.events[at];
+        Entry { event: *event, packet: packet.take() }
+    }
+
+    fn pop_reached(&mut self) -> Option<Entry> {
         let is_late = match (self.rest.last(), self.late.peek()) {
             (Some(first), Some(Reverse(late))) => late < first,
             (first, _) => first.is_none(),
         };
-        if is_late { self.late.pop().map(|Reverse(event)| event) } else { self.rest.pop() }
+        if is_late { self.late.pop().map(|Reverse(entry)| entry) } else { self.rest.pop() }
     }
 
     /// Whether all events are over.

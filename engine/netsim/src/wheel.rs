@@ -7,10 +7,6 @@
 //! event that is alone in its slot, as most are, is not even sorted. If slots are ill chosen, everything lands in one of
 //! the heaps or one sort, and the queue is no worse than one heap.
 //!
-//! A large network wants to know events before they happen, to have the processor fetch what they touch
-//! ([`crate::ahead`]). For it a few slots more are sorted as soon as few events are left; what is scheduled for those
-//! slots afterwards comes through the heap too, so the order stays that of the keys.
-//!
 //! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
 //! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set exactly where the
 //! slot's list has an event, a bit of `summary` where a word of `occupied` is not zero.
@@ -28,10 +24,6 @@ const WORD: usize = u64::BITS as usize;
 /// The wheel reaches a quarter further than most events are scheduled ahead, as packets grow on their way; rounding up
 /// adds to it. Short slots have few events.
 const REACH: (u64, u64) = (5, 4);
-/// How many slots behind the first event are sorted ahead of time. Hardly anything is scheduled for so soon.
-const SLOTS_AHEAD: u64 = 16;
-/// Events that are over and still stand in front of the others, at most, when further slots are sorted.
-const MAX_OVER: usize = 256;
 /// End of a list.
 const NONE: u32 = u32::MAX;
 
@@ -45,15 +37,11 @@ struct Node {
 /// Events to come.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue {
-    /// Events of the slot that time is in, and of slots behind it that were sorted ahead of time, in order.
+    /// Events of the slot that time is in, the first one last.
     current: Vec<Event>,
-    /// So many of these are over.
-    over: usize,
-    /// So many events are to be known ahead of time; none if each slot is sorted when time reaches it.
-    ahead: usize,
-    /// Events of these slots, or of slots before them, that were scheduled when they were sorted already.
+    /// Events of that slot, or of slots before it, that were scheduled when time was there.
     late: BinaryHeap<Reverse<Event>>,
-    /// Number of the last slot that was sorted, from time zero.
+    /// Number of that slot, from time zero.
     cursor: u64,
     /// A slot lasts 2^shift ps.
     shift: u32,
@@ -69,13 +57,11 @@ pub(crate) struct EventQueue {
 }
 
 impl EventQueue {
-    /// A queue for events that are as a rule scheduled so far ahead; so many are to be known before they happen.
-    pub fn new(usual_lead: Span, ahead: usize) -> Self {
+    /// A queue for events that are as a rule scheduled so far ahead.
+    pub fn new(usual_lead: Span) -> Self {
         let slot_ps = usual_lead.as_ps().saturating_mul(REACH.0) / (REACH.1 * SLOTS as u64);
         Self {
             current: Vec::new(),
-            over: 0,
-            ahead,
             late: BinaryHeap::new(),
             cursor: 0,
             // Two picoseconds at least, so that no slot has the largest number.
@@ -128,29 +114,16 @@ impl EventQueue {
         self.summary |= 1 << (place / WORD);
     }
 
-    /// Whether events are to be known before they happen.
-    #[inline]
-    pub fn looks_ahead(&self) -> bool {
-        self.ahead > 0
-    }
-
-    /// An event to come, 0 the next one, as far as it is known; events that were scheduled late are not counted.
-    #[inline]
-    pub fn upcoming(&self, place: usize) -> Option<&Event> {
-        self.current.get(self.over + place)
-    }
-
     /// Takes the first event if it is not after `limit`.
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
-        if self.over == self.current.len() && self.late.is_empty() {
+        if self.current.is_empty() && self.late.is_empty() {
             let near = self.next_near().unwrap_or(u64::MAX);
             let slot = near.min(self.far_slot);
             if slot > limit.as_ps() >> self.shift {
                 // Time must not go on to a slot behind the limit: what is scheduled before it would come late.
                 return None;
             }
-            if self.ahead == 0
-                && near < self.far_slot
+            if near < self.far_slot
                 && let Some(alone) = self.alone_at(near as usize % SLOTS)
             {
                 if alone.time() > limit {
@@ -160,58 +133,30 @@ impl EventQueue {
                 self.clear_near(near as usize % SLOTS);
                 return Some(alone);
             }
-            self.forget_over();
             self.advance_to(slot);
         }
-        if self.over + self.ahead > self.current.len() {
-            self.sort_ahead(limit);
-        }
         if self.late.is_empty() {
-            let first = self.upcoming(0).filter(|first| first.time() <= limit).copied()?;
-            self.over += 1;
-            return Some(first);
+            return self.current.pop_if(|first| first.time() <= limit);
         }
-        let is_late = match (self.upcoming(0), self.late.peek()) {
+        let is_late = match (self.current.last(), self.late.peek()) {
             (Some(first), Some(Reverse(late))) => late < first,
             (first, _) => first.is_none(),
         };
-        let first = if is_late { self.late.peek()?.0 } else { *self.upcoming(0)? };
+        let first = if is_late { self.late.peek()?.0 } else { *self.current.last()? };
         if first.time() > limit {
             return None;
         }
         if is_late {
             self.late.pop();
         } else {
-            self.over += 1;
+            self.current.pop();
         }
         Some(first)
     }
 
-    /// Sorts further slots until so many events are known as are wanted, as far as they come soon and before `limit`.
-    fn sort_ahead(&mut self, limit: Time) {
-        if self.over > MAX_OVER {
-            self.forget_over();
-        }
-        let from = self.upcoming(0).map_or(self.cursor, |first| self.slot_of(first));
-        let last = (from + SLOTS_AHEAD).min(limit.as_ps() >> self.shift);
-        while self.over + self.ahead > self.current.len() {
-            let slot = self.next_near().unwrap_or(u64::MAX).min(self.far_slot);
-            if slot > last {
-                return;
-            }
-            self.advance_to(slot);
-        }
-    }
-
-    fn forget_over(&mut self) {
-        self.current.drain(..self.over);
-        self.over = 0;
-    }
-
-    /// Sorts the events of a slot, the next one that has an event, behind those that are known.
+    /// Goes on to a slot, the next one that has an event.
     fn advance_to(&mut self, slot: u64) {
         self.cursor = slot;
-        let known = self.current.len();
         let place = slot as usize % SLOTS;
         let mut at = self.heads[place];
         while let Some(node) = self.nodes.get(at as usize) {
@@ -225,13 +170,13 @@ impl EventQueue {
             self.current.extend(self.far.pop().map(|Reverse(event)| event));
             self.far_slot = self.far.peek().map_or(u64::MAX, |Reverse(event)| self.slot_of(event));
         }
-        sort(&mut self.current[known..]);
+        sort_descending(&mut self.current);
     }
 
     /// When the first event is due.
     pub fn next_time(&self) -> Option<Time> {
         let late = self.late.peek().map(|Reverse(event)| event);
-        let first = self.upcoming(0).into_iter().chain(late).min();
+        let first = self.current.last().into_iter().chain(late).min();
         if let Some(first) = first {
             return Some(first.time());
         }
@@ -247,7 +192,6 @@ impl EventQueue {
 
     /// Takes all events, in any order; the next ones are expected from `now` on.
     pub fn take_all(&mut self, now: Time) -> Vec<Event> {
-        self.forget_over();
         let mut events = core::mem::take(&mut self.current);
         events.extend(self.late.drain().chain(self.far.drain()).map(|Reverse(event)| event));
         for head in &mut self.heads {
@@ -309,21 +253,19 @@ impl EventQueue {
     }
 }
 
-/// Puts the events of a slot in order. There are a few as a rule, for which nothing beats insertion; a list has the last
-/// one first, which is often the latest.
-fn sort(events: &mut [Event]) {
+/// Puts the events of a slot in order, the first one last. There are a few as a rule, for which nothing beats insertion.
+fn sort_descending(events: &mut [Event]) {
     const FEW: usize = 24;
     if events.len() > FEW {
-        events.sort_unstable();
+        events.sort_unstable_by(|a, b| b.cmp(a));
         return;
     }
-    events.reverse();
     for end in 1..events.len() {
         let event = events[end];
         let key = event.key();
         let mut place = end;
         while let Some(before) = place.checked_sub(1).map(|before| events[before])
-            && (before.key() > key || before.key() == key && before > event)
+            && (before.key() < key || before.key() == key && before < event)
         {
             events[place] = before;
             place -= 1;
@@ -344,13 +286,12 @@ mod tests {
         #[test]
         fn order_is_that_of_one_heap(
             lead_ps in prop::sample::select(vec![0_u64, 1, 4_096, 1_000_000, u64::MAX]),
-            ahead in prop::sample::select(vec![0_usize, 1, 5, 12]),
             steps in prop::collection::vec(
                 (prop::sample::select(vec![0_u64, 1, 3, 900, 60_000, 1_000_000, 4_000_001, 1 << 40]), 0_u64..5, 0_u32..3, any::<bool>()),
                 1..400,
             ),
         ) {
-            let mut queue = EventQueue::new(Span::from_ps(lead_ps), ahead);
+            let mut queue = EventQueue::new(Span::from_ps(lead_ps));
             let mut heap = BinaryHeap::new();
             let mut now = Time::ZERO;
             for (seq, (ahead_ps, spread, node, pops)) in (0_u64..).zip(steps) {
@@ -377,9 +318,6 @@ mod tests {
             prop_assert_eq!(queue.next_time(), heap.peek().map(|Reverse(event)| event.time()));
             while let Some(Reverse(event)) = heap.pop() {
                 prop_assert_eq!(queue.pop_until(event.time()), Some(event));
-                // What is known of the events to come is in order.
-                let known: Vec<_> = (0..=ahead).map_while(|place| queue.upcoming(place)).collect();
-                prop_assert!(known.is_sorted());
             }
             prop_assert_eq!(queue.pop_until(Time::MAX), None);
             prop_assert_eq!((queue.summary, queue.occupied), (0, [0; SLOTS / WORD]));

@@ -5,6 +5,7 @@
 
 use p4cc_exec::prefetch::{prefetch, prefetch_start};
 
+use crate::config::PRIORITIES;
 use crate::switch::Switch;
 use crate::tm::{TrafficManager, queue_of};
 
@@ -18,16 +19,16 @@ impl Switch {
         prefetch_start(&self.program);
     }
 
-    /// Second step: a port.
+    /// Second step: its ports.
     #[inline]
-    pub fn prefetch_port(&self, port: u32) {
-        self.core.tm.prefetch_port(port);
+    pub fn prefetch_ports(&self) {
+        self.core.tm.ports.iter().for_each(prefetch_start);
     }
 
-    /// Third step of a port that will send: the queue that it sends from.
+    /// Third step: the queues that its ports send from.
     #[inline]
-    pub fn prefetch_queue(&self, port: u32) {
-        self.core.tm.prefetch_queue(port);
+    pub fn prefetch_queues(&self) {
+        self.core.tm.prefetch_queues();
     }
 }
 
@@ -42,17 +43,10 @@ impl<T> TrafficManager<T> {
     }
 
     #[inline]
-    fn prefetch_port(&self, port: u32) {
-        if let Some(port) = self.port(port).and_then(|index| self.ports.get(index.at())) {
-            prefetch_start(port);
-        }
-    }
-
-    #[inline]
-    fn prefetch_queue(&self, port: u32) {
-        let Some(index) = self.port(port) else { return };
-        if let Some(at) = self.at(index).sendable().checked_ilog2() {
-            prefetch_start(&self.queues[index.queue(at as usize)]);
+    fn prefetch_queues(&self) {
+        for (port, queues) in self.ports.iter().zip(self.queues.chunks(PRIORITIES)) {
+            let first = port.sendable().checked_ilog2().and_then(|at| queues.get(at as usize));
+            first.into_iter().for_each(prefetch_start);
         }
     }
 }
