@@ -51,6 +51,14 @@ impl Frame {
         self.emit.get(..self.front).unwrap_or_default()
     }
 
+    /// Takes the front out in exchange for a buffer that is not needed; how many bytes of it there are.
+    #[inline]
+    pub fn exchange_front(&mut self, buffer: &mut Vec<u8>) -> usize {
+        // In words: a swap of vectors is a call.
+        *buffer = core::mem::replace(&mut self.emit, core::mem::take(buffer));
+        core::mem::take(&mut self.front)
+    }
+
     /// Writes the front anew.
     pub(crate) fn fill_front(&mut self, f: impl FnOnce(&mut Frame, &mut Vec<u8>)) {
         let mut front = core::mem::take(&mut self.emit);
@@ -103,6 +111,7 @@ impl Frame {
 
     /// Bytes of the headers that `setValid` added since the reset, less those that `setInvalid` took away. As in BMv2,
     /// neither extraction nor copies of headers count.
+    #[inline]
     pub fn length_delta(&self, pipeline: &Pipeline) -> i64 {
         self.slots[pipeline.code().layout.length_delta as usize] as i64
     }

@@ -82,10 +82,16 @@ impl Pipeline {
         self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
     }
 
+    /// Native code, if it was made already.
+    #[inline]
+    pub fn made_native(&self) -> Option<&Native> {
+        self.native.get()?.as_ref().ok()
+    }
+
     /// Whether native code was made already.
     #[inline]
     pub fn has_native(&self) -> bool {
-        self.native.get().is_some_and(Result::is_ok)
+        self.made_native().is_some()
     }
 
     /// Counts a packet that the register machine takes, whichever switch it is of, while there may yet be native code.

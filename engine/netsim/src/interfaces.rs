@@ -1,7 +1,7 @@
 //! What leaves nodes: ports of switches and interfaces of hosts, and the channels behind them.
 
-use p4cc_switch::Packet;
 use p4cc_switch::prefetch::prefetch_start;
+use p4cc_switch::{Packet, Transmission};
 use p4cc_units::Time;
 
 use crate::channel::{Frame, Work, frame_time};
@@ -21,6 +21,25 @@ impl Network {
         }
     }
 
+    /// A packet reaches a switch, which has the workspace: what finds its port free leaves at once.
+    #[inline]
+    pub(crate) fn pass_switch(&mut self, switch: usize, port: u32, packet: Packet) {
+        let (switches, channels) = (&mut self.switches, &self.channels);
+        let (node, lines) = switches[switch].split();
+        let current = self.order.current(self.now);
+        let sent = node.pass(self.now, port, packet, |way_out| {
+            let Some(PortLine { line, channel }) = lines.get(way_out as usize) else { return false };
+            // It is needed when the packet comes out of egress.
+            channel.iter().for_each(|&channel| prefetch_start(&channels[channel as usize]));
+            line.is_free(current)
+        });
+        match sent {
+            Some(sent) => self.started(switch, sent),
+            None => self.send_pause_frames(switch),
+        }
+        self.start_ready_ports(switch);
+    }
+
     /// A port of a switch has work, or became free. The switch has the workspace.
     pub(crate) fn start_port(&mut self, switch: usize, port: u32) {
         let node = &mut self.switches[switch];
@@ -33,22 +52,29 @@ impl Network {
                 if let Some(channel) = node.port(port).channel {
                     prefetch_start(&self.channels[channel as usize]);
                 }
-                let Some(sent) = node.switch.transmit(self.now, port) else { return };
-                let has_more = sent.has_more;
-                let end = self.now + sent.duration;
-                let moment = self.order.moment(end);
-                let PortLine { line, channel } = node.port(port);
-                let channel = *channel;
-                line.start(moment);
-                if has_more && let Work::WakeAt(end) = line.on_work(now) {
-                    self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
+                match node.switch.transmit(self.now, port) {
+                    Some(sent) => self.started(switch, sent),
+                    None => self.send_pause_frames(switch),
                 }
-                if let Some(channel) = channel {
-                    self.send(channel, end, (0, sent.packet));
-                }
-                self.send_pause_frames(switch);
             }
         }
+    }
+
+    /// A port of a switch sends a packet from now on.
+    fn started(&mut self, switch: usize, sent: Transmission) {
+        let Transmission { port, packet, duration, has_more } = sent;
+        let end = self.now + duration;
+        let moment = self.order.moment(end);
+        let PortLine { line, channel } = self.switches[switch].port(port);
+        let channel = *channel;
+        line.start(moment);
+        if has_more && let Work::WakeAt(end) = line.on_work(self.order.current(self.now)) {
+            self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
+        }
+        if let Some(channel) = channel {
+            self.send(channel, end, (0, packet));
+        }
+        self.send_pause_frames(switch);
     }
 
     /// The interface of a host has work, or became free.

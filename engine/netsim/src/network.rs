@@ -527,9 +527,7 @@ impl Network {
         if node < switches {
             let switch = node as usize;
             self.exchange_workspace(switch);
-            self.switches[switch].switch.receive(self.now, port, packet);
-            self.send_pause_frames(switch);
-            self.start_ready_ports(switch);
+            self.pass_switch(switch, port, packet);
             self.exchange_workspace(switch);
         } else {
             let left = self.deliver(node - switches, packet);

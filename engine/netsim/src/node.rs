@@ -27,6 +27,12 @@ impl SwitchNode {
         Self { switch, ports: channels[..last].iter().map(port).collect() }
     }
 
+    /// The switch, and what is behind its ports by their numbers.
+    #[inline]
+    pub fn split(&mut self) -> (&mut Switch, &[PortLine]) {
+        (&mut self.switch, &self.ports)
+    }
+
     /// What is behind a port; nothing yet behind one that was added to a running switch.
     #[inline]
     pub fn port(&mut self, port: u32) -> &mut PortLine {

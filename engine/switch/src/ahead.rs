@@ -7,7 +7,7 @@ use p4cc_exec::prefetch::{prefetch, prefetch_start};
 
 use crate::config::PRIORITIES;
 use crate::switch::Switch;
-use crate::tm::{TrafficManager, queue_of};
+use crate::tm::TrafficManager;
 
 impl Switch {
     /// First step: the switch itself.
@@ -33,15 +33,6 @@ impl Switch {
 }
 
 impl<T> TrafficManager<T> {
-    /// What enqueueing for a port and priority will touch.
-    #[inline]
-    pub(crate) fn prefetch_way_out(&self, port: u32, priority: u8) {
-        if let Some(index) = self.port(port) {
-            self.ports.get(index.at()).into_iter().for_each(prefetch_start);
-            self.queues.get(index.queue(queue_of(priority))).into_iter().for_each(prefetch_start);
-        }
-    }
-
     #[inline]
     fn prefetch_queues(&self) {
         for (port, queues) in self.ports.iter().zip(self.queues.chunks(PRIORITIES)) {

@@ -130,14 +130,16 @@ impl Core {
     }
 
     /// Puts a packet into the queue of a port, or drops and counts it.
-    #[inline]
+    #[inline(never)]
     pub fn enqueue(&mut self, port: u32, priority: u8, queued: Queued) {
-        if self.config.cpu_port == Some(port) {
-            self.enqueue_for_controller(priority, queued);
-            return;
-        }
+        self.enqueue_in_line(port, priority, queued);
+    }
+
+    /// The same, where most packets come by.
+    #[inline(always)]
+    pub fn enqueue_in_line(&mut self, port: u32, priority: u8, queued: Queued) {
         let Some(index) = self.tm.port(port) else {
-            self.drop_at(u32::from(queued.ingress_port), priority, DropCause::NoSuchPort);
+            self.enqueue_elsewhere(port, priority, queued);
             return;
         };
         let frame_bytes = queued.length.min(queued.truncate);
@@ -151,9 +153,12 @@ impl Core {
         }
     }
 
+    /// For the controller, whose port has no queue, or for nobody.
     #[cold]
-    fn enqueue_for_controller(&mut self, priority: u8, queued: Queued) {
-        if self.cpu_queue.len() < MAX_CONTROLLER_QUEUE {
+    fn enqueue_elsewhere(&mut self, port: u32, priority: u8, queued: Queued) {
+        if self.config.cpu_port != Some(port) {
+            self.drop_at(u32::from(queued.ingress_port), priority, DropCause::NoSuchPort);
+        } else if self.cpu_queue.len() < MAX_CONTROLLER_QUEUE {
             self.cpu_queue.push_back(queued);
         } else {
             self.drop_at(u32::from(queued.ingress_port), priority, DropCause::ControllerQueue);

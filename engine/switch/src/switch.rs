@@ -5,18 +5,21 @@ use std::sync::Arc;
 use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
-use crate::arch::{Arrival, LeftQueue, Program, Workspace};
+use crate::arch::{Arrival, LeftQueue, Onward, Program, Workspace};
 use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
 use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
+use crate::tm::PortIndex;
 use crate::tm_buffer::PauseFrame;
 use crate::trace::{Step, TraceEvent};
 
 /// A packet on its way out.
 #[derive(Debug)]
 pub struct Transmission {
+    /// Port that it leaves by.
+    pub port: u32,
     /// The packet.
     pub packet: Packet,
     /// How long the port is busy with it.
@@ -171,16 +174,43 @@ impl Switch {
 
     /// Takes a packet that arrived on a port through ingress into queues. Ask [`Self::next_ready`] afterwards.
     pub fn receive(&mut self, now: Time, port: u32, packet: Packet) {
+        self.pass(now, port, packet, |_| false);
+    }
+
+    /// Takes a packet that arrived on a port through ingress, and straight on through egress if it would be the next to
+    /// leave a port that is free, as `is_free` says when it is asked; what is counted, and what the program sees, is what
+    /// [`Self::receive`] and [`Self::transmit`] give. Ask [`Self::next_ready`] afterwards.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        now: Time,
+        port: u32,
+        packet: Packet,
+        is_free: impl FnOnce(u32) -> bool,
+    ) -> Option<Transmission> {
+        let onward = self.arrive(now, port, packet)?;
+        match self.way_out(&onward) {
+            Some(way_out) if is_free(onward.port) => self.go_straight(now, way_out, onward),
+            _ => {
+                self.wait(now, onward);
+                None
+            }
+        }
+    }
+
+    /// Takes a packet that arrived on a port through ingress. Gives it back if it goes on to one port.
+    fn arrive(&mut self, now: Time, port: u32, packet: Packet) -> Option<Onward> {
         let core = &mut self.core;
         core.trace.set_time(now);
         core.trace.keep(|| Step::Received { port, bytes: packet.len() });
         core.counters.received += 1;
         let Some(index) = core.tm.port(port) else {
             core.drop_at(port, 0, DropCause::NoSuchPort);
-            return;
+            return None;
         };
-        core.tm.at_mut(index).received.add(packet.len());
-        self.enter(now, port, packet);
+        let length = packet.len();
+        core.tm.at_mut(index).received.add(length);
+        self.enter(now, port, (packet, length))
     }
 
     /// Takes a packet of the controller: it enters ingress on the CPU port, its controller header in front. Without a
@@ -188,51 +218,102 @@ impl Switch {
     pub fn packet_out(&mut self, now: Time, packet: Packet) {
         self.core.counters.packet_outs += 1;
         self.core.trace.set_time(now);
-        match self.core.config.cpu_port {
-            Some(port) => self.enter(now, port, packet),
-            None => self.core.drop_at(u32::MAX, 0, DropCause::NoSuchPort),
+        let Some(port) = self.core.config.cpu_port else {
+            self.core.drop_at(u32::MAX, 0, DropCause::NoSuchPort);
+            return;
+        };
+        let length = packet.len();
+        if let Some(onward) = self.enter(now, port, (packet, length)) {
+            self.wait(now, onward);
         }
     }
 
-    #[inline]
-    fn enter(&mut self, now: Time, port: u32, packet: Packet) {
-        if packet.len() > MAX_PACKET_BYTES {
+    #[inline(always)]
+    fn enter(&mut self, now: Time, port: u32, (packet, length): (Packet, u32)) -> Option<Onward> {
+        if length > MAX_PACKET_BYTES {
             self.core.drop_at(port, 0, DropCause::TooLong);
-            return;
+            return None;
         }
         let Some(program) = &mut self.program else {
             self.core.drop_at(port, 0, DropCause::NoPipeline);
-            return;
+            return None;
         };
-        let arrival = Arrival { packet, ingress_port: port, instance: Instance::NORMAL, passes: 0 };
-        program.receive(&mut self.core, now, arrival);
+        let arrival = Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, passes: 0 };
+        let onward = program.receive(&mut self.core, now, arrival);
         deliver_to_controller(program, &mut self.core, now);
+        onward
+    }
+
+    /// Puts a packet into its queue.
+    fn wait(&mut self, now: Time, onward: Onward) {
+        let Some(program) = &mut self.program else { return };
+        let (port, priority) = (onward.port, onward.priority);
+        if let Program::V1Model(v1) = &mut **program {
+            self.core.enqueue_in_line(port, priority, v1.wait(now, onward));
+            deliver_to_controller(program, &mut self.core, now);
+        }
+    }
+
+    /// The port that a packet may leave by without waiting for others.
+    #[inline]
+    fn way_out(&self, onward: &Onward) -> Option<PortIndex> {
+        let core = &self.core;
+        let index = core.tm.port(onward.port)?;
+        (core.tm.is_open(index, onward.priority) && !core.trace.is_on()).then_some(index)
+    }
+
+    /// Counts a packet in and out of its queue and takes it through egress; what egress leaves of it and of others that
+    /// it made for the port is sent.
+    fn go_straight(&mut self, now: Time, index: PortIndex, onward: Onward) -> Option<Transmission> {
+        let Self { core, program, .. } = self;
+        let program = program.as_mut()?;
+        let Program::V1Model(v1) = &mut **program else { return None };
+        let (priority, length) = (onward.priority, onward.length);
+        let ingress = core.tm.port(onward.ingress_port);
+        let admitted = match core.tm.admit(index, priority, length, ingress) {
+            Ok(admitted) => admitted,
+            Err(cause) => {
+                core.counters.drops.add(cause);
+                return None;
+            }
+        };
+        if admitted.pauses {
+            // The pause leaves before the packet does.
+            core.tm.put(admitted, v1.wait(now, onward));
+            return None;
+        }
+        core.tm.pass(&admitted);
+        let sent = v1.straight(core, now, onward);
+        deliver_to_controller(program, core, now);
+        match sent {
+            Some(packet) => Some(core.sent(index, packet)),
+            None => self.transmit_next(now, index),
+        }
     }
 
     /// Starts the transmission of a port that is idle: takes packets from its queues through egress until one is to be
     /// sent. The caller asks again when the duration is over.
     pub fn transmit(&mut self, now: Time, port: u32) -> Option<Transmission> {
         let index = self.core.tm.port(port)?;
-        let program = self.program.as_mut()?;
         self.core.tm.release(index, now);
+        self.transmit_next(now, index)
+    }
+
+    fn transmit_next(&mut self, now: Time, index: PortIndex) -> Option<Transmission> {
+        let program = self.program.as_mut()?;
         loop {
             let left = self.core.tm.dequeue(index)?;
             self.core.tm.hold(index, left.priority, now);
             self.core.trace.set_time(now);
             self.core.trace.keep(|| {
-                let LeftQueue { priority, enq_depth, .. } = left;
+                let LeftQueue { port, priority, enq_depth, .. } = left;
                 Step::Dequeued { port, priority, enq_qdepth: enq_depth }
             });
             let sent = program.egress(&mut self.core, now, left);
             deliver_to_controller(program, &mut self.core, now);
-            let Some(packet) = sent else { continue };
-            self.core.counters.sent += 1;
-            let length = packet.len();
-            self.core.trace.keep(|| Step::Sent { port, bytes: length });
-            let state = self.core.tm.at_mut(index);
-            state.sent.add(length);
-            let duration = state.time_on_link(length);
-            return Some(Transmission { packet, duration, has_more: state.sendable() != 0 });
+            if let Some(packet) = sent {
+                return Some(self.core.sent(index, packet));
+            }
         }
     }
 
@@ -366,6 +447,22 @@ impl Switch {
     /// Packets waiting in all queues of all ports.
     pub fn waiting(&self) -> u64 {
         self.core.tm.waiting()
+    }
+}
+
+impl Core {
+    /// Counts a packet that leaves a port.
+    #[inline(always)]
+    fn sent(&mut self, index: PortIndex, packet: Packet) -> Transmission {
+        self.counters.sent += 1;
+        let length = packet.len();
+        let state = self.tm.at_mut(index);
+        state.sent.add(length);
+        let port = state.number();
+        let duration = state.time_on_link(length);
+        let has_more = state.sendable() != 0;
+        self.trace.keep(|| Step::Sent { port, bytes: length });
+        Transmission { port, packet, duration, has_more }
     }
 }
 

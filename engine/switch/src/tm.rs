@@ -48,6 +48,10 @@ pub struct TrafficManager<T> {
     slots: Vec<Slot<T>>,
     /// By port number, as far as there are ports; [`PortIndex::NOWHERE`] where there is none.
     pub(crate) index_of: Vec<PortIndex>,
+    /// Ports are numbered from `first_port` on in the order of their positions, so many of them: as a rule all, and then
+    /// `index_of` is not looked at. None as soon as numbers come and go.
+    first_port: u32,
+    pub(crate) in_order: u32,
     /// Ports that got work while they had none, in the order in which they got it.
     pub(crate) ready: Vec<PortIndex>,
     free: u32,
@@ -65,6 +69,18 @@ struct Slot<T> {
     /// Port that the item came in on.
     ingress: PortIndex,
     item: Option<T>,
+}
+
+/// A frame that the shared buffer has taken in.
+pub(crate) struct Admitted {
+    port: PortIndex,
+    /// Port that it came in on.
+    ingress: PortIndex,
+    link_bytes: u32,
+    /// Its queue.
+    at: u8,
+    /// The neighbour that sent it is to pause.
+    pub pauses: bool,
 }
 
 /// An item taken out of a queue.
@@ -90,6 +106,8 @@ impl<T> TrafficManager<T> {
             queues: Vec::with_capacity(ports.len() * PRIORITIES),
             slots: Vec::new(),
             index_of: Vec::new(),
+            first_port: 0,
+            in_order: 0,
             ready: Vec::new(),
             free: NONE,
             buffer: None,
@@ -104,6 +122,10 @@ impl<T> TrafficManager<T> {
             }
         }
         manager.buffer = buffer.map(|buffer| SharedBuffer::new(buffer, &configs));
+        manager.first_port = manager.ports.first().map_or(0, Port::number);
+        if (manager.first_port..).zip(&manager.ports).all(|(number, port)| port.number() == number) {
+            manager.in_order = manager.ports.len() as u32;
+        }
         manager
     }
 
@@ -134,6 +156,11 @@ impl<T> TrafficManager<T> {
     /// The port of this number.
     #[inline]
     pub fn port(&self, number: u32) -> Option<PortIndex> {
+        let at = number.wrapping_sub(self.first_port);
+        if at < self.in_order { Some(PortIndex(at as u16)) } else { self.find_port(number) }
+    }
+
+    fn find_port(&self, number: u32) -> Option<PortIndex> {
         self.index_of.get(number as usize).copied().filter(|index| *index != PortIndex::NOWHERE)
     }
 
@@ -215,7 +242,7 @@ impl<T> TrafficManager<T> {
     ///
     /// # Errors
     /// Why the item was dropped.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(
         &mut self,
         port: PortIndex,
@@ -224,10 +251,27 @@ impl<T> TrafficManager<T> {
         ingress: Option<PortIndex>,
         item: T,
     ) -> Result<(), DropCause> {
+        let admitted = self.admit(port, priority, frame_bytes, ingress)?;
+        self.put(admitted, item);
+        Ok(())
+    }
+
+    /// Takes a frame into the shared buffer that comes in on `ingress` for a queue, which must have room for it; else
+    /// counts it as dropped. It is to be put into the queue, or to pass it, at once.
+    ///
+    /// # Errors
+    /// Why it is dropped.
+    #[inline(always)]
+    pub(crate) fn admit(
+        &mut self,
+        port: PortIndex,
+        priority: u8,
+        frame_bytes: u32,
+        ingress: Option<PortIndex>,
+    ) -> Result<Admitted, DropCause> {
         let at = queue_of(priority);
-        let state = &mut self.ports[port.at()];
-        let queue = &mut self.queues[port.queue(at)];
-        let link_bytes = link_bytes(state.framing_bytes, frame_bytes);
+        let queue = &self.queues[port.queue(at)];
+        let link_bytes = link_bytes(self.ports[port.at()].framing_bytes, frame_bytes);
         let ingress = ingress.unwrap_or(PortIndex::NOWHERE);
         let mut pauses = false;
         let refusal = if queue.has_room(link_bytes) {
@@ -243,6 +287,33 @@ impl<T> TrafficManager<T> {
             self.count_drop(port, at as u8, cause);
             return Err(cause);
         }
+        Ok(Admitted { port, ingress, link_bytes, at: at as u8, pauses })
+    }
+
+    /// Whether what is enqueued for a port and priority would be the next to leave, and nothing else is to be done first:
+    /// such a frame may pass.
+    #[inline]
+    pub(crate) fn is_open(&self, port: PortIndex, priority: u8) -> bool {
+        let state = self.at(port);
+        let is_idle =
+            state.occupied == 0 && state.rated == 0 && state.paused & (1 << queue_of(priority)) == 0;
+        is_idle && self.ready.is_empty() && self.frames.is_empty()
+    }
+
+    /// Counts a frame in and out of a queue that is empty, as if it had been put there and taken out.
+    #[inline]
+    pub(crate) fn pass(&mut self, admitted: &Admitted) {
+        let Admitted { port, ingress, link_bytes, at, .. } = *admitted;
+        self.queues[port.queue(at.into())].count(link_bytes, 1, link_bytes.into());
+        self.give_back(ingress, at, link_bytes);
+    }
+
+    /// Puts an item into its queue.
+    #[inline(always)]
+    pub(crate) fn put(&mut self, admitted: Admitted, item: T) {
+        let Admitted { port, ingress, link_bytes, at, pauses } = admitted;
+        let state = &mut self.ports[port.at()];
+        let queue = &mut self.queues[port.queue(at.into())];
         let enq_depth = queue.depth(state.qdepth_unit);
         let place = match self.slots.get_mut(self.free as usize) {
             Some(slot) => {
@@ -271,10 +342,20 @@ impl<T> TrafficManager<T> {
         queue.tail = place;
         queue.add(link_bytes, state.qdepth_unit);
         if pauses {
-            self.rest[ingress.at()].pauses[at].sent += 1;
-            self.ask(ingress.at(), at as u8, true);
+            self.rest[ingress.at()].pauses[usize::from(at)].sent += 1;
+            self.ask(ingress.at(), at, true);
         }
-        Ok(())
+    }
+
+    /// Gives back to the shared buffer what a frame took of it.
+    #[inline(always)]
+    fn give_back(&mut self, ingress: PortIndex, at: u8, link_bytes: u32) {
+        if let Some(buffer) = &mut self.buffer
+            && buffer.release(&charged(ingress, at.into(), link_bytes))
+        {
+            self.rest[ingress.at()].pauses[usize::from(at)].resumes_sent += 1;
+            self.ask(ingress.at(), at, false);
+        }
     }
 
     #[cold]
@@ -363,7 +444,7 @@ impl<T> TrafficManager<T> {
     }
 
     /// Takes the first item of the highest occupied queue that is not paused.
-    #[inline]
+    #[inline(always)]
     pub fn dequeue(&mut self, port: PortIndex) -> Option<Dequeued<T>> {
         let sendable = self.at(port).sendable();
         self.dequeue_of(port, sendable)
@@ -380,7 +461,7 @@ impl<T> TrafficManager<T> {
         self.buffer.is_some()
     }
 
-    #[inline]
+    #[inline(always)]
     fn dequeue_of(&mut self, port: PortIndex, queues: u8) -> Option<Dequeued<T>> {
         let at = queues.checked_ilog2()? as usize;
         let state = &mut self.ports[port.at()];
@@ -398,12 +479,7 @@ impl<T> TrafficManager<T> {
             state.occupied &= !(1 << at);
         }
         let (deq_depth, number) = (queue.depth(state.qdepth_unit), state.number());
-        if let Some(buffer) = &mut self.buffer
-            && buffer.release(&charged(ingress, at, link_bytes))
-        {
-            self.rest[ingress.at()].pauses[at].resumes_sent += 1;
-            self.ask(ingress.at(), at as u8, false);
-        }
+        self.give_back(ingress, at as u8, link_bytes);
         Some(Dequeued { item, port: number, priority: at as u8, enq_depth, deq_depth })
     }
 

@@ -115,6 +115,7 @@ impl SharedBuffer {
     ///
     /// # Errors
     /// Why it does not fit.
+    #[inline]
     pub fn admit(&mut self, packet: &Charged, egress: usize, queue_bytes: u64) -> Result<bool, DropCause> {
         if packet.priority == CONTROL_PRIORITY {
             return Ok(false);
@@ -165,6 +166,7 @@ impl SharedBuffer {
 
     /// "Credit on dequeue: headroom first, then shared, then reserve"; whether the packet's ingress port and priority may
     /// go on now.
+    #[inline]
     pub fn release(&mut self, packet: &Charged) -> bool {
         if packet.priority == CONTROL_PRIORITY {
             return false;

@@ -39,6 +39,7 @@ impl<T> TrafficManager<T> {
             dropped += 1;
         }
         self.ready.retain(|ready| *ready != port);
+        self.in_order = 0;
         for place in &mut self.index_of {
             if *place == port {
                 *place = PortIndex::NOWHERE;
@@ -49,7 +50,7 @@ impl<T> TrafficManager<T> {
 
     /// Sets the rate of a port's link, from the next packet on.
     pub(crate) fn set_rate(&mut self, port: PortIndex, rate: Rate) {
-        self.ports[port.at()].rate = rate;
+        self.ports[port.at()].set_rate(rate);
     }
 
     /// Sets the packets a second that a queue of a port, or each, sends at most; none for as many as the link takes.

@@ -40,10 +40,12 @@ impl Traffic {
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Port {
-    pub rate: Rate,
+    rate: Rate,
     pub received: Traffic,
     pub sent: Traffic,
     pub framing_bytes: u32,
+    /// Picoseconds of a byte at the rate, where they are whole; else zero.
+    byte_ps: u32,
     /// Its number, which has nine bits.
     number: u16,
     pub qdepth_unit: QdepthUnit,
@@ -63,6 +65,7 @@ impl Port {
     pub fn new(config: &PortConfig) -> Self {
         Self {
             rate: config.rate,
+            byte_ps: whole_byte_ps(config.rate),
             received: Traffic::default(),
             sent: Traffic::default(),
             framing_bytes: config.framing_bytes,
@@ -93,11 +96,28 @@ impl Port {
         self.occupied & !self.paused & self.held
     }
 
+    /// Changes the rate.
+    pub fn set_rate(&mut self, rate: Rate) {
+        (self.rate, self.byte_ps) = (rate, whole_byte_ps(rate));
+    }
+
     /// How long a frame keeps the port's link busy.
     #[inline]
     pub fn time_on_link(&self, frame_bytes: u32) -> Span {
-        self.rate.time_to_send(Bytes(u64::from(link_bytes(self.framing_bytes, frame_bytes))))
+        let bytes = u64::from(link_bytes(self.framing_bytes, frame_bytes));
+        match self.byte_ps {
+            0 => self.rate.time_to_send(Bytes(bytes)),
+            byte_ps => Span::from_ps(bytes * u64::from(byte_ps)),
+        }
     }
+}
+
+/// Picoseconds that a byte takes, where every number of bytes takes a whole number of them; else zero.
+fn whole_byte_ps(rate: Rate) -> u32 {
+    /// Of the bits of a byte, at one bit/s.
+    const BYTE_PS: u64 = 8_000_000_000_000;
+    let bps = rate.as_bps();
+    if bps != 0 && BYTE_PS.is_multiple_of(bps) { u32::try_from(BYTE_PS / bps).unwrap_or(0) } else { 0 }
 }
 
 /// What few packets touch of a port. Arrays are by priority.
@@ -172,10 +192,16 @@ impl Queue {
             self.cells += link_bytes.div_ceil(CELL_BYTES);
         }
         self.bytes += u64::from(link_bytes);
+        self.count(link_bytes, self.pkts, self.bytes);
+    }
+
+    /// Counts a packet with which the queue is so deep.
+    #[inline]
+    pub fn count(&mut self, link_bytes: u32, pkts: u32, bytes: u64) {
         self.enqueued_pkts += 1;
         self.enqueued_bytes += u64::from(link_bytes);
-        self.peak_depth_pkts = self.peak_depth_pkts.max(self.pkts);
-        self.peak_depth_bytes = self.peak_depth_bytes.max(self.bytes);
+        self.peak_depth_pkts = self.peak_depth_pkts.max(pkts);
+        self.peak_depth_bytes = self.peak_depth_bytes.max(bytes);
     }
 
     /// Counts a packet out.
@@ -197,6 +223,21 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Rates that make whole picoseconds of a byte, that do not, and that make more than fit.
+    #[test]
+    fn times_on_the_link_are_those_of_the_rate() {
+        for bps in
+            [1, 7, 1_000, 8_000, 9_999_999_999, 10_000_000_000, 25_000_000_000, 100_000_000_000, u64::MAX]
+        {
+            let rate = Rate::from_bps(bps);
+            let config = PortConfig { rate, framing_bytes: 24, ..PortConfig::default() };
+            for bytes in [0, 14, 60, 1_514, 65_535] {
+                let want = rate.time_to_send(Bytes(u64::from(link_bytes(24, bytes))));
+                assert_eq!(Port::new(&config).time_on_link(bytes), want, "{rate}, {bytes} B");
+            }
+        }
+    }
 
     #[test]
     fn what_every_packet_touches_is_a_line_of_the_cache() {

@@ -226,6 +226,7 @@ impl Executor for Native {
         }
     }
 
+    #[inline]
     fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome {
         // The half is made for packets from outside; another brings metadata along in its frame.
         let (Some(made), Some(_)) = (&self.halves, start.outside) else {
@@ -240,6 +241,7 @@ impl Executor for Native {
         }
     }
 
+    #[inline]
     fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd {
         let Some(made) = &self.halves else {
             return halves::egress(&self.pipeline, &mut &*self, frame, &start, env);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use p4cc_exec::{
-    Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, IngressStart, PacketView, Pipeline, State,
-    Verdict,
+    Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart, Native,
+    PacketView, ParseOutcome, Pipeline, State, Verdict,
 };
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
@@ -12,7 +12,7 @@ use p4cc_units::Time;
 use crate::config::ExecChoice;
 use crate::core::Core;
 use crate::packet::Packet;
-use crate::trace::Tracer;
+use crate::trace::{TraceLog, Tracer};
 
 /// A program with its state and its working memory.
 #[derive(Clone)]
@@ -25,6 +25,9 @@ pub(crate) struct Machine {
     pub effects: Effects,
     /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
+    /// What v1model's ingress left of a packet that goes straight on.
+    passed_on: Vec<u8>,
+    passed_on_bytes: usize,
     exec: Exec,
     /// Packets that all switches of the program take before native code is made.
     warm_up: u32,
@@ -38,7 +41,14 @@ pub struct Workspace(Vec<(Arc<Pipeline>, Box<Frame>)>);
 /// Programs that one workspace is for; switches of further ones use their own memory.
 const MAX_WORKSPACE_PROGRAMS: usize = 4;
 
+/// Native code, where it is to run the program and was made already.
+#[inline]
+fn native(pipeline: &Pipeline, exec: Exec) -> Option<&Native> {
+    if exec == Exec::Native { pipeline.made_native() } else { None }
+}
+
 /// What runs the program now.
+#[cold]
 fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
     match exec {
         Exec::Native if pipeline.has_native() || pipeline.interpreted() >= warm_up => {
@@ -48,13 +58,66 @@ fn executor(pipeline: &Pipeline, exec: Exec, warm_up: u32) -> &dyn Executor {
     }
 }
 
-/// A packet as programs see it.
-pub(crate) fn view(packet: &Packet) -> PacketView<'_> {
-    PacketView { bytes: &packet.head, zeros: packet.zeros }
+/// Counts a packet towards native code.
+#[inline]
+fn warm(pipeline: &Pipeline, (exec, warm_up): (Exec, u32)) {
+    if exec == Exec::Native && !pipeline.has_native() && pipeline.interpreted() < warm_up {
+        pipeline.count_interpreted();
+    }
 }
 
-fn length(packet: PacketView<'_>) -> u32 {
-    u32::try_from(packet.len()).unwrap_or(u32::MAX)
+/// Ingress where there is no native code, or somebody traces.
+#[cold]
+fn ingress_otherwise<'e>(
+    pipeline: &Pipeline,
+    (exec, warm_up): (Exec, u32),
+    frame: &mut Frame,
+    log: &mut TraceLog,
+    start: IngressStart<'e>,
+    env: &mut Env<'e>,
+) -> ParseOutcome {
+    warm(pipeline, (exec, warm_up));
+    if log.is_on() {
+        return pipeline.ingress_traced(frame, start, env, &mut Tracer { pipeline, log });
+    }
+    executor(pipeline, exec, warm_up).ingress(frame, start, env)
+}
+
+/// Runs what stands behind v1model's queues.
+#[inline(always)]
+fn egress<'e>(
+    (pipeline, exec, warm_up): (&Pipeline, Exec, u32),
+    frame: &mut Frame,
+    log: &mut TraceLog,
+    start: EgressStart<'e>,
+    env: &mut Env<'e>,
+) -> EgressEnd {
+    match native(pipeline, exec) {
+        Some(native) if !log.is_on() => native.egress(frame, start, env),
+        _ => egress_otherwise(pipeline, (exec, warm_up), frame, log, start, env),
+    }
+}
+
+/// The same where there is no native code, or somebody traces.
+#[cold]
+fn egress_otherwise<'e>(
+    pipeline: &Pipeline,
+    (exec, warm_up): (Exec, u32),
+    frame: &mut Frame,
+    log: &mut TraceLog,
+    start: EgressStart<'e>,
+    env: &mut Env<'e>,
+) -> EgressEnd {
+    if log.is_on() {
+        return pipeline.egress_traced(frame, start, env, &mut Tracer { pipeline, log });
+    }
+    executor(pipeline, exec, warm_up).egress(frame, start, env)
+}
+
+/// A packet as programs see it.
+#[inline]
+pub(crate) fn view(packet: &Packet) -> PacketView<'_> {
+    PacketView { bytes: &packet.head, zeros: packet.zeros }
 }
 
 impl Machine {
@@ -67,6 +130,8 @@ impl Machine {
             spare: Box::new(Frame::new(&pipeline)),
             effects: Effects::default(),
             front: Vec::new(),
+            passed_on: Vec::new(),
+            passed_on_bytes: 0,
             exec: choice.exec(),
             warm_up: choice.warm_up_packets(),
             pipeline,
@@ -106,12 +171,7 @@ impl Machine {
     /// Counts a packet towards native code.
     #[inline]
     fn warm(&self) {
-        if self.exec == Exec::Native
-            && !self.pipeline.has_native()
-            && self.pipeline.interpreted() < self.warm_up
-        {
-            self.pipeline.count_interpreted();
-        }
+        warm(&self.pipeline, (self.exec, self.warm_up));
     }
 
     fn prepared(mut self) -> Self {
@@ -133,21 +193,23 @@ impl Machine {
     }
 
     /// Runs what stands before v1model's queues on the frame; returns the number of bytes that the parser took.
-    pub fn ingress(&mut self, core: &mut Core, now: Time, start: IngressStart<'_>) -> u32 {
-        self.warm();
-        let mut env = Env {
-            state: &mut self.state,
-            effects: &mut self.effects,
-            random: &mut core.random,
-            packet_length: length(start.packet),
-            payload: PacketView::default(),
-            now,
-        };
-        let outcome = if core.trace.is_on() {
-            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
-            self.pipeline.ingress_traced(&mut self.frame, start, &mut env, &mut tracer)
-        } else {
-            executor(&self.pipeline, self.exec, self.warm_up).ingress(&mut self.frame, start, &mut env)
+    #[inline(always)]
+    pub fn ingress(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        start: IngressStart<'_>,
+        packet_length: u32,
+    ) -> u32 {
+        let (state, effects) = (&mut self.state, &mut self.effects);
+        let payload = PacketView::default();
+        let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
+        let outcome = match native(&self.pipeline, self.exec) {
+            Some(native) if !core.trace.is_on() => native.ingress(&mut self.frame, start, &mut env),
+            _ => {
+                let Self { pipeline, exec, warm_up, frame, .. } = self;
+                ingress_otherwise(pipeline, (*exec, *warm_up), frame, &mut core.trace, start, &mut env)
+            }
         };
         core.counters.parser_errors += u64::from(outcome.error.is_some());
         outcome.consumed_bytes()
@@ -155,6 +217,7 @@ impl Machine {
 
     /// Runs what stands behind v1model's queues on the frame. `payload` follows what was saved, `packet_length` is what
     /// counters count.
+    #[inline]
     pub fn egress(
         &mut self,
         core: &mut Core,
@@ -163,13 +226,35 @@ impl Machine {
         payload: PacketView<'_>,
         packet_length: u32,
     ) -> EgressEnd {
-        let (state, effects) = (&mut self.state, &mut self.effects);
+        let Self { pipeline, state, frame, effects, exec, warm_up, .. } = self;
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
-        if core.trace.is_on() {
-            let mut tracer = Tracer { pipeline: &self.pipeline, log: &mut core.trace };
-            return self.pipeline.egress_traced(&mut self.frame, start, &mut env, &mut tracer);
-        }
-        executor(&self.pipeline, self.exec, self.warm_up).egress(&mut self.frame, start, &mut env)
+        let how = (pipeline as &Pipeline, *exec, *warm_up);
+        egress(how, frame, &mut core.trace, start, &mut env)
+    }
+
+    /// The same for the packet whose ingress ran last: what that left is not kept in the packet meanwhile, but as
+    /// [`Self::passed_on`].
+    #[inline]
+    pub fn egress_at_once(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        metadata: EgressMetadata,
+        payload: PacketView<'_>,
+        packet_length: u32,
+    ) -> EgressEnd {
+        let Self { pipeline, state, frame, effects, passed_on, exec, warm_up, .. } = self;
+        self.passed_on_bytes = frame.exchange_front(passed_on);
+        let saved = passed_on.get(..self.passed_on_bytes).unwrap_or_default();
+        let start = EgressStart { saved, metadata, drop_port: core.config.drop_port };
+        let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
+        let how = (pipeline as &Pipeline, *exec, *warm_up);
+        egress(how, frame, &mut core.trace, start, &mut env)
+    }
+
+    /// What ingress left of the packet that went straight on.
+    pub fn passed_on(&self) -> &[u8] {
+        self.passed_on.get(..self.passed_on_bytes).unwrap_or_default()
     }
 
     /// Runs the rest of that after egress asked for something.
@@ -184,6 +269,7 @@ impl Machine {
     }
 
     /// How v1model's ingress left the packet of the frame.
+    #[inline]
     pub fn verdict(&self) -> Verdict {
         self.pipeline.halves().map(|halves| halves.verdict(&self.frame)).unwrap_or_default()
     }

@@ -24,9 +24,25 @@ pub const MAX_PASSES: u8 = 64;
 /// A packet at the entrance of the parser.
 pub(crate) struct Arrival {
     pub packet: Packet,
+    /// In bytes.
+    pub length: u32,
     pub ingress_port: u32,
     pub instance: Instance,
     pub passes: u8,
+}
+
+/// A packet behind ingress that goes to one port, and has nothing else done with it.
+pub(crate) struct Onward {
+    pub packet: Packet,
+    /// Where it goes, and with which priority.
+    pub port: u32,
+    pub priority: u8,
+    pub ingress_port: u32,
+    /// In bytes.
+    pub length: u32,
+    /// Bytes that the parser took.
+    payload_at: u32,
+    passes: u8,
 }
 
 /// A packet that just left a queue.
@@ -65,12 +81,16 @@ impl Program {
         }
     }
 
-    /// Takes a packet from outside through ingress into queues.
+    /// Takes a packet from outside through ingress, and into queues unless it is given back: then it is to
+    /// [wait](v1model::V1Switch::wait) or to go [straight](v1model::V1Switch::straight) on before anything else happens.
     #[inline]
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         match self {
             Self::V1Model(v1) => v1.receive(core, now, arrival),
-            Self::Psa(psa) => psa.receive(core, now, arrival),
+            Self::Psa(psa) => {
+                psa.receive(core, now, arrival);
+                None
+            }
         }
     }
 

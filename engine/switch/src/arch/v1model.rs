@@ -12,7 +12,7 @@ use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
 use super::machine::{Machine, view};
-use super::{Arrival, LeftQueue, MAX_PASSES, copies, truncation};
+use super::{Arrival, LeftQueue, MAX_PASSES, Onward, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
 use crate::packet::Packet;
@@ -37,23 +37,114 @@ impl V1Switch {
         Self { machine, v1 }
     }
 
-    /// Takes a packet from outside through ingress into queues.
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+    /// Takes a packet from outside through ingress, and into queues unless nothing but one port is to be served.
+    #[inline]
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         let outside = (arrival.ingress_port, core.timestamp(now));
-        self.ingress(core, now, arrival, Some(outside));
+        let after = self.ingress_once(core, now, &arrival, Some(outside));
+        let Verdict { priority, mcast_grp, egress_spec } = after.verdict;
+        if mcast_grp != 0 || egress_spec == core.config.drop_port || !self.machine.effects.is_empty() {
+            self.after_ingress(core, now, arrival, after);
+            return None;
+        }
+        let Arrival { packet, length, ingress_port, passes, .. } = arrival;
+        let (port, payload_at) = (egress_spec, after.payload_at);
+        Some(Onward { packet, port, priority, ingress_port, length, payload_at, passes })
+    }
+
+    /// Makes a packet what waits in a queue.
+    #[inline(always)]
+    pub fn wait(&self, now: Time, onward: Onward) -> Queued {
+        let Onward { mut packet, ingress_port, length, payload_at, passes, .. } = onward;
+        let front = self.machine.frame.front();
+        packet.replace_front(payload_at, front);
+        Queued {
+            packet,
+            enqueued_at: now,
+            length,
+            saved_bytes: front.len() as u32,
+            truncate: u32::MAX,
+            rid: 0,
+            length_delta: self.length_delta(0),
+            ingress_port: ingress_port as u16,
+            instance: Instance::NORMAL,
+            passes,
+        }
+    }
+
+    /// Takes a packet through egress whose queue is empty and whose port is idle: the metadata is that of a packet that
+    /// waits for no time, and what lives on of the frame goes from one half to the other without going into the packet.
+    /// Gives it back if it is to be sent.
+    #[inline(always)]
+    pub fn straight(&mut self, core: &mut Core, now: Time, onward: Onward) -> Option<Packet> {
+        let length = onward.length;
+        let stamp = core.timestamp(now);
+        let delta = self.length_delta(0);
+        let metadata = EgressMetadata {
+            egress_spec: u64::from(core.config.drop_port) + 1,
+            egress_port: onward.port.into(),
+            instance_type: Instance::NORMAL.code().into(),
+            packet_length: length.saturating_add_signed(delta.into()).into(),
+            enq_timestamp: stamp,
+            egress_global_timestamp: stamp,
+            ..EgressMetadata::default()
+        };
+        let payload = view(&onward.packet).skip(onward.payload_at);
+        let end = self.machine.egress_at_once(core, now, metadata, payload, length);
+        if end != EgressEnd::Deparsed || !self.machine.effects.is_empty() {
+            return self.straight_but_not_on(core, now, onward, (end, delta));
+        }
+        let mut packet = onward.packet;
+        packet.replace_front(onward.payload_at, self.machine.frame.front());
+        Some(packet)
+    }
+
+    /// The rest of that where egress drops the packet or asks for something.
+    #[cold]
+    fn straight_but_not_on(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        onward: Onward,
+        (end, length_delta): (EgressEnd, i16),
+    ) -> Option<Packet> {
+        let left = (onward.port, onward.priority);
+        let Onward { mut packet, ingress_port, length, payload_at, passes, .. } = onward;
+        let saved = self.machine.passed_on();
+        packet.replace_front(payload_at, saved);
+        let queued = Queued {
+            packet,
+            enqueued_at: now,
+            length,
+            saved_bytes: saved.len() as u32,
+            truncate: u32::MAX,
+            rid: 0,
+            length_delta,
+            ingress_port: ingress_port as u16,
+            instance: Instance::NORMAL,
+            passes,
+        };
+        self.after_egress(core, now, queued, left, end)
     }
 
     /// What the headers that the program added and removed so far add to the packet's length as egress sees it.
+    #[inline]
     fn length_delta(&self, before: i16) -> i16 {
         let delta = self.machine.frame.length_delta(&self.machine.pipeline).saturating_add(before.into());
         delta.clamp(i16::MIN.into(), i16::MAX.into()) as i16
     }
 
-    /// Takes a packet through ingress into queues, resubmissions included. The frame of a packet that is not from outside
-    /// holds nothing but the metadata that it brings along.
-    fn ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival, mut outside: Option<(u32, u64)>) {
+    /// Takes a packet that is not from outside through ingress into queues, resubmissions included. The frame holds
+    /// nothing but the metadata that it brings along.
+    fn ingress(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
+        let after = self.ingress_again(core, now, &arrival);
+        self.after_ingress(core, now, arrival, after);
+    }
+
+    /// Takes a packet behind ingress into queues, resubmissions included.
+    #[inline(never)]
+    fn after_ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival, mut after: AfterIngress) {
         loop {
-            let after = self.ingress_once(core, now, &arrival, outside.take());
             if let Some(request) = last_clone(&self.machine.effects, CloneKind::I2E) {
                 self.clone_to_egress(core, now, &arrival, request);
             }
@@ -71,10 +162,18 @@ impl V1Switch {
             core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
             arrival.instance = Instance::RESUBMITTED;
             arrival.passes += 1;
+            after = self.ingress_again(core, now, &arrival);
         }
     }
 
+    /// The same for a packet that is not from outside.
+    #[inline(never)]
+    fn ingress_again(&mut self, core: &mut Core, now: Time, arrival: &Arrival) -> AfterIngress {
+        self.ingress_once(core, now, arrival, None)
+    }
+
     /// Parser, checksum verification and ingress.
+    #[inline(always)]
     fn ingress_once(
         &mut self,
         core: &mut Core,
@@ -89,7 +188,7 @@ impl V1Switch {
             instance_type: arrival.instance.code().into(),
             drop_port: core.config.drop_port,
         };
-        let payload_at = self.machine.ingress(core, now, start);
+        let payload_at = self.machine.ingress(core, now, start, arrival.length);
         let truncate = self.machine.effects.truncate.unwrap_or(u32::MAX);
         AfterIngress { payload_at, truncate, verdict: self.machine.verdict() }
     }
@@ -111,23 +210,10 @@ impl V1Switch {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
-        core.tm.prefetch_way_out(verdict.egress_spec, verdict.priority);
-        let length = arrival.packet.len();
-        let mut packet = arrival.packet;
-        let front = self.machine.frame.front();
-        packet.replace_front(payload_at, front);
-        let queued = Queued {
-            packet,
-            enqueued_at: now,
-            length,
-            saved_bytes: front.len() as u32,
-            truncate,
-            rid: 0,
-            length_delta: self.length_delta(0),
-            ingress_port: arrival.ingress_port as u16,
-            instance,
-            passes: arrival.passes,
-        };
+        let Arrival { packet, length, ingress_port, passes, .. } = arrival;
+        let (port, priority) = (verdict.egress_spec, verdict.priority);
+        let onward = Onward { packet, port, priority, ingress_port, length, payload_at, passes };
+        let queued = Queued { truncate, instance, ..self.wait(now, onward) };
         if verdict.mcast_grp == 0 {
             core.enqueue(verdict.egress_spec, verdict.priority, queued);
             return;
@@ -135,7 +221,7 @@ impl V1Switch {
         let group = core.pre.group(verdict.mcast_grp);
         let replicas = group.map(|group| group.replicas.clone()).unwrap_or_default();
         if replicas.is_empty() {
-            core.drop_at(arrival.ingress_port, verdict.priority, DropCause::NoReplicas);
+            core.drop_at(ingress_port, verdict.priority, DropCause::NoReplicas);
             return;
         }
         core.counters.copies += replicas.len() as u64 - 1;
@@ -173,7 +259,7 @@ impl V1Switch {
             packet,
             enqueued_at: now,
             saved_bytes: saved.len() as u32,
-            length: arrival.packet.len(),
+            length: arrival.length,
             truncate,
             rid: 0,
             length_delta: 0,
@@ -193,16 +279,37 @@ impl V1Switch {
     }
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
+    #[inline(always)]
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         let (port, priority) = (left.port, left.priority);
         let metadata = egress_metadata(core, now, &left);
-        let mut queued = left.item;
+        let queued = left.item;
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
         let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
         let payload = view(&queued.packet).skip(saved_bytes);
         self.machine.effects.reset();
         let start = EgressStart { saved, metadata, drop_port: core.config.drop_port };
         let end = self.machine.egress(core, now, start, payload, length);
+        if end != EgressEnd::Deparsed || !self.machine.effects.is_empty() {
+            return self.after_egress(core, now, queued, (port, priority), end);
+        }
+        let mut packet = queued.packet;
+        packet.replace_front(saved_bytes, self.machine.frame.front());
+        packet.truncate(queued.truncate);
+        Some(packet)
+    }
+
+    /// Goes on with a packet that egress dropped or asked for something with.
+    #[cold]
+    fn after_egress(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        mut queued: Queued,
+        (port, priority): (u32, u8),
+        end: EgressEnd,
+    ) -> Option<Packet> {
+        let (saved_bytes, length) = (queued.saved_bytes, queued.length);
         queued.truncate = queued.truncate.min(self.machine.effects.truncate.unwrap_or(u32::MAX));
         if let Some(request) = last_clone(&self.machine.effects, CloneKind::E2E) {
             self.clone_from_egress(core, now, &queued, request);
@@ -228,9 +335,10 @@ impl V1Switch {
         core.counters.recirculated += 1;
         self.start_spare(list);
         core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
-        let (ingress_port, passes) = (u32::from(queued.ingress_port), queued.passes + 1);
-        let arrival = Arrival { packet, ingress_port, instance: Instance::RECIRCULATED, passes };
-        self.ingress(core, now, arrival, None);
+        let (ingress_port, passes, length) =
+            (u32::from(queued.ingress_port), queued.passes + 1, packet.len());
+        let arrival = Arrival { packet, length, ingress_port, instance: Instance::RECIRCULATED, passes };
+        self.ingress(core, now, arrival);
         None
     }
 
