@@ -110,7 +110,11 @@ pub struct DigestMessage {
 /// What a run asks of the architecture, in order of the calls; the last of several resubmits, recirculations or
 /// truncations counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+// In the order of fields: of most runs the first says all.
+#[repr(C)]
 pub struct Effects {
+    /// Something was asked for since the last reset.
+    asked: bool,
     /// Clones.
     pub clones: SmallVec<[CloneRequest; 2]>,
     /// Field list of a resubmit.
@@ -129,8 +133,6 @@ pub struct Effects {
     pub assertion_failures: Vec<String>,
     /// Runs cut short because a loop passed [`crate::MAX_CONTROL_STEPS`].
     pub loop_limits_hit: u32,
-    /// Something was asked for since the last reset.
-    asked: bool,
 }
 
 impl Effects {

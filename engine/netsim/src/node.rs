@@ -6,6 +6,8 @@ use p4cc_switch::prefetch::prefetch_start;
 use crate::channel::Line;
 
 /// A switch with the lines of its ports.
+// In the order of fields: the ports stand behind what the switch ends with, its program.
+#[repr(C)]
 pub(crate) struct SwitchNode {
     pub switch: Switch,
     /// By port number, up to the highest one that has a channel.

@@ -3,7 +3,7 @@
 //! What lies behind a pointer can be named only when the pointer itself is there, so there are steps: each reads what the
 //! one before had fetched. Nothing here changes anything but time.
 
-use p4cc_exec::prefetch::{prefetch, prefetch_start};
+use p4cc_exec::prefetch::prefetch_start;
 
 use crate::config::PRIORITIES;
 use crate::switch::Switch;
@@ -13,9 +13,12 @@ impl Switch {
     /// First step: the switch itself.
     #[inline]
     pub fn prefetch(&self) {
-        prefetch(&self.core.tm);
-        prefetch_start(&self.core.counters);
-        prefetch_start(&self.core.config.drop_port);
+        let (core, tm) = (&self.core, &self.core.tm);
+        prefetch_start(&core.drop_port);
+        prefetch_start(&tm.ports);
+        prefetch_start(&tm.ready);
+        tm.buffer.iter().for_each(|buffer| prefetch_start(&buffer.pool_bytes));
+        prefetch_start(&tm.slots);
         prefetch_start(&self.program);
     }
 

@@ -192,15 +192,17 @@ impl PortCounters {
 /// Counters of the whole switch. Packets are conserved:
 /// `received + packet_outs + copies = sent + packet_ins + drops.total() + waiting`.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+// In the order of fields: the first two are every packet's.
+#[repr(C)]
 pub struct SwitchCounters {
     /// Packets received on ports.
     pub received: u64,
+    /// Packets sent out of ports.
+    pub sent: u64,
     /// Packets given by the controller.
     pub packet_outs: u64,
     /// Copies made: clones, and multicast copies beyond the original.
     pub copies: u64,
-    /// Packets sent out of ports.
-    pub sent: u64,
     /// Packets given to the controller.
     pub packet_ins: u64,
     /// Drops of all ports, and of packets that belong to no port.

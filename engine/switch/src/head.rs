@@ -28,7 +28,7 @@ impl Head {
     /// These bytes.
     pub fn new(bytes: &[u8]) -> Self {
         let mut head = Self::default();
-        head.splice(0, bytes);
+        head.set(bytes);
         head
     }
 
@@ -91,13 +91,33 @@ impl Head {
 
     #[cold]
     fn splice_longer(&mut self, taken: usize, front: &[u8]) {
-        let all = [front, &self[taken..]].concat();
-        *self = Self::default();
-        if all.len() <= HEAD_INLINE {
-            self.splice(0, &all);
-        } else {
-            self.longer = Some(Box::new(Longer(all)));
+        match &mut self.longer {
+            Some(longer) if longer.0.len() - taken + front.len() > HEAD_INLINE => {
+                longer.0.splice(..taken, front.iter().copied());
+            }
+            _ => self.set(&[front, &self[taken..]].concat()),
         }
+    }
+
+    /// These bytes, in the memory that there is if it does.
+    pub(crate) fn set(&mut self, bytes: &[u8]) {
+        match (HEAD_INLINE.checked_sub(bytes.len()), &mut self.longer) {
+            (Some(start), _) => {
+                self.longer = None;
+                self.start = start as u8;
+                self.room[start..].copy_from_slice(bytes);
+            }
+            (None, Some(longer)) => {
+                longer.0.clear();
+                longer.0.extend_from_slice(bytes);
+            }
+            (None, None) => self.longer = Some(Box::new(Longer(bytes.to_vec()))),
+        }
+    }
+
+    /// Bytes of memory beside its own room.
+    pub(crate) fn memory_beside(&self) -> usize {
+        self.longer.as_ref().map_or(0, |longer| longer.0.capacity())
     }
 }
 
@@ -154,7 +174,7 @@ mod tests {
         #[test]
         fn bytes_are_those_of_a_vector(
             first in prop::collection::vec(any::<u8>(), 0..200),
-            steps in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..160), 0_u8..4), 0..20),
+            steps in prop::collection::vec((any::<prop::sample::Index>(), prop::collection::vec(any::<u8>(), 0..200), 0_u8..6), 0..20),
         ) {
             let (mut head, mut model) = (Head::new(&first), first);
             for (at, bytes, action) in steps {
@@ -171,6 +191,10 @@ mod tests {
                     2 if bytes.len() > 150 => {
                         head.set_zeros(bytes.len());
                         model = vec![0; bytes.len()];
+                    }
+                    2 => {
+                        head.set(&bytes);
+                        model = bytes;
                     }
                     _ => {
                         head.splice(at, &bytes);

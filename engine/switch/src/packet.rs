@@ -52,15 +52,38 @@ impl DerefMut for Packet {
 }
 
 /// Packets that are gone, for their memory: a run in a steady state asks the allocator for none.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct PacketPool {
     spare: Vec<Packet>,
+    most: usize,
 }
 
-/// Most packets that a pool keeps; more are freed.
+/// Most packets that a pool keeps unless it says otherwise; more are freed.
 const MAX_SPARE_PACKETS: usize = 1 << 16;
+/// Most bytes beside its own room that a packet keeps: an Ethernet frame.
+const MAX_SPARE_BYTES: usize = 2_048;
+
+impl Default for PacketPool {
+    fn default() -> Self {
+        Self::keeping(MAX_SPARE_PACKETS)
+    }
+}
 
 impl PacketPool {
+    /// A pool that keeps so many packets at most.
+    pub const fn keeping(most: usize) -> Self {
+        Self { spare: Vec::new(), most }
+    }
+
+    /// A packet of these bytes.
+    #[inline]
+    pub fn take_with(&mut self, bytes: &[u8]) -> Packet {
+        let mut packet = self.spare.pop().unwrap_or_default();
+        packet.head.set(bytes);
+        packet.zeros = 0;
+        packet
+    }
+
     /// A packet of `head_bytes` zero bytes in its head and `zeros` behind it.
     #[inline]
     pub fn take(&mut self, head_bytes: usize, zeros: u32) -> Packet {
@@ -82,7 +105,7 @@ impl PacketPool {
     /// Keeps the memory of a packet that is gone.
     #[inline]
     pub fn give(&mut self, packet: Packet) {
-        if self.spare.len() < MAX_SPARE_PACKETS {
+        if self.spare.len() < self.most && packet.head.memory_beside() <= MAX_SPARE_BYTES {
             self.spare.push(packet);
         }
     }
@@ -156,7 +179,19 @@ mod tests {
             let packet = pool.take(asked, 2);
             assert_eq!((packet.head.to_vec(), packet.zeros), (vec![0; asked], 2));
             assert!(pool.spare.is_empty());
+            pool.give(Packet::new(&vec![0xff; held], 9));
+            let bytes: Vec<u8> = (0..asked).map(|at| at as u8).collect();
+            assert_eq!(pool.take_with(&bytes).to_vec(), bytes);
         }
+    }
+
+    #[test]
+    fn a_pool_keeps_so_many_packets_and_so_much_memory() {
+        let mut pool = PacketPool::keeping(2);
+        for bytes in [MAX_SPARE_BYTES + 1, 1_500, 60, 60] {
+            pool.give(Packet::new(&vec![1; bytes], 0));
+        }
+        assert_eq!(pool.spare.len(), 2);
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub struct Transmission {
 
 /// A switch.
 #[derive(Clone)]
+#[repr(C)]
 pub struct Switch {
     pub(crate) core: Core,
     pub(crate) program: Option<Box<Program>>,
@@ -119,7 +120,7 @@ impl Switch {
         }
         self.core.pre = ReplicationEngine::default();
         self.core.digests.clear();
-        self.program = Some(Box::new(Program::new(pipeline, self.core.config.drop_port, self.exec)));
+        self.program = Some(Box::new(Program::new(pipeline, self.core.drop_port, self.exec)));
     }
 
     /// Chooses what runs programs: the one that is loaded, from the next packet on, and those after it. Results do not

@@ -41,28 +41,32 @@ impl PortIndex {
 
 /// Queues, their counters and the pool behind them.
 #[derive(Clone, Debug)]
+// In the order of fields: what every packet touches first, then what few do.
+#[repr(C, align(64))]
 pub struct TrafficManager<T> {
     pub(crate) ports: Vec<Port>,
     /// Eight for each port.
     pub(crate) queues: Vec<Queue>,
-    slots: Vec<Slot<T>>,
-    /// By port number, as far as there are ports; [`PortIndex::NOWHERE`] where there is none.
-    pub(crate) index_of: Vec<PortIndex>,
     /// Ports are numbered from `first_port` on in the order of their positions, so many of them: as a rule all, and then
     /// `index_of` is not looked at. None as soon as numbers come and go.
     first_port: u32,
     pub(crate) in_order: u32,
+    free: u32,
     /// Ports that got work while they had none, in the order in which they got it.
     pub(crate) ready: Vec<PortIndex>,
-    free: u32,
-    buffer: Option<SharedBuffer>,
     /// Pause and resume frames to send, in order.
     frames: std::collections::VecDeque<PauseFrame>,
+    pub(crate) buffer: Option<SharedBuffer>,
+    pub(crate) slots: Vec<Slot<T>>,
     pub(crate) rest: Vec<PortRest>,
+    /// By port number, as far as there are ports; [`PortIndex::NOWHERE`] where there is none.
+    pub(crate) index_of: Vec<PortIndex>,
 }
 
+/// A place in the pool; that of a packet is a line of the processor's cache.
 #[derive(Clone, Debug)]
-struct Slot<T> {
+#[repr(align(64))]
+pub(crate) struct Slot<T> {
     next: u32,
     link_bytes: u32,
     enq_depth: u32,

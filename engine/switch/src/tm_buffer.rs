@@ -78,11 +78,12 @@ pub(crate) struct Charged {
 
 /// State of a shared buffer.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct SharedBuffer {
-    config: BufferConfig,
-    /// What reserves and headrooms leave.
-    pool_bytes: u64,
     shared_bytes: u64,
+    /// What reserves and headrooms leave.
+    pub(crate) pool_bytes: u64,
+    config: BufferConfig,
     /// Eight for each port position, by priority.
     charges: Vec<Charge>,
 }

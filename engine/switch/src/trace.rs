@@ -84,10 +84,12 @@ pub struct TraceEvent {
     pub step: Step,
 }
 
-/// Steps that wait, if anybody wants them.
+/// Steps that wait, if anybody wants them. As a rule nobody does, so it is one word.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TraceLog {
-    on: bool,
+pub(crate) struct TraceLog(Option<Box<Steps>>);
+
+#[derive(Clone, Debug, Default)]
+struct Steps {
     now: Time,
     events: VecDeque<TraceEvent>,
 }
@@ -95,38 +97,40 @@ pub(crate) struct TraceLog {
 impl TraceLog {
     #[inline]
     pub fn is_on(&self) -> bool {
-        self.on
+        self.0.is_some()
     }
 
     pub fn set(&mut self, on: bool) {
-        self.on = on;
-        self.events.clear();
+        self.0 = on.then(Box::default);
     }
 
     /// The time of the steps from here on.
     #[inline]
     pub fn set_time(&mut self, now: Time) {
-        self.now = now;
+        if let Some(steps) = &mut self.0 {
+            steps.now = now;
+        }
     }
 
     /// Keeps a step, which is made only if somebody wants it.
     #[inline]
     pub fn keep(&mut self, step: impl FnOnce() -> Step) {
-        if self.on {
+        if self.is_on() {
             self.push(step());
         }
     }
 
     #[cold]
     fn push(&mut self, step: Step) {
-        if self.events.len() == MAX_TRACE_STEPS {
-            self.events.pop_front();
+        let Some(steps) = &mut self.0 else { return };
+        if steps.events.len() == MAX_TRACE_STEPS {
+            steps.events.pop_front();
         }
-        self.events.push_back(TraceEvent { at: self.now, step });
+        steps.events.push_back(TraceEvent { at: steps.now, step });
     }
 
     pub fn take(&mut self) -> impl Iterator<Item = TraceEvent> + '_ {
-        self.events.drain(..)
+        self.0.iter_mut().flat_map(|steps| steps.events.drain(..))
     }
 }
 

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use p4cc_switch::Packet;
+use p4cc_switch::{Packet, PacketPool};
 use p4cc_switchd::{Interface, pin_to};
 
 /// Frames of the rings, as many as the bench gives the daemon.
@@ -78,7 +78,7 @@ fn send(
     let mut interface = open(interface, cpu)?;
     let packet = frame(number(bytes)?.clamp(60, 1_514) as u32);
     let (start, rate_pps) = (Instant::now(), number(rate_pps)?.max(1));
-    let (mut sent, mut batch) = (0, Vec::new());
+    let (mut sent, mut batch, mut pool) = (0, Vec::new(), PacketPool::keeping(BATCH as usize));
     while sent < total {
         let due = (start.elapsed().as_nanos() as u64).saturating_mul(rate_pps) / 1_000_000_000;
         let now = due.min(total).saturating_sub(sent).min(BATCH);
@@ -91,7 +91,7 @@ fn send(
             break;
         }
         batch.extend((0..now).map(|_| packet.clone()));
-        interface.send(&mut batch);
+        interface.send(&mut batch, &mut pool);
         sent += now;
     }
     let not_sent = interface.losses().not_sent;
@@ -102,13 +102,13 @@ fn send(
 /// The daemon's loop without a switch: frames of each interface go out of the other.
 fn forward(a: &str, b: &str, cpu: &str) -> Result<(), String> {
     let mut interfaces = [open(a, cpu)?, open(b, cpu)?];
-    let mut batch = Vec::new();
+    let (mut batch, mut pool) = (Vec::new(), PacketPool::keeping(BATCH as usize));
     loop {
         let mut any = false;
         for from in 0..2 {
-            batch.extend((0..BATCH).map_while(|_| interfaces[from].receive()));
+            batch.extend((0..BATCH).map_while(|_| interfaces[from].receive(&mut pool)));
             any |= !batch.is_empty();
-            interfaces[1 - from].send(&mut batch);
+            interfaces[1 - from].send(&mut batch, &mut pool);
         }
         if !any {
             Interface::wait(&interfaces, None).map_err(|error| error.to_string())?;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::thread::Thread;
 use std::time::Duration;
 
-use p4cc_switch::Switch;
 use p4cc_switch::config::MAX_PORTS;
+use p4cc_switch::{PacketPool, Switch};
 use p4cc_units::{Span, Time};
 
 use crate::clock::duration;
@@ -22,6 +22,8 @@ use crate::trace;
 const BATCH: usize = 32;
 /// What is due sooner than this is waited for without sleeping: a sleep may take longer.
 const SPIN: Span = Span::from_us(15);
+/// Most packets whose memory is kept: more wait in queues or are on links.
+const MAX_SPARE_PACKETS: usize = 1_024;
 /// Marks a port number that has no port.
 const NO_PORT: u16 = u16::MAX;
 
@@ -44,6 +46,8 @@ pub(crate) struct Dataplane {
     ports: Vec<Port>,
     /// Place in `ports` by port number.
     places: Vec<u16>,
+    /// Memory of packets that have left, for those that come in.
+    pool: PacketPool,
     /// Told when the switch holds something for its controllers.
     messenger: Thread,
 }
@@ -56,7 +60,8 @@ impl Dataplane {
         ports: Vec<Port>,
         messenger: Thread,
     ) -> Self {
-        let mut dataplane = Self { shared, woken, manner, ports, places: Vec::new(), messenger };
+        let (places, pool) = (Vec::new(), PacketPool::keeping(MAX_SPARE_PACKETS));
+        let mut dataplane = Self { shared, woken, manner, ports, places, pool, messenger };
         dataplane.place();
         dataplane
     }
@@ -104,7 +109,7 @@ impl Dataplane {
         for at in 0..self.ports.len() {
             for _ in 0..BATCH {
                 let port = &mut self.ports[at];
-                let Some(packet) = port.receive() else { break };
+                let Some(packet) = port.receive(&mut self.pool) else { break };
                 switch.receive(now, port.number, packet);
                 self.start_ready(&mut switch, now);
                 moved += 1;
@@ -126,7 +131,7 @@ impl Dataplane {
         if told {
             self.messenger.unpark();
         }
-        moved + self.ports.iter_mut().map(Port::flush).sum::<usize>()
+        moved + self.ports.iter_mut().map(|port| port.flush(&mut self.pool)).sum::<usize>()
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! A port of the daemon: an interface, the link behind it, what is captured.
 
-use p4cc_switch::{Packet, Switch};
+use p4cc_switch::{Packet, PacketPool, Switch};
 use p4cc_units::{Span, Time};
 
 use crate::capture::Capture;
@@ -34,12 +34,13 @@ impl Port {
 
     /// The next packet that came in.
     #[inline]
-    pub fn receive(&mut self) -> Option<Packet> {
+    pub fn receive(&mut self, pool: &mut PacketPool) -> Option<Packet> {
         let packet = loop {
-            let packet = self.interface.receive()?;
+            let packet = self.interface.receive(pool)?;
             if !self.loss_in.takes() {
                 break packet;
             }
+            pool.give(packet);
         };
         if let Some(capture) = &mut self.capture {
             capture.received(&packet);
@@ -64,13 +65,13 @@ impl Port {
 
     /// Gives the packets that have arrived to the interface; how many there were.
     #[inline]
-    pub fn flush(&mut self) -> usize {
+    pub fn flush(&mut self, pool: &mut PacketPool) -> usize {
         let count = self.out.len();
         if count > 0 {
             if let Some(capture) = &mut self.capture {
                 self.out.iter().for_each(|packet| capture.sent(packet));
             }
-            self.interface.send(&mut self.out);
+            self.interface.send(&mut self.out, pool);
         }
         count
     }

@@ -41,13 +41,15 @@ pub const DEFAULT_DROP_PORT: u32 = 511;
 
 /// Tables, profiles, counters, meters, registers and value sets of one switch. A clone is a snapshot.
 #[derive(Clone, Debug)]
+// In the order of fields: most programs touch the first.
+#[repr(C)]
 pub struct State {
     program: Arc<Program>,
     tables: Vec<TableState>,
+    registers: Vec<RegisterState>,
     profiles: Vec<ProfileState>,
     counters: Vec<Vec<CounterCell>>,
     meters: Vec<Vec<meter::MeterCell>>,
-    registers: Vec<RegisterState>,
     value_sets: Vec<ValueSetState>,
     hashes: Hashes,
     drop_port: u32,

@@ -28,7 +28,6 @@ pub(crate) struct V1Switch {
 /// How ingress left a packet.
 struct AfterIngress {
     payload_at: u32,
-    truncate: u32,
     verdict: Verdict,
 }
 
@@ -43,7 +42,7 @@ impl V1Switch {
         let outside = (arrival.ingress_port, core.timestamp(now));
         let after = self.ingress_once(core, now, &arrival, Some(outside));
         let Verdict { priority, mcast_grp, egress_spec } = after.verdict;
-        if mcast_grp != 0 || egress_spec == core.config.drop_port || !self.machine.effects.is_empty() {
+        if mcast_grp != 0 || egress_spec == core.drop_port || !self.machine.effects.is_empty() {
             self.after_ingress(core, now, arrival, after);
             return None;
         }
@@ -81,7 +80,7 @@ impl V1Switch {
         let stamp = core.timestamp(now);
         let delta = self.length_delta(0);
         let metadata = EgressMetadata {
-            egress_spec: u64::from(core.config.drop_port) + 1,
+            egress_spec: u64::from(core.drop_port) + 1,
             egress_port: onward.port.into(),
             instance_type: Instance::NORMAL.code().into(),
             packet_length: length.saturating_add_signed(delta.into()).into(),
@@ -186,11 +185,10 @@ impl V1Switch {
             packet: view(&arrival.packet),
             outside,
             instance_type: arrival.instance.code().into(),
-            drop_port: core.config.drop_port,
+            drop_port: core.drop_port,
         };
         let payload_at = self.machine.ingress(core, now, start, arrival.length);
-        let truncate = self.machine.effects.truncate.unwrap_or(u32::MAX);
-        AfterIngress { payload_at, truncate, verdict: self.machine.verdict() }
+        AfterIngress { payload_at, verdict: self.machine.verdict() }
     }
 
     /// Makes the spare frame start a new life with the metadata of a field list.
@@ -204,9 +202,10 @@ impl V1Switch {
 
     /// Multicast, drop or unicast.
     fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: &AfterIngress) {
-        let AfterIngress { payload_at, truncate, ref verdict } = *after;
+        let AfterIngress { payload_at, ref verdict } = *after;
+        let truncate = self.machine.effects.truncate.unwrap_or(u32::MAX);
         let instance = if verdict.mcast_grp != 0 { Instance::REPLICA } else { Instance::NORMAL };
-        if verdict.mcast_grp == 0 && verdict.egress_spec == core.config.drop_port {
+        if verdict.mcast_grp == 0 && verdict.egress_spec == core.drop_port {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
@@ -288,7 +287,7 @@ impl V1Switch {
         let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
         let payload = view(&queued.packet).skip(saved_bytes);
         self.machine.effects.reset();
-        let start = EgressStart { saved, metadata, drop_port: core.config.drop_port };
+        let start = EgressStart { saved, metadata, drop_port: core.drop_port };
         let end = self.machine.egress(core, now, start, payload, length);
         if end != EgressEnd::Deparsed || !self.machine.effects.is_empty() {
             return self.after_egress(core, now, queued, (port, priority), end);
@@ -380,7 +379,7 @@ fn egress_metadata(core: &Core, now: Time, left: &LeftQueue) -> EgressMetadata {
     let (enqueued, left_at) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
     EgressMetadata {
         // BMv2 starts egress with a value that is not the drop port; most programs never look at it.
-        egress_spec: u64::from(core.config.drop_port) + 1,
+        egress_spec: u64::from(core.drop_port) + 1,
         egress_port: left.port.into(),
         instance_type: queued.instance.code().into(),
         packet_length: queued.length.saturating_add_signed(queued.length_delta.into()).into(),

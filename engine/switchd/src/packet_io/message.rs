@@ -9,7 +9,7 @@ use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::time::Duration;
 
-use p4cc_switch::{MAX_PACKET_BYTES, Packet};
+use p4cc_switch::{MAX_PACKET_BYTES, Packet, PacketPool};
 use parking_lot::Mutex;
 
 use crate::scalability::{Connection, IPC_MESSAGE, Listener, Protocol, SocketFile};
@@ -53,9 +53,9 @@ impl MessagePort {
         self.inbox.as_raw_fd()
     }
 
-    pub fn receive(&mut self) -> Option<Packet> {
+    pub fn receive(&mut self, pool: &mut PacketPool) -> Option<Packet> {
         let length = self.inbox.recv(&mut self.buffer).ok()?;
-        Some(Packet::new(self.buffer.get(..length)?, 0))
+        Some(pool.take_with(self.buffer.get(..length)?))
     }
 
     /// Sends a packet; false if nobody took it.
@@ -215,8 +215,9 @@ mod tests {
         stream.write_all(&message(0, 1, b"")).expect("it reads");
         stream.write_all(&message(PACKET_IN, 99, b"nowhere")).expect("it reads");
         stream.write_all(&message(PACKET_IN, 7, b"hello")).expect("it reads");
-        assert_eq!(wait(|| ports[1].receive()).to_vec(), b"hello");
-        assert!(ports[0].receive().is_none());
+        let mut pool = PacketPool::default();
+        assert_eq!(wait(|| ports[1].receive(&mut pool)).to_vec(), b"hello");
+        assert!(ports[0].receive(&mut pool).is_none());
         assert!(wait(|| ports[0].send(&Packet::new(b"answer", 2)).then_some(true)));
         let mut answer = vec![0; 9 + HEADER_BYTES + 8];
         stream.read_exact(&mut answer).expect("it answers");

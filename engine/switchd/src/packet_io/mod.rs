@@ -11,7 +11,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use libc::{SOL_PACKET, tpacket_req};
-use p4cc_switch::Packet;
+use p4cc_switch::{Packet, PacketPool};
 
 use message::MessagePort;
 pub use sys::pin_to;
@@ -145,12 +145,12 @@ impl Interface {
         sys::wait(&mut fds, timeout)
     }
 
-    /// The next packet, if one is there.
+    /// The next packet, if one is there, in memory of the pool.
     #[inline]
-    pub fn receive(&mut self) -> Option<Packet> {
+    pub fn receive(&mut self, pool: &mut PacketPool) -> Option<Packet> {
         let ring = match &mut self.medium {
             Medium::Ring(ring, _) => ring,
-            Medium::Message(port) => return port.receive(),
+            Medium::Message(port) => return port.receive(pool),
         };
         loop {
             let mut packet = None;
@@ -160,7 +160,7 @@ impl Interface {
                     losses.too_long += 1;
                     return;
                 }
-                let mut whole = Packet::new(frame.bytes, 0);
+                let mut whole = pool.take_with(frame.bytes);
                 if frame.checksum_missing && super::checksum::complete(&mut whole.head) {
                     *completed += 1;
                 }
@@ -175,13 +175,14 @@ impl Interface {
         }
     }
 
-    /// Sends packets, in order; what the interface does not take is counted. Leaves `packets` empty.
-    pub fn send(&mut self, packets: &mut Vec<Packet>) {
+    /// Sends packets, in order; what the interface does not take is counted. Leaves `packets` empty; their memory goes to
+    /// the pool.
+    pub fn send(&mut self, packets: &mut Vec<Packet>, pool: &mut PacketPool) {
         let fd = match &self.medium {
             Medium::Ring(_, fd) => fd,
             Medium::Message(port) => {
                 self.losses.not_sent += packets.iter().filter(|packet| !port.send(packet)).count() as u64;
-                packets.clear();
+                packets.drain(..).for_each(|packet| pool.give(packet));
                 return;
             }
         };
@@ -200,7 +201,7 @@ impl Interface {
                 }
             }
         }
-        packets.clear();
+        packets.drain(..).for_each(|packet| pool.give(packet));
     }
 
     /// What was lost so far.

@@ -143,6 +143,7 @@ impl Hpcc {
     }
 
     /// Spec 11.3: `u_i` of a hop and the time between its two records; none where the hop tells nothing new.
+    #[inline]
     fn of_hop(&self, now: &HopRecord, last: &HopRecord) -> Option<(f64, f64)> {
         let dt_ns = self.int.elapsed_ns(last.timestamp, now.timestamp);
         let line_bps = now.line_rate.as_bps() as f64;
@@ -157,6 +158,7 @@ impl Hpcc {
     }
 
     /// Spec 11.3, MeasureInflight; leaves the estimate alone where no hop tells anything new.
+    #[inline]
     fn measure(&mut self, hops: &[HopRecord]) {
         let mut busiest: Option<(f64, f64)> = None;
         for (hop, (now, last)) in hops.iter().zip(&self.last).enumerate() {
@@ -175,6 +177,7 @@ impl Hpcc {
     }
 
     /// Spec 11.3, ComputeWind; with several references "the minimum wins".
+    #[inline]
     fn compute(&mut self, commit: bool) {
         let mut smallest = f64::INFINITY;
         for reference in &mut self.references {
@@ -201,6 +204,7 @@ impl Hpcc {
 
 impl Reference {
     /// "tau = dt of that hop, at most T; U = (1 - tau/T) U + (tau/T) u".
+    #[inline]
     fn observe(&mut self, u: f64, rounds: f64) {
         let share = rounds.min(1.0);
         self.utilisation = (1.0 - share) * self.utilisation + share * u;

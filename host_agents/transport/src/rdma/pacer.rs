@@ -52,21 +52,25 @@ impl Pacer {
         (self.next_send, self.looked, self.is_dry) = (now, now, is_dry);
     }
 
+    #[inline]
     pub fn next_send(&self) -> Time {
         self.next_send
     }
 
     /// Whether packets of a burst are still to leave.
+    #[inline]
     pub fn is_in_burst(&self) -> bool {
         self.burst.is_some()
     }
 
     /// Rate at which packets of a burst leave one after the other.
+    #[inline]
     pub fn burst_bps(&self, rate_bps: f64) -> f64 {
         self.burst_bps.max(rate_bps)
     }
 
     /// A packet leaves; `ends` says that a burst ends with it however short it is.
+    #[inline]
     pub fn sent(&mut self, now: Time, (payload, wire): (u64, u64), ends: bool, rate_bps: f64) {
         let burst = self.burst.get_or_insert(Burst { began: now, payload_bytes: 0, wire_bytes: 0 });
         burst.payload_bytes += payload;
@@ -87,6 +91,7 @@ impl Pacer {
     /// Spec 1.3: a rate that changes while a packet waits shifts its departure by the difference of the last packet's
     /// times; that of the last burst where packets leave in bursts. Behind a rate of 0 nothing was paced, so the new rate
     /// counts from now; a rate of 0 leaves the departure as it is, for whoever then has no rate to ask for one.
+    #[inline]
     pub fn repace(&mut self, now: Time, rate_bps: f64) {
         if rate_bps == self.paced_bps {
             return;
@@ -103,6 +108,7 @@ impl Pacer {
     }
 
     /// The application has nothing more to send for now.
+    #[inline]
     pub fn ran_dry(&mut self) {
         self.is_dry = true;
     }
@@ -115,12 +121,14 @@ impl Pacer {
     }
 
     /// Time since a packet could have left, or since the last look.
+    #[inline]
     fn unused(&self, now: Time) -> Span {
         let since = self.next_send.max(self.looked);
         if now > since { now.since(since) } else { Span::ZERO }
     }
 
     /// Share of the time since the last look that the application used; none if it always had data.
+    #[inline]
     pub fn take_used_share(&mut self, now: Time) -> Option<f64> {
         let waiting = if self.is_dry { self.unused(now) } else { Span::ZERO };
         let idle = core::mem::take(&mut self.idle) + waiting;
@@ -131,6 +139,7 @@ impl Pacer {
 }
 
 /// How long so many bytes take at a rate; rates at which data leaves are at least 1000 bit/s.
+#[inline]
 pub(super) fn time_at(bytes: u64, rate_bps: f64) -> Span {
     Span::from_ps((bytes as f64 * 8e12 / rate_bps) as u64)
 }

@@ -157,6 +157,7 @@ impl RdmaSender {
     }
 
     /// Whether more of a burst is to leave at once: an interface that serves flows in turn stays with this one.
+    #[inline]
     pub fn is_in_burst(&self) -> bool {
         self.pacer.is_in_burst()
     }
@@ -168,6 +169,7 @@ impl RdmaSender {
 
     /// When the next packet may leave; none if there is nothing to send or the window is full. A flow that asks for its
     /// rate also names the time when it stops waiting for an answer.
+    #[inline]
     pub fn ready_at(&self) -> Option<Time> {
         if self.requests.is_some() {
             return self.asks_at();
@@ -176,11 +178,13 @@ impl RdmaSender {
         may_send.then_some(self.pacer.next_send())
     }
 
+    #[inline]
     pub(super) fn has_data(&self) -> bool {
         self.snd_nxt < self.end()
     }
 
     /// Spec 1.3: "inflight < W (strict test before sending …)".
+    #[inline]
     pub(super) fn has_window(&self) -> bool {
         let flight = self.snd_nxt - self.snd_una;
         let has_window = self.control.cwnd_bytes().is_none_or(|window| (flight as f64) < window);
@@ -188,6 +192,7 @@ impl RdmaSender {
     }
 
     /// Pacing rate; 0 where a rate has to be granted and is not.
+    #[inline]
     pub(super) fn rate_bps(&self) -> f64 {
         let may_send = self.requests.as_ref().is_none_or(Requests::has_grant);
         if may_send { self.control.rate_bps() } else { 0.0 }
@@ -198,6 +203,7 @@ impl RdmaSender {
     }
 
     /// The next packet if it may leave at `now`, and the extension that it carries.
+    #[inline]
     pub fn take(&mut self, now: Time) -> Option<(Segment, Extension<'_>)> {
         self.advance(now);
         self.ready_at().filter(|at| *at <= now)?;
@@ -214,6 +220,7 @@ impl RdmaSender {
     }
 
     /// The next data segment, which leaves now with so many bytes of extension.
+    #[inline]
     pub(super) fn data(&mut self, now: Time, extension_bytes: usize) -> Segment {
         let end = self.end();
         let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
@@ -249,6 +256,7 @@ impl RdmaSender {
     }
 
     /// What every packet of the flow carries.
+    #[inline]
     fn plain_extension(&self) -> Extension<'static> {
         match (&self.int, self.needs) {
             (Some(reader), _) => reader.empty,
@@ -307,6 +315,7 @@ impl RdmaSender {
     }
 
     /// The round-trip time that this ACK gives: of a segment that is complete with it, or of its packet.
+    #[inline]
     fn sample(&mut self, now: Time, ack: u64, fields: &AckFields) -> Option<Span> {
         if let Some(segments) = &mut self.segments {
             return segments.complete(now, ack);
@@ -316,6 +325,7 @@ impl RdmaSender {
     }
 
     /// The rate that switches grant, where this says so; a closed flow hears it too, to give it back.
+    #[inline]
     fn granted_bps(&mut self, now: Time, fields: &AckFields, extension: &Extension<'_>) -> Option<f64> {
         match (&mut self.requests, self.needs) {
             (Some(requests), _) => requests.on_return(now, fields.timestamp_echo_ns, extension),
@@ -325,6 +335,7 @@ impl RdmaSender {
     }
 
     /// Tells the algorithm what came back.
+    #[inline]
     fn inform(
         &mut self,
         now: Time,
@@ -364,6 +375,7 @@ impl RdmaSender {
     }
 
     /// Runs the algorithm's timers that are due.
+    #[inline]
     fn advance(&mut self, now: Time) {
         while let Some(at) = self.control.next_timer().filter(|at| *at <= now) {
             self.control.on_timer(at);
@@ -371,11 +383,13 @@ impl RdmaSender {
         }
     }
 
+    #[inline]
     pub(super) fn repace(&mut self, now: Time) {
         self.pacer.repace(now, self.rate_bps());
     }
 
     /// When [`Self::on_timer`] is to be called, if a timeout is configured.
+    #[inline]
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
@@ -400,15 +414,18 @@ impl RdmaSender {
     }
 
     /// Whether it ended itself early, by its algorithm (spec 12.5).
+    #[inline]
     pub fn is_quenched(&self) -> bool {
         self.quenched
     }
 
+    #[inline]
     pub(super) fn is_closed(&self) -> bool {
         self.complete || self.quenched
     }
 
     /// Whether it will never send again: complete or quenched, and what it was granted is given back.
+    #[inline]
     pub fn is_over(&self) -> bool {
         self.is_closed() && self.ready_at().is_none()
     }

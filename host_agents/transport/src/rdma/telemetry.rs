@@ -15,6 +15,7 @@ const SHIM_BYTES: usize = 2;
 pub(crate) const NO_FAIR_RATE: [u8; 4] = [0xff; 4];
 
 /// The path's fair rate in bit/s; none where this is no stamp, or where no switch stamped.
+#[inline]
 pub(crate) fn fair_rate_bps(extension: &Extension<'_>) -> Option<f64> {
     let bytes = <[u8; 4]>::try_from(extension.bytes).ok();
     let kbps = bytes.filter(|bytes| extension.kind == ExtensionType::FAIR_RATE && *bytes != NO_FAIR_RATE);
@@ -78,6 +79,7 @@ pub(crate) fn hops<'a>(
 }
 
 /// Rate code 4 bits, timestamp 24, transmitted 20, queue 16.
+#[inline]
 fn read(record: u64, reader: &IntReader) -> HopRecord {
     HopRecord {
         line_rate: reader.line_rates[(record >> 60) as usize],

@@ -1,12 +1,14 @@
 //! The switch around a P4 program: replication in BMv2's order, standard metadata, queues, the controller's port.
 
-use std::sync::Arc;
+mod straight;
+
+use std::sync::{Arc, OnceLock};
 
 use p4cc_exec::Pipeline;
 use p4cc_switch::config::DEFAULT_DROP_PORT;
 use p4cc_switch::{
-    CloneSession, DropCause, MAX_PASSES, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
-    TimestampUnit,
+    BufferConfig, CloneSession, DropCause, MAX_PASSES, MulticastGroup, Packet, PortConfig, Replica, Switch,
+    SwitchConfig, TimestampUnit,
 };
 use p4cc_syntax::{Memory, Options, Source};
 use p4cc_units::{Rate, Span, Time};
@@ -15,21 +17,36 @@ const PROGRAM: &str = include_str!("replication.p4");
 const CPU_PORT: u32 = 510;
 
 fn switch() -> Switch {
+    switch_with(None)
+}
+
+/// With a headroom of two packets of 100 B for each port and lossless priority of the buffer.
+fn switch_with(buffer: Option<BufferConfig>) -> Switch {
     let port = |port| PortConfig {
         port,
         rate: Rate::from_bps(8_000_000_000),
         capacity_pkts: 4,
+        headroom_bytes: 172,
         ..PortConfig::default()
     };
     let config = SwitchConfig {
         device_id: 1,
         ports: vec![port(1), port(2), port(3)],
         timestamp_unit: TimestampUnit::Us,
-        buffer: None,
+        buffer,
         cpu_port: Some(CPU_PORT),
         drop_port: DEFAULT_DROP_PORT,
         seed: 1,
     };
+    let mut switch = Switch::new(config).expect("a right configuration");
+    switch.set_pipeline(Arc::clone(PIPELINE.get_or_init(pipeline)));
+    switch
+}
+
+/// The program, compiled once: what is native is made once too.
+static PIPELINE: OnceLock<Arc<Pipeline>> = OnceLock::new();
+
+fn pipeline() -> Arc<Pipeline> {
     let (source, found) =
         Source::from_text("replication.p4", PROGRAM, &Memory::default(), &Options::default());
     assert!(found.is_empty(), "{}", source.render(&found, false));
@@ -37,9 +54,7 @@ fn switch() -> Switch {
     assert!(found.is_empty(), "{}", source.render(&found, false));
     let (program, found) = p4cc_ir::compile(&tree);
     let program = program.unwrap_or_else(|| panic!("{}", source.render(&found, false)));
-    let mut switch = Switch::new(config).expect("a right configuration");
-    switch.set_pipeline(Arc::new(Pipeline::compile(Arc::new(program)).expect("a checked program")));
-    switch
+    Arc::new(Pipeline::compile(Arc::new(program)).expect("a checked program"))
 }
 
 /// A packet of 100 bytes that asks for `op`.
