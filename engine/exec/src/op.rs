@@ -324,6 +324,15 @@ pub(crate) struct SelectOp {
     pub default: Option<u32>,
 }
 
+impl SelectOp {
+    /// Words of the keys, each with the bits that it has in all of them together.
+    pub fn places(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+        let above = core::iter::once(64).chain(self.keys.iter().map(|key| key.1));
+        let bits = |above: u8, shift: u8| (u64::MAX >> (64 - (above - shift))) << shift;
+        self.keys.iter().zip(above).map(move |(&(slot, shift), above)| (slot, bits(above, shift)))
+    }
+}
+
 /// A select or switch of any width.
 #[derive(Debug)]
 pub(crate) struct SelectSlowOp {

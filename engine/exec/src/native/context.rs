@@ -292,7 +292,21 @@ pub(super) struct Ended {
     pub error: u64,
 }
 
-/// Runs a half.
+/// Whether a half can run as it is: nothing has to be compared at length or made first.
+#[inline(always)]
+pub(super) fn is_ready(frame: &Frame, env: &Env<'_>, function: &Translated, program: &Arc<Program>) -> bool {
+    env.state.is_of(program) && frame.emit.len() >= function.emit_bound
+}
+
+/// Makes a half able to run.
+pub(super) fn make_ready(frame: &mut Frame, env: &Env<'_>, function: &Translated, program: &Arc<Program>) {
+    assert!(env.state.serves(program), "a state of another program");
+    if frame.emit.len() < function.emit_bound {
+        grow(&mut frame.emit, function.emit_bound);
+    }
+}
+
+/// Runs a half with a state that was compared before.
 #[inline(always)]
 pub(super) fn enter_half(call: Call<'_, '_>, program: &Arc<Program>) -> Ended {
     let serves = match &call.env {
@@ -300,19 +314,26 @@ pub(super) fn enter_half(call: Call<'_, '_>, program: &Arc<Program>) -> Ended {
         None => false,
     };
     assert!(serves, "a state of another program");
-    enter(call)
+    enter_ready(call)
 }
 
 /// Runs a function.
 #[inline(always)]
 pub(super) fn enter(call: Call<'_, '_>) -> Ended {
+    if call.frame.emit.len() < call.function.emit_bound {
+        grow(&mut call.frame.emit, call.function.emit_bound);
+    }
+    enter_ready(call)
+}
+
+/// The same where the frame's buffer is as long as it has to be.
+#[inline(always)]
+fn enter_ready(call: Call<'_, '_>) -> Ended {
     let Call { code, frame, packet, env, out, steps, start, function } = call;
     let Translated { entry: Address(entry), frame_words, emit_bound, input_words } = *function;
     assert!(frame.slots.len() >= frame_words, "a frame of another pipeline");
     assert!(start.inputs.len() >= input_words, "a half without its inputs");
-    if frame.emit.len() < emit_bound {
-        grow(&mut frame.emit, emit_bound);
-    }
+    assert!(frame.emit.len() >= emit_bound, "a buffer that is too short");
     let mut context = Context {
         slots: frame.slots.as_mut_ptr(),
         packet: packet.bytes.as_ptr(),

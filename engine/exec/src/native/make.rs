@@ -48,7 +48,7 @@ enum Body<'a> {
     },
     Ingress(&'a Halves),
     /// With the headers that packets have as a rule.
-    Egress(&'a Halves, Option<u64>),
+    Egress(&'a Halves, &'a [u64]),
 }
 
 /// A module that knows the helpers.
@@ -123,7 +123,7 @@ impl Maker<'_> {
         id: cranelift_module::FuncId,
         func: usize,
         body: Body<'_>,
-    ) -> Result<(usize, Option<u64>), NativeError> {
+    ) -> Result<(usize, Vec<u64>), NativeError> {
         let ops = self.shared.plan.size(func);
         if ops > MAX_FUNCTION_OPS {
             return Err(NativeError::TooLarge { place: self.place(func), ops });
@@ -143,12 +143,11 @@ impl Maker<'_> {
         let bound = match body {
             Body::Function { action } => {
                 let shape = shape::of(shared, func, action);
-                Translator::function(shared, shape, builder, callees, func).map(|bound| (bound, None))
+                Translator::function(shared, shape, builder, callees, func).map(|bound| (bound, Vec::new()))
             }
             Body::Ingress(halves) => Translator::ingress_half(shared, halves, builder, callees),
-            Body::Egress(halves, usual) => {
-                Translator::egress_half(shared, halves, usual, builder, callees).map(|bound| (bound, None))
-            }
+            Body::Egress(halves, usual) => Translator::egress_half(shared, halves, usual, builder, callees)
+                .map(|bound| (bound, Vec::new())),
         };
         let (bound, usual) =
             bound.map_err(|_| self.refused(func, "an operation names a word outside of the frame"))?;
@@ -197,16 +196,15 @@ impl<'a> Maker<'a> {
 }
 
 /// A function before its module is final.
-#[derive(Clone, Copy)]
 struct Made {
     id: cranelift_module::FuncId,
     emit_bound: usize,
     /// Bits of validity of the headers that packets have behind it as a rule.
-    usual: Option<u64>,
+    usual: Vec<u64>,
 }
 
 impl Made {
-    fn finished(self, module: &JITModule, pipeline: &Pipeline, input_words: usize) -> Translated {
+    fn finished(&self, module: &JITModule, pipeline: &Pipeline, input_words: usize) -> Translated {
         Translated {
             entry: Address::new(module.get_finalized_function(self.id)),
             frame_words: pipeline.code().layout.size() as usize,
@@ -252,7 +250,7 @@ pub(super) fn halves(pipeline: &Pipeline, halves: &Halves) -> Result<Option<Made
     }
     let mut maker = Maker::new(shared, Locals::InRegisters)?;
     let ingress = maker.make("ingress", ingress.index(), Body::Ingress(halves))?;
-    let egress = maker.make("egress", egress.index(), Body::Egress(halves, ingress.usual))?;
+    let egress = maker.make("egress", egress.index(), Body::Egress(halves, &ingress.usual))?;
     let module = maker.finish()?;
     let inputs = halves.input_words();
     Ok(Some(MadeHalves {

@@ -27,7 +27,7 @@ use p4cc_ir::{FuncId, core_errors, limits};
 pub(crate) use self::context::VectorPlaces;
 use self::context::{
     ASKED, Call, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Translated, UNREADABLE, egress_words, enter,
-    enter_half,
+    enter_half, is_ready, make_ready,
 };
 use self::make::{MadeHalves, MadePieces};
 pub(crate) use self::plan::Locals;
@@ -173,6 +173,79 @@ impl Native {
     }
 }
 
+/// Each half runs by one of three: usually the code runs at once, and what else there is stands apart, so that a packet as
+/// a rule calls nothing but the code.
+impl Native {
+    #[inline(always)]
+    fn run_ingress<'e>(
+        &self,
+        made: &MadeHalves,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+    ) -> ParseOutcome {
+        let inputs = start.words();
+        let given = Start { inputs: &inputs, drop_port: start.drop_port };
+        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given);
+        ParseOutcome {
+            consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
+            error: ended.error.checked_sub(1).map(|error| error as u32),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn ingress_otherwise<'e>(
+        &self,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+    ) -> ParseOutcome {
+        match &self.halves {
+            // The half is made for packets from outside; another brings metadata along in its frame.
+            Some(made) if start.outside.is_some() => {
+                make_ready(frame, env, &made.ingress, self.pipeline.program());
+                self.run_ingress(made, frame, start, env)
+            }
+            _ => halves::ingress(&self.pipeline, &mut &*self, frame, start, env),
+        }
+    }
+
+    /// None where the half cannot read what was kept of the packet.
+    #[inline(always)]
+    fn run_egress<'e>(
+        &self,
+        made: &MadeHalves,
+        frame: &mut Frame,
+        start: &EgressStart<'e>,
+        env: &mut Env<'e>,
+    ) -> Option<EgressEnd> {
+        let inputs = egress_words(&start.metadata);
+        let given = Start { inputs, drop_port: start.drop_port };
+        match self.enter_half(&made.egress, frame, PacketView::new(start.saved), env, given).how {
+            DROPPED => Some(EgressEnd::Dropped),
+            ASKED => Some(EgressEnd::Asked),
+            UNREADABLE => None,
+            _ => Some(EgressEnd::Deparsed),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn egress_otherwise<'e>(
+        &self,
+        frame: &mut Frame,
+        start: &EgressStart<'e>,
+        env: &mut Env<'e>,
+    ) -> EgressEnd {
+        let ran = self.halves.as_ref().and_then(|made| {
+            make_ready(frame, env, &made.egress, self.pipeline.program());
+            self.run_egress(made, frame, start, env)
+        });
+        ran.unwrap_or_else(|| halves::egress(&self.pipeline, &mut &*self, frame, start, env))
+    }
+}
+
 impl Executor for Native {
     fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome {
         self.parse_by(self.pipeline.program().architecture.first_parser(), frame, packet, env)
@@ -228,31 +301,26 @@ impl Executor for Native {
 
     #[inline]
     fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome {
-        // The half is made for packets from outside; another brings metadata along in its frame.
-        let (Some(made), Some(_)) = (&self.halves, start.outside) else {
-            return halves::ingress(&self.pipeline, &mut &*self, frame, start, env);
-        };
-        let inputs = start.words();
-        let given = Start { inputs: &inputs, drop_port: start.drop_port };
-        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given);
-        ParseOutcome {
-            consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
-            error: ended.error.checked_sub(1).map(|error| error as u32),
+        match &self.halves {
+            Some(made)
+                if start.outside.is_some()
+                    && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
+            {
+                self.run_ingress(made, frame, start, env)
+            }
+            _ => self.ingress_otherwise(frame, start, env),
         }
     }
 
     #[inline]
     fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd {
-        let Some(made) = &self.halves else {
-            return halves::egress(&self.pipeline, &mut &*self, frame, &start, env);
-        };
-        let inputs = egress_words(&start.metadata);
-        let given = Start { inputs, drop_port: start.drop_port };
-        match self.enter_half(&made.egress, frame, PacketView::new(start.saved), env, given).how {
-            DROPPED => EgressEnd::Dropped,
-            ASKED => EgressEnd::Asked,
-            UNREADABLE => halves::egress(&self.pipeline, &mut &*self, frame, &start, env),
-            _ => EgressEnd::Deparsed,
+        match &self.halves {
+            Some(made) if is_ready(frame, env, &made.egress, self.pipeline.program()) => {
+                let ran = self.run_egress(made, frame, &start, env);
+                // Once more, to no effect, and then by pieces.
+                ran.unwrap_or_else(|| self.egress_otherwise(frame, &start, env))
+            }
+            _ => self.egress_otherwise(frame, &start, env),
         }
     }
 

@@ -46,6 +46,13 @@ pub(super) struct Part {
     pub unit: u8,
 }
 
+impl Part {
+    /// The bits in the chunk.
+    pub fn bits(self) -> u64 {
+        (u64::MAX >> (64 - self.width)) << self.low
+    }
+}
+
 /// Bytes of a header in one register: as a number of 8, 16, 32 or 64 bits, of which the first byte is the highest.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {

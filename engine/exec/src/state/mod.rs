@@ -141,6 +141,12 @@ impl State {
         &self.program
     }
 
+    /// Whether it was made from this very program.
+    #[inline(always)]
+    pub(crate) fn is_of(&self, program: &Arc<Program>) -> bool {
+        Arc::ptr_eq(&self.program, program)
+    }
+
     /// Whether it has the tables, profiles, counters and registers of a program.
     #[inline(always)]
     pub(crate) fn serves(&self, program: &Arc<Program>) -> bool {

@@ -98,8 +98,8 @@ fn reference(bits: &[bool]) -> u64 {
 fn crc16(bits: &[bool]) -> u64 {
     let bytes = bits.chunks(8).flat_map(|byte| (0..8).rev().map(|i| byte.get(i).copied().unwrap_or(false)));
     bytes.fold(0, |register, bit| {
-        let out = register & 1 ^ u64::from(bit);
-        register >> 1 ^ out * 0xa001
+        let out = (register & 1) ^ u64::from(bit);
+        (register >> 1) ^ (out * 0xa001)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Made, Translator};
@@ -21,7 +22,7 @@ impl Translator<'_, '_> {
             let next = t.b.create_block();
             let wrong = t.b.create_block();
             t.b.set_cold_block(wrong);
-            let computed = t.cut((64 - op.checksum.width) as u8, computed);
+            let computed = t.cut_sum(op, computed);
             let differs = t.b.ins().bxor(computed, stored);
             t.brif(differs, wrong, &[], next, &[]);
             t.switch_to(wrong);
@@ -39,7 +40,7 @@ impl Translator<'_, '_> {
             return self.checksum_by_machine(op, index, Name::UpdateChecksum);
         }
         self.checksum(op, index, Name::UpdateChecksum, |t, computed| {
-            let computed = t.cut((64 - op.checksum.width) as u8, computed);
+            let computed = t.cut_sum(op, computed);
             t.write(op.checksum.slot, computed)
         })
     }
@@ -96,7 +97,8 @@ impl Translator<'_, '_> {
             .flat_map(|&place| crate::bitplan::pieces_of(place))
             .map(|(_, width)| width <= 32)
             .collect();
-        let mut sum = self.iconst(0);
+        // Of numbers below 2^32, which do not fill a word, and of others.
+        let (mut short, mut long): (Option<Value>, Option<Value>) = (None, None);
         // Fields of a chunk that stand on their columns there are added together.
         let mut chunks: BTreeMap<u32, (u64, u8)> = BTreeMap::new();
         for (&(slot, shift), narrow) in data.columns.iter().zip(narrow) {
@@ -113,16 +115,23 @@ impl Translator<'_, '_> {
             let word = self.read(slot)?;
             let word = if narrow { word } else { self.halves_of(word) };
             let word = self.b.ins().ishl_imm(word, i64::from(shift));
-            sum = self.b.ins().iadd(sum, word);
+            short = Some(self.sum(short, word));
         }
         for (chunk, (mask, unit)) in chunks {
             let var = self.var(chunk);
             let word = self.b.use_var(var);
             let word =
                 if mask == u64::MAX >> (64 - unit) { word } else { self.b.ins().band_imm(word, mask as i64) };
-            let word = if unit <= 32 { word } else { self.halves_of(word) };
-            sum = self.b.ins().iadd(sum, word);
+            if unit <= 32 {
+                short = Some(self.sum(short, word));
+            } else {
+                long = Some(self.sum_around(long, word));
+            }
         }
+        let sum = match (short, long) {
+            (Some(short), Some(long)) => self.sum_around(Some(long), short),
+            (one, other) => one.or(other).unwrap_or_else(|| self.iconst(0)),
+        };
         // A word and itself with its halves exchanged have the sum of the halves in both, carries folded in.
         let turned = self.b.ins().rotl_imm(sum, 32);
         let sum = self.b.ins().iadd(sum, turned);
@@ -133,6 +142,24 @@ impl Translator<'_, '_> {
         let sum = self.b.ins().ushr_imm(sum, 16);
         let sum = self.b.ins().uextend(types::I64, sum);
         Ok(self.b.ins().bxor_imm(sum, 0xffff))
+    }
+
+    /// The checksum in as many bits as its field has.
+    fn cut_sum(&mut self, op: &ChecksumOp, sum: Value) -> Value {
+        if op.checksum.width >= 16 { sum } else { self.cut((64 - op.checksum.width) as u8, sum) }
+    }
+
+    fn sum(&mut self, sum: Option<Value>, more: Value) -> Value {
+        sum.map_or(more, |sum| self.b.ins().iadd(sum, more))
+    }
+
+    /// A sum of words of any size: what is carried out of it is added at its low end.
+    fn sum_around(&mut self, sum: Option<Value>, more: Value) -> Value {
+        let Some(sum) = sum else { return more };
+        let sum = self.b.ins().iadd(sum, more);
+        let carry = self.b.ins().icmp(IntCC::UnsignedLessThan, sum, more);
+        let carry = self.b.ins().uextend(types::I64, carry);
+        self.b.ins().iadd(sum, carry)
     }
 
     /// The sum of the halves of a word.

@@ -12,7 +12,7 @@ use cranelift_frontend::Switch;
 
 use super::Translator;
 use crate::native::plan::Home;
-use crate::op::Op;
+use crate::op::{Op, SelectOp};
 
 /// Ends code that no way leads to; it is never part of the function.
 const NEVER: TrapCode = TrapCode::unwrap_user(1);
@@ -20,9 +20,16 @@ const NEVER: TrapCode = TrapCode::unwrap_user(1);
 /// Jumps that are followed to where they lead in the end.
 const MAX_FOLLOWED: usize = 16;
 
-/// Words that are constants, in order.
+/// Bits of a word that are known.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Bits {
+    pub value: u64,
+    pub mask: u64,
+}
+
+/// Words of which something is known, in order.
 #[derive(Clone, Debug, Default)]
-struct Facts(Vec<(u32, u64)>);
+struct Facts(Vec<(u32, Bits)>);
 
 /// What is known here, and at the blocks to come.
 #[derive(Debug, Default)]
@@ -35,36 +42,53 @@ pub(super) struct Known {
 }
 
 impl Facts {
-    fn get(&self, slot: u32) -> Option<u64> {
-        self.0.binary_search_by_key(&slot, |fact| fact.0).ok().map(|at| self.0[at].1)
+    fn get(&self, slot: u32) -> Bits {
+        self.0.binary_search_by_key(&slot, |fact| fact.0).map_or(Bits::default(), |at| self.0[at].1)
     }
 
-    fn set(&mut self, slot: u32, value: Option<u64>) {
-        match (self.0.binary_search_by_key(&slot, |fact| fact.0), value) {
-            (Ok(at), Some(value)) => self.0[at].1 = value,
-            (Ok(at), None) => {
+    fn set(&mut self, slot: u32, bits: Bits) {
+        match (self.0.binary_search_by_key(&slot, |fact| fact.0), bits.mask) {
+            (Ok(at), 0) => {
                 self.0.remove(at);
             }
-            (Err(at), Some(value)) => self.0.insert(at, (slot, value)),
-            (Err(_), None) => {}
+            (Ok(at), _) => self.0[at].1 = bits,
+            (Err(_), 0) => {}
+            (Err(at), _) => self.0.insert(at, (slot, bits)),
         }
     }
 
     /// Keeps what others know as well.
     fn meet(&mut self, others: &Self) {
-        self.0.retain(|&(slot, value)| others.get(slot) == Some(value));
+        self.0.retain_mut(|(slot, bits)| {
+            let other = others.get(*slot);
+            bits.mask &= other.mask & !(bits.value ^ other.value);
+            bits.value &= bits.mask;
+            bits.mask != 0
+        });
     }
 }
 
 impl Known {
     /// The value of a word, if it is a constant here.
     pub fn get(&self, slot: u32) -> Option<u64> {
+        let Bits { value, mask } = self.here.get(slot);
+        (mask == u64::MAX).then_some(value)
+    }
+
+    /// What is known of a word.
+    pub fn bits(&self, slot: u32) -> Bits {
         self.here.get(slot)
     }
 
     /// A word has a value now, which may be known.
     pub fn set(&mut self, slot: u32, value: Option<u64>) {
-        self.here.set(slot, value);
+        let bits = value.map_or(Bits::default(), |value| Bits { value, mask: u64::MAX });
+        self.here.set(slot, bits);
+    }
+
+    /// These bits of a word are known now, and no others.
+    pub fn set_bits(&mut self, slot: u32, Bits { value, mask }: Bits) {
+        self.here.set(slot, Bits { value: value & mask, mask });
     }
 
     /// Whether something jumps to a block that has not begun.
@@ -74,7 +98,8 @@ impl Known {
 
     /// Whether a word has a value in a block that has not begun.
     pub fn is_at(&self, block: Block, slot: u32, value: u64) -> bool {
-        self.entered.get(&block).is_some_and(|facts| facts.get(slot) == Some(value))
+        let bits = self.entered.get(&block).map_or(Bits::default(), |facts| facts.get(slot));
+        bits.mask == u64::MAX && bits.value == value
     }
 
     /// A jump from here.
@@ -156,10 +181,16 @@ impl Translator<'_, '_> {
         self.b.ins().brif(cond_value, then, &[], otherwise, &[]);
     }
 
-    /// A word in a register is known to have a value.
+    /// A word is known to have a value.
     pub(super) fn learn(&mut self, slot: u32, value: u64) {
-        if self.shared.plan.home(slot) == Home::Register {
-            self.known.set(slot, Some(value));
+        match self.shared.plan.home(slot) {
+            Home::Register => self.known.set(slot, Some(value)),
+            Home::Part(part) => {
+                let (Bits { value: before, mask }, bits) = (self.known.bits(part.chunk), part.bits());
+                let value = before & !bits | value << part.low;
+                self.known.set_bits(part.chunk, Bits { value, mask: mask | bits });
+            }
+            Home::Memory | Home::Constant(_) => {}
         }
     }
 
@@ -212,14 +243,30 @@ impl Translator<'_, '_> {
         to
     }
 
-    /// Where a select goes on, if its keys are known and match something.
+    /// Where a select goes on, if that follows from what is known of its keys.
     pub(super) fn selected(&self, index: u32) -> Option<u32> {
         let select = &self.shared.code.selects[index as usize];
-        let mut key = 0;
-        for &(slot, shift) in &select.keys {
-            key |= self.known(slot)? << shift;
+        let known = self.known_keys(select);
+        for &(value, mask, to) in &select.cases {
+            let is_possible = (known.value ^ value) & mask & known.mask == 0;
+            match (is_possible, mask & !known.mask) {
+                (true, 0) => return Some(to),
+                (true, _) => return None,
+                (false, _) => {}
+            }
         }
-        let case = select.cases.iter().find(|(value, mask, _)| key & mask == *value);
-        case.map(|case| case.2).or(select.default)
+        select.default
+    }
+
+    /// What is known of the keys of a select together.
+    pub(super) fn known_keys(&self, select: &SelectOp) -> Bits {
+        let mut bits = Bits::default();
+        for (slot, key) in select.places() {
+            if let Some(value) = self.known(slot) {
+                bits.value |= value << key.trailing_zeros() & key;
+                bits.mask |= key;
+            }
+        }
+        bits
     }
 }

@@ -10,8 +10,8 @@ use p4cc_ir::core_errors::NO_MATCH;
 
 use super::{Made, OutOfFrame, Shared, Translator, field};
 use crate::native::helpers::Name;
-use crate::native::plan::range;
-use crate::op::{Code, Op};
+use crate::native::plan::{Home, range};
+use crate::op::{Code, Op, SelectOp};
 use crate::state::Head;
 
 /// Actions that are told apart by comparisons; more by a table of jumps.
@@ -56,14 +56,19 @@ impl Translator<'_, '_> {
             Op::Select(index) => self.select(index, blocks)?,
             Op::SelectSlow(index) => self.select_slow(index, blocks)?,
             Op::Return => {
-                self.jump(back.unwrap_or(self.returned), &[]);
+                let to = match back {
+                    Some(back) => back,
+                    None if self.ends.is_some() => self.ended(),
+                    None => self.returned,
+                };
+                self.jump(to, &[]);
             }
             Op::Reject => {
                 self.jump(self.reject_known, &[]);
             }
             // What is left: exit and accept.
             _ => {
-                let done = self.accepted();
+                let done = self.ended();
                 self.jump(done, &[]);
             }
         }
@@ -71,10 +76,10 @@ impl Translator<'_, '_> {
     }
 
     /// The block to jump to at the end of a function.
-    fn accepted(&mut self) -> Block {
-        let Some(accepts) = &mut self.accepts else { return self.done };
+    fn ended(&mut self) -> Block {
+        let Some(ends) = &mut self.ends else { return self.done };
         let block = self.b.create_block();
-        accepts.push(block);
+        ends.push(block);
         block
     }
 
@@ -84,8 +89,10 @@ impl Translator<'_, '_> {
             return blocks.get(&to).copied().ok_or(OutOfFrame);
         }
         let to = self.follow(to);
-        if matches!(self.shared.code.ops.get(to as usize), Some(Op::Accept)) {
-            return Ok(self.accepted());
+        match self.shared.code.ops.get(to as usize) {
+            Some(Op::Accept) if self.ends.is_some() => return Ok(self.ended()),
+            Some(Op::Return) if self.ends.is_some() && self.is_outermost => return Ok(self.ended()),
+            _ => {}
         }
         blocks.get(&to).copied().ok_or(OutOfFrame)
     }
@@ -145,36 +152,88 @@ impl Translator<'_, '_> {
             self.jump(to, &[]);
             return Ok(());
         }
-        let mut key = self.iconst(0);
-        for &(slot, shift) in &select.keys {
-            let part = self.read(slot)?;
-            let part = self.b.ins().ishl_imm(part, i64::from(shift));
-            key = self.b.ins().bor(key, part);
-        }
+        let known = self.known_keys(select);
+        let key = self.select_key(select)?;
+        let all = select.places().map(|(slot, key)| self.key_bits(slot, key)).fold(0, |all, key| all | key);
         let otherwise = self.otherwise(select.default, blocks)?;
-        let first = select.cases.first().map_or(0, |case| case.1);
-        if select.cases.iter().all(|case| case.1 == first) && first != 0 {
-            let key = self.b.ins().band_imm(key, first as i64);
+        // What can still match, less what is known of it.
+        let is_possible = |case: &&(u64, u64, u32)| (case.0 ^ known.value) & case.1 & known.mask == 0;
+        let cases: Vec<_> = select.cases.iter().filter(is_possible).collect();
+        let edges: Vec<Block> = cases.iter().map(|_| self.b.create_block()).collect();
+        let first = cases.first().map_or(0, |case| case.1 & !known.mask);
+        if cases.iter().all(|case| case.1 & !known.mask == first) && first != 0 {
+            let is_whole = all & !known.mask & !first == 0;
+            let key = if is_whole { key } else { self.b.ins().band_imm(key, first as i64) };
             let mut switch = Switch::new();
-            for &(value, _, to) in &select.cases {
+            for (case, &edge) in cases.iter().zip(&edges) {
                 // The first of two equal cases counts.
-                if !switch.entries().contains_key(&value.into()) {
-                    let to = self.edge(blocks, to)?;
-                    switch.set_entry(value.into(), to);
+                let value = u128::from(case.0 & !known.mask);
+                if !switch.entries().contains_key(&value) {
+                    switch.set_entry(value, edge);
                 }
             }
             self.switch(switch, key, otherwise);
-            return Ok(());
+        } else {
+            for (case, &edge) in cases.iter().zip(&edges) {
+                let masked = self.b.ins().band_imm(key, (case.1 & !known.mask) as i64);
+                let value = case.0 & !known.mask;
+                let hit = self.b.ins().icmp_imm(IntCC::Equal, masked, value as i64);
+                let next = self.b.create_block();
+                self.brif(hit, edge, &[], next, &[]);
+                self.switch_to(next);
+            }
+            self.jump(otherwise, &[]);
         }
-        for &(value, mask, to) in &select.cases {
-            let masked = self.b.ins().band_imm(key, mask as i64);
-            let hit = self.b.ins().icmp_imm(IntCC::Equal, masked, value as i64);
-            let (to, next) = (self.edge(blocks, to)?, self.b.create_block());
-            self.brif(hit, to, &[], next, &[]);
-            self.switch_to(next);
+        for (&&(value, mask, to), edge) in cases.iter().zip(edges) {
+            if !self.known.is_entered(edge) {
+                continue;
+            }
+            self.switch_to(edge);
+            for (slot, key) in select.places() {
+                let key = self.key_bits(slot, key);
+                if mask & key == key {
+                    self.learn(slot, (value & key) >> key.trailing_zeros());
+                }
+            }
+            let to = self.edge(blocks, to)?;
+            self.jump(to, &[]);
         }
-        self.jump(otherwise, &[]);
         Ok(())
+    }
+
+    /// The bits that a key has among all of a select: of the first one the places above it are given as well.
+    fn key_bits(&self, slot: u32, key: u64) -> u64 {
+        match self.shared.plan.home(slot) {
+            Home::Part(part) => (part.bits() >> part.low) << key.trailing_zeros(),
+            _ => key,
+        }
+    }
+
+    /// The keys of a select that are not known side by side; those that stand so in a chunk are taken at once.
+    fn select_key(&mut self, select: &SelectOp) -> Made<Value> {
+        let mut parts: Vec<(Home, u32, u8)> = Vec::new();
+        for &(slot, shift) in &select.keys {
+            if self.known(slot).is_some() {
+                continue;
+            }
+            let home = self.shared.plan.home(slot);
+            if let (Some((Home::Part(high), _, above)), Home::Part(low)) = (parts.last_mut(), home)
+                && high.chunk == low.chunk
+                && high.low == low.low + low.width
+                && *above == shift + low.width
+            {
+                (high.low, high.width, *above) = (low.low, high.width + low.width, shift);
+            } else {
+                parts.push((home, slot, shift));
+            }
+        }
+        let mut key = None;
+        for (home, slot, shift) in parts {
+            let part = if let Home::Part(part) = home { self.read_part(part) } else { self.read(slot)? };
+            let part = if shift == 0 { part } else { self.b.ins().ishl_imm(part, i64::from(shift)) };
+            key = Some(key.map_or(part, |key| self.b.ins().bor(key, part)));
+        }
+        Ok(key.unwrap_or_else(|| self.iconst(0)))
     }
 
     fn select_slow(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> Made {
@@ -213,7 +272,12 @@ impl Translator<'_, '_> {
     }
 
     /// Actions that a table may run, each in a block of its own.
-    pub(super) fn run_chosen(&mut self, table: u32, chosen: Value, args: Value, next: Block) -> Made {
+    pub(super) fn run_chosen(
+        &mut self,
+        (table, chosen, args): (u32, Value, Value),
+        (blocks, behind): (&BTreeMap<u32, Block>, u32),
+        next: Block,
+    ) -> Made {
         let Shared { code, program, plan } = *self.shared;
         // An action that does nothing needs no block.
         let idle = |action: &ActionId| {
@@ -242,8 +306,20 @@ impl Translator<'_, '_> {
         for (action, start) in candidates.into_iter().zip(starts) {
             self.switch_to(start);
             self.take_args(action, args)?;
-            self.run_action(action, next)?;
+            let back = self.b.create_block();
+            self.run_action(action, back)?;
+            if self.known.is_entered(back) {
+                self.switch_to(back);
+                let to = self.place_behind(blocks, behind)?.unwrap_or(next);
+                self.jump(to, &[]);
+            }
         }
         Ok(())
+    }
+
+    /// Where jumps from an address lead, by what is known here; none if it is no jump.
+    fn place_behind(&mut self, blocks: &BTreeMap<u32, Block>, behind: u32) -> Made<Option<Block>> {
+        let follows = self.is_straight && !self.shape.counted && self.follow(behind) != behind;
+        if follows { self.place(blocks, behind).map(Some) } else { Ok(None) }
     }
 }

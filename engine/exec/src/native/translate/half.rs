@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{Block, ConstantData, Endianness, InstBuilder, MemFla
 use cranelift_frontend::FunctionBuilder;
 use p4cc_ir::{FuncId, VarId, VarKind, core_errors, limits};
 
-use super::state::given_flags;
+use super::state::{given_flags, lasting_flags};
 use super::{Callees, Made, Shared, Translator, bytes_flags, field};
 use crate::MAX_CONTROL_STEPS;
 use crate::bitplan::BitPlan;
@@ -27,6 +27,9 @@ use crate::state::direct;
 
 /// Most operations of functions that are there twice.
 const MAX_COPIED_OPS: usize = 2_048;
+
+/// Headers up to the ports of an encapsulated packet at most.
+const FEW_HEADERS: usize = 4;
 
 /// Words past which clearing them is a call.
 const MAX_CLEARED_WORDS: u32 = 64;
@@ -51,23 +54,23 @@ impl<'a, 'f> Translator<'a, 'f> {
         halves: &Halves,
         b: FunctionBuilder<'f>,
         callees: Callees,
-    ) -> Made<(u32, Option<u64>)> {
+    ) -> Made<(u32, Vec<u64>)> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
         t.vectors = direct::vectors();
         t.start_anew()?;
         t.clear(&clear::at_ingress(shared, halves));
         for (place, var) in halves.set_at_ingress().into_iter().enumerate() {
-            t.set_input(place, var)?;
+            t.set_input(given_flags(), place, var)?;
         }
         let behind = [v1.verify_checksum, v1.ingress];
-        t.accepts = t.is_copied(&behind).then(Vec::new);
+        t.ends = t.is_copied(&behind).then(Vec::new);
         t.part(v1.parser, Part::Parser)?;
         let others = t.done;
-        let mut usual = None;
-        if let Some(block) = t.usual_accept() {
+        let mut usual = Vec::new();
+        for block in t.usual_accepts() {
             t.switch_to(block);
-            usual = t.behind_parser(halves)?;
+            usual.extend(t.behind_parser(halves)?);
         }
         t.switch_to(others);
         t.behind_parser(halves)?;
@@ -82,12 +85,19 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.call(Name::Payload, &[]);
         }
         self.control(v1.verify_checksum)?;
-        self.control(v1.ingress)?;
-        let [kept, end] = core::array::from_fn(|_| self.b.create_block());
-        let multicast = self.read_u32(halves.verdict_slots()[1])?;
-        let group = self.b.create_block();
-        self.brif(multicast, kept, &[], group, &[]);
-        self.switch_to(group);
+        self.ends = Some(Vec::new());
+        self.part(v1.ingress, Part::Control)?;
+        let [any, single, kept, end] = core::array::from_fn(|_| self.b.create_block());
+        let group = halves.verdict_slots()[1];
+        for block in self.ends.take().into_iter().flatten().chain([self.done]) {
+            self.switch_to(block);
+            let to = if self.known(group) == Some(0) { single } else { any };
+            self.jump(to, &[]);
+        }
+        self.switch_to(any);
+        let multicast = self.read_u32(group)?;
+        self.brif(multicast, kept, &[], single, &[]);
+        self.switch_to(single);
         self.unless_dropped(halves, kept, end)?;
         self.switch_to(kept);
         let mut headers = None;
@@ -110,20 +120,23 @@ impl<'a, 'f> Translator<'a, 'f> {
         ops <= MAX_COPIED_OPS
     }
 
-    /// The block that packets with most headers go on at behind the parser; all others go on where a part is done.
-    fn usual_accept(&mut self) -> Option<Block> {
-        let accepts = self.accepts.take()?;
+    /// Blocks that packets with most headers go on at behind the parser, and in programs that read beyond the ports those
+    /// with all of these but one: data and what acknowledges them. All others go on where a part is done.
+    fn usual_accepts(&mut self) -> Vec<Block> {
+        let ends = self.ends.take().unwrap_or_default();
         let headers = &self.shared.code.headers;
         let count =
-            |t: &Self, block| headers.iter().filter(|header| t.known.is_at(block, header.valid, 1)).count();
-        let most = accepts.iter().map(|&block| count(self, block)).max()?;
-        let (usual, others) = (self.b.create_block(), self.done);
-        for block in accepts {
-            let to = if most > 0 && count(self, block) == most { usual } else { others };
+            |block: &Block| headers.iter().filter(|header| self.known.is_at(*block, header.valid, 1)).count();
+        let counts: Vec<usize> = ends.iter().map(count).collect();
+        let most = counts.iter().copied().max().unwrap_or(0);
+        let kinds = if most > FEW_HEADERS { 2 } else { most.min(1) };
+        let usual: Vec<Block> = (0..kinds).map(|_| self.b.create_block()).collect();
+        for (block, count) in ends.into_iter().zip(counts) {
+            let to = usual.get(most - count).copied().unwrap_or(self.done);
             self.switch_to(block);
             self.jump(to, &[]);
         }
-        (most > 0).then_some(usual)
+        usual
     }
 
     /// The bits of validity, if all are known.
@@ -139,7 +152,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     pub fn egress_half(
         shared: &'a Shared<'a>,
         halves: &Halves,
-        usual: Option<u64>,
+        usual: &[u64],
         b: FunctionBuilder<'f>,
         callees: Callees,
     ) -> Made<u32> {
@@ -150,7 +163,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         t.clear(&clear::at_egress(shared, halves));
         if let Some(packing) = halves.snapshot().packing() {
             let copied = t.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser]);
-            if let Some(usual) = usual.filter(|_| copied && packing.validity_bytes <= 8) {
+            for &usual in usual.iter().filter(|_| copied && packing.validity_bytes <= 8) {
                 let others = t.b.create_block();
                 t.restore_usual(usual, &packing, others)?;
                 t.behind_queues(halves)?;
@@ -165,8 +178,9 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// What follows when a packet is unpacked, up to the end of the function.
     fn behind_queues(&mut self, halves: &Halves) -> Made {
         let v1 = halves.v1model();
+        // Most are named, on many ways: better read once than where they are named.
         for (place, var) in halves.set_at_egress() {
-            self.set_input(place, var)?;
+            self.set_input(lasting_flags(), place, var)?;
         }
         self.control(v1.egress)?;
         if clear::clones(self.shared, v1.egress) {
@@ -303,10 +317,10 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Sets a variable of one word to what the switch gives.
-    fn set_input(&mut self, place: usize, var: VarId) -> Made {
+    fn set_input(&mut self, flags: MemFlags, place: usize, var: VarId) -> Made {
         let to = self.shared.code.layout.var(var);
         let inputs = self.load_given(field!(inputs));
-        let value = self.b.ins().load(types::I64, given_flags(), inputs, place as i32 * 8);
+        let value = self.b.ins().load(types::I64, flags, inputs, place as i32 * 8);
         let value = self.cut((64 - to.width) as u8, value);
         self.write(to.slot, value)
     }
@@ -356,9 +370,9 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
         let metadata = self.b.ins().iadd_imm(base, i64::from(packing.validity_bytes));
         self.store_plan(packing.metadata, metadata)?;
-        let to = self.b.declare_var(types::I64);
-        let first = self.b.ins().iadd_imm(metadata, i64::from(packing.metadata.bytes));
-        self.b.def_var(to, first);
+        let at = self.b.declare_var(types::I64);
+        let first = self.iconst(u64::from(packing.validity_bytes + packing.metadata.bytes));
+        self.b.def_var(at, first);
         let mut bound = packing.validity_bytes + packing.metadata.bytes;
         let with_fields = |header: &&(u32, &BitPlan)| there.contains(&header.0) && header.1.bytes > 0;
         for &(valid, plan) in packing.headers.iter().filter(with_fields) {
@@ -367,16 +381,16 @@ impl<'a, 'f> Translator<'a, 'f> {
             let [there, next] = core::array::from_fn(|_| self.b.create_block());
             self.brif(valid, there, &[], next, &[]);
             self.switch_to(there);
-            let here = self.b.use_var(to);
-            self.store_plan(plan, here)?;
+            let here = self.b.use_var(at);
+            let to = self.b.ins().iadd(base, here);
+            self.store_plan(plan, to)?;
             let behind = self.b.ins().iadd_imm(here, i64::from(plan.bytes));
-            self.b.def_var(to, behind);
+            self.b.def_var(at, behind);
             self.jump(next, &[]);
             self.switch_to(next);
         }
         self.emit_bound = self.emit_bound.max(bound);
-        let end = self.b.use_var(to);
-        let bytes = self.b.ins().isub(end, base);
+        let bytes = self.b.use_var(at);
         self.store_field(field!(emitted), bytes);
         Ok(())
     }

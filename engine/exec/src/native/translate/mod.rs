@@ -22,7 +22,7 @@ use cranelift_codegen::ir::{AliasRegion, Block, FuncRef, InstBuilder, MemFlags, 
 use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
-use self::facts::Known;
+use self::facts::{Bits, Known};
 pub(super) use self::flow::targets;
 pub(super) use self::half::is_plain;
 use super::context::{DONE, REJECT, STEP_LIMIT, VectorPlaces};
@@ -91,8 +91,10 @@ pub(super) struct Translator<'a, 'f> {
     /// Where vectors of the state keep what they are made of, if code looks for it itself.
     vectors: Option<VectorPlaces>,
     known: Known,
-    /// Blocks in which the parser accepts, where they are told apart.
-    accepts: Option<Vec<Block>>,
+    /// Blocks in which a function of a half ends, where they are told apart.
+    ends: Option<Vec<Block>>,
+    /// What is translated is the function itself, not an action inlined into it.
+    is_outermost: bool,
     /// Jumps of the function that is being translated all go forward.
     is_straight: bool,
     /// Blocks that count a jump and go on, still to be filled.
@@ -159,7 +161,8 @@ impl<'a, 'f> Translator<'a, 'f> {
             emit_bound: 0,
             vectors: None,
             known: Known::default(),
-            accepts: None,
+            ends: None,
+            is_outermost: true,
             is_straight: false,
             edges: Vec::new(),
         }
@@ -253,7 +256,11 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Bits of a chunk.
-    pub(super) fn read_part(&mut self, Part { chunk, low, width, unit }: Part) -> Value {
+    pub(super) fn read_part(&mut self, part: Part) -> Value {
+        let Part { chunk, low, width, unit } = part;
+        if let Some(value) = self.known_part(part) {
+            return self.iconst(value);
+        }
         let var = self.var(chunk);
         let word = self.b.use_var(var);
         if low + width == unit {
@@ -269,18 +276,41 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Bits of a chunk, from a value that has no others.
-    fn write_part(&mut self, Part { chunk, low, width, unit }: Part, value: Value) {
-        let var = self.var(chunk);
-        let value = if low == 0 { value } else { self.b.ins().ishl_imm(value, i64::from(low)) };
+    fn write_part(&mut self, part: Part, value: Value) {
+        let Part { chunk, low, width, unit } = part;
+        let value = match (low, self.constant(value)) {
+            (0, _) => value,
+            (_, Some(value)) => self.iconst(value << low),
+            (_, None) => self.b.ins().ishl_imm(value, i64::from(low)),
+        };
         if width == unit {
-            self.b.def_var(var, value);
+            self.set_chunk(chunk, value);
             return;
         }
-        let hole = (u64::MAX >> (64 - width)) << low;
+        let Bits { value: before, mask } = self.known.bits(chunk);
+        let (hole, constant) = (part.bits(), self.constant(value));
+        let known = Bits {
+            value: before & !hole | constant.unwrap_or(0),
+            mask: mask & !hole | constant.map_or(0, |_| hole),
+        };
+        if known.mask == u64::MAX {
+            let word = self.iconst(known.value);
+            self.set_chunk(chunk, word);
+            return;
+        }
+        let var = self.var(chunk);
         let word = self.b.use_var(var);
         let word = self.b.ins().band_imm(word, !hole as i64);
         let word = self.b.ins().bor(word, value);
-        self.b.def_var(var, word);
+        self.set_chunk(chunk, word);
+        self.known.set_bits(chunk, known);
+    }
+
+    /// A chunk has another value now.
+    fn set_chunk(&mut self, chunk: u32, value: Value) {
+        let var = self.var(chunk);
+        self.b.def_var(var, value);
+        self.known.set(chunk, self.constant(value));
     }
 
     fn write(&mut self, slot: u32, value: Value) -> Made {
@@ -328,8 +358,14 @@ impl<'a, 'f> Translator<'a, 'f> {
         match self.shared.plan.home(slot) {
             Home::Constant(value) => Some(value),
             Home::Register => self.known.get(slot),
-            Home::Memory | Home::Part(_) => None,
+            Home::Part(part) => self.known_part(part),
+            Home::Memory => None,
         }
+    }
+
+    fn known_part(&self, part: Part) -> Option<u64> {
+        let Bits { value, mask } = self.known.bits(part.chunk);
+        (mask & part.bits() == part.bits()).then_some((value & part.bits()) >> part.low)
     }
 
     fn var(&mut self, slot: u32) -> Variable {
@@ -370,17 +406,25 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Rejects when a helper's result is an error.
     fn check(&mut self, result: Value) {
-        let error = self.b.ins().iadd_imm(result, -1);
-        let next = self.b.create_block();
-        self.brif(result, self.reject, &[error.into()], next, &[]);
-        self.switch_to(next);
+        self.reject_unless(result, true, |t| t.b.ins().iadd_imm(result, -1));
     }
 
     /// Rejects with an error unless a condition holds.
     fn require(&mut self, cond: Value, error: u32) {
-        let error = self.iconst(error.into());
-        let next = self.b.create_block();
-        self.brif(cond, next, &[], self.reject, &[error.into()]);
+        self.reject_unless(cond, false, |t| t.iconst(error.into()));
+    }
+
+    /// Rejects unless a value is zero, or unless it is not; the error is worked out then only.
+    fn reject_unless(&mut self, cond: Value, zero: bool, error: impl FnOnce(&mut Self) -> Value) {
+        let [next, wrong] = core::array::from_fn(|_| self.b.create_block());
+        self.b.set_cold_block(wrong);
+        let [then, otherwise] = if zero { [wrong, next] } else { [next, wrong] };
+        self.brif(cond, then, &[], otherwise, &[]);
+        if self.known.is_entered(wrong) {
+            self.switch_to(wrong);
+            let error = error(self);
+            self.jump(self.reject, &[error.into()]);
+        }
         self.switch_to(next);
     }
 
@@ -400,7 +444,8 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Loads `ty` in network byte order, zero-extended.
     fn load_be(&mut self, ty: Type, base: Value, offset: i32) -> Value {
-        let raw = self.b.ins().load(ty, bytes_flags(), base, offset);
+        let flags = self.taken_flags();
+        let raw = self.b.ins().load(ty, flags, base, offset);
         if ty == types::I8 {
             return self.b.ins().uextend(types::I64, raw);
         }
@@ -408,12 +453,20 @@ impl<'a, 'f> Translator<'a, 'f> {
         if ty == types::I64 { value } else { self.b.ins().uextend(types::I64, value) }
     }
 
+    /// Bytes of what a run is given: nothing writes to them, so they may be loaded where their values are used. Where an
+    /// operation may run again they are loaded at once: what comes before it need not have been compared with the length.
+    fn taken_flags(&self) -> MemFlags {
+        let flags = MemFlags::new().with_notrap().with_readonly();
+        if self.shape.counted { flags } else { flags.with_can_move() }
+    }
+
     fn swap(&mut self, value: Value) -> Value {
         if cfg!(target_endian = "little") { self.b.ins().bswap(value) } else { value }
     }
 
-    /// Translates one operation; whether the next one follows.
-    fn op(&mut self, op: Op, blocks: &BTreeMap<u32, Block>, back: Option<Block>) -> Made<bool> {
+    /// Translates the operation at an address; whether the next one follows.
+    fn op(&mut self, address: u32, blocks: &BTreeMap<u32, Block>, back: Option<Block>) -> Made<bool> {
+        let op = self.shared.code.ops[address as usize];
         if self.alu(op)? {
             return Ok(true);
         }
@@ -426,7 +479,11 @@ impl<'a, 'f> Translator<'a, 'f> {
             | Op::Emit { .. }
             | Op::SetValid { .. }
             | Op::SetInvalid { .. } => self.packet_op(op)?,
-            Op::Apply { table, hit, action } => self.apply(table, hit, action)?,
+            Op::Apply { table, hit, action } => {
+                let next = self.b.create_block();
+                self.apply(table, [hit, action], (blocks, address + 1), next)?;
+                self.switch_to(next);
+            }
             Op::Call { action } => {
                 let next = self.b.create_block();
                 self.run_action(ActionId(action), next)?;
@@ -469,7 +526,8 @@ impl<'a, 'f> Translator<'a, 'f> {
         let blocks: BTreeMap<u32, Block> =
             order.keys().map(|&start| (start, self.b.create_block())).collect();
         let looped = order::looped(code, &pieces, &order);
-        let was_straight = core::mem::replace(&mut self.is_straight, looped.is_empty());
+        let around = (self.is_straight, self.is_outermost);
+        (self.is_straight, self.is_outermost) = (looped.is_empty(), back.is_none());
         if let Some(first) = pieces.first() {
             let to = self.place(&blocks, first.start)?;
             self.jump(to, &[]);
@@ -480,14 +538,14 @@ impl<'a, 'f> Translator<'a, 'f> {
                 if !open {
                     break;
                 }
-                open = self.op(code.ops[address as usize], &blocks, back)? && self.is_left();
+                open = self.op(address, &blocks, back)? && self.is_left();
                 self.fill_edges();
             }
             if open {
                 self.go_on(&blocks, piece.end)?;
             }
         }
-        self.is_straight = was_straight;
+        (self.is_straight, self.is_outermost) = around;
         Ok(())
     }
 

@@ -24,10 +24,7 @@ impl Translator<'_, '_> {
             }
             Op::Verify { cond, error } => {
                 let (cond, error) = (self.read(cond)?, self.read(error)?);
-                let next = self.b.create_block();
-                let error = self.b.ins().band_imm(error, i64::from(u32::MAX));
-                self.brif(cond, next, &[], self.reject, &[error.into()]);
-                self.switch_to(next);
+                self.reject_unless(cond, false, |t| t.b.ins().band_imm(error, i64::from(u32::MAX)));
                 Ok(())
             }
             Op::Emit { header } => self.emit(header),
@@ -132,10 +129,8 @@ impl Translator<'_, '_> {
     fn load_chunk(&mut self, plan: &BitPlan, chunk: &Chunk, slot: u32, packed: &Packed, from: Value) {
         let whole = u32::from(packed.unit / 8);
         let word = if chunk.store_from + whole <= plan.bytes {
-            let word = self.load_be(packed.ty(), from, chunk.store_from as i32);
-            // What stands behind the chunk is not its own.
-            let spare = (whole - packed.bytes) * 8;
-            if spare == 0 { word } else { self.b.ins().band_imm(word, (u64::MAX << spare) as i64) }
+            // What stands behind the chunk comes along; nobody reads it there, or stores it where it is not written anew.
+            self.load_be(packed.ty(), from, chunk.store_from as i32)
         } else if plan.bytes >= 8 {
             let word = self.load_be(types::I64, from, chunk.load_from as i32);
             let before = (chunk.store_from - chunk.load_from) * 8;
@@ -145,8 +140,7 @@ impl Translator<'_, '_> {
             let word = self.load_bytes(from, chunk.store_from, packed.bytes);
             self.b.ins().ishl_imm(word, i64::from((whole - packed.bytes) * 8))
         };
-        let var = self.var(slot);
-        self.b.def_var(var, word);
+        self.set_chunk(slot, word);
     }
 
     /// Stores a chunk as it is packed; what hangs over is written anew by what follows, or not taken.
@@ -330,8 +324,7 @@ impl Translator<'_, '_> {
             return (plan.valid + 1..plan.valid + plan.words).try_for_each(|slot| self.write(slot, zero));
         }
         for (slot, _) in packed {
-            let var = self.var(slot);
-            self.b.def_var(var, zero);
+            self.set_chunk(slot, zero);
         }
         Ok(())
     }

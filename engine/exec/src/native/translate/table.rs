@@ -1,5 +1,7 @@
 //! Applying tables.
 
+use std::collections::BTreeMap;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use p4cc_ir::{ActionId, TableId};
@@ -20,7 +22,15 @@ struct Found {
 }
 
 impl Translator<'_, '_> {
-    pub(super) fn apply(&mut self, table: u32, hit: u32, action: u32) -> Made {
+    /// Applies a table and goes on at `next`, or at the block that it is known of an action to lead to from the address
+    /// behind.
+    pub(super) fn apply(
+        &mut self,
+        table: u32,
+        [hit, action]: [u32; 2],
+        behind: (&BTreeMap<u32, Block>, u32),
+        next: Block,
+    ) -> Made {
         let plan = &self.shared.code.tables[table as usize];
         let key = self.key(table)?;
         let found = match (key, &plan.selector) {
@@ -44,10 +54,7 @@ impl Translator<'_, '_> {
             self.write(action, position)?;
         }
         let chosen = self.b.ins().band_imm(head, Head::NO_ACTION as i64);
-        let next = self.b.create_block();
-        self.run_chosen(table, chosen, args, next)?;
-        self.switch_to(next);
-        Ok(())
+        self.run_chosen((table, chosen, args), behind, next)
     }
 
     /// Applies a table by a helper.
