@@ -3,7 +3,7 @@
 //! As a rule events come in the order of their keys, out of one [wheel](crate::wheel). In a large network that order
 //! goes from switch to switch with each event, and by the time that it comes back to one, the processor's near caches
 //! have lost what it needs. So where the network allows it, time goes on in windows, and within a window one district
-//! after the other does all that it has to do: a district is a switch with its hosts. A window is no longer than any link between
+//! after the other does all that it has to do: a district is a switch, or the hosts of one. A window is no longer than any link between
 //! districts takes, so nothing that happens within it can touch another district (the look-ahead of [`crate::parts`]).
 //! Events of later windows wait in a list for each window and district, unsorted; the wheel sorts those of a district when its turn
 //! comes.

@@ -4,6 +4,7 @@
 //! ([`crate::parts`]): where they do not, the network runs event after event in the order of their keys. What is found
 //! is the same to the byte.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_units::{Span, Time};
@@ -13,7 +14,7 @@ use crate::event::Kind;
 use crate::network::Network;
 use crate::parts::{Pace, WINDOWS_PER_LOOK, window, window_end};
 use crate::ties::Moment;
-use crate::topology::Topology;
+use crate::topology::{ChannelPlan, HostPlan, Topology};
 use crate::turn::Entry;
 
 /// Networks of fewer switches fit the caches.
@@ -46,24 +47,41 @@ pub(crate) struct Districts {
     whole: Vec<usize>,
 }
 
-/// District of each node: a switch with its hosts.
+/// District of each node: a switch, or the hosts of one. They come after all switches, so that the processor goes through
+/// the code for switches again and again, then through that for hosts. Hosts whose links are shorter than those between
+/// switches are in the district of their switch, as windows would be shorter otherwise.
 pub(crate) fn districts(topology: &Topology) -> Vec<usize> {
     let switches = topology.switches.len();
-    let hosts = topology.hosts.iter().map(|host| topology.channels[host.uplink as usize].to as usize);
-    (0..switches).chain(hosts.map(|peer| if peer < switches { peer } else { 0 })).collect()
+    let link = |uplink: u32| &topology.channels[uplink as usize];
+    let is_trunk = |plan: &&ChannelPlan| (plan.from as usize) < switches && (plan.to as usize) < switches;
+    let trunks = topology.channels.iter().filter(is_trunk).map(|plan| plan.delay).min().unwrap_or(Span::MAX);
+    let is_apart = topology.hosts.iter().all(|host| link(host.uplink).delay >= trunks);
+    let of_host = |host: &HostPlan| {
+        // Two hosts on one link are with the first switch.
+        let peer = Some(link(host.uplink).to as usize).filter(|peer| *peer < switches).unwrap_or(0);
+        if is_apart { switches + peer } else { peer }
+    };
+    in_a_row((0..switches).chain(topology.hosts.iter().map(of_host)).map(|district| (0, district)).collect())
 }
 
 /// The same, numbered within the part that each node belongs to.
 pub(crate) fn districts_of_parts(topology: &Topology, part: &[usize]) -> Vec<usize> {
-    let mut next = vec![0; part.iter().max().map_or(0, |last| last + 1)];
-    let within: Vec<usize> = part[..topology.switches.len()]
-        .iter()
-        .map(|&part| {
-            next[part] += 1;
-            next[part] - 1
+    in_a_row(part.iter().copied().zip(districts(topology)).collect())
+}
+
+/// Numbers without gaps for the districts of each part, in their order.
+fn in_a_row(nodes: Vec<(usize, usize)>) -> Vec<usize> {
+    let all: BTreeSet<(usize, usize)> = nodes.iter().copied().collect();
+    let mut next = BTreeMap::new();
+    let numbers: BTreeMap<(usize, usize), usize> = all
+        .into_iter()
+        .map(|(part, district)| {
+            let next = next.entry(part).or_insert(0);
+            *next += 1;
+            ((part, district), *next - 1)
         })
         .collect();
-    districts(topology).into_iter().map(|switch| within[switch]).collect()
+    nodes.iter().map(|node| numbers[node]).collect()
 }
 
 impl Network {
