@@ -55,6 +55,7 @@ impl Pipeline {
     }
 
     /// The program it was made from.
+    #[inline]
     pub fn program(&self) -> &Arc<Program> {
         &self.program
     }
