@@ -14,6 +14,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use p4cc_switch::Packet;
+use p4cc_switch::prefetch::{prefetch_room, prefetch_start};
 use p4cc_units::{Span, Time};
 
 use crate::event::Event;
@@ -21,7 +22,10 @@ use crate::turn::{Entry, Turn};
 use crate::wheel::EventQueue;
 
 /// Windows whose events wait in lists, the present one included; what is later waits in a heap.
-const WINDOWS: u64 = 8;
+const WINDOWS: u64 = 4;
+
+/// Events that a neighbour as a rule puts into a district's list in one window.
+const USUAL_EVENTS: usize = 4;
 
 /// Events to come.
 #[derive(Debug)]
@@ -68,35 +72,34 @@ impl Agenda {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        if self.owner.is_empty() { self.wheel.push(event) } else { self.list(Entry { event, packet: None }) }
+        if self.owner.is_empty() { self.wheel.push(event) } else { self.list(event, None) }
     }
 
     /// Adds the arrival of a packet; districts take turns.
     #[inline]
     pub fn push_arrival(&mut self, event: Event, packet: Packet) {
-        self.list(Entry { event, packet: Some(packet) });
+        self.list(event, Some(packet));
     }
 
-    #[inline]
-    fn list(&mut self, entry: Entry) {
-        if entry.time() < self.end { self.turn.push(entry) } else { self.put_off(entry) }
-    }
-
-    #[inline]
-    fn put_off(&mut self, entry: Entry) {
+    // Into its callers always: what is put together here should be written once, at its place.
+    #[inline(always)]
+    fn list(&mut self, event: Event, packet: Option<Packet>) {
+        if event.time() < self.end {
+            return self.turn.push(Entry { event, packet });
+        }
         let (mut window, mut end_ps) = (self.window, (self.window + 1) * self.width_ps);
-        let time_ps = entry.time().as_ps();
+        let time_ps = event.time().as_ps();
         while time_ps >= end_ps {
             window += 1;
             if window == self.window + WINDOWS {
-                return self.far.push(Reverse(entry));
+                return self.far.push(Reverse(Entry { event, packet }));
             }
             end_ps += self.width_ps;
         }
         let place = (window % WINDOWS) as usize;
         self.counts[place] += 1;
-        let district = usize::from(self.owner[entry.event.node() as usize]);
-        self.lists[place * self.districts + district].push(entry);
+        let district = usize::from(self.owner[event.node() as usize]);
+        self.lists[place * self.districts + district].push(Entry { event, packet });
     }
 
     /// Takes the first event of the district whose turn it is, before the end of the window.
@@ -167,6 +170,27 @@ impl Agenda {
     #[inline]
     pub fn known(&self, district: usize) -> &[Entry] {
         self.lists.get((self.window % WINDOWS) as usize * self.districts + district).map_or(&[], |list| list)
+    }
+
+    /// Has the processor fetch where the lists of a node's district are told of, into which a neighbour will put events.
+    #[inline]
+    pub fn prefetch_lists(&self, node: u32) {
+        self.next_lists(node).for_each(prefetch_start);
+    }
+
+    /// Has it fetch where the next events of a neighbour will stand.
+    #[inline]
+    pub fn prefetch_room(&self, node: u32) {
+        self.next_lists(node).for_each(|list| prefetch_room(list, USUAL_EVENTS));
+    }
+
+    /// What is sent in this window arrives in one of the next two.
+    #[inline]
+    fn next_lists(&self, node: u32) -> impl Iterator<Item = &Vec<Entry>> {
+        let district = usize::from(self.owner[node as usize]);
+        (1..3).map(move |ahead| {
+            &self.lists[((self.window + ahead) % WINDOWS) as usize * self.districts + district]
+        })
     }
 
     /// It is a district's turn, from `start` on; whether it has anything to do in this window.

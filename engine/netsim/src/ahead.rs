@@ -11,6 +11,7 @@ use p4cc_switch::prefetch::{prefetch, prefetch_start};
 use p4cc_transport::wire::peek_flow_id;
 
 use crate::event::Kind;
+use crate::host::Ends;
 use crate::network::{CLOSE_TIMER, Network, PACE_TIMER, position};
 use crate::node::SwitchNode;
 use crate::turn::Entry;
@@ -18,14 +19,18 @@ use crate::turn::Entry;
 impl Network {
     /// Takes the steps that are due before a district's turn.
     pub(crate) fn fetch_ahead(&self, district: usize) {
-        if let Some(node) = self.switch_of(district + 2) {
+        if let Some(node) = self.switch_of(district + 3) {
             node.switch.prefetch();
-        }
-        if let Some(node) = self.switch_of(district + 1) {
-            node.switch.prefetch_ports();
             node.prefetch_lines();
         }
-        for entry in self.queue.known(district + 1) {
+        if let Some(node) = self.switch_of(district + 2) {
+            node.switch.prefetch_ports();
+            node.channels().for_each(|channel| prefetch_start(&self.channels[channel]));
+        }
+        if let Some(node) = self.switch_of(district + 1) {
+            self.neighbours(node).for_each(|node| self.queue.prefetch_lists(node));
+        }
+        for entry in self.queue.known(district + 2) {
             entry.packet.iter().for_each(|packet| prefetch(&**packet));
             if let Some(host) = (entry.event.node() as usize).checked_sub(self.switches.len()) {
                 self.hosts.get(host).into_iter().for_each(prefetch);
@@ -33,18 +38,31 @@ impl Network {
         }
         if let Some(node) = self.switch_of(district) {
             node.switch.prefetch_queues();
+            self.neighbours(node).for_each(|node| self.queue.prefetch_room(node));
         }
-        for entry in self.queue.known(district) {
-            if let Some(flow) = self.flow_of(entry) {
+        if self.switch_of(district + 1).is_none() {
+            for flow in self.queue.known(district + 1).iter().filter_map(|entry| self.flow_of(entry)) {
                 prefetch_start(&self.flows[flow].ends);
                 prefetch_start(&self.flows[flow].data_pkts);
                 prefetch_start(&self.plans[flow]);
+            }
+        }
+        if self.switch_of(district).is_none() {
+            for flow in self.queue.known(district).iter().filter_map(|entry| self.flow_of(entry)) {
+                if let Ends::Rdma(ends) = &self.flows[flow].ends {
+                    prefetch(&**ends);
+                }
             }
         }
     }
 
     fn switch_of(&self, district: usize) -> Option<&SwitchNode> {
         self.switches.get(self.queue.first_node(district)?)
+    }
+
+    /// The nodes that a switch's ports lead to.
+    fn neighbours(&self, node: &SwitchNode) -> impl Iterator<Item = u32> {
+        node.channels().map(|channel| self.channels[channel].to().0)
     }
 
     /// The flow that an event at a host is for.

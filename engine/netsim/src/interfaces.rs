@@ -150,7 +150,7 @@ impl Network {
     }
 
     /// The arrival of a channel's frame.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn arrival(&mut self, channel: u32, arrival: Moment) -> Event {
         let state = &self.channels[channel as usize];
         let (to, to_port) = state.to();

@@ -45,6 +45,11 @@ impl SwitchNode {
         &mut self.ports[at]
     }
 
+    /// The channels that its ports lead into.
+    pub fn channels(&self) -> impl Iterator<Item = usize> {
+        self.ports.iter().filter_map(|port| port.channel).map(|channel| channel as usize)
+    }
+
     /// Has the processor fetch the places where the ports' lines stand.
     pub fn prefetch_lines(&self) {
         self.ports.chunks(2).for_each(prefetch_start);
