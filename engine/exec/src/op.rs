@@ -278,6 +278,18 @@ pub(crate) enum ExternOp {
     Assert { cond: u32, place: Box<str> },
 }
 
+impl ExternOp {
+    /// Whether it draws a number of one word.
+    pub fn is_narrow_random(&self) -> bool {
+        match self {
+            Self::Random { dst, low, high } => {
+                [dst, low, high].into_iter().all(|place| place.is_narrow() && place.width > 0)
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A `verify_checksum` or `update_checksum`.
 #[derive(Debug)]
 pub(crate) struct ChecksumOp {

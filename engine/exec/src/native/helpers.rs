@@ -193,6 +193,11 @@ extern "C" fn payload(context: &mut Context<'_>) -> u64 {
     0
 }
 
+/// The next number of the switch's stream.
+extern "C" fn random(context: &mut Context<'_>) -> u64 {
+    context.env().map_or(0, |(env, _)| env.random.next_u64())
+}
+
 /// A control was cut off.
 extern "C" fn limit_hit(context: &mut Context<'_>) -> u64 {
     if let Some((env, _)) = context.env() {
@@ -282,6 +287,7 @@ helpers! {
     ApplyListSlow apply_list_slow 1,
     Hash hash 2,
     Payload payload 0,
+    Random random 0,
     LimitHit limit_hit 0,
     Clones clones 0,
     Clear clear 2,

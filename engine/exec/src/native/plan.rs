@@ -503,7 +503,10 @@ fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
             places([*dst, *base, *max].into_iter(), by, f);
             data_touches(data, by, f);
         }
-        ExternOp::Random { dst, low, high } => places([*dst, *low, *high].into_iter(), By::Helper, f),
+        ExternOp::Random { dst, low, high } => {
+            let by = if op.is_narrow_random() { By::Code } else { By::Helper };
+            places([*dst, *low, *high].into_iter(), by, f);
+        }
         ExternOp::MarkToDrop => {}
         ExternOp::Digest { fields, .. } | ExternOp::LogMsg { args: fields, .. } => {
             places(fields.iter().copied(), By::Helper, f);

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Made, Translator};
+use crate::layout::Place;
 use crate::native::helpers::Name;
 use crate::native::plan::Home;
 use crate::op::{ChecksumOp, Data, ExternOp};
@@ -169,6 +170,32 @@ impl Translator<'_, '_> {
         self.b.ins().iadd(low, high)
     }
 
+    /// `random(...)` of one word: `low` where the bounds cross, any number where all are wanted.
+    fn random(&mut self, dst: Place, low: Place, high: Place) -> Made {
+        let shift = (64 - low.width) as u8;
+        let (below, above) = (self.read(low.slot)?, self.read(high.slot)?);
+        let drawn = self.call(Name::Random, &[]);
+        let drawn = self.cut(shift, drawn);
+        let offset = match (self.known(low.slot), self.known(high.slot)) {
+            (Some(0), Some(high)) if high == u64::MAX >> shift => drawn,
+            _ => {
+                let count = self.b.ins().isub(above, below);
+                let count = self.b.ins().iadd_imm(count, 1);
+                let count = self.cut(shift, count);
+                let (zero, one) = (self.iconst(0), self.iconst(1));
+                let is_all = self.b.ins().icmp(IntCC::Equal, count, zero);
+                let divisor = self.b.ins().select(is_all, one, count);
+                let rest = self.b.ins().urem(drawn, divisor);
+                let offset = self.b.ins().select(is_all, drawn, rest);
+                let crosses = self.b.ins().icmp(IntCC::UnsignedLessThan, above, below);
+                self.b.ins().select(crosses, zero, offset)
+            }
+        };
+        let value = self.b.ins().iadd(below, offset);
+        let value = self.cut(shift, value);
+        self.write(dst.slot, value)
+    }
+
     pub(super) fn extern_op(&mut self, index: u32) -> Made {
         match &self.shared.code.externs[index as usize] {
             ExternOp::RegisterRead { register, index, dst } if dst.is_narrow() => {
@@ -189,6 +216,9 @@ impl Translator<'_, '_> {
                 self.spill_data(data)?;
                 self.call_index(Name::Extern, index);
                 Ok(())
+            }
+            op @ ExternOp::Random { dst, low, high } if op.is_narrow_random() => {
+                self.random(*dst, *low, *high)
             }
             ExternOp::MarkToDrop => {
                 self.call_index(Name::Extern, index);
