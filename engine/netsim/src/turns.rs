@@ -30,6 +30,23 @@ struct ClassQueue {
     ready: Ordered<(u64, u32)>,
 }
 
+impl ClassQueue {
+    /// A flow whose time came by `now`, which takes turns from here on.
+    #[inline]
+    fn pop_due(&mut self, now: Time) -> Option<u32> {
+        self.waiting.first().filter(|(at, ..)| *at <= now)?;
+        let (_, rank, index) = self.waiting.pop_first()?;
+        self.ready.insert((rank, index));
+        Some(index)
+    }
+
+    /// When the next flow may send; a time that has come is a past one.
+    #[inline]
+    fn next_time(&self) -> Option<Time> {
+        if self.ready.is_empty() { self.waiting.first().map(|(at, ..)| at) } else { Some(Time::ZERO) }
+    }
+}
+
 /// The paced flows of one host.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Turns {
@@ -94,32 +111,41 @@ impl Turns {
         self.occupied = if is_empty { self.occupied & !bit } else { self.occupied | bit };
     }
 
-    /// Queues that have a flow, of the classes whose bit is set in `free`.
+    /// The queue that has a flow, of the classes whose bit is set, where it is the only one: as a rule.
     #[inline]
-    fn free(&self, free: u8) -> impl Iterator<Item = &ClassQueue> {
-        places(self.occupied & free).map(|place| &self.classes[place])
+    fn only(&self, classes: u8) -> Option<&ClassQueue> {
+        if classes.is_power_of_two() { self.classes.get(classes.trailing_zeros() as usize) } else { None }
+    }
+
+    /// Queues that have a flow, of the classes whose bit is set.
+    fn all(&self, classes: u8) -> impl Iterator<Item = &ClassQueue> {
+        places(classes).map(|place| &self.classes[place])
     }
 
     /// A flow whose time came by `now`, which takes turns from here on: its seat is to be marked ready.
     #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<u32> {
-        for place in places(self.occupied) {
-            let queue = &mut self.classes[place];
-            if queue.waiting.first().is_some_and(|(at, ..)| at <= now)
-                && let Some((_, rank, index)) = queue.waiting.pop_first()
-            {
-                queue.ready.insert((rank, index));
-                return Some(index);
-            }
+        if self.occupied.is_power_of_two() {
+            return self.classes.get_mut(self.occupied.trailing_zeros() as usize)?.pop_due(now);
         }
-        None
+        places(self.occupied).find_map(|place| self.classes[place].pop_due(now))
     }
 
     /// The flow whose turn it is among those whose time has come, of the classes whose bit is set in `free`.
     #[inline]
     pub fn next(&self, free: u8) -> Option<u32> {
-        let first = |from: u64| self.free(free).filter_map(|queue| queue.ready.first_from((from, 0))).min();
-        first(self.turn).or_else(|| first(0)).map(|(_, index)| index)
+        let classes = self.occupied & free;
+        let next = match self.only(classes) {
+            Some(queue) => queue.ready.first_from((self.turn, 0)).or_else(|| queue.ready.first()),
+            None => self.next_of(classes),
+        };
+        next.map(|(_, index)| index)
+    }
+
+    /// The same among several classes.
+    fn next_of(&self, classes: u8) -> Option<(u64, u32)> {
+        let first = |from: u64| self.all(classes).filter_map(|queue| queue.ready.first_from((from, 0))).min();
+        first(self.turn).or_else(|| first(0))
     }
 
     /// The flow has sent: the turn goes to the next one by start, behind the last to the first, unless it keeps it.
@@ -135,13 +161,11 @@ impl Turns {
     /// When the next flow of a class whose bit is set in `free` may send; a time that has come is a past one.
     #[inline]
     pub fn next_time(&self, free: u8) -> Option<Time> {
-        if self.occupied & free == 0 {
-            return None;
+        let classes = self.occupied & free;
+        match self.only(classes) {
+            Some(queue) => queue.next_time(),
+            None => self.all(classes).filter_map(ClassQueue::next_time).min(),
         }
-        let times = self.free(free).filter_map(|queue| {
-            if queue.ready.is_empty() { queue.waiting.first().map(|(at, ..)| at) } else { Some(Time::ZERO) }
-        });
-        times.min()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What all architectures run programs with: the executor, its state, and frames that are used again.
 
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use p4cc_exec::{
@@ -20,25 +21,52 @@ use crate::trace::{TraceLog, Tracer};
 #[repr(C, align(64))]
 pub(crate) struct Machine {
     pub pipeline: Arc<Pipeline>,
-    pub frame: Box<Frame>,
-    /// What v1model's ingress left of a packet that goes straight on.
-    passed_on: Vec<u8>,
-    passed_on_bytes: usize,
+    pub frame: Box<Memory>,
     exec: Exec,
     /// Packets that all switches of the program take before native code is made.
     warm_up: u32,
     pub state: State,
     pub effects: Effects,
     /// Second frame: what a clone or the next pass starts from.
-    pub spare: Box<Frame>,
+    pub spare: Box<Memory>,
     /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
+}
+
+/// A frame, and what v1model's ingress left of a packet that goes straight on.
+#[derive(Clone, Debug)]
+pub(crate) struct Memory {
+    frame: Frame,
+    passed_on: Vec<u8>,
+    passed_on_bytes: usize,
+}
+
+impl Memory {
+    fn new(pipeline: &Pipeline) -> Box<Self> {
+        Box::new(Self { frame: Frame::new(pipeline), passed_on: Vec::new(), passed_on_bytes: 0 })
+    }
+}
+
+impl Deref for Memory {
+    type Target = Frame;
+
+    #[inline]
+    fn deref(&self) -> &Frame {
+        &self.frame
+    }
+}
+
+impl DerefMut for Memory {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Frame {
+        &mut self.frame
+    }
 }
 
 /// Working memory that switches of one program take turns with, so that it stays in the processor's caches: a packet
 /// leaves nothing in it that the next one sees.
 #[derive(Debug, Default)]
-pub struct Workspace(Vec<(Arc<Pipeline>, Box<Frame>)>);
+pub struct Workspace(Vec<(Arc<Pipeline>, Box<Memory>)>);
 
 /// Programs that one workspace is for; switches of further ones use their own memory.
 const MAX_WORKSPACE_PROGRAMS: usize = 4;
@@ -128,12 +156,10 @@ impl Machine {
         state.set_drop_port(drop_port);
         Self {
             state,
-            frame: Box::new(Frame::new(&pipeline)),
-            spare: Box::new(Frame::new(&pipeline)),
+            frame: Memory::new(&pipeline),
+            spare: Memory::new(&pipeline),
             effects: Effects::default(),
             front: Vec::new(),
-            passed_on: Vec::new(),
-            passed_on_bytes: 0,
             exec: choice.exec(),
             warm_up: choice.warm_up_packets(),
             pipeline,
@@ -247,9 +273,10 @@ impl Machine {
         payload: PacketView<'_>,
         packet_length: u32,
     ) -> EgressEnd {
-        let Self { pipeline, state, frame, effects, passed_on, exec, warm_up, .. } = self;
-        self.passed_on_bytes = frame.exchange_front(passed_on);
-        let saved = passed_on.get(..self.passed_on_bytes).unwrap_or_default();
+        let Self { pipeline, state, frame, effects, exec, warm_up, .. } = self;
+        let Memory { frame, passed_on, passed_on_bytes } = &mut **frame;
+        *passed_on_bytes = frame.exchange_front(passed_on);
+        let saved = passed_on.get(..*passed_on_bytes).unwrap_or_default();
         let start = EgressStart { saved, metadata, drop_port: core.drop_port };
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
         let how = (pipeline as &Pipeline, *exec, *warm_up);
@@ -258,7 +285,8 @@ impl Machine {
 
     /// What ingress left of the packet that went straight on.
     pub fn passed_on(&self) -> &[u8] {
-        self.passed_on.get(..self.passed_on_bytes).unwrap_or_default()
+        let Memory { passed_on, passed_on_bytes, .. } = &*self.frame;
+        passed_on.get(..*passed_on_bytes).unwrap_or_default()
     }
 
     /// Runs the rest of that after egress asked for something.

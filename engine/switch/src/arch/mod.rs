@@ -83,7 +83,7 @@ impl Program {
 
     /// Takes a packet from outside through ingress, and into queues unless it is given back: then it is to
     /// [wait](v1model::V1Switch::wait) or to go [straight](v1model::V1Switch::straight) on before anything else happens.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         match self {
             Self::V1Model(v1) => v1.receive(core, now, arrival),

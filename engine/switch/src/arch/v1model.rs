@@ -37,7 +37,7 @@ impl V1Switch {
     }
 
     /// Takes a packet from outside through ingress, and into queues unless nothing but one port is to be served.
-    #[inline]
+    #[inline(always)]
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         let outside = (arrival.ingress_port, core.timestamp(now));
         let after = self.ingress_once(core, now, &arrival, Some(outside));
@@ -129,8 +129,10 @@ impl V1Switch {
     /// What the headers that the program added and removed so far add to the packet's length as egress sees it.
     #[inline]
     fn length_delta(&self, before: i16) -> i16 {
-        let delta = self.machine.frame.length_delta(&self.machine.pipeline).saturating_add(before.into());
-        delta.clamp(i16::MIN.into(), i16::MAX.into()) as i16
+        match self.machine.frame.length_delta(&self.machine.pipeline) {
+            0 => before,
+            delta => delta.saturating_add(before.into()).clamp(i16::MIN.into(), i16::MAX.into()) as i16,
+        }
     }
 
     /// Takes a packet that is not from outside through ingress into queues, resubmissions included. The frame holds
