@@ -10,6 +10,9 @@
 //!  Transmission ◄── deparser ◄── checksum ◄── egress ◄───────────── transmit ─┘
 //! ```
 //!
+//! A shell that knows which ports are free may call [`Switch::pass`] in the place of [`Switch::receive`]: a packet that
+//! would leave its queue at once is counted in and out of it without being put there.
+//!
 //! Invariants:
 //! - nothing is unbounded: passes, queues, replicas, what waits for the controller;
 //! - packets are conserved ([`SwitchCounters`]);
