@@ -17,8 +17,8 @@ use crate::ties::Moment;
 use crate::topology::{ChannelPlan, HostPlan, Topology};
 use crate::turn::Entry;
 
-/// Networks of fewer switches fit the caches.
-const MIN_SWITCHES: usize = 32;
+/// In networks of fewer switches each switch has its turn often enough.
+const MIN_SWITCHES: usize = 4;
 /// A district that has fewer events than this in a window, on the average of many, has no use for turns.
 const FEWEST_EVENTS: u64 = 4;
 /// Events one after the other before turns are tried again.
