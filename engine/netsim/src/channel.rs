@@ -134,6 +134,9 @@ impl Channel {
 
     /// Exchanges what is on the way with the same channel of the part that it leads to.
     pub fn exchange_arriving(&mut self, part: &mut Self) {
+        if let Some(rest) = &mut part.rest {
+            rest.leaves = false;
+        }
         core::mem::swap(&mut self.on_way, &mut part.on_way);
     }
 

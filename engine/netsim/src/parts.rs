@@ -174,7 +174,7 @@ impl Network {
         if self.switches.len() < 2 {
             return Some("there is one switch");
         }
-        let window = window(&self.topology, &owners(&self.topology, 2));
+        let window = window(&self.topology, &owners(&self.topology, 2, &[]));
         if window == Span::ZERO {
             return Some("a link has no delay that threads could look ahead by");
         }
@@ -200,7 +200,7 @@ impl Network {
         if count < 2 || self.one_thread_reason().is_some() {
             return None;
         }
-        let owner = owners(&self.topology, count);
+        let owner = owners(&self.topology, count, &[]);
         let of_parts = window(&self.topology, &owner);
         let of_turns = self.has_turns().then(|| window(&self.topology, &districts(&self.topology)));
         // Windows so much shorter would cost more than turns gain.
@@ -209,24 +209,18 @@ impl Network {
         if window == Span::ZERO || self.check_interval() < window {
             return None;
         }
-        let mut leaving = vec![Vec::new(); count];
-        for (channel, plan) in (0..).zip(&self.topology.channels) {
-            let (from, to) = (owner[plan.from as usize], owner[plan.to as usize]);
-            if from != to {
-                leaving[from].push((channel, to));
-            }
-        }
         let parts = (0..count).map(|_| self.shell()).collect::<Result<Vec<_>, _>>().ok()?;
-        let districts = of_turns.map(|_| districts_of_parts(&self.topology, &owner));
-        Some(Parts {
+        let mut parts = Parts {
             parts,
-            owner,
-            leaving,
+            owner: Vec::new(),
+            leaving: Vec::new(),
             window,
-            districts,
+            districts: of_turns.map(|_| Vec::new()),
             pace: Pace::default(),
-            witnesses: vec![0; count],
-        })
+            witnesses: Vec::new(),
+        };
+        parts.cut(&self.topology, owner);
+        Some(parts)
     }
 
     /// A network of the same description in which nothing is real and nothing will happen.
@@ -248,10 +242,22 @@ impl Network {
     ) {
         let Some(limit) = self.stretch(&mut parts.pace, parts.window, until) else { return };
         let before = self.windows;
+        parts.balance(self);
         parts.divide(self);
         parts.run(self, limit, cancel, progress);
         parts.unite(self);
         parts.pace.after(self.events, self.windows - before);
+    }
+
+    /// Packets that each switch and its hosts received so far.
+    fn packets_by_switch(&self) -> Vec<u64> {
+        let mut packets: Vec<u64> =
+            self.switches.iter().map(|node| node.switch.counters().received).collect();
+        for (host, plan) in self.hosts.iter().zip(&self.topology.hosts) {
+            let peer = self.topology.channels[plan.uplink as usize].to as usize;
+            packets.get_mut(peer).into_iter().for_each(|packets| *packets += host.counters.delivered_pkts);
+        }
+        packets
     }
 
     /// Before what instant a stretch of windows that begins now has to end; none if it is not worth while.
@@ -297,15 +303,20 @@ impl Network {
     }
 }
 
-/// Parts of about equal numbers of ports, switches in their order, hosts with their switches.
-fn owners(topology: &Topology, parts: usize) -> Vec<usize> {
+/// Parts of about equal work, switches in their order, hosts with their switches. The work of a switch is its packets so
+/// far, those of its hosts included; its ports where there were none.
+fn owners(topology: &Topology, parts: usize, packets: &[u64]) -> Vec<usize> {
     let (switches, hosts) = (topology.switches.len(), topology.hosts.len());
-    let all: usize = topology.switches.iter().map(|switch| switch.ports.len()).sum();
+    let ports = |at: usize| topology.switches[at].ports.len() as u64;
+    let is_known = packets.iter().any(|&packets| packets > 0);
+    let work: Vec<u64> = (0..switches).map(|at| if is_known { packets[at] } else { ports(at) }).collect();
+    let all: u64 = work.iter().sum::<u64>().max(1);
     let mut owner = vec![0; switches + hosts];
     let mut before = 0;
-    for (place, switch) in owner.iter_mut().zip(&topology.switches) {
-        *place = (before * parts / all.max(1)).min(parts - 1);
-        before += switch.ports.len();
+    for (place, work) in owner.iter_mut().zip(work) {
+        // The part that the middle of the switch's work falls to.
+        *place = ((u128::from(before + work / 2) * parts as u128 / u128::from(all)) as usize).min(parts - 1);
+        before += work;
     }
     for (host, plan) in topology.hosts.iter().enumerate() {
         let peer = topology.channels[plan.uplink as usize].to as usize;
@@ -329,6 +340,37 @@ pub(crate) fn window_end(at: Time, width: Span) -> Time {
 }
 
 impl Parts {
+    /// Cuts the network into parts by the owner of each node.
+    fn cut(&mut self, topology: &Topology, owner: Vec<usize>) {
+        self.leaving = vec![Vec::new(); self.parts.len()];
+        for (channel, plan) in (0..).zip(&topology.channels) {
+            let (from, to) = (owner[plan.from as usize], owner[plan.to as usize]);
+            if from != to {
+                self.leaving[from].push((channel, to));
+            }
+        }
+        if let Some(districts) = &mut self.districts {
+            *districts = districts_of_parts(topology, &owner);
+        }
+        self.witnesses = vec![0; self.parts.len()];
+        self.owner = owner;
+    }
+
+    /// Cuts anew if one part had far more to do than another would have by another cut.
+    fn balance(&mut self, whole: &Network) {
+        /// Switches of this share of all packets have to change hands for it.
+        const WORTH_IT: u64 = 20;
+        let packets = whole.packets_by_switch();
+        let owner = owners(&whole.topology, self.parts.len(), &packets);
+        let moved: u64 =
+            (0..packets.len()).filter(|&at| owner[at] != self.owner[at]).map(|at| packets[at]).sum();
+        let is_worth_it = moved * WORTH_IT > packets.iter().sum();
+        let keeps_window = self.districts.is_some() || window(&whole.topology, &owner) >= self.window;
+        if is_worth_it && keeps_window {
+            self.cut(&whole.topology, owner);
+        }
+    }
+
     /// Gives every part what is its own.
     fn divide(&mut self, whole: &mut Network) {
         let now = whole.now();
@@ -607,5 +649,34 @@ impl Network {
             self.dispatch(&event, None);
             self.events += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::NetworkSpec;
+
+    #[test]
+    fn a_cut_follows_the_packets() {
+        let link = |a: usize, b: usize| {
+            json!({"a": {"node": format!("s{a}"), "port": 2}, "b": {"node": format!("s{b}"), "port": 1},
+                "rate_bps": 1_000_000_000, "delay_ns": 1_000})
+        };
+        let ports = [1, 2].map(|port| json!({"port": port, "queue_capacity_pkts": 10}));
+        let switches: Vec<_> =
+            (0..4).map(|i| json!({"name": format!("s{i}"), "device_id": i + 1, "ports": ports})).collect();
+        let links = [link(0, 1), link(1, 2), link(2, 3), link(3, 0)];
+        let spec = json!({"switches": switches, "hosts": [], "links": links, "flows": [], "stop_ns": 1,
+            "limits": {"max_events": 1}});
+        let spec = NetworkSpec::from_json(&spec.to_string()).expect("the description is right");
+        let topology = Topology::new(&spec).expect("the description is right");
+        assert_eq!(owners(&topology, 2, &[]), [0, 0, 1, 1]);
+        assert_eq!(owners(&topology, 2, &[0; 4]), [0, 0, 1, 1]);
+        assert_eq!(owners(&topology, 2, &[50, 50, 1, 1]), [0, 1, 1, 1]);
+        assert_eq!(owners(&topology, 2, &[1, 1, 50, 50]), [0, 0, 0, 1]);
+        assert_eq!(owners(&topology, 3, &[9, 0, 0, 0]), [1, 2, 2, 2]);
     }
 }

@@ -63,9 +63,8 @@ pub struct TrafficManager<T> {
     pub(crate) index_of: Vec<PortIndex>,
 }
 
-/// A place in the pool; that of a packet is a line of the processor's cache.
+/// A place in the pool.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
 pub(crate) struct Slot<T> {
     next: u32,
     link_bytes: u32,

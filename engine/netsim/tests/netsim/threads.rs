@@ -81,6 +81,14 @@ fn pauses_telemetry_and_samples_are_those_of_one_thread() {
     }
 }
 
+/// All work is at one end, so the cut moves there at the first sample.
+#[test]
+fn parts_that_are_cut_anew_find_what_one_thread_does() {
+    let flows: Vec<_> = (0..6).map(|i| (i, (i + 1) % 6, 1_000_000, 1_000 * i as u64)).collect();
+    let base = line(&[0, 0, 0, 1, 1, 1, 3], r#"{"name":"dcqcn"}"#, &flows).build();
+    assert!(assert_same(&base) > 50, "threads had nothing to do");
+}
+
 /// As many switches as make districts take turns, in its parts as well.
 #[test]
 fn a_large_network_is_that_of_one_thread() {
