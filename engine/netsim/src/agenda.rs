@@ -5,10 +5,11 @@
 //! have lost what it needs. So where the network allows it, time goes on in windows, and within a window one district
 //! after the other does all that it has to do: a district is a switch, or the hosts of one. A window is no longer than any link between
 //! districts takes, so nothing that happens within it can touch another district (the look-ahead of [`crate::parts`]).
-//! Events of later windows wait in a list for each window and district, unsorted; the wheel sorts those of a district when its turn
-//! comes.
+//! Events of later windows wait in a list for each window and district, unsorted; those of a district are put in order when
+//! its [turn](crate::turn) comes.
 //!
-//! Invariant: while districts take turns, the wheel holds events of one district before the end of the window only.
+//! Invariant: while districts take turns, the wheel is empty, and the turn holds events of one district before the end of the
+//! window only.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,6 +49,8 @@ pub(crate) struct Agenda {
     counts: [usize; WINDOWS as usize],
     /// Number of the present window from time zero.
     window: u64,
+    /// End of that window; a stretch may end within it.
+    window_end_ps: u64,
     far: BinaryHeap<Reverse<Entry>>,
 }
 
@@ -65,6 +68,7 @@ impl Agenda {
             lists: Vec::new(),
             counts: [0; WINDOWS as usize],
             window: 0,
+            window_end_ps: 0,
             far: BinaryHeap::new(),
         }
     }
@@ -87,14 +91,14 @@ impl Agenda {
         if event.time() < self.end {
             return self.turn.push(Entry { event, packet });
         }
-        let (mut window, mut end_ps) = (self.window, (self.window + 1) * self.width_ps);
+        let (mut window, mut end_ps) = (self.window, self.window_end_ps);
         let time_ps = event.time().as_ps();
         while time_ps >= end_ps {
             window += 1;
             if window == self.window + WINDOWS {
                 return self.far.push(Reverse(Entry { event, packet }));
             }
-            end_ps += self.width_ps;
+            end_ps = end_ps.saturating_add(self.width_ps);
         }
         let place = (window % WINDOWS) as usize;
         self.counts[place] += 1;
@@ -119,17 +123,26 @@ impl Agenda {
         // A description has no more nodes than two bytes can number.
         self.owner = owner.iter().map(|&district| district as u16).collect();
         self.districts = owner.iter().max().map_or(0, |last| last + 1);
-        let first = |district| owner.iter().position(|&of_node| of_node == district).unwrap_or(0);
-        self.first_nodes = (0..self.districts).map(first).collect();
+        self.first_nodes = vec![0; self.districts];
+        for (node, &district) in owner.iter().enumerate().rev() {
+            self.first_nodes[district] = node;
+        }
         self.lists.resize_with(self.districts * WINDOWS as usize, Vec::new);
         self.width_ps = width.as_ps().max(1);
-        self.window = now.as_ps() / self.width_ps;
+        self.set_window(now);
         self.turn = Turn::new(width);
         self.end = now;
     }
 
+    /// The present window is that of an instant.
+    fn set_window(&mut self, at: Time) {
+        self.window = at.as_ps() / self.width_ps;
+        self.window_end_ps = (self.window + 1).saturating_mul(self.width_ps);
+    }
+
     /// Districts take no turns any more. Gives what they had to do, in any order.
     pub fn unite(&mut self, now: Time) -> Vec<Entry> {
+        // It is empty, and goes on from now.
         self.wheel.take_all(now);
         self.owner.clear();
         (self.districts, self.end, self.counts) = (0, Time::ZERO, [0; WINDOWS as usize]);
@@ -152,7 +165,7 @@ impl Agenda {
 
     /// Begins a window, or a first stretch of one, that ends at `end`; gives its start.
     pub fn begin(&mut self, end: Time) -> Time {
-        self.window = (end.as_ps() - 1) / self.width_ps;
+        self.set_window(Time::from_ps(end.as_ps() - 1));
         self.end = end;
         while let Some(Reverse(first)) = self.far.peek()
             && first.time() < end
@@ -202,7 +215,7 @@ impl Agenda {
         }
         let mut list = core::mem::take(&mut self.lists[at]);
         // A stretch of windows may end within one.
-        let is_whole = self.end.as_ps() == (self.window + 1) * self.width_ps;
+        let is_whole = self.end.as_ps() == self.window_end_ps;
         let is_later = |entry: &mut Entry| entry.time() >= self.end;
         let later: Vec<Entry> = if is_whole { Vec::new() } else { list.extract_if(.., is_later).collect() };
         self.counts[place] -= list.len();

@@ -660,6 +660,17 @@ mod tests {
     use crate::NetworkSpec;
 
     #[test]
+    fn a_stretch_ends_where_events_are_to_be_counted_one_by_one() {
+        let (meeting, window, limit) = (Meeting::new(2, 100), Span::from_ns(1), Time::from_ns(10));
+        meeting.next[1].store(1_500, Ordering::Release);
+        meeting.events[0].store(60, Ordering::Release);
+        for (events, end) in [(40, Some(Time::from_ns(2))), (41, None)] {
+            meeting.events[1].store(events, Ordering::Release);
+            assert_eq!(meeting.next_window(window, limit), end);
+        }
+    }
+
+    #[test]
     fn a_cut_follows_the_packets() {
         let link = |a: usize, b: usize| {
             json!({"a": {"node": format!("s{a}"), "port": 2}, "b": {"node": format!("s{b}"), "port": 1},
