@@ -34,9 +34,12 @@ struct Rest {
     /// Share of packets lost in units of 2^-64, and its stream.
     loss: Option<(u64, Stream)>,
     lost: u64,
-    /// It leads out of this part of a network: what is sent waits in `on_way` to be handed over.
+    /// It leads out of this part of a network: what is sent waits with the part to be handed over.
     leaves: bool,
 }
+
+/// A frame that goes from one part of a network to another: its channel, when it arrives, and what it is.
+pub(crate) type Mail = (u32, Moment, Frame);
 
 /// What a channel carries.
 #[derive(Clone, Debug)]
@@ -96,13 +99,11 @@ impl Channel {
         self.rest.as_ref().is_some_and(|rest| rest.leaves)
     }
 
-    /// Takes a frame whose last bit comes out at `arrival`. False if its arrival is not to be scheduled: there is one in
-    /// front of it, or it waits to be handed over to another part.
+    /// Takes a frame whose last bit comes out at `arrival`; whether none is in front of it.
     #[inline]
     pub fn carry(&mut self, arrival: Moment, frame: Frame) -> bool {
-        let waits = !self.on_way.is_empty() || self.leaves();
         self.on_way.push_back((arrival, frame));
-        !waits
+        self.on_way.len() == 1
     }
 
     /// Puts back a packet in any order; [`Self::sort`] puts them in their own.

@@ -128,20 +128,19 @@ impl Network {
     }
 
     /// A frame is on its way. A link's frames cannot overtake each other, so only the first one's arrival is scheduled;
-    /// where districts take turns, each is, and a packet waits with its event.
+    /// where districts take turns, each is, and a packet waits with its event. What leaves this part of a network waits with the part.
     #[inline]
     pub(crate) fn carry(&mut self, channel: u32, arrival: Moment, frame: Frame) {
         let has_turns = self.queue.districts() > 0;
         let state = &mut self.channels[channel as usize];
         match frame {
-            Frame::Packet(packet) if has_turns && !state.leaves() => {
+            frame if state.leaves() => self.left.push((channel, arrival, frame)),
+            Frame::Packet(packet) if has_turns => {
                 let event = self.arrival(channel, arrival);
                 self.queue.push_arrival(event, packet);
             }
             frame => {
-                let leaves = state.leaves();
-                let is_first = state.carry(arrival, frame);
-                if is_first || has_turns && !leaves {
+                if state.carry(arrival, frame) || has_turns {
                     let event = self.arrival(channel, arrival);
                     self.queue.push(event);
                 }

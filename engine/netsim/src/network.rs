@@ -15,7 +15,7 @@ use p4cc_transport::{Action, Actions, WindowSender};
 use p4cc_units::{Span, Time};
 
 use crate::agenda::Agenda;
-use crate::channel::{Channel, Frame, usual_lead};
+use crate::channel::{Channel, Frame, Mail, usual_lead};
 use crate::districts::Turns;
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
@@ -122,6 +122,8 @@ pub struct Network {
     pub(crate) switches: Vec<SwitchNode>,
     pub(crate) hosts: Vec<Host>,
     pub(crate) channels: Vec<Channel>,
+    /// What left this part of a network in this window.
+    pub(crate) left: Vec<Mail>,
     /// Flows of this run by rising id; what the description gives, and arrivals.
     pub(crate) plans: Arc<Vec<FlowPlan>>,
     pub(crate) flows: Vec<Flow>,
@@ -219,6 +221,7 @@ impl Network {
         let mut network = Self {
             hosts: vec![Host::default(); topology.hosts.len()],
             channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
+            left: Vec::new(),
             recorder: Recorder::new(&spec.record, flows.len(), ports),
             fabric: Fabric::default(),
             stall: Stall::new(spec.stall_after_ns),

@@ -14,13 +14,12 @@
 //! sequence number decides only between events that one node scheduled for itself, so numbers need not be those of one
 //! thread, only rise.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use p4cc_units::{Span, Time};
 
-use crate::channel::Frame;
+use crate::channel::Mail;
 use crate::districts::{districts, districts_of_parts};
 use crate::event::Kind;
 use crate::host::{Ends, Flow};
@@ -28,7 +27,6 @@ use crate::network::{FABRIC_TIMER, Network};
 use crate::record::Recorder;
 use crate::spec::RecordSpec;
 use crate::stall::Move;
-use crate::ties::Moment;
 use crate::topology::Topology;
 use crate::{Progress, SpecError, Ties};
 
@@ -41,25 +39,27 @@ const LONG_PAUSE_EVENTS: u64 = 4_096;
 const SHORT_PAUSE_EVENTS: u64 = 64;
 /// The network runs as one when so few events are left of the limit: the event that is one too many is then told exactly.
 const LIMIT_MARGIN: u64 = 1 << 22;
+/// Windows after which a stretch may end so that parts are cut anew; longer where a cut did not help.
+const LEAST_PATIENCE: u64 = 128;
+const MOST_PATIENCE: u64 = 1 << 14;
 /// Windows between two calls of `progress`.
 pub(crate) const WINDOWS_PER_LOOK: u64 = 256;
-
-/// A frame that goes from one part to another: its channel, when it arrives, and what it is.
-type Mail = (u32, Moment, Frame);
 
 /// The parts of a network and how they are cut.
 pub(crate) struct Parts {
     parts: Vec<Network>,
     /// Part of each node.
     owner: Vec<usize>,
-    /// Channels that leave each part, with the part that they lead to.
-    leaving: Vec<Vec<(u32, usize)>>,
     window: Span,
     /// District of each node within its part, where districts take turns.
     districts: Option<Vec<usize>>,
     pace: Pace,
     /// The next flow that may show that the run cannot end, for each part.
     witnesses: Vec<usize>,
+    /// Packets of each switch and its hosts when the network was last looked at for a cut.
+    packets: Vec<u64>,
+    /// A stretch goes on so many windows, however uneven the parts' work is.
+    patience: u64,
 }
 
 /// When to try the next stretch, by the number of events.
@@ -87,6 +87,10 @@ struct Meeting {
     /// By part: events of this stretch; and how many of them there may be.
     events: Vec<AtomicU64>,
     most_events: u64,
+    /// By part: packet-hops of this stretch, which tell the time that it took.
+    hops: Vec<AtomicU64>,
+    /// Windows after which uneven work ends the stretch.
+    patience: u64,
     /// By sending part and receiving part.
     mail: Vec<Mutex<Vec<Mail>>>,
     moves: Vec<Mutex<Vec<(Time, Move)>>>,
@@ -96,17 +100,19 @@ struct Meeting {
 }
 
 impl Meeting {
-    fn new(parts: usize, most_events: u64) -> Self {
+    fn new(parts: usize, most_events: u64, patience: u64) -> Self {
         let numbers = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
-        let events = (0..parts).map(|_| AtomicU64::new(0)).collect();
+        let counts = || (0..parts).map(|_| AtomicU64::new(0)).collect();
         Self {
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             next: numbers(),
             check: numbers(),
             sure_until: numbers(),
-            events,
+            events: counts(),
             most_events,
+            hops: counts(),
+            patience,
             mail: (0..parts * parts).map(|_| Mutex::default()).collect(),
             moves: (0..parts).map(|_| Mutex::default()).collect(),
             is_cancelled: AtomicBool::new(false),
@@ -133,6 +139,11 @@ impl Meeting {
             if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
         true
+    }
+
+    /// What goes from one part to another.
+    fn mail(&self, from: usize, to: usize) -> &Mutex<Vec<Mail>> {
+        &self.mail[from * self.next.len() + to]
     }
 
     fn least(numbers: &[AtomicU64]) -> Time {
@@ -213,11 +224,12 @@ impl Network {
         let mut parts = Parts {
             parts,
             owner: Vec::new(),
-            leaving: Vec::new(),
             window,
             districts: of_turns.map(|_| Vec::new()),
             pace: Pace::default(),
             witnesses: Vec::new(),
+            packets: vec![0; self.switches.len()],
+            patience: LEAST_PATIENCE,
         };
         parts.cut(&self.topology, owner);
         Some(parts)
@@ -342,13 +354,6 @@ pub(crate) fn window_end(at: Time, width: Span) -> Time {
 impl Parts {
     /// Cuts the network into parts by the owner of each node.
     fn cut(&mut self, topology: &Topology, owner: Vec<usize>) {
-        self.leaving = vec![Vec::new(); self.parts.len()];
-        for (channel, plan) in (0..).zip(&topology.channels) {
-            let (from, to) = (owner[plan.from as usize], owner[plan.to as usize]);
-            if from != to {
-                self.leaving[from].push((channel, to));
-            }
-        }
         if let Some(districts) = &mut self.districts {
             *districts = districts_of_parts(topology, &owner);
         }
@@ -356,18 +361,22 @@ impl Parts {
         self.owner = owner;
     }
 
-    /// Cuts anew if one part had far more to do than another would have by another cut.
+    /// Cuts anew if one part had far more to do since the last time than another would have had by another cut.
     fn balance(&mut self, whole: &Network) {
         /// Switches of this share of all packets have to change hands for it.
-        const WORTH_IT: u64 = 20;
+        const WORTH_IT: u64 = 50;
         let packets = whole.packets_by_switch();
-        let owner = owners(&whole.topology, self.parts.len(), &packets);
-        let moved: u64 =
-            (0..packets.len()).filter(|&at| owner[at] != self.owner[at]).map(|at| packets[at]).sum();
-        let is_worth_it = moved * WORTH_IT > packets.iter().sum();
+        let new: Vec<u64> = packets.iter().zip(&self.packets).map(|(now, before)| now - before).collect();
+        let owner = owners(&whole.topology, self.parts.len(), &new);
+        let moved: u64 = (0..new.len()).filter(|&at| owner[at] != self.owner[at]).map(|at| new[at]).sum();
+        let is_worth_it = moved * WORTH_IT > new.iter().sum();
         let keeps_window = self.districts.is_some() || window(&whole.topology, &owner) >= self.window;
+        self.packets = packets;
         if is_worth_it && keeps_window {
             self.cut(&whole.topology, owner);
+            self.patience = LEAST_PATIENCE;
+        } else if new.iter().any(|&packets| packets > 0) {
+            self.patience = (self.patience * 2).min(MOST_PATIENCE);
         }
     }
 
@@ -466,13 +475,12 @@ impl Parts {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) {
-        let meeting = Meeting::new(self.parts.len(), whole.events_left());
+        let meeting = Meeting::new(self.parts.len(), whole.events_left(), self.patience);
         let (owner, window) = (&self.owner, self.window);
-        let workers = self.parts.iter_mut().zip(&self.leaving).zip(&mut self.witnesses).enumerate();
-        let mut workers = workers.map(|(number, ((part, leaving), witness))| Worker {
+        let workers = self.parts.iter_mut().zip(&mut self.witnesses).enumerate();
+        let mut workers = workers.map(|(number, (part, witness))| Worker {
             number,
             part,
-            leaving,
             witness,
             owner,
             meeting: &meeting,
@@ -506,8 +514,10 @@ impl Parts {
 /// Window after window; `between` is called between two, when all have told what they did.
 fn meeting_loop(worker: &mut Worker<'_>, window: Span, limit: Time, between: &mut dyn FnMut(&Meeting)) {
     let meeting = worker.meeting;
+    let mut evenness = Evenness::default();
     while meeting.wait() {
-        let Some(end) = meeting.next_window(window, limit) else { return };
+        let end = meeting.next_window(window, limit).filter(|_| evenness.lasts(meeting));
+        let Some(end) = end else { return };
         worker.part.run_events_before(end);
         worker.send();
         if !meeting.wait() {
@@ -519,11 +529,36 @@ fn meeting_loop(worker: &mut Worker<'_>, window: Span, limit: Time, between: &mu
     }
 }
 
+/// How even the parts' work is, which all threads see alike.
+#[derive(Default)]
+struct Evenness {
+    windows: u64,
+    /// Packet-hops of each part when it was last looked at.
+    hops: Vec<u64>,
+}
+
+impl Evenness {
+    /// Another window begins; false if some part had so much more to do than others that another cut may pay.
+    fn lasts(&mut self, meeting: &Meeting) -> bool {
+        /// This share more than the average.
+        const UNEVEN: (u64, u64) = (21, 20);
+        let is_look = self.windows.is_multiple_of(meeting.patience);
+        self.windows += 1;
+        if !is_look {
+            return true;
+        }
+        let now: Vec<u64> = meeting.hops.iter().map(|number| number.load(Ordering::Acquire)).collect();
+        let before = core::mem::replace(&mut self.hops, now);
+        let new = || self.hops.iter().zip(&before).map(|(now, before)| now - before);
+        let (most, all) = (new().max().unwrap_or(0), new().sum::<u64>());
+        most * self.hops.len() as u64 * UNEVEN.1 <= all * UNEVEN.0
+    }
+}
+
 /// A part and what its thread needs.
 struct Worker<'a> {
     number: usize,
     part: &'a mut Network,
-    leaving: &'a [(u32, usize)],
     witness: &'a mut usize,
     owner: &'a [usize],
     meeting: &'a Meeting,
@@ -538,29 +573,22 @@ impl Drop for Worker<'_> {
 }
 
 impl Worker<'_> {
-    fn parts(&self) -> usize {
-        self.meeting.next.len()
-    }
-
     /// Hands over what left the part, and what the network as a whole has to know.
     fn send(&mut self) {
-        let mut mail: BTreeMap<usize, Vec<Mail>> = BTreeMap::new();
-        for &(channel, to) in self.leaving {
-            for (arrival, frame) in self.part.channels[channel as usize].take_frames() {
-                mail.entry(to).or_default().push((channel, arrival, frame));
-            }
-        }
-        for (to, mut sent) in mail {
-            lock(&self.meeting.mail[self.number * self.parts() + to]).append(&mut sent);
+        let part = &mut *self.part;
+        let mut boxes: Vec<_> =
+            (0..self.meeting.next.len()).map(|to| lock(self.meeting.mail(self.number, to))).collect();
+        for mail in part.left.drain(..) {
+            let (node, _) = part.channels[mail.0 as usize].to();
+            boxes[self.owner[node as usize]].push(mail);
         }
         self.part.stall.take_moves(&mut lock(&self.meeting.moves[self.number]));
     }
 
     /// Takes what came from other parts.
     fn receive(&mut self) {
-        for from in 0..self.parts() {
-            let mail = core::mem::take(&mut *lock(&self.meeting.mail[from * self.parts() + self.number]));
-            for (channel, arrival, frame) in mail {
+        for from in 0..self.meeting.next.len() {
+            for (channel, arrival, frame) in lock(self.meeting.mail(from, self.number)).drain(..) {
                 self.part.carry(channel, arrival, frame);
             }
         }
@@ -573,6 +601,7 @@ impl Worker<'_> {
         let check = self.part.fabric.wanted.unwrap_or(Time::MAX);
         let sure_until = self.part.cannot_end(self.owner, number, self.witness);
         meeting.events[number].store(self.part.events, Ordering::Release);
+        meeting.hops[number].store(self.part.packet_hops, Ordering::Release);
         for (place, time) in
             [(&meeting.next, next), (&meeting.check, check), (&meeting.sure_until, sure_until)]
         {
@@ -661,13 +690,35 @@ mod tests {
 
     #[test]
     fn a_stretch_ends_where_events_are_to_be_counted_one_by_one() {
-        let (meeting, window, limit) = (Meeting::new(2, 100), Span::from_ns(1), Time::from_ns(10));
+        let (meeting, window, limit) = (Meeting::new(2, 100, 16), Span::from_ns(1), Time::from_ns(10));
         meeting.next[1].store(1_500, Ordering::Release);
         meeting.events[0].store(60, Ordering::Release);
         for (events, end) in [(40, Some(Time::from_ns(2))), (41, None)] {
             meeting.events[1].store(events, Ordering::Release);
             assert_eq!(meeting.next_window(window, limit), end);
         }
+    }
+
+    #[test]
+    fn uneven_work_ends_a_stretch_when_it_is_looked_at() {
+        let meeting = Meeting::new(2, u64::MAX, 3);
+        let mut evenness = Evenness::default();
+        let mut lasts = |hops: [u64; 2]| {
+            meeting.hops.iter().zip(hops).for_each(|(place, hops)| place.store(hops, Ordering::Release));
+            evenness.lasts(&meeting)
+        };
+        // The first window; no look; an even one; no look; the first part had 30 of 50.
+        for (hops, is_lasting) in [
+            ([0, 0], true),
+            ([50, 0], true),
+            ([60, 0], true),
+            ([100, 96], true),
+            ([130, 96], true),
+            ([130, 100], true),
+        ] {
+            assert_eq!(lasts(hops), is_lasting, "{hops:?}");
+        }
+        assert!(!lasts([130, 116]));
     }
 
     #[test]

@@ -89,6 +89,19 @@ fn parts_that_are_cut_anew_find_what_one_thread_does() {
     assert!(assert_same(&base) > 50, "threads had nothing to do");
 }
 
+/// The work moves from one end to the other and no sample interrupts it, so the cut moves between windows.
+#[test]
+fn parts_whose_work_moves_find_what_one_thread_does() {
+    let flow = |i: usize| {
+        let (of_pair, late) = (3 * (i % 2), (i % 2) as u64);
+        (of_pair + i / 2, of_pair + (i / 2 + 1) % 3, 2_000_000, 1_000 * i as u64 + 400_000 * late)
+    };
+    let flows: Vec<_> = (0..6).map(flow).collect();
+    let mut fabric = line(&[0, 0, 0, 3, 3, 3], r#"{"name":"hpcc"}"#, &flows);
+    fabric.record = json!({});
+    assert!(assert_same(&fabric.build()) > 300, "threads had nothing to do");
+}
+
 /// As many switches as make districts take turns, in its parts as well.
 #[test]
 fn a_large_network_is_that_of_one_thread() {
