@@ -35,6 +35,9 @@ pub(crate) const DENSE_TAG: u64 = Index::DENSE;
 /// Rows by key, where the tag says so.
 pub(crate) const DENSE: Place = table(offset_of!(Path, index) + Dense::IN_INDEX + Dense::ROWS);
 
+/// Key of the first of these rows, as an offset in the table's structure.
+pub(crate) const DENSE_FIRST: usize = INDEX_TAG + Dense::IN_INDEX + Dense::FIRST;
+
 /// The tag where longest prefixes are searched by tuples.
 pub(crate) const TUPLES_TAG: u64 = Index::TUPLES;
 

@@ -17,7 +17,7 @@ use super::validate::needs_priority;
 pub(crate) enum Index {
     /// No key: never hits.
     Empty = 0,
-    /// Exact keys of one word, none of them far above the number of entries: a row for each key.
+    /// Exact keys of one word, none of them further apart than the number of entries says: a row for each key.
     Dense(Dense) = Self::DENSE,
     /// Exact.
     Hash(Hash),
@@ -35,65 +35,97 @@ pub(crate) enum IndexKind {
     Ranked,
 }
 
-/// Rows by key.
+/// Rows by key, from some key on: keys near each other need not be small.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dense {
-    /// As long as the largest key so far asks.
+    /// As many as the smallest and the largest key so far ask.
     rows: Vec<u32>,
+    /// Key of the first row.
+    first: u64,
     len: usize,
 }
 
 /// Keys that are always found by position, and keys for each entry up to which all of them are: a hash takes about as
 /// much memory.
-const DENSE_KEYS: usize = 256;
-const DENSE_KEYS_PER_ENTRY: usize = 8;
+const DENSE_KEYS: u64 = 256;
+const DENSE_KEYS_PER_ENTRY: u64 = 8;
 
 impl Dense {
     /// Its place in an index: behind the tag.
     pub const IN_INDEX: usize = size_of::<u64>().next_multiple_of(align_of::<Self>());
     /// Place of the rows.
     pub const ROWS: usize = core::mem::offset_of!(Self, rows);
+    /// Place of the first row's key.
+    pub const FIRST: usize = core::mem::offset_of!(Self, first);
 
-    /// Whether keys up to this one belong into rows by key, with so many entries.
-    fn takes(key: u64, entries: usize) -> bool {
-        key < (entries * DENSE_KEYS_PER_ENTRY).max(DENSE_KEYS) as u64
+    /// Whether keys so far apart belong into rows by key, with so many entries.
+    fn spans(keys: u64, entries: usize) -> bool {
+        keys < (entries as u64 * DENSE_KEYS_PER_ENTRY).max(DENSE_KEYS)
+    }
+
+    /// Whether one key more belongs into them.
+    fn takes(&self, key: u64) -> bool {
+        match self.rows.len() as u64 {
+            0 => true,
+            rows => {
+                let last = (self.first + (rows - 1)).max(key);
+                Self::spans(last - self.first.min(key), self.len + 1)
+            }
+        }
     }
 
     #[inline]
     fn find(&self, key: u64) -> u32 {
-        usize::try_from(key).ok().and_then(|key| self.rows.get(key)).copied().unwrap_or(0)
+        let place = usize::try_from(key.wrapping_sub(self.first)).ok();
+        place.and_then(|place| self.rows.get(place)).copied().unwrap_or(0)
     }
 
     fn insert(&mut self, key: u64, row: u32) {
-        let key = key as usize;
-        if key >= self.rows.len() {
-            self.rows.resize(key + 1, 0);
+        if self.rows.is_empty() {
+            self.first = if key < DENSE_KEYS { 0 } else { key };
         }
-        self.rows[key] = row;
+        if key < self.first {
+            // As many again, so that many keys which come in descending order move few rows each.
+            let rows = self.rows.len() as u64;
+            let more = if rows < DENSE_KEYS { 0 } else { rows };
+            let room = (self.first - key).max(more).min(self.first);
+            self.rows.splice(..0, core::iter::repeat_n(0, room as usize));
+            self.first -= room;
+        }
+        let place = (key - self.first) as usize;
+        if place >= self.rows.len() {
+            self.rows.resize(place + 1, 0);
+        }
+        self.rows[place] = row;
         self.len += 1;
     }
 
     fn remove(&mut self, key: u64) {
-        if let Some(row) = self.rows.get_mut(key as usize) {
+        let place = usize::try_from(key.wrapping_sub(self.first)).ok();
+        if let Some(row) = place.and_then(|place| self.rows.get_mut(place)) {
             *row = 0;
             self.len -= 1;
+        }
+        if self.len == 0 {
+            self.rows.clear();
         }
     }
 
     /// The same entries in a hash, with room for as many again.
     fn hashed(&self) -> Hash {
         let mut hash = Hash::with_room(1, self.len * 2 + 2);
-        let taken = (0..).zip(&self.rows).filter(|(_, row)| **row != 0);
+        let taken = (self.first..=u64::MAX).zip(&self.rows).filter(|(_, row)| **row != 0);
         taken.for_each(|(key, &row)| hash.set(0, &[key], row));
         hash
     }
 
     /// The entries of a hash, if they lie dense enough.
     fn of(hash: &Hash) -> Option<Self> {
-        let largest = hash.iter().map(|(_, key, _)| key[0]).max()?;
-        Self::takes(largest, hash.len()).then(|| {
-            let mut dense = Self::default();
-            dense.rows.reserve_exact(largest as usize + 1);
+        let keys = || hash.iter().map(|(_, key, _)| key[0]);
+        let (smallest, largest) = (keys().min()?, keys().max()?);
+        Self::spans(largest - smallest, hash.len()).then(|| {
+            let mut dense = Self { first: smallest, ..Self::default() };
+            dense.rows.resize((largest - smallest) as usize + 1, 0);
             hash.iter().for_each(|(_, key, row)| dense.insert(key[0], row));
             dense
         })
@@ -161,10 +193,10 @@ impl Index {
     /// Takes another form where this one does not fit with one entry more.
     fn reshape(&mut self, next: &Pattern) {
         let other = match self {
-            Self::Dense(dense) if !Dense::takes(next.value[0], dense.len + 1) => Self::Hash(dense.hashed()),
+            Self::Dense(dense) if !dense.takes(next.value[0]) => Self::Hash(dense.hashed()),
             // Only when it grows, so that forms do not change to and fro with single entries.
             Self::Hash(hash) if next.value.len() == 1 && hash.is_full() => {
-                match Dense::of(hash).filter(|dense| Dense::takes(next.value[0], dense.len + 1)) {
+                match Dense::of(hash).filter(|dense| dense.takes(next.value[0])) {
                     Some(dense) => Self::Dense(dense),
                     None => return,
                 }

@@ -255,17 +255,20 @@ proptest! {
     }
 }
 
+/// Adds an exact key.
+fn insert(twin: &mut Twin, value: u64) {
+    let (width, _) = twin.kinds[0];
+    let pattern = twin.shape.pattern(&[MatchValue::Exact(Bits::from_u128(width, value.into()))]);
+    let row = twin.next;
+    twin.next += 1;
+    twin.index.insert(pattern.clone(), 0, row);
+    twin.entries.push(Entry { pattern, rank: 0, row });
+}
+
 /// A table of exact keys changes its form as keys come near and far; what it finds stays.
 #[test]
 fn dense_and_sparse_keys_change_the_form_and_nothing_else() {
     let mut twin = Twin::new(vec![(32, Kind::Exact)]);
-    let insert = |twin: &mut Twin, value: u64| {
-        let pattern = twin.shape.pattern(&[MatchValue::Exact(Bits::from_u128(32, value.into()))]);
-        let row = twin.next;
-        twin.next += 1;
-        twin.index.insert(pattern.clone(), 0, row);
-        twin.entries.push(Entry { pattern, rank: 0, row });
-    };
     let agree = |twin: &Twin, keys: &[u64]| {
         for key in (0..1_000).chain(keys.iter().copied()) {
             assert_eq!(twin.index.find(&[key]), twin.scan(&[key]), "{key}");
@@ -281,6 +284,31 @@ fn dense_and_sparse_keys_change_the_form_and_nothing_else() {
     (200..900).for_each(|key| insert(&mut twin, key));
     assert!(matches!(twin.index, Index::Dense(_)), "near keys only, and a growth since");
     agree(&twin, &[1_000_000, u64::from(u32::MAX)]);
+}
+
+/// Keys near each other are found by position wherever they lie and in whichever order they come.
+#[test]
+fn near_keys_need_not_be_small() {
+    for (from, to) in [(0x0800, 0x0800), (1_000, 3_000), (u64::MAX - 300, u64::MAX)] {
+        for descends in [false, true] {
+            let mut twin = Twin::new(vec![(64, Kind::Exact)]);
+            let mut keys: Vec<u64> = (from..=to).collect();
+            if descends {
+                keys.reverse();
+            }
+            keys.iter().for_each(|&key| insert(&mut twin, key));
+            assert!(matches!(twin.index, Index::Dense(_)), "{from} to {to}");
+            for key in (0..300).chain(keys).chain([from - from.min(1), to.wrapping_add(1), u64::MAX]) {
+                assert_eq!(twin.index.find(&[key]), twin.scan(&[key]), "{key}");
+            }
+            while let Some(Entry { pattern, row, .. }) = twin.entries.pop() {
+                twin.index.remove(&pattern, row);
+            }
+            insert(&mut twin, 5);
+            assert_eq!([from, 5, 6].map(|key| twin.index.find(&[key])), [0, twin.next - 1, 0]);
+            assert!(matches!(twin.index, Index::Dense(_)), "nothing is left of the keys before");
+        }
+    }
 }
 
 /// Priorities of what is left decide when all better entries are gone, and the order of the search is worked out anew.

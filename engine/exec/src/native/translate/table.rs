@@ -122,7 +122,12 @@ impl Translator<'_, '_> {
     /// The row of a key in a dense index; goes to `otherwise` where the index is another.
     fn dense(&mut self, table: u32, key: Value, otherwise: Block) -> Option<Value> {
         let (tag, rows) = (self.index_tag(table)?, self.vector(direct::DENSE, table)?);
+        let at = i32::try_from(table as usize * direct::DENSE.stride + direct::DENSE_FIRST).ok()?;
+        let structures = self.structures(direct::DENSE.list)?;
         self.require_tag(tag, direct::DENSE_TAG, otherwise);
+        // Below the first key it wraps, and is past all rows.
+        let first = self.b.ins().load(types::I64, lasting_flags(), structures, at);
+        let key = self.b.ins().isub(key, first);
         let [past, taken] = core::array::from_fn(|_| self.b.create_block());
         let row = self.b.append_block_param(taken, types::I64);
         let place = self.element(rows, key, size_of::<u32>(), past);
@@ -277,7 +282,7 @@ impl Translator<'_, '_> {
         (next, other): (Block, Block),
     ) -> Option<()> {
         let program = self.shared.program;
-        let (profile, ..) = State::member_stride(program, TableId(table))?;
+        let (profile, member_stride, _) = State::member_stride(program, TableId(table))?;
         let stride = State::stride(program, TableId(table))?;
         if !State::is_longest(program, TableId(table)) {
             return None;
@@ -287,7 +292,8 @@ impl Translator<'_, '_> {
             (self.vector(direct::TABLE_ROWS, table)?, self.vector(direct::LISTS, profile.0)?);
         let row = self.longest(table, key, other)?;
         let run = self.row(words, row, stride, other);
-        let [listed, single, plain] = core::array::from_fn(|_| self.b.create_block());
+        let [listed, single, member, plain] = core::array::from_fn(|_| self.b.create_block());
+        let members = self.vector(direct::PROFILE_ROWS, profile.0)?;
         let is_list = self.b.ins().band_imm(run.head, 1 << Head::LIST_BIT);
         self.brif(is_list, listed, &[], single, &[]);
         self.switch_to(listed);
@@ -296,9 +302,12 @@ impl Translator<'_, '_> {
         let Vector { pointer, len } = self.vector_at(places, chosen, 0);
         self.jump(list, &[pointer.into(), len.into(), row.into()]);
         self.switch_to(single);
-        self.b.set_cold_block(single);
         let is_member = self.b.ins().band_imm(run.head, 1 << Head::MEMBER_BIT);
-        self.brif(is_member, other, &[], plain, &[]);
+        self.brif(is_member, member, &[], plain, &[]);
+        self.switch_to(member);
+        let number = self.b.ins().band_imm(run.head, i64::from(u32::MAX));
+        let chosen = self.row(members, number, member_stride, other);
+        self.hand_over(next, chosen);
         self.switch_to(plain);
         self.b.set_cold_block(plain);
         self.hand_over(next, run);
