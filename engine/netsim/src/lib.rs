@@ -11,6 +11,7 @@ mod agenda;
 mod ahead;
 mod applications;
 mod channel;
+mod cut;
 mod districts;
 mod error;
 mod event;

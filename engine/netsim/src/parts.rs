@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use p4cc_units::{Span, Time};
 
 use crate::channel::Mail;
+use crate::cut::owners;
 use crate::districts::{districts, districts_of_parts};
 use crate::event::Kind;
 use crate::host::{Ends, Flow};
@@ -313,28 +314,6 @@ impl Network {
         }
         Time::ZERO
     }
-}
-
-/// Parts of about equal work, switches in their order, hosts with their switches. The work of a switch is its packets so
-/// far, those of its hosts included; its ports where there were none.
-fn owners(topology: &Topology, parts: usize, packets: &[u64]) -> Vec<usize> {
-    let (switches, hosts) = (topology.switches.len(), topology.hosts.len());
-    let ports = |at: usize| topology.switches[at].ports.len() as u64;
-    let is_known = packets.iter().any(|&packets| packets > 0);
-    let work: Vec<u64> = (0..switches).map(|at| if is_known { packets[at] } else { ports(at) }).collect();
-    let all: u64 = work.iter().sum::<u64>().max(1);
-    let mut owner = vec![0; switches + hosts];
-    let mut before = 0;
-    for (place, work) in owner.iter_mut().zip(work) {
-        // The part that the middle of the switch's work falls to.
-        *place = ((u128::from(before + work / 2) * parts as u128 / u128::from(all)) as usize).min(parts - 1);
-        before += work;
-    }
-    for (host, plan) in topology.hosts.iter().enumerate() {
-        let peer = topology.channels[plan.uplink as usize].to as usize;
-        owner[switches + host] = if peer < switches { owner[peer] } else { 0 };
-    }
-    owner
 }
 
 /// How long parts may run without meeting: no longer than the delay of any link between them, nor than the least round
@@ -683,10 +662,7 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-    use crate::NetworkSpec;
 
     #[test]
     fn a_stretch_ends_where_events_are_to_be_counted_one_by_one() {
@@ -719,26 +695,5 @@ mod tests {
             assert_eq!(lasts(hops), is_lasting, "{hops:?}");
         }
         assert!(!lasts([130, 116]));
-    }
-
-    #[test]
-    fn a_cut_follows_the_packets() {
-        let link = |a: usize, b: usize| {
-            json!({"a": {"node": format!("s{a}"), "port": 2}, "b": {"node": format!("s{b}"), "port": 1},
-                "rate_bps": 1_000_000_000, "delay_ns": 1_000})
-        };
-        let ports = [1, 2].map(|port| json!({"port": port, "queue_capacity_pkts": 10}));
-        let switches: Vec<_> =
-            (0..4).map(|i| json!({"name": format!("s{i}"), "device_id": i + 1, "ports": ports})).collect();
-        let links = [link(0, 1), link(1, 2), link(2, 3), link(3, 0)];
-        let spec = json!({"switches": switches, "hosts": [], "links": links, "flows": [], "stop_ns": 1,
-            "limits": {"max_events": 1}});
-        let spec = NetworkSpec::from_json(&spec.to_string()).expect("the description is right");
-        let topology = Topology::new(&spec).expect("the description is right");
-        assert_eq!(owners(&topology, 2, &[]), [0, 0, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[0; 4]), [0, 0, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[50, 50, 1, 1]), [0, 1, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[1, 1, 50, 50]), [0, 0, 0, 1]);
-        assert_eq!(owners(&topology, 3, &[9, 0, 0, 0]), [1, 2, 2, 2]);
     }
 }
