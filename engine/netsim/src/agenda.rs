@@ -5,7 +5,7 @@
 //! have lost what it needs. So where the network allows it, time goes on in windows, and within a window one district
 //! after the other does all that it has to do: a district is a switch, or the hosts of one. A window is no longer than any link between
 //! districts takes, so nothing that happens within it can touch another district (the look-ahead of [`crate::parts`]).
-//! Events of later windows wait in a list for each window and district, unsorted; those of a district are put in order when
+//! Events of later windows wait in a [list](crate::lists) for each window and district, unsorted; those of a district are put in order when
 //! its [turn](crate::turn) comes.
 //!
 //! Invariant: while districts take turns, the wheel is empty, and the turn holds events of one district before the end of the
@@ -15,18 +15,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use p4cc_switch::Packet;
-use p4cc_switch::prefetch::{prefetch_room, prefetch_start};
 use p4cc_units::{Span, Time};
 
 use crate::event::Event;
-use crate::turn::{Entry, Turn};
+use crate::lists::{Entry, List, Listed, Lists};
+use crate::turn::Turn;
 use crate::wheel::EventQueue;
 
 /// Windows whose events wait in lists, the present one included; what is later waits in a heap.
 const WINDOWS: u64 = 4;
-
-/// Events that a neighbour as a rule puts into a district's list in one window.
-const USUAL_EVENTS: usize = 4;
 
 /// Events to come.
 #[derive(Debug)]
@@ -43,9 +40,11 @@ pub(crate) struct Agenda {
     districts: usize,
     /// First node of each district.
     first_nodes: Vec<usize>,
-    /// By window, then by district.
-    lists: Vec<Vec<Entry>>,
-    /// Events in the lists of each window.
+    /// By district, then by window.
+    lists: Vec<[List; WINDOWS as usize]>,
+    /// What is in all of them.
+    entries: Lists,
+    /// Lists of each window that have an event.
     counts: [usize; WINDOWS as usize],
     /// Number of the present window from time zero.
     window: u64,
@@ -66,6 +65,7 @@ impl Agenda {
             districts: 0,
             first_nodes: Vec::new(),
             lists: Vec::new(),
+            entries: Lists::default(),
             counts: [0; WINDOWS as usize],
             window: 0,
             window_end_ps: 0,
@@ -89,7 +89,7 @@ impl Agenda {
     #[inline(always)]
     fn list(&mut self, event: Event, packet: Option<Packet>) {
         if event.time() < self.end {
-            return self.turn.push(Entry { event, packet });
+            return self.turn.push(&mut self.entries, &event, packet);
         }
         let (mut window, mut end_ps) = (self.window, self.window_end_ps);
         let time_ps = event.time().as_ps();
@@ -100,16 +100,13 @@ impl Agenda {
             }
             end_ps = end_ps.saturating_add(self.width_ps);
         }
-        let place = (window % WINDOWS) as usize;
-        self.counts[place] += 1;
-        let district = usize::from(self.owner[event.node() as usize]);
-        self.lists[place * self.districts + district].push(Entry { event, packet });
+        self.put((window % WINDOWS) as usize, &event, packet);
     }
 
     /// Takes the first event of the district whose turn it is, before the end of the window.
     #[inline]
     pub fn pop_turn(&mut self) -> Option<Entry> {
-        self.turn.pop()
+        self.turn.pop(&mut self.entries)
     }
 
     /// Takes the first event if it is not after `limit`; districts take no turns.
@@ -127,7 +124,7 @@ impl Agenda {
         for (node, &district) in owner.iter().enumerate().rev() {
             self.first_nodes[district] = node;
         }
-        self.lists.resize_with(self.districts * WINDOWS as usize, Vec::new);
+        self.lists.resize(self.districts, [List::EMPTY; WINDOWS as usize]);
         self.width_ps = width.as_ps().max(1);
         self.set_window(now);
         self.turn = Turn::new(width);
@@ -146,13 +143,16 @@ impl Agenda {
         self.wheel.take_all(now);
         self.owner.clear();
         (self.districts, self.end, self.counts) = (0, Time::ZERO, [0; WINDOWS as usize]);
-        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.turn.pop()).collect();
-        entries.extend(self.lists.iter_mut().flat_map(|list| list.drain(..)));
+        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.turn.pop(&mut self.entries)).collect();
+        self.turn.finish(&mut self.entries);
+        let lists = self.lists.iter_mut().flatten();
+        entries.extend(lists.flat_map(|list| self.entries.drain(list)));
         entries.extend(self.far.drain().map(|Reverse(entry)| entry));
         entries
     }
 
     /// How many districts take turns; none if events come one after the other.
+    #[inline]
     pub fn districts(&self) -> usize {
         self.districts
     }
@@ -163,66 +163,84 @@ impl Agenda {
         self.first_nodes.get(district).copied()
     }
 
+    /// Place of the present window among the lists of a district.
+    #[inline]
+    fn present(&self) -> usize {
+        (self.window % WINDOWS) as usize
+    }
+
     /// Begins a window, or a first stretch of one, that ends at `end`; gives its start.
     pub fn begin(&mut self, end: Time) -> Time {
         self.set_window(Time::from_ps(end.as_ps() - 1));
         self.end = end;
+        let place = self.present();
         while let Some(Reverse(first)) = self.far.peek()
-            && first.time() < end
+            && first.event.time() < end
         {
-            let place = (self.window % WINDOWS) as usize;
-            self.counts[place] += 1;
-            let district = usize::from(self.owner[first.event.node() as usize]);
-            let list = &mut self.lists[place * self.districts + district];
-            list.extend(self.far.pop().map(|Reverse(entry)| entry));
+            let Some(Reverse(Entry { event, packet })) = self.far.pop() else { break };
+            self.put(place, &event, packet);
         }
         Time::from_ps(self.window * self.width_ps)
     }
 
+    /// Puts an event into the list of its district for a window.
+    #[inline(always)]
+    fn put(&mut self, place: usize, event: &Event, packet: Option<Packet>) {
+        let list = &mut self.lists[usize::from(self.owner[event.node() as usize])][place];
+        self.counts[place] += usize::from(list.is_empty());
+        self.entries.push(list, event, packet);
+    }
+
     /// A district's events of the present window, as far as they are known, in any order.
     #[inline]
-    pub fn known(&self, district: usize) -> &[Entry] {
-        self.lists.get((self.window % WINDOWS) as usize * self.districts + district).map_or(&[], |list| list)
+    pub fn known(&self, district: usize) -> impl Iterator<Item = &Listed> {
+        let list = self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]);
+        self.entries.of(list).flatten()
     }
 
-    /// Has the processor fetch where the lists of a node's district are told of, into which a neighbour will put events.
+    /// Has the processor fetch a district's events of the present window.
     #[inline]
-    pub fn prefetch_lists(&self, node: u32) {
-        self.next_lists(node).for_each(prefetch_start);
+    pub fn prefetch_known(&self, district: usize) {
+        if let Some(lists) = self.lists.get(district) {
+            self.entries.prefetch(lists[self.present()]);
+        }
     }
 
-    /// Has it fetch where the next events of a neighbour will stand.
+    /// Has it fetch where the next events of a neighbour will stand: what is sent in this window arrives in the next one as
+    /// a rule.
     #[inline]
     pub fn prefetch_room(&self, node: u32) {
-        self.next_lists(node).for_each(|list| prefetch_room(list, USUAL_EVENTS));
-    }
-
-    /// What is sent in this window arrives in one of the next two.
-    #[inline]
-    fn next_lists(&self, node: u32) -> impl Iterator<Item = &Vec<Entry>> {
-        let district = usize::from(self.owner[node as usize]);
-        (1..3).map(move |ahead| {
-            &self.lists[((self.window + ahead) % WINDOWS) as usize * self.districts + district]
-        })
+        let place = (self.window + 1) % WINDOWS;
+        self.entries.prefetch_end(self.lists[usize::from(self.owner[node as usize])][place as usize]);
     }
 
     /// It is a district's turn, from `start` on; whether it has anything to do in this window.
     pub fn enter(&mut self, district: usize, start: Time) -> bool {
-        let place = (self.window % WINDOWS) as usize;
-        let at = place * self.districts + district;
-        if self.lists[at].is_empty() {
+        let place = self.present();
+        let list = core::mem::replace(&mut self.lists[district][place], List::EMPTY);
+        if list.is_empty() {
             return false;
         }
-        let mut list = core::mem::take(&mut self.lists[at]);
-        // A stretch of windows may end within one.
-        let is_whole = self.end.as_ps() == self.window_end_ps;
-        let is_later = |entry: &mut Entry| entry.time() >= self.end;
-        let later: Vec<Entry> = if is_whole { Vec::new() } else { list.extract_if(.., is_later).collect() };
-        self.counts[place] -= list.len();
-        self.turn.begin(start, &mut list);
-        list.extend(later);
-        self.lists[at] = list;
+        self.counts[place] -= 1;
+        if self.end.as_ps() == self.window_end_ps {
+            self.turn.begin(&mut self.entries, start, list);
+        } else {
+            self.enter_in_part(place, start, list);
+        }
         true
+    }
+
+    /// The same where a stretch of windows ends within this one: what is later is listed again.
+    #[cold]
+    fn enter_in_part(&mut self, place: usize, start: Time, mut list: List) {
+        self.turn.begin(&mut self.entries, start, List::EMPTY);
+        for Entry { event, packet } in self.entries.drain(&mut list) {
+            if event.time() < self.end {
+                self.turn.push(&mut self.entries, &event, packet);
+            } else {
+                self.put(place, &event, packet);
+            }
+        }
     }
 
     /// A time that no event comes before.
@@ -230,7 +248,7 @@ impl Agenda {
         if self.owner.is_empty() {
             return self.wheel.next_time();
         }
-        let far = self.far.peek().map(|Reverse(entry)| entry.time());
+        let far = self.far.peek().map(|Reverse(entry)| entry.event.time());
         let mut windows = self.window..self.window + WINDOWS;
         let near = windows.find(|window| self.counts[(window % WINDOWS) as usize] > 0);
         let near = near.map(|window| Time::from_ps(window * self.width_ps).max(self.end));

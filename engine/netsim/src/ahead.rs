@@ -12,9 +12,9 @@ use p4cc_transport::wire::peek_flow_id;
 
 use crate::event::Kind;
 use crate::host::Ends;
+use crate::lists::Listed;
 use crate::network::{CLOSE_TIMER, Network, PACE_TIMER, position};
 use crate::node::SwitchNode;
-use crate::turn::Entry;
 
 impl Network {
     /// Takes the steps that are due before a district's turn.
@@ -27,12 +27,10 @@ impl Network {
             node.switch.prefetch_ports();
             node.channels().for_each(|channel| prefetch_start(&self.channels[channel]));
         }
-        if let Some(node) = self.switch_of(district + 1) {
-            self.neighbours(node).for_each(|node| self.queue.prefetch_lists(node));
-        }
+        self.queue.prefetch_known(district + 3);
         for entry in self.queue.known(district + 2) {
-            entry.packet.iter().for_each(|packet| prefetch(&**packet));
-            if let Some(host) = (entry.event.node() as usize).checked_sub(self.switches.len()) {
+            entry.packet().into_iter().for_each(|packet| prefetch(&**packet));
+            if let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len()) {
                 self.hosts.get(host).into_iter().for_each(prefetch);
             }
         }
@@ -41,14 +39,14 @@ impl Network {
             self.neighbours(node).for_each(|node| self.queue.prefetch_room(node));
         }
         if self.switch_of(district + 1).is_none() {
-            for flow in self.queue.known(district + 1).iter().filter_map(|entry| self.flow_of(entry)) {
+            for flow in self.queue.known(district + 1).filter_map(|entry| self.flow_of(entry)) {
                 prefetch_start(&self.flows[flow].ends);
                 prefetch_start(&self.flows[flow].data_pkts);
                 prefetch_start(&self.plans[flow]);
             }
         }
         if self.switch_of(district).is_none() {
-            for flow in self.queue.known(district).iter().filter_map(|entry| self.flow_of(entry)) {
+            for flow in self.queue.known(district).filter_map(|entry| self.flow_of(entry)) {
                 if let Ends::Rdma(ends) = &self.flows[flow].ends {
                     prefetch(&**ends);
                 }
@@ -62,15 +60,15 @@ impl Network {
 
     /// The nodes that a switch's ports lead to.
     fn neighbours(&self, node: &SwitchNode) -> impl Iterator<Item = u32> {
-        node.channels().map(|channel| self.channels[channel].to().0)
+        node.channels().map(|channel| self.channels[channel].to())
     }
 
     /// The flow that an event at a host is for.
-    fn flow_of(&self, entry: &Entry) -> Option<usize> {
-        let event = &entry.event;
+    fn flow_of(&self, entry: &Listed) -> Option<usize> {
+        let event = entry.event();
         match event.kind() {
             Kind::Arrival if event.node() as usize >= self.switches.len() => {
-                position(&self.plans, peek_flow_id(&entry.packet.as_ref()?.head)?)
+                position(&self.plans, peek_flow_id(&entry.packet()?.head)?)
             }
             Kind::Timer if event.port() <= CLOSE_TIMER && event.port() != PACE_TIMER => {
                 Some(event.subject as usize).filter(|&flow| flow < self.flows.len())

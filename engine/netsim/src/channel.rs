@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
+use crate::event::{Event, arrival_place};
 use crate::ties::Moment;
 use crate::topology::ChannelPlan;
 
@@ -19,11 +20,9 @@ pub(crate) struct Channel {
     pub delay: Span,
     /// Bytes of packets on the wire, with framing; those of pauses are not counted.
     pub bytes: u64,
-    /// Nodes have fourteen bits, ports nine, framing is below 2^9.
-    from: u16,
-    to: u16,
-    to_port: u16,
-    framing_bytes: u16,
+    /// Node and port that it leads to, as its events have them.
+    to: u32,
+    framing_bytes: u32,
     /// Of a channel that loses packets or leads out of this part of a network; most do neither.
     rest: Option<Box<Rest>>,
 }
@@ -66,31 +65,40 @@ impl Channel {
             on_way: VecDeque::new(),
             delay: plan.delay,
             bytes: 0,
-            from: plan.from as u16,
-            to: plan.to as u16,
-            to_port: plan.to_port as u16,
-            framing_bytes: plan.framing_bytes as u16,
+            to: arrival_place(plan.to, plan.to_port),
+            framing_bytes: plan.framing_bytes,
             rest: loss.map(|loss| Box::new(Rest { loss: Some(loss), ..Rest::default() })),
         }
     }
 
-    /// Node that sends.
+    /// Node that it leads to.
     #[inline]
-    pub fn from(&self) -> u32 {
-        u32::from(self.from)
+    pub fn to(&self) -> u32 {
+        self.arrival(Time::ZERO, 0, 0).node()
     }
 
-    /// Node and port that it leads to.
-    #[inline]
-    pub fn to(&self) -> (u32, u32) {
-        (u32::from(self.to), u32::from(self.to_port))
+    /// The arrival of a frame, the `seq`th of all that are scheduled.
+    #[inline(always)]
+    pub fn arrival(&self, time: Time, seq: u64, channel: u32) -> Event {
+        Event::arrival(time, self.to, seq, channel)
     }
 
-    /// Counts a packet that is sent; false if it is lost.
+    /// Counts a packet of so many bytes that is sent.
     #[inline]
-    pub fn count(&mut self, packet: &Packet) -> bool {
-        self.bytes += u64::from(p4cc_switch::link_bytes(u32::from(self.framing_bytes), packet.len()));
-        !self.rest.as_mut().is_some_and(|rest| rest.loses())
+    pub fn count(&mut self, bytes: u32) {
+        self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, bytes));
+    }
+
+    /// Whether it neither loses packets nor leads out of this part of a network.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.rest.is_none()
+    }
+
+    /// Whether it loses the packet that is sent now.
+    #[inline]
+    pub fn loses(&mut self) -> bool {
+        self.rest.as_mut().is_some_and(|rest| rest.loses())
     }
 
     /// Whether it leads out of this part of a network.

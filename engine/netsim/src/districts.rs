@@ -11,11 +11,11 @@ use p4cc_units::{Span, Time};
 
 use crate::Progress;
 use crate::event::Kind;
+use crate::lists::Entry;
 use crate::network::Network;
 use crate::parts::{Pace, WINDOWS_PER_LOOK, window, window_end};
 use crate::ties::Moment;
 use crate::topology::{ChannelPlan, HostPlan, Topology};
-use crate::turn::Entry;
 
 /// In networks of fewer switches each switch has its turn often enough.
 const MIN_SWITCHES: usize = 4;
@@ -241,12 +241,16 @@ impl Network {
             }
             while let Some(Entry { event, packet }) = self.queue.pop_turn() {
                 self.now = event.time();
-                self.order.advance(&event);
-                self.dispatch(&event, packet);
+                // The order of ties is the design's: it has no clock that would go on.
+                match packet {
+                    Some(packet) => self.take_in(event.node(), event.port(), packet),
+                    None => self.dispatch(&event),
+                }
                 self.events += 1;
             }
             latest = latest.max(self.now);
         }
         self.now = latest;
+        self.take_workspace_back();
     }
 }

@@ -28,6 +28,11 @@ const SEQ_BITS: u32 = 39;
 const NODE_SHIFT: u32 = PORT_BITS + SEQ_BITS;
 const KIND_SHIFT: u32 = NODE_SHIFT + 14;
 
+/// Where a channel's packets arrive: kind, node and port as events have them.
+pub(crate) fn arrival_place(node: u32, port: u32) -> u32 {
+    Event::new(Time::ZERO, Kind::Arrival, node, port, 0, 0).place
+}
+
 /// An event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Event {
@@ -45,8 +50,26 @@ impl Event {
     #[inline]
     pub fn new(time: Time, kind: Kind, node: u32, port: u32, seq: u64, subject: u32) -> Self {
         let place = (kind as u64) << KIND_SHIFT | u64::from(node) << NODE_SHIFT | u64::from(port) << SEQ_BITS;
-        let below = place | (seq & ((1 << SEQ_BITS) - 1));
-        Self { time, below, place: (place >> SEQ_BITS) as u32, subject }
+        Self::from_key(time, place | (seq & ((1 << SEQ_BITS) - 1)), subject)
+    }
+
+    /// The arrival of a channel's packet at a place that [`arrival_place`] gives.
+    #[inline]
+    pub fn arrival(time: Time, place: u32, seq: u64, channel: u32) -> Self {
+        let below = u64::from(place) << SEQ_BITS | (seq & ((1 << SEQ_BITS) - 1));
+        Self { time, below, place, subject: channel }
+    }
+
+    /// An event without a stamp from its time and place below.
+    #[inline]
+    pub fn from_key(time: Time, below: u64, subject: u32) -> Self {
+        Self { time, below, place: (below >> SEQ_BITS) as u32, subject }
+    }
+
+    /// Its place within the instant.
+    #[inline]
+    pub fn below(&self) -> u64 {
+        self.below
     }
 
     /// The same event at the place that a stamp gives it.

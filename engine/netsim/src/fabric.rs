@@ -123,9 +123,8 @@ impl Network {
         let (now, switches) = (self.now(), self.switches.len() as u32);
         if node < switches {
             self.switches[node as usize].switch.set_paused(now, port, priority, pause);
-            self.exchange_workspace(node as usize);
+            self.lend_workspace(node as usize);
             self.start_ready_ports(node as usize);
-            self.exchange_workspace(node as usize);
         } else {
             let host = node - switches;
             self.hosts[host as usize].pauses.set(now, priority, pause);

@@ -62,7 +62,7 @@ impl Network {
 
     /// A port of a switch sends a packet from now on.
     fn started(&mut self, switch: usize, sent: Transmission) {
-        let Transmission { port, packet, duration, has_more } = sent;
+        let Transmission { port, packet, bytes, duration, has_more } = sent;
         let end = self.now + duration;
         let moment = self.order.moment(end);
         let PortLine { line, channel } = self.switches[switch].port(port);
@@ -72,7 +72,7 @@ impl Network {
             self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
         }
         if let Some(channel) = channel {
-            self.send(channel, end, (0, packet));
+            self.send(channel, end, 0, (packet, bytes));
         }
         self.send_pause_frames(switch);
     }
@@ -113,23 +113,31 @@ impl Network {
         let state = &mut self.hosts[host as usize];
         state.counters.sent_pkts += 1;
         let HostPlan { uplink, rate, framing_bytes, .. } = self.topology.hosts[host as usize];
-        let end = self.now + frame_time(rate, framing_bytes, packet.len());
+        let bytes = packet.len();
+        let end = self.now + frame_time(rate, framing_bytes, bytes);
         state.line.start(self.order.moment(end));
-        self.send(uplink, end, (ticket, packet));
+        self.send(uplink, end, ticket, (packet, bytes));
     }
 
+    /// A packet of so many bytes goes onto a channel, and is whole there at `end`.
     #[inline]
-    fn send(&mut self, channel: u32, end: Time, (ticket, packet): (Ticket, Packet)) {
+    fn send(&mut self, channel: u32, end: Time, ticket: Ticket, (packet, bytes): (Packet, u32)) {
+        let has_turns = self.queue.districts() > 0;
         let state = &mut self.channels[channel as usize];
         let arrival = self.order.moment_of(end + state.delay, ticket);
-        if state.count(&packet) {
+        state.count(bytes);
+        if has_turns && state.is_plain() {
+            // As most are: the same as below.
+            self.arrivals += 1;
+            let event = state.arrival(arrival.time, self.arrivals, channel);
+            self.queue.push_arrival(event, packet);
+        } else if !state.loses() {
             self.carry(channel, arrival, Frame::Packet(packet));
         }
     }
 
     /// A frame is on its way. A link's frames cannot overtake each other, so only the first one's arrival is scheduled;
     /// where districts take turns, each is, and a packet waits with its event. What leaves this part of a network waits with the part.
-    #[inline]
     pub(crate) fn carry(&mut self, channel: u32, arrival: Moment, frame: Frame) {
         let has_turns = self.queue.districts() > 0;
         let state = &mut self.channels[channel as usize];
@@ -149,13 +157,10 @@ impl Network {
     }
 
     /// The arrival of a channel's frame.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn arrival(&mut self, channel: u32, arrival: Moment) -> Event {
-        let state = &self.channels[channel as usize];
-        let (to, to_port) = state.to();
-        // Of the sending node's sequence: that node alone decides the order of what it sends.
-        let seq = &mut self.seqs[state.from() as usize];
-        *seq += 1;
-        self.order.place(Event::new(arrival.time, Kind::Arrival, to, to_port, *seq, channel), arrival)
+        self.arrivals += 1;
+        let event = self.channels[channel as usize].arrival(arrival.time, self.arrivals, channel);
+        self.order.place(event, arrival)
     }
 }

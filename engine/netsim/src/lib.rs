@@ -20,6 +20,7 @@ mod fabric;
 mod flows;
 mod host;
 mod interfaces;
+mod lists;
 mod network;
 mod node;
 mod noise;

@@ -140,8 +140,12 @@ pub struct Network {
     pub(crate) pool: PacketPool,
     /// What switches work in, one after the other.
     pub(crate) workspace: Workspace,
-    /// Sequence number of each node.
+    /// The switch that has it.
+    borrower: Option<usize>,
+    /// Sequence number of each node, for what it schedules for itself.
     pub(crate) seqs: Vec<u64>,
+    /// Arrivals scheduled: of those of one channel at one instant, the first is first.
+    pub(crate) arrivals: u64,
     actions: Actions,
     seed: u64,
     pub(crate) now: Time,
@@ -226,6 +230,7 @@ impl Network {
             fabric: Fabric::default(),
             stall: Stall::new(spec.stall_after_ns),
             seqs: vec![0; switches.len() + topology.hosts.len()],
+            arrivals: 0,
             switches: switches
                 .into_iter()
                 .zip(&topology.switch_channels)
@@ -239,6 +244,7 @@ impl Network {
             order: Order::new(spec.ties),
             pool: PacketPool::default(),
             workspace: Workspace::default(),
+            borrower: None,
             actions: Actions::new(),
             seed,
             now: Time::ZERO,
@@ -423,14 +429,25 @@ impl Network {
         if self.ended {
             return Ok(());
         }
+        let done = self.run_events(until, threads, cancel, progress);
+        self.take_workspace_back();
+        done
+    }
+
+    fn run_events(
+        &mut self,
+        until: Time,
+        threads: usize,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
         let stop = Time::from_ns(self.spec.stop_ns);
         let until = until.min(stop);
         for switch in 0..self.switches.len() {
             // The control plane may have sent packets meanwhile, or loaded a program.
             self.send_pause_frames(switch);
-            self.exchange_workspace(switch);
+            self.lend_workspace(switch);
             self.start_ready_ports(switch);
-            self.exchange_workspace(switch);
         }
         let mut parts = self.parts(threads);
         let mut districts = if parts.is_none() { self.districts() } else { None };
@@ -451,7 +468,7 @@ impl Network {
             }
             self.now = event.time();
             self.order.advance(&event);
-            self.dispatch(&event, None);
+            self.dispatch(&event);
             self.events += 1;
             if self.is_complete() {
                 self.ended = true;
@@ -479,17 +496,29 @@ impl Network {
         self.open_flows == 0 && self.counted_flows > 0 && self.spec.stop_when_complete
     }
 
-    /// Lends a switch the workspace, or takes it back: before a packet passes the switch's program and after it.
+    /// Lends a switch the workspace, before a packet passes its program: it has it until another needs it.
     #[inline]
-    pub(crate) fn exchange_workspace(&mut self, switch: usize) {
-        self.switches[switch].switch.exchange(&mut self.workspace);
+    pub(crate) fn lend_workspace(&mut self, switch: usize) {
+        if self.borrower != Some(switch) {
+            self.take_workspace_back();
+            self.switches[switch].switch.exchange(&mut self.workspace);
+            self.borrower = Some(switch);
+        }
     }
 
-    pub(crate) fn dispatch(&mut self, event: &Event, packet: Option<Packet>) {
+    /// Takes the workspace back, before anybody else sees the switches.
+    pub(crate) fn take_workspace_back(&mut self) {
+        if let Some(switch) = self.borrower.take() {
+            self.switches[switch].switch.exchange(&mut self.workspace);
+        }
+    }
+
+    /// Does what an event asks for; an arrival's frame is in its channel.
+    pub(crate) fn dispatch(&mut self, event: &Event) {
         let (node, port) = (event.node(), event.port());
         match event.kind() {
             Kind::Dequeue => self.on_dequeue(node, port),
-            Kind::Arrival => self.on_arrival(node, port, event.subject, packet),
+            Kind::Arrival => self.on_arrival(node, port, event.subject),
             Kind::Timer => match port {
                 ACK_TIMER => self.on_ack_timer(event.subject),
                 PACE_TIMER => self.on_pace_timer(event.subject),
@@ -507,9 +536,8 @@ impl Network {
         if node < switches {
             let switch = node as usize;
             self.switches[switch].port(port).line.on_wake();
-            self.exchange_workspace(switch);
+            self.lend_workspace(switch);
             self.start_port(switch, port);
-            self.exchange_workspace(switch);
         } else {
             let host = node - switches;
             self.hosts[host as usize].line.on_wake();
@@ -517,26 +545,24 @@ impl Network {
         }
     }
 
-    fn on_arrival(&mut self, node: u32, port: u32, channel: u32, packet: Option<Packet>) {
-        let packet = match packet.map(Frame::Packet).or_else(|| self.next_frame(node, port, channel)) {
-            Some(Frame::Packet(packet)) => packet,
-            Some(Frame::Pause(word)) => {
-                return self.on_pause(node, port, channel, (word.priority, word.pause));
-            }
-            None => return,
-        };
+    fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
+        match self.next_frame(node, port, channel) {
+            Some(Frame::Packet(packet)) => self.take_in(node, port, packet),
+            Some(Frame::Pause(word)) => self.on_pause(node, port, channel, (word.priority, word.pause)),
+            None => {}
+        }
+    }
+
+    /// A packet reaches a node.
+    #[inline]
+    pub(crate) fn take_in(&mut self, node: u32, port: u32, packet: Packet) {
         self.packet_hops += 1;
         let switches = self.switches.len() as u32;
         if node < switches {
-            let switch = node as usize;
-            self.exchange_workspace(switch);
-            self.pass_switch(switch, port, packet);
-            self.exchange_workspace(switch);
-        } else {
-            let left = self.deliver(node - switches, packet);
-            if let Some(packet) = left {
-                self.pool.give(packet);
-            }
+            self.lend_workspace(node as usize);
+            self.pass_switch(node as usize, port, packet);
+        } else if let Some(packet) = self.deliver(node - switches, packet) {
+            self.pool.give(packet);
         }
     }
 

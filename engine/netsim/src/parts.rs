@@ -362,6 +362,7 @@ impl Parts {
     /// Gives every part what is its own.
     fn divide(&mut self, whole: &mut Network) {
         let now = whole.now();
+        whole.take_workspace_back();
         for part in &mut self.parts {
             part.enter_stretch(whole, now);
         }
@@ -654,9 +655,10 @@ impl Network {
         while let Some(event) = self.queue.pop_until(last) {
             self.now = event.time();
             self.order.advance(&event);
-            self.dispatch(&event, None);
+            self.dispatch(&event);
             self.events += 1;
         }
+        self.take_workspace_back();
     }
 }
 

@@ -2,63 +2,29 @@
 //!
 //! There are some dozens as a rule, all of them within one window, so the slots of this wheel are few enough to stay in
 //! the processor's nearest cache, an event stays where it was listed, and none waits beyond the last slot. What is alone in
-//! its slot, as most are, is given as it stands; the others of a slot are sorted when its time comes, and what is scheduled into a slot
-//! that has been reached goes through a heap, as in the [wheel](crate::wheel) of a whole run.
+//! its slot, as most are, is given as it stands; the others of a slot are put in order when its time comes, and what is scheduled into a
+//! slot that has been reached goes through a heap, as in the [wheel](crate::wheel) of a whole run.
+//!
+//! Invariants: slots before the last one that was reached are empty; an event is in a slot, in `rest` or in `late`.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
 use crate::event::Event;
-
-/// An event, and the packet that arrives by it: where districts take turns, packets on links wait here.
-#[derive(Debug)]
-pub(crate) struct Entry {
-    pub event: Event,
-    pub packet: Option<Packet>,
-}
-
-impl Entry {
-    #[inline]
-    pub fn time(&self) -> Time {
-        self.event.time()
-    }
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.event == other.event
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.event.cmp(&other.event)
-    }
-}
+use crate::lists::{Entry, List, Lists, NONE};
 
 /// Slots of a window.
 const SLOTS: usize = 8 * WORD;
 const WORD: usize = u64::BITS as usize;
-/// End of a slot's list.
-const NONE: u32 = u32::MAX;
 
 /// Events of one district and window.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// All of them, those that are over included, as they were scheduled, and beside each the next one of its slot.
-    events: Vec<Entry>,
-    next: Vec<u32>,
+    /// All of them, those that are over included, as they were scheduled; each is linked to the next one of its slot.
+    events: List,
     heads: [u32; SLOTS],
     occupied: [u64; SLOTS / WORD],
     /// Slots before this one are reached.
@@ -66,10 +32,10 @@ pub(crate) struct Turn {
     start_ps: u64,
     /// A slot lasts 2^shift ps.
     shift: u32,
-    /// Other events of the last slot that was reached, the first one last.
-    rest: Vec<Entry>,
-    /// Events for slots that were reached when they were scheduled.
-    late: BinaryHeap<Reverse<Entry>>,
+    /// Places of other events of the last slot that was reached, the first one last.
+    rest: Vec<u32>,
+    /// Events for slots that were reached when they were scheduled, with their places.
+    late: BinaryHeap<Reverse<(Event, u32)>>,
 }
 
 impl Turn {
@@ -77,8 +43,7 @@ impl Turn {
     pub fn new(width: Span) -> Self {
         let slot_ps = (width.as_ps() / SLOTS as u64 + 1).next_power_of_two();
         Self {
-            events: Vec::new(),
-            next: Vec::new(),
+            events: List::EMPTY,
             heads: [NONE; SLOTS],
             occupied: [0; SLOTS / WORD],
             reached: 0,
@@ -89,94 +54,93 @@ impl Turn {
         }
     }
 
-    /// Begins with the events of a list, all of them from `start` on and within the width; the list is empty then.
-    pub fn begin(&mut self, start: Time, list: &mut Vec<Entry>) {
+    /// Begins with the events of a list, all of them from `start` on and within the width.
+    pub fn begin(&mut self, lists: &mut Lists, start: Time, list: List) {
+        self.finish(lists);
+        (self.reached, self.start_ps, self.events) = (0, start.as_ps(), list);
+        let (start_ps, shift) = (self.start_ps, self.shift);
+        lists.for_each(list, |place, entry| {
+            let slot = slot(entry.time(), start_ps, shift);
+            self.occupied[slot / WORD] |= 1 << (slot % WORD);
+            entry.next = core::mem::replace(&mut self.heads[slot], place);
+        });
+    }
+
+    /// All events are over: gives their memory back.
+    pub fn finish(&mut self, lists: &mut Lists) {
         debug_assert!(self.is_empty(), "the district before has not finished");
-        (self.reached, self.start_ps) = (0, start.as_ps());
-        self.events.clear();
-        core::mem::swap(&mut self.events, list);
-        self.next.clear();
-        for at in 0..self.events.len() {
-            let slot = self.slot(self.events[at].time());
-            let before = self.put(slot, at);
-            self.next.push(before);
-        }
-    }
-
-    #[inline]
-    fn slot(&self, time: Time) -> usize {
-        ((time.as_ps() - self.start_ps) >> self.shift) as usize % SLOTS
-    }
-
-    /// Puts an event at the front of a slot's list, and gives the one that was.
-    #[inline]
-    fn put(&mut self, slot: usize, at: usize) -> u32 {
-        self.occupied[slot / WORD] |= 1 << (slot % WORD);
-        core::mem::replace(&mut self.heads[slot], at as u32)
+        lists.give_back(&mut self.events);
     }
 
     /// Adds an event of this district and window.
     #[inline]
-    pub fn push(&mut self, entry: Entry) {
-        let slot = self.slot(entry.time());
+    pub fn push(&mut self, lists: &mut Lists, event: &Event, packet: Option<Packet>) {
+        let place = lists.push(&mut self.events, event, packet);
+        let slot = slot(event.time(), self.start_ps, self.shift);
         if slot < self.reached {
-            return self.late.push(Reverse(entry));
+            return self.late.push(Reverse((*event, place)));
         }
-        let before = self.put(slot, self.events.len());
-        self.events.push(entry);
-        self.next.push(before);
+        self.occupied[slot / WORD] |= 1 << (slot % WORD);
+        lists.link(place, core::mem::replace(&mut self.heads[slot], place));
     }
 
     /// Takes the first event.
     #[inline]
-    pub fn pop(&mut self) -> Option<Entry> {
-        if self.rest.is_empty() && self.late.is_empty() { self.pop_slot() } else { self.pop_reached() }
+    pub fn pop(&mut self, lists: &mut Lists) -> Option<Entry> {
+        let place = if self.rest.is_empty() && self.late.is_empty() {
+            self.pop_slot(lists)?
+        } else {
+            self.pop_reached(lists)?
+        };
+        Some(lists.take(place))
     }
 
-    /// Takes the first event of the next slot that has one.
+    /// The place of the first event of the next slot that has one.
     #[inline]
-    fn pop_slot(&mut self) -> Option<Entry> {
-        let (mut word, mut bits) = (self.reached / WORD, 0);
-        if word < self.occupied.len() {
-            bits = self.occupied[word] >> (self.reached % WORD) << (self.reached % WORD);
-        }
+    fn pop_slot(&mut self, lists: &Lists) -> Option<u32> {
+        let mut word = self.reached / WORD;
+        let mut bits = *self.occupied.get(word)?;
         while bits == 0 {
             word += 1;
             bits = *self.occupied.get(word)?;
         }
         let slot = word * WORD + bits.trailing_zeros() as usize;
-        self.occupied[word] &= !(1 << (slot % WORD));
-        let head = core::mem::replace(&mut self.heads[slot], NONE) as usize;
+        self.occupied[word] = bits & (bits - 1);
         self.reached = slot + 1;
-        if self.next[head] == NONE {
-            return Some(self.take(head));
-        }
-        let mut at = head as u32;
+        let first = core::mem::replace(&mut self.heads[slot], NONE);
+        if lists.at(first).next == NONE { Some(first) } else { self.sort(lists, first) }
+    }
+
+    /// Puts the events of a slot in order; gives the place of the first one. There are two as a rule.
+    fn sort(&mut self, lists: &Lists, first: u32) -> Option<u32> {
+        let mut at = first;
         while at != NONE {
-            let entry = self.take(at as usize);
-            self.rest.push(entry);
-            at = self.next[at as usize];
+            let (entry, behind) = (lists.at(at), self.rest.len());
+            self.rest.push(at);
+            at = entry.next;
+            let earlier = |place: &u32| lists.at(*place).key() < entry.key();
+            let place = self.rest[..behind].iter().position(earlier).unwrap_or(behind);
+            self.rest[place..].rotate_right(1);
         }
-        self.rest.sort_unstable_by(|a, b| b.cmp(a));
         self.rest.pop()
     }
 
-    #[inline]
-    fn take(&mut self, at: usize) -> Entry {
-        let Entry { event, packet } = &mut self.events[at];
-        Entry { event: *event, packet: packet.take() }
-    }
-
-    fn pop_reached(&mut self) -> Option<Entry> {
+    fn pop_reached(&mut self, lists: &Lists) -> Option<u32> {
         let is_late = match (self.rest.last(), self.late.peek()) {
-            (Some(first), Some(Reverse(late))) => late < first,
+            (Some(&first), Some(Reverse((late, _)))) => *late < lists.at(first).event(),
             (first, _) => first.is_none(),
         };
-        if is_late { self.late.pop().map(|Reverse(entry)| entry) } else { self.rest.pop() }
+        if is_late { self.late.pop().map(|Reverse((_, place))| place) } else { self.rest.pop() }
     }
 
     /// Whether all events are over.
     fn is_empty(&self) -> bool {
         self.rest.is_empty() && self.late.is_empty() && self.occupied.iter().all(|&bits| bits == 0)
     }
+}
+
+/// The slot of an instant of a window.
+#[inline]
+fn slot(time: Time, start_ps: u64, shift: u32) -> usize {
+    ((time.as_ps() - start_ps) >> shift) as usize % SLOTS
 }

@@ -22,6 +22,8 @@ pub struct Transmission {
     pub port: u32,
     /// The packet.
     pub packet: Packet,
+    /// Its length.
+    pub bytes: u32,
     /// How long the port is busy with it.
     pub duration: Span,
     /// Whether the port has further packets that it may send.
@@ -463,7 +465,7 @@ impl Core {
         let duration = state.time_on_link(length);
         let has_more = state.sendable() != 0;
         self.trace.keep(|| Step::Sent { port, bytes: length });
-        Transmission { port, packet, duration, has_more }
+        Transmission { port, packet, bytes: length, duration, has_more }
     }
 }
 

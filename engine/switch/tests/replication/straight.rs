@@ -46,7 +46,8 @@ impl Run {
     }
 
     fn left(&mut self, now: Time, sent: Transmission) {
-        let Transmission { port, packet, duration, has_more } = sent;
+        let Transmission { port, packet, bytes, duration, has_more } = sent;
+        assert_eq!(bytes, packet.len());
         self.busy_until[port as usize] = now + duration;
         self.seen.sent.push((now, port, packet.to_vec(), duration, has_more));
     }
