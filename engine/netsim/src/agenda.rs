@@ -50,6 +50,8 @@ pub(crate) struct Agenda {
     window: u64,
     /// End of that window; a stretch may end within it.
     window_end_ps: u64,
+    /// Place of the next one among the lists of a district.
+    place_after: usize,
     far: BinaryHeap<Reverse<Entry>>,
 }
 
@@ -69,6 +71,7 @@ impl Agenda {
             counts: [0; WINDOWS as usize],
             window: 0,
             window_end_ps: 0,
+            place_after: 0,
             far: BinaryHeap::new(),
         }
     }
@@ -80,13 +83,18 @@ impl Agenda {
     }
 
     /// Adds the arrival of a packet; districts take turns.
-    #[inline]
+    // Into its callers always: what is put together there should be written once, at its place.
+    #[inline(always)]
     pub fn push_arrival(&mut self, event: Event, packet: Packet) {
-        self.list(event, Some(packet));
+        // What is sent in this window arrives in the next one, as a rule.
+        if event.time().as_ps().wrapping_sub(self.window_end_ps) < self.width_ps {
+            self.put(self.place_after, &event, Some(packet));
+        } else {
+            self.list(event, Some(packet));
+        }
     }
 
-    // Into its callers always: what is put together here should be written once, at its place.
-    #[inline(always)]
+    #[inline(never)]
     fn list(&mut self, event: Event, packet: Option<Packet>) {
         if event.time() < self.end {
             return self.turn.push(&mut self.entries, &event, packet);
@@ -135,6 +143,7 @@ impl Agenda {
     fn set_window(&mut self, at: Time) {
         self.window = at.as_ps() / self.width_ps;
         self.window_end_ps = (self.window + 1).saturating_mul(self.width_ps);
+        self.place_after = ((self.window + 1) % WINDOWS) as usize;
     }
 
     /// Districts take no turns any more. Gives what they had to do, in any order.
@@ -186,8 +195,10 @@ impl Agenda {
     /// Puts an event into the list of its district for a window.
     #[inline(always)]
     fn put(&mut self, place: usize, event: &Event, packet: Option<Packet>) {
-        let list = &mut self.lists[usize::from(self.owner[event.node() as usize])][place];
-        self.counts[place] += usize::from(list.is_empty());
+        let list = &mut self.lists[usize::from(self.owner[event.node() as usize])][place % WINDOWS as usize];
+        if list.is_empty() {
+            self.counts[place % WINDOWS as usize] += 1;
+        }
         self.entries.push(list, event, packet);
     }
 
@@ -210,8 +221,7 @@ impl Agenda {
     /// a rule.
     #[inline]
     pub fn prefetch_room(&self, node: u32) {
-        let place = (self.window + 1) % WINDOWS;
-        self.entries.prefetch_end(self.lists[usize::from(self.owner[node as usize])][place as usize]);
+        self.entries.prefetch_end(self.lists[usize::from(self.owner[node as usize])][self.place_after]);
     }
 
     /// It is a district's turn, from `start` on; whether it has anything to do in this window.

@@ -19,48 +19,66 @@ use crate::node::SwitchNode;
 impl Network {
     /// Takes the steps that are due before a district's turn.
     pub(crate) fn fetch_ahead(&self, district: usize) {
+        self.queue.prefetch_known(district + 3);
         if let Some(node) = self.switch_of(district + 3) {
             node.switch.prefetch();
             node.prefetch_lines();
         }
         if let Some(node) = self.switch_of(district + 2) {
             node.switch.prefetch_ports();
-            node.channels().for_each(|channel| prefetch_start(&self.channels[channel]));
+            for channel in node.channels() {
+                prefetch_start(&self.channels[channel]);
+            }
         }
-        self.queue.prefetch_known(district + 3);
-        for entry in self.queue.known(district + 2) {
-            entry.packet().into_iter().for_each(|packet| prefetch(&**packet));
-            if let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len()) {
+        self.fetch_packets(district + 2);
+        match self.switch_of(district) {
+            Some(node) => {
+                node.switch.prefetch_queues();
+                for channel in node.channels() {
+                    self.queue.prefetch_room(self.channels[channel].to());
+                }
+            }
+            None => self.fetch_ends(district),
+        }
+        if self.switch_of(district + 1).is_none() {
+            self.fetch_flows(district + 1);
+        }
+    }
+
+    /// What a district's events are about, of which more than their list is known.
+    fn fetch_packets(&self, district: usize) {
+        let are_hosts = self.switch_of(district).is_none();
+        for entry in self.queue.known(district) {
+            if let Some(packet) = entry.packet() {
+                prefetch(&**packet);
+            }
+            if are_hosts && let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len())
+            {
                 self.hosts.get(host).into_iter().for_each(prefetch);
             }
         }
-        if let Some(node) = self.switch_of(district) {
-            node.switch.prefetch_queues();
-            self.neighbours(node).for_each(|node| self.queue.prefetch_room(node));
+    }
+
+    /// The flows of hosts whose packets are near.
+    fn fetch_flows(&self, district: usize) {
+        for flow in self.queue.known(district).filter_map(|entry| self.flow_of(entry)) {
+            prefetch_start(&self.flows[flow].ends);
+            prefetch_start(&self.flows[flow].data_pkts);
+            prefetch_start(&self.plans[flow]);
         }
-        if self.switch_of(district + 1).is_none() {
-            for flow in self.queue.known(district + 1).filter_map(|entry| self.flow_of(entry)) {
-                prefetch_start(&self.flows[flow].ends);
-                prefetch_start(&self.flows[flow].data_pkts);
-                prefetch_start(&self.plans[flow]);
-            }
-        }
-        if self.switch_of(district).is_none() {
-            for flow in self.queue.known(district).filter_map(|entry| self.flow_of(entry)) {
-                if let Ends::Rdma(ends) = &self.flows[flow].ends {
-                    prefetch(&**ends);
-                }
+    }
+
+    /// The ends of flows that are near.
+    fn fetch_ends(&self, district: usize) {
+        for flow in self.queue.known(district).filter_map(|entry| self.flow_of(entry)) {
+            if let Ends::Rdma(ends) = &self.flows[flow].ends {
+                prefetch(&**ends);
             }
         }
     }
 
     fn switch_of(&self, district: usize) -> Option<&SwitchNode> {
         self.switches.get(self.queue.first_node(district)?)
-    }
-
-    /// The nodes that a switch's ports lead to.
-    fn neighbours(&self, node: &SwitchNode) -> impl Iterator<Item = u32> {
-        node.channels().map(|channel| self.channels[channel].to())
     }
 
     /// The flow that an event at a host is for.

@@ -64,17 +64,21 @@ impl Network {
     fn started(&mut self, switch: usize, sent: Transmission) {
         let Transmission { port, packet, bytes, duration, has_more } = sent;
         let end = self.now + duration;
-        let moment = self.order.moment(end);
-        let PortLine { line, channel } = self.switches[switch].port(port);
+        let (now, moment) = (self.order.current(self.now), self.order.moment(end));
+        let node = &mut self.switches[switch];
+        let pauses = node.switch.has_pause_frames();
+        let PortLine { line, channel } = node.port(port);
         let channel = *channel;
         line.start(moment);
-        if has_more && let Work::WakeAt(end) = line.on_work(self.order.current(self.now)) {
+        if has_more && let Work::WakeAt(end) = line.on_work(now) {
             self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0);
         }
         if let Some(channel) = channel {
             self.send(channel, end, 0, (packet, bytes));
         }
-        self.send_pause_frames(switch);
+        if pauses {
+            self.send_pause_frames(switch);
+        }
     }
 
     /// The interface of a host has work, or became free.
@@ -120,7 +124,7 @@ impl Network {
     }
 
     /// A packet of so many bytes goes onto a channel, and is whole there at `end`.
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, channel: u32, end: Time, ticket: Ticket, (packet, bytes): (Packet, u32)) {
         let has_turns = self.queue.districts() > 0;
         let state = &mut self.channels[channel as usize];

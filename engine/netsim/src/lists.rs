@@ -200,14 +200,19 @@ impl Lists {
     /// Has the processor fetch a list.
     #[inline]
     pub fn prefetch(&self, list: List) {
-        self.of(list).flat_map(|entries| entries.chunks(2)).for_each(prefetch_start);
+        for entries in self.of(list) {
+            entries.iter().step_by(2).for_each(prefetch_start);
+        }
     }
 
     /// Has it fetch where the next entries of a list will stand.
     #[inline]
     pub fn prefetch_end(&self, list: List) {
         let end = list.end as usize;
-        self.entries.get(end).into_iter().chain(self.entries.get(end + 2)).for_each(prefetch_start);
+        if let Some(entries) = self.entries.get(end..end + 3) {
+            prefetch_start(&entries[0]);
+            prefetch_start(&entries[2]);
+        }
     }
 }
 

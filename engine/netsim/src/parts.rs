@@ -559,7 +559,7 @@ impl Worker<'_> {
         let mut boxes: Vec<_> =
             (0..self.meeting.next.len()).map(|to| lock(self.meeting.mail(self.number, to))).collect();
         for mail in part.left.drain(..) {
-            let (node, _) = part.channels[mail.0 as usize].to();
+            let node = part.channels[mail.0 as usize].to();
             boxes[self.owner[node as usize]].push(mail);
         }
         self.part.stall.take_moves(&mut lock(&self.meeting.moves[self.number]));

@@ -408,6 +408,12 @@ impl Switch {
         self.core.tm.port(port).is_some_and(|index| self.core.tm.has_sendable(index))
     }
 
+    /// Whether there is a pause or resume frame to send.
+    #[inline]
+    pub fn has_pause_frames(&self) -> bool {
+        self.core.tm.has_pause_frames()
+    }
+
     /// The next pause or resume frame to send; ask after [`Self::receive`] and [`Self::transmit`].
     #[inline]
     pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {

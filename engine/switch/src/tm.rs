@@ -367,10 +367,16 @@ impl<T> TrafficManager<T> {
         self.frames.push_back(PauseFrame { port, priority, pause });
     }
 
+    /// Whether there is a pause or resume frame to send.
+    #[inline]
+    pub fn has_pause_frames(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
     /// The next pause or resume frame to send; there may be one after each enqueue and dequeue.
     #[inline]
     pub fn next_pause_frame(&mut self) -> Option<PauseFrame> {
-        if self.frames.is_empty() { None } else { self.frames.pop_front() }
+        if self.has_pause_frames() { self.frames.pop_front() } else { None }
     }
 
     /// The neighbour at a port pauses a priority, or lets it go on. Ask [`Self::next_ready`] afterwards.

@@ -11,8 +11,8 @@ const CHECKSUM: usize = ETHERNET_LEN + 10;
 /// A header as words of 32 bits.
 #[inline]
 pub(super) fn words(header: &[u8; IPV4_LEN]) -> [u32; IPV4_LEN / 4] {
-    let (words, _) = header.as_chunks();
-    core::array::from_fn(|at| words.get(at).map_or(0, |word| u32::from_be_bytes(*word)))
+    let word = |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+    [word(0), word(4), word(8), word(12), word(16)]
 }
 
 /// The RFC1071 checksum over the words of a header, whose own checksum, the lower half of the third, counts as zero.
