@@ -15,14 +15,11 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
 
     // Switches that hash the same fields alike choose alike, so that a second stage would send all that it gets one way.
     // A CRC with a seed among its fields only permutes the choice: CRCs are linear. The product is not.
+    bit<32> seed = 0;
     bit<16> salt = 0;
 
     action set_seed(bit<32> factor) {
-        bit<32> crc;
-        hash(crc, HashAlgorithm.crc32, 32w0,
-             { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, hdr.l4_ports.src_port, hdr.l4_ports.dst_port },
-             64w0x100000000);
-        salt = (crc * factor)[31:16];
+        seed = factor;
     }
 
     // The switch's own odd factor (spec 14, 15); without one a group's member follows from the five-tuple alone.
@@ -73,6 +70,13 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
         // A TTL of one ends here (RFC 1812 5.3.1); no ICMP is sent.
         if (hdr.ipv4.isValid() && hdr.ipv4.ttl > 1) {
             ecmp_seeds.apply();
+            // No factor, no salt. Only a group asks for it.
+            bit<32> crc;
+            hash(crc, HashAlgorithm.crc32, 32w0,
+                 { hdr.ipv4.src_addr, hdr.ipv4.dst_addr, hdr.ipv4.protocol, hdr.l4_ports.src_port,
+                   hdr.l4_ports.dst_port },
+                 64w0x100000000);
+            salt = (crc * seed)[31:16];
             ipv4_lpm.apply();
         }
     }

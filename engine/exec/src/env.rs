@@ -71,6 +71,13 @@ pub trait RandomSource {
     fn next_u64(&mut self) -> u64;
 }
 
+/// Says whether a packet goes straight on from ingress to egress.
+pub trait Gate {
+    /// Asked once at most, of a packet that ingress sends to one port and asks nothing else for. Where the answer is yes,
+    /// it is as if the packet had been put into its queue and taken out.
+    fn opens(&mut self, port: u32, priority: u8) -> bool;
+}
+
 /// What one call works on, given by the architecture.
 pub struct Env<'a> {
     /// Tables, counters, registers.

@@ -25,11 +25,11 @@ mod wide;
 
 pub use checksum::CrcParams;
 pub use env::{
-    CloneRequest, DigestMessage, Effects, Env, Executor, NoTrace, PacketView, ParseOutcome, PayloadView,
-    RandomSource, Trace, Values,
+    CloneRequest, DigestMessage, Effects, Env, Executor, Gate, NoTrace, PacketView, ParseOutcome,
+    PayloadView, RandomSource, Trace, Values,
 };
 pub use frame::Frame;
-pub use halves::{EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, Verdict};
+pub use halves::{EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, PassEnd, Verdict};
 pub use machine::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};

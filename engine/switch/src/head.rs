@@ -7,15 +7,19 @@ use core::ops::{Deref, DerefMut};
 /// takes three lines of the processor's cache, and a head of up to 96 bytes touches two of them.
 pub const HEAD_INLINE: usize = 160;
 
+/// Bytes behind the room that who packs headers may overwrite.
+const OVERHANG: usize = 8;
+
 /// Bytes at the head of a packet. They lie at the end of their room, so that a front which grows or shrinks moves nothing
 /// behind it.
 ///
-/// Invariant: while `longer` is none, the bytes are those of `room` from `start` on; else those of `longer`.
+/// Invariant: while `longer` is none, the bytes are those of `room` from `start` on, up to the overhang; else those of
+/// `longer`.
 #[derive(Clone)]
 // In the order of fields: `start` stands behind the last byte, so that a short head touches few lines of the cache.
 #[repr(C)]
 pub struct Head {
-    room: [u8; HEAD_INLINE],
+    room: [u8; HEAD_INLINE + OVERHANG],
     start: u8,
     longer: Option<Box<Longer>>,
 }
@@ -39,7 +43,7 @@ impl Head {
             Some(start) => {
                 self.longer = None;
                 self.start = start as u8;
-                self.room[start..].fill(0);
+                self.room[start..HEAD_INLINE].fill(0);
             }
             None => self.longer = Some(Box::new(Longer(vec![0; len]))),
         }
@@ -105,7 +109,7 @@ impl Head {
             (Some(start), _) => {
                 self.longer = None;
                 self.start = start as u8;
-                self.room[start..].copy_from_slice(bytes);
+                self.room[start..HEAD_INLINE].copy_from_slice(bytes);
             }
             (None, Some(longer)) => {
                 longer.0.clear();
@@ -113,6 +117,25 @@ impl Head {
             }
             (None, None) => self.longer = Some(Box::new(Longer(bytes.to_vec()))),
         }
+    }
+
+    /// The room for bytes, and what may be overwritten behind it.
+    #[inline]
+    pub(crate) fn room(&mut self) -> &mut [u8] {
+        &mut self.room
+    }
+
+    /// So many bytes that were written to the room, in front of the place of what follows them.
+    #[inline]
+    pub(crate) fn set_written(&mut self, written: usize, rest: &[u8]) {
+        let rest_at = HEAD_INLINE - rest.len();
+        if !rest.is_empty() {
+            self.room[rest_at..HEAD_INLINE].copy_from_slice(rest);
+        }
+        if self.longer.is_some() {
+            self.longer = None;
+        }
+        self.start = (rest_at - written) as u8;
     }
 
     /// Bytes of memory beside its own room.
@@ -123,7 +146,7 @@ impl Head {
 
 impl Default for Head {
     fn default() -> Self {
-        Self { room: [0; HEAD_INLINE], start: HEAD_INLINE as u8, longer: None }
+        Self { room: [0; HEAD_INLINE + OVERHANG], start: HEAD_INLINE as u8, longer: None }
     }
 }
 
@@ -133,7 +156,7 @@ impl Deref for Head {
     #[inline]
     fn deref(&self) -> &[u8] {
         match &self.longer {
-            None => &self.room[usize::from(self.start)..],
+            None => &self.room[usize::from(self.start)..HEAD_INLINE],
             Some(longer) => &longer.0,
         }
     }
@@ -143,7 +166,7 @@ impl DerefMut for Head {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u8] {
         match &mut self.longer {
-            None => &mut self.room[usize::from(self.start)..],
+            None => &mut self.room[usize::from(self.start)..HEAD_INLINE],
             Some(longer) => &mut longer.0,
         }
     }

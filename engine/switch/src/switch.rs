@@ -5,7 +5,7 @@ use std::sync::Arc;
 use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
-use crate::arch::{Arrival, LeftQueue, Onward, Program, Workspace};
+use crate::arch::{Arrival, LeftQueue, Onward, Passed, Program, Workspace};
 use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
@@ -189,20 +189,32 @@ impl Switch {
         now: Time,
         port: u32,
         packet: Packet,
-        is_free: impl FnOnce(u32) -> bool,
+        mut is_free: impl FnMut(u32) -> bool,
     ) -> Option<Transmission> {
-        let onward = self.arrive(now, port, packet)?;
-        match self.way_out(&onward) {
-            Some(way_out) if is_free(onward.port) => self.go_straight(now, way_out, onward),
-            _ => {
-                self.wait(now, onward);
-                None
+        let (arrival, index) = self.arrive(now, port, packet)?;
+        let Self { core, program, .. } = self;
+        let program = program.as_mut()?;
+        match program.pass(core, now, arrival, index, &mut is_free) {
+            Passed::Leaves(index, packet) => return Some(core.sent(index, packet)),
+            Passed::Waits(onward) => self.wait(now, onward),
+            Passed::Dropped(index) => return self.transmit_next(now, index),
+            Passed::Pauses(admitted, onward) => {
+                if let Program::V1Model(v1) = &mut **program {
+                    core.tm.put(admitted, v1.wait(now, onward));
+                }
             }
+            Passed::Goes(onward) => match self.way_out(&onward) {
+                Some(way_out) if is_free(onward.port) => return self.go_straight(now, way_out, onward),
+                _ => self.wait(now, onward),
+            },
+            Passed::Done => deliver_to_controller(program, core, now),
         }
+        None
     }
 
-    /// Takes a packet that arrived on a port through ingress. Gives it back if it goes on to one port.
-    fn arrive(&mut self, now: Time, port: u32, packet: Packet) -> Option<Onward> {
+    /// Counts a packet that arrived on a port, and the port; none if it is dropped.
+    #[inline(always)]
+    fn arrive(&mut self, now: Time, port: u32, packet: Packet) -> Option<(Arrival, PortIndex)> {
         let core = &mut self.core;
         core.trace.set_time(now);
         core.trace.keep(|| Step::Received { port, bytes: packet.len() });
@@ -213,7 +225,8 @@ impl Switch {
         };
         let length = packet.len();
         core.tm.at_mut(index).received.add(length);
-        self.enter(now, port, (packet, length))
+        let arrival = self.arrival(port, (packet, length))?;
+        Some((arrival, index))
     }
 
     /// Takes a packet of the controller: it enters ingress on the CPU port, its controller header in front. Without a
@@ -226,25 +239,27 @@ impl Switch {
             return;
         };
         let length = packet.len();
-        if let Some(onward) = self.enter(now, port, (packet, length)) {
+        let Some(arrival) = self.arrival(port, (packet, length)) else { return };
+        let Some(program) = &mut self.program else { return };
+        let onward = program.receive(&mut self.core, now, arrival);
+        deliver_to_controller(program, &mut self.core, now);
+        if let Some(onward) = onward {
             self.wait(now, onward);
         }
     }
 
+    /// A packet at the entrance of the parser; none if it is dropped before.
     #[inline(always)]
-    fn enter(&mut self, now: Time, port: u32, (packet, length): (Packet, u32)) -> Option<Onward> {
+    fn arrival(&mut self, port: u32, (packet, length): (Packet, u32)) -> Option<Arrival> {
         if length > MAX_PACKET_BYTES {
             self.core.drop_at(port, 0, DropCause::TooLong);
             return None;
         }
-        let Some(program) = &mut self.program else {
+        if self.program.is_none() {
             self.core.drop_at(port, 0, DropCause::NoPipeline);
             return None;
-        };
-        let arrival = Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, passes: 0 };
-        let onward = program.receive(&mut self.core, now, arrival);
-        deliver_to_controller(program, &mut self.core, now);
-        onward
+        }
+        Some(Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, passes: 0 })
     }
 
     /// Puts a packet into its queue.

@@ -303,6 +303,27 @@ impl<T> TrafficManager<T> {
         is_idle && self.ready.is_empty() && self.frames.is_empty()
     }
 
+    /// Counts a frame in and out of a queue that is empty, where that is all there is to do: whether it is so.
+    #[inline]
+    pub(crate) fn pass_plainly(
+        &mut self,
+        port: PortIndex,
+        priority: u8,
+        frame_bytes: u32,
+        ingress: PortIndex,
+    ) -> bool {
+        let at = queue_of(priority);
+        let link_bytes = link_bytes(self.ports[port.at()].framing_bytes, frame_bytes);
+        let queue = &mut self.queues[port.queue(at)];
+        let packet = charged(ingress, at, link_bytes);
+        let is_plain = queue.has_room(link_bytes)
+            && self.buffer.as_mut().is_none_or(|buffer| buffer.pass(&packet, port.at()));
+        if is_plain {
+            queue.count(link_bytes, 1, link_bytes.into());
+        }
+        is_plain
+    }
+
     /// Counts a frame in and out of a queue that is empty, as if it had been put there and taken out.
     #[inline]
     pub(crate) fn pass(&mut self, admitted: &Admitted) {

@@ -127,6 +127,33 @@ impl SharedBuffer {
         }
     }
 
+    /// Takes in a packet for a queue that is empty, and gives it back, as far as that changes nothing but a peak: whether that
+    /// is so. If it fits not, or asks for a pause or ends one, nothing is done.
+    #[inline]
+    pub fn pass(&mut self, packet: &Charged, egress: usize) -> bool {
+        if packet.priority == CONTROL_PRIORITY {
+            return true;
+        }
+        let Some(ingress) = self.lossless(packet) else {
+            let fits_pool = self.shared_bytes + packet.bytes <= self.pool_bytes;
+            let charge = &self.charges[place(egress, packet.priority)];
+            return fits_pool && packet.bytes <= charge.threshold(self.free_bytes());
+        };
+        let charge = &mut self.charges[place(ingress, packet.priority)];
+        let new = charge.ingress_bytes + packet.bytes;
+        let above_reserve = new.saturating_sub(self.config.reserve_bytes);
+        let shared = self.shared_bytes + above_reserve.min(packet.bytes);
+        // Below the threshold that is left behind it, the packet is below the one before it.
+        let is_plain = !charge.paused
+            && charge.headroom_bytes == 0
+            && shared <= self.pool_bytes
+            && above_reserve < charge.threshold(self.pool_bytes - shared);
+        if is_plain {
+            charge.peak_ingress_bytes = charge.peak_ingress_bytes.max(new);
+        }
+        is_plain
+    }
+
     fn admit_lossy(&mut self, packet: &Charged, egress: usize, queue_bytes: u64) -> Result<(), DropCause> {
         let fits_pool = self.shared_bytes + packet.bytes <= self.pool_bytes;
         let threshold = self.charges[place(egress, packet.priority)].threshold(self.free_bytes());
@@ -335,6 +362,13 @@ mod tests {
             for (port, priority, bytes, leaves) in steps {
                 let ingress = (port < 3).then_some(port);
                 let packet = Charged { ingress, priority, bytes };
+                let (mut passed, mut held_for_none) = (buffer.clone(), buffer.clone());
+                if passed.pass(&packet, 3) {
+                    prop_assert_eq!(held_for_none.admit(&packet, 3, 0), Ok(false));
+                    prop_assert!(!held_for_none.release(&packet));
+                }
+                prop_assert_eq!(passed.shared_bytes, held_for_none.shared_bytes);
+                prop_assert_eq!(&passed.charges, &held_for_none.charges);
                 if leaves && !held.is_empty() {
                     let old: Charged = held.swap_remove(bytes as usize % held.len());
                     buffer.release(&old);

@@ -133,6 +133,46 @@ pub enum EgressEnd {
     Asked,
 }
 
+/// How far a packet came that may go straight on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PassEnd {
+    /// Behind ingress, as [`crate::Executor::ingress`] leaves it.
+    Waits,
+    /// Egress dropped it.
+    Dropped,
+    /// Through; [`Frame::front`] is what the deparser emitted.
+    Deparsed,
+    /// Through; so many bytes that the deparser emitted stand in the room that it was given, with as many behind them as the
+    /// parser left of the bytes that are stored.
+    Written(u32),
+}
+
+/// What a packet that goes straight on is told when it leaves its queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Zero,
+    /// The port that it leaves by.
+    Port,
+    /// A number that is not the drop port: the next one.
+    NoDrop,
+    /// Some of what [`IngressStart::words`] gives.
+    Input(usize),
+}
+
+/// The same by the place among [`EgressMetadata`]: it is of the normal kind, its queue is empty, no time passes.
+pub(crate) const TOLD_STRAIGHT: [Told; EGRESS_METADATA] = [
+    Told::NoDrop,
+    Told::Port,
+    Told::Zero,
+    Told::Input(2),
+    Told::Input(1),
+    Told::Zero,
+    Told::Zero,
+    Told::Zero,
+    Told::Input(1),
+    Told::Zero,
+];
+
 /// How ingress left a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(missing_docs, reason = "v1model's own names")]
@@ -155,6 +195,8 @@ pub struct Halves {
     snapshot: Snapshot,
     /// Checksum computation or the deparser calls something that the architecture looks at afterwards.
     finish_asks: bool,
+    /// The same of all behind the queues.
+    asks: bool,
 }
 
 impl Halves {
@@ -177,6 +219,7 @@ impl Halves {
             snapshot: Snapshot::with(program, &code.layout, &kept, &headers),
             kept,
             finish_asks: finish.asks,
+            asks: named.asks,
             v1: *v1,
         }
     }
@@ -222,6 +265,11 @@ impl Halves {
     /// something they run after egress's own requests are met.
     pub(crate) fn finish_asks(&self) -> bool {
         self.finish_asks
+    }
+
+    /// Whether anything behind the queues may ask something of the architecture.
+    pub(crate) fn asks(&self) -> bool {
+        self.asks
     }
 
     /// How ingress left a packet.

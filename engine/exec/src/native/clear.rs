@@ -199,6 +199,13 @@ pub(super) fn reads_payload(shared: &Shared<'_>, funcs: &[FuncId]) -> bool {
     })
 }
 
+/// Whether a function that ran in part may run again: it changes nothing but its frame.
+pub(super) fn is_repeatable(shared: &Shared<'_>, func: FuncId) -> bool {
+    let changes =
+        |op: &Op| matches!(op, Op::Apply { .. } | Op::Call { .. } | Op::Count { .. } | Op::Extern(_));
+    !ops(shared, &[func]).any(changes)
+}
+
 /// Whether a function may ask for a clone.
 pub(super) fn clones(shared: &Shared<'_>, func: FuncId) -> bool {
     ops(shared, &[func]).any(|op| match op {

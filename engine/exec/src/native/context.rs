@@ -1,10 +1,11 @@
 //! What native code and the functions that it calls work on, the memory that the code lives in, and the call into it.
 //!
 //! But for [`crate::prefetch`] the only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in
-//! seven ways:
+//! eight ways:
 //! words of the frame at places below [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a
 //! comparison with their number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
-//! comparison with their number, inputs of a half that are as many as it takes, fields of [`Context`] itself, and in a half
+//! comparison with their number, inputs of a half that are as many as it takes, the room for
+//! a packet's new head behind a comparison with its length, fields of [`Context`] itself, and in a half
 //! the state: its tables, profiles, counters and registers by their numbers in the program, whose state it is, and what
 //! their vectors hold behind a comparison with the length.
 
@@ -21,7 +22,7 @@ use cranelift_jit::JITModule;
 use p4cc_ir::Program;
 
 use crate::bitplan::BitWriter;
-use crate::env::{Env, NoTrace, PacketView};
+use crate::env::{Env, Gate, NoTrace, PacketView};
 use crate::halves::{EGRESS_METADATA, EgressMetadata};
 use crate::machine::Run;
 use crate::op::Code;
@@ -38,7 +39,12 @@ pub(super) const STEP_LIMIT: u64 = 2;
 pub(super) const DROPPED: u64 = 4;
 /// Egress asked for something that the rest waits for.
 pub(super) const ASKED: u64 = 5;
-/// What was kept of a packet is shorter than it says: nothing ran.
+/// The packet went straight on through egress; what the deparser emitted stands in the frame's buffer.
+pub(super) const DEPARSED: u64 = 7;
+/// The same, but it stands in the room for it.
+pub(super) const WRITTEN: u64 = 8;
+/// What was kept of a packet is shorter than it says, or a header of a packet is not stored as a whole: nothing ran that
+/// anybody sees.
 pub(super) const UNREADABLE: u64 = 6;
 
 /// One call of native code. The fields that are visible to this folder are those that native code reads and writes, by
@@ -57,6 +63,10 @@ pub(super) struct Context<'a> {
     /// What the switch sets before a half of the pipeline.
     pub(super) inputs: *const u64,
     pub(super) drop_port: u64,
+    /// The end of the room for a packet's new head; a few bytes more may be overwritten.
+    pub(super) room_end: *mut u8,
+    /// Bytes of it.
+    pub(super) room_bytes: u64,
     frame: *mut Frame,
     code: *const Code,
     /// Present where a half runs.
@@ -84,6 +94,8 @@ pub(super) struct Context<'a> {
     /// Colour of the table's direct meter.
     pub(super) color: u64,
     spare: u64,
+    /// Absent where packets do not go straight on.
+    gate: Option<&'a mut dyn Gate>,
     lent: PhantomData<&'a mut ()>,
 }
 
@@ -121,6 +133,12 @@ impl Context<'_> {
     pub(super) fn env(&mut self) -> Option<(&mut Env<'static>, &Code)> {
         // SAFETY: as in `machine`.
         unsafe { self.env.as_mut().map(|env| (env, &*self.code)) }
+    }
+
+    /// Asks whether a packet goes straight on.
+    pub(super) fn opens(&mut self, port: u32, priority: u8) -> bool {
+        let asks_nothing = self.env().is_some_and(|(env, _)| env.effects.is_empty());
+        asks_nothing && self.gate.as_mut().is_some_and(|gate| gate.opens(port, priority))
     }
 
     /// What is left behind the bytes that the parser took is the payload from now on.
@@ -238,7 +256,7 @@ impl Address {
 }
 
 /// What one call works on.
-pub(super) struct Call<'a, 'e> {
+pub(super) struct Call<'a, 'e, 'g> {
     pub code: &'a Code,
     pub frame: &'a mut Frame,
     pub packet: PacketView<'a>,
@@ -249,7 +267,19 @@ pub(super) struct Call<'a, 'e> {
     /// Of a half of the pipeline.
     pub start: Start<'a>,
     pub function: &'a Translated,
+    pub through: Through<'g>,
 }
+
+/// What a packet that may go straight on is given.
+#[derive(Default)]
+pub(super) struct Through<'a> {
+    pub gate: Option<&'a mut dyn Gate>,
+    /// For its new head, with [`OVERHANG`] bytes more.
+    pub room: &'a mut [u8],
+}
+
+/// Bytes behind what native code packs that it may overwrite.
+const OVERHANG: usize = 8;
 
 /// A finished function and what it takes for granted.
 #[derive(Clone, Copy, Debug)]
@@ -308,7 +338,7 @@ pub(super) fn make_ready(frame: &mut Frame, env: &Env<'_>, function: &Translated
 
 /// Runs a half with a state that was compared before.
 #[inline(always)]
-pub(super) fn enter_half(call: Call<'_, '_>, program: &Arc<Program>) -> Ended {
+pub(super) fn enter_half(call: Call<'_, '_, '_>, program: &Arc<Program>) -> Ended {
     let serves = match &call.env {
         Some(env) => env.state.serves(program),
         None => false,
@@ -319,7 +349,7 @@ pub(super) fn enter_half(call: Call<'_, '_>, program: &Arc<Program>) -> Ended {
 
 /// Runs a function.
 #[inline(always)]
-pub(super) fn enter(call: Call<'_, '_>) -> Ended {
+pub(super) fn enter(call: Call<'_, '_, '_>) -> Ended {
     if call.frame.emit.len() < call.function.emit_bound {
         grow(&mut call.frame.emit, call.function.emit_bound);
     }
@@ -328,8 +358,10 @@ pub(super) fn enter(call: Call<'_, '_>) -> Ended {
 
 /// The same where the frame's buffer is as long as it has to be.
 #[inline(always)]
-fn enter_ready(call: Call<'_, '_>) -> Ended {
-    let Call { code, frame, packet, env, out, steps, start, function } = call;
+fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
+    let Call { code, frame, packet, env, out, steps, start, function, through } = call;
+    let Through { gate, room } = through;
+    let room_bytes = room.len().saturating_sub(OVERHANG);
     let Translated { entry: Address(entry), frame_words, emit_bound, input_words } = *function;
     assert!(frame.slots.len() >= frame_words, "a frame of another pipeline");
     assert!(start.inputs.len() >= input_words, "a half without its inputs");
@@ -344,6 +376,8 @@ fn enter_ready(call: Call<'_, '_>) -> Ended {
         choices: ptr::null(),
         choice_count: 0,
         drop_port: start.drop_port.into(),
+        room_end: room.as_mut_ptr().wrapping_add(room_bytes),
+        room_bytes: room_bytes as u64,
         steps: steps.into(),
         at: 0,
         emitted: 0,
@@ -353,6 +387,7 @@ fn enter_ready(call: Call<'_, '_>) -> Ended {
         color: 0,
         error: 0,
         spare: 0,
+        gate,
         frame,
         code,
         env: env.map_or(ptr::null_mut(), |env| ptr::from_mut(env).cast()),
@@ -362,7 +397,7 @@ fn enter_ready(call: Call<'_, '_>) -> Ended {
     let slots = context.slots;
     // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as the
     // `Native` that this is called through; the frame is as large as the code that was translated takes it to be, the
-    // emit buffer as large as what it emits, the inputs as many as it reads, and all
+    // emit buffer as large as what it emits, the room as large as it is told, the inputs as many as it reads, and all
     // pointers are to what this call borrows; a half is entered by `enter_half` only, with the state of its program.
     let how = unsafe {
         let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry);

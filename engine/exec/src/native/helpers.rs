@@ -206,6 +206,11 @@ extern "C" fn limit_hit(context: &mut Context<'_>) -> u64 {
     0
 }
 
+/// Whether the packet goes straight on.
+extern "C" fn opens(context: &mut Context<'_>, port: u64, priority: u64) -> u64 {
+    context.opens(port as u32, priority as u8).into()
+}
+
 /// How many clones were asked for.
 extern "C" fn clones(context: &mut Context<'_>) -> u64 {
     context.env().map_or(0, |(env, _)| env.effects.clones.len() as u64)
@@ -290,5 +295,6 @@ helpers! {
     Random random 0,
     LimitHit limit_hit 0,
     Clones clones 0,
+    Opens opens 2,
     Clear clear 2,
 }

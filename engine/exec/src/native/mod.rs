@@ -26,14 +26,14 @@ use p4cc_ir::{FuncId, core_errors, limits};
 
 pub(crate) use self::context::VectorPlaces;
 use self::context::{
-    ASKED, Call, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Translated, UNREADABLE, egress_words, enter,
-    enter_half, is_ready, make_ready,
+    ASKED, Call, DEPARSED, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Through, Translated, UNREADABLE,
+    WRITTEN, egress_words, enter, enter_half, is_ready, make_ready,
 };
 use self::make::{MadeHalves, MadePieces};
 pub(crate) use self::plan::Locals;
 use self::plan::MAX_FUNCTION_OPS;
-use crate::env::{Env, Executor, PacketView, ParseOutcome};
-use crate::halves::{self, EgressEnd, EgressStart, IngressStart, Pieces};
+use crate::env::{Env, Executor, Gate, PacketView, ParseOutcome};
+use crate::halves::{self, EgressEnd, EgressStart, IngressStart, PassEnd, Pieces};
 use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 
 /// What runs a program.
@@ -147,6 +147,7 @@ impl Native {
             steps,
             start: Start::default(),
             function,
+            through: Through::default(),
         };
         let ended = enter(call);
         if ended.emitted > 0 {
@@ -164,9 +165,11 @@ impl Native {
         packet: PacketView<'_>,
         env: &mut Env<'_>,
         start: Start<'_>,
+        through: Through<'_>,
     ) -> Ended {
         let code = self.pipeline.code();
-        let call = Call { code, frame, packet, env: Some(env), out: None, steps: 0, start, function };
+        let call =
+            Call { code, frame, packet, env: Some(env), out: None, steps: 0, start, function, through };
         let ended = enter_half(call, self.pipeline.program());
         frame.front = ended.emitted;
         ended
@@ -183,14 +186,58 @@ impl Native {
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
-    ) -> ParseOutcome {
+        through: Through<'_>,
+    ) -> (ParseOutcome, PassEnd) {
         let inputs = start.words();
         let given = Start { inputs: &inputs, drop_port: start.drop_port };
-        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given);
-        ParseOutcome {
+        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given, through);
+        let outcome = ParseOutcome {
             consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
             error: ended.error.checked_sub(1).map(|error| error as u32),
+        };
+        let end = match ended.how {
+            UNREADABLE => return (self.ingress_by_pieces(frame, start, env), PassEnd::Waits),
+            WRITTEN => PassEnd::Written(ended.emitted as u32),
+            DEPARSED => PassEnd::Deparsed,
+            DROPPED => PassEnd::Dropped,
+            _ => PassEnd::Waits,
+        };
+        (outcome, end)
+    }
+
+    /// Runs what stands before the queues of a v1model program for a packet from outside; where that sends it to one port,
+    /// asks for nothing else, and `gate` opens, what stands behind the queues follows at once. The new head of a packet
+    /// may then be put into `room`, at its end but for eight bytes, which may be overwritten.
+    #[inline(always)]
+    pub fn pass<'e>(
+        &self,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+        gate: &mut dyn Gate,
+        room: &mut [u8],
+    ) -> (ParseOutcome, PassEnd) {
+        match &self.halves {
+            Some(made)
+                if start.outside.is_some()
+                    && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
+            {
+                self.run_ingress(made, frame, start, env, Through { gate: Some(gate), room })
+            }
+            _ => (self.ingress_otherwise(frame, start, env), PassEnd::Waits),
         }
+    }
+
+    /// Where a header is not stored as a whole: the half ran to no effect.
+    #[cold]
+    #[inline(never)]
+    fn ingress_by_pieces<'e>(
+        &self,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+    ) -> ParseOutcome {
+        halves::ingress(&self.pipeline, &mut &*self, frame, start, env)
     }
 
     #[cold]
@@ -205,9 +252,9 @@ impl Native {
             // The half is made for packets from outside; another brings metadata along in its frame.
             Some(made) if start.outside.is_some() => {
                 make_ready(frame, env, &made.ingress, self.pipeline.program());
-                self.run_ingress(made, frame, start, env)
+                self.run_ingress(made, frame, start, env, Through::default()).0
             }
-            _ => halves::ingress(&self.pipeline, &mut &*self, frame, start, env),
+            _ => self.ingress_by_pieces(frame, start, env),
         }
     }
 
@@ -222,7 +269,8 @@ impl Native {
     ) -> Option<EgressEnd> {
         let inputs = egress_words(&start.metadata);
         let given = Start { inputs, drop_port: start.drop_port };
-        match self.enter_half(&made.egress, frame, PacketView::new(start.saved), env, given).how {
+        let (packet, none) = (PacketView::new(start.saved), Through::default());
+        match self.enter_half(&made.egress, frame, packet, env, given, none).how {
             DROPPED => Some(EgressEnd::Dropped),
             ASKED => Some(EgressEnd::Asked),
             UNREADABLE => None,
@@ -306,7 +354,7 @@ impl Executor for Native {
                 if start.outside.is_some()
                     && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
             {
-                self.run_ingress(made, frame, start, env)
+                self.run_ingress(made, frame, start, env, Through::default()).0
             }
             _ => self.ingress_otherwise(frame, start, env),
         }

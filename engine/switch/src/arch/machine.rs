@@ -4,8 +4,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use p4cc_exec::{
-    Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart, Native,
-    PacketView, ParseOutcome, Pipeline, State, Verdict,
+    Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, Gate, IngressStart, Native,
+    PacketView, ParseOutcome, PassEnd, Pipeline, State, Verdict,
 };
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
@@ -13,6 +13,7 @@ use p4cc_units::Time;
 use crate::config::ExecChoice;
 use crate::core::Core;
 use crate::packet::Packet;
+use crate::random::Stream;
 use crate::trace::{TraceLog, Tracer};
 
 /// A program with its state and its working memory.
@@ -37,13 +38,20 @@ pub(crate) struct Machine {
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     frame: Frame,
+    /// Room for the next head that is written: it changes places with the packet whose head it was.
+    next: Packet,
     passed_on: Vec<u8>,
     passed_on_bytes: usize,
 }
 
 impl Memory {
     fn new(pipeline: &Pipeline) -> Box<Self> {
-        Box::new(Self { frame: Frame::new(pipeline), passed_on: Vec::new(), passed_on_bytes: 0 })
+        Box::new(Self {
+            frame: Frame::new(pipeline),
+            next: Packet::default(),
+            passed_on: Vec::new(),
+            passed_on_bytes: 0,
+        })
     }
 }
 
@@ -245,6 +253,34 @@ impl Machine {
         outcome.consumed_bytes()
     }
 
+    /// Runs a packet from outside through v1model's halves, as far as it goes; none where native code is not to run.
+    #[inline(always)]
+    pub fn pass(
+        &mut self,
+        random: &mut Stream,
+        now: Time,
+        start: IngressStart<'_>,
+        packet_length: u32,
+        gate: &mut dyn Gate,
+    ) -> Option<(ParseOutcome, PassEnd)> {
+        let Self { pipeline, state, frame, effects, exec, .. } = self;
+        let native = native(pipeline, *exec)?;
+        let Memory { frame, next, .. } = &mut **frame;
+        let payload = PacketView::default();
+        let mut env = Env { state, effects, random, packet_length, payload, now };
+        Some(native.pass(frame, start, &mut env, gate, next.head.room()))
+    }
+
+    /// A packet with the head that was written in place of its first bytes.
+    #[inline(always)]
+    pub fn written(&mut self, mut packet: Packet, written: u32, taken: u32) -> Packet {
+        let next = &mut self.frame.next;
+        next.head.set_written(written as usize, packet.head.get(taken as usize..).unwrap_or_default());
+        next.zeros = packet.zeros;
+        core::mem::swap(next, &mut packet);
+        packet
+    }
+
     /// Runs what stands behind v1model's queues on the frame. `payload` follows what was saved, `packet_length` is what
     /// counters count.
     #[inline]
@@ -274,7 +310,7 @@ impl Machine {
         packet_length: u32,
     ) -> EgressEnd {
         let Self { pipeline, state, frame, effects, exec, warm_up, .. } = self;
-        let Memory { frame, passed_on, passed_on_bytes } = &mut **frame;
+        let Memory { frame, passed_on, passed_on_bytes, .. } = &mut **frame;
         *passed_on_bytes = frame.exchange_front(passed_on);
         let saved = passed_on.get(..*passed_on_bytes).unwrap_or_default();
         let start = EgressStart { saved, metadata, drop_port: core.drop_port };

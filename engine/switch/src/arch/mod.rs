@@ -14,7 +14,7 @@ use crate::config::ExecChoice;
 use crate::core::{Core, Instance, Queued};
 use crate::packet::Packet;
 use crate::pre::Replica;
-use crate::tm::Dequeued;
+use crate::tm::{Admitted, Dequeued, PortIndex};
 use machine::Machine;
 pub use machine::Workspace;
 
@@ -43,6 +43,22 @@ pub(crate) struct Onward {
     /// Bytes that the parser took.
     payload_at: u32,
     passes: u8,
+}
+
+/// What became of a packet that may go straight on.
+pub(crate) enum Passed {
+    /// It leaves the port.
+    Leaves(PortIndex, Packet),
+    /// Egress dropped it at the port.
+    Dropped(PortIndex),
+    /// It goes on to one port, and was not asked whether it may leave at once.
+    Goes(Onward),
+    /// It is to wait.
+    Waits(Onward),
+    /// The same, and the shared buffer has taken it in.
+    Pauses(Admitted, Onward),
+    /// Something else was done with it.
+    Done,
 }
 
 /// A packet that just left a queue.
@@ -90,6 +106,26 @@ impl Program {
             Self::Psa(psa) => {
                 psa.receive(core, now, arrival);
                 None
+            }
+        }
+    }
+
+    /// Takes a packet from outside through ingress, and straight on through egress if it may leave the port that it goes
+    /// to at once and that is free, as `is_free` says.
+    #[inline(always)]
+    pub fn pass(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        ingress: PortIndex,
+        is_free: impl FnMut(u32) -> bool,
+    ) -> Passed {
+        match self {
+            Self::V1Model(v1) => v1.pass(core, now, arrival, ingress, is_free),
+            Self::Psa(psa) => {
+                psa.receive(core, now, arrival);
+                Passed::Done
             }
         }
     }

@@ -6,23 +6,79 @@
 //! Invariant: at most [`MAX_PASSES`] resubmissions, recirculations and clones lead to any packet, so every call ends.
 
 use p4cc_exec::{
-    CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, IngressStart, Pipeline, Verdict,
+    CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, Gate, IngressStart, PassEnd,
+    Pipeline, Verdict,
 };
 use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
 use super::machine::{Machine, view};
-use super::{Arrival, LeftQueue, MAX_PASSES, Onward, copies, truncation};
+use super::{Arrival, LeftQueue, MAX_PASSES, Onward, Passed, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
 use crate::packet::Packet;
 use crate::pre::Replica;
+use crate::tm::{Admitted, PortIndex, TrafficManager};
 
 /// A v1model program in its pipeline.
 #[derive(Clone)]
 pub(crate) struct V1Switch {
     pub machine: Machine,
     v1: V1Model,
+}
+
+/// Says whether a packet may leave at once, and counts it in and out of its queue if it does.
+struct Door<'t, F> {
+    tm: &'t mut TrafficManager<Queued>,
+    length: u32,
+    ingress: PortIndex,
+    is_free: F,
+    answer: Answer,
+}
+
+/// What came of that; with the port and the priority that were asked for.
+enum Answer {
+    NotAsked,
+    Waits((u32, u8)),
+    Refused(DropCause),
+    /// The neighbour that sent it is to pause, and the pause leaves before the packet does.
+    Pauses(Admitted, (u32, u8)),
+    Opens(PortIndex, (u32, u8)),
+}
+
+impl<F: FnMut(u32) -> bool> Gate for Door<'_, F> {
+    #[inline]
+    fn opens(&mut self, port: u32, priority: u8) -> bool {
+        let Self { tm, length, ingress, is_free, answer } = self;
+        let to = (port, priority);
+        let open = tm.port(port).filter(|&index| tm.is_open(index, priority) && is_free(port));
+        let Some(index) = open else {
+            *answer = Answer::Waits(to);
+            return false;
+        };
+        if tm.pass_plainly(index, priority, *length, *ingress) {
+            *answer = Answer::Opens(index, to);
+            return true;
+        }
+        self.opens_otherwise(index, to)
+    }
+}
+
+impl<F> Door<'_, F> {
+    /// The same where the shared buffer refuses the packet, or has more to do.
+    #[cold]
+    fn opens_otherwise(&mut self, index: PortIndex, (port, priority): (u32, u8)) -> bool {
+        let to = (port, priority);
+        self.answer = match self.tm.admit(index, priority, self.length, Some(self.ingress)) {
+            Ok(admitted) if admitted.pauses => Answer::Pauses(admitted, to),
+            Ok(admitted) => {
+                self.tm.pass(&admitted);
+                Answer::Opens(index, to)
+            }
+            Err(cause) => Answer::Refused(cause),
+        };
+        matches!(self.answer, Answer::Opens(..))
+    }
 }
 
 /// How ingress left a packet.
@@ -41,6 +97,12 @@ impl V1Switch {
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         let outside = (arrival.ingress_port, core.timestamp(now));
         let after = self.ingress_once(core, now, &arrival, Some(outside));
+        self.go_on(core, now, arrival, after)
+    }
+
+    /// Gives back a packet behind ingress if nothing but one port is to be served.
+    #[inline(always)]
+    fn go_on(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: AfterIngress) -> Option<Onward> {
         let Verdict { priority, mcast_grp, egress_spec } = after.verdict;
         if mcast_grp != 0 || egress_spec == core.drop_port || !self.machine.effects.is_empty() {
             self.after_ingress(core, now, arrival, after);
@@ -49,6 +111,77 @@ impl V1Switch {
         let Arrival { packet, length, ingress_port, passes, .. } = arrival;
         let (port, payload_at) = (egress_spec, after.payload_at);
         Some(Onward { packet, port, priority, ingress_port, length, payload_at, passes })
+    }
+
+    /// Takes a packet from outside through ingress, and straight on through egress where it may leave at once.
+    #[inline(always)]
+    pub fn pass(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        ingress: PortIndex,
+        is_free: impl FnMut(u32) -> bool,
+    ) -> Passed {
+        let goes = |onward: Option<Onward>| onward.map_or(Passed::Done, Passed::Goes);
+        if core.trace.is_on() {
+            return goes(self.receive(core, now, arrival));
+        }
+        self.machine.effects.reset();
+        let start = IngressStart {
+            packet: view(&arrival.packet),
+            outside: Some((arrival.ingress_port, core.timestamp(now))),
+            instance_type: Instance::NORMAL.code().into(),
+            drop_port: core.drop_port,
+        };
+        let length = arrival.length;
+        let mut door = Door { tm: &mut core.tm, length, ingress, is_free, answer: Answer::NotAsked };
+        let passed = self.machine.pass(&mut core.random, now, start, length, &mut door);
+        let answer = door.answer;
+        let Some((outcome, end)) = passed else { return goes(self.receive(core, now, arrival)) };
+        if outcome.error.is_some() {
+            core.counters.parser_errors += 1;
+        }
+        let payload_at = outcome.consumed_bytes();
+        let Arrival { packet, ingress_port, passes, .. } = arrival;
+        let onward = |packet, (port, priority)| Onward {
+            packet,
+            port,
+            priority,
+            ingress_port,
+            length,
+            payload_at,
+            passes,
+        };
+        match (end, answer) {
+            (PassEnd::Written(bytes), Answer::Opens(index, _)) => {
+                self.machine.settle(core, now);
+                Passed::Leaves(index, self.machine.written(packet, bytes, payload_at))
+            }
+            (PassEnd::Waits, Answer::Waits(to)) => Passed::Waits(onward(packet, to)),
+            (PassEnd::Deparsed, Answer::Opens(index, _)) => {
+                self.machine.settle(core, now);
+                let mut packet = packet;
+                packet.replace_front(payload_at, self.machine.frame.front());
+                Passed::Leaves(index, packet)
+            }
+            (PassEnd::Waits, Answer::Refused(cause)) => {
+                core.counters.drops.add(cause);
+                Passed::Done
+            }
+            (PassEnd::Waits, Answer::Pauses(admitted, to)) => Passed::Pauses(admitted, onward(packet, to)),
+            (PassEnd::Dropped, Answer::Opens(index, (port, priority))) => {
+                self.machine.settle(core, now);
+                core.drop_from(port, priority, DropCause::Egress);
+                Passed::Dropped(index)
+            }
+            // It was not asked.
+            (_, _) => {
+                let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, passes };
+                let after = AfterIngress { payload_at, verdict: self.machine.verdict() };
+                goes(self.go_on(core, now, arrival, after))
+            }
+        }
     }
 
     /// Makes a packet what waits in a queue.

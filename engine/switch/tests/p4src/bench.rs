@@ -1,7 +1,8 @@
 //! A switch with one of the project's programs, and the control plane's side of it by name.
 
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use p4cc_exec::control::{EntryAction, Group, GroupMember, Member, TableEntry};
 use p4cc_exec::{Pipeline, State};
@@ -9,7 +10,7 @@ use p4cc_ir::{
     ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
 };
 use p4cc_switch::config::DEFAULT_DROP_PORT;
-use p4cc_switch::{Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, TimestampUnit};
+use p4cc_switch::{ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, TimestampUnit};
 use p4cc_syntax::{Options, Severity, Source};
 use p4cc_units::{Rate, Span, Time};
 
@@ -46,6 +47,14 @@ pub fn compile(name: &str) -> Arc<Program> {
     Arc::new(program.unwrap_or_else(|| panic!("{}", source.render(&found, false))))
 }
 
+/// The same ready to run, made once for all tests, as its native code is.
+fn pipeline(name: &str) -> Arc<Pipeline> {
+    static MADE: Mutex<BTreeMap<String, Arc<Pipeline>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    let new = || Arc::new(Pipeline::compile(compile(name)).expect("a checked program"));
+    Arc::clone(made.entry(name.to_owned()).or_insert_with(new))
+}
+
 impl Bench {
     pub fn new(name: &str, qdepth_unit: QdepthUnit) -> Self {
         let port = |port| PortConfig {
@@ -64,10 +73,10 @@ impl Bench {
             drop_port: DEFAULT_DROP_PORT,
             seed: 7,
         };
-        let program = compile(name);
         let mut switch = Switch::new(config).expect("a right configuration");
-        let pipeline = Pipeline::compile(Arc::clone(&program)).expect("a checked program");
-        switch.set_pipeline(Arc::new(pipeline));
+        let pipeline = pipeline(name);
+        let program = Arc::clone(pipeline.program());
+        switch.set_pipeline(pipeline);
         let mut bench = Self { program, switch };
         bench.route();
         bench
@@ -99,6 +108,14 @@ impl Bench {
             members.push(GroupMember { member_id: id, weight: 1, watch_port: None });
         }
         self.state().group_modify(profile, Group { id: 1, max_size: 0, members }).expect("the route's group");
+    }
+
+    /// The route leads to its one next hop without a group.
+    pub fn route_to_member(&mut self) {
+        let table = self.table("ingress.forward.ipv4_lpm");
+        let everything = MatchValue::Lpm { value: Bits::from_u128(32, 0x0a00_0000), len: 8 };
+        let changed = entry(vec![everything], EntryAction::Member(1));
+        self.state().table_modify(table, changed).expect("the route is there");
     }
 
     fn state(&mut self) -> &mut State {
@@ -176,11 +193,31 @@ impl Bench {
         Some((sent.packet, sent.duration))
     }
 
-    /// A packet through the empty switch.
+    /// A packet through the empty switch: through a queue, and straight on with each of what runs programs; all must leave
+    /// the same behind.
     pub fn pass(&mut self, now_ns: u64, packet: Packet) -> Option<Packet> {
+        let straight = [ExecChoice::Interp, ExecChoice::Native].map(|exec| {
+            let mut switch = self.switch.clone();
+            switch.set_exec(exec);
+            let sent = switch.pass(Time::from_ns(now_ns), IN, packet.clone(), |_| true);
+            (exec, switch, sent.map(|sent| (sent.packet, sent.duration)))
+        });
         self.receive(now_ns, packet);
         let sent = self.transmit(now_ns);
         assert!(self.transmit(now_ns).is_none(), "only one packet was waiting");
+        for (exec, switch, left) in straight {
+            assert_eq!(left, sent, "straight on, {exec:?}");
+            assert_eq!(switch.counters(), self.switch.counters(), "straight on, {exec:?}");
+            for port in [IN, OUT] {
+                assert_eq!(
+                    switch.port_counters(port),
+                    self.switch.port_counters(port),
+                    "straight on, {exec:?}"
+                );
+            }
+            let [state, other] = [&switch, &self.switch].map(|switch| switch.state().expect("a program"));
+            assert!(state.has_same_cells(other), "straight on, {exec:?}");
+        }
         sent.map(|(packet, _)| packet)
     }
 }

@@ -55,6 +55,16 @@ fn expected(packet: &Packet, factor: u32) -> usize {
 }
 
 #[test]
+fn a_route_with_one_next_hop_needs_no_group() {
+    let mut bench = bench(Some(1));
+    bench.route_to_member();
+    for flow in 0..4 {
+        let packet = Frame { flow, ..Frame::default() }.packet();
+        assert_eq!(bench.pass(0, packet.clone()), Some(super::frame::forwarded(&packet)));
+    }
+}
+
+#[test]
 fn the_choice_is_the_salted_hash_of_the_five_tuple() {
     for factor in [1, 0x9e37_79b1, 0xffff_ffff] {
         let mut bench = bench(Some(factor));

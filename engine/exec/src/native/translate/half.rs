@@ -65,20 +65,29 @@ impl<'a, 'f> Translator<'a, 'f> {
         }
         let behind = [v1.verify_checksum, v1.ingress];
         t.ends = t.is_copied(&behind).then(Vec::new);
+        let unreadable = clear::is_repeatable(shared, v1.parser).then(|| t.b.create_block());
+        t.unreadable = unreadable;
         t.part(v1.parser, Part::Parser)?;
+        t.unreadable = None;
         let others = t.done;
         let mut usual = Vec::new();
+        let goes_straight = t.is_straight_on(halves);
         for block in t.usual_accepts() {
             t.switch_to(block);
-            usual.extend(t.behind_parser(halves)?);
+            usual.extend(t.behind_parser(halves, goes_straight)?);
         }
         t.switch_to(others);
-        t.behind_parser(halves)?;
+        t.behind_parser(halves, false)?;
+        if let Some(unreadable) = unreadable {
+            t.b.set_cold_block(unreadable);
+            t.switch_to(unreadable);
+            t.end_with(UNREADABLE);
+        }
         Ok((t.close(), usual))
     }
 
-    /// What follows the parser, up to the end of the function.
-    fn behind_parser(&mut self, halves: &Halves) -> Made<Option<u64>> {
+    /// What follows the parser, up to the end of the function: with egress, if packets may go straight on.
+    fn behind_parser(&mut self, halves: &Halves, goes_straight: bool) -> Made<Option<u64>> {
         let v1 = halves.v1model();
         self.flush_at();
         if clear::reads_payload(self.shared, &[v1.verify_checksum, v1.ingress]) {
@@ -98,24 +107,35 @@ impl<'a, 'f> Translator<'a, 'f> {
         let multicast = self.read_u32(group)?;
         self.brif(multicast, kept, &[], single, &[]);
         self.switch_to(single);
-        self.unless_dropped(halves, kept, end)?;
+        let asking = self.b.create_block();
+        self.unless_dropped(halves, asking, end)?;
+        self.switch_to(asking);
+        let packing = halves.snapshot().packing();
+        let headers = packing.as_ref().and_then(|packing| self.known_headers(packing));
+        let straight = if goes_straight && headers.is_some() {
+            Some(self.ask(halves, kept)?)
+        } else {
+            self.jump(kept, &[]);
+            None
+        };
         self.switch_to(kept);
-        let mut headers = None;
-        if let Some(packing) = halves.snapshot().packing() {
-            headers = self.known_headers(&packing);
-            self.save(halves, &packing)?;
+        if let Some(packing) = &packing {
+            self.save(halves, packing)?;
         }
         self.jump(end, &[]);
         self.switch_to(end);
         self.spill(halves.verdict_slots())?;
         self.spill_listed()?;
         self.end_with(DONE);
+        if let Some(straight) = straight {
+            self.go_straight(halves, straight)?;
+        }
         Ok(headers)
     }
 
     /// Whether functions are small enough to be there twice: for packets with the headers that they have as a rule, so
     /// that nothing asks for these, and for others.
-    fn is_copied(&self, funcs: &[FuncId]) -> bool {
+    pub(super) fn is_copied(&self, funcs: &[FuncId]) -> bool {
         let ops: usize = funcs.iter().map(|func| self.shared.plan.size(func.index())).sum();
         ops <= MAX_COPIED_OPS
     }
@@ -227,7 +247,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Metadata that the switch may look for in the frame after a half.
-    fn spill_listed(&mut self) -> Made {
+    pub(super) fn spill_listed(&mut self) -> Made {
         let lists = &self.shared.program.field_lists;
         self.spill_vars(lists.iter().flat_map(|list| &list.vars).copied())
     }
@@ -256,7 +276,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Runs a control, and goes on behind it however it ends.
-    fn control(&mut self, func: FuncId) -> Made {
+    pub(super) fn control(&mut self, func: FuncId) -> Made {
         self.part(func, Part::Control)?;
         self.switch_to(self.done);
         Ok(())
@@ -302,13 +322,13 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.jump(next, &[]);
     }
 
-    fn read_u32(&mut self, slot: u32) -> Made<Value> {
+    pub(super) fn read_u32(&mut self, slot: u32) -> Made<Value> {
         let word = self.read(slot)?;
         Ok(self.b.ins().band_imm(word, i64::from(u32::MAX)))
     }
 
     /// Ends the block: goes to `dropped` where the egress specification is the drop port.
-    fn unless_dropped(&mut self, halves: &Halves, kept: Block, dropped: Block) -> Made {
+    pub(super) fn unless_dropped(&mut self, halves: &Halves, kept: Block, dropped: Block) -> Made {
         let port = self.read_u32(halves.verdict_slots()[2])?;
         let drop_port = self.load_given(field!(drop_port));
         let stays = self.b.ins().icmp(IntCC::NotEqual, port, drop_port);
@@ -317,17 +337,24 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Sets a variable of one word to what the switch gives.
-    fn set_input(&mut self, flags: MemFlags, place: usize, var: VarId) -> Made {
-        let to = self.shared.code.layout.var(var);
+    pub(super) fn set_input(&mut self, flags: MemFlags, place: usize, var: VarId) -> Made {
         let inputs = self.load_given(field!(inputs));
         let value = self.b.ins().load(types::I64, flags, inputs, place as i32 * 8);
-        let value = self.cut((64 - to.width) as u8, value);
+        self.set_given(value, var)
+    }
+
+    /// Sets a variable of one word to a value that may be wider.
+    pub(super) fn set_given(&mut self, value: Value, var: VarId) -> Made {
+        let to = self.shared.code.layout.var(var);
+        let value = match self.constant(value) {
+            Some(value) => self.iconst(value & u64::MAX >> (64 - to.width)),
+            None => self.cut((64 - to.width) as u8, value),
+        };
         self.write(to.slot, value)
     }
 
     /// Sets words of the frame to zero.
-    fn clear(&mut self, ranges: &[Range<u32>]) {
-        let pairs = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+    pub(super) fn clear(&mut self, ranges: &[Range<u32>]) {
         let zero = self.iconst(0);
         for range in ranges {
             if range.len() as u32 > MAX_CLEARED_WORDS {
@@ -338,7 +365,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             let mut slot = range.start;
             while slot < range.end {
                 let offset = slot as i32 * 8;
-                if pairs && slot + 1 < range.end {
+                if super::HAS_PAIRS && slot + 1 < range.end {
                     let both = self.b.func.dfg.constants.insert(ConstantData::from(&[0_u8; 16][..]));
                     let both = self.b.ins().vconst(types::I64X2, both);
                     self.b.ins().store(super::pair_flags(), both, self.slots, offset);

@@ -87,7 +87,8 @@ impl Translator<'_, '_> {
                 let at = self.b.ins().ishl_imm(byte, 2);
                 let at = self.b.ins().iadd(table, at);
                 let behind = (step.len() - 1 - i) * size_of_val(&check.tables[0]);
-                let flags = MemFlags::trusted().with_readonly();
+                // The table is always there: it may be read where the check is used, if that is anywhere.
+                let flags = MemFlags::trusted().with_readonly().with_can_move();
                 let taken = self.b.ins().load(types::I32, flags, at, behind as i32);
                 sum = Some(sum.map_or(taken, |sum| self.b.ins().bxor(sum, taken)));
             }

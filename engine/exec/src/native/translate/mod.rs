@@ -13,6 +13,7 @@ mod hash;
 mod order;
 mod packet;
 mod state;
+mod straight;
 mod table;
 
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ use p4cc_ir::{ActionId, Program};
 use self::facts::{Bits, Known};
 pub(super) use self::flow::targets;
 pub(super) use self::half::is_plain;
+use self::packet::Loaded;
 use super::context::{DONE, REJECT, STEP_LIMIT, VectorPlaces};
 use super::helpers::Name;
 use super::plan::{Home, Part, Plan};
@@ -88,9 +90,15 @@ pub(super) struct Translator<'a, 'f> {
     limit: Block,
     /// Most bytes that this function emits by itself.
     emit_bound: u32,
+    /// Where it emits to, if that is not the frame's buffer.
+    emit_base: Option<Value>,
     /// Where vectors of the state keep what they are made of, if code looks for it itself.
     vectors: Option<VectorPlaces>,
     known: Known,
+    /// Chunks that stand in registers as they stand in memory.
+    loaded: BTreeMap<Value, Loaded>,
+    /// Where a parser goes that may run again from its start, if a header is not stored as a whole.
+    unreadable: Option<Block>,
     /// Blocks in which a function of a half ends, where they are told apart.
     ends: Option<Vec<Block>>,
     /// What is translated is the function itself, not an action inlined into it.
@@ -159,8 +167,11 @@ impl<'a, 'f> Translator<'a, 'f> {
             reject_known: entry,
             limit: entry,
             emit_bound: 0,
+            emit_base: None,
             vectors: None,
             known: Known::default(),
+            loaded: BTreeMap::new(),
+            unreadable: None,
             ends: None,
             is_outermost: true,
             is_straight: false,
@@ -556,6 +567,9 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 }
+
+/// Whether sixteen bytes move at once.
+const HAS_PAIRS: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
 
 /// Words of the frame.
 fn frame_flags() -> MemFlags {

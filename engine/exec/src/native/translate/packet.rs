@@ -1,5 +1,7 @@
 //! Taking headers from the packet, and emitting them.
 
+use core::ops::Range;
+
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use p4cc_ir::core_errors::PACKET_TOO_SHORT;
@@ -9,6 +11,24 @@ use crate::bitplan::{BitPlan, Chunk, Piece};
 use crate::native::helpers::Name;
 use crate::native::plan::Packed;
 use crate::op::{HeaderPlan, Op, SlowOp};
+
+/// Where a chunk was loaded from that is stored elsewhere as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Loaded {
+    /// Address of the header's first byte.
+    from: Value,
+    /// Place of the chunk in the header.
+    at: u32,
+    bytes: u32,
+    /// Bits of the register.
+    unit: u8,
+}
+
+impl Loaded {
+    fn new(from: Value, chunk: &Chunk, packed: &Packed) -> Self {
+        Self { from, at: chunk.store_from, bytes: packed.bytes, unit: packed.unit }
+    }
+}
 
 impl Translator<'_, '_> {
     pub(super) fn packet_op(&mut self, op: Op) -> Made {
@@ -75,6 +95,14 @@ impl Translator<'_, '_> {
         let plan = &self.shared.code.headers[header as usize];
         let at = self.b.use_var(self.at);
         let end = self.b.ins().iadd_imm(at, i64::from(plan.plan.bits));
+        if let Some(unreadable) = self.unreadable.filter(|_| plan.plan.is_chunked()) {
+            let (stored, fast) = (self.is_stored(end), self.b.create_block());
+            self.brif(stored, fast, &[], unreadable, &[]);
+            self.switch_to(fast);
+            let from = self.here();
+            self.load_plan(&plan.plan, from)?;
+            return self.extracted(plan, end);
+        }
         let [fast, slow, next] = core::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(slow);
         if plan.plan.is_chunked() {
@@ -95,6 +123,11 @@ impl Translator<'_, '_> {
         self.reload(chunks.flat_map(|(_, packed)| packed.slots.iter().copied()))?;
         self.jump(next, &[]);
         self.switch_to(next);
+        self.extracted(plan, end)
+    }
+
+    /// A header is valid that ends at this bit.
+    fn extracted(&mut self, plan: &HeaderPlan, end: Value) -> Made {
         self.b.def_var(self.at, end);
         let (one, zero) = (self.iconst(1), self.iconst(0));
         self.write(plan.valid, one)?;
@@ -130,12 +163,16 @@ impl Translator<'_, '_> {
         let whole = u32::from(packed.unit / 8);
         let word = if chunk.store_from + whole <= plan.bytes {
             // What stands behind the chunk comes along; nobody reads it there, or stores it where it is not written anew.
-            self.load_be(packed.ty(), from, chunk.store_from as i32)
+            let word = self.load_be(packed.ty(), from, chunk.store_from as i32);
+            self.loaded.insert(word, Loaded::new(from, chunk, packed));
+            word
         } else if plan.bytes >= 8 {
             let word = self.load_be(types::I64, from, chunk.load_from as i32);
             let before = (chunk.store_from - chunk.load_from) * 8;
             let word = self.b.ins().ishl_imm(word, i64::from(before));
-            self.b.ins().band_imm(word, (u64::MAX << (64 - packed.bytes * 8)) as i64)
+            let word = self.b.ins().band_imm(word, (u64::MAX << (64 - packed.bytes * 8)) as i64);
+            self.loaded.insert(word, Loaded::new(from, chunk, packed));
+            word
         } else {
             let word = self.load_bytes(from, chunk.store_from, packed.bytes);
             self.b.ins().ishl_imm(word, i64::from((whole - packed.bytes) * 8))
@@ -258,7 +295,11 @@ impl Translator<'_, '_> {
         let [there, next] = core::array::from_fn(|_| self.b.create_block());
         self.brif(valid, there, &[], next, &[]);
         self.switch_to(there);
-        let (base, emitted) = (self.load_given(field!(emit)), self.b.use_var(self.emitted));
+        let base = match self.emit_base {
+            Some(base) => base,
+            None => self.load_given(field!(emit)),
+        };
+        let emitted = self.b.use_var(self.emitted);
         let to = self.b.ins().iadd(base, emitted);
         self.store_plan(&plan.plan, to)?;
         let emitted = self.b.ins().iadd_imm(emitted, i64::from(plan.plan.bytes));
@@ -270,27 +311,70 @@ impl Translator<'_, '_> {
 
     /// Packs fields in chunks behind an address that has room for them and eight bytes more.
     pub(super) fn store_plan(&mut self, plan: &BitPlan, to: Value) -> Made {
-        for (chunk, pieces) in plan.chunks() {
-            if let Some(packed) = self.shared.plan.packed(pieces) {
-                self.store_chunk(chunk, pieces[0].slot, packed, to);
-                continue;
-            }
-            // Each chunk writes eight bytes; what hangs over is overwritten by the next one or not taken.
-            let mut word: Option<Value> = None;
-            for piece in pieces {
-                let value = self.read(piece.slot)?;
-                let value = self.b.ins().ishl_imm(value, i64::from(piece.store_shift));
-                word = Some(match word {
-                    Some(word) => self.b.ins().bor(word, value),
-                    None => value,
-                });
-            }
-            if let Some(word) = word {
-                let word = self.swap(word);
-                self.b.ins().store(bytes_flags(), word, to, chunk.store_from as i32);
+        // Bytes up to here that are as they were loaded, from which header, and are still to be copied.
+        let mut same: Option<(Value, Range<u32>)> = None;
+        let ends = plan.chunks().skip(1).map(|(chunk, _)| chunk.store_from).chain([plan.bytes]);
+        for ((chunk, pieces), end) in plan.chunks().zip(ends) {
+            let packed = self.shared.plan.packed(pieces);
+            let loaded = packed.and_then(|packed| self.loaded_from(chunk, pieces[0].slot, packed));
+            same = match (same, loaded) {
+                (Some((before, bytes)), Some(loaded)) if before == loaded => Some((before, bytes.start..end)),
+                (before, loaded) => {
+                    before.into_iter().for_each(|(from, bytes)| self.copy_bytes(from, to, bytes));
+                    loaded.map(|loaded| (loaded, chunk.store_from..end))
+                }
+            };
+            match packed {
+                _ if same.is_some() => {}
+                Some(packed) => self.store_chunk(chunk, pieces[0].slot, packed, to),
+                None => self.store_pieces(chunk, pieces, to)?,
             }
         }
+        same.into_iter().for_each(|(from, bytes)| self.copy_bytes(from, to, bytes));
         Ok(())
+    }
+
+    /// Packs the fields of a chunk; it writes eight bytes, of which what hangs over is overwritten by the next one or not
+    /// taken.
+    fn store_pieces(&mut self, chunk: &Chunk, pieces: &[Piece], to: Value) -> Made {
+        let mut word: Option<Value> = None;
+        for piece in pieces {
+            let value = self.read(piece.slot)?;
+            let value = self.b.ins().ishl_imm(value, i64::from(piece.store_shift));
+            word = Some(match word {
+                Some(word) => self.b.ins().bor(word, value),
+                None => value,
+            });
+        }
+        if let Some(word) = word {
+            let word = self.swap(word);
+            self.b.ins().store(bytes_flags(), word, to, chunk.store_from as i32);
+        }
+        Ok(())
+    }
+
+    /// The header where a chunk stands at this very place as it is now, if one was loaded.
+    fn loaded_from(&mut self, chunk: &Chunk, slot: u32, packed: &Packed) -> Option<Value> {
+        let var = self.var(slot);
+        let word = self.b.use_var(var);
+        let word = self.b.func.dfg.resolve_aliases(word);
+        let from = self.loaded.get(&word)?.from;
+        (self.loaded[&word] == Loaded::new(from, chunk, packed)).then_some(from)
+    }
+
+    /// Copies bytes of a header to where it is packed: they need not stay in registers meanwhile.
+    fn copy_bytes(&mut self, from: Value, to: Value, bytes: Range<u32>) {
+        let units = [(16, types::I8X16), (8, types::I64), (4, types::I32), (2, types::I16), (1, types::I8)];
+        let units = &units[usize::from(!super::HAS_PAIRS)..];
+        let Some(&(unit, ty)) = units.iter().find(|unit| unit.0 <= bytes.len() as u32) else { return };
+        let mut at = bytes.start;
+        while at < bytes.end {
+            // The last one may begin within the one before.
+            let here = at.min(bytes.end - unit) as i32;
+            let word = self.b.ins().load(ty, bytes_flags(), from, here);
+            self.b.ins().store(bytes_flags(), word, to, here);
+            at += unit;
+        }
     }
 
     /// Bytes that a header adds to the packet's length, if the machine need not look.

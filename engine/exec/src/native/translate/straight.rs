@@ -1,0 +1,168 @@
+//! A packet that goes straight on from ingress to egress: both halves as one native function, for packets with the headers
+//! that most have.
+//!
+//! Invariant: what runs behind the queues meets the same values as if the packet had been packed and unpacked: valid
+//! headers and the metadata that is kept as they are, all else zero.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use p4cc_ir::{VarId, VarKind};
+
+use super::state::given_flags;
+use super::{Made, Shared, Translator, field};
+use crate::halves::{Halves, TOLD_STRAIGHT, Told};
+use crate::native::clear;
+use crate::native::context::{DEPARSED, DROPPED, WRITTEN};
+use crate::native::helpers::Name;
+use crate::native::plan::{Home, range};
+use crate::op::Op;
+
+/// Where a packet goes on that goes straight on.
+pub(super) struct Straight {
+    block: Block,
+    /// The port that it leaves by.
+    port: Value,
+}
+
+impl Translator<'_, '_> {
+    /// Whether both halves may be one function: nothing behind the queues asks the architecture for anything.
+    pub(super) fn is_straight_on(&self, halves: &Halves) -> bool {
+        let v1 = halves.v1model();
+        !halves.asks() && self.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser])
+    }
+
+    /// Asks whether the packet goes straight on; if it does not, goes to `kept`.
+    pub(super) fn ask(&mut self, halves: &Halves, kept: Block) -> Made<Straight> {
+        let [priority, _, port] = halves.verdict_slots();
+        let [asking, block] = core::array::from_fn(|_| self.b.create_block());
+        let (priority, port) = (self.read_u32(priority)?, self.read_u32(port)?);
+        // Egress is told of headers that ingress added; rare enough.
+        let delta = self.read(self.shared.code.layout.length_delta)?;
+        self.brif(delta, kept, &[], asking, &[]);
+        self.switch_to(asking);
+        let opens = self.call(Name::Opens, &[port, priority]);
+        self.brif(opens, block, &[], kept, &[]);
+        Ok(Straight { block, port })
+    }
+
+    /// Egress, checksums and the deparser, up to the end of the function.
+    pub(super) fn go_straight(&mut self, halves: &Halves, Straight { block, port }: Straight) -> Made {
+        self.switch_to(block);
+        let v1 = halves.v1model();
+        let egress = [v1.egress, v1.compute_checksum, v1.deparser];
+        self.forget(halves)?;
+        for (place, var) in halves.set_at_egress() {
+            let value = match TOLD_STRAIGHT[place] {
+                Told::Input(input) => {
+                    self.set_input(given_flags(), input, var)?;
+                    continue;
+                }
+                Told::Zero => self.iconst(0),
+                Told::Port => port,
+                Told::NoDrop => {
+                    let drop_port = self.load_given(field!(drop_port));
+                    self.b.ins().iadd_imm(drop_port, 1)
+                }
+            };
+            self.set_given(value, var)?;
+        }
+        // Each part counts the bits that it takes anew.
+        let taken = self.load_field(field!(at));
+        if clear::reads_payload(self.shared, &egress) {
+            self.call(Name::Payload, &[]);
+        }
+        self.control(v1.egress)?;
+        let [kept, dropped] = core::array::from_fn(|_| self.b.create_block());
+        self.unless_dropped(halves, kept, dropped)?;
+        self.switch_to(dropped);
+        self.end_with(DROPPED);
+        self.switch_to(kept);
+        self.control(v1.compute_checksum)?;
+        let is_room = self.find_room(halves, taken)?;
+        self.control(v1.deparser)?;
+        self.emit_base = None;
+        self.spill_listed()?;
+        self.flush();
+        let [written, deparsed] = [WRITTEN, DEPARSED].map(|end| self.iconst(end));
+        let end = is_room.map_or(deparsed, |is_room| self.b.ins().select(is_room, written, deparsed));
+        self.b.ins().return_(&[end]);
+        Ok(())
+    }
+
+    /// What packing and unpacking leaves out becomes zero.
+    fn forget(&mut self, halves: &Halves) -> Made {
+        let Shared { program, code, plan } = *self.shared;
+        let zero = self.iconst(0);
+        let mut lasting = BTreeSet::new();
+        for header in &code.headers {
+            if self.known(header.valid) == Some(1) {
+                lasting.extend(header.valid..header.valid + header.words);
+            } else {
+                self.zero_fields(header, zero)?;
+            }
+        }
+        for (id, var) in (0..).map(VarId::from_index).zip(&program.vars) {
+            let place = code.layout.var(id);
+            if var.kind != VarKind::Metadata || halves.kept().contains(&id) {
+                continue;
+            }
+            for slot in
+                (place.slot..place.slot + place.words()).filter(|&slot| plan.home(slot) == Home::Register)
+            {
+                self.write(slot, zero)?;
+            }
+        }
+        let cleared = clear::at_egress(self.shared, halves).into_iter().flatten();
+        let cleared: Vec<Range<u32>> =
+            cleared.filter(|slot| !lasting.contains(slot)).map(|slot| slot..slot + 1).collect();
+        self.clear(&cleared);
+        Ok(())
+    }
+
+    /// Sets where the deparser emits to: to the end of the room for the packet's new head, in front of what the parser left,
+    /// if that fits; whether it does. None where it is not known how much is emitted.
+    fn find_room(&mut self, halves: &Halves, taken: Value) -> Made<Option<Value>> {
+        let Some(bytes) = self.emitted_bytes(halves)? else { return Ok(None) };
+        let stored = self.load_given(field!(stored_bits));
+        let stored = self.b.ins().ushr_imm(stored, 3);
+        let taken = self.b.ins().iadd_imm(taken, 7);
+        let taken = self.b.ins().ushr_imm(taken, 3);
+        // Past all that is stored it wraps, and fits nowhere.
+        let rest = self.b.ins().isub(stored, taken);
+        let all = self.b.ins().iadd(rest, bytes);
+        let [room, end] = [field!(room_bytes), field!(room_end)].map(|field| self.load_given(field));
+        let [rest_fits, all_fits] =
+            [rest, all].map(|bytes| self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, bytes, room));
+        let fits = self.b.ins().band(rest_fits, all_fits);
+        let in_room = self.b.ins().isub(end, all);
+        let in_buffer = self.load_given(field!(emit));
+        self.emit_base = Some(self.b.ins().select(fits, in_room, in_buffer));
+        Ok(Some(fits))
+    }
+
+    /// How many bytes a deparser emits that does nothing else.
+    fn emitted_bytes(&mut self, halves: &Halves) -> Made<Option<Value>> {
+        let Shared { code, .. } = *self.shared;
+        let ops = &code.ops[range(code, halves.v1model().deparser.index())];
+        let Some((Op::Return, emits)) = ops.split_last() else { return Ok(None) };
+        let (mut sure, mut sum) = (0, None);
+        for op in emits {
+            let Op::Emit { header } = *op else { return Ok(None) };
+            let header = &code.headers[header as usize];
+            let bytes = header.plan.bytes;
+            match self.known(header.valid) {
+                Some(valid) => sure += valid * u64::from(bytes),
+                None => {
+                    let valid = self.read(header.valid)?;
+                    let there = self.b.ins().imul_imm(valid, i64::from(bytes));
+                    sum = Some(sum.map_or(there, |sum| self.b.ins().iadd(sum, there)));
+                }
+            }
+        }
+        let sure = self.iconst(sure);
+        Ok(Some(sum.map_or(sure, |sum| self.b.ins().iadd(sum, sure))))
+    }
+}
