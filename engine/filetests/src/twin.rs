@@ -1,5 +1,5 @@
-//! Two switches with one program, the one run by the register machine, the other by native code: whatever happens to
-//! both must come out alike.
+//! Switches with one program, run by the register machine, by native code, and by native code that takes packets straight
+//! on where it can: whatever happens to them must come out alike.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use p4cc_exec::{MeterConfig, NativeError, Pipeline, RandomSource, State};
 use p4cc_ir::{
     ActionCall, Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId, VarType,
 };
-use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch};
+use p4cc_switch::{CloneSession, ExecChoice, MulticastGroup, Packet, Replica, Switch, Transmission};
 use p4cc_units::Time;
 
 use crate::bench;
@@ -20,63 +20,66 @@ const ENTRIES: u32 = 12;
 /// Cells of each array that get a value.
 const CELLS: u32 = 4;
 
-/// The two switches.
+/// How each switch runs the program, and whether it finds its ports free.
+const WAYS: [(&str, ExecChoice, bool); 3] = [
+    ("the register machine", ExecChoice::Interp, false),
+    ("native code", ExecChoice::Native, false),
+    ("native code straight on", ExecChoice::Native, true),
+];
+
+/// The switches.
 pub struct Twin {
     program: Arc<Program>,
-    machine: Switch,
-    native: Switch,
-}
-
-fn logging(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
-    let mut switch = bench::switch(pipeline, exec);
-    switch.set_logging(true);
-    switch
+    switches: [Switch; WAYS.len()],
 }
 
 impl Twin {
-    /// Two switches that run a program.
+    /// Switches that run a program.
     ///
     /// # Errors
     /// Why there is no native code.
     pub fn new(pipeline: &Arc<Pipeline>) -> Result<Self, NativeError> {
         pipeline.native().map_err(Clone::clone)?;
-        Ok(Self {
-            program: Arc::clone(pipeline.program()),
-            machine: logging(pipeline, ExecChoice::Interp),
-            native: logging(pipeline, ExecChoice::Native),
-        })
+        let switches = WAYS.map(|(_, exec, _)| {
+            let mut switch = bench::switch(pipeline, exec);
+            switch.set_logging(true);
+            switch
+        });
+        Ok(Self { program: Arc::clone(pipeline.program()), switches })
     }
 
-    /// Sends a packet to both and empties their queues.
+    /// Sends a packet to all and empties their queues.
     ///
     /// # Errors
     /// What differs.
     pub fn send(&mut self, now: Time, port: u32, packet: &Packet) -> Result<(), String> {
-        let [machine, native] =
-            [&mut self.machine, &mut self.native].map(|switch| observe(switch, now, port, packet));
-        if machine != native {
-            return Err(format!(
-                "{}: by the register machine\n{machine}by native code\n{native}",
-                self.program.name
-            ));
+        let mut ways = WAYS.iter().zip(&mut self.switches).map(|((way, _, is_free), switch)| {
+            (way, observe(switch, now, port, packet, *is_free), switch.state())
+        });
+        let Some((way, seen, state)) = ways.next() else { return Ok(()) };
+        for (other_way, other, other_state) in ways {
+            let name = &self.program.name;
+            if other != seen {
+                return Err(format!("{name}: by {way}\n{seen}by {other_way}\n{other}"));
+            }
+            let (Some(state), Some(other_state)) = (state, other_state) else { continue };
+            if !state.has_same_cells(other_state) {
+                return Err(format!(
+                    "{name}: counters, meters, registers or times of hits differ by {other_way}"
+                ));
+            }
         }
-        let (Some(machine), Some(native)) = (self.machine.state(), self.native.state()) else {
-            return Ok(());
-        };
-        if machine.has_same_cells(native) {
-            return Ok(());
-        }
-        Err(format!("{}: counters, meters, registers or times of hits differ", self.program.name))
+        Ok(())
     }
 
-    /// Fills tables, registers and meters, groups and sessions of both alike with what the source gives.
+    /// Fills tables, registers and meters, groups and sessions of all alike with what the source gives.
     pub fn fill(&mut self, random: &mut impl RandomSource) {
         let program = Arc::clone(&self.program);
         for (id, table) in program.tables.iter().enumerate() {
             let id = TableId::from_index(id);
             for _ in 0..ENTRIES {
                 if let Some(entry) = entry(&program, id, random) {
-                    // A second entry with the same match is refused by both.
+                    // A second entry with the same match is refused by all.
                     self.states(|state| drop(state.table_insert(id, entry.clone())));
                 }
             }
@@ -102,13 +105,13 @@ impl Twin {
             let cell = CounterCell { packets: u64::MAX, bytes: 1 };
             self.states(|state| drop(state.counter_write(CounterId::from_index(id), 0, cell)));
         }
-        for switch in [&mut self.machine, &mut self.native] {
+        for switch in &mut self.switches {
             replicate(switch);
         }
     }
 
     fn states(&mut self, mut change: impl FnMut(&mut State)) {
-        for switch in [&mut self.machine, &mut self.native] {
+        for switch in &mut self.switches {
             if let Some(state) = switch.state_mut() {
                 change(state);
             }
@@ -123,27 +126,35 @@ fn replicate(switch: &mut Switch) {
         let group = MulticastGroup { id, replicas: replicas.clone(), metadata: Vec::new() };
         let session =
             CloneSession { id, replicas: replicas.clone(), class_of_service: 0, packet_length_bytes: 40 };
-        // Both refuse what they refuse.
+        // All refuse what one refuses.
         drop(switch.pre_mut().insert_group(group));
         drop(switch.pre_mut().insert_session(session));
     }
 }
 
 /// What a switch makes of a packet, as text.
-fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet) -> String {
+fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: bool) -> String {
     use std::fmt::Write as _;
     let mut seen = String::new();
-    switch.receive(now, port, packet.clone());
+    let mut see = |out: &Transmission| {
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            seen,
+            "  port {}: {:02x?} and {} zeros",
+            out.port,
+            &out.packet.head[..],
+            out.packet.zeros
+        );
+    };
     let mut sent = 0;
+    switch.pass(now, port, packet.clone(), |_| is_free).iter().for_each(&mut see);
     while let Some(port) = switch.next_ready() {
         while let Some(out) = switch.transmit(now, port) {
             sent += 1;
             if sent > MAX_SENT {
                 break;
             }
-            // Writing to a string does not fail.
-            let _ =
-                writeln!(seen, "  port {port}: {:02x?} and {} zeros", &out.packet.head[..], out.packet.zeros);
+            see(&out);
         }
     }
     let _ = writeln!(seen, "  {:?}", switch.counters());
