@@ -79,7 +79,13 @@ impl Agenda {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        if self.owner.is_empty() { self.wheel.push(event) } else { self.list(event, None) }
+        if self.owner.is_empty() {
+            self.wheel.push(event);
+        } else if event.time() < self.end {
+            self.turn.push(&mut self.entries, &event, None);
+        } else {
+            self.list(event, None);
+        }
     }
 
     /// Adds the arrival of a packet; districts take turns.
@@ -207,6 +213,13 @@ impl Agenda {
     pub fn known(&self, district: usize) -> impl Iterator<Item = &Listed> {
         let list = self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]);
         self.entries.of(list).flatten()
+    }
+
+    /// Goes through them, to note something with each.
+    #[inline]
+    pub fn for_each_known(&mut self, district: usize, mut act: impl FnMut(&mut Listed)) {
+        let list = self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]);
+        self.entries.for_each(list, |_, entry| act(entry));
     }
 
     /// Has the processor fetch a district's events of the present window.

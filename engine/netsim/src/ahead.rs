@@ -15,10 +15,11 @@ use crate::host::Ends;
 use crate::lists::Listed;
 use crate::network::{CLOSE_TIMER, Network, PACE_TIMER, position};
 use crate::node::SwitchNode;
+use crate::topology::FlowPlan;
 
 impl Network {
     /// Takes the steps that are due before a district's turn.
-    pub(crate) fn fetch_ahead(&self, district: usize) {
+    pub(crate) fn fetch_ahead(&mut self, district: usize) {
         self.queue.prefetch_known(district + 3);
         if let Some(node) = self.switch_of(district + 3) {
             node.switch.prefetch();
@@ -60,18 +61,23 @@ impl Network {
     }
 
     /// The flows of hosts whose packets are near.
-    fn fetch_flows(&self, district: usize) {
-        for flow in self.queue.known(district).filter_map(|entry| self.flow_of(entry)) {
-            prefetch_start(&self.flows[flow].ends);
-            prefetch_start(&self.flows[flow].data_pkts);
-            prefetch_start(&self.plans[flow]);
-        }
+    fn fetch_flows(&mut self, district: usize) {
+        let (hosts_from, plans, flows) = (self.switches.len() as u32, &self.plans, &self.flows);
+        self.queue.for_each_known(district, |entry| {
+            let flow = flow_of(entry, plans, hosts_from);
+            if let Some((flow, at)) = flow.and_then(|at| flows.get(at).zip(Some(at))) {
+                prefetch_start(&flow.ends);
+                prefetch_start(&flow.data_pkts);
+                prefetch_start(&plans[at]);
+                entry.next = at as u32;
+            }
+        });
     }
 
     /// The ends of flows that are near.
     fn fetch_ends(&self, district: usize) {
-        for flow in self.queue.known(district).filter_map(|entry| self.flow_of(entry)) {
-            if let Ends::Rdma(ends) = &self.flows[flow].ends {
+        for entry in self.queue.known(district) {
+            if let Some(Ends::Rdma(ends)) = self.flows.get(entry.next as usize).map(|flow| &flow.ends) {
                 prefetch(&**ends);
             }
         }
@@ -80,18 +86,17 @@ impl Network {
     fn switch_of(&self, district: usize) -> Option<&SwitchNode> {
         self.switches.get(self.queue.first_node(district)?)
     }
+}
 
-    /// The flow that an event at a host is for.
-    fn flow_of(&self, entry: &Listed) -> Option<usize> {
-        let event = entry.event();
-        match event.kind() {
-            Kind::Arrival if event.node() as usize >= self.switches.len() => {
-                position(&self.plans, peek_flow_id(&entry.packet()?.head)?)
-            }
-            Kind::Timer if event.port() <= CLOSE_TIMER && event.port() != PACE_TIMER => {
-                Some(event.subject as usize).filter(|&flow| flow < self.flows.len())
-            }
-            _ => None,
+/// The flow that an event at a host is for, hosts being the nodes from this one on.
+#[inline]
+fn flow_of(entry: &Listed, plans: &[FlowPlan], hosts_from: u32) -> Option<usize> {
+    let event = entry.event();
+    match event.kind() {
+        Kind::Arrival if event.node() >= hosts_from => position(plans, peek_flow_id(&entry.packet()?.head)?),
+        Kind::Timer if event.port() <= CLOSE_TIMER && event.port() != PACE_TIMER => {
+            Some(event.subject as usize)
         }
+        _ => None,
     }
 }

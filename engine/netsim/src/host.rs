@@ -393,19 +393,14 @@ fn wire_packet<'a>(
     packet
 }
 
-/// Why a host refuses a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refusal {
-    Address,
-    Malformed,
+/// Reads a packet that arrived at a host.
+#[inline(always)]
+pub(crate) fn read(packet: &Packet) -> Result<wire::Packet<'_>, wire::DecodeError> {
+    wire::Packet::decode(&packet.head, packet.zeros as usize)
 }
 
-/// Reads a packet that arrived at a host.
+/// Whether a packet is for a host.
 #[inline]
-pub(crate) fn read<'a>(host: &HostPlan, packet: &'a Packet) -> Result<wire::Packet<'a>, Refusal> {
-    let read = wire::Packet::decode(&packet.head, packet.zeros as usize).map_err(|_| Refusal::Malformed)?;
-    if read.dst_mac != host.mac || read.dst != host.ipv4 {
-        return Err(Refusal::Address);
-    }
-    Ok(read)
+pub(crate) fn is_addressed(host: &HostPlan, packet: &wire::Packet<'_>) -> bool {
+    packet.dst_mac == host.mac && packet.dst == host.ipv4
 }

@@ -40,23 +40,37 @@ impl Network {
         self.start_ready_ports(switch);
     }
 
-    /// A port of a switch has work, or became free. The switch has the workspace.
+    /// A port of a switch has work. The switch has the workspace.
     pub(crate) fn start_port(&mut self, switch: usize, port: u32) {
-        let node = &mut self.switches[switch];
         let now = self.order.current(self.now);
-        match node.port(port).line.on_work(now) {
+        match self.switches[switch].port(port).line.on_work(now) {
             Work::Wait => {}
             Work::WakeAt(end) => self.schedule_at(end, Kind::Dequeue, switch as u32, port, 0),
-            Work::Start => {
-                // It is needed when the packet comes out of egress.
-                if let Some(channel) = node.port(port).channel {
-                    prefetch_start(&self.channels[channel as usize]);
-                }
-                match node.switch.transmit(self.now, port) {
-                    Some(sent) => self.started(switch, sent),
-                    None => self.send_pause_frames(switch),
-                }
-            }
+            Work::Start => self.transmit(switch, port),
+        }
+    }
+
+    /// The wake-up of a port of a switch came, which has the workspace.
+    #[inline]
+    pub(crate) fn wake_port(&mut self, switch: usize, port: u32) {
+        let now = self.order.current(self.now);
+        let line = &mut self.switches[switch].port(port).line;
+        line.on_wake();
+        // As a rule; a pause frame may have gone in between.
+        if line.is_free(now) { self.transmit(switch, port) } else { self.start_port(switch, port) }
+    }
+
+    /// A port of a switch is free and takes what waits for it.
+    #[inline]
+    fn transmit(&mut self, switch: usize, port: u32) {
+        let node = &mut self.switches[switch];
+        // It is needed when the packet comes out of egress.
+        if let Some(channel) = node.port(port).channel {
+            prefetch_start(&self.channels[channel as usize]);
+        }
+        match node.switch.transmit(self.now, port) {
+            Some(sent) => self.started(switch, sent),
+            None => self.send_pause_frames(switch),
         }
     }
 

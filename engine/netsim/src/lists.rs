@@ -55,7 +55,7 @@ pub(crate) struct Listed {
     time: Time,
     below: u64,
     subject: u32,
-    /// The next one of its slot, while it is in a [turn](crate::turn).
+    /// The next one of its slot, while it is in a [turn](crate::turn); before that for [looking ahead](crate::ahead).
     pub next: u32,
     /// Freed by [`Lists`]: an entry that was taken is written over without a look at what it was.
     packet: ManuallyDrop<Option<Packet>>,
@@ -86,8 +86,15 @@ impl Listed {
         (self.time, self.below)
     }
 
+    #[inline(always)]
     fn take_packet(&mut self) -> Option<Packet> {
         ManuallyDrop::into_inner(core::mem::replace(&mut self.packet, ManuallyDrop::new(None)))
+    }
+
+    /// Takes out what is listed; the place stays free until its list is given back.
+    #[inline(always)]
+    pub fn take(&mut self) -> Entry {
+        Entry { event: self.event(), packet: self.take_packet() }
     }
 }
 
@@ -148,29 +155,22 @@ impl Lists {
         list.end = chunk * CHUNK as u32;
     }
 
-    /// Links the entry at a place to another.
-    #[inline]
-    pub fn link(&mut self, place: u32, next: u32) {
-        self.entries[place as usize].next = next;
-    }
-
     /// The entry at a place.
     #[inline]
     pub fn at(&self, place: u32) -> &Listed {
         &self.entries[place as usize]
     }
 
-    /// Takes out the entry at a place, which stays free until its list is given back.
+    /// The same, to take or to link.
     #[inline(always)]
-    pub fn take(&mut self, place: u32) -> Entry {
-        let listed = &mut self.entries[place as usize];
-        Entry { event: listed.event(), packet: listed.take_packet() }
+    pub fn at_mut(&mut self, place: u32) -> &mut Listed {
+        &mut self.entries[place as usize]
     }
 
     /// Takes out all entries of a list and gives its chunks back.
     pub fn drain(&mut self, list: &mut List) -> Vec<Entry> {
         let places: Vec<usize> = chunks(&self.after, *list).flatten().collect();
-        let entries = places.into_iter().map(|place| self.take(place as u32)).collect();
+        let entries = places.into_iter().map(|place| self.entries[place].take()).collect();
         self.give_back(list);
         entries
     }
@@ -201,7 +201,9 @@ impl Lists {
     #[inline]
     pub fn prefetch(&self, list: List) {
         for entries in self.of(list) {
-            entries.iter().step_by(2).for_each(prefetch_start);
+            for pair in entries.chunks(2) {
+                prefetch_start(pair);
+            }
         }
     }
 

@@ -20,7 +20,7 @@ use crate::districts::Turns;
 use crate::event::{Event, Kind};
 use crate::fabric::Fabric;
 use crate::flows::new_flow;
-use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing, Refusal};
+use crate::host::{self, Ends, Flow, Host, HostCounters, Outgoing};
 use crate::node::SwitchNode;
 use crate::record::Recorder;
 use crate::spec::NetworkSpec;
@@ -497,13 +497,18 @@ impl Network {
     }
 
     /// Lends a switch the workspace, before a packet passes its program: it has it until another needs it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lend_workspace(&mut self, switch: usize) {
         if self.borrower != Some(switch) {
-            self.take_workspace_back();
-            self.switches[switch].switch.exchange(&mut self.workspace);
-            self.borrower = Some(switch);
+            self.lend_workspace_anew(switch);
         }
+    }
+
+    #[inline(never)]
+    fn lend_workspace_anew(&mut self, switch: usize) {
+        self.take_workspace_back();
+        self.switches[switch].switch.exchange(&mut self.workspace);
+        self.borrower = Some(switch);
     }
 
     /// Takes the workspace back, before anybody else sees the switches.
@@ -534,10 +539,8 @@ impl Network {
     fn on_dequeue(&mut self, node: u32, port: u32) {
         let switches = self.switches.len() as u32;
         if node < switches {
-            let switch = node as usize;
-            self.switches[switch].port(port).line.on_wake();
-            self.lend_workspace(switch);
-            self.start_port(switch, port);
+            self.lend_workspace(node as usize);
+            self.wake_port(node as usize, port);
         } else {
             let host = node - switches;
             self.hosts[host as usize].line.on_wake();
@@ -584,17 +587,15 @@ impl Network {
             tap(self.now, host as usize, &packet);
         }
         let counters = &mut self.hosts[host as usize].counters;
-        let read = match host::read(&self.topology.hosts[host as usize], &packet) {
-            Ok(read) => read,
-            Err(Refusal::Address) => {
-                counters.refused_address += 1;
-                return Some(packet);
-            }
-            Err(Refusal::Malformed) => {
-                counters.refused_malformed += 1;
-                return Some(packet);
-            }
+        // By reference from here on: it is larger than a line of the cache.
+        let Ok(read) = &host::read(&packet) else {
+            counters.refused_malformed += 1;
+            return Some(packet);
         };
+        if !host::is_addressed(&self.topology.hosts[host as usize], read) {
+            counters.refused_address += 1;
+            return Some(packet);
+        }
         let plans = &self.plans;
         let flow = position(plans, read.header.flow_id).filter(|&flow| {
             let plan = &plans[flow];
@@ -608,11 +609,11 @@ impl Network {
         let is_rdma = matches!(self.flows[flow].ends, Ends::Rdma(_));
         match (read.header.kind, is_rdma) {
             (PacketKind::Data, true) => {
-                let (receipt, extension) = (self.on_rdma_data(flow as u32, &read), read.extension);
+                let (receipt, extension) = (self.on_rdma_data(flow as u32, read), read.extension);
                 let (kind, len) = (extension.kind, extension.bytes.len());
                 return self.answer_rdma(host, flow as u32, receipt?, (packet, kind, len));
             }
-            (PacketKind::Ack, true) => self.on_rdma_ack(host, flow as u32, &read),
+            (PacketKind::Ack, true) => self.on_rdma_ack(host, flow as u32, read),
             (PacketKind::Data, false) => {
                 self.on_data(host, flow as u32, &read.header.data_fields(read.ecn));
             }

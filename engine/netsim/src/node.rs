@@ -53,6 +53,8 @@ impl SwitchNode {
 
     /// Has the processor fetch the places where the ports' lines stand.
     pub fn prefetch_lines(&self) {
-        self.ports.iter().step_by(2).for_each(prefetch_start);
+        for pair in self.ports.chunks(2) {
+            prefetch_start(pair);
+        }
     }
 }

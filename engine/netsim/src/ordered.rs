@@ -41,8 +41,12 @@ impl<T: Ord + Copy> Ordered<T> {
             self.more.insert(member);
             return;
         }
-        let place = self.few.partition_point(|other| *other > member);
-        self.few.insert(place, member);
+        if self.few.last().is_none_or(|first| member < *first) {
+            self.few.push(member);
+        } else {
+            let place = self.few.partition_point(|other| *other > member);
+            self.few.insert(place, member);
+        }
         if self.few.len() > FEW {
             self.more.insert(self.few.remove(0));
         }
@@ -51,6 +55,10 @@ impl<T: Ord + Copy> Ordered<T> {
     /// Takes a member out, if it is there.
     #[inline]
     pub fn remove(&mut self, member: T) {
+        if self.first() == Some(member) {
+            self.pop_first();
+            return;
+        }
         match self.few.binary_search_by(|other| member.cmp(other)) {
             Ok(place) => {
                 self.few.remove(place);
@@ -72,6 +80,9 @@ impl<T: Ord + Copy> Ordered<T> {
     /// The first member from `from` on.
     #[inline]
     pub fn first_from(&self, from: T) -> Option<T> {
+        if let Some(first) = self.first().filter(|first| *first >= from) {
+            return Some(first);
+        }
         match self.few.partition_point(|member| *member >= from) {
             0 => self.more.range(from..).next().copied(),
             behind => Some(self.few[behind - 1]),

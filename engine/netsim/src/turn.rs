@@ -81,23 +81,22 @@ impl Turn {
             return self.late.push(Reverse((*event, place)));
         }
         self.occupied[slot / WORD] |= 1 << (slot % WORD);
-        lists.link(place, core::mem::replace(&mut self.heads[slot], place));
+        lists.at_mut(place).next = core::mem::replace(&mut self.heads[slot], place);
     }
 
     /// Takes the first event.
     #[inline]
     pub fn pop(&mut self, lists: &mut Lists) -> Option<Entry> {
-        let place = if self.rest.is_empty() && self.late.is_empty() {
-            self.pop_slot(lists)?
+        if self.rest.is_empty() && self.late.is_empty() {
+            self.pop_slot(lists)
         } else {
-            self.pop_reached(lists)?
-        };
-        Some(lists.take(place))
+            self.pop_reached(lists)
+        }
     }
 
-    /// The place of the first event of the next slot that has one.
+    /// Takes the first event of the next slot that has one.
     #[inline]
-    fn pop_slot(&mut self, lists: &Lists) -> Option<u32> {
+    fn pop_slot(&mut self, lists: &mut Lists) -> Option<Entry> {
         let mut word = self.reached / WORD;
         let mut bits = *self.occupied.get(word)?;
         while bits == 0 {
@@ -108,11 +107,16 @@ impl Turn {
         self.occupied[word] = bits & (bits - 1);
         self.reached = slot + 1;
         let first = core::mem::replace(&mut self.heads[slot], NONE);
-        if lists.at(first).next == NONE { Some(first) } else { self.sort(lists, first) }
+        let alone = lists.at_mut(first);
+        if alone.next == NONE {
+            return Some(alone.take());
+        }
+        self.sort(lists, first);
+        self.pop_reached(lists)
     }
 
-    /// Puts the events of a slot in order; gives the place of the first one. There are two as a rule.
-    fn sort(&mut self, lists: &Lists, first: u32) -> Option<u32> {
+    /// Puts the events of a slot in order. There are two as a rule.
+    fn sort(&mut self, lists: &Lists, first: u32) {
         let mut at = first;
         while at != NONE {
             let (entry, behind) = (lists.at(at), self.rest.len());
@@ -120,17 +124,20 @@ impl Turn {
             at = entry.next;
             let earlier = |place: &u32| lists.at(*place).key() < entry.key();
             let place = self.rest[..behind].iter().position(earlier).unwrap_or(behind);
-            self.rest[place..].rotate_right(1);
+            if place < behind {
+                self.rest[place..].rotate_right(1);
+            }
         }
-        self.rest.pop()
     }
 
-    fn pop_reached(&mut self, lists: &Lists) -> Option<u32> {
+    #[inline(never)]
+    fn pop_reached(&mut self, lists: &mut Lists) -> Option<Entry> {
         let is_late = match (self.rest.last(), self.late.peek()) {
             (Some(&first), Some(Reverse((late, _)))) => *late < lists.at(first).event(),
             (first, _) => first.is_none(),
         };
-        if is_late { self.late.pop().map(|Reverse((_, place))| place) } else { self.rest.pop() }
+        let place = if is_late { self.late.pop()?.0.1 } else { self.rest.pop()? };
+        Some(lists.at_mut(place).take())
     }
 
     /// Whether all events are over.

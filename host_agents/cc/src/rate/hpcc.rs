@@ -231,8 +231,11 @@ impl RateControl for Hpcc {
                 self.last_update_seq = ack.snd_nxt;
             }
         }
-        self.last.clear();
-        self.last.extend_from_slice(hops);
+        if self.last.len() == hops.len() {
+            self.last.copy_from_slice(hops);
+        } else {
+            hops.clone_into(&mut self.last);
+        }
     }
 
     /// Spec 11.3: `R = W/T`.

@@ -49,6 +49,7 @@ impl IntEncoding {
 }
 
 /// `later - earlier` of a counter with so many bits.
+#[inline]
 const fn wrapped(earlier: u32, later: u32, bits: u32) -> u32 {
     let mask = if bits >= 32 { u32::MAX } else { (1 << bits) - 1 };
     later.wrapping_sub(earlier) & mask

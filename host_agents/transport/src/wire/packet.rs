@@ -218,7 +218,13 @@ impl<'a> Packet<'a> {
             needed: FRAME_HEADERS_LEN + ext_len,
             available: frame.len(),
         })?;
-        let packet = Self {
+        let ip_len = IP_HEADERS_LEN + ext_len + usize::from(header.payload_len);
+        check_lengths(ip_len, ipv4, udp)?;
+        let (needed, available) = (ETHERNET_LEN + ip_len, frame.len().saturating_add(payload_elsewhere));
+        if available < needed {
+            return Err(DecodeError::Truncated { layer: "payload", needed, available });
+        }
+        Ok(Self {
             dst_mac: take::<6, 0, _>(ethernet),
             src_mac: take::<6, 6, _>(ethernet),
             src: Ipv4Addr::from(take::<4, 12, _>(ipv4)),
@@ -228,28 +234,22 @@ impl<'a> Packet<'a> {
             src_port: u16::from_be_bytes(take::<2, 0, _>(udp)),
             header,
             extension: Extension { kind, bytes },
-        };
-        packet.check_lengths(ipv4, udp)?;
-        let (needed, available) =
-            (ETHERNET_LEN + packet.ip_len(), frame.len().saturating_add(payload_elsewhere));
-        if available < needed {
-            return Err(DecodeError::Truncated { layer: "payload", needed, available });
-        }
-        Ok(packet)
+        })
     }
+}
 
-    #[inline]
-    fn check_lengths(&self, ipv4: &[u8; IPV4_LEN], udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
-        let ip = usize::from(u16::from_be_bytes(take::<2, 2, _>(ipv4)));
-        if ip != self.ip_len() {
-            return Err(DecodeError::BadLength { layer: "IPv4", found: ip, expected: self.ip_len() });
-        }
-        let (found, expected) = (usize::from(u16::from_be_bytes(take::<2, 4, _>(udp))), ip - IPV4_LEN);
-        if found != expected {
-            return Err(DecodeError::BadLength { layer: "UDP", found, expected });
-        }
-        Ok(())
+/// Whether the lengths of IPv4 and UDP are those of a packet with so many bytes from IPv4 on.
+#[inline]
+fn check_lengths(ip_len: usize, ipv4: &[u8; IPV4_LEN], udp: &[u8; UDP_LEN]) -> Result<(), DecodeError> {
+    let found = usize::from(u16::from_be_bytes(take::<2, 2, _>(ipv4)));
+    if found != ip_len {
+        return Err(DecodeError::BadLength { layer: "IPv4", found, expected: ip_len });
     }
+    let (found, expected) = (usize::from(u16::from_be_bytes(take::<2, 4, _>(udp))), ip_len - IPV4_LEN);
+    if found != expected {
+        return Err(DecodeError::BadLength { layer: "UDP", found, expected });
+    }
+    Ok(())
 }
 
 /// Why a frame that ends inside its headers is no packet: what is wrong with the layers that are whole comes first.
