@@ -69,16 +69,25 @@ impl Stall {
         }
     }
 
-    /// Leaves the first and the last of moves that are deliveries only, where no silence between them can count for more
-    /// than what was found before.
+    /// Leaves the first and the last of the deliveries, where no silence between moves can count for more than what was
+    /// found before.
     fn leave_ends(&self, moves: &mut Vec<(Time, Move)>) {
-        let times = || moves.iter().map(|(at, _)| *at);
-        let (Some(first), Some(last)) = (times().min(), times().max()) else { return };
+        let ends = |times: &mut dyn Iterator<Item = Time>| {
+            times.fold(None, |ends, at| {
+                let (first, last) = ends.unwrap_or((at, at));
+                Some((at.min(first), at.max(last)))
+            })
+        };
+        let Some((first, last)) = ends(&mut moves.iter().map(|(at, _)| *at)) else { return };
         let span = last.since(first);
-        if span <= self.longest && span < self.after && moves.iter().all(|(_, one)| *one == Move::Delivered) {
-            moves.clear();
-            moves.extend([(first, Move::Delivered), (last, Move::Delivered)]);
+        if span > self.longest || span >= self.after {
+            return;
         }
+        let is_delivery = |(_, one): &(Time, Move)| *one == Move::Delivered;
+        let deliveries = ends(&mut moves.iter().filter(|one| is_delivery(one)).map(|(at, _)| *at));
+        moves.retain(|one| !is_delivery(one));
+        let (first, last) = deliveries.unzip();
+        moves.extend([first, last].into_iter().flatten().map(|at| (at, Move::Delivered)));
     }
 
     fn tell(&mut self, now: Time, one: Move) {
