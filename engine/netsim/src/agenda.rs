@@ -18,7 +18,7 @@ use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
 use crate::event::Event;
-use crate::lists::{Entry, List, Listed, Lists};
+use crate::lists::{Cursor, Entry, List, Listed, Lists};
 use crate::turn::Turn;
 use crate::wheel::EventQueue;
 
@@ -220,6 +220,18 @@ impl Agenda {
     pub fn for_each_known(&mut self, district: usize, mut act: impl FnMut(&mut Listed)) {
         let list = self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]);
         self.entries.for_each(list, |_, entry| act(entry));
+    }
+
+    /// To go through them one by one.
+    #[inline]
+    pub fn cursor(&self, district: usize) -> Cursor {
+        Cursor::new(self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]))
+    }
+
+    /// The next one.
+    #[inline(always)]
+    pub fn next_known(&self, cursor: &mut Cursor) -> Option<&Listed> {
+        self.entries.next(cursor)
     }
 
     /// Has the processor fetch a district's events of the present window.

@@ -12,7 +12,7 @@ use p4cc_transport::wire::peek_flow_id;
 
 use crate::event::Kind;
 use crate::host::Ends;
-use crate::lists::Listed;
+use crate::lists::{Cursor, Listed};
 use crate::network::{CLOSE_TIMER, Network, PACE_TIMER, position};
 use crate::node::SwitchNode;
 use crate::topology::FlowPlan;
@@ -31,7 +31,6 @@ impl Network {
                 prefetch_start(&self.channels[channel]);
             }
         }
-        self.fetch_packets(district + 2);
         match self.switch_of(district) {
             Some(node) => {
                 node.switch.prefetch_queues();
@@ -46,18 +45,18 @@ impl Network {
         }
     }
 
-    /// What a district's events are about, of which more than their list is known.
-    fn fetch_packets(&self, district: usize) {
-        let are_hosts = self.switch_of(district).is_none();
-        for entry in self.queue.known(district) {
-            if let Some(packet) = entry.packet() {
-                prefetch(&**packet);
-            }
-            if are_hosts && let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len())
-            {
-                self.hosts.get(host).into_iter().for_each(prefetch);
-            }
+    /// What the next event of a district further on is about; false if there is none. One with each event of the district
+    /// whose turn it is: the processor waits for so many lines at once only.
+    #[inline(always)]
+    pub(crate) fn fetch_packet(&self, further: &mut Cursor) -> bool {
+        let Some(entry) = self.queue.next_known(further) else { return false };
+        if let Some(packet) = entry.packet() {
+            prefetch(&**packet);
         }
+        if let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len()) {
+            self.hosts.get(host).into_iter().for_each(prefetch);
+        }
+        true
     }
 
     /// The flows of hosts whose packets are near.

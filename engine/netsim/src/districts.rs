@@ -236,10 +236,13 @@ impl Network {
         let first = self.queue.begin(end);
         for district in 0..self.queue.districts() {
             self.fetch_ahead(district);
+            let mut further = self.queue.cursor(district + 2);
             if !self.queue.enter(district, first) {
+                while self.fetch_packet(&mut further) {}
                 continue;
             }
             while let Some(Entry { event, packet }) = self.queue.pop_turn() {
+                self.fetch_packet(&mut further);
                 self.now = event.time();
                 // The order of ties is the design's: it has no clock that would go on.
                 match packet {
@@ -248,6 +251,7 @@ impl Network {
                 }
                 self.events += 1;
             }
+            while self.fetch_packet(&mut further) {}
             latest = latest.max(self.now);
         }
         self.now = latest;

@@ -115,6 +115,22 @@ impl List {
     }
 }
 
+/// A place in a list on the way to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cursor {
+    place: u32,
+    end: u32,
+}
+
+impl Cursor {
+    /// From the beginning of a list on, as it is now.
+    #[inline]
+    pub fn new(list: List) -> Self {
+        let place = if list.is_empty() { list.end } else { list.first * CHUNK as u32 };
+        Self { place, end: list.end }
+    }
+}
+
 /// The entries of all lists.
 #[derive(Default, Debug)]
 pub(crate) struct Lists {
@@ -180,6 +196,20 @@ impl Lists {
         debug_assert!(self.of(*list).flatten().all(|entry| entry.packet.is_none()));
         self.free.extend(chunks(&self.after, *list).map(|places| (places.start / CHUNK) as u32));
         *list = List::EMPTY;
+    }
+
+    /// The next entry on the way through a list, if nobody changed it meanwhile.
+    #[inline(always)]
+    pub fn next(&self, cursor: &mut Cursor) -> Option<&Listed> {
+        if cursor.place == cursor.end {
+            return None;
+        }
+        let entry = &self.entries[cursor.place as usize];
+        cursor.place += 1;
+        if (cursor.place as usize).is_multiple_of(CHUNK) && cursor.place != cursor.end {
+            cursor.place = self.after[cursor.place as usize / CHUNK - 1] * CHUNK as u32;
+        }
+        Some(entry)
     }
 
     /// The entries of a list, chunk by chunk.

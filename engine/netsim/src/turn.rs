@@ -17,7 +17,7 @@ use crate::event::Event;
 use crate::lists::{Entry, List, Lists, NONE};
 
 /// Slots of a window.
-const SLOTS: usize = 8 * WORD;
+const SLOTS: usize = 16 * WORD;
 const WORD: usize = u64::BITS as usize;
 
 /// Events of one district and window.
