@@ -10,6 +10,7 @@
 mod agenda;
 mod ahead;
 mod applications;
+mod barrier;
 mod channel;
 mod cut;
 mod districts;

@@ -14,11 +14,12 @@
 //! sequence number decides only between events that one node scheduled for itself, so numbers need not be those of one
 //! thread, only rise.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use p4cc_units::{Span, Time};
 
+use crate::barrier::Barrier;
 use crate::channel::Mail;
 use crate::cut::owners;
 use crate::districts::{districts, districts_of_parts};
@@ -79,8 +80,7 @@ impl Pace {
 
 /// Where the threads of one stretch meet.
 struct Meeting {
-    arrived: AtomicUsize,
-    round: AtomicUsize,
+    barrier: Barrier,
     /// By part: time of its next event, the look for deadlocks that it asks for, and until when the run cannot end.
     next: Vec<AtomicU64>,
     check: Vec<AtomicU64>,
@@ -96,8 +96,6 @@ struct Meeting {
     mail: Vec<Mutex<Vec<Mail>>>,
     moves: Vec<Mutex<Vec<(Time, Move)>>>,
     is_cancelled: AtomicBool,
-    /// A thread ended by a defect; the others end too, so that it is told.
-    is_broken: AtomicBool,
 }
 
 impl Meeting {
@@ -105,8 +103,7 @@ impl Meeting {
         let numbers = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
         let counts = || (0..parts).map(|_| AtomicU64::new(0)).collect();
         Self {
-            arrived: AtomicUsize::new(0),
-            round: AtomicUsize::new(0),
+            barrier: Barrier::new(parts),
             next: numbers(),
             check: numbers(),
             sure_until: numbers(),
@@ -117,29 +114,7 @@ impl Meeting {
             mail: (0..parts * parts).map(|_| Mutex::default()).collect(),
             moves: (0..parts).map(|_| Mutex::default()).collect(),
             is_cancelled: AtomicBool::new(false),
-            is_broken: AtomicBool::new(false),
         }
-    }
-
-    /// Waits until all threads are here; false if one of them will never be.
-    fn wait(&self) -> bool {
-        /// A window takes microseconds, so spinning pays; a machine with more to do gets its turn then.
-        const SPINS: u32 = 2_000;
-        let round = self.round.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.next.len() {
-            self.arrived.store(0, Ordering::Release);
-            self.round.store(round.wrapping_add(1), Ordering::Release);
-            return true;
-        }
-        let mut spins = 0;
-        while self.round.load(Ordering::Acquire) == round {
-            if self.is_broken.load(Ordering::Acquire) {
-                return false;
-            }
-            spins += 1;
-            if spins < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
-        }
-        true
     }
 
     /// What goes from one part to another.
@@ -495,12 +470,12 @@ impl Parts {
 fn meeting_loop(worker: &mut Worker<'_>, window: Span, limit: Time, between: &mut dyn FnMut(&Meeting)) {
     let meeting = worker.meeting;
     let mut evenness = Evenness::default();
-    while meeting.wait() {
+    while meeting.barrier.wait() {
         let end = meeting.next_window(window, limit).filter(|_| evenness.lasts(meeting));
         let Some(end) = end else { return };
         worker.part.run_events_before(end);
         worker.send();
-        if !meeting.wait() {
+        if !meeting.barrier.wait() {
             return;
         }
         worker.receive();
@@ -547,7 +522,8 @@ struct Worker<'a> {
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.meeting.is_broken.store(true, Ordering::Release);
+            // The others end too, so that it is told.
+            self.meeting.barrier.break_up();
         }
     }
 }
