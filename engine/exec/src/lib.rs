@@ -29,7 +29,7 @@ pub use env::{
     PayloadView, RandomSource, Trace, Values,
 };
 pub use frame::Frame;
-pub use halves::{EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, PassEnd, Verdict};
+pub use halves::{EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, PassEnd, Passage, Verdict};
 pub use machine::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};

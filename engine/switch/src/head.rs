@@ -7,6 +7,9 @@ use core::ops::{Deref, DerefMut};
 /// takes three lines of the processor's cache, and a head of up to 96 bytes touches two of them.
 pub const HEAD_INLINE: usize = 160;
 
+/// Bytes of a head that are taken over whether they are needed or not.
+const TAIL: usize = 56;
+
 /// Bytes behind the room that who packs headers may overwrite.
 const OVERHANG: usize = 8;
 
@@ -125,17 +128,31 @@ impl Head {
         &mut self.room
     }
 
-    /// So many bytes that were written to the room, in front of the place of what follows them.
+    /// Takes over the last bytes of another head, which stand where they will stand here, before others are written in front
+    /// of them.
     #[inline]
-    pub(crate) fn set_written(&mut self, written: usize, rest: &[u8]) {
-        let rest_at = HEAD_INLINE - rest.len();
-        if !rest.is_empty() {
-            self.room[rest_at..HEAD_INLINE].copy_from_slice(rest);
+    pub(crate) fn take_tail(&mut self, from: &Self) {
+        // As arrays of a known length they move without a call.
+        let (to, from) = (self.room.last_chunk_mut(), from.room.last_chunk::<{ TAIL + OVERHANG }>());
+        if let (Some(to), Some(from)) = (to, from) {
+            *to = *from;
         }
+    }
+
+    /// So many bytes that were written to the room behind [`Self::take_tail`], in place of so many of the other head.
+    #[inline]
+    pub(crate) fn set_written(&mut self, written: usize, from: &Self, taken: usize) {
         if self.longer.is_some() {
             self.longer = None;
         }
-        self.start = (rest_at - written) as u8;
+        let rest = match &from.longer {
+            None => HEAD_INLINE - usize::from(from.start) - taken,
+            Some(longer) => longer.0.len() - taken,
+        };
+        if rest > TAIL || from.longer.is_some() {
+            self.room[HEAD_INLINE - rest..HEAD_INLINE].copy_from_slice(&from[taken..]);
+        }
+        self.start = (HEAD_INLINE - rest - written) as u8;
     }
 
     /// Bytes of memory beside its own room.

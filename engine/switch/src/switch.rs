@@ -189,12 +189,28 @@ impl Switch {
         now: Time,
         port: u32,
         packet: Packet,
-        mut is_free: impl FnMut(u32) -> bool,
+        is_free: impl Fn(u32) -> bool + Copy,
     ) -> Option<Transmission> {
         let (arrival, index) = self.arrive(now, port, packet)?;
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
-        match program.pass(core, now, arrival, index, &mut is_free) {
+        match program.pass(core, now, arrival, index, is_free) {
+            Passed::Leaves(index, packet) => Some(core.sent(index, packet)),
+            passed => self.passed_otherwise(now, passed, is_free),
+        }
+    }
+
+    /// Goes on with a packet that did not leave at once.
+    #[inline(never)]
+    fn passed_otherwise(
+        &mut self,
+        now: Time,
+        passed: Passed,
+        is_free: impl Fn(u32) -> bool,
+    ) -> Option<Transmission> {
+        let Self { core, program, .. } = self;
+        let program = program.as_mut()?;
+        match passed {
             Passed::Leaves(index, packet) => return Some(core.sent(index, packet)),
             Passed::Waits(onward) => self.wait(now, onward),
             Passed::Dropped(index) => return self.transmit_next(now, index),

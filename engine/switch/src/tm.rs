@@ -163,6 +163,7 @@ impl<T> TrafficManager<T> {
         if at < self.in_order { Some(PortIndex(at as u16)) } else { self.find_port(number) }
     }
 
+    #[cold]
     fn find_port(&self, number: u32) -> Option<PortIndex> {
         self.index_of.get(number as usize).copied().filter(|index| *index != PortIndex::NOWHERE)
     }
@@ -254,9 +255,14 @@ impl<T> TrafficManager<T> {
         ingress: Option<PortIndex>,
         item: T,
     ) -> Result<(), DropCause> {
-        let admitted = self.admit(port, priority, frame_bytes, ingress)?;
-        self.put(admitted, item);
-        Ok(())
+        let (refusal, admitted) = self.charge(port, priority, frame_bytes, ingress);
+        match refusal {
+            Some(cause) => Err(cause),
+            None => {
+                self.put(admitted, item);
+                Ok(())
+            }
+        }
     }
 
     /// Takes a frame into the shared buffer that comes in on `ingress` for a queue, which must have room for it; else
@@ -272,6 +278,19 @@ impl<T> TrafficManager<T> {
         frame_bytes: u32,
         ingress: Option<PortIndex>,
     ) -> Result<Admitted, DropCause> {
+        let (refusal, admitted) = self.charge(port, priority, frame_bytes, ingress);
+        refusal.map_or(Ok(admitted), Err)
+    }
+
+    /// The same; what is admitted counts where nothing is refused.
+    #[inline(always)]
+    fn charge(
+        &mut self,
+        port: PortIndex,
+        priority: u8,
+        frame_bytes: u32,
+        ingress: Option<PortIndex>,
+    ) -> (Option<DropCause>, Admitted) {
         let at = queue_of(priority);
         let queue = &self.queues[port.queue(at)];
         let link_bytes = link_bytes(self.ports[port.at()].framing_bytes, frame_bytes);
@@ -288,9 +307,8 @@ impl<T> TrafficManager<T> {
         };
         if let Some(cause) = refusal {
             self.count_drop(port, at as u8, cause);
-            return Err(cause);
         }
-        Ok(Admitted { port, ingress, link_bytes, at: at as u8, pauses })
+        (refusal, Admitted { port, ingress, link_bytes, at: at as u8, pauses })
     }
 
     /// Whether what is enqueued for a port and priority would be the next to leave, and nothing else is to be done first:

@@ -142,9 +142,21 @@ pub enum PassEnd {
     Dropped,
     /// Through; [`Frame::front`] is what the deparser emitted.
     Deparsed,
-    /// Through; so many bytes that the deparser emitted stand in the room that it was given, with as many behind them as the
-    /// parser left of the bytes that are stored.
-    Written(u32),
+}
+
+/// What came of a packet that may go straight on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passage {
+    /// It is through; what the deparser emitted stands in the room that it was given, with as many bytes behind it as the
+    /// parser left of those that are stored.
+    Written {
+        /// Bytes that were emitted.
+        bytes: u32,
+        /// Bytes that the parser took.
+        taken: u32,
+    },
+    /// Something else.
+    Other(ParseOutcome, PassEnd),
 }
 
 /// What a packet that goes straight on is told when it leaves its queue.

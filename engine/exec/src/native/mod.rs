@@ -33,7 +33,7 @@ use self::make::{MadeHalves, MadePieces};
 pub(crate) use self::plan::Locals;
 use self::plan::MAX_FUNCTION_OPS;
 use crate::env::{Env, Executor, Gate, PacketView, ParseOutcome};
-use crate::halves::{self, EgressEnd, EgressStart, IngressStart, PassEnd, Pieces};
+use crate::halves::{self, EgressEnd, EgressStart, IngressStart, PassEnd, Passage, Pieces};
 use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 
 /// What runs a program.
@@ -187,22 +187,47 @@ impl Native {
         start: IngressStart<'e>,
         env: &mut Env<'e>,
         through: Through<'_>,
-    ) -> (ParseOutcome, PassEnd) {
+    ) -> Passage {
         let inputs = start.words();
         let given = Start { inputs: &inputs, drop_port: start.drop_port };
         let ended = self.enter_half(&made.ingress, frame, start.packet, env, given, through);
+        if ended.how == WRITTEN {
+            return Passage::Written { bytes: ended.emitted as u32, taken: ended.at.div_ceil(8) as u32 };
+        }
+        self.passed_otherwise(frame, start, env, &ended)
+    }
+
+    #[inline(never)]
+    fn passed_otherwise<'e>(
+        &self,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+        ended: &Ended,
+    ) -> Passage {
         let outcome = ParseOutcome {
             consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
             error: ended.error.checked_sub(1).map(|error| error as u32),
         };
         let end = match ended.how {
-            UNREADABLE => return (self.ingress_by_pieces(frame, start, env), PassEnd::Waits),
-            WRITTEN => PassEnd::Written(ended.emitted as u32),
+            UNREADABLE => {
+                let outcome = self.ingress_by_pieces(frame, start, env);
+                return Passage::Other(outcome, PassEnd::Waits);
+            }
             DEPARSED => PassEnd::Deparsed,
             DROPPED => PassEnd::Dropped,
             _ => PassEnd::Waits,
         };
-        (outcome, end)
+        Passage::Other(outcome, end)
+    }
+
+    /// How ingress alone ended.
+    #[inline(always)]
+    fn alone(passage: Passage) -> ParseOutcome {
+        match passage {
+            Passage::Other(outcome, _) => outcome,
+            Passage::Written { taken, .. } => ParseOutcome { consumed_bits: taken * 8, error: None },
+        }
     }
 
     /// Runs what stands before the queues of a v1model program for a packet from outside; where that sends it to one port,
@@ -216,7 +241,7 @@ impl Native {
         env: &mut Env<'e>,
         gate: &mut dyn Gate,
         room: &mut [u8],
-    ) -> (ParseOutcome, PassEnd) {
+    ) -> Passage {
         match &self.halves {
             Some(made)
                 if start.outside.is_some()
@@ -224,7 +249,7 @@ impl Native {
             {
                 self.run_ingress(made, frame, start, env, Through { gate: Some(gate), room })
             }
-            _ => (self.ingress_otherwise(frame, start, env), PassEnd::Waits),
+            _ => Passage::Other(self.ingress_otherwise(frame, start, env), PassEnd::Waits),
         }
     }
 
@@ -252,7 +277,7 @@ impl Native {
             // The half is made for packets from outside; another brings metadata along in its frame.
             Some(made) if start.outside.is_some() => {
                 make_ready(frame, env, &made.ingress, self.pipeline.program());
-                self.run_ingress(made, frame, start, env, Through::default()).0
+                Self::alone(self.run_ingress(made, frame, start, env, Through::default()))
             }
             _ => self.ingress_by_pieces(frame, start, env),
         }
@@ -354,7 +379,7 @@ impl Executor for Native {
                 if start.outside.is_some()
                     && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
             {
-                self.run_ingress(made, frame, start, env, Through::default()).0
+                Self::alone(self.run_ingress(made, frame, start, env, Through::default()))
             }
             _ => self.ingress_otherwise(frame, start, env),
         }

@@ -29,6 +29,8 @@ pub(super) fn seed(space: u32) -> u64 {
 
 /// From keys to numbers.
 #[derive(Clone, Debug)]
+// In the order of fields: what a search needs comes first.
+#[repr(C)]
 pub(super) struct Hash {
     /// For each place a tag, 0 if it is free, and the words of the key.
     slots: Vec<u64>,

@@ -24,18 +24,20 @@ const MIN_STALE: usize = 64;
 
 /// Entries by mask.
 #[derive(Clone, Debug)]
+// In the order of fields: what a search begins with is a line of the processor's cache.
+#[repr(C, align(64))]
 pub(super) struct Tuples {
+    /// What the search begins with.
+    first: First,
+    /// From tuple and masked key to a row or a list.
+    hash: Hash,
     /// Every entry of a mask has the same rank and another value.
     longest: bool,
     words: usize,
-    /// From tuple and masked key to a row or a list.
-    hash: Hash,
     /// Masks of the tuples, `words` each.
     masks: Vec<u64>,
     /// The tuples in use, the best one last.
     order: Vec<Step>,
-    /// What the search begins with.
-    first: First,
     /// By tuple.
     counts: Vec<Count>,
     free: Vec<u32>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use p4cc_exec::{
     Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, Gate, IngressStart, Native,
-    PacketView, ParseOutcome, PassEnd, Pipeline, State, Verdict,
+    PacketView, ParseOutcome, Passage, Pipeline, State, Verdict,
 };
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
@@ -259,14 +259,15 @@ impl Machine {
         &mut self,
         random: &mut Stream,
         now: Time,
-        start: IngressStart<'_>,
+        (packet, start): (&Packet, IngressStart<'_>),
         packet_length: u32,
         gate: &mut dyn Gate,
-    ) -> Option<(ParseOutcome, PassEnd)> {
+    ) -> Option<Passage> {
         let Self { pipeline, state, frame, effects, exec, .. } = self;
         let native = native(pipeline, *exec)?;
         let Memory { frame, next, .. } = &mut **frame;
         let payload = PacketView::default();
+        next.head.take_tail(&packet.head);
         let mut env = Env { state, effects, random, packet_length, payload, now };
         Some(native.pass(frame, start, &mut env, gate, next.head.room()))
     }
@@ -275,7 +276,7 @@ impl Machine {
     #[inline(always)]
     pub fn written(&mut self, mut packet: Packet, written: u32, taken: u32) -> Packet {
         let next = &mut self.frame.next;
-        next.head.set_written(written as usize, packet.head.get(taken as usize..).unwrap_or_default());
+        next.head.set_written(written as usize, &packet.head, taken as usize);
         next.zeros = packet.zeros;
         core::mem::swap(next, &mut packet);
         packet

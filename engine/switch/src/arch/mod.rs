@@ -119,7 +119,7 @@ impl Program {
         now: Time,
         arrival: Arrival,
         ingress: PortIndex,
-        is_free: impl FnMut(u32) -> bool,
+        is_free: impl Fn(u32) -> bool,
     ) -> Passed {
         match self {
             Self::V1Model(v1) => v1.pass(core, now, arrival, ingress, is_free),
@@ -131,7 +131,7 @@ impl Program {
     }
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
-    #[inline]
+    #[inline(always)]
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
         match self {
             Self::V1Model(v1) => v1.egress(core, now, left),

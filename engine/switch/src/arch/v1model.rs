@@ -6,8 +6,8 @@
 //! Invariant: at most [`MAX_PASSES`] resubmissions, recirculations and clones lead to any packet, so every call ends.
 
 use p4cc_exec::{
-    CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, Gate, IngressStart, PassEnd,
-    Pipeline, Verdict,
+    CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, Gate, IngressStart, ParseOutcome,
+    PassEnd, Passage, Pipeline, Verdict,
 };
 use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
@@ -46,7 +46,7 @@ enum Answer {
     Opens(PortIndex, (u32, u8)),
 }
 
-impl<F: FnMut(u32) -> bool> Gate for Door<'_, F> {
+impl<F: Fn(u32) -> bool> Gate for Door<'_, F> {
     #[inline]
     fn opens(&mut self, port: u32, priority: u8) -> bool {
         let Self { tm, length, ingress, is_free, answer } = self;
@@ -121,7 +121,7 @@ impl V1Switch {
         now: Time,
         arrival: Arrival,
         ingress: PortIndex,
-        is_free: impl FnMut(u32) -> bool,
+        is_free: impl Fn(u32) -> bool,
     ) -> Passed {
         let goes = |onward: Option<Onward>| onward.map_or(Passed::Done, Passed::Goes);
         if core.trace.is_on() {
@@ -136,14 +136,40 @@ impl V1Switch {
         };
         let length = arrival.length;
         let mut door = Door { tm: &mut core.tm, length, ingress, is_free, answer: Answer::NotAsked };
-        let passed = self.machine.pass(&mut core.random, now, start, length, &mut door);
-        let answer = door.answer;
-        let Some((outcome, end)) = passed else { return goes(self.receive(core, now, arrival)) };
+        let Some(passage) =
+            self.machine.pass(&mut core.random, now, (&arrival.packet, start), length, &mut door)
+        else {
+            return goes(self.receive(core, now, arrival));
+        };
+        match (passage, door.answer) {
+            (Passage::Written { bytes, taken }, Answer::Opens(index, _)) => {
+                if !self.machine.effects.is_empty() {
+                    self.machine.settle(core, now);
+                }
+                Passed::Leaves(index, self.machine.written(arrival.packet, bytes, taken))
+            }
+            (Passage::Other(outcome, end), answer) => {
+                self.passed_otherwise(core, now, arrival, (outcome, end, answer))
+            }
+            // What is through was let through.
+            (Passage::Written { .. }, _) => Passed::Done,
+        }
+    }
+
+    /// Goes on with a packet that waits, or whose new head is not in its room.
+    #[inline(never)]
+    fn passed_otherwise(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        (outcome, end, answer): (ParseOutcome, PassEnd, Answer),
+    ) -> Passed {
         if outcome.error.is_some() {
             core.counters.parser_errors += 1;
         }
         let payload_at = outcome.consumed_bytes();
-        let Arrival { packet, ingress_port, passes, .. } = arrival;
+        let Arrival { mut packet, length, ingress_port, passes, .. } = arrival;
         let onward = |packet, (port, priority)| Onward {
             packet,
             port,
@@ -154,14 +180,9 @@ impl V1Switch {
             passes,
         };
         match (end, answer) {
-            (PassEnd::Written(bytes), Answer::Opens(index, _)) => {
-                self.machine.settle(core, now);
-                Passed::Leaves(index, self.machine.written(packet, bytes, payload_at))
-            }
             (PassEnd::Waits, Answer::Waits(to)) => Passed::Waits(onward(packet, to)),
             (PassEnd::Deparsed, Answer::Opens(index, _)) => {
                 self.machine.settle(core, now);
-                let mut packet = packet;
                 packet.replace_front(payload_at, self.machine.frame.front());
                 Passed::Leaves(index, packet)
             }
@@ -179,7 +200,7 @@ impl V1Switch {
             (_, _) => {
                 let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, passes };
                 let after = AfterIngress { payload_at, verdict: self.machine.verdict() };
-                goes(self.go_on(core, now, arrival, after))
+                self.go_on(core, now, arrival, after).map_or(Passed::Done, Passed::Goes)
             }
         }
     }
@@ -509,6 +530,7 @@ impl V1Switch {
 }
 
 /// What egress is told of a packet that left its queue.
+#[inline(always)]
 fn egress_metadata(core: &Core, now: Time, left: &LeftQueue) -> EgressMetadata {
     let queued = &left.item;
     let (enqueued, left_at) = (core.timestamp(queued.enqueued_at), core.timestamp(now));
