@@ -140,7 +140,7 @@ impl Head {
     }
 
     /// So many bytes that were written to the room behind [`Self::take_tail`], in place of so many of the other head.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set_written(&mut self, written: usize, from: &Self, taken: usize) {
         if self.longer.is_some() {
             self.longer = None;

@@ -104,7 +104,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.jump(to, &[]);
         }
         self.switch_to(any);
-        let multicast = self.read_u32(group)?;
+        let multicast = self.read_u32(v1.metadata.mcast_grp)?;
         self.brif(multicast, kept, &[], single, &[]);
         self.switch_to(single);
         let asking = self.b.create_block();
@@ -322,14 +322,16 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.jump(next, &[]);
     }
 
-    pub(super) fn read_u32(&mut self, slot: u32) -> Made<Value> {
-        let word = self.read(slot)?;
-        Ok(self.b.ins().band_imm(word, i64::from(u32::MAX)))
+    /// The low 32 bits of a variable.
+    pub(super) fn read_u32(&mut self, var: VarId) -> Made<Value> {
+        let place = self.shared.code.layout.var(var);
+        let word = self.read(place.value())?;
+        Ok(if place.width <= 32 { word } else { self.b.ins().band_imm(word, i64::from(u32::MAX)) })
     }
 
     /// Ends the block: goes to `dropped` where the egress specification is the drop port.
     pub(super) fn unless_dropped(&mut self, halves: &Halves, kept: Block, dropped: Block) -> Made {
-        let port = self.read_u32(halves.verdict_slots()[2])?;
+        let port = self.read_u32(halves.v1model().metadata.egress_spec)?;
         let drop_port = self.load_given(field!(drop_port));
         let stays = self.b.ins().icmp(IntCC::NotEqual, port, drop_port);
         self.brif(stays, kept, &[], dropped, &[]);

@@ -36,9 +36,9 @@ impl Translator<'_, '_> {
 
     /// Asks whether the packet goes straight on; if it does not, goes to `kept`.
     pub(super) fn ask(&mut self, halves: &Halves, kept: Block) -> Made<Straight> {
-        let [priority, _, port] = halves.verdict_slots();
+        let meta = &halves.v1model().metadata;
         let [asking, block] = core::array::from_fn(|_| self.b.create_block());
-        let (priority, port) = (self.read_u32(priority)?, self.read_u32(port)?);
+        let (priority, port) = (self.read_u32(meta.priority)?, self.read_u32(meta.egress_spec)?);
         // Egress is told of headers that ingress added; rare enough.
         let delta = self.read(self.shared.code.layout.length_delta)?;
         self.brif(delta, kept, &[], asking, &[]);
