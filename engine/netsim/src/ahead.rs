@@ -61,13 +61,14 @@ impl Network {
 
     /// The flows of hosts whose packets are near.
     fn fetch_flows(&mut self, district: usize) {
-        let (hosts_from, plans, flows) = (self.switches.len() as u32, &self.plans, &self.flows);
+        let (plans, flows) = (&self.plans[..], &self.flows[..]);
         self.queue.for_each_known(district, |entry| {
-            let flow = flow_of(entry, plans, hosts_from);
-            if let Some((flow, at)) = flow.and_then(|at| flows.get(at).zip(Some(at))) {
+            if let Some(at) = flow_of(entry, plans)
+                && let (Some(flow), Some(plan)) = (flows.get(at), plans.get(at))
+            {
                 prefetch_start(&flow.ends);
                 prefetch_start(&flow.data_pkts);
-                prefetch_start(&plans[at]);
+                prefetch_start(plan);
                 entry.next = at as u32;
             }
         });
@@ -87,15 +88,13 @@ impl Network {
     }
 }
 
-/// The flow that an event at a host is for, hosts being the nodes from this one on.
+/// The flow that an event at a host is for.
 #[inline]
-fn flow_of(entry: &Listed, plans: &[FlowPlan], hosts_from: u32) -> Option<usize> {
-    let event = entry.event();
-    match event.kind() {
-        Kind::Arrival if event.node() >= hosts_from => position(plans, peek_flow_id(&entry.packet()?.head)?),
-        Kind::Timer if event.port() <= CLOSE_TIMER && event.port() != PACE_TIMER => {
-            Some(event.subject as usize)
-        }
-        _ => None,
+fn flow_of(entry: &Listed, plans: &[FlowPlan]) -> Option<usize> {
+    if let Some(packet) = entry.packet() {
+        return position(plans, peek_flow_id(&packet.head)?);
     }
+    let event = entry.event();
+    let is_of_flow = event.kind() == Kind::Timer && event.port() <= CLOSE_TIMER && event.port() != PACE_TIMER;
+    is_of_flow.then_some(event.subject as usize)
 }

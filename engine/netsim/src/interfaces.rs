@@ -1,6 +1,5 @@
 //! What leaves nodes: ports of switches and interfaces of hosts, and the channels behind them.
 
-use p4cc_switch::prefetch::prefetch_start;
 use p4cc_switch::{Packet, Transmission};
 use p4cc_units::Time;
 
@@ -24,14 +23,10 @@ impl Network {
     /// A packet reaches a switch, which has the workspace: what finds its port free leaves at once.
     #[inline]
     pub(crate) fn pass_switch(&mut self, switch: usize, port: u32, packet: Packet) {
-        let (switches, channels) = (&mut self.switches, &self.channels);
-        let (node, lines) = switches[switch].split();
+        let (node, lines) = self.switches[switch].split();
         let current = self.order.current(self.now);
         let sent = node.pass(self.now, port, packet, |way_out| {
-            let Some(PortLine { line, channel }) = lines.get(way_out as usize) else { return false };
-            // It is needed when the packet comes out of egress.
-            channel.iter().for_each(|&channel| prefetch_start(&channels[channel as usize]));
-            line.is_free(current)
+            lines.get(way_out as usize).is_some_and(|port| port.line.is_free(current))
         });
         match sent {
             Some(sent) => self.started(switch, sent),
@@ -63,12 +58,7 @@ impl Network {
     /// A port of a switch is free and takes what waits for it.
     #[inline]
     fn transmit(&mut self, switch: usize, port: u32) {
-        let node = &mut self.switches[switch];
-        // It is needed when the packet comes out of egress.
-        if let Some(channel) = node.port(port).channel {
-            prefetch_start(&self.channels[channel as usize]);
-        }
-        match node.switch.transmit(self.now, port) {
+        match self.switches[switch].switch.transmit(self.now, port) {
             Some(sent) => self.started(switch, sent),
             None => self.send_pause_frames(switch),
         }
