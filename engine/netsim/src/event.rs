@@ -1,7 +1,7 @@
 //! Events: what happens next, and what comes first.
 //!
 //! Order: time, then kind (dequeue, arrival, timer, start), then node, then port, then the sequence number of the node
-//! that scheduled it (design, tie rules); or, where a run asks for it, time and then a stamp ([`crate::ties`]). What
+//! that scheduled it (design, tie rules), of arrivals, which one channel brings to each port, their number among all; or, where a run asks for it, time and then a stamp ([`crate::ties`]). What
 //! stands behind the time is one word, so comparing takes two. They wait in a [wheel](crate::wheel).
 
 use p4cc_units::Time;
