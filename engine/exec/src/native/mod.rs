@@ -205,10 +205,7 @@ impl Native {
         env: &mut Env<'e>,
         ended: &Ended,
     ) -> Passage {
-        let outcome = ParseOutcome {
-            consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
-            error: ended.error.checked_sub(1).map(|error| error as u32),
-        };
+        let outcome = Self::outcome(ended);
         let end = match ended.how {
             UNREADABLE => {
                 let outcome = self.ingress_by_pieces(frame, start, env);
@@ -221,12 +218,30 @@ impl Native {
         Passage::Other(outcome, end)
     }
 
-    /// How ingress alone ended.
+    /// How a parser ended.
     #[inline(always)]
-    fn alone(passage: Passage) -> ParseOutcome {
-        match passage {
-            Passage::Other(outcome, _) => outcome,
-            Passage::Written { taken, .. } => ParseOutcome { consumed_bits: taken * 8, error: None },
+    fn outcome(ended: &Ended) -> ParseOutcome {
+        ParseOutcome {
+            consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
+            error: ended.error.checked_sub(1).map(|error| error as u32),
+        }
+    }
+
+    /// Ingress alone.
+    #[inline(always)]
+    fn run_ingress_alone<'e>(
+        &self,
+        made: &MadeHalves,
+        frame: &mut Frame,
+        start: IngressStart<'e>,
+        env: &mut Env<'e>,
+    ) -> ParseOutcome {
+        let inputs = start.words();
+        let given = Start { inputs: &inputs, drop_port: start.drop_port };
+        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given, Through::default());
+        match ended.how {
+            UNREADABLE => self.ingress_by_pieces(frame, start, env),
+            _ => Self::outcome(&ended),
         }
     }
 
@@ -277,7 +292,7 @@ impl Native {
             // The half is made for packets from outside; another brings metadata along in its frame.
             Some(made) if start.outside.is_some() => {
                 make_ready(frame, env, &made.ingress, self.pipeline.program());
-                Self::alone(self.run_ingress(made, frame, start, env, Through::default()))
+                self.run_ingress_alone(made, frame, start, env)
             }
             _ => self.ingress_by_pieces(frame, start, env),
         }
@@ -379,7 +394,7 @@ impl Executor for Native {
                 if start.outside.is_some()
                     && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
             {
-                Self::alone(self.run_ingress(made, frame, start, env, Through::default()))
+                self.run_ingress_alone(made, frame, start, env)
             }
             _ => self.ingress_otherwise(frame, start, env),
         }
