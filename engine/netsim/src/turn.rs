@@ -115,18 +115,20 @@ impl Turn {
         self.pop_reached(lists)
     }
 
-    /// Puts the events of a slot in order. There are two as a rule.
+    /// Puts the events of a slot in order. There are two as a rule, but thousands where flows start together.
     fn sort(&mut self, lists: &Lists, first: u32) {
         let mut at = first;
         while at != NONE {
-            let (entry, behind) = (lists.at(at), self.rest.len());
             self.rest.push(at);
-            at = entry.next;
-            let earlier = |place: &u32| lists.at(*place).key() < entry.key();
-            let place = self.rest[..behind].iter().position(earlier).unwrap_or(behind);
-            if place < behind {
-                self.rest[place..].rotate_right(1);
+            at = lists.at(at).next;
+        }
+        let key = |place: u32| lists.at(place).key();
+        if let [first, second] = &mut self.rest[..] {
+            if key(*first) < key(*second) {
+                core::mem::swap(first, second);
             }
+        } else {
+            self.rest.sort_unstable_by_key(|&place| Reverse(key(place)));
         }
     }
 
