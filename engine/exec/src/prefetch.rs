@@ -26,17 +26,6 @@ pub fn prefetch<T>(value: &T) {
     }
 }
 
-/// Has the lines fetched in which the next `count` values will stand that are put behind a list's last, if it has room
-/// for them.
-#[inline(always)]
-pub fn prefetch_room<T>(list: &Vec<T>, count: usize) {
-    let end = list.as_ptr().wrapping_add(list.len()).cast::<u8>();
-    let room = list.capacity().saturating_sub(list.len()).min(count) * size_of::<T>();
-    for at in (0..room).step_by(LINE_BYTES) {
-        line(end.wrapping_add(at));
-    }
-}
-
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn line(at: *const u8) {
@@ -62,8 +51,6 @@ mod tests {
         prefetch::<[u64; 1_000]>(large.as_slice().try_into().expect("its length"));
         prefetch_start::<[u64]>(&large);
         prefetch_start::<[u64]>(&none);
-        prefetch_room(&large, 9);
-        prefetch_room(&Vec::<u64>::with_capacity(9), 1_000);
         assert_eq!((small, large), (7, vec![9; 1_000]));
     }
 }

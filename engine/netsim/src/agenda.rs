@@ -184,6 +184,12 @@ impl Agenda {
         (self.window % WINDOWS) as usize
     }
 
+    /// A district's list of it; an empty one behind the last district.
+    #[inline]
+    fn present_list(&self, district: usize) -> List {
+        self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()])
+    }
+
     /// Begins a window, or a first stretch of one, that ends at `end`; gives its start.
     pub fn begin(&mut self, end: Time) -> Time {
         self.set_window(Time::from_ps(end.as_ps() - 1));
@@ -211,21 +217,20 @@ impl Agenda {
     /// A district's events of the present window, as far as they are known, in any order.
     #[inline]
     pub fn known(&self, district: usize) -> impl Iterator<Item = &Listed> {
-        let list = self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]);
-        self.entries.of(list).flatten()
+        self.entries.of(self.present_list(district)).flatten()
     }
 
     /// Goes through them, to note something with each.
     #[inline]
     pub fn for_each_known(&mut self, district: usize, mut act: impl FnMut(&mut Listed)) {
-        let list = self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]);
+        let list = self.present_list(district);
         self.entries.for_each(list, |_, entry| act(entry));
     }
 
     /// To go through them one by one.
     #[inline]
     pub fn cursor(&self, district: usize) -> Cursor {
-        Cursor::new(self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()]))
+        Cursor::new(self.present_list(district))
     }
 
     /// The next one.
@@ -237,9 +242,7 @@ impl Agenda {
     /// Has the processor fetch a district's events of the present window.
     #[inline]
     pub fn prefetch_known(&self, district: usize) {
-        if let Some(lists) = self.lists.get(district) {
-            self.entries.prefetch(lists[self.present()]);
-        }
+        self.entries.prefetch(self.present_list(district));
     }
 
     /// Has it fetch where the next events of a neighbour will stand: what is sent in this window arrives in the next one as

@@ -11,8 +11,8 @@
 //! [`Stall`](crate::stall::Stall) measures is told from the parts' deliveries after each window.
 //!
 //! Invariants: each node's state is in exactly one place; no run can end inside a window ([`Network::cannot_end`]); a
-//! sequence number decides only between events that one node scheduled for itself or arrivals by one channel, so numbers need not be those of one
-//! thread, only rise.
+//! sequence number decides only between events that one node scheduled for itself or arrivals by one channel, so numbers
+//! need not be those of one thread, only rise.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
