@@ -1,5 +1,8 @@
 //! C-style preprocessing: one text and a source map out of a root file and what it includes.
 //!
+//! Lines that end with a backslash are joined first, so that no later step sees them; offsets inside a file are those of
+//! its joined text, and lead back to the file itself where places are written down ([`output`]).
+//!
 //! Invariants: every bound of [`Limits`](crate::source::Limits) that is exceeded is a diagnostic; nothing is read but
 //! through the loader; comments become white space, and a directive leaves no text behind but the blank on which its
 //! diagnostics hang.
@@ -9,6 +12,7 @@ mod directive;
 mod macros;
 mod output;
 mod scan;
+mod splice;
 
 use crate::diag::Diagnostic;
 use crate::loader::{SourceLoader, builtin};
@@ -17,6 +21,7 @@ use crate::span::Span;
 use macros::{ExpandError, Expander, Macro, Token};
 use output::Output;
 use scan::{Kind, Piece, Scanner};
+use splice::join_lines;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -147,7 +152,7 @@ impl<'a> Job<'a> {
     }
 
     fn finish(self) -> (Source, Vec<Diagnostic>) {
-        let Output { text, segments, string_newlines } = self.out;
+        let Output { text, segments, string_newlines, cuts: _ } = self.out;
         (Source { text, files: self.files, segments, string_newlines }, self.diags)
     }
 
@@ -174,8 +179,9 @@ impl<'a> Job<'a> {
     fn check_utf8(&mut self, file: usize, bytes: &[u8]) {
         if let Err(cause) = std::str::from_utf8(bytes) {
             let at = cause.valid_up_to();
-            let message = "the file is not UTF-8 text from here on".to_owned();
-            self.error(file, at, at + 1, message, Some("save the file as UTF-8"));
+            let span = self.out.anchor_bytes(file, at, at + 1);
+            let message = "the file is not UTF-8 text from here on";
+            self.report(Diagnostic::error(span, message).with_help("save the file as UTF-8"));
         }
     }
 
@@ -195,7 +201,10 @@ impl<'a> Job<'a> {
     }
 
     fn run_file(&mut self, index: usize, folder: Option<PathBuf>, depth: u32) {
-        let text = self.files[index].text.clone();
+        let file = self.files[index].text.clone();
+        let (text, cuts) = join_lines(&file);
+        // A file is run as soon as it is added, so that this is its place in the list.
+        self.out.cuts.push(cuts);
         let mut job = FileJob { index, folder, depth, groups: Vec::new() };
         let mut scanner = Scanner::new(&text);
         let mut line_start = true;
@@ -245,7 +254,6 @@ impl<'a> Job<'a> {
                 let blank = if text.contains('\n') { "\n" } else { " " };
                 self.out.copy(job.index, piece, blank);
             }
-            Kind::Space if text.starts_with('\\') => self.out.copy(job.index, piece, " "),
             _ => self.out.copy(job.index, piece, text),
         }
     }
@@ -276,7 +284,7 @@ impl<'a> Job<'a> {
 
     fn expander(&mut self, file: usize, at: usize) -> Expander<'_> {
         let source = &self.files[file];
-        let line = source.line_index(at);
+        let line = source.line_index(self.out.start(file, at));
         Expander {
             macros: &self.macros,
             limits: self.options.limits,
@@ -381,7 +389,8 @@ impl<'a> Job<'a> {
 
 /// Tokens of a text without its white space.
 fn tokens_of(text: &str) -> Vec<Token> {
-    let mut scanner = Scanner::new(text);
+    let (text, _) = join_lines(text);
+    let mut scanner = Scanner::new(&text);
     let mut tokens = Vec::new();
     let mut space = false;
     while let Some(piece) = scanner.next(true) {

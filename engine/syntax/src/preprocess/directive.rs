@@ -219,14 +219,16 @@ impl Job<'_> {
         let Some(number) = number else {
             return self.line_error(job, line, "`#line` needs a line number and may have a file name");
         };
+        let this = self.out.start(job.index, line.start);
+        // The scanner stands at the end of the directive's last line.
+        let last = self.out.start(job.index, scanner.position());
         let file = &mut self.files[job.index];
-        let this = file.line_index(line.start);
+        let this = file.line_index(this);
         let name = match tokens.get(1).filter(|token| token.kind == Kind::Str) {
             Some(text) => unescape(&text.text),
             None => file.presumed_name(this).to_owned(),
         };
-        // The scanner stands at the end of the directive's last line.
-        let line_index = file.line_index(scanner.position()) + 1;
+        let line_index = file.line_index(last) + 1;
         file.markers.push(Marker { line_index, name, line: number });
     }
 }

@@ -1,11 +1,11 @@
-//! Preprocessing tokens of one file.
+//! Preprocessing tokens of one file, whose continued lines are joined already.
 //!
 //! Invariant: the tokens tile the text: each starts where the one before ended, on character boundaries.
 
 /// What a preprocessing token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Blanks, comments and continued line ends.
+    /// Blanks and comments.
     Space,
     /// End of line.
     Newline,
@@ -61,9 +61,6 @@ impl<'t> Scanner<'t> {
         let (kind, end) = match first {
             b'\n' => (Kind::Newline, start + 1),
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => (Kind::Space, start + 1),
-            b'\\' if self.continuation(start).is_some() => {
-                (Kind::Space, self.continuation(start).unwrap_or(start + 1))
-            }
             b'/' if bytes.get(start + 1) == Some(&b'/') => (Kind::Space, self.line_end(start)),
             b'/' if bytes.get(start + 1) == Some(&b'*') => (Kind::Space, self.comment_end(start)),
             b'"' if strings => (Kind::Str, self.string_end(start)),
@@ -74,15 +71,6 @@ impl<'t> Scanner<'t> {
         };
         self.at = end;
         Some(Piece { kind, start, end })
-    }
-
-    /// End of a backslash and line end at `at`.
-    fn continuation(&self, at: usize) -> Option<usize> {
-        match self.text.as_bytes().get(at + 1..) {
-            Some([b'\n', ..]) => Some(at + 2),
-            Some([b'\r', b'\n', ..]) => Some(at + 3),
-            _ => None,
-        }
     }
 
     fn line_end(&self, at: usize) -> usize {
