@@ -2,10 +2,16 @@
 
 /// Widest variable, in bits (BMv2 and p4c allow 2048).
 pub const MAX_WIDTH: u32 = 2048;
+/// Widest `varbit`, in bits: a packet of 65,535 bytes.
+pub const MAX_VARBIT: u32 = 65_535 * 8;
+/// Widest `varbit` field of BMv2 JSON whose length p4c gave in bits, as it did before 2019.
+pub const MAX_OLD_VARBIT: u32 = 2048;
 /// Most variables of a frame.
 pub const MAX_VARS: usize = 65_536;
-/// Most elements of a header stack.
-pub const MAX_STACK: u32 = 1_024;
+/// Most bits of all variables of a frame (8 MiB).
+pub const MAX_FRAME_BITS: u64 = 1 << 26;
+/// Most elements of a header stack; what an element holds counts as variables.
+pub const MAX_STACK: u32 = 32_768;
 /// Most instructions after inlining.
 pub const MAX_INSTS: usize = 1_000_000;
 /// Most entries of a table.

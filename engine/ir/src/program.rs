@@ -542,6 +542,13 @@ pub struct Program {
     pub package_annotations: Vec<String>,
 }
 
+impl Program {
+    /// Bits of all variables, which a frame holds.
+    pub fn frame_bits(&self) -> u64 {
+        self.vars.iter().map(|var| u64::from(var.ty.width())).sum()
+    }
+}
+
 /// Positions of core.p4's errors in [`Program::errors`], which every program starts with.
 pub mod core_errors {
     /// `NoError`

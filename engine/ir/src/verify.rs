@@ -2,8 +2,9 @@
 //!
 //! Invariants it checks, all of them, reporting every breach:
 //! - every index lies in the list it points into; lists stay within [`crate::limits`];
-//! - variables are 1 to `MAX_WIDTH` bits wide; a header has one variable per field of its type, of that type, and no
-//!   other variable claims the field; a header type has at most one varbit;
+//! - variables are 1 to `MAX_WIDTH` bits wide, varbits up to `MAX_VARBIT`, all of them `MAX_FRAME_BITS` at most; a
+//!   header has one variable per field of its type, of that type, and no other variable claims the field; a header
+//!   type has at most one varbit;
 //! - stacks hold headers of one type, none in two stacks or in a union; union and members name each other;
 //! - a function has blocks, each terminator's targets exist, constants and variables have the widths that each
 //!   instruction asks for; varbits stand only where they can (copies, equality, headers, field lists);

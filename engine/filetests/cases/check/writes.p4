@@ -20,8 +20,5 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         LIMIT = 4; //~ ERROR a constant cannot be written
         inner.apply(hdr.data.a, 3); //~ ERROR a constant cannot be written
         inner.apply(1, hdr.data.c); //~ ERROR has type `bit<8>`, found `bit<16>`
-        for (bit<8> i in 1 .. 3) {
-            i = 2; //~ ERROR `i` is a loop variable
-        }
     }
 }

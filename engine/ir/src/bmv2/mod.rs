@@ -36,7 +36,7 @@ use shape::Shapes;
 use table::TableInfo;
 
 use crate::verify::verify;
-use crate::{Architecture, FuncId, Program, StandardMetadata, V1Model, VarId, VarKind, VarType};
+use crate::{Architecture, FuncId, Program, StandardMetadata, V1Model, VarId, VarKind, VarType, limits};
 
 /// Most errors that are reported for one document.
 pub const MAX_ERRORS: usize = 100;
@@ -213,6 +213,12 @@ impl<'j> Reader<'j> {
         json::fault(version, format!("version {version:.40} of the format"), "give version 2")
     }
 
+    /// The format's minor version, if the document gives one.
+    fn minor_version(&self) -> Option<u32> {
+        let version = opt(opt(self.root, "__meta__")?, "version")?;
+        version.get(1).and_then(|minor| json::number(minor).ok())
+    }
+
     /// The variable of a metadata field under one of the names that BMv2 knows it by.
     fn metadata_var(&self, names: &[&str]) -> Option<VarId> {
         let aliases = items(self.root, "field_aliases").unwrap_or_default();
@@ -280,6 +286,12 @@ impl<'j> Reader<'j> {
             return (None, self.errors.iter().map(error).collect());
         }
         self.program.vars = self.b.vars;
+        let bits = self.program.frame_bits();
+        if bits > limits::MAX_FRAME_BITS {
+            let cause = format!("variables of {bits} bits, more than {}", limits::MAX_FRAME_BITS);
+            let remedy = "make varbits and header stacks smaller".to_owned();
+            return (None, vec![ReadError { path: "header_types".to_owned(), cause, remedy }]);
+        }
         let violations = verify(&self.program);
         if violations.is_empty() {
             return (Some(self.program), Vec::new());

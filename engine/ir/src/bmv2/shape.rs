@@ -60,6 +60,9 @@ pub(super) struct Shapes<'j> {
     stacked: BTreeSet<HeaderId>,
 }
 
+/// Last minor version of the format in which some compilers gave lengths of headers with varbits in bits.
+const LAST_WITH_BITS: u32 = 18;
+
 /// Width of the next index of a union stack, as `nextIndex` of other stacks.
 pub(super) const INDEX_WIDTH: u32 = 32;
 
@@ -85,9 +88,10 @@ impl<'j> Reader<'j> {
             );
         }
         let declared = list(get(item, "fields")?)?;
+        let in_bits = self.minor_version().is_none_or(|minor| minor <= LAST_WITH_BITS);
         let mut fields = Vec::with_capacity(declared.len());
         for field in declared {
-            fields.push(header_field(item, declared, field)?);
+            fields.push(header_field(item, declared, field, in_bits)?);
         }
         let varbits = fields.iter().filter(|field| matches!(field.ty, VarType::Varbit(_))).count();
         if varbits > 1 {
@@ -260,7 +264,12 @@ fn check_size(item: &Value, size: usize) -> Res<'_, ()> {
 }
 
 /// A field: name, width or `"*"`, and in newer versions whether it is signed.
-fn header_field<'j>(item: &'j Value, all: &'j [Value], field: &'j Value) -> Res<'j, HeaderField> {
+fn header_field<'j>(
+    item: &'j Value,
+    all: &'j [Value],
+    field: &'j Value,
+    in_bits: bool,
+) -> Res<'j, HeaderField> {
     let parts = list(field)?;
     let (Some(name), Some(width)) = (parts.first(), parts.get(1)) else {
         return fault(field, "a field needs a name and a width", NOT_P4C);
@@ -268,7 +277,7 @@ fn header_field<'j>(item: &'j Value, all: &'j [Value], field: &'j Value) -> Res<
     let name = text(name)?.to_owned();
     let signed = parts.get(2).map_or(Ok(false), is_signed)?;
     if width.as_str() == Some("*") {
-        return Ok(HeaderField { name, ty: VarType::Varbit(varbit_width(item, all)?) });
+        return Ok(HeaderField { name, ty: VarType::Varbit(varbit_width(item, all, in_bits)?) });
     }
     let bits = number_to(width, limits::MAX_WIDTH)?;
     if bits == 0 {
@@ -285,15 +294,20 @@ fn is_signed(value: &Value) -> Res<'_, bool> {
     }
 }
 
-/// Largest width of a varbit: what `max_length` bytes leave beside the other fields.
-fn varbit_width<'j>(item: &'j Value, all: &'j [Value]) -> Res<'j, u32> {
-    let max_bytes = super::json::number(get(item, "max_length")?)?;
+/// Largest width of a varbit: what `max_length` bytes leave beside the other fields. `may_be_bits` says that an older
+/// p4c may have given the length in bits: then a length that makes a wider varbit than those compilers had is one.
+fn varbit_width<'j>(item: &'j Value, all: &'j [Value], may_be_bits: bool) -> Res<'j, u32> {
+    let most = u64::from(super::json::number(get(item, "max_length")?)?);
     let others = all.iter().filter_map(|field| field.get(1)?.as_u64()).fold(0, u64::saturating_add);
-    let bits = (u64::from(max_bytes) * 8).saturating_sub(others);
+    let bytes = (most * 8).saturating_sub(others);
+    let bits = match most.checked_sub(others) {
+        Some(bits) if may_be_bits && bytes > u64::from(limits::MAX_OLD_VARBIT) => bits,
+        _ => bytes,
+    };
     match u32::try_from(bits) {
-        Ok(bits) if (1..=limits::MAX_WIDTH).contains(&bits) => Ok(bits),
+        Ok(bits) if (1..=limits::MAX_VARBIT).contains(&bits) => Ok(bits),
         _ => {
-            let cause = format!("a varbit of {bits} bits is not from 1 to {} bits wide", limits::MAX_WIDTH);
+            let cause = format!("a varbit of {bits} bits is not from 1 to {} bits wide", limits::MAX_VARBIT);
             fault(item, cause, "declare a shorter varbit")
         }
     }

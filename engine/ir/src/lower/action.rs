@@ -30,7 +30,12 @@ impl Lowerer<'_> {
         let mut operands = Vec::with_capacity(args.len());
         for (at, arg) in args.iter().enumerate() {
             let later: Vec<&Expr> = args.iter().skip(at + 1).flatten().collect();
-            operands.push(self.operand_before(arg.as_ref()?, &later)?);
+            let arg = arg.as_ref()?;
+            if self.is_empty(&arg.ty) {
+                self.rvalue(arg)?;
+                continue;
+            }
+            operands.push(self.operand_before(arg, &later)?);
         }
         self.emit(Inst::CallAction { action: made, args: operands });
         self.pass_exit_on(&[made], span)
@@ -141,8 +146,12 @@ impl Lowerer<'_> {
             let local = self.hir.locals.get(param.index())?;
             let name = format!("{}.{}", cp.name, local.name);
             let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
+            self.bind(param, Binding::Place(place.clone()));
+            // A parameter without bits has one value: the control plane does not hear of it.
+            if self.is_empty(&local.ty) {
+                continue;
+            }
             let Place::Scalar(var) = place else { return self.shape_error(local.span) };
-            self.bind(param, Binding::Place(place));
             params.push(ActionParam { cp: Self::cp_name_in("", &local.name, &local.annotations), var });
         }
         let mut exits = false;
@@ -195,7 +204,11 @@ impl Lowerer<'_> {
             action.params.iter().copied().filter(|param| !self.is_directional(*param)).collect();
         let mut data = Vec::with_capacity(params.len());
         for (param, arg) in params.iter().zip(args) {
-            let width = self.width(&self.hir.locals.get(param.index())?.ty)?;
+            let ty = &self.hir.locals.get(param.index())?.ty;
+            if self.is_empty(ty) {
+                continue;
+            }
+            let width = self.width(ty)?;
             match self.operand(arg.as_ref()?)? {
                 Operand::Const(bits) if bits.width() == width => data.push(bits),
                 _ => return self.shape_error(action.span),

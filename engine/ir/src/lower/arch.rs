@@ -3,6 +3,7 @@
 use super::env::{EnvId, Object, Owner};
 use super::place::{Binding, Place};
 use super::{Flow, Lowerer};
+use crate::limits::MAX_FRAME_BITS;
 use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
 use crate::types::ty::Ty;
 use crate::{
@@ -74,7 +75,27 @@ impl Lowerer<'_> {
         self.rank_objects(&blocks);
         self.unique_names(main.span)?;
         let package_annotations = main.annotations.texts.clone();
-        Some(self.assemble(name, architecture, package_annotations))
+        let program = self.assemble(name, architecture, package_annotations);
+        self.frame_fits(&program, main.span)?;
+        Some(program)
+    }
+
+    /// A packet's variables have a bound, whatever their widths and numbers.
+    fn frame_fits(&mut self, program: &Program, span: Span) -> Option<()> {
+        let bits = program.frame_bits();
+        if bits <= MAX_FRAME_BITS {
+            return Some(());
+        }
+        let widest = program.vars.iter().max_by_key(|var| var.ty.width())?;
+        let message = format!(
+            "the program's variables have {bits} bits; at most {MAX_FRAME_BITS} are allowed (the widest is `{}`)",
+            widest.name
+        );
+        self.push(
+            Diagnostic::error(span, message)
+                .with_help("make header stacks and varbits smaller, or copy large structs less"),
+        );
+        None
     }
 
     /// The architecture's name, for messages.

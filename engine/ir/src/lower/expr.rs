@@ -257,6 +257,9 @@ impl Lowerer<'_> {
             let (a, b) = (self.rvalue(a)?, self.rvalue(b)?);
             return Some(if matches!(a, Rvalue::Struct(_)) { b } else { a });
         }
+        if self.is_empty(&a.ty) || self.is_empty(&b.ty) {
+            return self.binary_of_nothing(op, a, b);
+        }
         let left = self.operand_before(a, &[b])?;
         let right = self.operand(b)?;
         let dst_ty = self.var_type(&expr.ty)?;
@@ -272,6 +275,21 @@ impl Lowerer<'_> {
             _ => (plain_op(op, signed)?, left, right),
         };
         Some(Rvalue::Scalar(self.binary_inst(dst_ty, op, left, right)))
+    }
+
+    /// An operator one of whose operands has no bits, and so the value 0.
+    fn binary_of_nothing(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Rvalue> {
+        let mut left = self.rvalue(a)?;
+        if has_call(b) {
+            left = self.snapshot(left, &a.ty, a.span)?;
+        }
+        self.rvalue(b)?;
+        Some(match op {
+            BinaryOp::Lt | BinaryOp::Gt => Rvalue::Scalar(Operand::Const(Bits::zero(1))),
+            BinaryOp::Le | BinaryOp::Ge => Rvalue::Scalar(Operand::Const(Bits::from_u128(1, 1))),
+            // A shift by nothing; other operators have operands of one type, and so nothing as their result.
+            _ => left,
+        })
     }
 
     pub(super) fn binary_inst(&mut self, ty: VarType, op: BinOp, a: Operand, b: Operand) -> Operand {

@@ -42,12 +42,19 @@ impl Lowerer<'_> {
         let mut operands = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
             let later: Vec<&Expr> = keys.iter().skip(at + 1).collect();
-            operands.push(self.operand_before(key, &later)?);
+            if self.is_empty(&key.ty) {
+                self.rvalue(key)?;
+            } else {
+                operands.push(self.operand_before(key, &later)?);
+            }
         }
         let mut plain: Vec<(Vec<Keyset>, BlockId)> = Vec::new();
         for case in cases {
             match &case.keyset {
                 SelectKeyset::Each(each) => {
+                    // A key without bits matches whatever a case says of it.
+                    let parts = each.iter().zip(keys).filter(|(_, key)| !self.is_empty(&key.ty));
+                    let each: Vec<&Expr> = parts.map(|(part, _)| part).collect();
                     if each.iter().all(|part| part.kind == ExprKind::Any) {
                         let default = Some(to(case.target));
                         self.func.end(Terminator::Select { keys: operands, cases: plain, default });
@@ -55,7 +62,7 @@ impl Lowerer<'_> {
                     }
                     if !each.iter().all(|part| self.is_const_keyset(part)) {
                         self.flush_cases(&operands, &mut plain);
-                        let hit = self.run_keysets(&operands, each)?;
+                        let hit = self.run_keysets(&operands, &each)?;
                         let otherwise = self.func.block("");
                         let then = to(case.target);
                         self.func.end(Terminator::Branch { cond: hit, then, otherwise });
@@ -92,7 +99,7 @@ impl Lowerer<'_> {
     }
 
     /// Whether keys match keysets that are known at run time only.
-    fn run_keysets(&mut self, keys: &[Operand], each: &[Expr]) -> Option<Operand> {
+    fn run_keysets(&mut self, keys: &[Operand], each: &[&Expr]) -> Option<Operand> {
         let mut all: Option<Operand> = None;
         for (key, part) in keys.iter().zip(each) {
             let Some(hit) = self.run_keyset(key, part)? else { continue };

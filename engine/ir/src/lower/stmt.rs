@@ -160,6 +160,11 @@ impl Lowerer<'_> {
         cases: &[(Vec<Expr>, Vec<Stmt>)],
         default: &[Stmt],
     ) -> Option<()> {
+        if self.is_empty(&value.ty) {
+            // There is one value only, and so one label.
+            self.rvalue(value)?;
+            return self.stmts(cases.first().map_or(default, |(_, body)| body));
+        }
         let width = self.width(&value.ty)?;
         let value = self.operand(value)?;
         let mut keyed = Vec::with_capacity(cases.len());
@@ -243,7 +248,9 @@ impl Lowerer<'_> {
         let ty = self.hir.locals.get(var.index())?.ty.clone();
         let signed = matches!(self.hir.underlying(&ty), Ty::Int(_));
         let width = self.width(&ty)?;
-        let Place::Scalar(counter) = self.local_place(var)? else { return self.shape_error(low.span) };
+        let Place::Scalar(shown) = self.local_place(var)? else { return self.shape_error(low.span) };
+        // The body may write its variable; how often it runs follows from the range alone.
+        let counter = self.temp(self.var_type(&ty)?);
         let first = self.operand_before(low, &[high])?;
         let last = self.operand(high)?;
         let last = self.snapshot_operand(last)?;
@@ -259,6 +266,7 @@ impl Lowerer<'_> {
         });
         self.func.end(Terminator::Branch { cond: Operand::Var(more), then: round, otherwise: end });
         self.func.open(round);
+        self.emit(Inst::Assign { dst: shown, src: Operand::Var(counter) });
         self.flow.loops.push((end, next));
         let made = self.stmts(body);
         self.flow.loops.pop();

@@ -5,6 +5,7 @@ use super::env::Object;
 use super::place::Place;
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
+use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::{
     ActionCall, ActionId, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table,
@@ -26,8 +27,17 @@ impl Lowerer<'_> {
     ) -> Option<()> {
         let table = self.table(id)?;
         let keys: Vec<VarId> = self.out.tables.get(table.index())?.keys.iter().map(|key| key.var).collect();
-        let source = &self.hir.tables.get(id.index())?.keys;
-        for (var, key) in keys.into_iter().zip(source) {
+        let source = self.hir.tables.get(id.index())?;
+        let mut vars = keys.into_iter();
+        for key in &source.keys {
+            if !self.is_matched(source, key) {
+                // What is found there may still do something.
+                if has_call(&key.expr) {
+                    self.rvalue(&key.expr)?;
+                }
+                continue;
+            }
+            let var = vars.next()?;
             // A key that is a variable is read where it lies.
             if self.static_place(&key.expr) != Some(Place::Scalar(var)) {
                 let src = self.operand(&key.expr)?;
@@ -47,7 +57,8 @@ impl Lowerer<'_> {
         }
         let source = self.hir.tables.get(id.index())?;
         let cp = self.cp_name(&source.name, &source.annotations);
-        let keys: Option<Vec<Key>> = source.keys.iter().map(|key| self.key(&cp.name, key)).collect();
+        let matched: Vec<&hir::Key> = source.keys.iter().filter(|key| self.is_matched(source, key)).collect();
+        let keys: Option<Vec<Key>> = matched.into_iter().map(|key| self.key(&cp.name, key)).collect();
         let keys = keys?;
         let mut actions = Vec::with_capacity(source.actions.len() + 1);
         for listed in &source.actions {
@@ -83,6 +94,21 @@ impl Lowerer<'_> {
             env.tables.insert(id, made);
         }
         Some(made)
+    }
+
+    /// Whether a key is one that entries match: what has no bits has one value only, and where nothing selects a
+    /// selector's keys choose nothing.
+    fn is_matched(&self, table: &hir::Table, key: &hir::Key) -> bool {
+        !self.is_empty(&key.expr.ty) && (key.match_kind != "selector" || self.selects(table))
+    }
+
+    fn selects(&self, table: &hir::Table) -> bool {
+        let Some(Ty::Extern(id, _)) = table.implementation.as_ref().map(|attached| &attached.object.ty)
+        else {
+            return false;
+        };
+        let name = self.hir.externs.get(id.index()).map(|ext| ext.name.as_str());
+        matches!(name, Some("action_selector" | "ActionSelector"))
     }
 
     fn key(&mut self, table: &str, key: &hir::Key) -> Option<Key> {
@@ -169,20 +195,13 @@ impl Lowerer<'_> {
                 _ => return self.wrong_property(expr, "meters", "a direct_meter"),
             }
         }
-        let selects = table.keys.iter().any(|key| key.kind == MatchKind::Selector);
-        let selector = table
-            .profile
-            .and_then(|id| self.out.profiles.get(id.index()))
-            .is_some_and(|p| p.selector.is_some());
-        if selects && !selector {
+        if source.keys.iter().any(|key| key.match_kind == "selector") && !self.selects(source) {
+            let warning = format!("table `{}` has selector keys but no action_selector", source.name);
             self.push(
-                Diagnostic::error(
-                    source.span,
-                    format!("table `{}` has selector keys but no action_selector", source.name),
-                )
-                .with_help("add `implementation = ...;` that names an action_selector"),
+                Diagnostic::warning(source.span, warning)
+                    .with_label("the keys choose nothing")
+                    .with_help("add `implementation = ...;` that names an action_selector"),
             );
-            return None;
         }
         if table.profile.is_some() && !source.entries.is_empty() {
             self.not_supported(source.span, "entries in the source of a table with an implementation");
@@ -208,23 +227,29 @@ impl Lowerer<'_> {
     }
 
     fn entries(&mut self, source: &hir::Table, table: &Table) -> Option<Vec<SourceEntry>> {
-        if source.entries.len() > table.size as usize {
-            self.push(Diagnostic::error(
-                source.span,
-                format!(
-                    "table `{}` holds {} entries, {} are given",
-                    source.name,
-                    table.size,
-                    source.entries.len()
-                ),
-            ));
+        let (given, size) = (source.entries.len(), table.size as usize);
+        if given > size {
+            let message = format!("table `{}` holds {size} entries, {given} are given", source.name);
+            self.push(
+                Diagnostic::warning(source.span, message)
+                    .with_label("it holds those given, and no more")
+                    .with_help("make `size` as large as the table is meant to be"),
+            );
+        }
+        if given > 0 && table.keys.is_empty() {
+            self.push(
+                Diagnostic::error(source.span, format!("entries of table `{}` match no bits", source.name))
+                    .with_help("its keys have one value only: make the entry's action the default action"),
+            );
             return None;
         }
         let priorities = priorities(source);
         let mut made: Vec<SourceEntry> = Vec::with_capacity(source.entries.len());
         for (entry, priority) in source.entries.iter().zip(priorities) {
             let mut matches = Vec::with_capacity(entry.keysets.len());
-            for (keyset, key) in entry.keysets.iter().zip(&table.keys) {
+            let keysets = entry.keysets.iter().zip(&source.keys);
+            let keysets = keysets.filter(|(_, key)| self.is_matched(source, key)).map(|(keyset, _)| keyset);
+            for (keyset, key) in keysets.collect::<Vec<_>>().into_iter().zip(&table.keys) {
                 matches.push(self.match_value(keyset, key.kind)?);
             }
             let at = source.actions.iter().position(|listed| listed.action == entry.action.action)?;

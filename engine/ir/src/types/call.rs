@@ -2,7 +2,7 @@
 
 use super::arguments::Bound;
 use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig, SigParam};
-use super::scope::{FnSymbol, Symbol};
+use super::scope::{FnSymbol, Symbol, closest};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
 use super::{Checker, Place};
@@ -22,8 +22,45 @@ impl Checker {
             Ast::Path(path) => self.call_path(path, type_args, args, span),
             Ast::Member(base, name) => self.call_member(base, name, type_args, args, span),
             Ast::TypeMember(ty, name) if name.name == "apply" => self.direct_application(ty, args, span),
-            _ => self.poison_error(callee.span, "this cannot be called"),
+            Ast::TypeMember(ty, name) if is_size_method(&name.name) => {
+                let ty = self.resolve_type(ty);
+                self.size_method(&ty, name, args, span)
+            }
+            Ast::TypeMember(ty, name) => self.type_method_error(ty, name),
+            other => {
+                let what = shape_of(other);
+                self.push(
+                    Diagnostic::error(callee.span, format!("{what} cannot be called")).with_help(
+                        "what can be called is a function, an action, a method of a value (`hdr.isValid()`) or a type",
+                    ),
+                );
+                Self::poison(span)
+            }
         }
+    }
+
+    /// A method called on a type that has none of that name.
+    fn type_method_error(&mut self, ty: &Type, name: &Ident) -> Expr {
+        let shown = match &ty.kind {
+            TypeKind::Named(path) | TypeKind::Specialized(path, _) => path.name.name.clone(),
+            _ => {
+                let ty = self.resolve_type(ty);
+                self.hir.show(&ty)
+            }
+        };
+        let near = closest(&name.name, SIZE_METHODS.into_iter().chain(["apply"])).map(str::to_owned);
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "a type has `apply` and {}; other methods are those of values",
+                SIZE_METHODS.join(", ")
+            ),
+        };
+        self.push(
+            Diagnostic::error(name.span, format!("type `{shown}` has no method `{}`", name.name))
+                .with_help(help),
+        );
+        Self::poison(name.span)
     }
 
     fn call_path(&mut self, path: &Path, type_args: &[Type], args: &[Argument], span: Span) -> Expr {
@@ -161,6 +198,11 @@ impl Checker {
         {
             match entry.symbol.clone() {
                 Symbol::Table(id) => return self.apply_table(id, name, args, span),
+                Symbol::Type(_) if is_size_method(&name.name) => {
+                    let ty =
+                        self.resolve_type(&Type { kind: TypeKind::Named(path.clone()), span: base.span });
+                    return self.size_method(&ty, name, args, span);
+                }
                 Symbol::Type(_) if name.name == "apply" => {
                     let ty = Type { kind: TypeKind::Named(path.clone()), span: base.span };
                     return self.direct_application(&ty, args, span);
@@ -321,7 +363,7 @@ impl Checker {
             }
         }
         if sigs.is_empty() {
-            let near = super::scope::closest(&name.name, ext.methods.iter().map(|sig| sig.name.as_str()));
+            let near = closest(&name.name, ext.methods.iter().map(|sig| sig.name.as_str()));
             let near = near.map(str::to_owned);
             self.undeclared_near(&format!("method of `{}`", ext.name), name, near);
             return Self::poison(span);
@@ -352,9 +394,7 @@ impl Checker {
             "setInvalid" if is_header => (Builtin::SetInvalid, 0, Ty::Void),
             "push_front" if is_stack => (Builtin::PushFront, 1, Ty::Void),
             "pop_front" if is_stack => (Builtin::PopFront, 1, Ty::Void),
-            "minSizeInBits" | "minSizeInBytes" | "maxSizeInBits" | "maxSizeInBytes" => {
-                return self.size_method(ty, name, args, span);
-            }
+            other if is_size_method(other) => return self.size_method(ty, name, args, span),
             _ => {
                 let shown = self.hir.show(ty);
                 return self.poison_error(name.span, format!("`{shown}` has no method `{}`", name.name));
@@ -387,9 +427,13 @@ impl Checker {
     }
 
     fn size_method(&mut self, ty: &Ty, name: &Ident, args: &[Argument], span: Span) -> Expr {
-        let largest = name.name.starts_with("max");
-        let bits = if args.is_empty() { self.size_bits(ty, largest) } else { None };
-        match bits {
+        if *ty == Ty::Unknown {
+            return Self::poison(span);
+        }
+        if !args.is_empty() {
+            return self.poison_error(span, format!("`{}` takes no arguments", name.name));
+        }
+        match self.size_bits(ty, name.name.starts_with("max")) {
             Some(bits) => {
                 let size = if name.name.ends_with("Bytes") { bits.div_ceil(8) } else { bits };
                 let value = Value::Int(BigInt::from(size));
@@ -419,6 +463,27 @@ impl Checker {
             }
             _ => self.hir.width_bits(ty).map(u64::from),
         }
+    }
+}
+
+/// Methods that give the size of a value, of values and of types alike (P4-16 9.1).
+const SIZE_METHODS: [&str; 4] = ["minSizeInBits", "minSizeInBytes", "maxSizeInBits", "maxSizeInBytes"];
+
+fn is_size_method(name: &str) -> bool {
+    SIZE_METHODS.contains(&name)
+}
+
+/// What stands where something to call should stand.
+fn shape_of(callee: &Ast) -> &'static str {
+    match callee {
+        Ast::Bool(_) | Ast::Int(_) => "a number",
+        Ast::String(_) => "a string",
+        Ast::Call { .. } | Ast::Construct { .. } => "the result of a call",
+        Ast::Index(..) => "an element of a stack or tuple",
+        Ast::Slice(..) | Ast::PlusSlice(..) => "a slice",
+        Ast::List(_) | Ast::Struct { .. } | Ast::Tuple(_) => "a written-out value",
+        Ast::This => "`this`",
+        _ => "the result of an operator",
     }
 }
 

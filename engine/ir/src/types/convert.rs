@@ -20,6 +20,10 @@ impl Checker {
         let span = expr.span;
         match (&expr.ty, to) {
             (Ty::Integer, Ty::Bit(_) | Ty::Int(_)) => self.number_to(expr, to),
+            (Ty::Integer, Ty::NewType(_)) if self.hir.behind_type(to).is_fixed() => {
+                let made = self.number_to(expr, &self.hir.behind_type(to).clone());
+                relabel(made, to.clone())
+            }
             (Ty::Enum(_), _) if self.hir.enum_underlying(&expr.ty).is_some_and(|under| under == to) => {
                 cast_to(expr, to.clone())
             }

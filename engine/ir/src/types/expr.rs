@@ -312,9 +312,6 @@ impl Checker {
                 let local = self.hir.locals.get(id.index())?;
                 match local.kind {
                     LocalKind::Variable | LocalKind::Param(Direction::Out | Direction::InOut) => None,
-                    LocalKind::LoopVariable => {
-                        Some(format!("`{}` is a loop variable and read-only", local.name))
-                    }
                     LocalKind::Param(Direction::In) => {
                         Some(format!("`{}` is an `in` parameter and read-only", local.name))
                     }

@@ -185,8 +185,6 @@ pub struct ExternDef {
 pub enum LocalKind {
     /// A variable.
     Variable,
-    /// Loop variable of `for ... in`.
-    LoopVariable,
     /// A run-time parameter.
     Param(Direction),
     /// A constructor parameter.

@@ -14,7 +14,8 @@ impl Checker {
             Ast::Default | Ast::DontCare if keys.len() != 1 => {
                 Some(keys.iter().map(|ty| any(ty, keyset.span)).collect())
             }
-            Ast::Tuple(items) => {
+            // Braces are another way to write a keyset of values, of a single key too.
+            Ast::Tuple(items) | Ast::List(items) => {
                 if items.len() != keys.len() {
                     self.error(
                         span,

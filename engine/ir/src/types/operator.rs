@@ -95,6 +95,13 @@ impl Checker {
                 .with_related(b.span, format!("this is `{right}`"));
         if a.ty.is_fixed() && b.ty.is_fixed() {
             diagnostic = diagnostic.with_help(format!("cast one side: `({left})`"));
+        } else if let Some(named) = [&a.ty, &b.ty].into_iter().find(|ty| matches!(ty, Ty::NewType(_))) {
+            // A `type` has no operators but comparison with a value of its own.
+            let (named, under) = (self.hir.show(named), self.hir.show(self.hir.behind_type(named)));
+            diagnostic = diagnostic.with_help(match op {
+                BinaryOp::Eq | BinaryOp::Ne => format!("cast the other side: `({named})`"),
+                _ => format!("cast to what the `type` stands for: `({under})`"),
+            });
         }
         self.push(diagnostic);
         Self::poison(span)
@@ -289,6 +296,15 @@ impl Checker {
         let cond = self.condition(cond);
         let (a, b) = (self.expr(a), self.expr(b));
         let (a, b) = self.unify_operands(a, b);
+        // A number without width is a value of a `type` too, as where it is assigned.
+        let (a, b) = match (&a.ty, &b.ty) {
+            (Ty::NewType(_), Ty::Integer) => {
+                let b = self.coerce(b, &a.ty);
+                (a, b)
+            }
+            (Ty::Integer, Ty::NewType(_)) => (self.coerce(a, &b.ty), b),
+            _ => (a, b),
+        };
         if a.ty == Ty::Unknown || b.ty == Ty::Unknown || cond.ty == Ty::Unknown {
             return Self::poison(span);
         }

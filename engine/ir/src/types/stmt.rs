@@ -330,7 +330,7 @@ impl Checker {
         };
         self.scopes.push();
         let var = outer.unwrap_or_else(|| {
-            self.new_local(name, ty, LocalKind::LoopVariable, super::hir::Annotations::default())
+            self.new_local(name, ty, LocalKind::Variable, super::hir::Annotations::default())
         });
         self.loop_depth += 1;
         let body = self.body(body);

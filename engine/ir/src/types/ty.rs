@@ -163,6 +163,14 @@ impl Program {
         }
     }
 
+    /// What a `type` stands for, and another type itself: an enum stays an enum.
+    pub fn behind_type<'a>(&'a self, ty: &'a Ty) -> &'a Ty {
+        match ty {
+            Ty::NewType(id) => self.newtypes.get(id.index()).map_or(ty, |new| self.behind_type(&new.ty)),
+            _ => ty,
+        }
+    }
+
     /// Underlying type of a serializable enum.
     pub fn enum_underlying(&self, ty: &Ty) -> Option<&Ty> {
         match ty {

@@ -5,7 +5,7 @@ use super::scope::{Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
 use super::value::Value;
 use super::{Checker, hir};
-use crate::limits::{MAX_STACK, MAX_WIDTH};
+use crate::limits::{MAX_STACK, MAX_VARBIT, MAX_WIDTH};
 use num_traits::ToPrimitive;
 use p4cc_syntax::ast::{self, AggregateKind, DeclKind, Path, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
@@ -28,7 +28,9 @@ impl Checker {
             TypeKind::Bit(None) => Ty::Bit(1),
             TypeKind::Bit(Some(width)) => self.width(width, 0).map_or(Ty::Unknown, Ty::Bit),
             TypeKind::Int(width) => self.width(width, 1).map_or(Ty::Unknown, Ty::Int),
-            TypeKind::Varbit(width) => self.width(width, 0).map_or(Ty::Unknown, Ty::Varbit),
+            TypeKind::Varbit(width) => {
+                self.number(width, "width of a varbit", 0, MAX_VARBIT).map_or(Ty::Unknown, Ty::Varbit)
+            }
             TypeKind::Named(path) => self.named_type(path, &[], ty.span),
             TypeKind::Specialized(path, args) => {
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();

@@ -37,6 +37,10 @@ impl Verifier<'_> {
         self.check(count <= limits::MAX_VARS, || {
             format!("{count} variables, more than {}", limits::MAX_VARS)
         });
+        let bits = program.frame_bits();
+        self.check(bits <= limits::MAX_FRAME_BITS, || {
+            format!("variables of {bits} bits, more than {}", limits::MAX_FRAME_BITS)
+        });
         for var in &program.vars {
             self.place = format!("variable `{}`", var.name);
             self.width(var.ty);
@@ -45,9 +49,11 @@ impl Verifier<'_> {
 
     fn width(&mut self, ty: VarType) {
         let width = ty.width();
-        self.check((1..=limits::MAX_WIDTH).contains(&width), || {
-            format!("width {width} is not between 1 and {}", limits::MAX_WIDTH)
-        });
+        let most = match ty {
+            VarType::Varbit(_) => limits::MAX_VARBIT,
+            _ => limits::MAX_WIDTH,
+        };
+        self.check((1..=most).contains(&width), || format!("width {width} is not between 1 and {most}"));
     }
 
     fn header_shapes(&mut self) {
