@@ -193,7 +193,7 @@ pub trait Executor {
     ) -> ParseOutcome;
     /// Runs a control (checksums, ingress, egress) by its entry point.
     fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
-    /// Appends the headers that the last deparser emits to `out`; it calls no externs.
+    /// Appends the headers that the last deparser emits to `out`; what it calls does nothing.
     fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>);
     /// Runs a deparser that may call externs by its entry point; appends what it emits to `out`.
     fn deparse_by(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>);

@@ -440,7 +440,7 @@ pub enum Role {
     Parser,
     /// Applies tables and calls externs.
     Control,
-    /// Emits.
+    /// Emits, and calls externs that keep no state.
     Deparser,
     /// Emits, applies tables and calls externs.
     CallingDeparser,

@@ -9,7 +9,7 @@
 //! - a function has blocks, each terminator's targets exist, constants and variables have the widths that each
 //!   instruction asks for; varbits stand only where they can (copies, equality, headers, field lists);
 //! - extraction, lookahead, select, accept and reject stand in the parser only; emit in the deparser only; tables and
-//!   actions run in controls only; the deparser calls nothing;
+//!   actions run in controls only; v1model's deparser calls what keeps no state and asks for nothing;
 //! - no action reaches itself through calls and tables, so that a call chain is bounded;
 //! - tables, actions, entries, defaults and profiles agree: listed actions, scopes, argument and key widths,
 //!   priorities, selector keys, direct counters and meters used by one table and declared without size;

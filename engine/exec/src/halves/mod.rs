@@ -318,7 +318,7 @@ pub(crate) trait Pieces {
         env: &mut Env<'_>,
     ) -> ParseOutcome;
     fn control(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
-    fn deparse(&mut self, frame: &mut Frame, out: &mut Vec<u8>);
+    fn deparse(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>);
 }
 
 /// Parser, checksum verification, ingress; then what lives on is packed, unless the packet is dropped.
@@ -384,5 +384,5 @@ pub(crate) fn egress<'e>(
 pub(crate) fn finish(pipeline: &Pipeline, pieces: &mut impl Pieces, frame: &mut Frame, env: &mut Env<'_>) {
     let Some(halves) = pipeline.halves() else { return };
     pieces.control(halves.v1.compute_checksum, frame, env);
-    frame.fill_front(|frame, front| pieces.deparse(frame, front));
+    frame.fill_front(|frame, front| pieces.deparse(halves.v1.deparser, frame, env, front));
 }

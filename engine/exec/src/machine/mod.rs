@@ -50,7 +50,7 @@ pub(crate) struct Run<'a, 'e, 'o, T> {
     pub(crate) slots: &'a mut [u64],
     pub(crate) calls: &'a mut Vec<u32>,
     pub(crate) bytes: &'a mut Vec<u8>,
-    /// Absent in the deparser, which the verifier keeps from calling out.
+    /// Absent where a deparser runs by itself, which then calls nothing.
     pub(crate) env: Option<&'a mut Env<'e>>,
     pub(crate) packet: PacketView<'a>,
     /// Bits of the packet taken so far.
@@ -328,8 +328,8 @@ impl<T: Trace> Pieces for Watched<'_, T> {
         self.pipeline.run_traced(func, frame, env, self.trace);
     }
 
-    fn deparse(&mut self, frame: &mut Frame, out: &mut Vec<u8>) {
-        Executor::deparse(self.pipeline, frame, out);
+    fn deparse(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>) {
+        self.pipeline.deparse_by(func, frame, env, out);
     }
 }
 

@@ -432,7 +432,7 @@ impl Pieces for &Native {
         self.run(func, frame, env);
     }
 
-    fn deparse(&mut self, frame: &mut Frame, out: &mut Vec<u8>) {
-        Executor::deparse(*self, frame, out);
+    fn deparse(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>) {
+        self.deparse_by(func, frame, env, out);
     }
 }

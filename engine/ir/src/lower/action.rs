@@ -23,7 +23,12 @@ impl Lowerer<'_> {
         self.count_inlined(span)?;
         self.note_call(id);
         let action = self.hir.actions.get(id.index())?;
-        if action.params.iter().any(|param| self.is_directional(*param)) {
+        if self.flow.in_parser {
+            let message = format!("action `{}` cannot be called in a parser", action.name);
+            return self.misplaced(span, message, "write its statements in the state, or call a function");
+        }
+        // A deparser has no functions of its own, so that an action may emit.
+        if self.in_plain_deparser() || action.params.iter().any(|param| self.is_directional(*param)) {
             return self.inline_action(id, args, span);
         }
         let made = self.action(id, span)?;

@@ -8,7 +8,7 @@ use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
 use crate::types::ty::Ty;
 use crate::{
     Architecture, ControlPlaneName, ControllerHeader, FieldList, FuncId, Program, StandardMetadata,
-    Terminator, V1Model, VarId, VarKind,
+    Terminator, V1Model, VarId, VarKind, VarType,
 };
 use p4cc_syntax::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,7 +118,7 @@ impl Lowerer<'_> {
             ingress: self.entry(ingress.0, &places, ingress.1)?,
             egress: self.entry(egress.0, &places, egress.1)?,
             compute_checksum: self.entry(compute.0, &places, compute.1)?,
-            deparser: self.entry(deparser.0, &places, deparser.1)?,
+            deparser: self.deparser(deparser.0, &places, deparser.1)?,
             metadata,
         };
         let envs = blocks.iter().map(|(env, _)| *env).collect();
@@ -338,16 +338,42 @@ impl Lowerer<'_> {
             parser_error: field("parser_error"),
             priority: field("priority"),
         };
-        match missing {
-            None => Some(metadata),
-            Some(name) => {
-                self.push(
-                    Diagnostic::error(ty.span, format!("`standard_metadata_t` has no field `{name}`"))
-                        .with_help("include the v1model.p4 that comes with the engine"),
-                );
-                None
+        if let Some(name) = missing {
+            self.push(
+                Diagnostic::error(ty.span, format!("`standard_metadata_t` has no field `{name}`"))
+                    .with_help("include the v1model.p4 that comes with the engine"),
+            );
+            return None;
+        }
+        for (field, part) in ty.fields.iter().zip(parts.iter()) {
+            let least = if field.name == "parser_error" { 32 } else { 1 };
+            if let Place::Scalar(var) = part {
+                self.switch_sets(*var, least, &field.name, ty.span)?;
             }
         }
+        Some(metadata)
+    }
+
+    /// Whether the switch can set a variable: as one word.
+    pub(super) fn switch_sets(&mut self, var: VarId, least: u32, name: &str, span: Span) -> Option<()> {
+        let ty = self.out.vars.get(var.index())?.ty;
+        if !matches!(ty, VarType::Varbit(_)) && (least..=64).contains(&ty.width()) {
+            return Some(());
+        }
+        let message = format!("the switch cannot set field `{name}`, which has {} bits", ty.width());
+        self.push(
+            Diagnostic::error(span, message)
+                .with_help("include the declarations of the architecture that come with the engine"),
+        );
+        None
+    }
+
+    /// As [`Self::entry`], for a block that emits.
+    pub(super) fn deparser(&mut self, env: EnvId, places: &[&Place], span: Span) -> Option<FuncId> {
+        self.in_deparser = true;
+        let made = self.entry(env, places, span);
+        self.in_deparser = false;
+        made
     }
 
     /// Binds a block's parameters, but for the packet, to places in their order, and makes its function.

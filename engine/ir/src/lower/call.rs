@@ -31,7 +31,9 @@ impl Lowerer<'_> {
             }
             Callee::Method { object, extern_name, name, type_args } => {
                 let object = self.object(object)?;
-                self.extern_method(object, (extern_name, name), type_args, call, ty)
+                let result = self.extern_method(object, (extern_name, name), type_args, call, ty)?;
+                self.declared(&result, ty, (extern_name, name), call.span)?;
+                Some(result)
             }
             Callee::Apply(object) => match self.object(object)? {
                 Object::Block(env) => self.apply_block(env, call).map(|()| nothing),

@@ -281,6 +281,10 @@ impl Lowerer<'_> {
                 let size = self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?;
                 let cell = types.first()?;
                 let (ty, composite) = match self.var_type(cell) {
+                    Some(VarType::Varbit(_)) => {
+                        self.not_supported(span, "registers of varbits");
+                        return None;
+                    }
                     Some(ty) => (ty, None),
                     None => {
                         let composite = self.composite(cell, span)?;

@@ -8,6 +8,7 @@ use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
+use crate::verify::MAX_DATA_FIELDS;
 use crate::{
     BinOp, Bits, CloneKind, Composite, ControlPlaneName, Digest, DigestId, ExternCall, FieldList,
     HashAlgorithm, Inst, Operand, RegisterId, VarId, VarKind, VarType,
@@ -26,9 +27,10 @@ enum Kept {
 impl Lowerer<'_> {
     /// A call of an extern function.
     pub(super) fn extern_function(&mut self, name: &str, types: &[Ty], call: &Call) -> Option<()> {
+        self.placed_function(name, call.span)?;
         match name {
             "verify" => {
-                let cond = self.arg_before(call, 0)?;
+                let cond = self.flag(call, 0)?;
                 let error = self.arg(call, 1)?;
                 self.emit(Inst::Verify { cond, error });
                 Some(())
@@ -38,6 +40,9 @@ impl Lowerer<'_> {
             "random" => {
                 let low = self.arg_before(call, 1)?;
                 let high = self.arg(call, 2)?;
+                let ty = self.arg_expr(call, 0)?.ty.clone();
+                self.fits(call, 1, &low, &ty)?;
+                self.fits(call, 2, &high, &ty)?;
                 self.with_result(call, 0, |dst| ExternCall::Random { dst, low, high })
             }
             "verify_checksum" | "verify_checksum_with_payload" => {
@@ -72,7 +77,7 @@ impl Lowerer<'_> {
             }
             "log_msg" => self.log_msg(call),
             "assert" | "assume" => {
-                let cond = self.arg(call, 0)?;
+                let cond = self.flag(call, 0)?;
                 let place = format!("{name} at byte {}", call.span.start);
                 self.emit_extern(ExternCall::Assert { cond, place })
             }
@@ -126,7 +131,7 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    fn arg_expr<'c>(&mut self, call: &'c Call, at: usize) -> Option<&'c Expr> {
+    pub(super) fn arg_expr<'c>(&mut self, call: &'c Call, at: usize) -> Option<&'c Expr> {
         match call.args.get(at).and_then(Option::as_ref) {
             Some(arg) => Some(arg),
             None => self.shape_error(call.span),
@@ -135,14 +140,16 @@ impl Lowerer<'_> {
 
     pub(super) fn arg(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let arg = self.arg_expr(call, at)?;
-        self.operand(arg)
+        let operand = self.operand(arg)?;
+        self.plain(operand, arg.span)
     }
 
     /// An argument that keeps its value while the later ones are evaluated.
     pub(super) fn arg_before(&mut self, call: &Call, at: usize) -> Option<Operand> {
         let arg = self.arg_expr(call, at)?;
         let later: Vec<&Expr> = call.args.iter().skip(at + 1).flatten().collect();
-        self.operand_before(arg, &later)
+        let operand = self.operand_before(arg, &later)?;
+        self.plain(operand, arg.span)
     }
 
     /// Emits a call that writes argument `at`, straight into its variable if it is one. `_` gets a temporary.
@@ -152,6 +159,9 @@ impl Lowerer<'_> {
             return None;
         };
         let target = self.target(arg)?;
+        if matches!(arg.ty, Ty::Varbit(_)) {
+            return self.no_varbit(arg.span);
+        }
         if let Target::Place(Place::Scalar(dst)) = target {
             return self.emit_extern(make(dst));
         }
@@ -199,6 +209,10 @@ impl Lowerer<'_> {
         let value = self.rvalue(arg)?;
         let mut out = Vec::new();
         self.flatten(value, &arg.ty, arg.span, &mut out)?;
+        if out.len() > MAX_DATA_FIELDS {
+            let message = format!("the data has {} fields, more than {MAX_DATA_FIELDS}", out.len());
+            self.misplaced(arg.span, message, "give less, or several fields in one")?;
+        }
         Some(out)
     }
 
@@ -212,7 +226,7 @@ impl Lowerer<'_> {
     }
 
     fn verify_checksum(&mut self, call: &Call, with_payload: bool) -> Option<()> {
-        let cond = self.arg_before(call, 0)?;
+        let cond = self.flag(call, 0)?;
         let data = self.data(call, 1)?;
         let checksum = self.arg(call, 2)?;
         let algorithm = self.arg_expr(call, 3)?;
@@ -221,7 +235,7 @@ impl Lowerer<'_> {
     }
 
     fn update_checksum(&mut self, call: &Call, with_payload: bool) -> Option<()> {
-        let cond = self.arg_before(call, 0)?;
+        let cond = self.flag(call, 0)?;
         let data = self.data(call, 1)?;
         let algorithm = self.arg_expr(call, 3)?;
         let algorithm = self.algorithm(algorithm)?;
@@ -241,9 +255,10 @@ impl Lowerer<'_> {
     }
 
     fn digest(&mut self, types: &[Ty], call: &Call) -> Option<()> {
-        let ty = types.first()?;
+        let Some(ty) = types.first() else { return self.shape_error(call.span) };
         let data = self.data(call, 1)?;
         let Composite { name: type_name, fields } = self.composite(ty, call.span)?;
+        self.same_sizes(&data, &fields, call.span)?;
         let digest = match ty {
             Ty::Aggregate(agg) => {
                 let agg = self.hir.aggregates.get(agg.index())?;
@@ -330,6 +345,7 @@ impl Lowerer<'_> {
         call: &Call,
         ret: Option<&Ty>,
     ) -> Option<Rvalue> {
+        self.placed_method(object, (extern_name, name), call.span)?;
         if self.is_psa
             && let Some(done) = self.psa_method(object, name, call, ret)
         {
@@ -350,12 +366,19 @@ impl Lowerer<'_> {
             }
             (Object::Register(register), "read") => {
                 let index = self.arg(call, 1)?;
+                let cell = self.out.registers.get(register.index())?.ty.width();
+                let target = self.arg_expr(call, 0)?;
+                let width = self.width(&target.ty);
+                self.same_size(width, cell, target.span)?;
                 self.with_result(call, 0, |dst| ExternCall::RegisterRead { register, dst, index })?;
                 Some(nothing)
             }
             (Object::Register(register), "write") => {
                 let index = self.arg_before(call, 0)?;
                 let value = self.arg(call, 1)?;
+                let cell = self.out.registers.get(register.index())?.ty.width();
+                let width = self.operand_width(&value);
+                self.same_size(width, cell, call.span)?;
                 self.emit_extern(ExternCall::RegisterWrite { register, index, value })?;
                 Some(nothing)
             }
@@ -406,12 +429,17 @@ impl Lowerer<'_> {
             let dst = self.temp(ty);
             self.emit_extern(ExternCall::RegisterRead { register, dst, index })?;
             let mut left = ty.width();
+            let width = self.hir.width_bits(&target.ty);
+            self.same_size(width, left, target.span)?;
             let value = self.unpack(&target.ty, dst, &mut left, call.span)?;
             let place = self.target(target)?;
             return self.assign(place, value, &target.ty, call.span);
         }
         let index = self.arg_before(call, 0)?;
-        let mut parts = self.data(call, 1)?.into_iter();
+        let parts = self.data(call, 1)?;
+        let bits = parts.iter().map(|part| self.operand_width(part)).sum();
+        self.same_size(bits, ty.width(), call.span)?;
+        let mut parts = parts.into_iter();
         let mut whole = parts.next()?;
         for low in parts {
             let width = self.operand_width(&whole)? + self.operand_width(&low)?;
@@ -486,7 +514,10 @@ impl Lowerer<'_> {
                 self.extract(types, call)?;
                 Some(Rvalue::Struct(Vec::new()))
             }
-            "lookahead" => self.lookahead(types.first().or(ret)?, call.span),
+            "lookahead" => match types.first().or(ret) {
+                Some(ty) => self.lookahead(ty, call.span),
+                None => self.shape_error(call.span),
+            },
             "advance" => {
                 let bits = self.arg(call, 0)?;
                 self.emit(Inst::Advance { bits });
@@ -506,7 +537,9 @@ impl Lowerer<'_> {
 
     fn extract(&mut self, types: &[Ty], call: &Call) -> Option<()> {
         let target = call.args.first().and_then(Option::as_ref);
-        let ty = target.map(|target| &target.ty).or(types.first())?;
+        let Some(ty) = target.map(|target| &target.ty).or(types.first()) else {
+            return self.shape_error(call.span);
+        };
         if !self.hir.is_header(ty) {
             let shown = self.hir.show(ty);
             self.push(

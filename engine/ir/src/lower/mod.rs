@@ -20,6 +20,7 @@ mod inline;
 mod order;
 mod parser;
 mod place;
+mod placed;
 mod psa;
 mod psa_externs;
 mod stmt;
@@ -56,6 +57,7 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         header_types: BTreeMap::new(),
         standard: None,
         is_psa: false,
+        in_deparser: false,
         randoms: Vec::new(),
         wrappers: Vec::new(),
         action_sources: Vec::new(),
@@ -138,6 +140,8 @@ struct Lowerer<'h> {
     standard: Option<Place>,
     /// The program is one of PSA, not of v1model.
     is_psa: bool,
+    /// A deparser is being made.
+    in_deparser: bool,
     /// Ends of the ranges of PSA's `Random` objects.
     randoms: Vec<(Bits, Bits)>,
     /// Actions made for tables that bind directional arguments: which, in which environment, to which places.

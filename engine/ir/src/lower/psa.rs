@@ -106,12 +106,12 @@ impl Lowerer<'_> {
         let ingress = PsaPipeline {
             parser: self.entry(ip.0, &[&ih, &im, &ipi.place, &resubmit, &recirculate], ip.1)?,
             control: self.entry(ig.0, &[&ih, &im, &igi.place, &igo.place], ig.1)?,
-            deparser: self.entry(id.0, &[&clone_i2e, &resubmit, &normal, &ih, &im, &igo.place], id.1)?,
+            deparser: self.deparser(id.0, &[&clone_i2e, &resubmit, &normal, &ih, &im, &igo.place], id.1)?,
         };
         let egress = PsaPipeline {
             parser: self.entry(ep.0, &[&eh, &em, &epi.place, &normal, &clone_i2e, &clone_e2e], ep.1)?,
             control: self.entry(eg.0, &[&eh, &em, &egi.place, &ego.place], eg.1)?,
-            deparser: self.entry(
+            deparser: self.deparser(
                 ed.0,
                 &[&clone_e2e, &recirculate, &eh, &em, &ego.place, &edi.place],
                 ed.1,
@@ -211,7 +211,9 @@ impl Lowerer<'_> {
                     .with_help("include the psa.p4 that comes with the engine"),
             );
         }
-        found
+        let found = found?;
+        self.switch_sets(found, 1, name, of.span)?;
+        Some(found)
     }
 
     fn bridge(&self, place: &Place) -> Bridge {

@@ -106,19 +106,25 @@ impl Lowerer<'_> {
 
     /// An extern function of PSA with a result; `None` in the outer option if PSA has none of that name.
     pub(super) fn psa_function(&mut self, name: &str, call: &Call) -> Option<Option<Rvalue>> {
-        let field = |this: &mut Self, at: usize, field: &str| this.metadata_field(call.args.get(at), field);
+        let field = |this: &mut Self, at: usize, field: &str, width: u32| {
+            let value = this.metadata_field(call.args.get(at), field)?;
+            let given = this.operand_width(&value);
+            this.same_size(given, width, call.span)?;
+            Some(value)
+        };
+        let flag = |this: &mut Self, at: usize, name: &str| field(this, at, name, 1);
         let result = match name {
-            "psa_clone_i2e" | "psa_clone_e2e" => field(self, 0, "clone"),
+            "psa_clone_i2e" | "psa_clone_e2e" => flag(self, 0, "clone"),
             "psa_resubmit" | "psa_normal" => {
-                let kept = field(self, 0, "drop").map(|drop| self.not(drop));
-                let resubmit = field(self, 0, "resubmit");
+                let kept = flag(self, 0, "drop").map(|drop| self.not(drop));
+                let resubmit = flag(self, 0, "resubmit");
                 let wanted =
                     if name == "psa_normal" { resubmit.map(|other| self.not(other)) } else { resubmit };
                 kept.zip(wanted).map(|(kept, wanted)| self.binary_flag(BinOp::And, kept, wanted))
             }
             "psa_recirculate" => {
-                let kept = field(self, 0, "drop").map(|drop| self.not(drop));
-                let port = field(self, 1, "egress_port");
+                let kept = flag(self, 0, "drop").map(|drop| self.not(drop));
+                let port = field(self, 1, "egress_port", 32);
                 kept.zip(port).map(|(kept, port)| {
                     let recirculate = constant(32, u128::from(crate::PSA_PORT_RECIRCULATE));
                     let same = self.binary_flag(BinOp::Eq, port, recirculate);
@@ -166,13 +172,21 @@ impl Lowerer<'_> {
             (Object::Meter(_) | Object::DirectMeter(_), "execute") => self.psa_meter(object, call),
             (Object::Hash(algorithm), "get_hash") => self.psa_hash(algorithm, call, ret),
             (Object::Random(at), "read") => self.psa_random(at, ret),
-            (Object::Digest(digest), "pack") => self.data(call, 0).map(|data| {
+            (Object::Digest(digest), "pack") => self.digest_data(digest, call).map(|data| {
                 self.emit(Inst::Extern(ExternCall::Digest { digest, data }));
                 nothing()
             }),
             (Object::InternetChecksum(sum), _) => self.psa_checksum(sum, name, call),
             _ => return None,
         })
+    }
+
+    /// What a digest message holds, field by field.
+    fn digest_data(&mut self, digest: DigestId, call: &Call) -> Option<Vec<Operand>> {
+        let data = self.data(call, 0)?;
+        let fields = self.out.digests.get(digest.index())?.fields.clone();
+        self.same_sizes(&data, &fields, call.span)?;
+        Some(data)
     }
 
     fn psa_register_read(&mut self, register: RegisterId, call: &Call, ret: Option<&Ty>) -> Option<Rvalue> {
@@ -198,6 +212,7 @@ impl Lowerer<'_> {
                 let index = if aware { self.arg_before(call, 0)? } else { self.arg(call, 0)? };
                 let color = if aware {
                     let given = self.arg(call, 1)?;
+                    self.fits(call, 1, &given, &Ty::Bit(32))?;
                     Some(self.turned(given, COLORS - 1))
                 } else {
                     None
@@ -225,7 +240,10 @@ impl Lowerer<'_> {
     }
 
     fn psa_hash(&mut self, algorithm: HashAlgorithm, call: &Call, ret: Option<&Ty>) -> Option<Rvalue> {
-        let ty = self.var_type(ret?)?;
+        let Some(ty) = ret.and_then(|ret| self.var_type(ret)) else { return self.shape_error(call.span) };
+        if matches!(ty, VarType::Varbit(_)) {
+            return self.no_varbit(call.span);
+        }
         let dst = self.temp(ty);
         let (base, at) =
             if call.args.len() > 1 { (self.arg_before(call, 0)?, 1) } else { (constant(ty.width(), 0), 0) };
@@ -265,6 +283,7 @@ impl Lowerer<'_> {
             "clear" => self.emit(Inst::Assign { dst: sum, src: constant(SUM_BITS, 0) }),
             "set_state" => {
                 let src = self.arg(call, 0)?;
+                self.fits(call, 0, &src, &Ty::Bit(SUM_BITS))?;
                 self.emit(Inst::Assign { dst: sum, src });
             }
             "get_state" => {

@@ -26,7 +26,7 @@ impl Lowerer<'_> {
             StmtKind::Declare(id, init) => self.declare_local(*id, init.as_ref()),
             StmtKind::Assign(target, value) => self.assign_stmt(target, value),
             StmtKind::Update { target, old, value } => self.update(target, *old, value),
-            StmtKind::Call(call) => self.call(call, None).map(|_| ()),
+            StmtKind::Call(call) => self.call_stmt(call),
             StmtKind::If(cond, then, otherwise) => self.if_stmt(cond, then, otherwise),
             StmtKind::SwitchAction { table, cases, default } => {
                 self.switch_action(*table, cases, default, stmt.span)

@@ -25,6 +25,8 @@ impl Lowerer<'_> {
         action: Option<VarId>,
         span: Span,
     ) -> Option<()> {
+        let hir = self.hir;
+        self.placed_table(&hir.tables.get(id.index())?.name, span)?;
         let table = self.table(id)?;
         let keys: Vec<VarId> = self.out.tables.get(table.index())?.keys.iter().map(|key| key.var).collect();
         let source = self.hir.tables.get(id.index())?;
@@ -60,6 +62,11 @@ impl Lowerer<'_> {
         let matched: Vec<&hir::Key> = source.keys.iter().filter(|key| self.is_matched(source, key)).collect();
         let keys: Option<Vec<Key>> = matched.into_iter().map(|key| self.key(&cp.name, key)).collect();
         let keys = keys?;
+        let mut prefixes = keys.iter().zip(&source.keys).filter(|(key, _)| key.kind == MatchKind::Lpm);
+        if let Some((_, second)) = prefixes.nth(1) {
+            let message = format!("table `{}` has a second lpm key", source.name);
+            self.misplaced(second.expr.span, message, "make one of them ternary")?;
+        }
         let mut actions = Vec::with_capacity(source.actions.len() + 1);
         for listed in &source.actions {
             let action = self.listed_action(listed)?;
@@ -184,14 +191,22 @@ impl Lowerer<'_> {
         if let Some(attached) = &source.counters {
             let expr = &attached.object;
             match self.attached(attached, &table.cp.name, "counters")? {
-                Object::DirectCounter(id) => table.counter = Some(id),
+                Object::DirectCounter(id) => {
+                    let taken = self.out.tables.iter().any(|other| other.counter == Some(id));
+                    self.of_one_table(taken, "direct counter", expr.span)?;
+                    table.counter = Some(id);
+                }
                 _ => return self.wrong_property(expr, "counters", "a direct_counter"),
             }
         }
         if let Some(attached) = &source.meters {
             let expr = &attached.object;
             match self.attached(attached, &table.cp.name, "meters")? {
-                Object::DirectMeter(id) => table.meter = Some(id),
+                Object::DirectMeter(id) => {
+                    let taken = self.out.tables.iter().any(|other| other.meter == Some(id));
+                    self.of_one_table(taken, "direct meter", expr.span)?;
+                    table.meter = Some(id);
+                }
                 _ => return self.wrong_property(expr, "meters", "a direct_meter"),
             }
         }
@@ -208,6 +223,14 @@ impl Lowerer<'_> {
             return None;
         }
         Some(())
+    }
+
+    fn of_one_table(&mut self, taken: bool, what: &str, span: Span) -> Option<()> {
+        if !taken {
+            return Some(());
+        }
+        let message = format!("this {what} belongs to another table already");
+        self.misplaced(span, message, "declare one for each table")
     }
 
     /// The object of a property. One that is made in the property has the property's `@name` as it stands, as p4c has

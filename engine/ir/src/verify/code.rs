@@ -63,6 +63,13 @@ impl Verifier<'_> {
             Inst::Apply { .. } | Inst::CallAction { .. } => {
                 matches!(role, Role::Control | Role::CallingDeparser)
             }
+            Inst::Extern(
+                ExternCall::Hash { .. }
+                | ExternCall::Random { .. }
+                | ExternCall::MarkToDrop
+                | ExternCall::LogMsg { .. }
+                | ExternCall::Assert { .. },
+            ) => true,
             Inst::Extern(_) => role != Role::Deparser,
             _ => true,
         };

@@ -477,7 +477,9 @@ impl V1Switch {
         let recirculate = self.machine.effects.recirculate;
         if end == EgressEnd::Asked {
             let payload = view(&queued.packet).skip(saved_bytes);
+            self.machine.effects.reset();
             self.machine.finish(core, now, payload, length);
+            self.machine.settle(core, now);
         }
         let mut packet = queued.packet;
         packet.replace_front(saved_bytes, self.machine.frame.front());

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, ConstantData, Endianness, InstBuilder, MemFlags, Type, Value, types};
 use cranelift_frontend::FunctionBuilder;
-use p4cc_ir::{FuncId, VarId, VarKind, core_errors, limits};
+use p4cc_ir::{FuncId, Inst, VarId, VarKind, core_errors, limits};
 
 use super::state::{given_flags, lasting_flags};
 use super::{Callees, Made, Shared, Translator, bytes_flags, field};
@@ -555,6 +555,16 @@ fn brought(shared: &Shared<'_>, halves: &Halves) -> BTreeSet<u32> {
 pub(in crate::native) fn is_plain(shared: &Shared<'_>, halves: &Halves) -> bool {
     let narrow = |var: VarId| shared.code.layout.var(var).is_narrow();
     let set = halves.set_at_egress().map(|(_, var)| var).chain(halves.set_at_ingress());
-    let deparser = shape::of(shared, halves.v1model().deparser.index(), false);
-    halves.snapshot().packing().is_some() && set.into_iter().all(narrow) && !deparser.emits_by_machine
+    let func = halves.v1model().deparser.index();
+    let deparser = shape::of(shared, func, false);
+    // A hash packs its input where the deparser emits.
+    let calls = shared.program.funcs[func]
+        .blocks
+        .iter()
+        .flat_map(|block| &block.insts)
+        .any(|inst| matches!(inst, Inst::Extern(_)));
+    !calls
+        && halves.snapshot().packing().is_some()
+        && set.into_iter().all(narrow)
+        && !deparser.emits_by_machine
 }
