@@ -11,6 +11,7 @@
 pub mod bits;
 pub mod bmv2;
 mod check;
+pub mod data_type;
 pub mod entities;
 pub mod inst;
 pub mod limits;
@@ -22,6 +23,7 @@ pub mod types;
 pub mod verify;
 
 pub use bits::Bits;
+pub use data_type::*;
 pub use entities::*;
 pub use inst::*;
 pub use program::*;

@@ -1,8 +1,8 @@
 //! The program: variables, headers, code, tables, externs, and the entry points of the architecture.
 
 use crate::{
-    ActionId, Bits, BlockId, CounterId, FuncId, HeaderId, HeaderTypeId, Inst, MeterId, ProfileId, Psa,
-    Terminator, UnionId, VarId,
+    ActionId, Bits, BlockId, CounterId, DataType, DataTypes, FuncId, HeaderId, HeaderTypeId, Inst, MeterId,
+    ProfileId, Psa, Terminator, UnionId, VarId,
 };
 
 /// Type of a variable.
@@ -136,6 +136,8 @@ pub struct ControlPlaneName {
     pub annotations: Vec<String>,
     /// `@hidden`, or made by the compiler: not in P4Info.
     pub hidden: bool,
+    /// Type of a key, parameter or field, where the source tells; of an array, the type of its index.
+    pub data_type: Option<DataType>,
     /// Place among objects of its kind, from 1, when the control plane is told of them; 0 keeps the program's order.
     pub rank: u32,
 }
@@ -328,6 +330,8 @@ pub struct Register {
     pub ty: VarType,
     /// What a cell packs, if it is no scalar.
     pub composite: Option<Composite>,
+    /// The cell as the control plane sees it.
+    pub data_type: DataType,
     /// Number of cells.
     pub size: u32,
     /// What the cells hold at the start, if not zero.
@@ -356,6 +360,8 @@ pub struct Digest {
     pub type_name: String,
     /// Fields in order; those of a tuple have no names.
     pub fields: Vec<HeaderField>,
+    /// The message as the control plane sees it.
+    pub data_type: DataType,
 }
 
 /// A `crc16_custom` or `crc32_custom`: each calculation has parameters of its own, as in BMv2.
@@ -536,6 +542,8 @@ pub struct Program {
     pub custom_crcs: Vec<CustomCrc>,
     pub controller_headers: Vec<ControllerHeader>,
     pub field_lists: Vec<FieldList>,
+    /// Types that the control plane is told of.
+    pub data_types: DataTypes,
     /// Names of error codes; an error's value is its position.
     pub errors: Vec<String>,
     /// Annotations of the package instance (`@pkginfo`), as source text.

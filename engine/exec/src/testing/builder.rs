@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use p4cc_ir::{
     Action, ActionCall, ActionId, ActionParam, ActionScope, Architecture, Bits, Block, ControlPlaneName,
-    CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, Func, FuncId, HashAlgorithm, Header, HeaderField,
-    HeaderId, HeaderType, HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand, Profile, ProfileId,
-    Program, Register, RegisterId, Stack, StackId, StandardMetadata, Table, TableAction, TableId, Terminator,
-    Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
+    CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, DataTypes, Func, FuncId, HashAlgorithm,
+    Header, HeaderField, HeaderId, HeaderType, HeaderTypeId, Inst, Key, MatchKind, Meter, MeterId, Operand,
+    Profile, ProfileId, Program, Register, RegisterId, Stack, StackId, StandardMetadata, Table, TableAction,
+    TableId, Terminator, Union, UnionId, V1Model, ValueSet, ValueSetId, Var, VarId, VarKind, VarType,
 };
 
 use crate::Pipeline;
@@ -117,6 +117,7 @@ impl ProgramBuilder {
             controller_headers: Vec::new(),
             field_lists: Vec::new(),
             errors: errors.iter().map(|name| (*name).to_owned()).collect(),
+            data_types: DataTypes::default(),
             package_annotations: Vec::new(),
         };
         Self { program }
@@ -283,6 +284,7 @@ impl ProgramBuilder {
             cp: named(name),
             ty: VarType::Bit(width),
             composite: None,
+            data_type: DataType::Scalar(VarType::Bit(width)),
             size,
             initial: None,
         });

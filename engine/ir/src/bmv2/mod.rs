@@ -36,7 +36,9 @@ use shape::Shapes;
 use table::TableInfo;
 
 use crate::verify::verify;
-use crate::{Architecture, FuncId, Program, StandardMetadata, V1Model, VarId, VarKind, VarType, limits};
+use crate::{
+    Architecture, DataTypes, FuncId, Program, StandardMetadata, V1Model, VarId, VarKind, VarType, limits,
+};
 
 /// Most errors that are reported for one document.
 pub const MAX_ERRORS: usize = 100;
@@ -358,6 +360,7 @@ fn empty_program() -> Program {
         custom_crcs: Vec::new(),
         controller_headers: Vec::new(),
         field_lists: Vec::new(),
+        data_types: DataTypes::default(),
         errors: Vec::new(),
         package_annotations: Vec::new(),
     }

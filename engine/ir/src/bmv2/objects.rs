@@ -10,9 +10,9 @@ use super::json::{
     tuple, typed,
 };
 use crate::{
-    ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, Digest, DigestId, FieldList,
-    HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId, ValueSet,
-    ValueSetId, VarId, VarType, limits,
+    ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DataType, Digest, DigestId,
+    FieldList, HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Program, Register, RegisterId,
+    ValueSet, ValueSetId, VarId, VarType, limits,
 };
 
 /// A named calculation: what is hashed is lowered where it is used.
@@ -163,7 +163,14 @@ impl<'j> Reader<'j> {
         }
         let id = RegisterId::from_index(self.program.registers.len());
         let (ty, size) = (VarType::Bit(width), array_size(item)?);
-        self.program.registers.push(Register { cp: visible(name), ty, composite: None, size, initial: None });
+        self.program.registers.push(Register {
+            cp: visible(name),
+            ty,
+            composite: None,
+            data_type: DataType::Scalar(ty),
+            size,
+            initial: None,
+        });
         self.once(item, name, |objects| objects.registers.insert(name, id).is_some())
     }
 
@@ -246,7 +253,12 @@ impl<'j> Reader<'j> {
         let same = |digest: &Digest| digest.cp.name == name && digest.fields == fields;
         let digest = self.program.digests.iter().position(same).unwrap_or(self.program.digests.len());
         if digest == self.program.digests.len() {
-            self.program.digests.push(Digest { cp: visible(name), type_name: name.to_owned(), fields });
+            let (cp, type_name) = (visible(name), name.to_owned());
+            let members =
+                fields.iter().map(|field| (field.name.clone(), DataType::Scalar(field.ty))).collect();
+            self.program.data_types.structs.insert(type_name.clone(), members);
+            let data_type = DataType::Struct(type_name.clone());
+            self.program.digests.push(Digest { cp, type_name, fields, data_type });
         }
         let entry = (DigestId::from_index(digest), elements);
         self.once(item, name, |objects| objects.learn_lists.insert(id, entry).is_some())

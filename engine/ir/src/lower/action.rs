@@ -157,7 +157,8 @@ impl Lowerer<'_> {
                 continue;
             }
             let Place::Scalar(var) = place else { return self.shape_error(local.span) };
-            params.push(ActionParam { cp: Self::cp_name_in("", &local.name, &local.annotations), var });
+            let cp = Self::cp_name_in("", &local.name, &local.annotations);
+            params.push(ActionParam { cp: self.typed(cp, &local.ty), var });
         }
         let mut exits = false;
         let flow = Flow { in_action: true, within_action: true, ..Flow::default() };

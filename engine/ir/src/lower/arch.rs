@@ -256,6 +256,7 @@ impl Lowerer<'_> {
             custom_crcs: out.custom_crcs,
             controller_headers: out.controller_headers,
             field_lists: out.field_lists,
+            data_types: out.data_types,
             errors: self.hir.errors.clone(),
             package_annotations,
         }
@@ -425,6 +426,7 @@ impl Lowerer<'_> {
             for field in &agg.fields {
                 let cp = Self::cp_name_in("", &field.name, &field.annotations);
                 if let Some(ty) = self.var_type(&field.ty) {
+                    let cp = if cp.hidden { cp } else { self.typed(cp, &field.ty) };
                     fields.push((cp, ty));
                     continue;
                 }

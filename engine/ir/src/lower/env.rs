@@ -152,6 +152,7 @@ impl Lowerer<'_> {
             explicit_id: annotations.id,
             annotations: annotations.texts.clone(),
             hidden: annotations.hidden,
+            data_type: None,
             rank: 0,
         }
     }
@@ -293,7 +294,9 @@ impl Lowerer<'_> {
                     }
                 };
                 let initial = self.register_initial(construct, ty)?;
-                self.out.registers.push(Register { cp, ty, composite, size, initial });
+                let cp = self.indexed(cp, types.get(1));
+                let data_type = self.data_type(cell)?;
+                self.out.registers.push(Register { cp, ty, composite, data_type, size, initial });
                 Some(Object::Register(RegisterId::from_index(self.out.registers.len() - 1)))
             }
             "counter" | "direct_counter" | "Counter" | "DirectCounter" => {
@@ -301,6 +304,7 @@ impl Lowerer<'_> {
                 let size =
                     if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
                 let unit = self.unit_arg(construct, usize::from(!direct), span)?;
+                let cp = self.indexed(cp, types.get(1));
                 self.out.counters.push(Counter { cp, unit, size });
                 let id = CounterId::from_index(self.out.counters.len() - 1);
                 Some(if direct { Object::DirectCounter(id) } else { Object::Counter(id) })
@@ -310,6 +314,7 @@ impl Lowerer<'_> {
                 let size =
                     if direct { None } else { Some(self.size_arg(construct, 0, MAX_ARRAY_CELLS, span)?) };
                 let unit = self.unit_arg(construct, usize::from(!direct), span)?;
+                let cp = self.indexed(cp, types.first());
                 self.out.meters.push(Meter { cp, unit, size });
                 let id = MeterId::from_index(self.out.meters.len() - 1);
                 Some(if direct { Object::DirectMeter(id) } else { Object::Meter(id) })

@@ -259,13 +259,14 @@ impl Lowerer<'_> {
         let data = self.data(call, 1)?;
         let Composite { name: type_name, fields } = self.composite(ty, call.span)?;
         self.same_sizes(&data, &fields, call.span)?;
+        let data_type = self.data_type(ty)?;
         let digest = match ty {
             Ty::Aggregate(agg) => {
                 let agg = self.hir.aggregates.get(agg.index())?;
                 let cp = Self::cp_name_in("", &agg.name, &agg.annotations);
                 let known = self.out.digests.iter().position(|digest| digest.cp.name == cp.name);
                 known.unwrap_or_else(|| {
-                    self.out.digests.push(Digest { cp, type_name, fields });
+                    self.out.digests.push(Digest { cp, type_name, fields, data_type });
                     self.out.digests.len() - 1
                 })
             }
@@ -273,7 +274,7 @@ impl Lowerer<'_> {
                 // A message without a type's name is numbered, as p4c does.
                 let number = self.out.digests.iter().filter(|digest| digest.type_name.is_empty()).count();
                 let cp = ControlPlaneName { name: format!("digest_{number}"), ..ControlPlaneName::default() };
-                self.out.digests.push(Digest { cp, type_name, fields });
+                self.out.digests.push(Digest { cp, type_name, fields, data_type });
                 self.out.digests.len() - 1
             }
         };

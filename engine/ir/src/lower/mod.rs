@@ -13,6 +13,7 @@ mod block;
 mod build;
 mod call;
 mod consteval;
+mod data_type;
 mod env;
 mod expr;
 mod externs;
@@ -30,9 +31,9 @@ mod target;
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
 use crate::{
-    Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, Digest, FieldList, Func,
-    FuncId, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table, Terminator,
-    Union, ValueSet, Var, VarId,
+    Action, ActionId, Bits, ControlPlaneName, ControllerHeader, Counter, CustomCrc, DataTypes, Digest,
+    FieldList, Func, FuncId, Header, HeaderType, HeaderTypeId, Inst, Meter, Profile, Register, Stack, Table,
+    Terminator, Union, ValueSet, Var, VarId,
 };
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
@@ -99,6 +100,7 @@ struct Out {
     calculations: u32,
     controller_headers: Vec<ControllerHeader>,
     field_lists: Vec<FieldList>,
+    data_types: DataTypes,
 }
 
 /// Where control goes from the statements being lowered.

@@ -134,7 +134,11 @@ impl Lowerer<'_> {
         for (rank, item) in (1_u32..).zip(items) {
             match item {
                 Item::Table(id) => {
-                    set_rank(self.out.tables.get_mut(id.index()).map(|table| &mut table.cp), rank)
+                    let Some(table) = self.out.tables.get_mut(id.index()) else { continue };
+                    set_rank(Some(&mut table.cp), rank);
+                    // One that the table's property makes has no other place.
+                    let profile = table.profile.and_then(|id| self.out.profiles.get_mut(id.index()));
+                    set_rank(profile.map(|profile| &mut profile.cp), rank);
                 }
                 Item::ValueSet(id) => {
                     set_rank(self.out.value_sets.get_mut(id.index()).map(|set| &mut set.cp), rank);

@@ -59,10 +59,12 @@ impl Lowerer<'_> {
             "Digest" => {
                 let ty = types.first()?;
                 let composite = self.composite(ty, span)?;
+                let data_type = self.data_type(ty)?;
                 self.out.digests.push(Digest {
                     cp: cp.clone(),
                     type_name: composite.name,
                     fields: composite.fields,
+                    data_type,
                 });
                 Some(Object::Digest(DigestId::from_index(self.out.digests.len() - 1)))
             }

@@ -136,6 +136,7 @@ impl Lowerer<'_> {
             return None;
         }
         let cp = Self::cp_name_in("", &key.name, &key.annotations);
+        let cp = if kind == MatchKind::Selector { cp } else { self.typed(cp, &key.expr.ty) };
         let var = match self.static_place(&key.expr) {
             Some(Place::Scalar(var)) => var,
             _ => {

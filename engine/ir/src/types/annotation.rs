@@ -5,9 +5,10 @@ use super::hir::{Annotations, ExprKind};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;
+use crate::Translation;
 use num_traits::ToPrimitive;
 use p4cc_syntax::Diagnostic;
-use p4cc_syntax::ast::{Annotation, AnnotationBody, AnnotationToken, Expr, ExprKind as AstKind};
+use p4cc_syntax::ast::{Annotation, AnnotationBody, AnnotationToken, Expr, ExprKind as AstKind, Ident};
 
 impl Checker {
     /// Reads a declaration's annotations.
@@ -27,13 +28,59 @@ impl Checker {
                         "field_list" => out.field_lists.extend(self.number_list(annotation)),
                         "max_group_size" => out.max_group_size = self.number_annotation(annotation),
                         "controller_header" => out.controller_header = self.string_annotation(annotation),
+                        "p4runtime_translation" => out.translation = translation(annotation),
                         _ => {}
                     }
-                    out.texts.push(text(annotation));
+                    let text = self.text(annotation);
+                    out.texts.push(text);
                 }
             }
         }
         out
+    }
+
+    /// Source text of an annotation, as p4c writes it.
+    fn text(&mut self, annotation: &Annotation) -> String {
+        let name = &annotation.name.name;
+        match &annotation.body {
+            AnnotationBody::Empty => format!("@{name}"),
+            AnnotationBody::Tokens(tokens) if tokens.is_empty() => format!("@{name}"),
+            AnnotationBody::Tokens(tokens) => format!("@{name}({})", join(name, tokens)),
+            AnnotationBody::Expressions(exprs) => {
+                let items: Vec<_> = exprs.iter().map(|expr| self.value_text(expr)).collect();
+                format!("@{name}[{}]", items.join(", "))
+            }
+            AnnotationBody::KeyValues(pairs) => {
+                let item = |(key, value): &(Ident, Expr)| format!("{}={}", key.name, self.value_text(value));
+                let items: Vec<_> = pairs.iter().map(item).collect();
+                format!("@{name}[{}]", items.join(", "))
+            }
+        }
+    }
+
+    /// A value of a structured annotation: a literal as it stands, an expression as what it comes to.
+    fn value_text(&mut self, expr: &Expr) -> String {
+        if let Some(text) = literal_text(expr) {
+            return text;
+        }
+        match self.expr(expr).kind {
+            ExprKind::Const(Value::Bool(value)) => value.to_string(),
+            ExprKind::Const(Value::String(value)) => format!("{value:?}"),
+            ExprKind::Const(value) if value.as_int().is_some() => {
+                value.as_int().map(ToString::to_string).unwrap_or_default()
+            }
+            ExprKind::Poison => String::new(),
+            _ => {
+                self.push(
+                    Diagnostic::error(
+                        expr.span,
+                        "a structured annotation holds values known at compile time",
+                    )
+                    .with_help("write a number, a string or a boolean"),
+                );
+                String::new()
+            }
+        }
     }
 
     fn string_annotation(&mut self, annotation: &Annotation) -> Option<String> {
@@ -124,19 +171,8 @@ impl Checker {
 
     /// A literal, or the name of a constant.
     fn number_token(&self, token: &AnnotationToken) -> Option<u32> {
-        let text = token.text.replace('_', "");
-        let radix = |prefix: &[&str], base: u32| {
-            prefix
-                .iter()
-                .find_map(|p| text.strip_prefix(p))
-                .and_then(|digits| u32::from_str_radix(digits, base).ok())
-        };
-        if text.starts_with(|c: char| c.is_ascii_digit()) {
-            return radix(&["0x", "0X"], 16)
-                .or_else(|| radix(&["0b", "0B"], 2))
-                .or_else(|| radix(&["0o", "0O"], 8))
-                .or_else(|| text.parse().ok())
-                .or_else(|| text.split_once('w').and_then(|(_, digits)| digits.parse().ok()));
+        if token.text.starts_with(|c: char| c.is_ascii_digit()) {
+            return number_text(&token.text);
         }
         match &self.scopes.get(&token.text, false)?.symbol {
             Symbol::Const(expr) => match &expr.kind {
@@ -146,6 +182,20 @@ impl Checker {
             _ => None,
         }
     }
+}
+
+/// The value of an integer literal.
+fn number_text(text: &str) -> Option<u32> {
+    let text = text.replace('_', "");
+    let radix = |prefix: &[&str], base: u32| {
+        let digits = prefix.iter().find_map(|prefix| text.strip_prefix(prefix));
+        digits.and_then(|digits| u32::from_str_radix(digits, base).ok())
+    };
+    radix(&["0x", "0X"], 16)
+        .or_else(|| radix(&["0b", "0B"], 2))
+        .or_else(|| radix(&["0o", "0O"], 8))
+        .or_else(|| text.parse().ok())
+        .or_else(|| text.split_once('w').and_then(|(_, digits)| digits.parse().ok()))
 }
 
 /// Resolves the escapes of a string token.
@@ -168,43 +218,33 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// Source text of an annotation, one blank between words.
-fn text(annotation: &Annotation) -> String {
-    let name = &annotation.name.name;
-    match &annotation.body {
-        AnnotationBody::Empty => format!("@{name}"),
-        AnnotationBody::Tokens(tokens) => format!("@{name}({})", join(tokens)),
-        AnnotationBody::Expressions(exprs) => {
-            let items: Vec<_> = exprs.iter().map(expr_text).collect();
-            format!("@{name}[{}]", items.join(", "))
-        }
-        AnnotationBody::KeyValues(pairs) => {
-            let items: Vec<_> =
-                pairs.iter().map(|(key, value)| format!("{}={}", key.name, expr_text(value))).collect();
-            format!("@{name}[{}]", items.join(", "))
-        }
+/// What `@p4runtime_translation("uri", type)` says; its form was checked.
+fn translation(annotation: &Annotation) -> Option<Translation> {
+    let AnnotationBody::Tokens(tokens) = &annotation.body else { return None };
+    let mut texts = tokens.iter().map(|token| token.text.as_str());
+    let uri = unescape(texts.next()?.strip_prefix('"')?.strip_suffix('"')?);
+    let width = texts.find(|text| text.starts_with(|c: char| c.is_ascii_digit()));
+    match width {
+        Some(width) => Some(Translation { uri, sdn_bitwidth: Some(number_text(width)?) }),
+        None => Some(Translation { uri, sdn_bitwidth: None }),
     }
 }
 
-fn join(tokens: &[AnnotationToken]) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '"';
-    let mut out = String::new();
-    for token in tokens {
-        let glue = out.ends_with(is_word) && token.text.starts_with(is_word);
-        if glue || out.ends_with(',') {
-            out.push(' ');
-        }
-        out.push_str(&token.text);
+/// Tokens as p4c spells them: of annotations that it knows as lists with commas, of others each apart.
+fn join(name: &str, tokens: &[AnnotationToken]) -> String {
+    let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let joined = texts.join(" ");
+    match name {
+        "synchronous" | "field_list" | "command_line" => joined.replace(" ,", ","),
+        _ => joined,
     }
-    out
 }
 
-/// The expressions that structured annotations are made of; others print as `...`.
-fn expr_text(expr: &Expr) -> String {
-    match &expr.kind {
+/// A literal as text.
+fn literal_text(expr: &Expr) -> Option<String> {
+    Some(match &expr.kind {
         AstKind::Bool(value) => value.to_string(),
         AstKind::String(value) => format!("{value:?}"),
-        AstKind::Path(path) => path.name.name.clone(),
         AstKind::Int(literal) => {
             let base = match literal.base {
                 2 => "0b",
@@ -218,6 +258,6 @@ fn expr_text(expr: &Expr) -> String {
                 None => format!("{base}{}", literal.digits),
             }
         }
-        _ => "...".to_owned(),
-    }
+        _ => return None,
+    })
 }

@@ -41,13 +41,13 @@ impl Checker {
                 }
             }
             DeclKind::Enum { name, underlying, members } => {
-                self.enum_decl(name, underlying.as_ref(), members)
+                self.enum_decl(name, underlying.as_ref(), members, &decl.annotations)
             }
             DeclKind::Typedef { ty, name } => {
                 let ty = self.resolve_type(ty);
                 self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
             }
-            DeclKind::NewType { ty, name } => self.newtype_decl(ty, name),
+            DeclKind::NewType { ty, name } => self.newtype_decl(ty, name, &decl.annotations),
             DeclKind::ParserType { name, type_params, params } => {
                 self.block_sig(true, name, type_params, params)
             }
@@ -226,7 +226,7 @@ impl Checker {
         }
     }
 
-    fn newtype_decl(&mut self, ty: &Type, name: &Ident) {
+    fn newtype_decl(&mut self, ty: &Type, name: &Ident, annotations: &[Annotation]) {
         let inner = self.resolve_type(ty);
         let allowed = matches!(
             self.hir.underlying(&inner),
@@ -239,17 +239,30 @@ impl Checker {
                 format!("`type` cannot wrap `{shown}`; it takes bit, int, bool, enum and error types"),
             );
         }
+        let annotations = self.annotations(annotations);
+        if annotations.translation.is_some()
+            && !matches!(self.hir.underlying(&inner), Ty::Bit(_) | Ty::Unknown)
+        {
+            let shown = self.hir.show(&inner);
+            self.error(ty.span, format!("`@p4runtime_translation` is for `bit<W>`, not for `{shown}`"));
+        }
         let ty = if inner == Ty::Unknown || !allowed {
             Ty::Unknown
         } else {
             let id = NewTypeId::from_index(self.hir.newtypes.len());
-            self.hir.newtypes.push(NewType { name: name.name.clone(), ty: inner });
+            self.hir.newtypes.push(NewType { name: name.name.clone(), ty: inner, annotations });
             Ty::NewType(id)
         };
         self.declare(name, Symbol::Type(TypeSymbol::Plain(ty)));
     }
 
-    fn enum_decl(&mut self, name: &Ident, underlying: Option<&Type>, members: &[EnumMember]) {
+    fn enum_decl(
+        &mut self,
+        name: &Ident,
+        underlying: Option<&Type>,
+        members: &[EnumMember],
+        annotations: &[Annotation],
+    ) {
         let underlying = underlying.map(|ty| (self.resolve_type(ty), ty.span));
         // A `type` is one of its own, and no number is one of its values.
         if let Some((ty, span)) = &underlying
@@ -272,8 +285,9 @@ impl Checker {
             let value = given.unwrap_or_else(|| BigInt::from(index));
             made.push((member.name.name.clone(), value));
         }
+        let annotations = self.annotations(annotations);
         let id = EnumId::from_index(self.hir.enums.len());
-        self.hir.enums.push(EnumDef { name: name.name.clone(), underlying: ty, members: made });
+        self.hir.enums.push(EnumDef { name: name.name.clone(), underlying: ty, members: made, annotations });
         self.declare(name, Symbol::Type(TypeSymbol::Plain(Ty::Enum(id))));
     }
 

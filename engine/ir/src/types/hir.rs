@@ -6,6 +6,7 @@
 
 use super::ty::Ty;
 use super::value::Value;
+use crate::Translation;
 use num_bigint::BigInt;
 use p4cc_syntax::Span;
 use p4cc_syntax::ast::{AggregateKind, BinaryOp, Direction, UnaryOp};
@@ -76,6 +77,8 @@ pub struct Annotations {
     pub max_group_size: Option<u32>,
     /// Value of `@controller_header`.
     pub controller_header: Option<String>,
+    /// Value of `@p4runtime_translation`.
+    pub translation: Option<Translation>,
 }
 
 impl Annotations {
@@ -124,6 +127,8 @@ pub struct EnumDef {
     pub underlying: Option<Ty>,
     /// Members in order, with their values if serializable.
     pub members: Vec<(String, BigInt)>,
+    /// Annotations of the declaration.
+    pub annotations: Annotations,
 }
 
 /// A `type` declaration.
@@ -133,6 +138,8 @@ pub struct NewType {
     pub name: String,
     /// What it wraps.
     pub ty: Ty,
+    /// Annotations of the declaration.
+    pub annotations: Annotations,
 }
 
 /// A parameter of a signature.

@@ -50,12 +50,23 @@ impl Checker {
             }
             Ast::Call { callee, args, .. } if args.is_empty() => match &callee.kind {
                 Ast::Member(base, name) if name.name == "isValid" => {
-                    Some(format!("{}.$valid$", self.key_name(base, None)?))
+                    let inner = match checked.map(|checked| &checked.kind) {
+                        Some(ExprKind::Call(call)) => match &call.callee {
+                            hir::Callee::Builtin(_, object) => Some(&**object),
+                            _ => None,
+                        },
+                        _ => None,
+                    };
+                    Some(format!("{}.$valid$", self.key_name(base, inner)?))
                 }
                 _ => None,
             },
             Ast::Binary(BinaryOp::BitAnd, a, b) => {
-                Some(format!("{} & {}", self.key_name(a, None)?, self.key_name(b, None)?))
+                let (left, right) = match checked.map(|checked| &checked.kind) {
+                    Some(ExprKind::Binary(_, left, right)) => (Some(&**left), Some(&**right)),
+                    _ => (None, None),
+                };
+                Some(format!("{} & {}", self.key_name(a, left)?, self.key_name(b, right)?))
             }
             Ast::Tuple(items) => match items.as_slice() {
                 [single] => self.key_name(single, checked),

@@ -6,11 +6,12 @@ mod annotations;
 mod compare;
 mod ids;
 mod text;
+mod types;
 
 use std::collections::BTreeSet;
 
 use p4cc_ir::{
-    ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, CountUnit, Func, HeaderField, Inst,
+    ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, CountUnit, DataTypes, Func, Inst,
     MatchKind, Program, Table, TableId, VarType,
 };
 
@@ -20,6 +21,7 @@ pub(crate) use compare::first_difference;
 pub use ids::Ids;
 pub(crate) use ids::field_ids;
 pub use text::{ReflectError, p4info_from_text, p4info_text};
+use types::{bitwidth, data_type, param_type_name, signed, type_name};
 
 /// Why a program has no P4Info.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,31 +62,6 @@ pub fn p4info(program: &Program) -> Result<p4::P4Info, P4InfoError> {
     Ok(Builder { program, ids: &Ids::new(program)? }.build())
 }
 
-/// Adds a struct to the types that P4Info describes; a tuple is described where it stands.
-fn describe(info: &mut p4::P4Info, name: &str, fields: &[HeaderField]) {
-    if name.is_empty() {
-        return;
-    }
-    let members = fields.iter().map(|field| p4::p4_struct_type_spec::Member {
-        name: field.name.clone(),
-        type_spec: Some(data_type(field.ty)),
-    });
-    let spec = p4::P4StructTypeSpec { members: members.collect(), ..Default::default() };
-    info.type_info.get_or_insert_default().structs.insert(name.to_owned(), spec);
-}
-
-/// Type of a struct by its name, or of a tuple.
-fn composite_type(name: &str, fields: &[HeaderField]) -> p4::P4DataTypeSpec {
-    use p4::p4_data_type_spec::TypeSpec;
-    let spec = if name.is_empty() {
-        let members = fields.iter().map(|field| data_type(field.ty)).collect();
-        TypeSpec::Tuple(p4::P4TupleTypeSpec { members })
-    } else {
-        TypeSpec::Struct(p4::P4NamedType { name: name.to_owned() })
-    };
-    p4::P4DataTypeSpec { type_spec: Some(spec) }
-}
-
 /// P4Info of a program whose ids are known.
 pub(crate) fn with_ids(program: &Program, ids: &Ids) -> p4::P4Info {
     Builder { program, ids }.build()
@@ -107,12 +84,9 @@ impl Builder<'_> {
                 |r| &r.cp,
                 |at, register| p4::Register {
                     preamble: self.preamble(self.ids.registers[at], &register.cp),
-                    type_spec: Some(match &register.composite {
-                        Some(composite) => composite_type(&composite.name, &composite.fields),
-                        None => data_type(register.ty),
-                    }),
+                    type_spec: Some(data_type(&register.data_type)),
                     size: signed(register.size),
-                    index_type_name: None,
+                    index_type_name: type_name(&register.cp),
                 },
             ),
             ..Default::default()
@@ -122,8 +96,9 @@ impl Builder<'_> {
         self.digests(&mut info);
         self.controller_headers(&mut info);
         self.value_sets(&mut info);
-        if info.type_info.is_none() && self.asks_for_types() {
-            info.type_info = Some(p4::P4TypeInfo::default());
+        let types = types::type_info(&program.data_types, &program.errors);
+        if types != p4::P4TypeInfo::default() || self.asks_for_types() {
+            info.type_info = Some(types);
         }
         info
     }
@@ -140,7 +115,6 @@ impl Builder<'_> {
             || !program.meters.is_empty()
             || !program.registers.is_empty()
             || !program.profiles.is_empty()
-            || !program.value_sets.is_empty()
             || !program.controller_headers.is_empty()
             || program.funcs.iter().any(calls)
     }
@@ -179,7 +153,7 @@ impl Builder<'_> {
             .iter()
             .map(|&(id, key)| {
                 let width = self.program.vars[table.keys[key].var.index()].ty;
-                match_field(id, &table.keys[key].cp, width, table.keys[key].kind)
+                match_field(&self.program.data_types, id, &table.keys[key].cp, width, table.keys[key].kind)
             })
             .collect();
         let action_refs = table
@@ -233,14 +207,19 @@ impl Builder<'_> {
         self.ids.actions[action.index()]
     }
 
-    /// p4c pads argument values to whole bytes of their width here.
+    /// p4c pads argument values to whole bytes of their width here, that of the controller's values.
     fn action_call(&self, call: &ActionCall) -> p4::TableActionCall {
         let params = &self.program.actions[call.action.index()].params;
         let ids = field_ids(params.iter().map(|param| &param.cp));
+        let types = &self.program.data_types;
         let arguments = ids
             .into_iter()
-            .zip(&call.args)
-            .map(|(param_id, value)| p4::table_action_call::Argument { param_id, value: value.to_be_bytes() })
+            .zip(params.iter().zip(&call.args))
+            .map(|(param_id, (param, value))| {
+                let bits = bitwidth(types, &param.cp, self.program.vars[param.var.index()].ty);
+                let bits = u32::try_from(bits).unwrap_or(0).max(value.width());
+                p4::table_action_call::Argument { param_id, value: value.slice(0, bits).to_be_bytes() }
+            })
             .collect();
         p4::TableActionCall { action_id: self.action_id(call.action), arguments }
     }
@@ -281,8 +260,9 @@ impl Builder<'_> {
             id,
             name: param.cp.name.clone(),
             annotations: sorted.plain,
-            bitwidth: signed(self.program.vars[param.var.index()].ty.width()),
+            bitwidth: bitwidth(&self.program.data_types, &param.cp, self.program.vars[param.var.index()].ty),
             doc: sorted.doc,
+            type_name: param_type_name(&param.cp),
             structured_annotations: sorted.structured,
             ..Default::default()
         }
@@ -328,7 +308,8 @@ impl Builder<'_> {
             match counter.size {
                 Some(size) => {
                     let size = size.into();
-                    info.counters.push(p4::Counter { preamble, spec, size, index_type_name: None });
+                    let index_type_name = type_name(&counter.cp);
+                    info.counters.push(p4::Counter { preamble, spec, size, index_type_name });
                 }
                 None => {
                     let table = table_of(&|t| t.counter.is_some_and(|c| c.index() == at));
@@ -348,7 +329,8 @@ impl Builder<'_> {
             let spec = Some(p4::MeterSpec { unit: meter_unit(meter.unit).into(), ..Default::default() });
             match meter.size {
                 Some(size) => {
-                    info.meters.push(p4::Meter { preamble, spec, size: size.into(), index_type_name: None });
+                    let (size, index_type_name) = (size.into(), type_name(&meter.cp));
+                    info.meters.push(p4::Meter { preamble, spec, size, index_type_name });
                 }
                 None => {
                     let table = table_of(&|t| t.meter.is_some_and(|m| m.index() == at));
@@ -369,15 +351,10 @@ impl Builder<'_> {
             if digest.cp.hidden {
                 continue;
             }
-            let name = digest.type_name.as_str();
-            describe(info, name, &digest.fields);
             info.digests.push(p4::Digest {
                 preamble: self.preamble(id, &digest.cp),
-                type_spec: Some(composite_type(name, &digest.fields)),
+                type_spec: Some(data_type(&digest.data_type)),
             });
-        }
-        for composite in self.program.registers.iter().filter_map(|register| register.composite.as_ref()) {
-            describe(info, &composite.name, &composite.fields);
         }
     }
 
@@ -391,7 +368,8 @@ impl Builder<'_> {
                         id,
                         name: cp.name.clone(),
                         annotations: sorted.plain,
-                        bitwidth: signed(ty.width()),
+                        bitwidth: bitwidth(&self.program.data_types, cp, *ty),
+                        type_name: type_name(cp),
                         structured_annotations: sorted.structured,
                         ..Default::default()
                     }
@@ -412,7 +390,11 @@ impl Builder<'_> {
                 continue;
             }
             let ids = field_ids(set.keys.iter().map(|(cp, ..)| cp));
-            let fields = set.keys.iter().zip(ids).map(|((cp, ty, kind), id)| match_field(id, cp, *ty, *kind));
+            let fields = set
+                .keys
+                .iter()
+                .zip(ids)
+                .map(|((cp, ty, kind), id)| match_field(&self.program.data_types, id, cp, *ty, *kind));
             info.value_sets.push(p4::ValueSet {
                 preamble: self.preamble(id, &set.cp),
                 r#match: fields.collect(),
@@ -429,7 +411,13 @@ pub(crate) fn matched_keys(table: &Table) -> Vec<(u32, usize)> {
     ids.into_iter().zip(seen.map(|(at, _)| at)).collect()
 }
 
-fn match_field(id: u32, cp: &ControlPlaneName, ty: VarType, kind: MatchKind) -> p4::MatchField {
+fn match_field(
+    types: &DataTypes,
+    id: u32,
+    cp: &ControlPlaneName,
+    ty: VarType,
+    kind: MatchKind,
+) -> p4::MatchField {
     use p4::match_field::{Match, MatchType};
     let kind = match kind {
         MatchKind::Exact => MatchType::Exact,
@@ -445,30 +433,13 @@ fn match_field(id: u32, cp: &ControlPlaneName, ty: VarType, kind: MatchKind) -> 
         id,
         name: cp.name.clone(),
         annotations: plain,
-        bitwidth: signed(ty.width()),
+        bitwidth: bitwidth(types, cp, ty),
+        type_name: type_name(cp),
         doc,
         structured_annotations: structured,
         r#match: Some(Match::MatchType(kind.into())),
         ..Default::default()
     }
-}
-
-fn data_type(ty: VarType) -> p4::P4DataTypeSpec {
-    use p4::p4_bitstring_like_type_spec::TypeSpec as Bitstring;
-    use p4::p4_data_type_spec::TypeSpec;
-    let bitstring = match ty {
-        VarType::Bool => None,
-        VarType::Bit(width) => Some(Bitstring::Bit(p4::P4BitTypeSpec { bitwidth: signed(width) })),
-        VarType::Int(width) => Some(Bitstring::Int(p4::P4IntTypeSpec { bitwidth: signed(width) })),
-        VarType::Varbit(width) => {
-            Some(Bitstring::Varbit(p4::P4VarbitTypeSpec { max_bitwidth: signed(width) }))
-        }
-    };
-    let type_spec = match bitstring {
-        None => TypeSpec::Bool(p4::P4BoolType {}),
-        spec => TypeSpec::Bitstring(p4::P4BitstringLikeTypeSpec { type_spec: spec, ..Default::default() }),
-    };
-    p4::P4DataTypeSpec { type_spec: Some(type_spec) }
 }
 
 fn counter_unit(unit: CountUnit) -> p4::counter_spec::Unit {
@@ -484,9 +455,4 @@ fn meter_unit(unit: CountUnit) -> p4::meter_spec::Unit {
         CountUnit::Bytes => p4::meter_spec::Unit::Bytes,
         CountUnit::Packets | CountUnit::Both => p4::meter_spec::Unit::Packets,
     }
-}
-
-/// P4Info counts in signed numbers; the IR's bounds keep these far below the limit.
-fn signed(value: u32) -> i32 {
-    i32::try_from(value).unwrap_or(i32::MAX)
 }
