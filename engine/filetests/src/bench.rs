@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use p4cc_exec::Pipeline;
-use p4cc_switch::{ExecChoice, PortConfig, Switch, SwitchConfig};
+use p4cc_switch::{DEFAULT_PASS_LIMIT, ExecChoice, PortConfig, Switch, SwitchConfig};
 use p4cc_units::Rate;
 
 /// Its ports, from 0 on, each of 1 Gbit/s with room for 64 packets.
@@ -26,6 +26,7 @@ pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
         cpu_port: None,
         drop_port: p4cc_exec::DEFAULT_DROP_PORT,
         seed: 1,
+        pass_limit: DEFAULT_PASS_LIMIT,
     };
     let mut switch = Switch::new(config).expect("the configuration is right");
     switch.set_exec(exec);

@@ -52,7 +52,13 @@ impl Network {
         let line = &mut self.switches[switch].port(port).line;
         line.on_wake();
         // As a rule; a pause frame may have gone in between.
-        if line.is_free(now) { self.transmit(switch, port) } else { self.start_port(switch, port) }
+        if line.is_free(now) {
+            self.transmit(switch, port)
+        } else {
+            self.start_port(switch, port)
+        }
+        // Egress may have sent copies or the packet itself to other ports.
+        self.start_ready_ports(switch);
     }
 
     /// A port of a switch is free and takes what waits for it.

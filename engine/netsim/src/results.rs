@@ -45,6 +45,8 @@ pub struct Summary {
     pub tail_drops: u64,
     /// Of these, for want of room in a shared buffer or of headroom.
     pub buffer_drops: u64,
+    /// Of these, because a received packet had caused as many copies and passes as its switch allows.
+    pub pass_limit_drops: u64,
     /// Pause frames that switches sent; resume frames are not counted.
     pub pauses: u64,
     /// How long ports of switches and hosts were paused, summed over ports and priorities.
@@ -153,6 +155,7 @@ impl Network {
                 .map(|switch| &switch.counters().drops)
                 .map(|drops| drops.of(DropCause::SharedBuffer) + drops.of(DropCause::Headroom))
                 .sum(),
+            pass_limit_drops: switches().map(|switch| switch.counters().drops.of(DropCause::PassLimit)).sum(),
             pauses: self.pause_rows().iter().map(|row| row.counters.sent).sum(),
             paused_ns: self.pause_rows().iter().map(|row| row.counters.paused.as_ns()).sum(),
             longest_pause_ns: self

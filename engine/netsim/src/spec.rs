@@ -108,6 +108,13 @@ pub struct SwitchSpec {
     /// Value of `egress_spec` that drops.
     #[serde(default = "default_drop_port")]
     pub drop_port: u32,
+    /// Most copies and passes that one received packet may cause; more are dropped and counted.
+    #[serde(default = "default_pass_limit")]
+    pub pass_limit: u32,
+}
+
+const fn default_pass_limit() -> u32 {
+    p4cc_switch::DEFAULT_PASS_LIMIT
 }
 
 const fn default_drop_port() -> u32 {

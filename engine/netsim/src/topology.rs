@@ -249,6 +249,7 @@ impl Topology {
             cpu_port: switch.cpu_port,
             drop_port: switch.drop_port,
             seed: 0,
+            pass_limit: switch.pass_limit,
         };
         config.check().map_err(|error| {
             let place = error.place.replace("capacity_pkts", "queue_capacity_pkts");

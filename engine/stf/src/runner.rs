@@ -7,8 +7,8 @@ use p4cc_exec::control::{CounterCell, EntryAction, TableEntry};
 use p4cc_exec::{MeterConfig, Pipeline, State};
 use p4cc_ir::{Bits, CounterId, MatchKind, MatchValue, MeterId, Program, RegisterId, TableId};
 use p4cc_switch::{
-    CloneSession, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch, SwitchConfig,
-    TimestampUnit,
+    CloneSession, DEFAULT_PASS_LIMIT, ExecChoice, MulticastGroup, Packet, PortConfig, Replica, Switch,
+    SwitchConfig, TimestampUnit,
 };
 use p4cc_units::{Rate, Span, Time};
 
@@ -86,6 +86,7 @@ impl Bench {
             cpu_port: None,
             drop_port: p4cc_exec::DEFAULT_DROP_PORT,
             seed: 1,
+            pass_limit: DEFAULT_PASS_LIMIT,
         };
         let mut switch = Switch::new(config).map_err(|error| error.to_string())?;
         let program = Arc::clone(program);

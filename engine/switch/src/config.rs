@@ -80,6 +80,11 @@ pub enum QdepthUnit {
     Bytes80,
 }
 
+/// Copies and passes that one received packet may cause when nobody says otherwise: four times a full multicast group.
+pub const DEFAULT_PASS_LIMIT: u32 = 4_096;
+/// Largest limit of copies and passes: what takes about a second.
+pub const MAX_PASS_LIMIT: u32 = 1_000_000;
+
 /// Bytes of a unit of [`QdepthUnit::Cells80`] and [`QdepthUnit::Bytes80`].
 pub const CELL_BYTES: u32 = 80;
 
@@ -151,6 +156,9 @@ pub struct SwitchConfig {
     pub drop_port: u32,
     /// Seed of the switch's random stream.
     pub seed: u64,
+    /// Most resubmissions, recirculations, clones and multicast copies that one received packet may cause, those of its
+    /// copies included. What would be one more is dropped and counted ([`crate::DropCause::PassLimit`]).
+    pub pass_limit: u32,
 }
 
 /// v1model's drop port when nobody says otherwise.
@@ -194,6 +202,12 @@ impl SwitchConfig {
         for (i, port) in self.ports.iter().enumerate() {
             take(&mut seen, port.port, &format!("ports[{i}].port"))?;
             port.check(i)?;
+        }
+        if !(1..=MAX_PASS_LIMIT).contains(&self.pass_limit) {
+            let cause =
+                format!("{} copies and passes of a received packet are out of range", self.pass_limit);
+            let remedy = "give a limit from 1 to 1000000";
+            return Err(ConfigError::new("pass_limit".to_owned(), cause, remedy));
         }
         self.check_buffer()
     }
@@ -285,6 +299,7 @@ mod tests {
             cpu_port,
             drop_port: DEFAULT_DROP_PORT,
             seed: 0,
+            pass_limit: DEFAULT_PASS_LIMIT,
         };
         config.check().map_or_else(|error| error.to_string(), |()| "fine".to_owned())
     }

@@ -1,12 +1,13 @@
 //! What a switch is without its program: queues, replication, counters, what waits for the controller.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use p4cc_exec::DigestMessage;
 use p4cc_units::Time;
 
 use crate::config::{SwitchConfig, TimestampUnit};
 use crate::counters::{DropCause, SwitchCounters};
+use crate::lineage::{Lineage, Lineages};
 use crate::packet::Packet;
 use crate::pre::ReplicationEngine;
 use crate::random::Stream;
@@ -58,8 +59,16 @@ pub(crate) struct Queued {
     /// Port that it came in on, for what has to be counted against it.
     pub ingress_port: u16,
     pub instance: Instance,
-    /// Resubmissions, recirculations and clones that led to it.
-    pub passes: u8,
+    /// What it shares with all that descends from the same received packet.
+    pub lineage: Lineage,
+}
+
+/// A packet for a port that has no queue.
+#[derive(Clone, Debug)]
+pub(crate) struct Unqueued {
+    pub port: u32,
+    pub priority: u8,
+    pub queued: Queued,
 }
 
 /// A line of `log_msg`.
@@ -76,8 +85,9 @@ pub struct LogLine {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Core {
-    /// Packets for the controller that have yet to pass egress. Empty between calls.
-    pub cpu_queue: VecDeque<Queued>,
+    /// Packets for ports that have no queue, the controller's and those without an interface, that have yet to pass
+    /// egress. Empty between calls.
+    pub unqueued: VecDeque<Unqueued>,
     pub trace: TraceLog,
     /// Of the configuration, which lies further off.
     pub drop_port: u32,
@@ -90,19 +100,27 @@ pub(crate) struct Core {
     pub pre: ReplicationEngine,
     pub random: Stream,
     pub logs: VecDeque<LogLine>,
+    /// Of a PSA program: packets on their way through egress to ingress. Empty between calls.
+    pub loopback: VecDeque<Unqueued>,
+    lineages: Lineages,
+    /// Ports that are down; all others are up.
+    pub ports_down: BTreeSet<u32>,
 }
 
 impl Core {
     pub fn new(config: SwitchConfig) -> Self {
         Self {
             tm: TrafficManager::new(&config.ports, config.buffer.as_ref()),
-            cpu_queue: VecDeque::new(),
+            unqueued: VecDeque::new(),
             pre: ReplicationEngine::default(),
             random: Stream::named(config.seed, &format!("switch.{}", config.device_id)),
             counters: SwitchCounters::default(),
             packet_ins: VecDeque::new(),
             digests: VecDeque::new(),
             logs: VecDeque::new(),
+            loopback: VecDeque::new(),
+            lineages: Lineages::default(),
+            ports_down: BTreeSet::new(),
             trace: TraceLog::default(),
             drop_port: config.drop_port,
             timestamp_unit: config.timestamp_unit,
@@ -158,16 +176,52 @@ impl Core {
         }
     }
 
-    /// For the controller, whose port has no queue, or for nobody.
+    /// For the controller, or for a port without an interface: egress runs for both.
     #[cold]
     fn enqueue_elsewhere(&mut self, port: u32, priority: u8, queued: Queued) {
-        if self.config.cpu_port != Some(port) {
-            self.drop_at(u32::from(queued.ingress_port), priority, DropCause::NoSuchPort);
-        } else if self.cpu_queue.len() < MAX_CONTROLLER_QUEUE {
-            self.cpu_queue.push_back(queued);
-        } else {
-            self.drop_at(u32::from(queued.ingress_port), priority, DropCause::ControllerQueue);
+        if self.unqueued.len() < MAX_CONTROLLER_QUEUE {
+            self.trace.keep(|| Step::Enqueued { port, priority });
+            self.unqueued.push_back(Unqueued { port, priority, queued });
+            return;
         }
+        let is_controllers = self.config.cpu_port == Some(port);
+        let cause = if is_controllers { DropCause::ControllerQueue } else { DropCause::TailDrop };
+        self.drop_at(u32::from(queued.ingress_port), priority, cause);
+    }
+
+    /// Lets a packet cause so many copies and passes as are left of its lineage; how many those are, `wanted` at most. The
+    /// others are dropped and counted against the port that the packet came in on.
+    #[cold]
+    pub fn allow(
+        &mut self,
+        lineage: &mut Lineage,
+        wanted: usize,
+        (ingress_port, priority): (u32, u8),
+    ) -> usize {
+        let Self { lineages, tm, unqueued, loopback, .. } = self;
+        let limit = self.config.pass_limit;
+        let waiting = || {
+            let unqueued = unqueued.iter().chain(loopback.iter()).map(|one| &one.queued);
+            tm.items().chain(unqueued).map(|queued| queued.lineage)
+        };
+        let asked = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let allowed = lineages.take(lineage, (asked, limit), waiting) as usize;
+        let dropped = (wanted - allowed) as u64;
+        if dropped > 0 {
+            let cause = DropCause::PassLimit;
+            self.counters.drops.add_many(cause, dropped);
+            self.trace.keep(|| Step::Dropped { cause });
+            if let Some(port) = self.tm.port(ingress_port) {
+                self.tm.count_drops(port, priority, cause, dropped);
+            }
+        }
+        allowed
+    }
+
+    /// The same for copies, which are counted as made; those to make.
+    pub fn allow_copies(&mut self, lineage: &mut Lineage, wanted: usize, against: (u32, u8)) -> usize {
+        self.counters.copies += wanted as u64;
+        if wanted == 0 { 0 } else { self.allow(lineage, wanted, against) }
     }
 
     /// Keeps the lines that a run wrote; the oldest yield when there are too many.

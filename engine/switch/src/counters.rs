@@ -15,12 +15,12 @@ pub enum DropCause {
     Egress,
     /// No program is loaded.
     NoPipeline,
-    /// It came in on, or was sent to, a port that the switch does not have.
+    /// It came in on a port that the switch does not have, or egress sent it out of one.
     NoSuchPort,
     /// It was sent to a multicast group that does not exist or is empty.
     NoReplicas,
-    /// It was resubmitted, recirculated or cloned more often than [`crate::MAX_PASSES`].
-    LoopLimit,
+    /// The packet received had caused as many copies and passes as [`crate::SwitchConfig::pass_limit`] allows.
+    PassLimit,
     /// It is longer than [`crate::MAX_PACKET_BYTES`].
     TooLong,
     /// The controller did not fetch earlier packet-ins.
@@ -43,7 +43,7 @@ impl DropCause {
         Self::NoPipeline,
         Self::NoSuchPort,
         Self::NoReplicas,
-        Self::LoopLimit,
+        Self::PassLimit,
         Self::TooLong,
         Self::ControllerQueue,
         Self::SharedBuffer,
@@ -64,7 +64,7 @@ impl DropCause {
             Self::NoPipeline => "dropped_no_pipeline",
             Self::NoSuchPort => "dropped_no_such_port",
             Self::NoReplicas => "dropped_no_replicas",
-            Self::LoopLimit => "dropped_loop_limit",
+            Self::PassLimit => "dropped_pass_limit",
             Self::TooLong => "dropped_too_long",
             Self::ControllerQueue => "dropped_controller_queue",
             Self::SharedBuffer => "dropped_shared_buffer",
@@ -89,7 +89,11 @@ impl Drops {
     }
 
     pub(crate) fn add(&mut self, cause: DropCause) {
-        self.0[cause.index()] += 1;
+        self.add_many(cause, 1);
+    }
+
+    pub(crate) fn add_many(&mut self, cause: DropCause, pkts: u64) {
+        self.0[cause.index()] += pkts;
     }
 }
 
@@ -217,6 +221,13 @@ pub struct SwitchCounters {
     pub digests_lost: u64,
     /// `assert` or `assume` that did not hold.
     pub assertions_failed: u64,
+}
+
+impl SwitchCounters {
+    /// Passes and copies that packets caused beyond their first pass: a measure of work.
+    pub fn caused(&self) -> u64 {
+        self.resubmitted + self.recirculated + self.copies
+    }
 }
 
 #[cfg(test)]

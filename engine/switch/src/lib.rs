@@ -14,7 +14,7 @@
 //! would leave its queue at once is counted in and out of it without being put there.
 //!
 //! Invariants:
-//! - nothing is unbounded: passes, queues, replicas, what waits for the controller;
+//! - nothing is unbounded: passes and copies of a received packet, queues, replicas, what waits for the controller;
 //! - packets are conserved ([`SwitchCounters`]);
 //! - a clone of a switch goes on exactly as the original would.
 
@@ -24,6 +24,7 @@ pub mod config;
 mod core;
 pub mod counters;
 mod head;
+mod lineage;
 pub mod packet;
 pub mod pre;
 pub mod random;
@@ -34,11 +35,11 @@ mod tm_ports;
 mod tm_state;
 mod trace;
 
-pub use self::arch::{MAX_PASSES, Workspace};
+pub use self::arch::Workspace;
 pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use config::{
-    BufferConfig, ConfigError, ExecChoice, NATIVE_AFTER_PACKETS, PortConfig, QdepthUnit, SwitchConfig,
-    TimestampUnit,
+    BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, NATIVE_AFTER_PACKETS,
+    PortConfig, QdepthUnit, SwitchConfig, TimestampUnit,
 };
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
 pub use p4cc_exec::prefetch;

@@ -7,13 +7,19 @@ use p4cc_units::{Rate, Span, Time};
 
 use crate::arch::{Arrival, LeftQueue, Onward, Passed, Program, Workspace};
 use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
-use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE};
+use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE, Unqueued};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
+use crate::lineage::Lineage;
 use crate::packet::{MAX_PACKET_BYTES, Packet};
 use crate::pre::ReplicationEngine;
 use crate::tm::PortIndex;
 use crate::tm_buffer::PauseFrame;
 use crate::trace::{Step, TraceEvent};
+
+/// Packets that leave a queue in one call without being sent, at most.
+const MAX_TURNS: u32 = 1_024;
+/// Passes and copies that such packets cause in one call before the rest waits for the next.
+const MAX_CAUSED: u64 = 4_096;
 
 /// A packet on its way out.
 #[derive(Debug)]
@@ -73,6 +79,7 @@ impl Switch {
             return Err(ConfigError::shared_buffer());
         }
         self.core.config = config;
+        self.set_port_up(port.port, true);
         Ok(())
     }
 
@@ -83,7 +90,24 @@ impl Switch {
             self.core.counters.drops.add(DropCause::NoSuchPort);
         }
         self.core.config.ports.retain(|other| other.port != port);
+        self.set_port_up(port, false);
         true
+    }
+
+    /// Says that a port went up or down, as its link did. All are up at the start. Members of action selectors that
+    /// watch a port which is down are left out of the choice from the next packet on; what is sent to the port is
+    /// sent all the same, and is its link's to lose.
+    pub fn set_port_up(&mut self, port: u32, up: bool) {
+        let ports_down = &mut self.core.ports_down;
+        let changed = if up { ports_down.remove(&port) } else { ports_down.insert(port) };
+        if changed && let Some(state) = self.state_mut() {
+            state.set_port_up(port, up);
+        }
+    }
+
+    /// Whether a port is up: the one place that knows, for whatever depends on it.
+    pub fn is_port_up(&self, port: u32) -> bool {
+        !self.core.ports_down.contains(&port)
     }
 
     /// Sets the rate of a port's link, from the next packet on; a rate of 0 counts as 1. False if there is no such port.
@@ -122,7 +146,11 @@ impl Switch {
         }
         self.core.pre = ReplicationEngine::default();
         self.core.digests.clear();
-        self.program = Some(Box::new(Program::new(pipeline, self.core.drop_port, self.exec)));
+        let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec));
+        for &port in &self.core.ports_down {
+            program.machine_mut().state.set_port_up(port, false);
+        }
+        self.program = Some(program);
     }
 
     /// Chooses what runs programs: the one that is loaded, from the next packet on, and those after it. Results do not
@@ -160,11 +188,17 @@ impl Switch {
     }
 
     /// The same switch at the start of another run: program, tables, cells, groups and sessions as they are now, empty
-    /// queues, counters of zero, and the random stream of the seed.
+    /// queues, counters of zero, ports that are up, and the random stream of the seed.
     pub fn fork(&self, seed: u64) -> Self {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
-        Self { core, program: self.program.clone(), exec: self.exec }
+        let mut program = self.program.clone();
+        if let Some(program) = &mut program {
+            for &port in &self.core.ports_down {
+                program.machine_mut().state.set_port_up(port, true);
+            }
+        }
+        Self { core, program, exec: self.exec }
     }
 
     /// Lends the switch a workspace for the next calls, or takes it back: to be called before them and after them.
@@ -223,7 +257,7 @@ impl Switch {
                 Some(way_out) if is_free(onward.port) => return self.go_straight(now, way_out, onward),
                 _ => self.wait(now, onward),
             },
-            Passed::Done => deliver_to_controller(program, core, now),
+            Passed::Done => serve_unqueued(program, core, now),
         }
         None
     }
@@ -258,7 +292,7 @@ impl Switch {
         let Some(arrival) = self.arrival(port, (packet, length)) else { return };
         let Some(program) = &mut self.program else { return };
         let onward = program.receive(&mut self.core, now, arrival);
-        deliver_to_controller(program, &mut self.core, now);
+        serve_unqueued(program, &mut self.core, now);
         if let Some(onward) = onward {
             self.wait(now, onward);
         }
@@ -275,7 +309,13 @@ impl Switch {
             self.core.drop_at(port, 0, DropCause::NoPipeline);
             return None;
         }
-        Some(Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, passes: 0 })
+        Some(Arrival {
+            packet,
+            length,
+            ingress_port: port,
+            instance: Instance::NORMAL,
+            lineage: Lineage::NONE,
+        })
     }
 
     /// Puts a packet into its queue.
@@ -284,7 +324,7 @@ impl Switch {
         let (port, priority) = (onward.port, onward.priority);
         if let Program::V1Model(v1) = &mut **program {
             self.core.enqueue_in_line(port, priority, v1.wait(now, onward));
-            deliver_to_controller(program, &mut self.core, now);
+            serve_unqueued(program, &mut self.core, now);
         }
     }
 
@@ -318,7 +358,7 @@ impl Switch {
         }
         core.tm.pass(&admitted);
         let sent = v1.straight(core, now, onward);
-        deliver_to_controller(program, core, now);
+        serve_unqueued(program, core, now);
         match sent {
             Some(packet) => Some(core.sent(index, packet)),
             None => self.transmit_next(now, index),
@@ -326,7 +366,8 @@ impl Switch {
     }
 
     /// Starts the transmission of a port that is idle: takes packets from its queues through egress until one is to be
-    /// sent. The caller asks again when the duration is over.
+    /// sent. The caller asks again when the duration is over. Where egress sends nothing of many packets, the rest is left
+    /// for another call, and [`Self::next_ready`] gives the port again.
     pub fn transmit(&mut self, now: Time, port: u32) -> Option<Transmission> {
         let index = self.core.tm.port(port)?;
         self.core.tm.release(index, now);
@@ -335,6 +376,7 @@ impl Switch {
 
     fn transmit_next(&mut self, now: Time, index: PortIndex) -> Option<Transmission> {
         let program = self.program.as_mut()?;
+        let (mut turns, mut since) = (0, None);
         loop {
             let left = self.core.tm.dequeue(index)?;
             self.core.tm.hold(index, left.priority, now);
@@ -344,9 +386,15 @@ impl Switch {
                 Step::Dequeued { port, priority, enq_qdepth: enq_depth }
             });
             let sent = program.egress(&mut self.core, now, left);
-            deliver_to_controller(program, &mut self.core, now);
+            serve_unqueued(program, &mut self.core, now);
             if let Some(packet) = sent {
                 return Some(self.core.sent(index, packet));
+            }
+            turns += 1;
+            let caused = self.core.counters.caused();
+            if turns == MAX_TURNS || caused - *since.get_or_insert(caused) >= MAX_CAUSED {
+                self.core.tm.tell_again(index);
+                return None;
             }
         }
     }
@@ -506,28 +554,30 @@ impl Core {
     }
 }
 
-/// Takes the packets of the CPU port through egress to the controller's queue.
+/// Takes the packets for ports without a queue through egress.
 #[inline]
-fn deliver_to_controller(program: &mut Program, core: &mut Core, now: Time) {
-    if !core.cpu_queue.is_empty() {
-        deliver_all_to_controller(program, core, now);
+fn serve_unqueued(program: &mut Program, core: &mut Core, now: Time) {
+    if !core.unqueued.is_empty() {
+        serve_all_unqueued(program, core, now);
     }
 }
 
+/// What egress leaves of them goes to the controller, or is dropped at a port that has no interface.
 #[cold]
-fn deliver_all_to_controller(program: &mut Program, core: &mut Core, now: Time) {
-    while let Some(queued) = core.cpu_queue.pop_front() {
-        let deq_depth = core.cpu_queue.len() as u32;
-        let port = core.config.cpu_port.unwrap_or_default();
+fn serve_all_unqueued(program: &mut Program, core: &mut Core, now: Time) {
+    while let Some(Unqueued { port, priority, queued }) = core.unqueued.pop_front() {
+        let deq_depth = core.unqueued.len() as u32;
         let ingress_port = u32::from(queued.ingress_port);
-        // The controller's port has no queue in time: packets pass at once.
-        let left = LeftQueue { item: queued, port, priority: 0, enq_depth: 0, deq_depth };
+        // Such a port has no queue in time: packets pass at once.
+        let left = LeftQueue { item: queued, port, priority, enq_depth: 0, deq_depth };
         let Some(packet) = program.egress(core, now, left) else { continue };
-        if core.packet_ins.len() < MAX_CONTROLLER_QUEUE {
+        if core.config.cpu_port != Some(port) {
+            core.drop_at(ingress_port, priority, DropCause::NoSuchPort);
+        } else if core.packet_ins.len() < MAX_CONTROLLER_QUEUE {
             core.counters.packet_ins += 1;
             core.packet_ins.push_back(packet);
         } else {
-            core.drop_at(ingress_port, 0, DropCause::ControllerQueue);
+            core.drop_at(ingress_port, priority, DropCause::ControllerQueue);
         }
     }
 }

@@ -206,7 +206,25 @@ impl<T> TrafficManager<T> {
     /// Counts a drop against a port and priority.
     #[cold]
     pub(crate) fn count_drop(&mut self, port: PortIndex, priority: u8, cause: DropCause) {
-        self.rest[port.at()].dropped[usize::from(priority & 7)].add(cause);
+        self.count_drops(port, priority, cause, 1);
+    }
+
+    /// Counts drops against a port and priority.
+    #[cold]
+    pub(crate) fn count_drops(&mut self, port: PortIndex, priority: u8, cause: DropCause, pkts: u64) {
+        self.rest[port.at()].dropped[usize::from(priority & 7)].add_many(cause, pkts);
+    }
+
+    /// Everything that waits, in no order that means anything.
+    pub(crate) fn items(&self) -> impl Iterator<Item = &T> {
+        self.slots.iter().filter_map(|slot| slot.item.as_ref())
+    }
+
+    /// A port that has something to send is told of again.
+    pub(crate) fn tell_again(&mut self, port: PortIndex) {
+        if self.has_sendable(port) {
+            self.ready.push(port);
+        }
     }
 
     /// Packets waiting in one queue.

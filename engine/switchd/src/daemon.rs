@@ -8,11 +8,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use p4cc_p4runtime::{Server, Tls};
-use p4cc_switch::{ConfigError, Switch, SwitchConfig};
+use p4cc_switch::{ConfigError, DropCause, Switch, SwitchConfig};
 use p4cc_thrift::Notifier;
 
 use crate::capture::Capture;
 use crate::dataplane::{Dataplane, Manner};
+use crate::links::Links;
 use crate::notifications::Publisher;
 use crate::options::{General, Options, Target};
 use crate::packet_io::{Interface, InterfaceError};
@@ -81,6 +82,8 @@ impl Daemon {
         let (shared, woken) =
             Shared::new(switch).map_err(|error| StartError::System("cannot start", error))?;
         let shared = Arc::new(shared);
+        ports.iter().for_each(|port| shared.has_port(port));
+        let links = Links::new().map_err(|error| StartError::System("cannot ask for links", error))?;
         let server = Arc::new(start_server(options, &shared)?);
         if let Some(program) = program {
             install(&server, general, program)?;
@@ -94,7 +97,7 @@ impl Daemon {
         let failed = |error| StartError::System("cannot start a thread", error);
         let (of, to) = (Arc::clone(&shared), Arc::clone(&server));
         let heard = publisher.zip(thrift.as_ref().map(p4cc_thrift::Server::notifier));
-        let messenger = thread("messenger").spawn(move || deliver(&of, &to, heard)).map_err(failed)?;
+        let messenger = thread("messenger").spawn(move || deliver(&of, &to, links, heard)).map_err(failed)?;
         let trace = crate::log::wants_trace(general);
         let manner = Manner { busy_poll: general.links.busy_poll, trace, cpu: general.links.cpu };
         shared.switch.lock().set_tracing(trace);
@@ -133,7 +136,8 @@ impl Daemon {
         }
         let counters = *self.shared.switch.lock().counters();
         let (received, sent, dropped) = (counters.received, counters.sent, counters.drops.total());
-        tracing::info!(received, sent, dropped, "switch stopped");
+        let pass_limit = counters.drops.of(DropCause::PassLimit);
+        tracing::info!(received, sent, dropped, pass_limit, "switch stopped");
     }
 }
 
@@ -147,6 +151,7 @@ fn switch_config(options: &Options) -> SwitchConfig {
         cpu_port: options.target.cpu_port,
         drop_port: options.target.drop_port,
         seed: links.seed,
+        pass_limit: links.pass_limit,
     }
 }
 
@@ -262,8 +267,9 @@ fn publisher(general: &General) -> Result<Option<Publisher>, StartError> {
 }
 
 /// Hands what the switch holds to its controllers, whenever there is something and once every tick.
-fn deliver(shared: &Shared, server: &Server, heard: Option<(Publisher, Notifier)>) {
+fn deliver(shared: &Shared, server: &Server, mut links: Links, heard: Option<(Publisher, Notifier)>) {
     while !shared.is_stopping() {
+        links.look(shared);
         std::thread::park_timeout(TICK);
         let now = shared.clock.now();
         let held = server.deliver(now);
@@ -278,5 +284,68 @@ fn deliver(shared: &Shared, server: &Server, heard: Option<(Publisher, Notifier)
             let held: Vec<_> = held.collect();
             notifier.notifications(now, &held).iter().for_each(|message| publisher.publish(message));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::os::unix::net::UnixStream;
+    use std::time::Instant;
+
+    use p4cc_switch::{DEFAULT_PASS_LIMIT, MulticastGroup, Replica};
+
+    use super::*;
+
+    /// A packet for a port as PTF's nanomsg platform sends it: greeting of Pair0, kind and length of the message, three
+    /// numbers, bytes.
+    fn send(stream: &mut UnixStream, port: i32, bytes: &[u8]) {
+        let mut message = vec![1];
+        message.extend((12 + bytes.len() as u64).to_be_bytes());
+        for number in [3, port, bytes.len() as i32] {
+            message.extend(number.to_le_bytes());
+        }
+        message.extend(bytes);
+        stream.write_all(&message).expect("it reads");
+    }
+
+    #[test]
+    fn packets_that_multiply_without_end_stop_neither_requests_nor_the_end() {
+        let folder = std::env::temp_dir().join(format!("p4cc-endless-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let socket = folder.join("packets.ipc");
+        let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/endless.p4");
+        let packet_in = format!("ipc://{}", socket.display());
+        let args =
+            ["p4cc-switch", "--packet-in", &packet_in, program, "--", "--grpc-server-addr", "127.0.0.1:0"];
+        let options = Options::parse(args.map(Into::into)).expect("a right command line");
+        let daemon = Daemon::start(&options).expect("it starts");
+        let replicas = (0..4).map(|port| Replica { port, instance: 1 }).collect();
+        let group = MulticastGroup { id: 1, replicas, metadata: Vec::new() };
+        daemon.shared.switch.lock().pre_mut().insert_group(group).expect("a right group");
+        let mut stream = UnixStream::connect(&socket).expect("it listens");
+        stream.write_all(b"\0SP\0\0\x10\0\0").expect("it reads");
+        stream.read_exact(&mut [0; 8]).expect("it greets");
+        for _ in 0..200 {
+            send(&mut stream, 0, &[0; 60]);
+        }
+        // What a request takes is the lock, and it comes soon however busy the data plane is.
+        let started = Instant::now();
+        let (mut longest, mut limited) = (Duration::ZERO, 0);
+        while limited == 0 || started.elapsed() < Duration::from_millis(300) {
+            let asked = Instant::now();
+            limited = daemon.shared.switch.lock().counters().drops.of(DropCause::PassLimit);
+            longest = longest.max(asked.elapsed());
+            assert!(started.elapsed() < Duration::from_secs(20), "no packet reached the limit");
+        }
+        assert!(longest < Duration::from_secs(5), "a request waited {longest:?}");
+        let (asked, shared) = (Instant::now(), Arc::clone(&daemon.shared));
+        daemon.stop();
+        assert!(asked.elapsed() < Duration::from_secs(5), "it ended after {:?}", asked.elapsed());
+        let counters = *shared.switch.lock().counters();
+        let made = counters.recirculated + counters.copies
+            - counters.drops.of(DropCause::PassLimit).min(counters.copies);
+        assert!(made <= counters.received * u64::from(DEFAULT_PASS_LIMIT), "{counters:?}");
+        std::fs::remove_dir_all(&folder).expect("it is there");
     }
 }

@@ -1,15 +1,16 @@
 //! The thread that moves packets: interfaces to switch, switch to links, links to interfaces.
 //!
-//! Invariant: it never waits for a controller longer than one request takes, and sleeps only when nothing is due.
+//! Invariants: it never waits for a controller longer than one request takes, and sleeps only when nothing is due; what
+//! one round does is bounded ([`Share`]), so that requests and signals are answered whatever packets ask for.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::thread::Thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use p4cc_switch::config::MAX_PORTS;
-use p4cc_switch::{PacketPool, Switch};
+use p4cc_switch::{DropCause, PacketPool, Switch};
 use p4cc_units::{Span, Time};
 
 use crate::clock::duration;
@@ -17,6 +18,7 @@ use crate::packet_io::{self, sys};
 use crate::port::Port;
 use crate::shared::{PortChange, Shared};
 use crate::trace;
+use crate::wire::Share;
 
 /// Packets taken from one port before the next has its turn.
 const BATCH: usize = 32;
@@ -24,6 +26,8 @@ const BATCH: usize = 32;
 const SPIN: Span = Span::from_us(15);
 /// Most packets whose memory is kept: more wait in queues or are on links.
 const MAX_SPARE_PACKETS: usize = 1_024;
+/// Longest silence about packets that reached the limit of copies and passes, while there are more.
+const WARNING_INTERVAL: Duration = Duration::from_secs(1);
 /// Marks a port number that has no port.
 const NO_PORT: u16 = u16::MAX;
 
@@ -50,6 +54,33 @@ pub(crate) struct Dataplane {
     pool: PacketPool,
     /// Told when the switch holds something for its controllers.
     messenger: Thread,
+    /// The port that has the first turn: the one behind whose packets the last round ended.
+    first: usize,
+    warned: Warned,
+}
+
+/// What was said of packets that reached the limit of copies and passes.
+#[derive(Default)]
+struct Warned {
+    dropped: u64,
+    at: Option<Instant>,
+}
+
+impl Warned {
+    /// Says it, once in a while.
+    fn look(&mut self, dropped: u64, limit: u32) {
+        if dropped == self.dropped || self.at.is_some_and(|at| at.elapsed() < WARNING_INTERVAL) {
+            return;
+        }
+        let more = dropped - self.dropped;
+        (self.dropped, self.at) = (dropped, Some(Instant::now()));
+        tracing::warn!(
+            dropped = more,
+            limit,
+            "packets reached the limit of copies and passes that one received packet may cause: the program recirculates, \
+             resubmits or copies without end; mend it, or raise --pass-limit"
+        );
+    }
 }
 
 impl Dataplane {
@@ -61,7 +92,8 @@ impl Dataplane {
         messenger: Thread,
     ) -> Self {
         let (places, pool) = (Vec::new(), PacketPool::keeping(MAX_SPARE_PACKETS));
-        let mut dataplane = Self { shared, woken, manner, ports, places, pool, messenger };
+        let (first, warned) = (0, Warned::default());
+        let mut dataplane = Self { shared, woken, manner, ports, places, pool, messenger, first, warned };
         dataplane.place();
         dataplane
     }
@@ -105,21 +137,17 @@ impl Dataplane {
             switch.set_logging(true);
         }
         let now = shared.clock.now();
-        let mut moved = 0;
-        for at in 0..self.ports.len() {
-            for _ in 0..BATCH {
-                let port = &mut self.ports[at];
-                let Some(packet) = port.receive(&mut self.pool) else { break };
-                switch.receive(now, port.number, packet);
-                self.start_ready(&mut switch, now);
-                moved += 1;
-            }
-        }
+        let share = Share::begin(&switch);
+        let mut moved = self.take_in(&mut switch, now, share);
         // Packets of the controller wait here too.
-        self.start_ready(&mut switch, now);
+        self.start_ready(&mut switch, now, share);
         for port in &mut self.ports {
-            port.advance(&mut switch, now);
+            port.advance(&mut switch, now, share);
         }
+        // What is left is due now.
+        moved += usize::from(share.is_used_up(&switch));
+        let limit = switch.config().pass_limit;
+        self.warned.look(switch.counters().drops.of(DropCause::PassLimit), limit);
         let told = switch.has_messages();
         if self.manner.trace {
             let (events, lines) = (switch.take_trace(), switch.take_logs());
@@ -134,12 +162,35 @@ impl Dataplane {
         moved + self.ports.iter_mut().map(|port| port.flush(&mut self.pool)).sum::<usize>()
     }
 
+    /// Takes what came in on the ports, each in its turn; how many packets that were.
+    fn take_in(&mut self, switch: &mut Switch, now: Time, share: Share) -> usize {
+        let (ports, first) = (self.ports.len(), self.first);
+        let mut moved = 0;
+        for turn in 0..ports {
+            let at = (first + turn) % ports;
+            for _ in 0..BATCH {
+                let port = &mut self.ports[at];
+                let Some(packet) = port.receive(&mut self.pool) else { break };
+                switch.receive(now, port.number, packet);
+                self.start_ready(switch, now, share);
+                moved += 1;
+                if share.is_used_up(switch) {
+                    self.first = at + 1;
+                    return moved;
+                }
+            }
+        }
+        moved
+    }
+
     #[inline]
-    fn start_ready(&mut self, switch: &mut Switch, now: Time) {
-        while let Some(number) = switch.next_ready() {
+    fn start_ready(&mut self, switch: &mut Switch, now: Time, share: Share) {
+        while !share.is_used_up(switch)
+            && let Some(number) = switch.next_ready()
+        {
             let place = self.places.get(number as usize).copied().unwrap_or(NO_PORT);
             if let Some(port) = self.ports.get_mut(usize::from(place)) {
-                port.start(switch, now);
+                port.start(switch, now, share);
             }
         }
     }

@@ -16,6 +16,7 @@ mod checksum;
 mod clock;
 mod daemon;
 mod dataplane;
+mod links;
 pub mod log;
 mod notifications;
 pub mod options;

@@ -10,7 +10,9 @@ use std::str::FromStr;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use p4cc_switch::config::{DEFAULT_DROP_PORT, PRIORITIES};
-use p4cc_switch::{BufferConfig, ExecChoice, PortConfig, QdepthUnit, TimestampUnit};
+use p4cc_switch::{
+    BufferConfig, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, PortConfig, QdepthUnit, TimestampUnit,
+};
 use p4cc_units::{Rate, Span};
 
 use crate::wire::Loss;
@@ -190,6 +192,9 @@ pub struct Links {
     /// Unit of the queue depths that the program sees
     #[arg(long, value_enum, default_value = "packets")]
     qdepth_unit: Depths,
+    /// Copies and passes that one received packet may cause, those of its copies included; more are dropped and counted
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_PASS_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PASS_LIMIT)))]
+    pub pass_limit: u32,
     /// Seed of the program's random numbers
     #[arg(long, default_value_t = 0)]
     pub seed: u64,

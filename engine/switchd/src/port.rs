@@ -6,7 +6,7 @@ use p4cc_units::{Span, Time};
 use crate::capture::Capture;
 use crate::options::Links;
 use crate::packet_io::Interface;
-use crate::wire::{Loss, Wire};
+use crate::wire::{Loss, Share, Wire};
 
 /// A port.
 pub(crate) struct Port {
@@ -50,15 +50,15 @@ impl Port {
 
     /// Starts what is due on the link.
     #[inline]
-    pub fn start(&mut self, switch: &mut Switch, now: Time) {
-        self.wire.start(switch, now, &mut self.out);
+    pub fn start(&mut self, switch: &mut Switch, now: Time, share: Share) {
+        self.wire.start(switch, now, share, &mut self.out);
     }
 
     /// Starts and ends what is due on the link.
     #[inline]
-    pub fn advance(&mut self, switch: &mut Switch, now: Time) {
+    pub fn advance(&mut self, switch: &mut Switch, now: Time, share: Share) {
         if self.wire.is_due(now) {
-            self.wire.start(switch, now, &mut self.out);
+            self.wire.start(switch, now, share, &mut self.out);
         }
         self.wire.land(now, &mut self.out);
     }

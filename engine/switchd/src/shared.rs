@@ -3,7 +3,7 @@
 //! The data plane holds the lock for one batch of packets at a time; requests of controllers take it in between, in
 //! arrival order (the lock is fair).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::unix::net::UnixDatagram;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +33,8 @@ pub struct Shared {
     device_id: u64,
     waker: UnixDatagram,
     changes: Mutex<VecDeque<PortChange>>,
+    /// By port: interfaces of the kernel's, whose links may go down.
+    interfaces: Mutex<BTreeMap<u32, String>>,
     stopping: AtomicBool,
 }
 
@@ -52,6 +54,7 @@ impl Shared {
             device_id,
             waker,
             changes: Mutex::default(),
+            interfaces: Mutex::default(),
             stopping: AtomicBool::new(false),
         };
         Ok((shared, woken))
@@ -63,8 +66,27 @@ impl Shared {
         let _ = self.waker.send(&[0]);
     }
 
+    /// Says that a port is there, for its link to be looked at.
+    pub(crate) fn has_port(&self, port: &Port) {
+        if port.interface.has_link() {
+            self.interfaces.lock().insert(port.number, port.interface.name().to_owned());
+        }
+    }
+
+    /// Interfaces whose links are to be looked at, by port.
+    pub(crate) fn interfaces(&self) -> BTreeMap<u32, String> {
+        self.interfaces.lock().clone()
+    }
+
     /// Asks the data plane to change its ports.
     pub(crate) fn change(&self, change: PortChange) {
+        match &change {
+            PortChange::Attach(port) => self.has_port(port),
+            PortChange::Detach(port) => {
+                self.interfaces.lock().remove(port);
+            }
+            PortChange::Delay(..) => {}
+        }
         self.changes.lock().push_back(change);
         self.wake();
     }

@@ -44,6 +44,26 @@ impl Loss {
     }
 }
 
+/// How much one round of the data plane may do: a bound on the passes and copies that the switch has counted by then.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share(u64);
+
+/// Passes and copies of one round. With the limit of a received packet, it is what others may have to wait for.
+const CAUSED_IN_A_ROUND: u64 = 16_384;
+
+impl Share {
+    /// Of a round that begins now.
+    pub fn begin(switch: &Switch) -> Self {
+        Self(switch.counters().caused() + CAUSED_IN_A_ROUND)
+    }
+
+    /// Whether others are to have their turn.
+    #[inline]
+    pub fn is_used_up(self, switch: &Switch) -> bool {
+        switch.counters().caused() >= self.0
+    }
+}
+
 /// The link behind one port.
 #[derive(Debug)]
 pub(crate) struct Wire {
@@ -81,10 +101,15 @@ impl Wire {
         self.delay = delay;
     }
 
-    /// Starts the transmissions that are due. Packets that have arrived already go to `out`.
+    /// Starts the transmissions that are due. Packets that have arrived already go to `out`. Where packets have caused
+    /// enough work for now, the rest is due at once.
     #[inline]
-    pub(crate) fn start(&mut self, switch: &mut Switch, now: Time, out: &mut Vec<Packet>) {
+    pub(crate) fn start(&mut self, switch: &mut Switch, now: Time, share: Share, out: &mut Vec<Packet>) {
         while !self.busy || self.free_at <= now {
+            if share.is_used_up(switch) {
+                (self.busy, self.free_at) = (true, if self.busy { self.free_at } else { now });
+                return;
+            }
             let Some(sent) = switch.transmit(now, self.port) else {
                 self.busy = false;
                 self.held_until = switch.next_allowed(self.port);
@@ -142,7 +167,7 @@ impl Wire {
 #[cfg(test)]
 mod tests {
     use p4cc_switch::config::DEFAULT_DROP_PORT;
-    use p4cc_switch::{PortConfig, SwitchConfig, TimestampUnit};
+    use p4cc_switch::{DEFAULT_PASS_LIMIT, PortConfig, SwitchConfig, TimestampUnit};
     use p4cc_units::Rate;
 
     use super::*;
@@ -159,6 +184,7 @@ mod tests {
             cpu_port: None,
             drop_port: DEFAULT_DROP_PORT,
             seed: 0,
+            pass_limit: DEFAULT_PASS_LIMIT,
         })
         .expect("a good configuration");
         switch.set_pipeline(program::testing::to_port(1));
@@ -166,6 +192,10 @@ mod tests {
             switch.receive(Time::ZERO, 0, Packet::new(&[0; 14], 1_000));
         }
         switch
+    }
+
+    fn start(wire: &mut Wire, switch: &mut Switch, now: Time, out: &mut Vec<Packet>) {
+        wire.start(switch, now, Share::begin(switch), out);
     }
 
     fn no_loss() -> Loss {
@@ -178,7 +208,7 @@ mod tests {
             let mut switch = switch(Rate::from_bps(u64::MAX), 100);
             let mut wire = Wire::new(1, Span::ZERO, Loss::new(share, seed, "loss"));
             let mut out = Vec::new();
-            wire.start(&mut switch, Time::from_ns(1), &mut out);
+            start(&mut wire, &mut switch, Time::from_ns(1), &mut out);
             assert_eq!(out.len() as u64 + wire.lost_by_chance(), 100);
             wire.lost_by_chance()
         };
@@ -194,10 +224,10 @@ mod tests {
         let mut switch = switch(MBPS, 2);
         let mut wire = Wire::new(1, Span::from_ms(5), no_loss());
         let mut out = Vec::new();
-        wire.start(&mut switch, Time::ZERO, &mut out);
+        start(&mut wire, &mut switch, Time::ZERO, &mut out);
         // 1,000 bytes at 8 Mbit/s take a millisecond.
         assert_eq!(wire.next(), Some(Time::from_ms(1)));
-        wire.start(&mut switch, Time::from_us(1_900), &mut out);
+        start(&mut wire, &mut switch, Time::from_us(1_900), &mut out);
         wire.land(Time::from_us(5_999), &mut out);
         assert!(out.is_empty());
         wire.land(Time::from_ms(6), &mut out);
@@ -214,14 +244,14 @@ mod tests {
         let mut out = Vec::new();
         let mut now = Time::ZERO;
         while now <= Time::from_ms(20) {
-            wire.start(&mut switch, now, &mut out);
+            start(&mut wire, &mut switch, now, &mut out);
             wire.land(now, &mut out);
             now += Span::from_us(1_700);
         }
         // The last look was at 18.7 ms.
         assert_eq!(out.len(), 18);
         let before = out.len();
-        wire.start(&mut switch, Time::from_ms(100), &mut out);
+        start(&mut wire, &mut switch, Time::from_ms(100), &mut out);
         wire.land(Time::from_ms(100), &mut out);
         assert!(out.len() - before <= 2, "{} packets at once", out.len() - before);
     }
@@ -231,7 +261,7 @@ mod tests {
         let mut switch = switch(Rate::from_bps(u64::MAX), 40);
         let mut wire = Wire::new(1, Span::ZERO, no_loss());
         let mut out = Vec::new();
-        wire.start(&mut switch, Time::from_ns(1), &mut out);
+        start(&mut wire, &mut switch, Time::from_ns(1), &mut out);
         wire.land(Time::from_ns(2), &mut out);
         assert_eq!(out.len(), 40);
     }

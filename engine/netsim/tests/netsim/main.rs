@@ -12,6 +12,7 @@ mod fat_tree;
 mod by_hand;
 mod connections;
 mod d3;
+mod endless;
 mod errors;
 mod fabric;
 mod invariants;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use p4cc_switch::{Switch, SwitchConfig, TimestampUnit};
+use p4cc_switch::{DEFAULT_PASS_LIMIT, Switch, SwitchConfig, TimestampUnit};
 use proptest::prelude::*;
 
 use super::digest::DigestConfigs;
@@ -24,6 +24,7 @@ fn switch() -> Switch {
         cpu_port: None,
         drop_port: 511,
         seed: 0,
+        pass_limit: DEFAULT_PASS_LIMIT,
     };
     Switch::new(config).expect("the configuration is sound")
 }

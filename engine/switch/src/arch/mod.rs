@@ -12,14 +12,12 @@ use p4cc_units::Time;
 
 use crate::config::ExecChoice;
 use crate::core::{Core, Instance, Queued};
+use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::Replica;
 use crate::tm::{Admitted, Dequeued, PortIndex};
 use machine::Machine;
 pub use machine::Workspace;
-
-/// Most resubmissions, recirculations and clones that may lead to one packet.
-pub const MAX_PASSES: u8 = 64;
 
 /// A packet at the entrance of the parser.
 pub(crate) struct Arrival {
@@ -28,7 +26,7 @@ pub(crate) struct Arrival {
     pub length: u32,
     pub ingress_port: u32,
     pub instance: Instance,
-    pub passes: u8,
+    pub lineage: Lineage,
 }
 
 /// A packet behind ingress that goes to one port, and has nothing else done with it.
@@ -42,7 +40,7 @@ pub(crate) struct Onward {
     pub length: u32,
     /// Bytes that the parser took.
     payload_at: u32,
-    passes: u8,
+    lineage: Lineage,
 }
 
 /// What became of a packet that may go straight on.

@@ -9,10 +9,10 @@
 //! resubmitted packet keeps its port, deparsers run for packets that are dropped too, since they fill in the metadata
 //! of clones.
 //!
-//! Invariants: as for v1model, at most [`MAX_PASSES`] resubmissions, recirculations and clones lead to any packet, and
-//! the loop back to ingress holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order; so every call ends.
+//! Invariants: as for v1model, a received packet causes as many resubmissions, recirculations and copies as the switch
+//! allows at most, and the loop back to ingress holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order; so every call
+//! ends.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use p4cc_exec::Snapshot;
@@ -20,9 +20,10 @@ use p4cc_ir::{Bridge, PSA_PORT_CPU, PSA_PORT_RECIRCULATE, Psa, VarId};
 use p4cc_units::Time;
 
 use super::machine::Machine;
-use super::{Arrival, LeftQueue, MAX_PASSES, copies, truncation};
-use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued};
+use super::{Arrival, LeftQueue, copies, truncation};
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
 use crate::counters::DropCause;
+use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::Replica;
 
@@ -45,8 +46,6 @@ pub(crate) struct PsaSwitch {
     psa: Arc<Psa>,
     /// Packs what egress gets along with a packet.
     bridged: Arc<Snapshot>,
-    /// Packets on their way through egress to ingress, with their class of service. Empty between calls.
-    loopback: VecDeque<(u8, Queued)>,
 }
 
 /// A packet at the entrance of ingress; what its parser gets along with it stands in the frame.
@@ -57,7 +56,7 @@ struct Entering {
     /// Port of the switch that drops are counted against.
     counted_port: u32,
     path: Path,
-    passes: u8,
+    lineage: Lineage,
 }
 
 /// What is to become of a packet after ingress.
@@ -76,7 +75,7 @@ impl PsaSwitch {
         let headers =
             psa.queued().into_iter().flat_map(|bridge| &bridge.headers).copied().collect::<Vec<_>>();
         let bridged = Arc::new(Snapshot::of(&machine.pipeline, &vars, &headers));
-        Self { machine, psa: Arc::new(psa.clone()), bridged, loopback: VecDeque::new() }
+        Self { machine, psa: Arc::new(psa.clone()), bridged }
     }
 
     /// Takes a packet from outside through ingress into queues.
@@ -88,7 +87,7 @@ impl PsaSwitch {
             ingress_port: if from_cpu { PSA_PORT_CPU } else { arrival.ingress_port },
             counted_port: arrival.ingress_port,
             path: Path::Normal,
-            passes: arrival.passes,
+            lineage: arrival.lineage,
         };
         self.ingress(core, now, entering);
         self.go_round(core, now);
@@ -96,19 +95,19 @@ impl PsaSwitch {
 
     /// Takes a packet from its queue through egress. Gives it back if it is to be sent.
     pub fn egress(&mut self, core: &mut Core, now: Time, left: LeftQueue) -> Option<Packet> {
-        let sent = self.egress_once(core, now, left.item, (left.port, left.priority));
+        let mut queued = left.item;
+        let sent = self.egress_once(core, now, &mut queued, (left.port, left.priority));
         self.go_round(core, now);
         sent
     }
 
     /// Takes what goes to the recirculation port through egress and ingress, until nothing does.
     fn go_round(&mut self, core: &mut Core, now: Time) {
-        while let Some((class_of_service, queued)) = self.loopback.pop_front() {
-            let (counted_port, passes) = (u32::from(queued.ingress_port), queued.passes);
-            let to = (PSA_PORT_RECIRCULATE, class_of_service);
-            let Some(packet) = self.egress_once(core, now, queued, to) else { continue };
-            if passes >= MAX_PASSES {
-                core.drop_at(counted_port, class_of_service, DropCause::LoopLimit);
+        while let Some(Unqueued { port, priority, mut queued }) = core.loopback.pop_front() {
+            let counted_port = u32::from(queued.ingress_port);
+            let Some(packet) = self.egress_once(core, now, &mut queued, (port, priority)) else { continue };
+            let mut lineage = queued.lineage;
+            if core.allow(&mut lineage, 1, (counted_port, priority)) == 0 {
                 continue;
             }
             core.counters.recirculated += 1;
@@ -120,7 +119,7 @@ impl PsaSwitch {
                 ingress_port: PSA_PORT_RECIRCULATE,
                 counted_port,
                 path: Path::Recirculate,
-                passes: passes + 1,
+                lineage,
             };
             self.ingress(core, now, entering);
         }
@@ -134,8 +133,8 @@ impl PsaSwitch {
             self.machine.settle(core, now);
             if let Some(session) = verdict.clone_session {
                 let instance = Instance::INGRESS_CLONE;
-                let origin = (entering.counted_port, entering.passes);
-                self.clone_packet(core, now, (session, instance), &entering.packet, origin);
+                let Entering { packet, counted_port, lineage, .. } = &mut entering;
+                self.clone_packet(core, now, (session, instance), packet, (*counted_port, lineage));
             }
             let priority = verdict.class_of_service;
             if verdict.drop {
@@ -146,15 +145,13 @@ impl PsaSwitch {
                 self.forward(core, now, entering, (&verdict, payload_at));
                 return;
             }
-            if entering.passes >= MAX_PASSES {
-                core.drop_at(entering.counted_port, priority, DropCause::LoopLimit);
+            if core.allow(&mut entering.lineage, 1, (entering.counted_port, priority)) == 0 {
                 return;
             }
             core.counters.resubmitted += 1;
             self.start_spare(&psa.resubmit);
             core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
             entering.path = Path::Resubmit;
-            entering.passes += 1;
         }
     }
 
@@ -208,8 +205,8 @@ impl PsaSwitch {
         packet.replace_front(payload_at, &self.machine.front);
         let multicast = verdict.multicast_group != 0;
         let instance = if multicast { Instance::REPLICA } else { Instance::NORMAL };
-        let origin = (entering.counted_port, entering.passes);
-        let queued = self.queued(now, packet, &psa.normal, (instance, u32::MAX), origin);
+        let origin = (entering.counted_port, entering.lineage);
+        let mut queued = self.queued(now, packet, &psa.normal, (instance, u32::MAX), origin);
         if !multicast {
             self.enqueue(core, verdict.egress_port, verdict.class_of_service, queued);
             return;
@@ -220,8 +217,9 @@ impl PsaSwitch {
             core.drop_at(entering.counted_port, verdict.class_of_service, DropCause::NoReplicas);
             return;
         }
-        core.counters.copies += replicas.len() as u64 - 1;
-        self.replicate(core, &replicas, verdict.class_of_service, &queued);
+        let against = (entering.counted_port, verdict.class_of_service);
+        let copies = core.allow_copies(&mut queued.lineage, replicas.len() - 1, against);
+        self.replicate(core, &replicas[..=copies], verdict.class_of_service, &queued);
     }
 
     /// Copies a packet to egress by a session, from ingress as it came in, from egress as it leaves. Whatever deparser
@@ -232,25 +230,22 @@ impl PsaSwitch {
         now: Time,
         (session, instance): (u32, Instance),
         packet: &Packet,
-        (counted_port, passes): (u32, u8),
+        (counted_port, lineage): (u32, &mut Lineage),
     ) {
         let Some(session) = core.pre.session(session) else { return };
         let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes);
-        if passes >= MAX_PASSES {
-            // Counted as a copy made and dropped, so that packets stay conserved.
-            core.counters.copies += 1;
-            core.drop_at(counted_port, priority, DropCause::LoopLimit);
+        let copies = core.allow_copies(lineage, replicas.len(), (counted_port, priority));
+        if copies == 0 {
             return;
         }
         let psa = Arc::clone(&self.psa);
         let bridge = if instance == Instance::INGRESS_CLONE { &psa.clone_i2e } else { &psa.clone_e2e };
-        let origin = (counted_port, passes + 1);
+        let origin = (counted_port, *lineage);
         let mut packet = packet.clone();
         packet.truncate(truncate);
         let queued = self.queued(now, packet, bridge, (instance, truncate), origin);
-        core.counters.copies += replicas.len() as u64;
-        self.replicate(core, &replicas, priority, &queued);
+        self.replicate(core, &replicas[..copies], priority, &queued);
     }
 
     /// Makes the spare frame start a new life with the metadata of a bridge.
@@ -270,7 +265,7 @@ impl PsaSwitch {
         mut packet: Packet,
         bridge: &Bridge,
         (instance, truncate): (Instance, u32),
-        (counted_port, passes): (u32, u8),
+        (counted_port, lineage): (u32, Lineage),
     ) -> Queued {
         let length = packet.len();
         self.start_spare(bridge);
@@ -287,7 +282,7 @@ impl PsaSwitch {
             length_delta: 0,
             ingress_port: u16::try_from(counted_port).unwrap_or(u16::MAX),
             instance,
-            passes,
+            lineage,
         }
     }
 
@@ -300,11 +295,11 @@ impl PsaSwitch {
     /// Puts a packet into the queue of a port, one of PSA's own ports included.
     fn enqueue(&mut self, core: &mut Core, port: u32, priority: u8, queued: Queued) {
         match port {
-            PSA_PORT_RECIRCULATE if self.loopback.len() < MAX_CONTROLLER_QUEUE => {
-                self.loopback.push_back((priority, queued));
+            PSA_PORT_RECIRCULATE if core.loopback.len() < MAX_CONTROLLER_QUEUE => {
+                core.loopback.push_back(Unqueued { port, priority, queued });
             }
             PSA_PORT_RECIRCULATE => {
-                core.drop_at(u32::from(queued.ingress_port), priority, DropCause::LoopLimit);
+                core.drop_at(u32::from(queued.ingress_port), priority, DropCause::TailDrop);
             }
             PSA_PORT_CPU => core.enqueue(core.config.cpu_port.unwrap_or(port), priority, queued),
             _ => core.enqueue(port, priority, queued),
@@ -316,13 +311,13 @@ impl PsaSwitch {
         &mut self,
         core: &mut Core,
         now: Time,
-        mut queued: Queued,
+        queued: &mut Queued,
         (port, priority): (u32, u8),
     ) -> Option<Packet> {
         let psa = Arc::clone(&self.psa);
         let seen_port = if core.config.cpu_port == Some(port) { PSA_PORT_CPU } else { port };
-        let origin = (u32::from(queued.ingress_port), queued.passes);
-        let mut packet = self.enter_egress(&psa, &mut queued, seen_port);
+        let counted_port = u32::from(queued.ingress_port);
+        let mut packet = self.enter_egress(&psa, queued, seen_port);
         let path = path_to_egress(queued.instance) as u64;
         let length = packet.len();
         let machine = &mut self.machine;
@@ -352,11 +347,12 @@ impl PsaSwitch {
         packet.replace_front(payload_at, &self.machine.front);
         packet.truncate(queued.truncate);
         if clone {
+            let origin = (counted_port, &mut queued.lineage);
             self.clone_packet(core, now, (session, Instance::EGRESS_CLONE), &packet, origin);
         }
         if drop {
             core.drop_from(
-                if port == PSA_PORT_RECIRCULATE { origin.0 } else { port },
+                if port == PSA_PORT_RECIRCULATE { counted_port } else { port },
                 priority,
                 DropCause::Egress,
             );

@@ -3,7 +3,8 @@
 //! Ingress: parser, checksum verification, ingress, then in BMv2's order clone, digests, resubmit, multicast, drop,
 //! unicast. Egress, when a packet leaves its queue: egress, clone, drop, checksum update, deparser, recirculation.
 //!
-//! Invariant: at most [`MAX_PASSES`] resubmissions, recirculations and clones lead to any packet, so every call ends.
+//! Invariant: a received packet causes as many resubmissions, recirculations and copies as the switch allows at most
+//! ([`crate::lineage`]), so every call ends.
 
 use p4cc_exec::{
     CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, Gate, IngressStart, ParseOutcome,
@@ -13,7 +14,7 @@ use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
 use super::machine::{Machine, view};
-use super::{Arrival, LeftQueue, MAX_PASSES, Onward, Passed, copies, truncation};
+use super::{Arrival, LeftQueue, Onward, Passed, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
 use crate::packet::Packet;
@@ -108,9 +109,9 @@ impl V1Switch {
             self.after_ingress(core, now, arrival, after);
             return None;
         }
-        let Arrival { packet, length, ingress_port, passes, .. } = arrival;
+        let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
         let (port, payload_at) = (egress_spec, after.payload_at);
-        Some(Onward { packet, port, priority, ingress_port, length, payload_at, passes })
+        Some(Onward { packet, port, priority, ingress_port, length, payload_at, lineage })
     }
 
     /// Takes a packet from outside through ingress, and straight on through egress where it may leave at once.
@@ -169,7 +170,7 @@ impl V1Switch {
             core.counters.parser_errors += 1;
         }
         let payload_at = outcome.consumed_bytes();
-        let Arrival { mut packet, length, ingress_port, passes, .. } = arrival;
+        let Arrival { mut packet, length, ingress_port, lineage, .. } = arrival;
         let onward = |packet, (port, priority)| Onward {
             packet,
             port,
@@ -177,7 +178,7 @@ impl V1Switch {
             ingress_port,
             length,
             payload_at,
-            passes,
+            lineage,
         };
         match (end, answer) {
             (PassEnd::Waits, Answer::Waits(to)) => Passed::Waits(onward(packet, to)),
@@ -198,7 +199,7 @@ impl V1Switch {
             }
             // It was not asked.
             (_, _) => {
-                let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, passes };
+                let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, lineage };
                 let after = AfterIngress { payload_at, verdict: self.machine.verdict() };
                 self.go_on(core, now, arrival, after).map_or(Passed::Done, Passed::Goes)
             }
@@ -208,7 +209,7 @@ impl V1Switch {
     /// Makes a packet what waits in a queue.
     #[inline(always)]
     pub fn wait(&self, now: Time, onward: Onward) -> Queued {
-        let Onward { mut packet, ingress_port, length, payload_at, passes, .. } = onward;
+        let Onward { mut packet, ingress_port, length, payload_at, lineage, .. } = onward;
         let front = self.machine.frame.front();
         packet.replace_front(payload_at, front);
         Queued {
@@ -221,7 +222,7 @@ impl V1Switch {
             length_delta: self.length_delta(0),
             ingress_port: ingress_port as u16,
             instance: Instance::NORMAL,
-            passes,
+            lineage,
         }
     }
 
@@ -262,7 +263,7 @@ impl V1Switch {
         (end, length_delta): (EgressEnd, i16),
     ) -> Option<Packet> {
         let left = (onward.port, onward.priority);
-        let Onward { mut packet, ingress_port, length, payload_at, passes, .. } = onward;
+        let Onward { mut packet, ingress_port, length, payload_at, lineage, .. } = onward;
         let saved = self.machine.passed_on();
         packet.replace_front(payload_at, saved);
         let queued = Queued {
@@ -275,7 +276,7 @@ impl V1Switch {
             length_delta,
             ingress_port: ingress_port as u16,
             instance: Instance::NORMAL,
-            passes,
+            lineage,
         };
         self.after_egress(core, now, queued, left, end)
     }
@@ -301,22 +302,21 @@ impl V1Switch {
     fn after_ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival, mut after: AfterIngress) {
         loop {
             if let Some(request) = last_clone(&self.machine.effects, CloneKind::I2E) {
-                self.clone_to_egress(core, now, &arrival, request);
+                self.clone_to_egress(core, now, &mut arrival, request);
             }
             self.machine.settle(core, now);
             let Some(list) = self.machine.effects.resubmit else {
                 self.forward(core, now, arrival, &after);
                 return;
             };
-            if arrival.passes >= MAX_PASSES {
-                core.drop_at(arrival.ingress_port, after.verdict.priority, DropCause::LoopLimit);
+            let against = (arrival.ingress_port, after.verdict.priority);
+            if core.allow(&mut arrival.lineage, 1, against) == 0 {
                 return;
             }
             core.counters.resubmitted += 1;
             self.start_spare(list);
             core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
             arrival.instance = Instance::RESUBMITTED;
-            arrival.passes += 1;
             after = self.ingress_again(core, now, &arrival);
         }
     }
@@ -365,10 +365,10 @@ impl V1Switch {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
             return;
         }
-        let Arrival { packet, length, ingress_port, passes, .. } = arrival;
+        let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
         let (port, priority) = (verdict.egress_spec, verdict.priority);
-        let onward = Onward { packet, port, priority, ingress_port, length, payload_at, passes };
-        let queued = Queued { truncate, instance, ..self.wait(now, onward) };
+        let onward = Onward { packet, port, priority, ingress_port, length, payload_at, lineage };
+        let mut queued = Queued { truncate, instance, ..self.wait(now, onward) };
         if verdict.mcast_grp == 0 {
             core.enqueue(verdict.egress_spec, verdict.priority, queued);
             return;
@@ -379,19 +379,19 @@ impl V1Switch {
             core.drop_at(ingress_port, verdict.priority, DropCause::NoReplicas);
             return;
         }
-        core.counters.copies += replicas.len() as u64 - 1;
-        replicate(core, &replicas, verdict.priority, &queued);
+        let copies =
+            core.allow_copies(&mut queued.lineage, replicas.len() - 1, (ingress_port, verdict.priority));
+        replicate(core, &replicas[..=copies], verdict.priority, &queued);
     }
 
     /// Copies the packet as it came in, parsed anew, to egress.
-    fn clone_to_egress(&mut self, core: &mut Core, now: Time, arrival: &Arrival, request: CloneRequest) {
+    fn clone_to_egress(&mut self, core: &mut Core, now: Time, arrival: &mut Arrival, request: CloneRequest) {
         let Some(session) = core.pre.session(request.session) else { return };
         let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes);
-        if arrival.passes >= MAX_PASSES {
-            // Counted as a copy made and dropped, so that packets stay conserved.
-            core.counters.copies += 1;
-            core.drop_at(arrival.ingress_port, priority, DropCause::LoopLimit);
+        let against = (arrival.ingress_port, priority);
+        let copies = core.allow_copies(&mut arrival.lineage, replicas.len(), against);
+        if copies == 0 {
             return;
         }
         // The original's frame is set aside while the spare one parses the packet again. Effects of this parse do not
@@ -420,10 +420,9 @@ impl V1Switch {
             length_delta: 0,
             ingress_port: arrival.ingress_port as u16,
             instance: Instance::INGRESS_CLONE,
-            passes: arrival.passes + 1,
+            lineage: arrival.lineage,
         };
-        core.counters.copies += replicas.len() as u64;
-        replicate(core, &replicas, priority, &queued);
+        replicate(core, &replicas[..copies], priority, &queued);
     }
 
     fn start_spare_or_reset(&mut self, list: Option<u32>) {
@@ -467,7 +466,7 @@ impl V1Switch {
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
         queued.truncate = queued.truncate.min(self.machine.effects.truncate.unwrap_or(u32::MAX));
         if let Some(request) = last_clone(&self.machine.effects, CloneKind::E2E) {
-            self.clone_from_egress(core, now, &queued, request);
+            self.clone_from_egress(core, now, &mut queued, request);
         }
         self.machine.settle(core, now);
         if end == EgressEnd::Dropped || end == EgressEnd::Asked && self.machine.drops(core) {
@@ -485,28 +484,27 @@ impl V1Switch {
         packet.replace_front(saved_bytes, self.machine.frame.front());
         packet.truncate(queued.truncate);
         let Some(list) = recirculate else { return Some(packet) };
-        if queued.passes >= MAX_PASSES {
-            core.drop_from(port, priority, DropCause::LoopLimit);
+        let mut lineage = queued.lineage;
+        if core.allow(&mut lineage, 1, (port, priority)) == 0 {
             return None;
         }
         core.counters.recirculated += 1;
         self.start_spare(list);
         core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
-        let (ingress_port, passes, length) =
-            (u32::from(queued.ingress_port), queued.passes + 1, packet.len());
-        let arrival = Arrival { packet, length, ingress_port, instance: Instance::RECIRCULATED, passes };
+        let (ingress_port, length) = (u32::from(queued.ingress_port), packet.len());
+        let arrival = Arrival { packet, length, ingress_port, instance: Instance::RECIRCULATED, lineage };
         self.ingress(core, now, arrival);
         None
     }
 
     /// Copies the packet, with its headers as egress left them, to egress again.
-    fn clone_from_egress(&mut self, core: &mut Core, now: Time, queued: &Queued, request: CloneRequest) {
+    fn clone_from_egress(&mut self, core: &mut Core, now: Time, queued: &mut Queued, request: CloneRequest) {
         let Some(session) = core.pre.session(request.session) else { return };
         let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes).min(queued.truncate);
-        if queued.passes >= MAX_PASSES {
-            core.counters.copies += 1;
-            core.drop_at(u32::from(queued.ingress_port), priority, DropCause::LoopLimit);
+        let against = (u32::from(queued.ingress_port), priority);
+        let copies = core.allow_copies(&mut queued.lineage, replicas.len(), against);
+        if copies == 0 {
             return;
         }
         let length_delta = self.length_delta(queued.length_delta);
@@ -523,11 +521,9 @@ impl V1Switch {
             rid: 0,
             length_delta,
             instance: Instance::EGRESS_CLONE,
-            passes: queued.passes + 1,
             ..*queued
         };
-        core.counters.copies += replicas.len() as u64;
-        replicate(core, &replicas, priority, &copy);
+        replicate(core, &replicas[..copies], priority, &copy);
     }
 }
 

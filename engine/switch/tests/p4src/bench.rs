@@ -10,7 +10,9 @@ use p4cc_ir::{
     ActionCall, ActionId, Bits, CounterId, MatchKind, MatchValue, ProfileId, Program, RegisterId, TableId,
 };
 use p4cc_switch::config::DEFAULT_DROP_PORT;
-use p4cc_switch::{ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, TimestampUnit};
+use p4cc_switch::{
+    DEFAULT_PASS_LIMIT, ExecChoice, Packet, PortConfig, QdepthUnit, Switch, SwitchConfig, TimestampUnit,
+};
 use p4cc_syntax::{Options, Severity, Source};
 use p4cc_units::{Rate, Span, Time};
 
@@ -76,6 +78,7 @@ impl Bench {
             cpu_port: None,
             drop_port: DEFAULT_DROP_PORT,
             seed: 7,
+            pass_limit: DEFAULT_PASS_LIMIT,
         };
         let mut switch = Switch::new(config).expect("a right configuration");
         let pipeline = pipeline(name);
@@ -112,6 +115,16 @@ impl Bench {
             members.push(GroupMember { member_id: id, weight: 1, watch_port: None });
         }
         self.state().group_modify(profile, Group { id: 1, max_size: 0, members }).expect("the route's group");
+    }
+
+    /// Member `id` of the route's group, as [`Self::spread`] numbers them from 2 on, watches port `100 + id`.
+    pub fn watch_ports(&mut self) {
+        let state = self.state();
+        let mut group = state.groups(ProfileId::from_index(0)).next().expect("the route's group").clone();
+        for member in &mut group.members {
+            member.watch_port = Some(100 + member.member_id);
+        }
+        state.group_modify(ProfileId::from_index(0), group).expect("the route's group");
     }
 
     /// The route leads to its one next hop without a group.

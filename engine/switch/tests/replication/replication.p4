@@ -59,6 +59,13 @@ control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metad
             truncate(20);
         } else if (hdr.op.op == 9) {
             standard_metadata.priority = (bit<3>) hdr.op.arg;
+        } else if (hdr.op.op == 12) {
+            standard_metadata.mcast_grp = hdr.op.arg;
+        } else if (hdr.op.op == 14) {
+            clone_preserving_field_list(CloneType.I2E, (bit<32>) hdr.op.arg, 1);
+            resubmit_preserving_field_list(1);
+        } else if (hdr.op.op == 15 || hdr.op.op == 16) {
+            standard_metadata.egress_spec = (bit<9>) hdr.op.arg;
         }
     }
 }
@@ -75,7 +82,15 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
             recirculate_preserving_field_list(1);
         } else if (hdr.op.op == 10) {
             mark_to_drop(standard_metadata);
-        } else if (hdr.op.op == 11) {
+        } else if (hdr.op.op == 11 || hdr.op.op == 12) {
+            recirculate_preserving_field_list(1);
+        } else if (hdr.op.op == 13 || hdr.op.op == 16) {
+            clone_preserving_field_list(CloneType.E2E, 7, 1);
+            recirculate_preserving_field_list(1);
+        } else if (hdr.op.op == 15) {
+            // Once, as a plain packet to port 2.
+            hdr.op.op = 0;
+            hdr.op.arg = 2;
             recirculate_preserving_field_list(1);
         }
         hdr.op.kept = meta.keep;

@@ -86,7 +86,7 @@ impl Run {
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
-    let packet = (1_u32..4, 0_u8..12, 0_u16..8).prop_map(|(port, op, arg)| Step::Packet { port, op, arg });
+    let packet = (1_u32..4, 0_u8..17, 0_u16..8).prop_map(|(port, op, arg)| Step::Packet { port, op, arg });
     // Plain packets are most of them, so that queues are empty and full in turn.
     let plain = (1_u32..4, 0_u16..4).prop_map(|(port, arg)| Step::Packet { port, op: 0, arg });
     let to_cpu = (1_u32..4).prop_map(|port| Step::Packet { port, op: 0, arg: CPU_PORT as u16 });

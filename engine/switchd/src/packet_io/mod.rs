@@ -128,6 +128,11 @@ impl Interface {
         &self.name
     }
 
+    /// Whether it is an interface of the kernel's, whose link may go down.
+    pub(crate) fn has_link(&self) -> bool {
+        matches!(self.medium, Medium::Ring(..))
+    }
+
     /// What to wait for.
     pub fn raw_fd(&self) -> RawFd {
         match &self.medium {

@@ -63,14 +63,38 @@ pub(crate) fn interface_index(name: &str) -> io::Result<c_int> {
     if index == 0 { Err(io::Error::last_os_error()) } else { Ok(index as c_int) }
 }
 
-/// The largest payload of an interface, its Ethernet header not counted.
-pub(crate) fn interface_mtu(fd: &OwnedFd, name: &str) -> io::Result<u32> {
+/// A request about an interface.
+fn interface_request(name: &str) -> libc::ifreq {
     // SAFETY: `ifreq` is plain data for which all zeros is a value.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     // The last byte stays zero.
     for (to, from) in request.ifr_name[..libc::IFNAMSIZ - 1].iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
     }
+    request
+}
+
+/// Any socket, to ask about interfaces with.
+pub(crate) fn asking_socket() -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointer.
+    let fd = check(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: the descriptor was just made and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Whether an interface is up and has a link (RFC 2863's operational state).
+pub(crate) fn interface_runs(fd: &OwnedFd, name: &str) -> io::Result<bool> {
+    let mut request = interface_request(name);
+    // SAFETY: SIOCGIFFLAGS reads the name and writes the flags inside `request`, which lives through the call.
+    check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
+    // SAFETY: the call above succeeded, so this member of the union holds the flags.
+    let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
+    Ok(flags & libc::IFF_UP != 0 && flags & libc::IFF_RUNNING != 0)
+}
+
+/// The largest payload of an interface, its Ethernet header not counted.
+pub(crate) fn interface_mtu(fd: &OwnedFd, name: &str) -> io::Result<u32> {
+    let mut request = interface_request(name);
     // SAFETY: SIOCGIFMTU reads the name and writes the number inside `request`, which lives through the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) })?;
     // SAFETY: the call above succeeded, so this member of the union holds the number.
