@@ -14,7 +14,7 @@ mod parsers;
 mod placement;
 mod shadow;
 mod tables;
-mod walk;
+pub(crate) mod walk;
 
 use crate::types::hir;
 use p4cc_syntax::{Diagnostic, ast};

@@ -92,7 +92,7 @@ fn exprs(expr: &Expr, visit: Visit<'_>) {
 }
 
 /// Calls `visit` for the expressions that an expression is directly made of.
-pub(super) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
+pub(crate) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
     match &expr.kind {
         ExprKind::Field(a, _)
         | ExprKind::StackNext(a)
@@ -111,6 +111,9 @@ pub(super) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
         }
         ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| visit(part)),
         ExprKind::Aggregate(items) => items.iter().for_each(visit),
+        ExprKind::AggregateInOrder(items, order) => {
+            order.positions(items.len()).into_iter().filter_map(|at| items.get(at)).for_each(visit);
+        }
         ExprKind::Construct(construct) => construct.args.iter().flatten().for_each(visit),
         ExprKind::Call(call) => {
             match &call.callee {
@@ -119,7 +122,7 @@ pub(super) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
                 }
                 Callee::Function(_) | Callee::Action(_) | Callee::Extern { .. } | Callee::Table(_) => {}
             }
-            call.args.iter().flatten().for_each(visit);
+            call.in_turn().for_each(|(_, arg)| visit(arg));
         }
         ExprKind::Poison
         | ExprKind::Const(_)

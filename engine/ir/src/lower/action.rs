@@ -3,7 +3,7 @@
 use super::inline::Passing;
 use super::place::{Binding, Place};
 use super::{Flow, Lowerer};
-use crate::types::hir::{self, ActId, ActionRef, Expr, LocalId, LocalKind};
+use crate::types::hir::{self, ActId, ActionRef, Call, Expr, LocalId, LocalKind};
 use crate::{
     Action, ActionId, ActionParam, ControlPlaneName, Inst, Operand, Terminator, VarId, VarKind, VarType,
 };
@@ -19,7 +19,8 @@ impl Lowerer<'_> {
     }
 
     /// A direct call.
-    pub(super) fn call_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
+    pub(super) fn call_action(&mut self, id: ActId, call: &Call) -> Option<()> {
+        let span = call.span;
         self.count_inlined(span)?;
         self.note_call(id);
         let action = self.hir.actions.get(id.index())?;
@@ -29,29 +30,32 @@ impl Lowerer<'_> {
         }
         // A deparser has no functions of its own, so that an action may emit.
         if self.in_plain_deparser() || action.params.iter().any(|param| self.is_directional(*param)) {
-            return self.inline_action(id, args, span);
+            return self.inline_action(id, call);
         }
         let made = self.action(id, span)?;
-        let mut operands = Vec::with_capacity(args.len());
-        for (at, arg) in args.iter().enumerate() {
-            let later: Vec<&Expr> = args.iter().skip(at + 1).flatten().collect();
-            let arg = arg.as_ref()?;
+        let mut operands = vec![None; call.args.len()];
+        let given: Vec<(usize, &Expr)> = call.in_turn().collect();
+        for (turn, (at, arg)) in given.iter().enumerate() {
             if self.is_empty(&arg.ty) {
                 self.rvalue(arg)?;
                 continue;
             }
-            operands.push(self.operand_before(arg, &later)?);
+            let later: Vec<&Expr> = given.iter().skip(turn + 1).map(|(_, arg)| *arg).collect();
+            *operands.get_mut(*at)? = Some(self.operand_before(arg, &later)?);
         }
-        self.emit(Inst::CallAction { action: made, args: operands });
+        // What has no bits is no parameter of an action either.
+        let args = operands.into_iter().flatten().collect();
+        self.emit(Inst::CallAction { action: made, args });
         self.pass_exit_on(&[made], span)
     }
 
-    fn inline_action(&mut self, id: ActId, args: &[Option<Expr>], span: Span) -> Option<()> {
+    fn inline_action(&mut self, id: ActId, call: &Call) -> Option<()> {
         let action = self.hir.actions.get(id.index())?;
         let source = (id, if action.global { 0 } else { self.env.0 });
         if !self.inlined_actions.iter().any(|(known, _)| *known == source) {
             self.inlined_actions.push((source, self.action_name(action)));
         }
+        let args = (call.args.as_slice(), &call.order);
         let copies = self.bind_args(&action.params, args, self.env, passing(action.global))?;
         let end = self.func.block("");
         let outer_end = self.flow.end.replace(end);
@@ -66,7 +70,7 @@ impl Lowerer<'_> {
         made?;
         self.func.end(Terminator::Jump(end));
         self.func.open(end);
-        self.copy_out(copies, span)
+        self.copy_out(copies, call.span)
     }
 
     /// Actions that were only inlined, because all their arguments come from the program: the control plane sees them
@@ -100,14 +104,17 @@ impl Lowerer<'_> {
         self.count_inlined(listed.span)?;
         let places: Option<Vec<Place>> =
             listed.args.iter().map(|arg| arg.as_ref().and_then(|arg| self.static_place(arg))).collect();
-        let key = places.map(|places| (listed.action, if action.global { 0 } else { self.env.0 }, places));
+        let key = places
+            .filter(|_| listed.order.is_plain())
+            .map(|places| (listed.action, if action.global { 0 } else { self.env.0 }, places));
         if let Some((_, made)) = self.wrappers.iter().find(|(old, _)| Some(old) == key.as_ref()) {
             return Some(*made);
         }
         let directional: Vec<LocalId> =
             action.params.iter().copied().filter(|param| self.is_directional(*param)).collect();
         let made = self.make_action(listed.action, |this| {
-            let copies = this.bind_args(&directional, &listed.args, this.env, passing(action.global))?;
+            let args = (listed.args.as_slice(), &listed.order);
+            let copies = this.bind_args(&directional, args, this.env, passing(action.global))?;
             // A `return` in the body leads to the copies, not past them.
             let end = this.func.block("");
             this.flow.end = Some(end);

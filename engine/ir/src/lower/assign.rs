@@ -22,7 +22,8 @@ impl Lowerer<'_> {
             self.assign_scalar(*dst, src.clone(), value);
             return Some(());
         }
-        if matches!(value.kind, ExprKind::Aggregate(_)) && self.overlaps(&place, &made) {
+        let written_out = matches!(value.kind, ExprKind::Aggregate(_) | ExprKind::AggregateInOrder(..));
+        if written_out && self.overlaps(&place, &made) {
             made = self.snapshot(made, &target.ty, value.span)?;
         }
         self.assign(place, made, &target.ty, value.span)
@@ -33,7 +34,7 @@ impl Lowerer<'_> {
         let place = self.target(target)?;
         let held = self.read_target(&place, &target.ty)?;
         let held = self.settled(held, &target.ty, target.span)?;
-        let held = if has_call(value) { self.snapshot(held, &target.ty, target.span)? } else { held };
+        let held = self.kept(held, target, &[value])?;
         self.bind(old, Binding::Value(held));
         let made = self.rvalue(value)?;
         self.assign(place, made, &target.ty, value.span)
@@ -54,11 +55,7 @@ impl Lowerer<'_> {
     }
 
     fn overlaps(&self, target: &Target, value: &Rvalue) -> bool {
-        let (mut vars, mut headers) = (BTreeSet::new(), BTreeSet::new());
-        self.target_footprint(target, &mut vars, &mut headers);
-        let (mut read_vars, mut read_headers) = (BTreeSet::new(), BTreeSet::new());
-        self.value_footprint(value, &mut read_vars, &mut read_headers);
-        !vars.is_disjoint(&read_vars) || !headers.is_disjoint(&read_headers)
+        !self.footprint_of_target(target).is_disjoint(&self.footprint_of_value(value))
     }
 
     /// All that a write may change.

@@ -22,7 +22,7 @@ impl Lowerer<'_> {
 
     fn apply_control(&mut self, id: ControlId, env: EnvId, passing: Passing, call: &Call) -> Option<()> {
         let control = self.hir.controls.get(id.index())?;
-        let copies = self.bind_args(&control.params, &call.args, env, passing)?;
+        let copies = self.bind_args(&control.params, (&call.args, &call.order), env, passing)?;
         let end = self.func.block("");
         let outer_env = std::mem::replace(&mut self.env, env);
         let outer_end = self.flow.end.replace(end);
@@ -44,7 +44,7 @@ impl Lowerer<'_> {
 
     fn apply_parser(&mut self, id: ParserId, env: EnvId, passing: Passing, call: &Call) -> Option<()> {
         let parser = self.hir.parsers.get(id.index())?;
-        let copies = self.bind_args(&parser.params, &call.args, env, passing)?;
+        let copies = self.bind_args(&parser.params, (&call.args, &call.order), env, passing)?;
         let end = self.func.block("");
         let outer_env = std::mem::replace(&mut self.env, env);
         let prefix = self.envs.get(env.0).map_or_else(String::new, |env| env.prefix.clone());

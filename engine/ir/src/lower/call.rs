@@ -19,21 +19,24 @@ impl Lowerer<'_> {
         let nothing = Rvalue::Struct(Vec::new());
         match &call.callee {
             Callee::Function(id) => self.call_function(*id, call),
-            Callee::Action(id) => self.call_action(*id, &call.args, call.span).map(|()| nothing),
+            Callee::Action(id) => self.call_action(*id, call).map(|()| nothing),
             Callee::Extern { name, .. } if self.is_psa && name.starts_with("psa_") => {
-                match self.psa_function(name, call) {
+                self.with_args(call, |this, call| match this.psa_function(name, call) {
                     Some(result) => result,
-                    None => self.extern_function(name, &[], call).map(|()| nothing),
-                }
+                    None => this.extern_function(name, &[], call).map(|()| nothing),
+                })
             }
             Callee::Extern { name, type_args, .. } => {
-                self.extern_function(name, type_args, call).map(|()| nothing)
+                self.with_args(call, |this, call| this.extern_function(name, type_args, call))?;
+                Some(nothing)
             }
             Callee::Method { object, extern_name, name, type_args } => {
                 let object = self.object(object)?;
-                let result = self.extern_method(object, (extern_name, name), type_args, call, ty)?;
-                self.declared(&result, ty, (extern_name, name), call.span)?;
-                Some(result)
+                self.with_args(call, |this, call| {
+                    let result = this.extern_method(object, (extern_name, name), type_args, call, ty)?;
+                    this.declared(&result, ty, (extern_name, name), call.span)?;
+                    Some(result)
+                })
             }
             Callee::Apply(object) => match self.object(object)? {
                 Object::Block(env) => self.apply_block(env, call).map(|()| nothing),
@@ -49,7 +52,8 @@ impl Lowerer<'_> {
         let function = self.hir.functions.get(id.index())?;
         let callee = EnvId(self.envs.len());
         self.envs.push(Env::new(Owner::None, String::new()));
-        let copies = self.bind_args(&function.params, &call.args, callee, Passing::Function)?;
+        let copies =
+            self.bind_args(&function.params, (&call.args, &call.order), callee, Passing::Function)?;
         let result = match function.ret {
             Ty::Void => None,
             _ => {

@@ -1,8 +1,10 @@
 //! Reading expressions.
 
 use super::Lowerer;
+use super::effects::acts;
 use super::place::{Binding, Place, Rvalue, Target};
 use crate::types::hir::{Callee, Expr, ExprKind};
+use crate::types::order::Order;
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::types::value::{self, Value};
@@ -21,11 +23,25 @@ impl Lowerer<'_> {
 
     /// The scalar of an expression, kept from changes that later expressions make.
     pub(super) fn operand_before(&mut self, expr: &Expr, later: &[&Expr]) -> Option<Operand> {
-        let operand = self.operand(expr)?;
-        if !later.iter().any(|later| has_call(later)) {
-            return Some(operand);
+        match self.rvalue_before(expr, later)? {
+            Rvalue::Scalar(operand) => Some(operand),
+            _ => self.shape_error(expr.span),
         }
-        self.snapshot_operand(operand)
+    }
+
+    /// What an expression gives, kept from changes that later expressions make.
+    pub(super) fn rvalue_before(&mut self, expr: &Expr, later: &[&Expr]) -> Option<Rvalue> {
+        let value = self.rvalue(expr)?;
+        self.kept(value, expr, later)
+    }
+
+    /// A value that `expr` gave, kept from changes that later expressions make.
+    pub(super) fn kept(&mut self, value: Rvalue, expr: &Expr, later: &[&Expr]) -> Option<Rvalue> {
+        if self.value_changes(&value, later) {
+            self.snapshot(value, &expr.ty, expr.span)
+        } else {
+            Some(value)
+        }
     }
 
     /// A copy of a variable; constants stand for themselves.
@@ -91,7 +107,8 @@ impl Lowerer<'_> {
             ExprKind::Binary(op, a, b) => self.binary(*op, a, b, expr),
             ExprKind::Conditional(cond, a, b) => self.conditional(cond, a, b, expr),
             ExprKind::Cast(operand) => self.cast(operand, expr),
-            ExprKind::Aggregate(items) => self.aggregate(items, expr),
+            ExprKind::Aggregate(items) => self.aggregate(items, &Order::default(), expr),
+            ExprKind::AggregateInOrder(items, order) => self.aggregate(items, order, expr),
             ExprKind::InvalidHeader => Some(Rvalue::Invalid),
             ExprKind::Default => self.default_value(&expr.ty, expr.span),
             ExprKind::Call(call) => match &call.callee {
@@ -213,13 +230,14 @@ impl Lowerer<'_> {
         Some(place.read())
     }
 
-    fn aggregate(&mut self, items: &[Expr], expr: &Expr) -> Option<Rvalue> {
-        let mut values = Vec::with_capacity(items.len());
-        for (at, item) in items.iter().enumerate() {
-            let value = self.rvalue(item)?;
-            let changed = items.iter().skip(at + 1).any(has_call);
-            values.push(if changed { self.snapshot(value, &item.ty, item.span)? } else { value });
+    fn aggregate(&mut self, items: &[Expr], order: &Order, expr: &Expr) -> Option<Rvalue> {
+        let mut found = vec![None; items.len()];
+        let turns = order.positions(items.len());
+        for (turn, at) in turns.iter().enumerate() {
+            let later: Vec<&Expr> = turns.iter().skip(turn + 1).filter_map(|at| items.get(*at)).collect();
+            *found.get_mut(*at)? = Some(self.rvalue_before(items.get(*at)?, &later)?);
         }
+        let values = found.into_iter().collect::<Option<Vec<Rvalue>>>()?;
         match &expr.ty {
             Ty::Stack(..) => Some(Rvalue::NewStack(values)),
             ty if self.hir.is_header(ty) => {
@@ -247,14 +265,14 @@ impl Lowerer<'_> {
 
     fn binary(&mut self, op: BinaryOp, a: &Expr, b: &Expr, expr: &Expr) -> Option<Rvalue> {
         match op {
-            BinaryOp::And | BinaryOp::Or if has_call(b) => return self.short_circuit(op, a, b),
+            BinaryOp::And | BinaryOp::Or if acts(b) => return self.short_circuit(op, a, b),
             BinaryOp::Eq | BinaryOp::Ne if self.width(&a.ty).is_none() => {
                 return self.compare_parts(op, a, b, expr);
             }
             _ => {}
         }
         if op == BinaryOp::Concat && (self.is_empty(&a.ty) || self.is_empty(&b.ty)) {
-            let (a, b) = (self.rvalue(a)?, self.rvalue(b)?);
+            let (a, b) = (self.rvalue_before(a, &[b])?, self.rvalue(b)?);
             return Some(if matches!(a, Rvalue::Struct(_)) { b } else { a });
         }
         if self.is_empty(&a.ty) || self.is_empty(&b.ty) {
@@ -279,10 +297,7 @@ impl Lowerer<'_> {
 
     /// An operator one of whose operands has no bits, and so the value 0.
     fn binary_of_nothing(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Option<Rvalue> {
-        let mut left = self.rvalue(a)?;
-        if has_call(b) {
-            left = self.snapshot(left, &a.ty, a.span)?;
-        }
+        let left = self.rvalue_before(a, &[b])?;
         self.rvalue(b)?;
         Some(match op {
             BinaryOp::Lt | BinaryOp::Gt => Rvalue::Scalar(Operand::Const(Bits::zero(1))),
@@ -318,10 +333,7 @@ impl Lowerer<'_> {
 
     /// Equality of structs, headers, unions, stacks and tuples, part by part.
     fn compare_parts(&mut self, op: BinaryOp, a: &Expr, b: &Expr, expr: &Expr) -> Option<Rvalue> {
-        let mut left = self.rvalue(a)?;
-        if has_call(b) {
-            left = self.snapshot(left, &a.ty, a.span)?;
-        }
+        let left = self.rvalue_before(a, &[b])?;
         let right = self.rvalue(b)?;
         let equal = self.equal(left, right, &a.ty, expr.span)?;
         if op == BinaryOp::Eq {

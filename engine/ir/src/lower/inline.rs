@@ -5,16 +5,16 @@
 //! so theirs are always copied.
 
 use super::Lowerer;
+use super::effects::Footprint;
 use super::env::{EnvId, Object, Owner};
 use super::place::{Binding, CopyOut, Place, Rvalue, Target};
 use crate::types::hir::{Expr, LocalId, LocalKind};
-use crate::types::stmt::has_call;
+use crate::types::order::Order;
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{HeaderId, Operand, VarId, VarKind};
+use crate::{Operand, VarKind};
 use p4cc_syntax::ast::Direction;
 use p4cc_syntax::{Diagnostic, Span};
-use std::collections::BTreeSet;
 
 /// How parameters are bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,63 +34,101 @@ enum Evaluated {
     Object(Object),
     Const(Value),
     In(Rvalue, Option<Place>),
+    /// With a copy of what it held where a later argument may change that.
+    InOut(Target, Option<Place>),
     /// `None` is `_`.
     Out(Option<Target>),
 }
 
-/// Variables and headers.
-type Footprint = (BTreeSet<VarId>, BTreeSet<HeaderId>);
+/// A call whose arguments are being bound.
+struct Site {
+    callee: EnvId,
+    passing: Passing,
+    /// The callee's code was not made before.
+    first_time: bool,
+    /// What copies out may change, argument by argument.
+    written: Vec<Option<Footprint>>,
+    /// Parameters that begin anew; the type is given where storage of their own has to be set.
+    begun: Vec<(Place, Option<Ty>)>,
+}
+
+impl Site {
+    /// Whether a parameter may be bound anew.
+    fn fresh(&self) -> bool {
+        self.first_time || matches!(self.passing, Passing::Function | Passing::Action)
+    }
+
+    /// Whether no argument but the one at `at` is written where this one lies.
+    fn is_alone(&self, own: &Footprint, at: Option<usize>) -> bool {
+        let mut others = self.written.iter().enumerate().filter(|(other, _)| Some(*other) != at);
+        others.all(|(_, other)| other.as_ref().is_none_or(|other| own.is_disjoint(other)))
+    }
+}
 
 impl Lowerer<'_> {
     /// Evaluates arguments in the current environment and binds them in `callee`. Gives the copies owed at the end.
+    ///
+    /// All happens in the order written (P4-16 6.8): places and values are found one argument after the other, what a
+    /// later argument changes is kept, and copies go out in the same order.
     pub(super) fn bind_args(
         &mut self,
         params: &[LocalId],
-        args: &[Option<Expr>],
+        (args, order): (&[Option<Expr>], &Order),
         callee: EnvId,
         passing: Passing,
     ) -> Option<Vec<CopyOut>> {
-        let mut evaluated = Vec::with_capacity(params.len());
-        for (at, param) in params.iter().enumerate() {
-            let changed = args.iter().skip(at + 1).flatten().any(has_call);
-            evaluated.push(self.evaluate_arg(*param, args.get(at).and_then(Option::as_ref), changed)?);
+        let turns = order.positions(params.len());
+        let arg_at = |at: usize| args.get(at).and_then(Option::as_ref);
+        let mut evaluated = Vec::with_capacity(turns.len());
+        let mut written = Vec::new();
+        written.resize_with(params.len(), || None);
+        for (turn, at) in turns.iter().enumerate() {
+            let later: Vec<&Expr> = turns.iter().skip(turn + 1).filter_map(|at| arg_at(*at)).collect();
+            let made = self.evaluate_arg(*params.get(*at)?, arg_at(*at), &later)?;
+            if let Evaluated::InOut(target, _) | Evaluated::Out(Some(target)) = &made {
+                *written.get_mut(*at)? = Some(self.footprint_of_target(target));
+            }
+            evaluated.push((*at, made));
         }
-        let written: Vec<Option<Footprint>> = evaluated
-            .iter()
-            .map(|arg| match arg {
-                Evaluated::Out(Some(target)) => {
-                    let mut footprint = Footprint::default();
-                    self.target_footprint(target, &mut footprint.0, &mut footprint.1);
-                    Some(footprint)
-                }
-                _ => None,
-            })
-            .collect();
         let first_time = self.envs.get(callee.0).is_none_or(|env| !env.bound);
+        let mut site = Site { callee, passing, first_time, written, begun: Vec::new() };
         let mut copies = Vec::new();
-        for (at, (param, arg)) in params.iter().zip(evaluated).enumerate() {
-            let span = args.get(at).and_then(Option::as_ref).map_or(Span::default(), |arg| arg.span);
+        for (at, arg) in evaluated {
+            let param = *params.get(at)?;
+            let span = arg_at(at).map_or(Span::default(), |arg| arg.span);
             match arg {
-                Evaluated::Object(object) => self.bind_in(callee, *param, Binding::Object(object)),
-                Evaluated::Const(value) => self.bind_const(*param, value, callee, first_time, span)?,
-                Evaluated::In(value, place) => {
-                    self.bind_input(*param, value, place, &written, callee, (passing, first_time, span))?;
+                Evaluated::Object(object) => self.bind_in(callee, param, Binding::Object(object)),
+                Evaluated::Const(value) => self.bind_const(param, value, callee, first_time, span)?,
+                Evaluated::In(value, place) => self.bind_input(param, value, place, &site, span)?,
+                Evaluated::InOut(target, kept) => {
+                    copies.extend(self.bind_inout((param, at), target, kept, &site, span)?);
                 }
                 Evaluated::Out(target) => {
-                    let others = written.iter().enumerate().filter(|(other, _)| *other != at);
-                    let alone = target.as_ref().is_some_and(|target| self.is_alone(target, others));
-                    let copy =
-                        self.bind_output(*param, target, alone, callee, (passing, first_time, span))?;
-                    copies.extend(copy);
+                    copies.extend(self.bind_output((param, at), target, &mut site, span)?);
                 }
             }
         }
+        self.begin(site.begun)?;
         if let Some(env) = self.envs.get_mut(callee.0)
             && matches!(passing, Passing::InstanceOnce | Passing::InstanceMany)
         {
             env.bound = true;
         }
         Some(copies)
+    }
+
+    /// Sets `out` parameters to what they begin with: last, since an argument that is read may lie in the same place.
+    fn begin(&mut self, begun: Vec<(Place, Option<Ty>)>) -> Option<()> {
+        for (place, ty) in begun {
+            if let Some(ty) = ty {
+                let value = self.default_value(&ty, Span::default())?;
+                self.assign(Target::Place(place.clone()), value, &ty, Span::default())?;
+                self.empty_stacks(&place);
+            } else {
+                self.invalidate(&place);
+            }
+        }
+        Some(())
     }
 
     fn bind_in(&mut self, env: EnvId, param: LocalId, binding: Binding) {
@@ -133,7 +171,7 @@ impl Lowerer<'_> {
         }
     }
 
-    fn evaluate_arg(&mut self, param: LocalId, arg: Option<&Expr>, changed: bool) -> Option<Evaluated> {
+    fn evaluate_arg(&mut self, param: LocalId, arg: Option<&Expr>, later: &[&Expr]) -> Option<Evaluated> {
         let Some(arg) = arg else { return Some(Evaluated::Out(None)) };
         if matches!(arg.ty, Ty::Extern(..) | Ty::Block(_)) {
             return self.object(arg).map(Evaluated::Object);
@@ -142,10 +180,19 @@ impl Lowerer<'_> {
             return self.const_value(arg).map(Evaluated::Const);
         }
         match self.direction(param) {
-            Direction::Out | Direction::InOut => self.target(arg).map(|target| Evaluated::Out(Some(target))),
+            Direction::Out => self.target(arg).map(|target| Evaluated::Out(Some(target))),
+            Direction::InOut => {
+                let target = self.target(arg)?;
+                if !self.target_changes(&target, later) {
+                    return Some(Evaluated::InOut(target, None));
+                }
+                let value = self.read_target(&target, &arg.ty)?;
+                let kept = self.materialize(value, &arg.ty, arg.span)?;
+                Some(Evaluated::InOut(target, Some(kept)))
+            }
             Direction::In | Direction::None => {
                 let value = self.rvalue(arg)?;
-                if changed {
+                if self.value_changes(&value, later) {
                     let value = self.snapshot(value, &arg.ty, arg.span)?;
                     return Some(Evaluated::In(value, None));
                 }
@@ -155,31 +202,17 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Whether no other written argument overlaps a target.
-    fn is_alone<'f>(
-        &self,
-        target: &Target,
-        mut others: impl Iterator<Item = (usize, &'f Option<Footprint>)>,
-    ) -> bool {
-        let Target::Place(_) = target else { return false };
-        let mut own = Footprint::default();
-        self.target_footprint(target, &mut own.0, &mut own.1);
-        others.all(|(_, other)| other.as_ref().is_none_or(|other| disjoint(&own, other)))
-    }
-
     fn bind_input(
         &mut self,
         param: LocalId,
         value: Rvalue,
         place: Option<Place>,
-        written: &[Option<Footprint>],
-        callee: EnvId,
-        (passing, first_time, span): (Passing, bool, Span),
+        site: &Site,
+        span: Span,
     ) -> Option<()> {
-        let mut own = Footprint::default();
-        self.value_footprint(&value, &mut own.0, &mut own.1);
-        let unwritten = written.iter().flatten().all(|other| disjoint(&own, other));
-        match passing {
+        let callee = site.callee;
+        let unwritten = site.is_alone(&self.footprint_of_value(&value), None);
+        match site.passing {
             Passing::Function if unwritten => {
                 let binding = place.map_or(Binding::Value(value), Binding::Place);
                 self.bind_in(callee, param, binding);
@@ -187,7 +220,7 @@ impl Lowerer<'_> {
             }
             Passing::InstanceOnce if unwritten => {
                 if let Some(place) = place
-                    && (first_time || self.bound_to(callee, param, &place))
+                    && (site.first_time || self.bound_to(callee, param, &place))
                 {
                     self.bind_in(callee, param, Binding::Place(place));
                     return Some(());
@@ -199,7 +232,7 @@ impl Lowerer<'_> {
             }
             _ => {}
         }
-        let storage = self.own_storage(param, callee, fresh(passing, first_time), span)?;
+        let storage = self.own_storage(param, callee, site.fresh(), span)?;
         let ty = self.hir.locals.get(param.index())?.ty.clone();
         self.assign(Target::Place(storage), value, &ty, span)
     }
@@ -209,38 +242,63 @@ impl Lowerer<'_> {
         matches!(binding, Some(Binding::Place(old)) if old == place)
     }
 
-    fn bind_output(
-        &mut self,
-        param: LocalId,
-        target: Option<Target>,
-        alone: bool,
-        callee: EnvId,
-        (passing, first_time, span): (Passing, bool, Span),
-    ) -> Option<Option<CopyOut>> {
-        let out_only = self.direction(param) == Direction::Out;
-        let by_reference = match passing {
-            Passing::Function | Passing::InstanceOnce => alone,
+    /// The place of an argument that can stand for its parameter itself.
+    fn by_reference(&self, (param, at): (LocalId, usize), target: &Target, site: &Site) -> Option<Place> {
+        let Target::Place(place) = target else { return None };
+        let alone = || site.is_alone(&self.footprint_of_target(target), Some(at));
+        let possible = match site.passing {
+            Passing::Function => alone(),
+            Passing::InstanceOnce => (site.first_time || self.bound_to(site.callee, param, place)) && alone(),
             Passing::InstanceMany | Passing::Action => false,
         };
-        if by_reference
-            && let Some(Target::Place(place)) = &target
-            && (first_time || passing == Passing::Function || self.bound_to(callee, param, place))
-        {
-            self.bind_in(callee, param, Binding::Place(place.clone()));
-            if out_only {
-                self.invalidate(place);
+        possible.then(|| place.clone())
+    }
+
+    fn bind_inout(
+        &mut self,
+        (param, at): (LocalId, usize),
+        target: Target,
+        kept: Option<Place>,
+        site: &Site,
+        span: Span,
+    ) -> Option<Option<CopyOut>> {
+        let ty = self.hir.locals.get(param.index())?.ty.clone();
+        let value = match kept {
+            Some(kept) if site.passing == Passing::Function => {
+                // Nobody else knows of the copy: it is the parameter.
+                self.bind_in(site.callee, param, Binding::Place(kept.clone()));
+                return Some(Some(CopyOut { target, place: kept, ty }));
             }
+            Some(kept) => kept.read(),
+            None => {
+                if let Some(place) = self.by_reference((param, at), &target, site) {
+                    self.bind_in(site.callee, param, Binding::Place(place));
+                    return Some(None);
+                }
+                self.read_target(&target, &ty)?
+            }
+        };
+        let storage = self.own_storage(param, site.callee, site.fresh(), span)?;
+        self.assign(Target::Place(storage.clone()), value, &ty, span)?;
+        Some(Some(CopyOut { target, place: storage, ty }))
+    }
+
+    fn bind_output(
+        &mut self,
+        (param, at): (LocalId, usize),
+        target: Option<Target>,
+        site: &mut Site,
+        span: Span,
+    ) -> Option<Option<CopyOut>> {
+        let place = target.as_ref().and_then(|target| self.by_reference((param, at), target, site));
+        if let Some(place) = place {
+            self.bind_in(site.callee, param, Binding::Place(place.clone()));
+            site.begun.push((place, None));
             return Some(None);
         }
-        let storage = self.own_storage(param, callee, fresh(passing, first_time), span)?;
+        let storage = self.own_storage(param, site.callee, site.fresh(), span)?;
         let ty = self.hir.locals.get(param.index())?.ty.clone();
-        if out_only {
-            let value = self.default_value(&ty, span)?;
-            self.assign(Target::Place(storage.clone()), value, &ty, span)?;
-        } else if let Some(target) = &target {
-            let value = self.read_target(target, &ty)?;
-            self.assign(Target::Place(storage.clone()), value, &ty, span)?;
-        }
+        site.begun.push((storage.clone(), Some(ty.clone())));
         Some(target.map(|target| CopyOut { target, place: storage, ty }))
     }
 
@@ -317,13 +375,4 @@ impl Lowerer<'_> {
         }
         Some(())
     }
-}
-
-/// Whether a parameter may be bound anew.
-fn fresh(passing: Passing, first_time: bool) -> bool {
-    first_time || matches!(passing, Passing::Function | Passing::Action)
-}
-
-fn disjoint(a: &Footprint, b: &Footprint) -> bool {
-    a.0.is_disjoint(&b.0) && a.1.is_disjoint(&b.1)
 }

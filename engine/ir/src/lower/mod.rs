@@ -14,6 +14,7 @@ mod build;
 mod call;
 mod consteval;
 mod data_type;
+mod effects;
 mod env;
 mod expr;
 mod externs;
@@ -27,6 +28,7 @@ mod psa_externs;
 mod stmt;
 mod table;
 mod target;
+mod turns;
 
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
@@ -68,6 +70,7 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         insts: 0,
         inlined: 0,
         called: Vec::new(),
+        named_args: 0,
     };
     let program = lowerer.program(name);
     let failed = lowerer.diagnostics.iter().any(|d| d.severity == Severity::Error);
@@ -157,6 +160,8 @@ struct Lowerer<'h> {
     exit_flag: Option<VarId>,
     insts: usize,
     inlined: usize,
+    /// Names given to arguments of externs.
+    named_args: usize,
     /// Actions called where no table runs them.
     called: Vec<order::DirectCall>,
 }

@@ -41,12 +41,16 @@ impl Lowerer<'_> {
     fn select(&mut self, keys: &[Expr], cases: &[SelectCase], to: &dyn Fn(Target) -> BlockId) -> Option<()> {
         let mut operands = Vec::with_capacity(keys.len());
         for (at, key) in keys.iter().enumerate() {
-            let later: Vec<&Expr> = keys.iter().skip(at + 1).collect();
             if self.is_empty(&key.ty) {
                 self.rvalue(key)?;
-            } else {
-                operands.push(self.operand_before(key, &later)?);
+                continue;
             }
+            let each = cases.iter().flat_map(|case| match &case.keyset {
+                SelectKeyset::Each(each) => each.as_slice(),
+                SelectKeyset::Set(_) => &[],
+            });
+            let later: Vec<&Expr> = keys.iter().skip(at + 1).chain(each).collect();
+            operands.push(self.operand_before(key, &later)?);
         }
         let mut plain: Vec<(Vec<Keyset>, BlockId)> = Vec::new();
         for case in cases {
@@ -119,13 +123,13 @@ impl Lowerer<'_> {
         Some(Some(match &part.kind {
             ExprKind::Any => return Some(None),
             ExprKind::Mask(value, mask) => {
-                let (value, mask) = (self.operand(value)?, self.operand(mask)?);
+                let (value, mask) = (self.operand_before(value, &[mask])?, self.operand(mask)?);
                 let wanted = self.binary_inst(ty, BinOp::And, value, mask.clone());
                 let found = self.binary_inst(ty, BinOp::And, key, mask);
                 self.binary_inst(VarType::Bool, BinOp::Eq, found, wanted)
             }
             ExprKind::Range(low, high) => {
-                let (low, high) = (self.operand(low)?, self.operand(high)?);
+                let (low, high) = (self.operand_before(low, &[high])?, self.operand(high)?);
                 let above = self.binary_inst(VarType::Bool, BinOp::Le { signed }, low, key.clone());
                 let below = self.binary_inst(VarType::Bool, BinOp::Le { signed }, key, high);
                 self.binary_inst(VarType::Bool, BinOp::And, above, below)

@@ -79,10 +79,7 @@ impl Lowerer<'_> {
                 let elements =
                     self.out.stacks.get(stack.index()).map_or_else(Vec::new, |s| s.elements.clone());
                 elements.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
-                if self.flow.in_parser {
-                    let next = Operand::Const(Bits::zero(INDEX_BITS));
-                    self.emit(Inst::StackSetNextIndex { stack: *stack, next });
-                }
+                self.empty_stacks(place);
             }
             Place::Union(union) => {
                 let members = self.out.unions.get(union.index()).map_or_else(Vec::new, |u| u.members.clone());
@@ -90,9 +87,22 @@ impl Lowerer<'_> {
             }
             Place::UnionStack(stack) => {
                 stack.unions.iter().for_each(|union| self.invalidate(&Place::Union(*union)));
-                self.emit(Inst::Assign { dst: stack.next, src: Operand::Const(Bits::zero(INDEX_BITS)) });
+                self.empty_stacks(place);
             }
             Place::Struct(parts) => parts.iter().for_each(|part| self.invalidate(part)),
+        }
+    }
+
+    /// Says of the stacks of a place that nothing was extracted to them. Only parsers ask.
+    pub(super) fn empty_stacks(&mut self, place: &Place) {
+        let next = Operand::Const(Bits::zero(INDEX_BITS));
+        match place {
+            Place::Stack(stack) if self.flow.in_parser => {
+                self.emit(Inst::StackSetNextIndex { stack: *stack, next });
+            }
+            Place::UnionStack(stack) => self.emit(Inst::Assign { dst: stack.next, src: next }),
+            Place::Struct(parts) => parts.iter().for_each(|part| self.empty_stacks(part)),
+            _ => {}
         }
     }
 

@@ -2,13 +2,13 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::place::Place;
+use super::place::{Place, Rvalue};
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
 use crate::{
-    ActionCall, ActionId, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, SourceEntry, Table,
+    ActionCall, ActionId, ActionScope, Bits, Inst, Key, MatchKind, MatchValue, Operand, SourceEntry, Table,
     TableAction, TableId, VarId, VarKind,
 };
 use p4cc_syntax::{Diagnostic, Span};
@@ -59,8 +59,11 @@ impl Lowerer<'_> {
         }
         let source = self.hir.tables.get(id.index())?;
         let cp = self.cp_name(&source.name, &source.annotations);
-        let matched: Vec<&hir::Key> = source.keys.iter().filter(|key| self.is_matched(source, key)).collect();
-        let keys: Option<Vec<Key>> = matched.into_iter().map(|key| self.key(&cp.name, key)).collect();
+        let matched: Vec<usize> = (0..source.keys.len())
+            .filter(|at| source.keys.get(*at).is_some_and(|key| self.is_matched(source, key)))
+            .collect();
+        let keys: Option<Vec<Key>> =
+            matched.into_iter().map(|at| self.key(&cp.name, &source.keys, at)).collect();
         let keys = keys?;
         let mut prefixes = keys.iter().zip(&source.keys).filter(|(key, _)| key.kind == MatchKind::Lpm);
         if let Some((_, second)) = prefixes.nth(1) {
@@ -118,7 +121,8 @@ impl Lowerer<'_> {
         matches!(name, Some("action_selector" | "ActionSelector"))
     }
 
-    fn key(&mut self, table: &str, key: &hir::Key) -> Option<Key> {
+    fn key(&mut self, table: &str, keys: &[hir::Key], at: usize) -> Option<Key> {
+        let key = keys.get(at)?;
         let kind = match key.match_kind.as_str() {
             "exact" => MatchKind::Exact,
             "lpm" => MatchKind::Lpm,
@@ -137,8 +141,12 @@ impl Lowerer<'_> {
         }
         let cp = Self::cp_name_in("", &key.name, &key.annotations);
         let cp = if kind == MatchKind::Selector { cp } else { self.typed(cp, &key.expr.ty) };
+        // Each key is evaluated before the next one (P4-16 14.2.3): one that a later key changes has a copy.
+        let later: Vec<&Expr> = keys.iter().skip(at + 1).map(|key| &key.expr).collect();
         let var = match self.static_place(&key.expr) {
-            Some(Place::Scalar(var)) => var,
+            Some(Place::Scalar(var)) if !self.value_changes(&Rvalue::Scalar(Operand::Var(var)), &later) => {
+                var
+            }
             _ => {
                 let ty = self.var_type(&key.expr.ty)?;
                 self.new_var(&format!("{table}.{}", cp.name), ty, VarKind::Local)

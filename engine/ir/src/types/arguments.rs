@@ -2,6 +2,7 @@
 
 use super::Checker;
 use super::hir::{Expr, ExprKind, Sig, SigParam, TypeVar};
+use super::order::Order;
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Type};
@@ -11,6 +12,8 @@ use p4cc_syntax::{Diagnostic, Span};
 pub(super) struct Bound {
     /// One per parameter; `None` for `_` and for optional ones left out.
     pub args: Vec<Option<Expr>>,
+    /// The order in which they were written.
+    pub order: Order,
     /// Result type.
     pub ret: Ty,
     /// Type arguments.
@@ -56,7 +59,7 @@ impl Checker {
         args: &[Argument],
         span: Span,
     ) -> Option<Bound> {
-        let placed = self.place_args(sig, args, span)?;
+        let (placed, order) = self.place_args(sig, args, span)?;
         let mut types = Substitution::new();
         if !type_args.is_empty() {
             if type_args.len() != sig.type_vars.len() {
@@ -78,17 +81,20 @@ impl Checker {
                 }
             }
         }
-        self.bind_placed(sig, placed, types, span)
+        let mut bound = self.bind_placed(sig, placed, types, span)?;
+        bound.order = order;
+        Some(bound)
     }
 
-    /// Puts each argument at its parameter's place.
+    /// Puts each argument at its parameter's place; tells in which order the places were filled.
     fn place_args<'a>(
         &mut self,
         sig: &Sig,
         args: &'a [Argument],
         span: Span,
-    ) -> Option<Vec<Option<&'a ast::Expr>>> {
+    ) -> Option<(Vec<Option<&'a ast::Expr>>, Order)> {
         let mut placed: Vec<Option<&ast::Expr>> = vec![None; sig.params.len()];
+        let mut written = Vec::with_capacity(args.len());
         if args.len() > sig.params.len() {
             self.count_error(sig, args.len(), span);
             return None;
@@ -117,6 +123,7 @@ impl Checker {
                 return None;
             }
             *slot = Some(&arg.value);
+            written.push(at);
         }
         let missing = sig
             .params
@@ -127,7 +134,7 @@ impl Checker {
             self.count_error(sig, args.len(), span);
             return None;
         }
-        Some(placed)
+        Some((placed, Order::new(written)))
     }
 
     fn count_error(&mut self, sig: &Sig, given: usize, span: Span) {
@@ -208,7 +215,7 @@ impl Checker {
             args.push(arg);
         }
         let ret = self.fill(&sig.ret, &types);
-        Some(Bound { args, ret, types })
+        Some(Bound { args, order: Order::default(), ret, types })
     }
 
     /// Whether an argument makes a parser or control without saying its type arguments; which one.

@@ -2,6 +2,7 @@
 
 use super::arguments::Bound;
 use super::hir::{Builtin, Call, Callee, Construct, Expr, ExprKind, InstId, Instance, Sig, SigParam};
+use super::order::Order;
 use super::scope::{FnSymbol, Symbol, closest};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
@@ -249,7 +250,7 @@ impl Checker {
         if self.place != Place::Control {
             return self.poison_error(span, "a table can only be applied in the apply block of its control");
         }
-        let call = Call { callee: Callee::Table(id), args: Vec::new(), span };
+        let call = Call { callee: Callee::Table(id), args: Vec::new(), order: Order::default(), span };
         Expr { kind: ExprKind::Call(Box::new(call)), ty: Ty::ApplyResult(id), span }
     }
 
@@ -422,7 +423,8 @@ impl Checker {
         if builtin != Builtin::IsValid && !self.require_writable(&object) {
             return Self::poison(span);
         }
-        let call = Call { callee: Callee::Builtin(builtin, Box::new(object)), args: checked, span };
+        let callee = Callee::Builtin(builtin, Box::new(object));
+        let call = Call { callee, args: checked, order: Order::default(), span };
         Expr { kind: ExprKind::Call(Box::new(call)), ty: ret, span }
     }
 
@@ -489,5 +491,6 @@ fn shape_of(callee: &Ast) -> &'static str {
 
 fn call_expr(callee: Callee, bound: Bound, span: Span) -> Expr {
     let ty = bound.ret;
-    Expr { kind: ExprKind::Call(Box::new(Call { callee, args: bound.args, span })), ty, span }
+    let call = Call { callee, args: bound.args, order: bound.order, span };
+    Expr { kind: ExprKind::Call(Box::new(call)), ty, span }
 }

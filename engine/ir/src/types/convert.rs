@@ -3,6 +3,8 @@
 use super::Checker;
 use super::expr::cast_to;
 use super::hir::{Expr, ExprKind};
+use super::order::Order;
+use super::stmt::has_call;
 use super::ty::Ty;
 use super::value::Value;
 use p4cc_syntax::{Diagnostic, Span};
@@ -97,10 +99,10 @@ impl Checker {
         let Expr { kind: ExprKind::Aggregate(items), ty, .. } = expr else { return expr };
         let made = match &ty {
             Ty::Record(names) => self.by_name(items, names, &parts, to, span),
-            _ => self.by_position(items, &parts, to, span),
+            _ => self.by_position(items, &parts, to, span).map(ExprKind::Aggregate),
         };
         match made {
-            Some(items) => Expr { kind: ExprKind::Aggregate(items), ty: to.clone(), span },
+            Some(kind) => Expr { kind, ty: to.clone(), span },
             None => Expr { kind: ExprKind::Poison, ty: to.clone(), span },
         }
     }
@@ -139,7 +141,7 @@ impl Checker {
         parts: &[(String, Ty)],
         to: &Ty,
         span: Span,
-    ) -> Option<Vec<Expr>> {
+    ) -> Option<ExprKind> {
         if matches!(to, Ty::Stack(..) | Ty::Tuple(_) | Ty::List(_)) {
             let shown = self.hir.show(to);
             self.error(span, format!("`{shown}` has no named parts; write `{{a, b}}`"));
@@ -147,6 +149,7 @@ impl Checker {
         }
         let open = names.iter().any(|(name, _)| name == "...");
         let mut made: Vec<Option<Expr>> = vec![None; parts.len()];
+        let mut written = Vec::with_capacity(items.len());
         for (item, (name, _)) in items.into_iter().zip(names) {
             if name == "..." {
                 continue;
@@ -157,6 +160,7 @@ impl Checker {
                     let item = self.coerce(item, &ty);
                     if let Some(slot) = made.get_mut(at) {
                         *slot = Some(item);
+                        written.push(at);
                     }
                 }
                 None => {
@@ -187,7 +191,13 @@ impl Checker {
                 }
             }
         }
-        Some(out)
+        // Parts without effects have the same values in any order.
+        let order = Order::new(written);
+        Some(if order.is_plain() || !out.iter().any(has_call) {
+            ExprKind::Aggregate(out)
+        } else {
+            ExprKind::AggregateInOrder(out, order)
+        })
     }
 
     /// An explicit cast.

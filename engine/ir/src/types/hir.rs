@@ -4,6 +4,7 @@
 //! explicit, every named argument stands at its parameter's place, every compile-time constant that does not depend on
 //! a constructor parameter is folded to [`ExprKind::Const`]. After an error the tree may hold [`ExprKind::Poison`].
 
+use super::order::Order;
 use super::ty::Ty;
 use super::value::Value;
 use crate::Translation;
@@ -417,6 +418,8 @@ pub struct ActionRef {
     pub action: ActId,
     /// Arguments in order of the parameters; in a table's list those of the directional parameters only.
     pub args: Vec<Option<Expr>>,
+    /// The order in which they were written.
+    pub order: Order,
     /// Annotations.
     pub annotations: Annotations,
     /// Place.
@@ -534,6 +537,8 @@ pub enum ExprKind {
     Cast(Box<Expr>),
     /// Value of a struct, header, tuple or stack, by position.
     Aggregate(Vec<Expr>),
+    /// The same where the order in which the parts were written is another and some part has effects.
+    AggregateInOrder(Vec<Expr>, Order),
     /// Names of the fields of an [`ExprKind::Aggregate`] without a known type yet: the type is [`Ty::Record`].
     InvalidHeader,
     /// The default value of the type.
@@ -566,6 +571,8 @@ pub struct Call {
     pub callee: Callee,
     /// Arguments in order of the parameters; `None` for `_` and for optional ones left out.
     pub args: Vec<Option<Expr>>,
+    /// The order in which they were written, which is that of their evaluation.
+    pub order: Order,
     /// Place.
     pub span: Span,
 }

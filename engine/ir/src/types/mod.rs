@@ -24,6 +24,7 @@ mod keyname;
 mod keyset;
 mod member;
 mod operator;
+pub mod order;
 mod parser;
 pub mod stmt;
 mod table;

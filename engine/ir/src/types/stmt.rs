@@ -428,7 +428,7 @@ pub fn has_call(expr: &Expr) -> bool {
         | ExprKind::Mask(a, b)
         | ExprKind::Range(a, b) => has_call(a) || has_call(b),
         ExprKind::Conditional(c, a, b) => has_call(c) || has_call(a) || has_call(b),
-        ExprKind::Aggregate(items) => items.iter().any(has_call),
+        ExprKind::Aggregate(items) | ExprKind::AggregateInOrder(items, _) => items.iter().any(has_call),
         _ => false,
     }
 }

@@ -133,7 +133,8 @@ impl Checker {
             bound_sig.params.retain(|param| param.direction != Direction::None);
             let Some(bound) = self.bind(&bound_sig, &[], &action.args, action.span) else { continue };
             let annotations = self.annotations(&action.annotations);
-            made.push(ActionRef { action: id, args: bound.args, annotations, span: action.span });
+            let (args, order) = (bound.args, bound.order);
+            made.push(ActionRef { action: id, args, order, annotations, span: action.span });
         }
         made
     }
@@ -188,7 +189,8 @@ impl Checker {
                 return None;
             }
         }
-        Some(ActionRef { action: id, args: bound.args, annotations: listed, span })
+        let (args, order) = (bound.args, bound.order);
+        Some(ActionRef { action: id, args, order, annotations: listed, span })
     }
 
     fn entry(&mut self, table: &Table, entry: &TableEntry, all_const: bool) -> Option<Entry> {

@@ -3,8 +3,9 @@
 use super::Flow;
 use super::state::{State, Validity, join};
 use crate::types::hir::{
-    ActId, ActionRef, Builtin, Call, Callee, Constructed, Expr, ExprKind, LocalId, LocalKind, TabId,
+    ActId, ActionRef, Builtin, Call, Callee, Constructed, Expr, ExprKind, LocalId, TabId,
 };
+use crate::types::order::Order;
 use crate::types::ty::Ty;
 use p4cc_syntax::ast::Direction;
 
@@ -13,7 +14,7 @@ impl Flow<'_> {
         match &call.callee {
             Callee::Action(id) => {
                 let args: Vec<Option<&Expr>> = call.args.iter().map(Option::as_ref).collect();
-                self.run_action(*id, &args);
+                self.run_action(*id, &args, &call.order);
             }
             Callee::Table(table) => {
                 let ways = self.apply_table(*table);
@@ -22,7 +23,7 @@ impl Flow<'_> {
             Callee::Builtin(builtin, object) => self.builtin(*builtin, object),
             callee => {
                 let directions = self.directions(callee, call.args.len());
-                self.pass(&directions, &call.args);
+                self.pass(&directions, call);
             }
         }
     }
@@ -36,30 +37,16 @@ impl Flow<'_> {
                 .get(id.index())
                 .map_or_else(Vec::new, |function| self.local_directions(&function.params)),
             Callee::Extern { params, .. } => params.iter().map(|(direction, _)| *direction).collect(),
-            Callee::Method { object, name, .. } => self.method_directions(object, name, count),
+            Callee::Method { object, name, .. } => {
+                self.program.method_params(object, name, count).iter().map(|param| param.direction).collect()
+            }
             Callee::Apply(object) => self.apply_directions(object),
             Callee::Action(_) | Callee::Table(_) | Callee::Builtin(..) => Vec::new(),
         }
     }
 
     fn local_directions(&self, params: &[LocalId]) -> Vec<Direction> {
-        params.iter().map(|param| self.direction(*param)).collect()
-    }
-
-    fn direction(&self, param: LocalId) -> Direction {
-        match self.program.locals.get(param.index()).map(|local| local.kind) {
-            Some(LocalKind::Param(direction)) => direction,
-            _ => Direction::None,
-        }
-    }
-
-    fn method_directions(&self, object: &Expr, name: &str, count: usize) -> Vec<Direction> {
-        let Ty::Extern(id, _) = &object.ty else { return Vec::new() };
-        let methods = self.program.externs.get(id.index()).map_or(&[][..], |ext| &ext.methods);
-        methods
-            .iter()
-            .find(|method| method.name == name && method.params.len() == count)
-            .map_or_else(Vec::new, |method| method.params.iter().map(|param| param.direction).collect())
+        params.iter().map(|param| self.program.direction(*param)).collect()
     }
 
     fn apply_directions(&self, object: &Expr) -> Vec<Direction> {
@@ -80,19 +67,13 @@ impl Flow<'_> {
     }
 
     /// Arguments of a body that is looked at on its own, or has none.
-    fn pass(&mut self, directions: &[Direction], args: &[Option<Expr>]) {
+    fn pass(&mut self, directions: &[Direction], call: &Call) {
         let direction = |at: usize| directions.get(at).copied().unwrap_or(Direction::None);
-        for (at, arg) in args.iter().enumerate() {
-            if let Some(arg) = arg
-                && direction(at) != Direction::Out
-            {
-                self.read(arg);
-            }
+        for (_, arg) in call.in_turn().filter(|(at, _)| direction(*at) != Direction::Out) {
+            self.read(arg);
         }
-        for (at, arg) in args.iter().enumerate() {
-            if let Some(arg) = arg
-                && matches!(direction(at), Direction::Out | Direction::InOut)
-            {
+        for (at, arg) in call.in_turn() {
+            if matches!(direction(at), Direction::Out | Direction::InOut) {
                 self.give(arg);
             }
         }
@@ -122,11 +103,11 @@ impl Flow<'_> {
     }
 
     /// Goes through an action's body; it sees the variables of its control.
-    fn run_action(&mut self, id: ActId, args: &[Option<&Expr>]) {
+    fn run_action(&mut self, id: ActId, args: &[Option<&Expr>], order: &Order) {
         let Some(action) = self.program.actions.get(id.index()) else { return };
-        for (param, arg) in action.params.iter().zip(args) {
-            if let Some(arg) = arg
-                && self.direction(*param) != Direction::Out
+        for at in order.positions(args.len()) {
+            if let (Some(param), Some(Some(arg))) = (action.params.get(at), args.get(at))
+                && self.program.direction(*param) != Direction::Out
             {
                 self.read(arg);
             }
@@ -143,7 +124,7 @@ impl Flow<'_> {
         }
         for (param, arg) in action.params.iter().zip(args) {
             if let Some(arg) = arg
-                && matches!(self.direction(*param), Direction::Out | Direction::InOut)
+                && matches!(self.program.direction(*param), Direction::Out | Direction::InOut)
             {
                 self.give(arg);
             }
@@ -175,7 +156,7 @@ impl Flow<'_> {
         let count = self.program.actions.get(listed.action.index()).map_or(0, |action| action.params.len());
         let padding = count.saturating_sub(args.len());
         let args: Vec<Option<&Expr>> = args.into_iter().chain(std::iter::repeat_n(None, padding)).collect();
-        self.run_action(listed.action, &args);
+        self.run_action(listed.action, &args, &listed.order);
     }
 
     /// What holds behind a table where an entry matched, and where none did.

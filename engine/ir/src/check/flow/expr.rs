@@ -118,7 +118,9 @@ impl Flow<'_> {
         }
         match &value.kind {
             ExprKind::InvalidHeader | ExprKind::Default => out.fill(Validity::Invalid),
-            ExprKind::Aggregate(items) if !self.program.is_union(ty) => {
+            ExprKind::Aggregate(items) | ExprKind::AggregateInOrder(items, _)
+                if !self.program.is_union(ty) =>
+            {
                 let mut at = usize::from(self.program.is_header(ty));
                 for item in items {
                     let count = self.layouts.size(&item.ty).headers;
