@@ -9,6 +9,7 @@
 
 mod condition;
 mod directive;
+mod long_string;
 mod macros;
 mod output;
 mod scan;
@@ -220,7 +221,12 @@ impl<'a> Job<'a> {
                 Kind::Space => {}
                 _ => line_start = false,
             }
-            if job.active() {
+            if !job.active() {
+                continue;
+            }
+            if piece.kind == Kind::Str && scanner.text(piece).contains('\n') {
+                self.long_string(&mut job, &mut scanner, piece);
+            } else {
                 self.piece(&job, &mut scanner, piece);
             }
         }
@@ -247,9 +253,8 @@ impl<'a> Job<'a> {
             return self.too_large(job.index, piece.start, piece.end);
         }
         match piece.kind {
-            Kind::Ident if self.macros.contains_key(text) || text == "__LINE__" || text == "__FILE__" => {
-                self.expand_piece(job, scanner, piece);
-            }
+            // Blanks around it keep it from growing together with its neighbours.
+            Kind::Ident if self.is_macro(text) => self.expand_piece(job, scanner, piece, " "),
             Kind::Space if text.starts_with('/') => {
                 let blank = if text.contains('\n') { "\n" } else { " " };
                 self.out.copy(job.index, piece, blank);
@@ -258,7 +263,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    fn expand_piece(&mut self, job: &FileJob, scanner: &mut Scanner<'_>, piece: Piece) {
+    fn is_macro(&self, name: &str) -> bool {
+        self.macros.contains_key(name) || name == "__LINE__" || name == "__FILE__"
+    }
+
+    /// Writes what a macro stands for, with `blank` before and behind it.
+    fn expand_piece(&mut self, job: &FileJob, scanner: &mut Scanner<'_>, piece: Piece, blank: &str) {
         let name = Token::new(Kind::Ident, scanner.text(piece), false);
         let behind_name = scanner.clone();
         let expanded = self.expander(job.index, piece.start).expand(vec![name], Some(scanner));
@@ -278,8 +288,7 @@ impl<'a> Job<'a> {
         if self.out.text.len() + text.len() + 2 > self.limit_bytes() as usize {
             return self.too_large(job.index, piece.start, end);
         }
-        // Blanks around it keep it from growing together with its neighbours.
-        self.out.expansion(job.index, piece.start, end, &format!(" {text} "));
+        self.out.expansion(job.index, piece.start, end, &format!("{blank}{text}{blank}"));
     }
 
     fn expander(&mut self, file: usize, at: usize) -> Expander<'_> {

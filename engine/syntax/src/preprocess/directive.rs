@@ -239,6 +239,15 @@ fn unescape(quoted: &str) -> String {
     inner.replace("\\\"", "\"").replace("\\\\", "\\")
 }
 
+/// Whether what follows a `#` names a directive; in a skipped group only those of groups count.
+pub(super) fn known(mut scanner: Scanner<'_>, active: bool) -> bool {
+    let name = std::iter::from_fn(|| scanner.next(false).map(|piece| (piece.kind, scanner.text(piece))))
+        .find(|(kind, _)| *kind != Kind::Space);
+    let Some((Kind::Ident, name)) = name else { return false };
+    let group = matches!(name, "if" | "ifdef" | "ifndef" | "elif" | "else" | "endif");
+    group || active && matches!(name, "define" | "undef" | "include" | "error" | "warning" | "pragma")
+}
+
 /// Names between the parentheses of a `#define`, and whether the last takes the rest.
 fn parameters(tokens: &[Token]) -> Option<(Vec<Rc<str>>, bool)> {
     let mut names: Vec<Rc<str>> = Vec::new();

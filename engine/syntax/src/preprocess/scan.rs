@@ -48,6 +48,11 @@ impl<'t> Scanner<'t> {
         self.at
     }
 
+    /// Goes on at an offset that was passed already.
+    pub(super) fn return_to(&mut self, at: usize) {
+        self.at = at;
+    }
+
     pub(super) fn text(&self, piece: Piece) -> &'t str {
         &self.text[piece.start..piece.end]
     }
