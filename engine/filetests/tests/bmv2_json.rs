@@ -64,6 +64,34 @@ fn what_older_compilers_wrote_runs_as_in_bmv2() {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
+/// What p4c wrote before 2019 gives the length of a header with a varbit in bits; later, in bytes.
+#[test]
+fn lengths_in_bits_of_older_compilers_are_told_by_their_value() {
+    let with = |version: Value, fields: Value, length: u32| {
+        let mut document = document();
+        document["__meta__"]["version"] = version;
+        let id = document["header_types"].as_array().expect("a list").len();
+        let ty = json!({ "name": "long_h", "id": id, "fields": fields, "max_length": length });
+        document["header_types"].as_array_mut().expect("a list").push(ty);
+        let (program, errors) = bmv2::read(&document.to_string());
+        let program = program.unwrap_or_else(|| panic!("{errors:?}"));
+        let long = program.header_types.iter().find(|ty| ty.name == "long_h").expect("just added");
+        long.fields.last().expect("a varbit").ty.width()
+    };
+    let (old, new) = (json!([2, 7]), json!([2, 23]));
+    let alone = json!([["options", "*"]]);
+    let behind = json!([["fixed", 160, false], ["options", "*"]]);
+    // 320 bits of options: 40 bytes today, 320 then; behind 160 other bits 60 bytes or 480 bits.
+    assert_eq!(with(new.clone(), alone.clone(), 40), 320);
+    assert_eq!(with(old.clone(), alone.clone(), 320), 320);
+    assert_eq!(with(old.clone(), alone.clone(), 40), 320);
+    assert_eq!(with(new.clone(), behind.clone(), 60), 320);
+    assert_eq!(with(old.clone(), behind.clone(), 480), 320);
+    assert_eq!(with(old, behind, 60), 320);
+    // A compiler of today means bytes, however many.
+    assert_eq!(with(new, alone, 1500), 12_000);
+}
+
 #[test]
 fn every_fault_names_its_path_and_a_remedy() {
     let edits: [(&str, Value, &str, &str); 14] = [

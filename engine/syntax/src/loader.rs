@@ -68,6 +68,27 @@ fn too_large(limit_bytes: u64) -> io::Error {
 /// Folder name under which diagnostics show the built-in files.
 const BUILTIN_FOLDER: &str = "<p4cc>";
 
+/// The architecture whose declarations a file of this name holds, of those that are known but not supported.
+pub(crate) fn other_architecture(path: &str) -> Option<&'static str> {
+    Some(match path {
+        "tna.p4" | "tofino.p4" | "tofino1arch.p4" | "tofino1_arch.p4" => "TNA, the architecture of Tofino",
+        "t2na.p4" | "tofino2.p4" | "tofino2arch.p4" | "tofino2_arch.p4" => {
+            "T2NA, the architecture of Tofino 2"
+        }
+        "t3na.p4" | "tofino3arch.p4" | "tofino3_arch.p4" => "T3NA, the architecture of Tofino 3",
+        "pna.p4" | "bmv2/pna.p4" | "dpdk/pna.p4" | "tc/pna.p4" => {
+            "PNA, the architecture of network interface cards"
+        }
+        "dpdk/psa.p4" => "PSA as DPDK has it; `psa.p4` is PSA as BMv2 has it",
+        "ebpf_model.p4" | "ubpf_model.p4" | "xdp_model.p4" => {
+            "an architecture for programs of an operating system's kernel"
+        }
+        "simple_sume_switch.p4" | "sume_switch.p4" => "SimpleSumeSwitch, the architecture of NetFPGA SUME",
+        "xsa.p4" => "XSA, an architecture of network interface cards",
+        _ => return None,
+    })
+}
+
 /// A built-in declaration file: the name shown and its text.
 pub(crate) fn builtin(name: &str) -> Option<(String, &'static str)> {
     let text = match name {

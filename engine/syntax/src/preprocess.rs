@@ -16,7 +16,7 @@ mod scan;
 mod splice;
 
 use crate::diag::Diagnostic;
-use crate::loader::{SourceLoader, builtin};
+use crate::loader::{SourceLoader, builtin, other_architecture};
 use crate::source::{Options, Source, SourceFile};
 use crate::span::Span;
 use macros::{ExpandError, Expander, Macro, Token};
@@ -374,10 +374,22 @@ impl<'a> Job<'a> {
         }
         let tried: Vec<String> = candidates.iter().map(|path| format!("`{}`", path.display())).collect();
         let tried = if tried.is_empty() { "no folder".to_owned() } else { tried.join(", ") };
-        let help = format!(
-            "looked for {tried} and the built-in files core.p4, v1model.p4 and psa.p4; add a folder with -I"
-        );
-        self.error(job.index, start, end, format!("included file `{path}` was not found"), Some(&help));
+        let (message, help) = match other_architecture(path) {
+            Some(what) => (
+                format!("included file `{path}` was not found: it declares {what}, which is not supported"),
+                format!(
+                    "programs for v1model (`v1model.p4`) and PSA (`psa.p4`) are run, no others yet; with a folder \
+                     that holds the file (-I; looked for {tried}) the program can be checked up to its `main`"
+                ),
+            ),
+            None => (
+                format!("included file `{path}` was not found"),
+                format!(
+                    "looked for {tried} and the built-in files core.p4, v1model.p4 and psa.p4; add a folder with -I"
+                ),
+            ),
+        };
+        self.error(job.index, start, end, message, Some(&help));
     }
 
     fn run_included(&mut self, name: &str, bytes: &[u8], folder: Option<&Path>, depth: u32) {

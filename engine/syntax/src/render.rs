@@ -33,7 +33,9 @@ impl std::fmt::Display for MachineDiagnostic {
         };
         write!(f, "{}:{}:{}: {severity}: {}", self.file, self.line, self.column, self.message)?;
         if !self.help.is_empty() {
-            write!(f, " (help: {})", self.help)?;
+            // What the terminal shows below each other stands on one line here.
+            let lines: Vec<&str> = self.help.lines().map(str::trim).collect();
+            write!(f, " (help: {})", lines.join("; "))?;
         }
         Ok(())
     }

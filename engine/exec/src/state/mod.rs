@@ -116,7 +116,9 @@ impl State {
             for entry in &table.entries {
                 let id = TableId::from_index(id);
                 let position = row::position(&program, id, entry.action.action);
-                let matches: Vec<_> = entry.matches.iter().map(validate::canonical).collect();
+                let keys = validate::match_keys(table).map(|key| program.vars[key.var.index()].ty);
+                let matches = entry.matches.iter().zip(keys);
+                let matches: Vec<_> = matches.map(|(value, ty)| validate::canonical(value, ty)).collect();
                 let state = &mut self.tables[id.index()];
                 // The first of two equal entries wins, as it does by order in the source.
                 if state.place(&matches, entry.priority).is_some() {

@@ -23,7 +23,8 @@ pub(crate) struct Ranges {
     wide: Box<[WideRange]>,
 }
 
-/// A range over part of one key word.
+/// A range over part of one key word. One of signed numbers whose low end is negative and high end is not has
+/// `low > high` here: it goes on from the largest number at zero.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     word: u32,
@@ -33,7 +34,7 @@ struct Range {
     high: u64,
 }
 
-/// A range over several whole key words, lowest first.
+/// A range over several whole key words, lowest first; `low > high` as in [`Range`].
 #[derive(Clone, Debug)]
 struct WideRange {
     first: u32,
@@ -93,7 +94,9 @@ impl Ranges {
 impl Range {
     fn matches(&self, key: &[u64]) -> bool {
         let word = key.get(self.word as usize).copied().unwrap_or(0);
-        (self.low..=self.high).contains(&(word >> self.shift & self.mask))
+        let value = word >> self.shift & self.mask;
+        let (above, below) = (value >= self.low, value <= self.high);
+        if self.low <= self.high { above && below } else { above || below }
     }
 
     /// The smallest block, as value and mask, that holds all from `low` to `high`.
@@ -105,6 +108,9 @@ impl Range {
 
     /// One block, or two where the range does not fill it.
     fn blocks(&self, cut: bool) -> [Option<(u64, u64)>; 2] {
+        if self.low > self.high {
+            return [Some((0, 0)), None];
+        }
         let whole = self.cover(self.low, self.high);
         let full = (self.low, self.high) == (whole.0, whole.0 | self.mask & !whole.1);
         if full || !cut {
@@ -121,7 +127,10 @@ impl WideRange {
     fn matches(&self, key: &[u64]) -> bool {
         let first = self.first as usize;
         let key = key.get(first..first + self.low.len()).unwrap_or_default();
-        !key.iter().rev().lt(self.low.iter().rev()) && !self.high.iter().rev().lt(key.iter().rev())
+        let above = !key.iter().rev().lt(self.low.iter().rev());
+        let below = !self.high.iter().rev().lt(key.iter().rev());
+        let wraps = self.high.iter().rev().lt(self.low.iter().rev());
+        if wraps { above || below } else { above && below }
     }
 }
 

@@ -62,17 +62,39 @@ fn within(value: &Bits, mask: &Bits) -> bool {
     value.words().iter().zip(mask.words()).all(|(value, mask)| value & !mask == 0)
 }
 
-/// Whether `low` is at most `high`, unsigned.
-fn ordered(low: &Bits, high: &Bits) -> bool {
-    !high.words().iter().rev().lt(low.words().iter().rev())
+/// Whether `low` is at most `high`, as numbers of a type.
+fn ordered(low: &Bits, high: &Bits, ty: VarType) -> bool {
+    match (is_negative(low, ty), is_negative(high, ty)) {
+        (true, false) => true,
+        (false, true) => false,
+        _ => !high.words().iter().rev().lt(low.words().iter().rev()),
+    }
+}
+
+fn is_negative(value: &Bits, ty: VarType) -> bool {
+    matches!(ty, VarType::Int(width) if width > 0 && !value.slice(width - 1, 1).is_zero())
+}
+
+/// Whether a range holds all values of a type.
+pub(crate) fn is_full(low: &Bits, high: &Bits, ty: VarType) -> bool {
+    let width = ty.width();
+    match ty {
+        VarType::Int(_) => {
+            let least = prefix_mask(width, 1);
+            let all = prefix_mask(width, width);
+            let mut ends = high.words().iter().zip(least.words()).zip(all.words());
+            *low == least && ends.all(|((high, least), all)| high ^ least == *all)
+        }
+        _ => low.is_zero() && all_ones(high),
+    }
 }
 
 /// Writes a value that means "anything" as [`MatchValue::Any`]: the source may spell it out.
-pub(crate) fn canonical(value: &MatchValue) -> MatchValue {
+pub(crate) fn canonical(value: &MatchValue, ty: VarType) -> MatchValue {
     match value {
         MatchValue::Lpm { len: 0, .. } => MatchValue::Any,
         MatchValue::Ternary { mask, .. } if mask.is_zero() => MatchValue::Any,
-        MatchValue::Range { low, high } if low.is_zero() && all_ones(high) => MatchValue::Any,
+        MatchValue::Range { low, high } if is_full(low, high, ty) => MatchValue::Any,
         other => other.clone(),
     }
 }
@@ -81,9 +103,10 @@ pub(crate) fn canonical(value: &MatchValue) -> MatchValue {
 pub(crate) fn match_value(
     place: &str,
     kind: MatchKind,
-    width: u32,
+    ty: VarType,
     value: &MatchValue,
 ) -> Result<(), ControlError> {
+    let width = ty.width();
     let check_width = |bits: &Bits| {
         if bits.width() == width {
             return Ok(());
@@ -128,10 +151,10 @@ pub(crate) fn match_value(
         (MatchKind::Range, MatchValue::Range { low, high }) => {
             check_width(low)?;
             check_width(high)?;
-            if !ordered(low, high) {
+            if !ordered(low, high, ty) {
                 return Err(invalid(format!("{place}: low end {low} lies above high end {high}; swap them")));
             }
-            if low.is_zero() && all_ones(high) {
+            if is_full(low, high, ty) {
                 return Err(invalid(format!("{place}: a full range matches anything; leave the key out")));
             }
             Ok(())
@@ -165,8 +188,8 @@ pub(crate) fn identity(
         )));
     }
     for (key, value) in match_keys(table).zip(matches) {
-        let width = program.vars[key.var.index()].ty.width();
-        match_value(&format!("key `{}` of table `{name}`", key.cp.name), key.kind, width, value)?;
+        let ty = program.vars[key.var.index()].ty;
+        match_value(&format!("key `{}` of table `{name}`", key.cp.name), key.kind, ty, value)?;
     }
     match (needs_priority(table), priority) {
         (true, 0) => Err(invalid(format!(
@@ -336,7 +359,7 @@ pub(crate) fn value_set_member(
         )));
     }
     for ((key, ty, kind), value) in keys.iter().zip(member) {
-        match_value(&format!("key `{}` of value set `{name}`", key.name), *kind, ty.width(), value)?;
+        match_value(&format!("key `{}` of value set `{name}`", key.name), *kind, *ty, value)?;
     }
     Ok(())
 }

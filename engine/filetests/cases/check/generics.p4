@@ -33,7 +33,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
     Generic() missing; //~ ERROR the type arguments of `Generic` are missing
     Generic<bit<8>, bit<8>>() too_many; //~ ERROR takes 1 type arguments, 2 are given
     Generic<bit<16>>() wide;
-    Applies(wide) mismatched; //~ ERROR parameter `inner` takes a control with parameters (bit<8>)
+    Applies(wide) mismatched; //~ ERROR `Generic` does not fit parameter `inner`: parameter 1 is `inout bit<16> x`, not `inout bit<8> x`
     apply {
         bool flag = plus_one(true);
         bit<8> n = again(hdr.data.a);

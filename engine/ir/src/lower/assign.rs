@@ -290,7 +290,7 @@ impl Lowerer<'_> {
     }
 
     /// Code for both values of a flag.
-    fn if_valid(&mut self, flag: VarId, mut code: impl FnMut(&mut Self, bool)) {
+    pub(super) fn if_valid(&mut self, flag: VarId, mut code: impl FnMut(&mut Self, bool)) {
         let (then, otherwise, end) = (self.func.block(""), self.func.block(""), self.func.block(""));
         self.func.end(Terminator::Branch { cond: Operand::Var(flag), then, otherwise });
         for (block, value) in [(then, true), (otherwise, false)] {

@@ -10,8 +10,8 @@ use crate::types::ty::Ty;
 use crate::types::value::Value;
 use crate::{
     ActionId, Composite, ControlPlaneName, CountUnit, Counter, CounterId, CustomCrc, CustomCrcId, DigestId,
-    HashAlgorithm, HeaderField, Meter, MeterId, Profile, ProfileId, Register, RegisterId, TableId,
-    ValueSetId, VarId, VarType,
+    HashAlgorithm, Meter, MeterId, Profile, ProfileId, Register, RegisterId, TableId, ValueSetId, VarId,
+    VarType,
 };
 use num_traits::ToPrimitive;
 use p4cc_syntax::{Diagnostic, Span};
@@ -161,8 +161,10 @@ impl Lowerer<'_> {
     pub(super) fn elaborate(&mut self, id: InstId) -> Option<()> {
         let instance = self.hir.instances.get(id.index())?;
         let cp = self.cp_name(&instance.name, &instance.annotations);
-        let object =
-            self.make(&instance.construct, cp, &instance.annotations, instance.apply_sites, instance.span)?;
+        let (sites, span) = (instance.apply_sites, instance.span);
+        let object = self.within("instance", span, |this| {
+            this.make(&instance.construct, cp, &instance.annotations, sites, span)
+        })?;
         if let Some(env) = self.envs.get_mut(self.env.0) {
             env.instances.insert(id, object);
         }
@@ -334,30 +336,30 @@ impl Lowerer<'_> {
         }
     }
 
-    /// What a register's cell or a digest message holds, if it is a struct or tuple of scalars that packs into one
-    /// number.
+    /// What a register's cell or a digest message holds: its scalars, which pack into one number.
     pub(super) fn composite(&mut self, ty: &Ty, span: Span) -> Option<Composite> {
-        let parts: Vec<(String, Ty)> = match ty {
-            Ty::Aggregate(_) if self.hir.is_struct(ty) => {
-                self.hir.fields(ty).iter().map(|field| (field.name.clone(), field.ty.clone())).collect()
-            }
-            Ty::Tuple(items) => items.iter().map(|item| (String::new(), item.clone())).collect(),
-            _ => Vec::new(),
+        let mut fields = Vec::new();
+        let bits = match self.cell_leaves(ty, "", &mut fields) {
+            Some(()) => fields.iter().map(|field| u64::from(field.ty.width())).sum(),
+            None => 0,
         };
-        let fields: Option<Vec<HeaderField>> =
-            parts.into_iter().map(|(name, ty)| Some(HeaderField { name, ty: self.var_type(&ty)? })).collect();
-        let fits = |fields: &Vec<HeaderField>| {
-            let bits: u64 = fields.iter().map(|field| u64::from(field.ty.width())).sum();
-            let fixed = fields.iter().all(|field| !matches!(field.ty, VarType::Varbit(_)));
-            fixed && (1..=u64::from(MAX_WIDTH)).contains(&bits)
-        };
-        let name = if matches!(ty, Ty::Tuple(_)) { String::new() } else { self.hir.show(ty) };
-        let made = fields.filter(fits).map(|fields| Composite { name, fields });
-        if made.is_none() {
-            let shown = self.hir.show(ty);
-            self.push(Diagnostic::not_supported(span, format!("registers and digests of type `{shown}`")));
+        if (1..=u64::from(MAX_WIDTH)).contains(&bits) {
+            let name = match ty {
+                Ty::Aggregate(_) => self.hir.show(ty),
+                _ => String::new(),
+            };
+            return Some(Composite { name, fields });
         }
-        made
+        let shown = self.hir.show(ty);
+        let why = match bits {
+            0 => "it has no bits, or a varbit among its parts".to_owned(),
+            bits => format!("it has {bits} bits; at most {MAX_WIDTH} are allowed"),
+        };
+        self.push(
+            Diagnostic::not_supported(span, format!("registers and digests of type `{shown}`"))
+                .with_help(format!("{why}: keep less, or keep it in parts")),
+        );
+        None
     }
 
     fn make_profile(

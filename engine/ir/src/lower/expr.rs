@@ -61,6 +61,10 @@ impl Lowerer<'_> {
 
     /// What an expression gives.
     pub(super) fn rvalue(&mut self, expr: &Expr) -> Option<Rvalue> {
+        self.within("expression", expr.span, |this| this.rvalue_of(expr))
+    }
+
+    fn rvalue_of(&mut self, expr: &Expr) -> Option<Rvalue> {
         if let Some(width) = self.width(&expr.ty) {
             match self.try_const(expr) {
                 Ok(Some(value)) => return Some(Rvalue::Scalar(Operand::Const(value.to_bits(width)))),

@@ -15,6 +15,9 @@ use crate::{
 };
 use p4cc_syntax::{Diagnostic, Span};
 
+/// How the names of digests begin whose type has none.
+const UNNAMED_DIGEST: &str = "digest_";
+
 /// What of its metadata a copy of a packet keeps.
 enum Kept {
     Nothing,
@@ -216,6 +219,15 @@ impl Lowerer<'_> {
         Some(out)
     }
 
+    /// The scalars of an argument that is data of a register or digest.
+    pub(super) fn cell_arg(&mut self, call: &Call, at: usize) -> Option<Vec<Operand>> {
+        let arg = self.arg_expr(call, at)?;
+        let value = self.rvalue(arg)?;
+        let mut out = Vec::new();
+        self.cell_data(value, &arg.ty, arg.span, &mut out)?;
+        Some(out)
+    }
+
     fn hash(&mut self, call: &Call) -> Option<()> {
         let algorithm = self.arg_expr(call, 1)?;
         let algorithm = self.algorithm(algorithm)?;
@@ -256,28 +268,31 @@ impl Lowerer<'_> {
 
     fn digest(&mut self, types: &[Ty], call: &Call) -> Option<()> {
         let Some(ty) = types.first() else { return self.shape_error(call.span) };
-        let data = self.data(call, 1)?;
+        let data = self.cell_arg(call, 1)?;
         let Composite { name: type_name, fields } = self.composite(ty, call.span)?;
         self.same_sizes(&data, &fields, call.span)?;
         let data_type = self.data_type(ty)?;
-        let digest = match ty {
+        let named = match ty {
             Ty::Aggregate(agg) => {
                 let agg = self.hir.aggregates.get(agg.index())?;
-                let cp = Self::cp_name_in("", &agg.name, &agg.annotations);
-                let known = self.out.digests.iter().position(|digest| digest.cp.name == cp.name);
-                known.unwrap_or_else(|| {
-                    self.out.digests.push(Digest { cp, type_name, fields, data_type });
-                    self.out.digests.len() - 1
-                })
+                Some(Self::cp_name_in("", &agg.name, &agg.annotations))
             }
-            _ => {
-                // A message without a type's name is numbered, as p4c does.
-                let number = self.out.digests.iter().filter(|digest| digest.type_name.is_empty()).count();
-                let cp = ControlPlaneName { name: format!("digest_{number}"), ..ControlPlaneName::default() };
-                self.out.digests.push(Digest { cp, type_name, fields, data_type });
-                self.out.digests.len() - 1
+            Ty::Enum(_) | Ty::NewType(_) | Ty::Error => {
+                Some(ControlPlaneName { name: self.hir.show(ty), ..ControlPlaneName::default() })
             }
+            _ => None,
         };
+        let numbered = |digest: &&Digest| digest.cp.name.starts_with(UNNAMED_DIGEST);
+        let cp = named.clone().unwrap_or_else(|| {
+            // A message without a type's name is numbered, as p4c does.
+            let number = self.out.digests.iter().filter(numbered).count();
+            ControlPlaneName { name: format!("{UNNAMED_DIGEST}{number}"), ..ControlPlaneName::default() }
+        });
+        let known = named.and_then(|cp| self.out.digests.iter().position(|digest| digest.cp.name == cp.name));
+        let digest = known.unwrap_or_else(|| {
+            self.out.digests.push(Digest { cp, type_name, fields, data_type });
+            self.out.digests.len() - 1
+        });
         self.emit_extern(ExternCall::Digest { digest: DigestId::from_index(digest), data })
     }
 
@@ -430,24 +445,17 @@ impl Lowerer<'_> {
             let dst = self.temp(ty);
             self.emit_extern(ExternCall::RegisterRead { register, dst, index })?;
             let mut left = ty.width();
-            let width = self.hir.width_bits(&target.ty);
+            let width = self.cell_bits(&target.ty);
             self.same_size(width, left, target.span)?;
-            let value = self.unpack(&target.ty, dst, &mut left, call.span)?;
+            let value = self.cell_value(&target.ty, dst, &mut left, call.span)?;
             let place = self.target(target)?;
             return self.assign(place, value, &target.ty, call.span);
         }
         let index = self.arg_before(call, 0)?;
-        let parts = self.data(call, 1)?;
+        let parts = self.cell_arg(call, 1)?;
         let bits = parts.iter().map(|part| self.operand_width(part)).sum();
         self.same_size(bits, ty.width(), call.span)?;
-        let mut parts = parts.into_iter();
-        let mut whole = parts.next()?;
-        for low in parts {
-            let width = self.operand_width(&whole)? + self.operand_width(&low)?;
-            let dst = self.temp(VarType::Bit(width));
-            self.emit(Inst::Concat { dst, hi: whole, lo: low });
-            whole = Operand::Var(dst);
-        }
+        let whole = self.packed(parts)?;
         self.emit_extern(ExternCall::RegisterWrite { register, index, value: whole })
     }
 

@@ -12,6 +12,7 @@ mod assign;
 mod block;
 mod build;
 mod call;
+mod cells;
 mod consteval;
 mod data_type;
 mod effects;
@@ -71,14 +72,25 @@ pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnost
         inlined: 0,
         called: Vec::new(),
         named_args: 0,
+        lost: None,
     };
     let program = lowerer.program(name);
     let failed = lowerer.diagnostics.iter().any(|d| d.severity == Severity::Error);
     if program.is_none() && !failed {
         // A way out that reported nothing would be a silent failure.
-        lowerer.push(Diagnostic::not_supported(Span::default(), "a construct of this program"));
+        let (what, span) =
+            lowerer.lost.unwrap_or(("construct of the package at the end of the program", hir_main(hir)));
+        lowerer.push(
+            Diagnostic::not_supported(span, format!("this {what}"))
+                .with_label("accepted by the checks, but there is no code for it")
+                .with_help("write it in another way; docs/p4-support.md lists what is not supported"),
+        );
     }
     (program.filter(|_| !failed), lowerer.diagnostics)
+}
+
+fn hir_main(hir: &Program) -> Span {
+    hir.main.and_then(|id| hir.instances.get(id.index())).map_or_else(Span::default, |main| main.span)
 }
 
 /// Parts of the program made so far.
@@ -164,6 +176,8 @@ struct Lowerer<'h> {
     named_args: usize,
     /// Actions called where no table runs them.
     called: Vec<order::DirectCall>,
+    /// The innermost construct that could not be lowered, for a failure that nobody reported.
+    lost: Option<(&'static str, Span)>,
 }
 
 impl Lowerer<'_> {
@@ -176,6 +190,20 @@ impl Lowerer<'_> {
 
     fn not_supported(&mut self, span: Span, what: impl core::fmt::Display) {
         self.push(Diagnostic::not_supported(span, what));
+    }
+
+    /// Notes which construct it was that gave nothing.
+    fn within<T>(
+        &mut self,
+        what: &'static str,
+        span: Span,
+        make: impl FnOnce(&mut Self) -> Option<T>,
+    ) -> Option<T> {
+        let made = make(self);
+        if made.is_none() && self.lost.is_none() {
+            self.lost = Some((what, span));
+        }
+        made
     }
 
     fn emit(&mut self, inst: Inst) {

@@ -28,7 +28,9 @@ impl Lowerer<'_> {
             self.stmts(&state.body)?;
             match &state.transition {
                 Transition::Direct(target) => self.func.end(Terminator::Jump(to(*target))),
-                Transition::Select { keys, cases } => self.select(keys, cases, &to)?,
+                Transition::Select { keys, cases } => {
+                    self.within("select", state.span, |this| this.select(keys, cases, &to))?;
+                }
             }
         }
         self.func.open(accepted);

@@ -185,7 +185,7 @@ impl Lowerer<'_> {
 
     /// What a digest message holds, field by field.
     fn digest_data(&mut self, digest: DigestId, call: &Call) -> Option<Vec<Operand>> {
-        let data = self.data(call, 0)?;
+        let data = self.cell_arg(call, 0)?;
         let fields = self.out.digests.get(digest.index())?.fields.clone();
         self.same_sizes(&data, &fields, call.span)?;
         Some(data)
@@ -199,7 +199,7 @@ impl Lowerer<'_> {
         match ret {
             Some(ret) if self.var_type(ret).is_none() => {
                 let mut left = ty.width();
-                self.unpack(ret, dst, &mut left, call.span)
+                self.cell_value(ret, dst, &mut left, call.span)
             }
             _ => Some(Rvalue::Scalar(Operand::Var(dst))),
         }

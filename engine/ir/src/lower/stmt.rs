@@ -16,7 +16,7 @@ impl Lowerer<'_> {
             if self.func.ended() {
                 return Some(());
             }
-            self.stmt(stmt)?;
+            self.within("statement", stmt.span, |this| this.stmt(stmt))?;
         }
         Some(())
     }

@@ -26,8 +26,9 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<()> {
         let hir = self.hir;
-        self.placed_table(&hir.tables.get(id.index())?.name, span)?;
-        let table = self.table(id)?;
+        let declared = hir.tables.get(id.index())?;
+        self.placed_table(&declared.name, span)?;
+        let table = self.within("table", declared.span, |this| this.table(id))?;
         let keys: Vec<VarId> = self.out.tables.get(table.index())?.keys.iter().map(|key| key.var).collect();
         let source = self.hir.tables.get(id.index())?;
         let mut vars = keys.into_iter();
@@ -59,14 +60,15 @@ impl Lowerer<'_> {
         }
         let source = self.hir.tables.get(id.index())?;
         let cp = self.cp_name(&source.name, &source.annotations);
-        let matched: Vec<usize> = (0..source.keys.len())
-            .filter(|at| source.keys.get(*at).is_some_and(|key| self.is_matched(source, key)))
-            .collect();
-        let keys: Option<Vec<Key>> =
-            matched.into_iter().map(|at| self.key(&cp.name, &source.keys, at)).collect();
+        let matched: Vec<(usize, &hir::Key)> =
+            source.keys.iter().enumerate().filter(|(_, key)| self.is_matched(source, key)).collect();
+        let make = |&(at, key): &(usize, &hir::Key)| {
+            self.within("key", key.expr.span, |this| this.key(&cp.name, &source.keys, at))
+        };
+        let keys: Option<Vec<Key>> = matched.iter().map(make).collect();
         let keys = keys?;
-        let mut prefixes = keys.iter().zip(&source.keys).filter(|(key, _)| key.kind == MatchKind::Lpm);
-        if let Some((_, second)) = prefixes.nth(1) {
+        let mut prefixes = keys.iter().zip(&matched).filter(|(key, _)| key.kind == MatchKind::Lpm);
+        if let Some((_, (_, second))) = prefixes.nth(1) {
             let message = format!("table `{}` has a second lpm key", source.name);
             self.misplaced(second.expr.span, message, "make one of them ternary")?;
         }
@@ -135,10 +137,6 @@ impl Lowerer<'_> {
                 return None;
             }
         };
-        if kind == MatchKind::Range && matches!(self.hir.underlying(&key.expr.ty), Ty::Int(_)) {
-            self.not_supported(key.expr.span, "range keys of type `int<W>`");
-            return None;
-        }
         let cp = Self::cp_name_in("", &key.name, &key.annotations);
         let cp = if kind == MatchKind::Selector { cp } else { self.typed(cp, &key.expr.ty) };
         // Each key is evaluated before the next one (P4-16 14.2.3): one that a later key changes has a copy.

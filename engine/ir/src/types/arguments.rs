@@ -4,7 +4,7 @@ use super::Checker;
 use super::hir::{Expr, ExprKind, Sig, SigParam, TypeVar};
 use super::order::Order;
 use super::scope::{Symbol, TypeSymbol};
-use super::ty::{Substitution, Ty};
+use super::ty::{BlockType, Substitution, Ty};
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Type};
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -293,7 +293,7 @@ impl Checker {
                 if !self.require_writable(&arg) {
                     return None;
                 }
-                if arg.ty != ty && arg.ty != Ty::Unknown && ty != Ty::Unknown {
+                if !stands_for(&arg.ty, &ty) {
                     let (from, wanted) = (self.hir.show(&arg.ty), self.hir.show(&ty));
                     self.push(
                         Diagnostic::error(
@@ -307,36 +307,51 @@ impl Checker {
                 Some(arg)
             }
             Direction::In | Direction::None => {
-                let compatible_block = match (&arg.ty, &ty) {
-                    (Ty::Block(a), Ty::Block(b)) => Some(a.is_parser == b.is_parser && a.params == b.params),
-                    _ => None,
-                };
-                match compatible_block {
-                    Some(true) => Some(arg),
-                    Some(false) => {
-                        let Ty::Block(wanted) = &ty else { return None };
-                        let shown: Vec<String> =
-                            wanted.params.iter().map(|(_, ty)| self.hir.show(ty)).collect();
-                        let kind = if wanted.is_parser { "parser" } else { "control" };
-                        self.error(
-                            arg.span,
-                            format!(
-                                "parameter `{}` takes a {kind} with parameters ({}); `{}` has others",
-                                param.name,
-                                shown.join(", "),
-                                self.hir.show(&arg.ty)
-                            ),
-                        );
-                        None
+                if let (Ty::Block(found), Ty::Block(wanted)) = (&arg.ty, &ty) {
+                    if !block_fits(found, wanted) {
+                        self.block_misfit(param, found, wanted, arg.span);
+                        return None;
                     }
-                    None => {
-                        let made = self.coerce(arg, &ty);
-                        if matches!(made.kind, ExprKind::Poison) { None } else { Some(made) }
-                    }
+                    return Some(arg);
                 }
+                if matches!(&arg.ty, Ty::Extern(..)) && stands_for(&arg.ty, &ty) {
+                    return Some(arg);
+                }
+                // Any number will do; one without width gets that of most indexes.
+                let ty = match (&ty, self.hir.underlying(&arg.ty)) {
+                    (Ty::DontCare, Ty::Integer) => Ty::Bit(32),
+                    (Ty::DontCare, under) if under.is_fixed() => return Some(arg),
+                    _ => ty,
+                };
+                let made = self.coerce(arg, &ty);
+                if matches!(made.kind, ExprKind::Poison) { None } else { Some(made) }
             }
         }
     }
+}
+
+/// Whether a value of one type stands for one of another without a cast: what is in error already does, and a
+/// don't-care type argument stands for any type.
+fn stands_for(found: &Ty, wanted: &Ty) -> bool {
+    match (found, wanted) {
+        (Ty::Unknown, _) | (_, Ty::Unknown | Ty::DontCare) => true,
+        (Ty::Extern(a, found), Ty::Extern(b, wanted)) => {
+            a == b
+                && found.len() == wanted.len()
+                && found.iter().zip(wanted.iter()).all(|(found, wanted)| stands_for(found, wanted))
+        }
+        _ => found == wanted,
+    }
+}
+
+fn param_fits(found: &(Direction, Ty), wanted: &(Direction, Ty)) -> bool {
+    found.0 == wanted.0 && stands_for(&found.1, &wanted.1)
+}
+
+fn block_fits(found: &BlockType, wanted: &BlockType) -> bool {
+    found.is_parser == wanted.is_parser
+        && found.params.len() == wanted.params.len()
+        && found.params.iter().zip(&wanted.params).all(|(found, wanted)| param_fits(found, wanted))
 }
 
 fn mentions(ty: &Ty, var: TypeVar) -> bool {
@@ -362,17 +377,85 @@ fn has_open_number(ty: &Ty) -> bool {
 }
 
 impl Checker {
+    /// Reports a parser or control that a parameter does not take: both parameter lists, and where they part.
+    fn block_misfit(&mut self, param: &SigParam, found: &BlockType, wanted: &BlockType, span: Span) {
+        let name = &found.name;
+        let difference = self.block_difference(found, wanted);
+        let lists = [wanted, found].map(|block| self.param_list(block));
+        let [wants, has] = lists;
+        let mut diagnostic = Diagnostic::error(
+            span,
+            format!("`{name}` does not fit parameter `{}`: {difference}", param.name),
+        )
+        .with_help(format!("wanted: {wants}\n      found:  {has}"));
+        if let Some(declared) = self.block_span(found) {
+            diagnostic = diagnostic.with_related(declared, "declared here");
+        }
+        self.push(diagnostic);
+    }
+
+    /// The first difference between two parameter lists.
+    fn block_difference(&self, found: &BlockType, wanted: &BlockType) -> String {
+        if found.is_parser != wanted.is_parser {
+            let kind = |block: &BlockType| if block.is_parser { "a parser" } else { "a control" };
+            return format!("it is {}, not {}", kind(found), kind(wanted));
+        }
+        let pairs = || wanted.params.iter().zip(&found.params);
+        let shared = pairs().count();
+        match pairs().position(|(wanted, found)| !param_fits(found, wanted)) {
+            Some(at) => {
+                let (has, wants) = (self.shown_param(found, at), self.shown_param(wanted, at));
+                format!("parameter {} is `{has}`, not `{wants}`", at + 1)
+            }
+            None if found.params.len() > shared => {
+                format!("parameter {} is one too many: `{}`", shared + 1, self.shown_param(found, shared))
+            }
+            None => format!("parameter {} is missing: `{}`", shared + 1, self.shown_param(wanted, shared)),
+        }
+    }
+
+    /// Where a parser or control is declared.
+    fn block_span(&self, block: &BlockType) -> Option<Span> {
+        let (parsers, controls) = (&self.hir.parsers, &self.hir.controls);
+        match block.is_parser {
+            true => parsers.iter().find(|parser| parser.name == block.name).map(|parser| parser.span),
+            false => controls.iter().find(|control| control.name == block.name).map(|control| control.span),
+        }
+    }
+
+    fn shown_param(&self, block: &BlockType, at: usize) -> String {
+        let (Some((direction, ty)), Some(name)) = (block.params.get(at), block.param_names.get(at)) else {
+            return String::new();
+        };
+        let direction = match direction {
+            Direction::None => "",
+            Direction::In => "in ",
+            Direction::Out => "out ",
+            Direction::InOut => "inout ",
+        };
+        format!("{direction}{} {name}", self.hir.show(ty))
+    }
+
+    fn param_list(&self, block: &BlockType) -> String {
+        let all: Vec<String> = (0..block.params.len()).map(|at| self.shown_param(block, at)).collect();
+        format!("({})", all.join(", "))
+    }
+
     /// Finds what type variables stand for by laying an argument's type over a parameter's.
     pub(super) fn infer(&self, param: &Ty, arg: &Ty, types: &mut Substitution) {
         match (param, arg) {
-            (_, Ty::Unknown) => {}
             (Ty::Var(var), _) => {
-                // A number without width yields to a type with one.
-                let better = types.get(var).is_none_or(|old| *old == Ty::Integer);
+                // A number without width yields to a type with one, what is in error already to anything.
+                let better = match types.get(var) {
+                    None => true,
+                    Some(Ty::Unknown) => !has_open_number(arg),
+                    Some(old) => *old == Ty::Integer && *arg != Ty::Unknown,
+                };
                 if better {
                     types.insert(*var, arg.clone());
                 }
             }
+            (_, Ty::Unknown) => self.infer_nothing(param, types),
             (Ty::Stack(a, _), Ty::Stack(b, _)) | (Ty::List(a), Ty::List(b)) => self.infer(a, b, types),
             (Ty::Tuple(a), Ty::Tuple(b)) => self.infer_all(a, b, types),
             (Ty::Extern(x, a), Ty::Extern(y, b)) if x == y => self.infer_all(a, b, types),
@@ -391,6 +474,21 @@ impl Checker {
                     self.infer(a, b, types);
                 }
             }
+            _ => {}
+        }
+    }
+
+    /// An argument in error says nothing of its parameter's type variables, and nobody is to ask for them.
+    fn infer_nothing(&self, param: &Ty, types: &mut Substitution) {
+        match param {
+            Ty::Var(var) => {
+                types.entry(*var).or_insert(Ty::Unknown);
+            }
+            Ty::Stack(elem, _) | Ty::List(elem) => self.infer_nothing(elem, types),
+            Ty::Tuple(items) | Ty::Extern(_, items) | Ty::Open(_, items) => {
+                items.iter().for_each(|item| self.infer_nothing(item, types));
+            }
+            Ty::Block(block) => block.params.iter().for_each(|(_, ty)| self.infer_nothing(ty, types)),
             _ => {}
         }
     }

@@ -363,6 +363,14 @@ impl Checker {
                 param.ty = self.fill(&param.ty, &with);
             }
         }
+        if super::construct::is_register(&ext.name) && extern_args.first() == Some(&Ty::DontCare) {
+            let shown = self.hir.show(&object.ty);
+            self.push(
+                Diagnostic::error(name.span, format!("what the cells of `{shown}` hold is not known here"))
+                    .with_help("write the type in place of the first `_`"),
+            );
+            return Self::poison(span);
+        }
         if sigs.is_empty() {
             let near = closest(&name.name, ext.methods.iter().map(|sig| sig.name.as_str()));
             let near = near.map(str::to_owned);

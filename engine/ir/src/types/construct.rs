@@ -3,7 +3,7 @@
 use super::Checker;
 use super::arguments::Bound;
 use super::generic::BlockId;
-use super::hir::{Construct, Constructed, Expr, InstId, Sig};
+use super::hir::{Construct, Constructed, Expr, InstId, Sig, TypeVar};
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::{Substitution, Ty};
 use p4cc_syntax::ast::{Argument, Type, TypeKind};
@@ -188,13 +188,14 @@ impl Checker {
         let sig = self.overload(&ext.constructors, args, span)?;
         let with: Substitution = ext.type_vars.iter().copied().zip(written.iter().cloned()).collect();
         let mut sig = sig.clone();
+        let known: Substitution =
+            with.iter().filter(|(_, ty)| **ty != Ty::DontCare).map(|(var, ty)| (*var, ty.clone())).collect();
         for param in &mut sig.params {
-            param.ty = self.fill(&param.ty, &with);
+            param.ty = self.fill(&param.ty, &known);
         }
-        if written.is_empty() {
-            // The object's own type variables may follow from the constructor's arguments.
-            sig.type_vars.extend(ext.type_vars.iter().copied());
-        }
+        // The object's own type variables may follow from the constructor's arguments, where `_` stands for one too.
+        let open = |var: &&TypeVar| matches!(with.get(*var), None | Some(Ty::DontCare));
+        sig.type_vars.extend(ext.type_vars.iter().filter(open).copied());
         if !self.check_self_argument(id, &written, span) {
             return None;
         }
@@ -202,7 +203,12 @@ impl Checker {
         self.require_compile_time(&bound.args)?;
         let mut made = Vec::with_capacity(ext.type_vars.len());
         for var in &ext.type_vars {
-            match with.get(var).or_else(|| bound.types.get(var)) {
+            let given = with.get(var).filter(|ty| **ty != Ty::DontCare);
+            match given.or_else(|| bound.types.get(var)).or_else(|| with.get(var)) {
+                // What a register's cells hold must be known, of what nobody computes with any type will do.
+                Some(Ty::DontCare) if ext.type_vars.first() != Some(var) || !is_register(&ext.name) => {
+                    made.push(Ty::DontCare);
+                }
                 Some(Ty::DontCare) | None => {
                     self.push(
                         Diagnostic::error(span, format!("the type arguments of `{}` are missing", ext.name))
@@ -234,4 +240,9 @@ impl Checker {
             None => Ty::Unknown,
         }
     }
+}
+
+/// Whether an extern of this name holds values of its first type argument.
+pub(super) fn is_register(name: &str) -> bool {
+    matches!(name, "register" | "Register")
 }
