@@ -240,11 +240,15 @@ impl Bench {
     fn set(&mut self, name: &str, values: &[u128]) -> Outcome<()> {
         let at = find(&self.program.value_sets, name, |set| &set.cp.name)?;
         let set = &self.program.value_sets[at];
-        let [(_, ty, kind)] = set.keys.as_slice() else { return Err(format!("{name} has several keys")) };
-        let members: Outcome<Vec<Vec<MatchValue>>> = values
-            .iter()
-            .map(|value| Ok(vec![match_value(&Key::Value(*value), *kind, ty.width())?]))
-            .collect();
+        let keys = set.keys.as_slice();
+        if keys.is_empty() || !values.len().is_multiple_of(keys.len()) {
+            return Err(format!("{name} has {} keys, {} values are given", keys.len(), values.len()));
+        }
+        let member = |values: &[u128]| -> Outcome<Vec<MatchValue>> {
+            let parts = values.iter().zip(keys);
+            parts.map(|(value, (_, ty, kind))| match_value(&Key::Value(*value), *kind, ty.width())).collect()
+        };
+        let members: Outcome<Vec<Vec<MatchValue>>> = values.chunks(keys.len()).map(member).collect();
         let members = members?;
         self.state()?.value_set_write(ValueSetId::from_index(at), members).map_err(|error| error.to_string())
     }

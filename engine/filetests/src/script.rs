@@ -16,7 +16,7 @@
 //! // expect_log TEXT           the next line of log_msg
 //! // multicast GROUP PORT...
 //! // session ID PORT            a clone session
-//! // set NAME VALUE...          values of a value set with one key
+//! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
 //! A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`, `LOW..HIGH` or `*`. Numbers are decimal or `0x` hexadecimal. Names

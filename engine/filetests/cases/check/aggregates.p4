@@ -6,7 +6,7 @@ header two_h { varbit<8> a; varbit<8> b; } //~ ERROR has 2 varbit fields
 header bad_h { error e; } //~ ERROR a header cannot have a field of type `error`
 struct inner_t { bit<8> x; }
 header_union bad_u { inner_t x; } //~ ERROR a header union cannot have a field of type `inner_t`
-struct stack_t { inner_t[4] x; } //~ ERROR a stack holds headers
+struct stack_t { varbit<8>[4] x; } //~ ERROR an array cannot hold values of type `varbit<8>`
 header ok_h { bit<8> a; }
 struct zero_t { ok_h[0] x; } //~ ERROR the size of a header stack is 0
 struct wide_t { bit<4096> x; } //~ ERROR the width is 4096

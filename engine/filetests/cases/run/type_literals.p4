@@ -15,9 +15,8 @@
 
 type bit<9> port_id_t;
 type bit<8> small_t;
-typedef bit<16> number_t;
 @p4runtime_translation("", 32)
-type number_t wide_t;
+type bit<16> wide_t;
 
 struct headers_t {
     data_h data;
@@ -40,7 +39,7 @@ parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout stand
     state start {
         packet.extract(hdr.data);
         meta.y = 5;
-        transition select((wide_t) hdr.data.c, (small_t) hdr.data.a) {
+        transition select(hdr.data.c, hdr.data.a) {
             (7, 1): seven;
             (0x100 &&& 0xff00, 2 .. 4): other;
             default: accept;

@@ -26,7 +26,7 @@ enum bit<4> kind_t { a = 1 }
 const int OPTIONS = options_h.maxSizeInBytes() - 1;
 
 control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t sm) {
-    bit<(data_h.minSizeInBits())> whole = 64w1;
+    bit<64> whole = 1;
     apply {
         sm.egress_spec = 1;
         hdr.data.a = data_h.minSizeInBytes();

@@ -8,10 +8,10 @@ use super::target::Array;
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
-use crate::{Inst, Operand, Terminator, VarKind, VarType};
+use crate::{Bits, Inst, Operand, Terminator, VarKind, VarType};
 use num_bigint::BigInt;
 use num_traits::ToPrimitive;
-use p4cc_syntax::Span;
+use p4cc_syntax::{Diagnostic, Span};
 
 impl Lowerer<'_> {
     /// Lowers a call. The result of a call without one is an empty struct.
@@ -26,6 +26,7 @@ impl Lowerer<'_> {
                     None => this.extern_function(name, &[], call).map(|()| nothing),
                 })
             }
+            Callee::Extern { name, .. } if name == "static_assert" => self.static_assert(call),
             Callee::Extern { name, type_args, .. } => {
                 self.with_args(call, |this, call| this.extern_function(name, type_args, call))?;
                 Some(nothing)
@@ -78,6 +79,21 @@ impl Lowerer<'_> {
         Some(result.map_or(Rvalue::Struct(Vec::new()), |place| place.read()))
     }
 
+    /// An assertion that depends on constructor parameters.
+    fn static_assert(&mut self, call: &Call) -> Option<Rvalue> {
+        let mut args = call.args.iter().flatten();
+        let holds = self.const_value(args.next()?)?;
+        if holds != Value::Bool(true) {
+            let text = match args.next().map(|arg| self.const_value(arg)) {
+                Some(Some(Value::String(text))) => format!("static assertion failed: {text}"),
+                _ => "static assertion failed".to_owned(),
+            };
+            self.push(Diagnostic::error(call.span, text));
+            return None;
+        }
+        Some(Rvalue::Scalar(Operand::Const(Bits::from_u128(1, 1))))
+    }
+
     fn builtin(&mut self, builtin: Builtin, object: &Expr, call: &Call) -> Option<Rvalue> {
         match builtin {
             Builtin::IsValid => self.is_valid(object, call.span),
@@ -113,6 +129,7 @@ impl Lowerer<'_> {
                 let count = count.to_usize().unwrap_or(size).min(size);
                 self.shift_unions(&stack, count, push, span)
             }
+            Array::Values(_) => self.shape_error(span),
         }
     }
 

@@ -92,7 +92,7 @@ impl Lowerer<'_> {
         let parts = self.element_types(ty)?;
         let values: Option<Vec<Rvalue>> =
             parts.iter().map(|part| self.cell_value(part, whole, left, span)).collect();
-        Some(if matches!(ty, Ty::Stack(..)) { Rvalue::NewStack(values?) } else { Rvalue::Struct(values?) })
+        Some(if self.hir.is_stack(ty) { Rvalue::NewStack(values?) } else { Rvalue::Struct(values?) })
     }
 
     fn cell_scalar(&mut self, ty: VarType, whole: VarId, left: &mut u32) -> Option<Operand> {

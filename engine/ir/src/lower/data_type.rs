@@ -23,7 +23,8 @@ impl Lowerer<'_> {
             Ty::Stack(element, size) => match self.data_type(element)? {
                 DataType::Header(name) => DataType::Stack(name, *size),
                 DataType::Union(name) => DataType::UnionStack(name, *size),
-                _ => return None,
+                // P4Info has no arrays of other values.
+                element => DataType::Tuple(vec![element; *size as usize]),
             },
             Ty::Bit(0) => DataType::Scalar(VarType::Bit(0)),
             other => DataType::Scalar(self.var_type(other)?),

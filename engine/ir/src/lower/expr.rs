@@ -90,7 +90,14 @@ impl Lowerer<'_> {
                 let base_value = self.rvalue(base)?;
                 self.project(base_value, (&base.ty, *at), &expr.ty, expr.span)
             }
-            ExprKind::Index(base, index) => self.dynamic_element(base, index, expr.span),
+            ExprKind::Index(base, index) => {
+                let element = self.dynamic_element(base, index, expr.span)?;
+                if self.width(&expr.ty).is_some() {
+                    self.settled(element, &expr.ty, expr.span)
+                } else {
+                    Some(element)
+                }
+            }
             ExprKind::StackLast(base) | ExprKind::StackNext(base) => {
                 self.stack_end(base, matches!(expr.kind, ExprKind::StackLast(_)))
             }
@@ -141,7 +148,7 @@ impl Lowerer<'_> {
             Some(ty) => return Some(Rvalue::Scalar(Operand::Const(Bits::zero(ty.width())))),
             None => {}
         }
-        if matches!(ty, Ty::Stack(..)) || self.hir.is_header(ty) || self.hir.is_union(ty) {
+        if self.hir.is_stack(ty) || self.hir.is_header(ty) || self.hir.is_union(ty) {
             return Some(Rvalue::Invalid);
         }
         let Some(parts) = self.parts(ty) else { return self.shape_error(span) };
@@ -243,7 +250,7 @@ impl Lowerer<'_> {
         }
         let values = found.into_iter().collect::<Option<Vec<Rvalue>>>()?;
         match &expr.ty {
-            Ty::Stack(..) => Some(Rvalue::NewStack(values)),
+            ty if self.hir.is_stack(ty) => Some(Rvalue::NewStack(values)),
             ty if self.hir.is_header(ty) => {
                 let mut fields = Vec::with_capacity(values.len());
                 for (value, item) in values.into_iter().zip(items) {

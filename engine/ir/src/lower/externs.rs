@@ -641,7 +641,9 @@ impl Lowerer<'_> {
             self.emit(Inst::Slice { dst, src: Operand::Var(whole), lo: *left });
             return Some(Rvalue::Scalar(Operand::Var(dst)));
         }
-        if let Ty::Stack(elem, size) = ty {
+        if let Ty::Stack(elem, size) = ty
+            && self.hir.is_stack(ty)
+        {
             let values: Option<Vec<Rvalue>> =
                 (0..*size).map(|_| self.unpack(elem, whole, left, span)).collect();
             return values.map(Rvalue::NewStack);

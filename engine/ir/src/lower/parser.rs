@@ -189,37 +189,44 @@ impl Lowerer<'_> {
         let cp = self.cp_name(&source.name, &source.annotations);
         let size =
             self.bounded_number(&source.size, "size of the value set", 1, MAX_TABLE_SIZE, source.span)?;
-        let keys = match &source.ty {
-            Ty::Aggregate(_) => {
-                let mut keys = Vec::new();
-                for field in self.hir.fields(&source.ty) {
-                    let Some(ty) = self.var_type(&field.ty) else {
-                        self.not_supported(source.span, "value sets with nested structs");
-                        return None;
-                    };
-                    let kind = self.set_match_kind(&field.annotations.texts, source.span)?;
-                    keys.push((Self::cp_name_in("", &field.name, &field.annotations), ty, kind));
-                }
-                keys
-            }
-            Ty::Tuple(items) => {
-                let types: Option<Vec<VarType>> = items.iter().map(|item| self.var_type(item)).collect();
-                types?.into_iter().map(|ty| (ControlPlaneName::default(), ty, MatchKind::Exact)).collect()
-            }
-            other => match self.var_type(other) {
-                Some(ty) => vec![(ControlPlaneName::default(), ty, MatchKind::Exact)],
-                None => {
-                    self.not_supported(source.span, "value sets of this type");
-                    return None;
-                }
-            },
-        };
+        let mut keys = Vec::new();
+        self.set_keys(&source.ty, (ControlPlaneName::default(), MatchKind::Exact), source.span, &mut keys)?;
         let made = ValueSetId::from_index(self.out.value_sets.len());
         self.out.value_sets.push(ValueSet { cp, size, keys });
         if let Some(env) = self.envs.get_mut(self.env.0) {
             env.sets.insert(id, made);
         }
         Some(made)
+    }
+
+    /// The values that a member of a value set has: those of a struct by their names, one inside another by both.
+    fn set_keys(
+        &mut self,
+        ty: &Ty,
+        (cp, kind): (ControlPlaneName, MatchKind),
+        span: p4cc_syntax::Span,
+        keys: &mut Vec<(ControlPlaneName, VarType, MatchKind)>,
+    ) -> Option<()> {
+        if let Some(scalar) = self.var_type(ty) {
+            keys.push((cp, scalar, kind));
+            return Some(());
+        }
+        match ty {
+            Ty::Aggregate(_) => {
+                for field in self.hir.fields(ty) {
+                    let kind = self.set_match_kind(&field.annotations.texts, span)?;
+                    let field_cp = Self::cp_name_in(&cp.name, &field.name, &field.annotations);
+                    self.set_keys(&field.ty, (field_cp, kind), span, keys)?;
+                }
+                Some(())
+            }
+            Ty::Tuple(items) => {
+                items.iter().try_for_each(|item| self.set_keys(item, (cp.clone(), kind), span, keys))
+            }
+            // What has no bits matches anyway.
+            _ if self.is_empty(ty) => Some(()),
+            _ => self.shape_error(span),
+        }
     }
 
     /// `@match(kind)` of a value set's field.

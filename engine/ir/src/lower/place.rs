@@ -207,6 +207,12 @@ impl Lowerer<'_> {
                     .collect();
                 Some(Place::Struct(parts?.into()))
             }
+            Ty::Stack(elem, size) if self.hir.is_array(ty) => {
+                let parts: Option<Vec<Place>> = (0..*size)
+                    .map(|at| self.alloc_within(elem, &format!("{name}[{at}]"), kind, span))
+                    .collect();
+                Some(Place::Struct(parts?.into()))
+            }
             Ty::Stack(elem, size) if self.hir.is_union(elem) => {
                 let unions: Option<Vec<UnionId>> = (0..*size)
                     .map(|at| match self.alloc_union(elem, &format!("{name}[{at}]"))? {
@@ -325,7 +331,7 @@ impl Lowerer<'_> {
         matches!(self.hir.underlying(ty), Ty::Bit(0) | Ty::Varbit(0))
     }
 
-    /// Names and types of the parts of a struct or tuple. What has no bits has no parts.
+    /// Names and types of the parts of a struct, tuple or array. What has no bits has no parts.
     pub(super) fn parts(&self, ty: &Ty) -> Option<Vec<(String, Ty)>> {
         match ty {
             _ if self.is_empty(ty) => Some(Vec::new()),
@@ -334,6 +340,9 @@ impl Lowerer<'_> {
             }
             Ty::Tuple(items) => {
                 Some(items.iter().enumerate().map(|(at, ty)| (format!("f{at}"), ty.clone())).collect())
+            }
+            Ty::Stack(elem, size) if self.hir.is_array(ty) => {
+                Some((0..*size).map(|at| (at.to_string(), (**elem).clone())).collect())
             }
             _ => None,
         }

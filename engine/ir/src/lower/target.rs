@@ -16,6 +16,8 @@ pub enum Array {
     Headers(StackId),
     /// A stack of header unions.
     Unions(Rc<UnionStack>),
+    /// An array of other values.
+    Values(Rc<[Place]>),
 }
 
 impl Lowerer<'_> {
@@ -71,6 +73,9 @@ impl Lowerer<'_> {
                 let lo = self.snapshot_operand(lo)?;
                 Some(Target::RunSlice { base: Box::new(base), base_width, lo, width: *width })
             }
+            ExprKind::Index(base, index) if self.hir.is_array(&base.ty) => {
+                self.array_target(base, index, expr.span)
+            }
             ExprKind::Index(base, index) => {
                 let element = self.dynamic_element(base, index, expr.span)?;
                 self.element_target(element, expr.span)
@@ -85,6 +90,40 @@ impl Lowerer<'_> {
                 self.target_field(base, &inner.ty, *at, expr.span)
             }
             _ => self.shape_error(expr.span),
+        }
+    }
+
+    /// An element of an array as something to write.
+    fn array_target(&mut self, base: &Expr, index: &Expr, span: Span) -> Option<Target> {
+        let whole = self.target(base)?;
+        let Ty::Stack(_, size) = &base.ty else { return self.shape_error(span) };
+        let parts: Option<Vec<Target>> =
+            (0..*size as usize).map(|at| self.target_part(&whole, at, span)).collect();
+        let parts = parts?;
+        let at = self.operand(index)?;
+        match &at {
+            Operand::Const(bits) => {
+                let at = bits.to_u128().and_then(|at| usize::try_from(at).ok());
+                at.and_then(|at| parts.into_iter().nth(at)).or_else(|| self.shape_error(span))
+            }
+            Operand::Var(_) => {
+                let at = self.snapshot_operand(at)?;
+                Some(Target::Choice(at, parts))
+            }
+        }
+    }
+
+    /// Part `at` of an array to write.
+    fn target_part(&mut self, whole: &Target, at: usize, span: Span) -> Option<Target> {
+        match whole {
+            Target::Place(Place::Struct(parts)) => parts.get(at).cloned().map(Target::Place),
+            Target::Parts(parts) => parts.get(at).cloned(),
+            Target::Choice(index, targets) => {
+                let parts: Option<Vec<Target>> =
+                    targets.iter().map(|target| self.target_part(target, at, span)).collect();
+                Some(Target::Choice(index.clone(), parts?))
+            }
+            _ => self.shape_error(span),
         }
     }
 
@@ -144,6 +183,7 @@ impl Lowerer<'_> {
             match place {
                 Place::Stack(stack) => return Some(Array::Headers(stack)),
                 Place::UnionStack(stack) => return Some(Array::Unions(stack)),
+                Place::Struct(parts) => return Some(Array::Values(parts)),
                 _ => {}
             }
         }
@@ -154,6 +194,7 @@ impl Lowerer<'_> {
             value => match self.materialize(value, &expr.ty, expr.span)? {
                 Place::Stack(stack) => Some(Array::Headers(stack)),
                 Place::UnionStack(stack) => Some(Array::Unions(stack)),
+                Place::Struct(parts) => Some(Array::Values(parts)),
                 _ => self.shape_error(expr.span),
             },
         }
@@ -164,6 +205,7 @@ impl Lowerer<'_> {
         match array {
             Array::Headers(stack) => self.out.stacks.get(stack.index()).map_or(0, |s| s.elements.len()),
             Array::Unions(stack) => stack.unions.len(),
+            Array::Values(parts) => parts.len(),
         }
     }
 
@@ -174,6 +216,7 @@ impl Lowerer<'_> {
             Array::Unions(stack) => {
                 Rvalue::Choice(index, stack.unions.iter().copied().map(Rvalue::Union).collect())
             }
+            Array::Values(parts) => Rvalue::Choice(index, parts.iter().map(Place::read).collect()),
         }
     }
 
@@ -183,6 +226,8 @@ impl Lowerer<'_> {
         match array {
             Array::Headers(stack) => self.emit(Inst::StackNextIndex { dst, stack: *stack }),
             Array::Unions(stack) => self.emit(Inst::Assign { dst, src: Operand::Var(stack.next) }),
+            // Only stacks have one.
+            Array::Values(_) => self.emit(Inst::Assign { dst, src: Operand::Const(Bits::zero(INDEX_BITS)) }),
         }
         dst
     }
@@ -198,9 +243,10 @@ impl Lowerer<'_> {
                     self.out.stacks.get(stack.index())?.elements.get(at).copied().map(Rvalue::Header)
                 }
                 Array::Unions(stack) => stack.unions.get(at).copied().map(Rvalue::Union),
+                Array::Values(parts) => parts.get(at).map(Place::read),
             });
             if element.is_none() {
-                self.push(p4cc_syntax::Diagnostic::error(span, "the index is outside the stack"));
+                self.push(p4cc_syntax::Diagnostic::error(span, "the index is outside the array"));
             }
             return element;
         }

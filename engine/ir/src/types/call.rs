@@ -179,10 +179,18 @@ impl Checker {
                 self.poison_error(span, text)
             }
             Some(ExprKind::Const(_)) => Expr { kind: ExprKind::Const(Value::Bool(true)), ty: Ty::Bool, span },
-            _ => {
-                self.not_supported(span, "static assertions on constructor parameters");
-                Self::poison(span)
+            // What depends on constructor parameters is known when the instance is made.
+            Some(_) => {
+                let callee = Callee::Extern {
+                    name: "static_assert".to_owned(),
+                    type_args: Vec::new(),
+                    params: Vec::new(),
+                };
+                let (args, order) = (bound.args.clone(), bound.order.clone());
+                let call = Call { callee, args, order, span };
+                Expr { kind: ExprKind::Call(Box::new(call)), ty: Ty::Bool, span }
             }
+            None => Self::poison(span),
         }
     }
 
@@ -396,7 +404,7 @@ impl Checker {
     fn call_builtin(&mut self, object: Expr, ty: &Ty, name: &Ident, args: &[Argument], span: Span) -> Expr {
         let is_header = self.hir.is_header(ty);
         let is_union = self.hir.is_union(ty);
-        let is_stack = matches!(ty, Ty::Stack(..));
+        let is_stack = self.hir.is_stack(ty);
         let (builtin, wanted, ret) = match name.name.as_str() {
             "isValid" if is_header || is_union => (Builtin::IsValid, 0, Ty::Bool),
             "setValid" if is_header => (Builtin::SetValid, 0, Ty::Void),

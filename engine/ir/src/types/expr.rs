@@ -187,7 +187,15 @@ impl Checker {
             Ty::Unknown => Self::poison(span),
             Ty::Stack(elem, size) => {
                 let (elem, size) = ((**elem).clone(), *size);
-                let Some(index) = self.stack_index(index, size) else { return Self::poison(span) };
+                let what = if self.hir.is_stack(&base.ty) { "the stack of" } else { "the array of" };
+                let Some(index) = self.stack_index(index, size, what) else { return Self::poison(span) };
+                if let (ExprKind::Aggregate(items), ExprKind::Const(Value::Int(at))) =
+                    (&base.kind, &index.kind)
+                    && let Some(item) = at.to_usize().and_then(|at| items.get(at))
+                    && matches!(item.kind, ExprKind::Const(_))
+                {
+                    return Expr { span, ..item.clone() };
+                }
                 Expr { kind: ExprKind::Index(Box::new(base), Box::new(index)), ty: elem, span }
             }
             Ty::Tuple(items) => {
@@ -206,13 +214,13 @@ impl Checker {
         }
     }
 
-    fn stack_index(&mut self, index: Expr, size: u32) -> Option<Expr> {
+    fn stack_index(&mut self, index: Expr, size: u32, what: &str) -> Option<Expr> {
         match &index.kind {
             ExprKind::Poison => return None,
             ExprKind::Const(Value::Int(value)) => {
                 let value = value.clone();
                 if value.to_u32().is_none_or(|at| at >= size) {
-                    self.error(index.span, format!("index {value} is outside the stack of {size} headers"));
+                    self.error(index.span, format!("index {value} is outside {what} {size}"));
                     return None;
                 }
                 return Some(Expr { ty: Ty::Bit(32), ..index });

@@ -198,11 +198,7 @@ impl Checker {
 
     fn check_value_set(&mut self, id: SetId, keys: &[Ty], span: p4cc_syntax::Span) {
         let Some(set) = self.hir.value_sets.get(id.index()) else { return };
-        let members: Vec<Ty> = match &set.ty {
-            Ty::Aggregate(_) => self.hir.fields(&set.ty).iter().map(|field| field.ty.clone()).collect(),
-            Ty::Tuple(items) => items.to_vec(),
-            other => vec![other.clone()],
-        };
+        let members = self.set_members(&set.ty.clone());
         let fits = members.len() == keys.len()
             && members.iter().zip(keys).all(|(a, b)| self.hir.underlying(a) == self.hir.underlying(b));
         if !fits && !keys.contains(&Ty::Unknown) && !members.contains(&Ty::Unknown) {
@@ -211,6 +207,17 @@ impl Checker {
                 span,
                 format!("the value set holds `{shown}`, which does not fit the selected values"),
             );
+        }
+    }
+
+    /// Types of the values that a member of a value set has, those of structs inside among them.
+    fn set_members(&self, ty: &Ty) -> Vec<Ty> {
+        match ty {
+            Ty::Aggregate(_) => {
+                self.hir.fields(ty).iter().flat_map(|field| self.set_members(&field.ty)).collect()
+            }
+            Ty::Tuple(items) => items.iter().flat_map(|item| self.set_members(item)).collect(),
+            other => vec![other.clone()],
         }
     }
 

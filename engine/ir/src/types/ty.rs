@@ -36,7 +36,7 @@ pub enum Ty {
     Open(usize, Rc<[Ty]>),
     /// A `type`.
     NewType(NewTypeId),
-    /// A header stack.
+    /// A header stack, or an array of other values.
     Stack(Rc<Ty>, u32),
     /// `tuple<...>`, and what a list expression is before its type is known.
     Tuple(Rc<[Ty]>),
@@ -147,6 +147,16 @@ impl Program {
     /// Whether a value of the type is a header union.
     pub fn is_union(&self, ty: &Ty) -> bool {
         self.aggregate_kind(ty) == Some(AggregateKind::HeaderUnion)
+    }
+
+    /// Whether a value of the type is a header stack, of headers or of unions.
+    pub fn is_stack(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Stack(elem, _) if self.is_header(elem) || self.is_union(elem))
+    }
+
+    /// Whether a value of the type is an array of other values than headers.
+    pub fn is_array(&self, ty: &Ty) -> bool {
+        matches!(ty, Ty::Stack(..)) && !self.is_stack(ty)
     }
 
     /// Whether a value of the type is a struct.

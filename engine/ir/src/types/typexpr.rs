@@ -51,21 +51,35 @@ impl Checker {
 
     fn stack_type(&mut self, elem: &Type, size: &ast::Expr) -> Ty {
         let elem_ty = self.resolve_type(elem);
-        let Some(size) = self.number(size, "size of a header stack", 1, MAX_STACK) else {
+        let headers = self.hir.is_header(&elem_ty) || self.hir.is_union(&elem_ty);
+        let what = if headers { "size of a header stack" } else { "size of an array" };
+        let Some(size) = self.number(size, what, 1, MAX_STACK) else {
             return Ty::Unknown;
         };
         if elem_ty == Ty::Unknown {
             return Ty::Unknown;
         }
-        if !self.hir.is_header(&elem_ty) && !self.hir.is_union(&elem_ty) {
+        if !headers && !self.may_be_element(&elem_ty) {
             let shown = self.hir.show(&elem_ty);
             self.push(
-                Diagnostic::error(elem.span, format!("a stack holds headers, but `{shown}` is not a header"))
-                    .with_help("declare the element type with `header`"),
+                Diagnostic::error(elem.span, format!("an array cannot hold values of type `{shown}`"))
+                    .with_help(
+                        "it holds headers, numbers, flags, enums, structs, tuples and arrays of these",
+                    ),
             );
             return Ty::Unknown;
         }
         Ty::Stack(Rc::new(elem_ty), size)
+    }
+
+    /// Whether an array may hold values of a type. Stacks of stacks are none (P4-16 7.2.4).
+    fn may_be_element(&self, ty: &Ty) -> bool {
+        match self.hir.underlying(ty) {
+            Ty::Bit(_) | Ty::Int(_) | Ty::Bool | Ty::Enum(_) | Ty::Error | Ty::Tuple(_) => true,
+            Ty::Stack(elem, _) => self.may_be_element(elem),
+            Ty::Aggregate(_) => self.hir.is_struct(ty),
+            _ => false,
+        }
     }
 
     fn width(&mut self, expr: &ast::Expr, least: u32) -> Option<u32> {
@@ -284,7 +298,7 @@ impl Checker {
         let allowed = match kind {
             AggregateKind::Header => match self.hir.underlying(&ty) {
                 Ty::Bit(_) | Ty::Int(_) | Ty::Varbit(_) | Ty::Bool | Ty::Unknown => true,
-                Ty::Aggregate(_) => self.hir.is_struct(&ty) && self.may_lie_in_header(&ty),
+                Ty::Aggregate(_) | Ty::Stack(..) => self.may_lie_in_header(&ty),
                 _ => false,
             },
             AggregateKind::HeaderUnion => self.hir.is_header(&ty) || ty == Ty::Unknown,
@@ -312,13 +326,16 @@ impl Checker {
         Ty::Unknown
     }
 
-    /// Whether a struct holds only what a header may hold too, and nothing of variable size (P4-16 7.2.2).
+    /// Whether a type holds only what a header may hold too, and nothing of variable size (P4-16 7.2.2).
     fn may_lie_in_header(&self, ty: &Ty) -> bool {
-        self.hir.fields(ty).iter().all(|field| match self.hir.underlying(&field.ty) {
+        match self.hir.underlying(ty) {
             Ty::Bit(_) | Ty::Int(_) | Ty::Bool | Ty::Unknown => true,
-            Ty::Aggregate(_) => self.hir.is_struct(&field.ty) && self.may_lie_in_header(&field.ty),
+            Ty::Stack(elem, _) => self.may_lie_in_header(elem),
+            Ty::Aggregate(_) if self.hir.is_struct(ty) => {
+                self.hir.fields(ty).iter().all(|field| self.may_lie_in_header(&field.ty))
+            }
             _ => false,
-        })
+        }
     }
 
     fn check_header(&mut self, name: &str, span: Span, second_varbit: Option<Span>, fields: &[Field]) {
