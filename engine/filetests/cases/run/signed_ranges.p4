@@ -12,8 +12,7 @@
 // expect 1 f502 0000 00000000
 // packet 0 8000 0000 00000000
 // expect 1 8002 0000 00000000
-// 100, after an entry for 90 .. 127 was added
-// add I.small 90..127 => I.set(9) priority 9
+// 100
 // packet 0 6400 0000 00000000
 // expect 1 6409 0000 00000000
 // -20 .. 1 of sixteen bits, and the same of a hundred
@@ -37,6 +36,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         entries = {
             priority = 5: -10 .. 5: set(1);
             priority = 3: -128 .. -11: set(2);
+            priority = 9: 90 .. 127: set(9);
         }
     }
     table wide {

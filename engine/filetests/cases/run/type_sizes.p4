@@ -1,6 +1,6 @@
 // Sizes of types, as of values: headers, structs, unions, stacks, `type` and `typedef`.
 // packet 0 0102 0304 00000000
-// expect 1 0828 1008 40300107
+// expect 1 0828 8008 40300107
 #include "include/v1.p4"
 
 header options_h {

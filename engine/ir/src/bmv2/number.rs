@@ -34,7 +34,10 @@ impl Number {
             if length >= limits::MAX_WIDTH {
                 return None;
             }
-            return Some(Self { bits: negated(&words, length + 1), negative: true });
+            // A power of two is the least number of its bits.
+            let is_power = words.iter().map(|word| word.count_ones()).sum::<u32>() == 1;
+            let width = if is_power { length } else { length + 1 };
+            return Some(Self { bits: negated(&words, width), negative: true });
         }
         Some(Self { bits: Bits::from_words(length.max(1), &words), negative: false })
     }
@@ -107,8 +110,9 @@ mod tests {
     fn numbers_take_the_bits_they_need() {
         assert_eq!(shown("0x00ff").as_deref(), Some("8w0xff"));
         assert_eq!(shown("0x0").as_deref(), Some("1w0x0"));
-        assert_eq!(shown("-0x1").as_deref(), Some("2w0x3"));
-        assert_eq!(shown("-0x80").as_deref(), Some("9w0x180"));
+        assert_eq!(shown("-0x1").as_deref(), Some("1w0x1"));
+        assert_eq!(shown("-0x80").as_deref(), Some("8w0x80"));
+        assert_eq!(shown("-0x81").as_deref(), Some("9w0x17f"));
         for bad in ["", "0x", "-", "0xg", "é"] {
             assert_eq!(shown(bad), None, "{bad}");
         }

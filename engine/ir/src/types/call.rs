@@ -476,8 +476,8 @@ impl Checker {
                 if !self.hir.is_union(ty) {
                     return Some(sizes.iter().sum());
                 }
-                let pick = if largest { sizes.iter().max() } else { sizes.iter().min() };
-                Some(pick.copied().unwrap_or(0))
+                // The largest member counts, for the smallest size too (P4-16 9.1).
+                Some(sizes.iter().max().copied().unwrap_or(0))
             }
             _ => self.hir.width_bits(ty).map(u64::from),
         }

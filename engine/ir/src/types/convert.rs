@@ -212,6 +212,9 @@ impl Checker {
         if written_out || matches!(expr.ty, Ty::InvalidHeader | Ty::Dots) {
             return self.coerce(expr, to);
         }
+        if *to == Ty::Integer && self.hir.underlying(&expr.ty).is_fixed() {
+            return self.cast_to_integer(expr, span);
+        }
         if !self.castable(&expr.ty, to) {
             let (from, wanted) = (self.hir.show(&expr.ty), self.hir.show(to));
             let mut diagnostic = Diagnostic::error(span, format!("cannot cast `{from}` to `{wanted}`"));
@@ -222,6 +225,23 @@ impl Checker {
             return Expr { kind: ExprKind::Poison, ty: to.clone(), span };
         }
         let made = self.cast_through(expr, to);
+        Expr { span, ..made }
+    }
+
+    /// A value that is known at compile time as a number without width.
+    fn cast_to_integer(&mut self, expr: Expr, span: Span) -> Expr {
+        if !self.is_compile_time(&expr) {
+            let from = self.hir.show(&expr.ty);
+            self.push(
+                Diagnostic::error(
+                    span,
+                    format!("a `{from}` that is known at run time only cannot be cast to `int`"),
+                )
+                .with_help("`int` has no width: cast to `bit<W>` or `int<W>`"),
+            );
+            return Expr { kind: ExprKind::Poison, ty: Ty::Integer, span };
+        }
+        let made = relabel(expr, Ty::Integer);
         Expr { span, ..made }
     }
 

@@ -85,13 +85,27 @@ impl Checker {
             return Expr { kind: ExprKind::ValueSet(id), ty: key.clone(), span: value.span };
         }
         let checked = self.expr(value);
-        let checked = self.coerce(checked, key);
+        let checked = match self.hir.enum_underlying(key).cloned() {
+            Some(under) if self.stands_for_member(&checked.ty, &under) => {
+                let number = self.coerce(checked, &under);
+                self.cast(number, key, value.span)
+            }
+            _ => self.coerce(checked, key),
+        };
         // A select compares at run time; entries of a table are put there before.
         if self.place != super::Place::Parser && !self.is_compile_time(&checked) {
             self.error(value.span, "the keyset of an entry must be known at compile time");
             return Self::poison(value.span);
         }
         checked
+    }
+}
+
+impl Checker {
+    /// Whether a keyset's value is one of an enum's numbers: in a select the type that the enum is stored in will do (as
+    /// p4c has it), in an entry only a member will.
+    fn stands_for_member(&self, ty: &Ty, under: &Ty) -> bool {
+        self.place == super::Place::Parser && (*ty == Ty::Integer || ty == under)
     }
 }
 
