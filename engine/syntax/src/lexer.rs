@@ -90,6 +90,9 @@ tokens! {
     }
 }
 
+/// Most tokens of a program: a tree takes some hundred bytes for each.
+const MAX_TOKENS: usize = 1 << 20;
+
 /// Cuts `text` into tokens.
 pub(crate) fn lex(text: &str) -> (Vec<Token>, Vec<Diagnostic>) {
     let mut lexer = Lexer { text, at: 0, tokens: Vec::new(), diags: Vec::new(), open_string: false };
@@ -111,6 +114,15 @@ impl Lexer<'_> {
         let mut new_line = true;
         while let Some(first) = self.text.as_bytes().get(self.at).copied() {
             let start = self.at;
+            if self.tokens.len() == MAX_TOKENS {
+                self.at += self.text[start..].chars().next().map_or(1, char::len_utf8);
+                let message = format!("the program has more than {MAX_TOKENS} tokens");
+                self.error(start, message, "look for an include or macro that repeats itself");
+                self.at = self.text.len();
+                // What half a program would be told hides this.
+                self.tokens.clear();
+                break;
+            }
             if first.is_ascii_whitespace() || first == 0x0b {
                 new_line |= first == b'\n';
                 self.at += 1;

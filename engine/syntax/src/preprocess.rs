@@ -86,6 +86,7 @@ struct Job<'a> {
     read_bytes: u64,
     includes: u32,
     macro_tokens: u32,
+    macro_bytes: u64,
     /// A bound of the whole run was exceeded: nothing more is read.
     stopped: bool,
 }
@@ -137,6 +138,7 @@ impl<'a> Job<'a> {
             read_bytes: 0,
             includes: 0,
             macro_tokens: 0,
+            macro_bytes: 0,
             stopped: false,
         }
     }
@@ -278,6 +280,11 @@ impl<'a> Job<'a> {
         }
         let end = scanner.position();
         let text = match expanded {
+            Ok(tokens)
+                if self.out.text.len() + macros::joined_bytes(&tokens) > self.limit_bytes() as usize =>
+            {
+                return self.too_large(job.index, piece.start, end);
+            }
             Ok(tokens) => macros::join(&tokens),
             Err(cause) => {
                 self.expand_error(job.index, piece.start, end, cause);
@@ -298,6 +305,7 @@ impl<'a> Job<'a> {
             macros: &self.macros,
             limits: self.options.limits,
             tokens: &mut self.macro_tokens,
+            bytes: &mut self.macro_bytes,
             place: (source.presumed_name(line).to_owned(), source.presumed_line(line)),
         }
     }
@@ -306,9 +314,11 @@ impl<'a> Job<'a> {
         let (message, help) = match cause {
             ExpandError::TooManyTokens => {
                 self.stopped = true;
-                let limit = self.options.limits.macro_tokens;
+                let (tokens, bytes) = (self.options.limits.macro_tokens, self.limit_bytes());
                 (
-                    format!("macros make more than {limit} tokens"),
+                    format!(
+                        "macros have more than {tokens} tokens, or make more than {bytes} bytes of new ones"
+                    ),
                     "look for macros that repeat one another".to_owned(),
                 )
             }

@@ -31,7 +31,7 @@ pub struct Limits {
     pub include_count: u32,
     /// Macros inside one another.
     pub macro_depth: u32,
-    /// Tokens handled by macro expansion in all.
+    /// Tokens of macros' definitions and of their expansion in all.
     pub macro_tokens: u32,
 }
 
@@ -42,7 +42,7 @@ impl Default for Limits {
             include_depth: 64,
             include_count: 4096,
             macro_depth: 64,
-            macro_tokens: 1 << 20,
+            macro_tokens: 1 << 19,
         }
     }
 }

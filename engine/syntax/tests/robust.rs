@@ -226,8 +226,39 @@ fn macros_cannot_grow_without_bound() {
     }
     text.push_str("const int x = m59;");
     assert!(first_error(&text).contains("tokens"), "{}", first_error(&text));
-    let nested = format!("#define f(a) a\nconst int x = {}1{};", "f(".repeat(5000), ")".repeat(5000));
+    let nested = format!("#define f(a) a\nconst int x = {}1{};", "f(".repeat(2000), ")".repeat(2000));
     on_small_stack(move || assert!(first_error(&nested).contains("inside"), "{}", first_error(&nested)));
+}
+
+/// What macros hold at once is bounded by what they have made: in tokens, and in bytes where tokens are long.
+#[test]
+fn what_macros_hold_is_counted() {
+    let limits = Limits { macro_tokens: 1000, total_bytes: 4096, ..Limits::default() };
+    let options = Options { limits, ..Options::default() };
+    let first = |text: &str| {
+        let (_, diagnostics) = Source::from_text("root.p4", text, &Memory::default(), &options);
+        diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default()
+    };
+    let refused = "macros have more than 1000 tokens, or make more than 4096 bytes of new ones";
+    let words = |word: &str, count: usize| format!("{word} ").repeat(count);
+    assert_eq!(first(&format!("#define D {}\n", words("x", 900))), "");
+    assert_eq!(first(&format!("#define D {0}\n#define E {0}\n", words("x", 600))), refused);
+    // None of the tokens is looked at a second time.
+    let repeats = |count: usize| format!("#define R(x) {}\nR({})", words("x", 40), words("1", count));
+    assert_eq!(first(&repeats(10)), "");
+    assert_eq!(first(&repeats(40)), refused);
+    let strings = |count: usize| format!("#define S(x) {}\nS({})", words("#x", count), "y".repeat(500));
+    assert_eq!(first(&strings(6)), "");
+    assert_eq!(first(&strings(10)), refused);
+    let long = format!("#define T(x) {}\nT({})", words("x", 20), "y".repeat(500));
+    assert_eq!(first(&long), "the program is larger than 4096 bytes with its includes");
+}
+
+#[test]
+fn tokens_are_counted_out() {
+    let program = |count: usize| first_error(&format!("control c() {{ apply {{ {} }} }}", ";".repeat(count)));
+    assert_eq!(program(1 << 16), "");
+    assert_eq!(program(1 << 20), "the program has more than 1048576 tokens");
 }
 
 #[test]
@@ -264,7 +295,7 @@ fn hostile_texts_end_soon() {
     let words = "x y z ;;{ } @ ( ".repeat(50_000);
     assert_eq!(first_error(&words), "expected `(`, found `z`");
     assert_eq!(first_error(&format!("\"\n{}", "\\\"\n".repeat(300_000))), "this string is never closed");
-    let calls = format!("#define f(x) x\n{}", "f(".repeat(300_000));
+    let calls = format!("#define f(x) x\n{}", "f(".repeat(200_000));
     assert!(first_error(&calls).contains("never end"), "{}", first_error(&calls));
     assert!(first_error(&doubling("x##x")).contains("tokens"), "{}", first_error(&doubling("x##x")));
     assert!(first_error(&doubling("x x")).contains("tokens"), "{}", first_error(&doubling("x x")));

@@ -14,6 +14,7 @@ use p4cc_syntax::ast::{
     self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type,
 };
 use p4cc_syntax::{Diagnostic, Span};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 impl Checker {
@@ -276,8 +277,9 @@ impl Checker {
         let ty = underlying.map(|(ty, _)| ty).filter(Ty::is_fixed);
         let wrong = written && ty.is_none();
         let mut made: Vec<(String, BigInt)> = Vec::with_capacity(members.len());
+        let mut names = BTreeSet::new();
         for (index, member) in members.iter().enumerate() {
-            if made.iter().any(|(old, _)| *old == member.name.name) {
+            if !names.insert(member.name.name.as_str()) {
                 self.error(member.name.span, format!("enum member `{}` is declared twice", member.name.name));
                 continue;
             }

@@ -9,6 +9,7 @@ use crate::limits::{MAX_STACK, MAX_VARBIT, MAX_WIDTH};
 use num_traits::ToPrimitive;
 use p4cc_syntax::ast::{self, AggregateKind, DeclKind, Path, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Checker {
@@ -265,10 +266,10 @@ impl Checker {
         annotations: &[ast::Annotation],
     ) -> AggId {
         let mut made: Vec<Field> = Vec::with_capacity(fields.len());
+        let mut names: BTreeMap<&str, &ast::Field> = BTreeMap::new();
         for field in fields {
-            if let Some(first) = fields.iter().find(|other| other.name.name == field.name.name)
-                && first.name.span != field.name.span
-            {
+            let first = names.entry(&field.name.name).or_insert(field);
+            if first.name.span != field.name.span {
                 self.push(
                     Diagnostic::error(
                         field.name.span,

@@ -1,5 +1,6 @@
 //! The directives: lines that start with `#`.
 
+use super::macros::ExpandError;
 use super::macros::{Macro, Token};
 use super::scan::{Kind, Piece, Scanner};
 use super::{FileJob, Group, Job, condition};
@@ -25,7 +26,11 @@ struct Line {
 impl Job<'_> {
     /// Carries out the directive whose `#` was just read.
     pub(super) fn directive(&mut self, job: &mut FileJob, scanner: &mut Scanner<'_>, hash: Piece) {
-        let line = read_line(scanner, hash, job.active());
+        let room = self.options.limits.macro_tokens.saturating_sub(self.macro_tokens) as usize;
+        let line = read_line(scanner, hash, job.active(), room);
+        if line.tokens.len() > room {
+            return self.expand_error(job.index, line.start, line.end, ExpandError::TooManyTokens);
+        }
         match line.name.as_str() {
             "if" | "ifdef" | "ifndef" => self.open_group(job, &line),
             "elif" | "else" => self.next_branch(job, &line),
@@ -35,7 +40,10 @@ impl Job<'_> {
                 }
             }
             _ if !job.active() => {}
-            "define" => self.define(job, &line),
+            "define" => {
+                self.macro_tokens += line.tokens.len() as u32;
+                self.define(job, &line);
+            }
             "undef" => match line.tokens.first().filter(|token| token.kind == Kind::Ident) {
                 Some(name) => {
                     self.macros.remove(&name.text);
@@ -267,8 +275,8 @@ fn parameters(tokens: &[Token]) -> Option<(Vec<Rc<str>>, bool)> {
     Some((names, false))
 }
 
-/// Reads up to, and leaves, the end of the line.
-fn read_line(scanner: &mut Scanner<'_>, hash: Piece, strings: bool) -> Line {
+/// Reads up to, and leaves, the end of the line; of its tokens one more than there is room for.
+fn read_line(scanner: &mut Scanner<'_>, hash: Piece, strings: bool, room: usize) -> Line {
     let mut line = Line {
         name: String::new(),
         tokens: Vec::new(),
@@ -307,7 +315,9 @@ fn read_line(scanner: &mut Scanner<'_>, hash: Piece, strings: bool) -> Line {
                         line.raw.push(' ');
                     }
                     line.raw.push_str(text);
-                    line.tokens.push(Token::new(kind, text, space));
+                    if line.tokens.len() <= room {
+                        line.tokens.push(Token::new(kind, text, space));
+                    }
                 }
                 line.end = piece.end;
                 space = false;

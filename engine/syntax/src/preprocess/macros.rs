@@ -1,7 +1,7 @@
 //! Macro definitions and their expansion.
 //!
 //! Each token carries the names of the macros it came out of (its hide set); a macro is not expanded inside itself, so
-//! expansion ends. Bounds on depth and on tokens handled keep it short as well.
+//! expansion ends. Bounds on depth, on tokens made and on the bytes of new ones keep it short and small as well.
 
 use super::scan::{Kind, Scanner};
 use crate::source::Limits;
@@ -11,6 +11,9 @@ use std::rc::Rc;
 /// Longest token that `#` and `##` may make; chains of them can double it at every step.
 const MAX_TOKEN_BYTES: usize = 1 << 16;
 
+/// Names of macros that a token came out of.
+type Hidden = Rc<[Rc<str>]>;
+
 /// A token during expansion.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
@@ -18,16 +21,20 @@ pub(super) struct Token {
     pub(super) text: Rc<str>,
     /// White space stands before it.
     pub(super) space: bool,
-    hide: Rc<Vec<Rc<str>>>,
+    hide: Option<Hidden>,
 }
 
 impl Token {
     pub(super) fn new(kind: Kind, text: &str, space: bool) -> Self {
-        Self { kind, text: Rc::from(text), space, hide: Rc::default() }
+        Self { kind, text: Rc::from(text), space, hide: None }
     }
 
     pub(super) fn is(&self, text: &str) -> bool {
         &*self.text == text
+    }
+
+    fn hidden(&self) -> &[Rc<str>] {
+        self.hide.as_deref().unwrap_or_default()
     }
 }
 
@@ -69,6 +76,8 @@ pub(super) struct Expander<'a> {
     pub(super) limits: Limits,
     /// Tokens handled so far, over the whole text.
     pub(super) tokens: &'a mut u32,
+    /// Bytes of tokens that `#` and `##` made so far, likewise.
+    pub(super) bytes: &'a mut u64,
     pub(super) place: (String, u32),
 }
 
@@ -83,11 +92,8 @@ impl Expander<'_> {
     fn run(&mut self, tokens: Vec<Token>, mut rest: Option<&mut Scanner<'_>>, depth: u32) -> Expanded {
         let mut queue: VecDeque<Token> = tokens.into();
         let mut out = Vec::new();
+        self.count(queue.len(), 0)?;
         while let Some(token) = queue.pop_front() {
-            *self.tokens += 1;
-            if *self.tokens > self.limits.macro_tokens {
-                return Err(ExpandError::TooManyTokens);
-            }
             if token.kind != Kind::Ident {
                 out.push(token);
                 continue;
@@ -96,12 +102,12 @@ impl Expander<'_> {
                 out.push(built_in);
                 continue;
             }
-            let Some(found) = self.macros.get(&token.text).filter(|_| !token.hide.contains(&token.text))
+            let Some(found) = self.macros.get(&token.text).filter(|_| !token.hidden().contains(&token.text))
             else {
                 out.push(token);
                 continue;
             };
-            if token.hide.len() as u32 >= self.limits.macro_depth || depth >= self.limits.macro_depth {
+            if token.hidden().len() as u32 >= self.limits.macro_depth || depth >= self.limits.macro_depth {
                 return Err(ExpandError::TooDeep(token.text.to_string()));
             }
             let found = found.clone();
@@ -114,6 +120,16 @@ impl Expander<'_> {
             }
         }
         Ok(out)
+    }
+
+    /// Counts tokens before they are made, and bytes of those with a text of their own.
+    fn count(&mut self, tokens: usize, bytes: usize) -> Result<(), ExpandError> {
+        *self.tokens = self.tokens.saturating_add(u32::try_from(tokens).unwrap_or(u32::MAX));
+        *self.bytes += bytes as u64;
+        if *self.tokens > self.limits.macro_tokens || *self.bytes > u64::from(self.limits.total_bytes) {
+            return Err(ExpandError::TooManyTokens);
+        }
+        Ok(())
     }
 
     fn built_in(&self, token: &Token) -> Option<Token> {
@@ -136,7 +152,7 @@ impl Expander<'_> {
         rest: &mut Option<&mut Scanner<'_>>,
         depth: u32,
     ) -> Result<Option<Vec<Token>>, ExpandError> {
-        let mut hide = (*name.hide).clone();
+        let mut hide = name.hidden().to_vec();
         let mut body = match &found.params {
             None => self.substitute(found, &[], depth)?,
             Some(params) => {
@@ -150,17 +166,13 @@ impl Expander<'_> {
                         ExpandError::Unclosed(name.text.to_string())
                     });
                 };
-                hide.retain(|hidden| close.hide.contains(hidden));
+                hide.retain(|hidden| close.hidden().contains(hidden));
                 let args = match_arguments(&name.text, params, found.variadic, args)?;
                 self.substitute(found, &args, depth)?
             }
         };
         hide.push(name.text.clone());
-        for token in &mut body {
-            let mut all = (*token.hide).clone();
-            all.extend(hide.iter().filter(|hidden| !token.hide.contains(hidden)).cloned());
-            token.hide = Rc::new(all);
-        }
+        hide_in(&mut body, &hide);
         if let Some(first) = body.first_mut() {
             first.space |= name.space;
         }
@@ -177,11 +189,9 @@ impl Expander<'_> {
         let mut args = vec![Vec::new()];
         let mut depth = 0u32;
         loop {
+            // Those that wait were counted when they were made.
+            self.count(usize::from(queue.is_empty()), 0).ok()?;
             let token = next_token(queue, rest)?;
-            *self.tokens += 1;
-            if *self.tokens > self.limits.macro_tokens {
-                return None;
-            }
             match &*token.text {
                 "(" => depth += 1,
                 ")" if depth == 1 => return Some((args, token)),
@@ -212,36 +222,78 @@ impl Expander<'_> {
         let mut at = 0;
         while let Some(token) = body.get(at) {
             at += 1;
-            let made = out.last().map_or(0, |last| last.text.len());
-            if out.len() > self.limits.macro_tokens as usize || made > MAX_TOKEN_BYTES {
+            if out.last().map_or(0, |last| last.text.len()) > MAX_TOKEN_BYTES {
                 return Err(ExpandError::TooManyTokens);
             }
             if token.is("#")
                 && found.params.is_some()
                 && let Some(arg) = param(body.get(at))
             {
+                self.count(1, joined_bytes(arg))?;
                 out.push(stringize(arg, token.space));
                 at += 1;
             } else if token.is("##")
                 && !out.is_empty()
                 && let Some(next) = body.get(at)
             {
-                let right = param(Some(next)).cloned().unwrap_or_else(|| vec![next.clone()]);
+                let right = param(Some(next)).map_or_else(|| core::slice::from_ref(next), |arg| &arg[..]);
+                let glued = [out.last(), right.first()].into_iter().flatten().map(|token| token.text.len());
+                self.count(right.len(), glued.sum())?;
                 paste(&mut out, right);
                 at += 1;
             } else if let Some(arg) = param(Some(token)) {
                 let pasted = body.get(at).is_some_and(|next| next.is("##"));
-                let mut arg = if pasted { arg.clone() } else { self.run(arg.clone(), None, depth + 1)? };
+                let mut arg = if pasted {
+                    self.count(arg.len(), 0)?;
+                    arg.clone()
+                } else {
+                    self.run(arg.clone(), None, depth + 1)?
+                };
                 if let Some(first) = arg.first_mut() {
                     first.space |= token.space;
                 }
                 out.extend(arg);
             } else {
+                self.count(1, 0)?;
                 out.push(token.clone());
             }
         }
         Ok(out)
     }
+}
+
+/// Adds what may not be expanded again. Tokens that came with the same names share the longer list.
+fn hide_in(body: &mut [Token], hide: &[Rc<str>]) {
+    const KEPT: usize = 8;
+    let mut known: Vec<(Option<Hidden>, Hidden)> = Vec::new();
+    for token in body {
+        let before = token.hide.take();
+        let found = known.iter().find(|(old, _)| match (old, &before) {
+            (Some(old), Some(before)) => Rc::ptr_eq(old, before),
+            (None, None) => true,
+            _ => false,
+        });
+        token.hide = Some(match found {
+            Some((_, all)) => all.clone(),
+            None => {
+                let mut all = before.as_deref().unwrap_or_default().to_vec();
+                all.extend(
+                    hide.iter()
+                        .filter(|hidden| !before.iter().flat_map(|b| b.iter()).any(|b| b == *hidden))
+                        .cloned(),
+                );
+                let all: Hidden = all.into();
+                known.truncate(KEPT - 1);
+                known.insert(0, (before, all.clone()));
+                all
+            }
+        });
+    }
+}
+
+/// At most as many bytes as [`join`] makes of tokens.
+pub(super) fn joined_bytes(tokens: &[Token]) -> usize {
+    tokens.iter().map(|token| token.text.len() + 1).sum()
 }
 
 fn next_is_paren(queue: &VecDeque<Token>, rest: &mut Option<&mut Scanner<'_>>) -> bool {
@@ -307,15 +359,15 @@ fn stringize(arg: &[Token], space: bool) -> Token {
 }
 
 /// Glues the first token of `right` to the last of `out`.
-fn paste(out: &mut Vec<Token>, right: Vec<Token>) {
-    let mut right = right.into_iter();
+fn paste(out: &mut Vec<Token>, right: &[Token]) {
+    let mut right = right.iter();
     if let (Some(last), Some(first)) = (out.last_mut(), right.next()) {
         let text = format!("{}{}", last.text, first.text);
         let kind = Scanner::new(&text).next(true).map_or(Kind::Punct, |piece| piece.kind);
         let kind = if kind == Kind::Space { Kind::Punct } else { kind };
         *last = Token { kind, text: Rc::from(text.as_str()), space: last.space, hide: last.hide.clone() };
     }
-    out.extend(right);
+    out.extend(right.cloned());
 }
 
 /// Text of tokens, with a blank wherever one stood and between words.
