@@ -85,7 +85,7 @@ async def test_bad_configs_say_what_is_wrong(address: str, program: Program) -> 
         wrong.p4info.tables[0].match_fields[0].bitwidth = 31
         error = await refused(controller, Set.VERIFY_AND_COMMIT, wrong)
         assert error.code == Code.INVALID_ARGUMENT
-        assert "bitwidth is 31, the program's is 32" in error.message
+        assert "31 bits in the P4Info, 32 in the program" in error.message
 
         json = program.config()
         json.p4_device_config = b'{"header_types": 3}'

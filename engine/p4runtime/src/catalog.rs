@@ -1,16 +1,19 @@
-//! A program seen by a controller: from ids of the protocol to objects of the IR, and back.
+//! A program seen by a controller: from ids of its P4Info to objects of the IR, and back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use p4cc_ir::{
-    ActionId, ActionScope, CounterId, DigestId, MatchKind, MeterId, ProfileId, Program, RegisterId, Table,
-    TableId, ValueSetId,
+    ActionId, ActionScope, Bits, ControlPlaneName, CounterId, DigestId, MatchKind, MeterId, ProfileId,
+    Program, RegisterId, Table, TableId, ValueSetId, VarType,
 };
 
+use crate::binding::{Binder, Bound, own_action_ids};
+use crate::data_form::DataForm;
 use crate::errors::Failure;
-use crate::p4info::{Ids, P4InfoError, field_ids, matched_keys, with_ids};
-use crate::proto::p4::config::v1::P4Info;
+use crate::proto::p4::config::v1::{self as p4, P4Info};
+use crate::proto::p4::v1::P4Data;
+use crate::translation::{Form, Translations};
 
 /// A key of a table as the protocol names it.
 #[derive(Clone, Debug)]
@@ -20,21 +23,11 @@ pub(crate) struct KeyInfo {
     pub(crate) position: usize,
     pub(crate) name: String,
     pub(crate) width: u32,
+    /// How the controller matches.
     pub(crate) kind: MatchKind,
-}
-
-/// Keys of a value set's members as the protocol names them.
-pub(crate) fn value_set_keys(set: &p4cc_ir::ValueSet) -> Vec<KeyInfo> {
-    let ids = field_ids(set.keys.iter().map(|(cp, ..)| cp));
-    let keys = set.keys.iter().zip(ids).enumerate();
-    keys.map(|(position, ((cp, ty, kind), id))| KeyInfo {
-        id,
-        position,
-        name: cp.name.clone(),
-        width: ty.width(),
-        kind: *kind,
-    })
-    .collect()
+    /// How the program does.
+    pub(crate) own: MatchKind,
+    pub(crate) form: Form,
 }
 
 /// A table as the protocol names it.
@@ -49,80 +42,235 @@ pub(crate) struct TableInfo {
     pub(crate) actions: BTreeMap<u32, (ActionId, ActionScope)>,
 }
 
+/// A parameter of an action as the protocol names it.
+#[derive(Clone, Debug)]
+pub(crate) struct ParamInfo {
+    pub(crate) id: u32,
+    pub(crate) name: String,
+    pub(crate) form: Form,
+}
+
 /// An action as the protocol names it.
 #[derive(Clone, Debug)]
 pub(crate) struct ActionInfo {
     pub(crate) id: u32,
-    /// Id, name and width of each parameter, in order.
-    pub(crate) params: Vec<(u32, String, u32)>,
+    /// In the program's order.
+    pub(crate) params: Vec<ParamInfo>,
+}
+
+/// What a register's cell or a digest's message holds.
+#[derive(Clone, Debug)]
+pub(crate) struct CellInfo {
+    pub(crate) form: DataForm,
+    /// The scalars that the program packs, the first in the highest bits.
+    pub(crate) leaves: Vec<VarType>,
+}
+
+impl CellInfo {
+    /// The data of a packed value.
+    pub(crate) fn data(&self, value: &Bits) -> P4Data {
+        self.form.packed_data(value, &self.leaves)
+    }
+}
+
+/// A field of a header between controller and switch.
+#[derive(Clone, Debug)]
+pub(crate) struct HeaderPart {
+    /// None for one that the controller does not see.
+    pub(crate) id: Option<u32>,
+    pub(crate) name: String,
+    pub(crate) form: Form,
+}
+
+/// Ids of objects in the order of the program's lists; 0 for what the P4Info does not name.
+#[derive(Debug)]
+pub(crate) struct ObjectIds {
+    pub(crate) actions: Vec<u32>,
+    pub(crate) digests: Vec<u32>,
 }
 
 /// All objects of a program by their ids.
 #[derive(Debug)]
 pub(crate) struct Catalog {
     pub(crate) program: Arc<Program>,
-    pub(crate) p4info: P4Info,
-    pub(crate) ids: Ids,
+    pub(crate) ids: ObjectIds,
     tables: BTreeMap<u32, TableInfo>,
     actions: Vec<ActionInfo>,
     profiles: BTreeMap<u32, ProfileId>,
     counters: BTreeMap<u32, CounterId>,
     meters: BTreeMap<u32, MeterId>,
-    registers: BTreeMap<u32, RegisterId>,
-    value_sets: BTreeMap<u32, ValueSetId>,
-    digests: BTreeMap<u32, DigestId>,
+    registers: BTreeMap<u32, (RegisterId, CellInfo)>,
+    value_sets: BTreeMap<u32, (ValueSetId, Vec<KeyInfo>)>,
+    /// By id, with the position in the program.
+    digests: BTreeMap<u32, (DigestId, CellInfo)>,
+    headers: BTreeMap<String, Vec<HeaderPart>>,
+    /// Sizes that the P4Info gives to arrays.
+    sizes: BTreeMap<u32, u32>,
+    /// Forms of arrays' indices, where they are translated.
+    indices: BTreeMap<u32, Form>,
+    has_translations: bool,
 }
 
 impl Catalog {
-    /// Indexes a program.
+    /// Indexes a program by a P4Info of it.
     ///
     /// # Errors
-    /// An `@id` cannot be given.
-    pub(crate) fn new(program: Arc<Program>) -> Result<Self, P4InfoError> {
-        let ids = Ids::new(&program)?;
-        let tables = program
-            .tables
-            .iter()
-            .enumerate()
-            .filter(|(_, table)| !table.cp.hidden)
-            .map(|(at, table)| (ids.tables[at], table_info(&program, &ids, TableId::from_index(at), table)))
-            .collect();
-        let actions = program
-            .actions
-            .iter()
-            .zip(&ids.actions)
-            .map(|(action, &id)| {
-                let param_ids = field_ids(action.params.iter().map(|param| &param.cp));
-                let params = param_ids.into_iter().zip(&action.params).map(|(id, param)| {
-                    (id, param.cp.name.clone(), program.vars[param.var.index()].ty.width())
-                });
-                ActionInfo { id, params: params.collect() }
-            })
-            .collect();
-        let visible = |ids: &[u32], hidden: &dyn Fn(usize) -> bool| {
-            let seen = ids.iter().enumerate().filter(|(at, _)| !hidden(*at));
-            seen.map(|(at, &id)| (id, at)).collect::<Vec<_>>()
-        };
-        let p = &program;
-        Ok(Self {
-            p4info: with_ids(p, &ids),
-            profiles: index(visible(&ids.profiles, &|at| p.profiles[at].cp.hidden), ProfileId::from_index),
-            counters: index(visible(&ids.counters, &|at| p.counters[at].cp.hidden), CounterId::from_index),
-            meters: index(visible(&ids.meters, &|at| p.meters[at].cp.hidden), MeterId::from_index),
-            registers: index(
-                visible(&ids.registers, &|at| p.registers[at].cp.hidden),
-                RegisterId::from_index,
-            ),
-            value_sets: index(
-                visible(&ids.value_sets, &|at| p.value_sets[at].cp.hidden),
-                ValueSetId::from_index,
-            ),
-            digests: index(visible(&ids.digests, &|at| p.digests[at].cp.hidden), DigestId::from_index),
-            tables,
-            actions,
+    /// The P4Info names what the program does not have, or has as something else.
+    pub(crate) fn new(program: Arc<Program>, info: &P4Info) -> Result<Self, Failure> {
+        let translations = Translations::new(info);
+        let p = &*program;
+        let mut binder = Binder::new(p, info, &translations);
+        binder.no_externs()?;
+        let ids = ObjectIds { actions: own_action_ids(p), digests: vec![0; p.digests.len()] };
+        let mut made = Self {
+            program: Arc::clone(&program),
             ids,
-            program,
-        })
+            has_translations: !translations.is_empty(),
+            tables: BTreeMap::new(),
+            actions: Vec::with_capacity(p.actions.len()),
+            profiles: BTreeMap::new(),
+            counters: BTreeMap::new(),
+            meters: BTreeMap::new(),
+            registers: BTreeMap::new(),
+            value_sets: BTreeMap::new(),
+            digests: BTreeMap::new(),
+            headers: binder.controller_headers()?,
+            sizes: BTreeMap::new(),
+            indices: BTreeMap::new(),
+        };
+        made.bind_actions(&mut binder)?;
+        let names = cps(&p.profiles, |one| &one.cp);
+        let profiles =
+            binder.bind("action profile", &info.action_profiles, |one| one.preamble.as_ref(), names)?;
+        made.bind_profiles(profiles)?;
+        for (id, at, given) in
+            binder.bind("table", &info.tables, |one| one.preamble.as_ref(), cps(&p.tables, |one| &one.cp))?
+        {
+            made.tables.insert(id, binder.table(id, TableId::from_index(at), given)?);
+        }
+        made.bind_arrays(&mut binder)?;
+        made.bind_data(&mut binder)?;
+        Ok(made)
+    }
+
+    /// Whether the mapping of translated values grows as a controller writes: then each device has its own.
+    pub(crate) fn has_translations(&self) -> bool {
+        self.has_translations
+    }
+
+    /// Copies of one action, for different tables, are one action to the controller.
+    fn bind_actions(&mut self, binder: &mut Binder<'_>) -> Result<(), Failure> {
+        let (program, actions) = (Arc::clone(&self.program), binder.actions());
+        let names = cps(&program.actions, |one| &one.cp);
+        let bound = binder.bind("action", &actions, |one| one.preamble.as_ref(), names)?;
+        let by_name: BTreeMap<&str, (u32, &p4::Action)> = bound
+            .iter()
+            .map(|(id, at, given)| (program.actions[*at].cp.name.as_str(), (*id, **given)))
+            .collect();
+        for (at, action) in program.actions.iter().enumerate() {
+            let given = by_name.get(action.cp.name.as_str());
+            let own_id = self.ids.actions[at];
+            let free = |id: u32| bound.iter().all(|(other, ..)| *other != id);
+            self.ids.actions[at] = match given {
+                Some((id, _)) => *id,
+                None if free(own_id) => own_id,
+                None => 0,
+            };
+            self.actions.push(binder.action(at, given.map(|(_, given)| *given), self.ids.actions[at])?);
+        }
+        Ok(())
+    }
+
+    fn bind_profiles(&mut self, bound: Vec<Bound<'_, p4::ActionProfile>>) -> Result<(), Failure> {
+        for (id, at, given) in bound {
+            let own = &self.program.profiles[at];
+            if given.with_selector != own.selector.is_some() {
+                let name = &own.cp.name;
+                let kind = |selector| if selector { "an action selector" } else { "an action profile" };
+                let (given, own) = (kind(given.with_selector), kind(own.selector.is_some()));
+                return Err(Failure::invalid(format!(
+                    "{name} is {given} in the P4Info, {own} in the program"
+                )));
+            }
+            self.profiles.insert(id, ProfileId::from_index(at));
+        }
+        Ok(())
+    }
+
+    /// Counters and meters. Direct ones are named by the tables' entries: only their names must be the program's.
+    fn bind_arrays(&mut self, binder: &mut Binder<'_>) -> Result<(), Failure> {
+        let (program, info) = (Arc::clone(&self.program), binder.info);
+        let p = &*program;
+        let counters = |direct| {
+            cps(&p.counters, |one| &one.cp).filter(move |(at, _)| p.counters[*at].size.is_none() == direct)
+        };
+        let meters = |direct| {
+            cps(&p.meters, |one| &one.cp).filter(move |(at, _)| p.meters[*at].size.is_none() == direct)
+        };
+        for (id, at, given) in
+            binder.bind("counter", &info.counters, |one| one.preamble.as_ref(), counters(false))?
+        {
+            self.counters.insert(id, CounterId::from_index(at));
+            self.array(binder, id, given.size, given.index_type_name.as_ref());
+        }
+        for (id, at, given) in
+            binder.bind("meter", &info.meters, |one| one.preamble.as_ref(), meters(false))?
+        {
+            self.meters.insert(id, MeterId::from_index(at));
+            self.array(binder, id, given.size, given.index_type_name.as_ref());
+        }
+        binder.bind("direct counter", &info.direct_counters, |one| one.preamble.as_ref(), counters(true))?;
+        binder.bind("direct meter", &info.direct_meters, |one| one.preamble.as_ref(), meters(true))?;
+        Ok(())
+    }
+
+    /// Size and index of an array.
+    fn array(&mut self, binder: &Binder<'_>, id: u32, size: i64, index: Option<&p4::P4NamedType>) {
+        if let Some(size) = u32::try_from(size).ok().filter(|size| *size > 0) {
+            self.sizes.insert(id, size);
+        }
+        if let Some(form) = binder.index(index) {
+            self.indices.insert(id, form);
+        }
+    }
+
+    /// Registers, digests and value sets.
+    fn bind_data(&mut self, binder: &mut Binder<'_>) -> Result<(), Failure> {
+        let (program, info) = (Arc::clone(&self.program), binder.info);
+        let p = &*program;
+        let names = cps(&p.registers, |one| &one.cp);
+        for (id, at, given) in binder.bind("register", &info.registers, |one| one.preamble.as_ref(), names)? {
+            let own = &p.registers[at];
+            let leaves = match &own.composite {
+                Some(composite) => composite.fields.iter().map(|field| field.ty).collect(),
+                None => vec![own.ty],
+            };
+            let place = format!("register {}", own.cp.name);
+            let cell = binder.data(&place, given.type_spec.as_ref(), leaves)?;
+            self.registers.insert(id, (RegisterId::from_index(at), cell));
+            self.array(binder, id, given.size.into(), given.index_type_name.as_ref());
+        }
+        let names = cps(&p.digests, |one| &one.cp);
+        for (id, at, given) in binder.bind("digest", &info.digests, |one| one.preamble.as_ref(), names)? {
+            let own = &p.digests[at];
+            let leaves = own.fields.iter().map(|field| field.ty).collect();
+            let place = format!("digest {}", own.cp.name);
+            let cell = binder.data(&place, given.type_spec.as_ref(), leaves)?;
+            self.digests.insert(id, (DigestId::from_index(at), cell));
+            for (other, digest) in p.digests.iter().enumerate().filter(|(_, one)| one.cp.name == own.cp.name)
+            {
+                if digest.fields == own.fields {
+                    self.ids.digests[other] = id;
+                }
+            }
+        }
+        let names = cps(&p.value_sets, |one| &one.cp);
+        for (id, at, given) in
+            binder.bind("value set", &info.value_sets, |one| one.preamble.as_ref(), names)?
+        {
+            self.value_sets.insert(id, (ValueSetId::from_index(at), binder.value_set(at, given)?));
+        }
+        Ok(())
     }
 
     pub(crate) fn table(&self, id: u32) -> Result<&TableInfo, Failure> {
@@ -166,47 +314,96 @@ impl Catalog {
     /// An indirect counter.
     pub(crate) fn counter(&self, id: u32) -> Result<(CounterId, u32), Failure> {
         let counter = self.counters.get(&id).copied();
-        let sized = counter.and_then(|counter| Some((counter, self.program.counters[counter.index()].size?)));
+        let sized = counter.and_then(|counter| Some((counter, self.counter_size(id, counter)?)));
         sized.ok_or_else(|| unknown("counter", id, &self.program.name))
     }
 
     /// Indirect counters in the order of their ids.
     pub(crate) fn counters(&self) -> impl Iterator<Item = (u32, CounterId, u32)> {
-        let sized = |counter: CounterId| self.program.counters[counter.index()].size;
-        self.counters.iter().filter_map(move |(&id, &counter)| Some((id, counter, sized(counter)?)))
+        self.counters
+            .iter()
+            .filter_map(|(&id, &counter)| Some((id, counter, self.counter_size(id, counter)?)))
     }
 
     /// An indirect meter.
     pub(crate) fn meter(&self, id: u32) -> Result<(MeterId, u32), Failure> {
         let meter = self.meters.get(&id).copied();
-        let sized = meter.and_then(|meter| Some((meter, self.program.meters[meter.index()].size?)));
+        let sized = meter.and_then(|meter| Some((meter, self.meter_size(id, meter)?)));
         sized.ok_or_else(|| unknown("meter", id, &self.program.name))
     }
 
     /// Indirect meters in the order of their ids.
     pub(crate) fn meters(&self) -> impl Iterator<Item = (u32, MeterId, u32)> {
-        let sized = |meter: MeterId| self.program.meters[meter.index()].size;
-        self.meters.iter().filter_map(move |(&id, &meter)| Some((id, meter, sized(meter)?)))
+        self.meters.iter().filter_map(|(&id, &meter)| Some((id, meter, self.meter_size(id, meter)?)))
     }
 
-    pub(crate) fn register(&self, id: u32) -> Result<RegisterId, Failure> {
-        self.registers.get(&id).copied().ok_or_else(|| unknown("register", id, &self.program.name))
+    fn counter_size(&self, id: u32, counter: CounterId) -> Option<u32> {
+        Some(self.size(id, self.program.counters[counter.index()].size?))
     }
 
-    pub(crate) fn registers(&self) -> impl Iterator<Item = (u32, RegisterId)> {
-        self.registers.iter().map(|(&id, &register)| (id, register))
+    fn meter_size(&self, id: u32, meter: MeterId) -> Option<u32> {
+        Some(self.size(id, self.program.meters[meter.index()].size?))
     }
 
-    pub(crate) fn value_set(&self, id: u32) -> Result<ValueSetId, Failure> {
-        self.value_sets.get(&id).copied().ok_or_else(|| unknown("value set", id, &self.program.name))
+    /// Cells of an array that the controller sees, of those that it has.
+    fn size(&self, id: u32, own: u32) -> u32 {
+        self.sizes.get(&id).map_or(own, |given| own.min(*given))
     }
 
-    pub(crate) fn value_sets(&self) -> impl Iterator<Item = (u32, ValueSetId)> {
-        self.value_sets.iter().map(|(&id, &set)| (id, set))
+    /// A register, its cells and how many the controller sees.
+    pub(crate) fn register(&self, id: u32) -> Result<(RegisterId, &CellInfo, u32), Failure> {
+        let (register, cell) =
+            self.registers.get(&id).ok_or_else(|| unknown("register", id, &self.program.name))?;
+        Ok((*register, cell, self.size(id, self.program.registers[register.index()].size)))
+    }
+
+    /// Ids of all registers.
+    pub(crate) fn register_ids(&self) -> impl Iterator<Item = u32> {
+        self.registers.keys().copied()
+    }
+
+    /// The cell of an array that an index of the controller names.
+    ///
+    /// # Errors
+    /// A translated index stands for no cell.
+    pub(crate) fn cell(&self, id: u32, index: i64, what: impl Fn() -> String) -> Result<i64, Failure> {
+        let Some(form) = self.indices.get(&id) else { return Ok(index) };
+        let value = form.parse(&index.to_be_bytes(), what)?;
+        Ok(value.low_u64().cast_signed())
+    }
+
+    /// The controller's index of a cell.
+    pub(crate) fn index(&self, id: u32, at: u32) -> i64 {
+        let Some(form) = self.indices.get(&id) else { return at.into() };
+        let given = form.given(&Bits::from_u128(form.width, at.into()));
+        given.iter().fold(0, |index, &byte| index << 8 | i64::from(byte))
+    }
+
+    /// A value set and its keys.
+    pub(crate) fn value_set(&self, id: u32) -> Result<(ValueSetId, &[KeyInfo]), Failure> {
+        let found = self.value_sets.get(&id).map(|(set, keys)| (*set, keys.as_slice()));
+        found.ok_or_else(|| unknown("value set", id, &self.program.name))
+    }
+
+    /// Ids of all value sets.
+    pub(crate) fn value_set_ids(&self) -> impl Iterator<Item = u32> {
+        self.value_sets.keys().copied()
     }
 
     pub(crate) fn digest(&self, id: u32) -> Result<DigestId, Failure> {
-        self.digests.get(&id).copied().ok_or_else(|| unknown("digest", id, &self.program.name))
+        let found = self.digests.get(&id).map(|(digest, _)| *digest);
+        found.ok_or_else(|| unknown("digest", id, &self.program.name))
+    }
+
+    /// The message of a digest, from its values.
+    pub(crate) fn digest_data(&self, id: u32, values: &[Bits]) -> Option<P4Data> {
+        let (_, cell) = self.digests.get(&id)?;
+        Some(cell.form.data(&mut values.iter().cloned()))
+    }
+
+    /// The fields of `packet_in` or `packet_out`, if there is such a header.
+    pub(crate) fn header(&self, name: &str) -> Option<&[HeaderPart]> {
+        self.headers.get(name).map(Vec::as_slice)
     }
 }
 
@@ -214,24 +411,7 @@ fn unknown(what: &str, id: u32, program: &str) -> Failure {
     Failure::not_found(format!("{program} has no {what} with id {id} ({id:#010x}); its P4Info lists the ids"))
 }
 
-fn index<T>(ids: Vec<(u32, usize)>, from_index: fn(usize) -> T) -> BTreeMap<u32, T> {
-    ids.into_iter().map(|(id, at)| (id, from_index(at))).collect()
-}
-
-fn table_info(program: &Program, ids: &Ids, id: TableId, table: &Table) -> TableInfo {
-    let keys: Vec<KeyInfo> = matched_keys(table)
-        .into_iter()
-        .enumerate()
-        .map(|(position, (id, at))| {
-            let key = &table.keys[at];
-            let width = program.vars[key.var.index()].ty.width();
-            KeyInfo { id, position, name: key.cp.name.clone(), width, kind: key.kind }
-        })
-        .collect();
-    let has_priority = keys
-        .iter()
-        .any(|key| matches!(key.kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional));
-    let actions =
-        table.actions.iter().map(|a| (ids.actions[a.action.index()], (a.action, a.scope))).collect();
-    TableInfo { table: id, id: ids.tables[id.index()], keys, has_priority, actions }
+/// The names of objects, with their positions.
+fn cps<T>(all: &[T], cp: fn(&T) -> &ControlPlaneName) -> impl Iterator<Item = (usize, &ControlPlaneName)> {
+    all.iter().map(cp).enumerate()
 }

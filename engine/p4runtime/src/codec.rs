@@ -3,7 +3,7 @@
 //! Byte strings are big-endian. What is sent is canonical: the shortest string, at least one byte. What is received may
 //! have leading zeros but must fit the width; an empty string is refused (P4Runtime "Bytestrings").
 
-use p4cc_ir::{Bits, Composite, VarType};
+use p4cc_ir::{Bits, VarType};
 
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -107,43 +107,6 @@ pub(crate) fn members_data(members: Vec<p4::P4Data>, is_tuple: bool) -> p4::P4Da
     use p4::p4_data::Data;
     let members = p4::P4StructLike { members };
     p4::P4Data { data: Some(if is_tuple { Data::Tuple(members) } else { Data::Struct(members) }) }
-}
-
-/// The data of a packed struct or tuple.
-pub(crate) fn composite_data(value: &Bits, composite: &Composite) -> p4::P4Data {
-    let mut left = value.width();
-    let mut members = Vec::with_capacity(composite.fields.len());
-    for field in &composite.fields {
-        left = left.saturating_sub(field.ty.width());
-        members.push(data(&value.slice(left, field.ty.width()), field.ty));
-    }
-    members_data(members, composite.name.is_empty())
-}
-
-/// Reads the data of a packed struct or tuple.
-pub(crate) fn parse_composite(
-    given: &p4::P4Data,
-    composite: &Composite,
-    what: impl FnOnce() -> String + Clone,
-) -> Result<Bits, Failure> {
-    use p4::p4_data::Data;
-    let members = match &given.data {
-        Some(Data::Struct(members)) if !composite.name.is_empty() => &members.members,
-        Some(Data::Tuple(members)) if composite.name.is_empty() => &members.members,
-        _ => {
-            let kind = if composite.name.is_empty() { "a tuple" } else { "a struct" };
-            return Err(Failure::invalid(format!("{}: it takes {kind}", what())));
-        }
-    };
-    if members.len() != composite.fields.len() {
-        let (given, wanted) = (members.len(), composite.fields.len());
-        return Err(Failure::invalid(format!("{}: {given} members given; it has {wanted}", what())));
-    }
-    let mut value = Bits::zero(0);
-    for (member, field) in members.iter().zip(&composite.fields) {
-        value = value.concat(&parse_data(member, field.ty, what.clone())?);
-    }
-    Ok(value)
 }
 
 fn type_name(ty: VarType) -> String {

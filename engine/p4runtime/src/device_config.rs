@@ -14,6 +14,9 @@ use prost::Message;
 
 use crate::catalog::Catalog;
 use crate::errors::Failure;
+use crate::p4info::p4info;
+use crate::proto::p4::config::v1::P4Info;
+use crate::sizes;
 
 /// The name that diagnostics give to a source without `#line` markers.
 const SOURCE_NAME: &str = "device_config.p4";
@@ -30,32 +33,47 @@ struct P4DeviceConfig {
 pub(crate) struct Loaded {
     pub(crate) catalog: Catalog,
     pub(crate) pipeline: Arc<Pipeline>,
+    /// The controller's, or the program's own.
+    pub(crate) p4info: P4Info,
 }
+
+/// The bytes of a device config, and of the P4Info that came with it.
+type Key = (Vec<u8>, Option<Vec<u8>>);
 
 /// Programs in use, by the bytes that they came from. Switches of one network run one program, and share its code: the
 /// time to make it and, packet by packet, the processor's caches.
-static IN_USE: Mutex<BTreeMap<Vec<u8>, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
+static IN_USE: Mutex<BTreeMap<Key, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
 
-/// The program that a device config holds: read now, or the one that another switch got from the same bytes.
-pub(crate) fn load(device_config: &[u8]) -> Result<Arc<Loaded>, Failure> {
-    let known = IN_USE.lock().get(device_config).and_then(Weak::upgrade);
+/// The program that a device config holds, seen as a P4Info says or, without one, as its own does: read now, or the one
+/// that another switch got from the same bytes.
+pub(crate) fn load(device_config: &[u8], given: Option<&P4Info>) -> Result<Arc<Loaded>, Failure> {
+    let key = (device_config.to_vec(), given.map(Message::encode_to_vec));
+    let known = IN_USE.lock().get(&key).and_then(Weak::upgrade);
     if let Some(loaded) = known {
         return Ok(loaded);
     }
-    let loaded = Arc::new(read(device_config)?);
+    let loaded = Arc::new(read(device_config, given)?);
+    if loaded.catalog.has_translations() {
+        return Ok(loaded);
+    }
     let mut in_use = IN_USE.lock();
     in_use.retain(|_, program| program.strong_count() > 0);
-    in_use.insert(device_config.to_vec(), Arc::downgrade(&loaded));
+    in_use.insert(key, Arc::downgrade(&loaded));
     Ok(loaded)
 }
 
-fn read(device_config: &[u8]) -> Result<Loaded, Failure> {
+fn read(device_config: &[u8], given: Option<&P4Info>) -> Result<Loaded, Failure> {
     let text = text(device_config)?;
-    let program = if bmv2::is_document(text) { read_json(text)? } else { compile(text)? };
+    let mut program = if bmv2::is_document(text) { read_json(text)? } else { compile(text)? };
+    let p4info = match given {
+        Some(given) => given.clone(),
+        None => p4info(&program).map_err(|error| Failure::invalid(error.to_string()))?,
+    };
+    sizes::apply(&mut program, &p4info);
     let program = Arc::new(program);
-    let catalog = Catalog::new(Arc::clone(&program)).map_err(|error| Failure::invalid(error.to_string()))?;
+    let catalog = Catalog::new(Arc::clone(&program), &p4info)?;
     let pipeline = Pipeline::compile(program).map_err(|error| Failure::invalid(error.to_string()))?;
-    Ok(Loaded { catalog, pipeline: Arc::new(pipeline) })
+    Ok(Loaded { catalog, pipeline: Arc::new(pipeline), p4info })
 }
 
 /// The program's text, out of its envelope if it is in one.
@@ -144,10 +162,10 @@ mod tests {
     fn json_is_read_bare_and_in_an_envelope() {
         let json = include_str!("../../filetests/cases/bmv2/tables.json");
         for config in [json.as_bytes().to_vec(), envelope(json.as_bytes())] {
-            let loaded = load(&config).unwrap();
+            let loaded = load(&config, None).unwrap();
             assert!(loaded.catalog.tables().count() > 0);
         }
-        let failure = load(b"{\"header_types\": 3}").unwrap_err();
+        let failure = load(b"{\"header_types\": 3}", None).unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);
         assert!(failure.message.contains("pipelines"), "{}", failure.message);
     }
@@ -157,13 +175,13 @@ mod tests {
         let json = include_str!("../../filetests/cases/bmv2/tables.json");
         // Bytes that no other test gives.
         let config = format!("{json}\n\n");
-        let first = load(config.as_bytes()).unwrap();
-        assert!(Arc::ptr_eq(&first, &load(config.as_bytes()).unwrap()));
-        assert!(!Arc::ptr_eq(&first, &load(json.as_bytes()).unwrap()));
+        let first = load(config.as_bytes(), None).unwrap();
+        assert!(Arc::ptr_eq(&first, &load(config.as_bytes(), None).unwrap()));
+        assert!(!Arc::ptr_eq(&first, &load(json.as_bytes(), None).unwrap()));
         let gone = Arc::downgrade(&first);
         drop(first);
         assert!(gone.upgrade().is_none(), "nothing keeps a program that no switch runs");
-        load(config.as_bytes()).unwrap();
+        load(config.as_bytes(), None).unwrap();
     }
 
     #[test]

@@ -54,10 +54,13 @@ fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<Mat
     let Some(given) = &field.field_match_type else {
         return Err(Failure::invalid(format!("{place}: no value; leave the field out for \"don't care\"")));
     };
+    if !key.form.is_own() {
+        return parse_foreign(place, key, given);
+    }
     match (key.kind, given) {
         (MatchKind::Exact, FieldMatchType::Exact(exact)) => Ok(MatchValue::Exact(value(&exact.value, "")?)),
         (MatchKind::Optional, FieldMatchType::Optional(optional)) => {
-            Ok(MatchValue::Exact(value(&optional.value, "")?))
+            Ok(key.whole(value(&optional.value, "")?))
         }
         (MatchKind::Lpm, FieldMatchType::Lpm(lpm)) => parse_lpm(place, key, lpm, value(&lpm.value, "")?),
         (MatchKind::Ternary, FieldMatchType::Ternary(ternary)) => {
@@ -97,6 +100,87 @@ fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<Mat
     }
 }
 
+/// Reads a match whose value stands for another of the program. Masks, prefixes and ranges mean nothing for such values, but
+/// for those that name one value (P4Runtime "Translation of Match Fields").
+fn parse_foreign(place: &str, key: &KeyInfo, given: &FieldMatchType) -> Result<MatchValue, Failure> {
+    let place = || place.to_owned();
+    let one = |bytes: &[u8]| key.form.parse(bytes, place);
+    let all_set = |mask: &[u8]| match key.form.sdn_width() {
+        Some(width) => parse(mask, width, place).map(|mask| mask == all_ones(width)),
+        None => Ok(!mask.is_empty() && mask.iter().all(|byte| *byte == 0xff)
+            || parse(mask, key.width, place).is_ok_and(|mask| mask == all_ones(key.width))),
+    };
+    let value = match (key.kind, given) {
+        (MatchKind::Exact, FieldMatchType::Exact(exact)) => one(&exact.value)?,
+        (MatchKind::Optional, FieldMatchType::Optional(optional)) => one(&optional.value)?,
+        (MatchKind::Ternary, FieldMatchType::Ternary(ternary)) if all_set(&ternary.mask)? => {
+            one(&ternary.value)?
+        }
+        (MatchKind::Lpm, FieldMatchType::Lpm(lpm))
+            if u32::try_from(lpm.prefix_len) == Ok(key.form.sdn_width().unwrap_or(key.width)) =>
+        {
+            one(&lpm.value)?
+        }
+        (MatchKind::Range, FieldMatchType::Range(range)) if range.low == range.high => one(&range.low)?,
+        (MatchKind::Ternary, FieldMatchType::Ternary(_))
+        | (MatchKind::Lpm, FieldMatchType::Lpm(_))
+        | (MatchKind::Range, FieldMatchType::Range(_)) => {
+            return Err(Failure::invalid(format!(
+                "{}: the value is translated, so it is matched whole or not at all; give a mask of ones, the whole prefix \
+                 or a range of one value",
+                place()
+            )));
+        }
+        (kind, _) => {
+            let kind = kind_name(kind);
+            return Err(Failure::invalid(format!(
+                "{}: the field is {kind}; another match type was given",
+                place()
+            )));
+        }
+    };
+    Ok(key.whole(value))
+}
+
+/// A match of one value of the program, for the controller.
+fn foreign_field(key: &KeyInfo, value: &Bits) -> FieldMatchType {
+    let value = key.form.given(value);
+    let width = key.form.sdn_width().unwrap_or(key.width);
+    match key.kind {
+        MatchKind::Optional => FieldMatchType::Optional(Optional { value }),
+        MatchKind::Ternary => FieldMatchType::Ternary(Ternary { value, mask: canonical(&all_ones(width)) }),
+        MatchKind::Lpm => {
+            let prefix_len = i32::try_from(width).unwrap_or(i32::MAX);
+            FieldMatchType::Lpm(Lpm { value, prefix_len })
+        }
+        MatchKind::Range => FieldMatchType::Range(Range { low: value.clone(), high: value }),
+        MatchKind::Exact | MatchKind::Selector => FieldMatchType::Exact(Exact { value }),
+    }
+}
+
+/// The one value that a match takes, if it takes one.
+fn one_value(value: &MatchValue, width: u32) -> Option<&Bits> {
+    match value {
+        MatchValue::Exact(value) => Some(value),
+        MatchValue::Lpm { value, len } if *len == width => Some(value),
+        MatchValue::Ternary { value, mask } if *mask == all_ones(width) => Some(value),
+        MatchValue::Range { low, high } if low == high => Some(low),
+        _ => None,
+    }
+}
+
+impl KeyInfo {
+    /// The match of one value as the program matches.
+    fn whole(&self, value: Bits) -> MatchValue {
+        match self.own {
+            MatchKind::Ternary => MatchValue::Ternary { value, mask: all_ones(self.width) },
+            MatchKind::Lpm => MatchValue::Lpm { value, len: self.width },
+            MatchKind::Range => MatchValue::Range { low: value.clone(), high: value },
+            MatchKind::Exact | MatchKind::Optional | MatchKind::Selector => MatchValue::Exact(value),
+        }
+    }
+}
+
 fn parse_lpm(place: &str, key: &KeyInfo, lpm: &Lpm, value: Bits) -> Result<MatchValue, Failure> {
     let width = key.width;
     let len = match u32::try_from(lpm.prefix_len) {
@@ -124,7 +208,7 @@ fn all_ones(width: u32) -> Bits {
     Bits::from_words(width, &vec![u64::MAX; p4cc_ir::bits::words_for(width)])
 }
 
-fn kind_name(kind: MatchKind) -> &'static str {
+pub(crate) fn kind_name(kind: MatchKind) -> &'static str {
     match kind {
         MatchKind::Exact => "exact",
         MatchKind::Lpm => "lpm",
@@ -141,6 +225,11 @@ pub(crate) fn match_fields(keys: &[KeyInfo], values: &[MatchValue]) -> Vec<p4::F
 }
 
 fn field(key: &KeyInfo, value: &MatchValue) -> Option<p4::FieldMatch> {
+    if !key.form.is_own() || key.kind != key.own {
+        // A match that the controller cannot express is one of the program's own entries.
+        let given = foreign_field(key, one_value(value, key.width)?);
+        return Some(p4::FieldMatch { field_id: key.id, field_match_type: Some(given) });
+    }
     let given = match value {
         MatchValue::Any => return None,
         MatchValue::Exact(value) if key.kind == MatchKind::Optional => {
@@ -196,22 +285,24 @@ pub(crate) fn parse_action(
     let params = &catalog.action(action).params;
     let mut args: Vec<Option<Bits>> = vec![None; params.len()];
     for param in &given.params {
-        let Some(at) = params.iter().position(|(id, ..)| *id == param.param_id) else {
+        let Some(at) = params.iter().position(|known| known.id == param.param_id) else {
             return Err(Failure::invalid(format!(
                 "action {name} has no parameter with id {}",
                 param.param_id
             )));
         };
-        let (_, param_name, width) = &params[at];
+        let param_name = &params[at].name;
         if args[at].is_some() {
             return Err(Failure::invalid(format!("action {name}, parameter {param_name}: given twice")));
         }
-        args[at] = Some(parse(&param.value, *width, || {
-            format!("table {table}, action {name}, parameter {param_name}")
-        })?);
+        args[at] = Some(
+            params[at]
+                .form
+                .parse(&param.value, || format!("table {table}, action {name}, parameter {param_name}"))?,
+        );
     }
     if let Some(missing) = args.iter().position(Option::is_none) {
-        let param = &params[missing].1;
+        let param = &params[missing].name;
         return Err(Failure::invalid(format!("table {table}, action {name}: parameter {param} is missing")));
     }
     Ok(ActionCall { action, args: args.into_iter().flatten().collect() })
@@ -221,6 +312,7 @@ pub(crate) fn parse_action(
 pub(crate) fn action(catalog: &Catalog, call: &ActionCall) -> p4::Action {
     let info = catalog.action(call.action);
     let params = info.params.iter().zip(&call.args);
-    let params = params.map(|((id, ..), value)| p4::action::Param { param_id: *id, value: canonical(value) });
+    let params =
+        params.map(|(param, value)| p4::action::Param { param_id: param.id, value: param.form.given(value) });
     p4::Action { action_id: info.id, params: params.collect() }
 }

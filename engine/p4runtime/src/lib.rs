@@ -9,8 +9,10 @@
 //! anything a program or packet can see; requests of all clients to all devices are applied one at a time, in the
 //! order in which they arrived.
 
+mod binding;
 mod catalog;
 mod codec;
+mod data_form;
 mod device_config;
 mod entity;
 mod entries;
@@ -19,6 +21,8 @@ pub mod p4info;
 mod packet_io;
 pub mod proto;
 pub mod server;
+mod sizes;
+mod translation;
 
 pub use p4info::{P4InfoError, p4info, p4info_from_text, p4info_text};
 pub use server::{Devices, Held, NoSuchDevice, Server, StartError, Tls};

@@ -1,42 +1,29 @@
 //! Packet-out and packet-in: the protocol's metadata against the bits of the program's controller headers.
 
-use p4cc_ir::{Bits, ControllerHeader, Program};
+use p4cc_ir::Bits;
 
-use crate::codec::{canonical, parse};
+use crate::catalog::Catalog;
 use crate::errors::Failure;
-use crate::p4info::field_ids;
 use crate::proto::p4::v1 as p4;
 
-fn header<'a>(program: &'a Program, name: &str) -> Option<&'a ControllerHeader> {
-    program.controller_headers.iter().find(|header| header.cp.name == name)
-}
-
-fn header_ids(header: &ControllerHeader) -> Vec<u32> {
-    field_ids(header.fields.iter().map(|(cp, _)| cp))
-}
-
 /// The bytes of a packet-out as they enter the CPU port: `packet_out` header, then payload.
-pub(crate) fn encode_packet_out(program: &Program, packet: &p4::PacketOut) -> Result<Vec<u8>, Failure> {
+pub(crate) fn encode_packet_out(catalog: &Catalog, packet: &p4::PacketOut) -> Result<Vec<u8>, Failure> {
     let mut bits = BitWriter::default();
     let mut known = 0;
-    if let Some(header) = header(program, "packet_out") {
-        for ((cp, ty), id) in header.fields.iter().zip(header_ids(header)) {
-            let given = packet.metadata.iter().find(|metadata| metadata.metadata_id == id);
-            known += usize::from(given.is_some());
-            let value = match given {
-                Some(metadata) => {
-                    parse(&metadata.value, ty.width(), || format!("packet-out metadata {}", cp.name))?
-                }
-                None if cp.hidden => Bits::zero(ty.width()),
-                None => {
-                    return Err(Failure::invalid(format!(
-                        "packet-out metadata {} (id {id}) is missing",
-                        cp.name
-                    )));
-                }
-            };
-            bits.push(&value);
-        }
+    for part in catalog.header("packet_out").unwrap_or_default() {
+        let given = packet.metadata.iter().find(|metadata| Some(metadata.metadata_id) == part.id);
+        known += usize::from(given.is_some());
+        let value = match (given, part.id) {
+            (Some(metadata), _) => {
+                part.form.parse(&metadata.value, || format!("packet-out metadata {}", part.name))?
+            }
+            (None, None) => Bits::zero(part.form.width),
+            (None, Some(id)) => {
+                let name = &part.name;
+                return Err(Failure::invalid(format!("packet-out metadata {name} (id {id}) is missing")));
+            }
+        };
+        bits.push(&value);
     }
     if known != packet.metadata.len() {
         return Err(Failure::invalid(
@@ -49,21 +36,21 @@ pub(crate) fn encode_packet_out(program: &Program, packet: &p4::PacketOut) -> Re
 }
 
 /// A packet from the CPU port for the controller. A packet shorter than the `packet_in` header is all payload.
-pub(crate) fn decode_packet_in(program: &Program, bytes: &[u8]) -> p4::PacketIn {
+pub(crate) fn decode_packet_in(catalog: &Catalog, bytes: &[u8]) -> p4::PacketIn {
     let whole = || p4::PacketIn { payload: bytes.to_vec(), metadata: Vec::new() };
-    let Some(header) = header(program, "packet_in") else { return whole() };
-    let width: u32 = header.fields.iter().map(|(_, ty)| ty.width()).sum();
+    let Some(header) = catalog.header("packet_in") else { return whole() };
+    let width: u32 = header.iter().map(|part| part.form.width).sum();
     let len = width.div_ceil(8) as usize;
     if bytes.len() < len {
         return whole();
     }
     let mut at = 0;
     let mut metadata = Vec::new();
-    for ((cp, ty), metadata_id) in header.fields.iter().zip(header_ids(header)) {
-        let value = read_bits(bytes, at, ty.width());
-        at += ty.width() as usize;
-        if !cp.hidden {
-            metadata.push(p4::PacketMetadata { metadata_id, value: canonical(&value) });
+    for part in header {
+        let value = read_bits(bytes, at, part.form.width);
+        at += part.form.width as usize;
+        if let Some(metadata_id) = part.id {
+            metadata.push(p4::PacketMetadata { metadata_id, value: part.form.given(&value) });
         }
     }
     p4::PacketIn { payload: bytes[len..].to_vec(), metadata }

@@ -73,6 +73,21 @@ impl Lowerer<'_> {
         self.copy_out(copies, call.span)
     }
 
+    /// Calls of global actions in statements that no packet reaches: p4c tells the control plane of these actions.
+    pub(super) fn note_unreached(&mut self, stmts: &[hir::Stmt]) {
+        for stmt in stmts {
+            let hir::StmtKind::Call(call) = &stmt.kind else { continue };
+            let hir::Callee::Action(id) = call.callee else { continue };
+            let Some(action) = self.hir.actions.get(id.index()).filter(|action| action.global) else {
+                continue;
+            };
+            self.note_call(id);
+            if !self.inlined_actions.iter().any(|(known, _)| *known == (id, 0)) {
+                self.inlined_actions.push(((id, 0), self.action_name(action)));
+            }
+        }
+    }
+
     /// Actions that were only inlined, because all their arguments come from the program: the control plane sees them
     /// nevertheless, without parameters (as p4c has it).
     pub(super) fn declare_inlined(&mut self) -> Option<()> {

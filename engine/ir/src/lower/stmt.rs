@@ -12,8 +12,9 @@ use p4cc_syntax::ast::{BinaryOp, UnaryOp};
 impl Lowerer<'_> {
     /// Lowers statements in order. What stands behind an end is dropped.
     pub(super) fn stmts(&mut self, stmts: &[Stmt]) -> Option<()> {
-        for stmt in stmts {
+        for (at, stmt) in stmts.iter().enumerate() {
             if self.func.ended() {
+                self.note_unreached(stmts.get(at..).unwrap_or_default());
                 return Some(());
             }
             self.within("statement", stmt.span, |this| this.stmt(stmt))?;

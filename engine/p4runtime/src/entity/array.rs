@@ -1,22 +1,21 @@
 //! Indirect counters, meters and registers: arrays with an index.
 
 use p4cc_exec::{MeterConfig, MeterCounts, control::CounterCell};
-use p4cc_ir::Bits;
 
 use super::{Target, Verb, only_modify, push};
-use crate::codec;
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
 
 /// The cells that a request names: one, or all when it names none.
 fn cells(
-    what: &str,
-    name: &str,
+    target: &Target<'_>,
+    (what, id, name): (&str, u32, &str),
     size: u32,
     index: Option<&p4::Index>,
 ) -> Result<std::ops::Range<u32>, Failure> {
     let Some(p4::Index { index }) = index else { return Ok(0..size) };
+    let index = &target.catalog.cell(id, *index, || format!("{what} {name}, index"))?;
     match u32::try_from(*index) {
         Ok(index) if index < size => Ok(index..index + 1),
         Err(_) if *index < 0 => Err(Failure::invalid(format!("{what} {name}: index {index} is negative"))),
@@ -26,8 +25,9 @@ fn cells(
     }
 }
 
-fn index(at: u32) -> Option<p4::Index> {
-    Some(p4::Index { index: at.into() })
+/// The controller's index of a cell.
+fn index(target: &Target<'_>, id: u32, at: u32) -> Option<p4::Index> {
+    Some(p4::Index { index: target.catalog.index(id, at) })
 }
 
 /// Reads a counter's value of a request.
@@ -87,7 +87,7 @@ pub(super) fn write_counter(
     let (counter, size) = target.catalog.counter(entry.counter_id)?;
     let name = &target.catalog.program.counters[counter.index()].cp.name;
     only_modify(verb, "a counter cell")?;
-    let cells = cells("counter", name, size, entry.index.as_ref())?;
+    let cells = cells(target, ("counter", entry.counter_id, name), size, entry.index.as_ref())?;
     let Some(data) = &entry.data else { return Ok(()) };
     let value = parse_counter(&format!("counter {name}"), data)?;
     let state = target.state_mut()?;
@@ -114,9 +114,10 @@ pub(super) fn read_counters(
     for (counter_id, counter, size) in all {
         let name = &catalog.program.counters[counter.index()].cp.name;
         let wanted = entry.index.as_ref().filter(|_| entry.counter_id != 0);
-        for at in cells("counter", name, size, wanted)? {
+        for at in cells(target, ("counter", counter_id, name), size, wanted)? {
             let data = Some(counter_data(state.counter_read(counter, at)?));
-            push(out, Of::CounterEntry(p4::CounterEntry { counter_id, index: index(at), data }))?;
+            let index = index(target, counter_id, at);
+            push(out, Of::CounterEntry(p4::CounterEntry { counter_id, index, data }))?;
         }
     }
     Ok(())
@@ -132,7 +133,7 @@ pub(super) fn write_meter(
     let name = &target.catalog.program.meters[meter.index()].cp.name;
     only_modify(verb, "a meter cell")?;
     only_zero(&format!("meter {name}"), entry.counter_data.as_ref())?;
-    let cells = cells("meter", name, size, entry.index.as_ref())?;
+    let cells = cells(target, ("meter", entry.meter_id, name), size, entry.index.as_ref())?;
     let config =
         entry.config.as_ref().map(|config| parse_meter(&format!("meter {name}"), config)).transpose()?;
     let state = target.state_mut()?;
@@ -162,13 +163,13 @@ pub(super) fn read_meters(
     for (meter_id, meter, size) in all {
         let name = &catalog.program.meters[meter.index()].cp.name;
         let wanted = entry.index.as_ref().filter(|_| entry.meter_id != 0);
-        for at in cells("meter", name, size, wanted)? {
+        for at in cells(target, ("meter", meter_id, name), size, wanted)? {
             let config = state.meter_read(meter, at)?.map(meter_config);
             let mut counter_data = None;
             if entry.counter_data.is_some() {
                 counter_data = Some(meter_counts(state.meter_counts(meter, at)?));
             }
-            let index = index(at);
+            let index = index(target, meter_id, at);
             push(out, Of::MeterEntry(p4::MeterEntry { meter_id, index, config, counter_data }))?;
         }
     }
@@ -198,17 +199,12 @@ pub(super) fn write_register(
     verb: Verb,
     entry: &p4::RegisterEntry,
 ) -> Result<(), Failure> {
-    let register = target.catalog.register(entry.register_id)?;
-    let declared = &target.catalog.program.registers[register.index()];
-    let name = &declared.cp.name;
+    let (register, info, size) = target.catalog.register(entry.register_id)?;
+    let name = &target.catalog.program.registers[register.index()].cp.name;
     only_modify(verb, "a register cell")?;
-    let cells = cells("register", name, declared.size, entry.index.as_ref())?;
+    let cells = cells(target, ("register", entry.register_id, name), size, entry.index.as_ref())?;
     let data = entry.data.clone().unwrap_or_default();
-    let what = || format!("register {name}");
-    let value: Bits = match &declared.composite {
-        Some(composite) => codec::parse_composite(&data, composite, what)?,
-        None => codec::parse_data(&data, declared.ty, what)?,
-    };
+    let value = info.form.parse(&data, || format!("register {name}"))?;
     let state = target.state_mut()?;
     for at in cells {
         state.register_write(register, at, &value)?;
@@ -223,22 +219,17 @@ pub(super) fn read_registers(
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
     let catalog = target.catalog;
-    let all: Vec<_> = if entry.register_id == 0 {
-        catalog.registers().collect()
-    } else {
-        vec![(entry.register_id, catalog.register(entry.register_id)?)]
-    };
-    let state = target.state()?;
-    for (register_id, register) in all {
-        let declared = &catalog.program.registers[register.index()];
+    let all: Vec<_> =
+        if entry.register_id == 0 { catalog.register_ids().collect() } else { vec![entry.register_id] };
+    for register_id in all {
+        let (register, info, size) = catalog.register(register_id)?;
+        let state = target.state()?;
+        let name = &catalog.program.registers[register.index()].cp.name;
         let wanted = entry.index.as_ref().filter(|_| entry.register_id != 0);
-        for at in cells("register", &declared.cp.name, declared.size, wanted)? {
-            let value = state.register_read(register, at)?;
-            let data = Some(match &declared.composite {
-                Some(composite) => codec::composite_data(&value, composite),
-                None => codec::data(&value, declared.ty),
-            });
-            push(out, Of::RegisterEntry(p4::RegisterEntry { register_id, index: index(at), data }))?;
+        for at in cells(target, ("register", register_id, name), size, wanted)? {
+            let data = Some(info.data(&state.register_read(register, at)?));
+            let index = index(target, register_id, at);
+            push(out, Of::RegisterEntry(p4::RegisterEntry { register_id, index, data }))?;
         }
     }
     Ok(())

@@ -12,7 +12,6 @@ use p4cc_units::Time;
 
 use super::{Target, Verb, push};
 use crate::catalog::Catalog;
-use crate::codec;
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
@@ -58,7 +57,7 @@ impl DigestConfigs {
         for message in messages {
             let digest_id = catalog.ids.digests[message.digest.index()];
             let Some(config) = self.configs.get(&digest_id) else { continue };
-            let data = digest_data(catalog, message);
+            let Some(data) = catalog.digest_data(digest_id, &message.values) else { continue };
             let waiting = self.waiting.entry(digest_id).or_insert(Waiting { since: now, data: Vec::new() });
             let sent = |sent: &Sent| sent.digest_id == digest_id && sent.data == data;
             let known = config.ack_timeout_ns > 0
@@ -119,13 +118,6 @@ impl DigestConfigs {
     pub(crate) fn acknowledge(&mut self, ack: &p4::DigestListAck) {
         self.unacknowledged.retain(|sent| (sent.digest_id, sent.list_id) != (ack.digest_id, ack.list_id));
     }
-}
-
-fn digest_data(catalog: &Catalog, message: &DigestMessage) -> p4::P4Data {
-    let digest = &catalog.program.digests[message.digest.index()];
-    let values = message.values.iter().zip(&digest.fields);
-    let members = values.map(|(value, field)| codec::data(value, field.ty)).collect();
-    codec::members_data(members, digest.type_name.is_empty())
 }
 
 /// Starts, changes or stops the sending of a digest.

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::digest::DigestConfigs;
 use super::{Target, Verb};
 use crate::device_config;
+use crate::p4info::Ids;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
 use p4::field_match::{Exact, FieldMatchType, Lpm, Optional, Range, Ternary};
@@ -129,8 +130,8 @@ fn build((kind, id, (action_id, params), r#match, bytes, (a, b, c, flag)): Parts
 
 #[test]
 fn no_entity_panics_and_what_was_inserted_is_read() {
-    let loaded = device_config::load(PROGRAM.as_bytes()).expect("the program compiles");
-    let ids = &loaded.catalog.ids;
+    let loaded = device_config::load(PROGRAM.as_bytes(), None).expect("the program compiles");
+    let ids = Ids::new(&loaded.catalog.program).expect("ids can be given");
     let ids =
         [&ids.tables, &ids.actions, &ids.profiles, &ids.counters, &ids.meters, &ids.registers, &ids.digests];
     let ids: Vec<u32> = ids.into_iter().flatten().copied().collect();

@@ -1,7 +1,6 @@
 //! Parser value sets.
 
 use super::{Target, Verb, only_modify, push};
-use crate::catalog::value_set_keys;
 use crate::entries::{match_fields, parse_keys};
 use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
@@ -9,11 +8,11 @@ use p4::entity::Entity as Of;
 
 /// Replaces the members of a value set.
 pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::ValueSetEntry) -> Result<(), Failure> {
-    let set = target.catalog.value_set(entry.value_set_id)?;
+    let (set, keys) = target.catalog.value_set(entry.value_set_id)?;
     let declared = &target.catalog.program.value_sets[set.index()];
     only_modify(verb, "a value set")?;
-    let (owner, keys) = (format!("value set {}", declared.cp.name), value_set_keys(declared));
-    let members = entry.members.iter().map(|member| parse_keys(&owner, &keys, &member.r#match));
+    let owner = format!("value set {}", declared.cp.name);
+    let members = entry.members.iter().map(|member| parse_keys(&owner, keys, &member.r#match));
     let members = members.collect::<Result<Vec<_>, _>>()?;
     let mut sorted: Vec<_> = members.iter().collect();
     sorted.sort_unstable();
@@ -32,17 +31,14 @@ pub(super) fn read(
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
     let catalog = target.catalog;
-    let all: Vec<_> = if entry.value_set_id == 0 {
-        catalog.value_sets().collect()
-    } else {
-        vec![(entry.value_set_id, catalog.value_set(entry.value_set_id)?)]
-    };
+    let all: Vec<_> =
+        if entry.value_set_id == 0 { catalog.value_set_ids().collect() } else { vec![entry.value_set_id] };
     let state = target.state()?;
-    for (value_set_id, set) in all {
-        let keys = value_set_keys(&catalog.program.value_sets[set.index()]);
+    for value_set_id in all {
+        let (set, keys) = catalog.value_set(value_set_id)?;
         let members = state.value_set_read(set)?.iter();
         let members =
-            members.map(|member| p4::ValueSetMember { r#match: match_fields(&keys, member) }).collect();
+            members.map(|member| p4::ValueSetMember { r#match: match_fields(keys, member) }).collect();
         push(out, Of::ValueSetEntry(p4::ValueSetEntry { value_set_id, members }))?;
     }
     Ok(())

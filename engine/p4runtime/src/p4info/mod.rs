@@ -3,7 +3,6 @@
 //! Hidden objects and `selector` keys do not appear. The order is the program's.
 
 mod annotations;
-mod compare;
 mod ids;
 mod text;
 mod types;
@@ -17,7 +16,6 @@ use p4cc_ir::{
 
 use crate::proto::p4::config::v1 as p4;
 use annotations::Annotations;
-pub(crate) use compare::first_difference;
 pub use ids::Ids;
 pub(crate) use ids::field_ids;
 pub use text::{ReflectError, p4info_from_text, p4info_text};
@@ -60,11 +58,6 @@ pub enum P4InfoError {
 /// An `@id` that cannot be given.
 pub fn p4info(program: &Program) -> Result<p4::P4Info, P4InfoError> {
     Ok(Builder { program, ids: &Ids::new(program)? }.build())
-}
-
-/// P4Info of a program whose ids are known.
-pub(crate) fn with_ids(program: &Program, ids: &Ids) -> p4::P4Info {
-    Builder { program, ids }.build()
 }
 
 struct Builder<'a> {
@@ -405,7 +398,7 @@ impl Builder<'_> {
 }
 
 /// Ids and positions of the keys that a controller sees.
-pub(crate) fn matched_keys(table: &Table) -> Vec<(u32, usize)> {
+fn matched_keys(table: &Table) -> Vec<(u32, usize)> {
     let seen = table.keys.iter().enumerate().filter(|(_, key)| key.kind != MatchKind::Selector);
     let ids = field_ids(seen.clone().map(|(_, key)| &key.cp));
     ids.into_iter().zip(seen.map(|(at, _)| at)).collect()
@@ -434,7 +427,7 @@ fn match_field(
         name: cp.name.clone(),
         annotations: plain,
         bitwidth: bitwidth(types, cp, ty),
-        type_name: type_name(cp),
+        type_name: param_type_name(cp),
         doc,
         structured_annotations: structured,
         r#match: Some(Match::MatchType(kind.into())),

@@ -11,7 +11,6 @@ use crate::device_config;
 use crate::entity::Target;
 use crate::entity::digest::DigestConfigs;
 use crate::errors::Failure;
-use crate::p4info::first_difference;
 use crate::proto::p4::v1 as p4;
 use p4::get_forwarding_pipeline_config_request::ResponseType;
 use p4::set_forwarding_pipeline_config_request::Action;
@@ -73,14 +72,14 @@ pub(super) fn install(
     switch: &mut Switch,
     p4_device_config: Vec<u8>,
 ) -> Result<(), Failure> {
-    let loaded = device_config::load(&p4_device_config)?;
-    let p4info = Some(loaded.catalog.p4info.clone());
+    let loaded = device_config::load(&p4_device_config, None)?;
+    let p4info = Some(loaded.p4info.clone());
     let config = p4::ForwardingPipelineConfig { p4info, p4_device_config, cookie: None };
     start(device, switch, Installed { loaded, config });
     Ok(())
 }
 
-/// Compiles the program and compares its P4Info with the one given.
+/// Compiles the program and finds in it what the P4Info names.
 fn verify(config: Option<p4::ForwardingPipelineConfig>) -> Result<Installed, Failure> {
     let Some(config) = config else {
         return Err(Failure::invalid("the config is missing; only COMMIT takes none"));
@@ -90,10 +89,7 @@ fn verify(config: Option<p4::ForwardingPipelineConfig>) -> Result<Installed, Fai
             "the config has no P4Info; give the one of the program in p4_device_config",
         ));
     };
-    let loaded = device_config::load(&config.p4_device_config)?;
-    if let Some(difference) = first_difference(given, &loaded.catalog.p4info) {
-        return Err(Failure::invalid(format!("the P4Info is not that of the program: {difference}")));
-    }
+    let loaded = device_config::load(&config.p4_device_config, Some(given))?;
     Ok(Installed { loaded, config })
 }
 

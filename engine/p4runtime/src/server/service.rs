@@ -132,7 +132,7 @@ impl Service {
                 let Ok(running) = device.running(switch) else { return Ok(()) };
                 let loaded = Arc::clone(&running.loaded);
                 for packet in packets {
-                    let packet = decode_packet_in(&loaded.catalog.program, &packet.to_vec());
+                    let packet = decode_packet_in(&loaded.catalog, &packet.to_vec());
                     device.send_to_primaries(&Update::Packet(packet.clone()), |role| role.receives(&packet));
                 }
                 for list in device.digests.lists(&loaded.catalog, &messages, now) {

@@ -166,7 +166,7 @@ fn check_primary(device: &Device, session: SessionId) -> Result<(), Failure> {
 
 fn packet_bytes(device: &Device, switch: &Switch, packet: &p4::PacketOut) -> Result<Vec<u8>, Failure> {
     let running = device.running(switch)?;
-    let bytes = encode_packet_out(&running.loaded.catalog.program, packet)?;
+    let bytes = encode_packet_out(&running.loaded.catalog, packet)?;
     if bytes.len() > MAX_PACKET_BYTES as usize {
         let len = bytes.len();
         return Err(Failure::invalid(format!(
