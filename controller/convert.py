@@ -63,7 +63,8 @@ def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.En
             if whole:
                 _check_group(entity, profile)
                 for member_id, weight in entity.members:
-                    group.members.add(member_id=member_id, weight=weight)
+                    watched = _port(member_id) if entity.watching else b""
+                    group.members.add(member_id=member_id, weight=weight, watch_port=watched)
             return p4r.Entity(action_profile_group=group)
         case Entry():
             table = find_table(schema, entity.key.table)
@@ -88,7 +89,8 @@ def from_entity(message: p4r.Entity, schema: P4Schema) -> Entity | None:
             group = message.action_profile_group
             profile = _profile_by_id(schema, group.action_profile_id)
             members = sorted((member.member_id, member.weight) for member in group.members)
-            return Group(GroupKey(profile.name, group.group_id), tuple(members))
+            watched = [member.watch_port == _port(member.member_id) for member in group.members]
+            return Group(GroupKey(profile.name, group.group_id), tuple(members), bool(watched) and all(watched))
         case "table_entry":
             entry = message.table_entry
             if entry.is_const or entry.is_default_action:
@@ -214,6 +216,11 @@ def _check_kind(field: P4MatchField, kind: P4MatchType, place: str) -> None:
     if field.match_type is not kind:
         cause = f"key {field.name} is not matched by {kind.name.lower()}"
         raise PlanError(place, cause, "make program and controller agree")
+
+
+def _port(number: int) -> bytes:
+    """A port's number as a watch port."""
+    return encode_value(number, 32, "watch port")
 
 
 def _check_group(group: Group, profile: P4ActionProfile) -> None:

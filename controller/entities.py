@@ -100,10 +100,14 @@ class GroupKey:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """An action-selector group: (member id, weight) in the order of the ids; its room is the selector's maximum."""
+    """An action-selector group: (member id, weight) in the order of the ids; its room is the selector's maximum.
+
+    A `watching` group's members each watch the port whose number is their id, and are not chosen while it is down.
+    """
 
     key: GroupKey
     members: tuple[tuple[int, int], ...]
+    watching: bool = False
 
 
 @dataclass(frozen=True, slots=True)

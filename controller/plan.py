@@ -53,11 +53,17 @@ class SwitchPlan:
 
 
 def plan_network(
-    topology: Topology, ecn: EcnSettings | None, features: Sequence[Feature] = (), ecmp_seed: int = 0
+    topology: Topology,
+    ecn: EcnSettings | None,
+    features: Sequence[Feature] = (),
+    ecmp_seed: int = 0,
+    *,
+    watching: bool = False,
 ) -> tuple[SwitchPlan, ...]:
     """Plan every switch in order: routes, thresholds where the program has them, and what its features need.
 
-    Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`.
+    Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`; with `watching`, a member
+    whose port is down is not chosen.
 
     Raises TopologyError for a port or route that does not exist.
     """
@@ -68,7 +74,7 @@ def plan_network(
     # Many switches have the same route to a host: one value for all of them.
     shared: dict[Entry, Entry] = {}
     return tuple(
-        _plan_switch(topology, addresses, routes[switch], ecmp_seed, ecn, features, switch, shared)
+        _plan_switch(topology, addresses, routes[switch], ecmp_seed, ecn, features, switch, shared, watching)
         for switch in topology.switch_names
     )
 
@@ -114,11 +120,12 @@ def _plan_switch(
     features: Sequence[Feature],
     switch: str,
     shared: dict[Entry, Entry],
+    watching: bool,
 ) -> SwitchPlan:
     """Plan one switch."""
     entities: list[Entity] = [
         *_members(topology, addresses, switch),
-        *_groups(routes),
+        *_groups(routes, watching),
         *(shared.setdefault(entry, entry) for entry in _routes(addresses, routes)),
         *_seeds(routes, ecmp_seed, addresses.device_ids[switch]),
         *(_codepoints(ecn.profile) if ecn else ()),
@@ -163,10 +170,10 @@ def _group_ids(routes: Mapping[str, tuple[int, ...]]) -> dict[tuple[int, ...], i
     return {ports: index + 1 for index, ports in enumerate(sets)}
 
 
-def _groups(routes: Mapping[str, tuple[int, ...]]) -> Iterator[Group]:
+def _groups(routes: Mapping[str, tuple[int, ...]], watching: bool) -> Iterator[Group]:
     """A group for each ECMP set in use."""
     for ports, group_id in _group_ids(routes).items():
-        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports))
+        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports), watching)
 
 
 def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entry]:

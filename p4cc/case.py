@@ -109,7 +109,25 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     notes: list[str] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
         found.update(await _run_seeds(case, plan, missing, session, notes))
-    return CaseRun(plan, [found[seed] for seed in case.scenario.seeds], notes)
+    runs = [found[seed] for seed in case.scenario.seeds]
+    notes += (note for run in runs if (note := _limit_note(case, plan, run)) is not None)
+    return CaseRun(plan, runs, notes)
+
+
+def _limit_note(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
+    """What to say of a run in which packets caused more copies and passes than their switches allow."""
+    dropped = run.summary["pass_limit_drops"]
+    if dropped == 0:
+        return None
+    queues = run.tables["port_queues"]
+    rows = zip(queues["device_id"].to_pylist(), queues["dropped_pass_limit"].to_pylist(), strict=True)
+    hit = {device_id for device_id, count in rows if count}
+    names = ", ".join(switch.switch for switch in plan.switches if switch.device_id in hit)
+    return (
+        f"case {case.label()} seed {run.seed}: {case.program} on {names or 'a switch'} dropped {dropped} packets at "
+        f"the limit of {case.switch.pass_limit} copies and passes that one received packet may cause; mend the program "
+        "if it copies, resubmits or recirculates without end, else raise switch.pass_limit"
+    )
 
 
 def _parts(plan: NetworkPlan, controller: Controller) -> Iterator[str | bytes]:

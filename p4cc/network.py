@@ -76,7 +76,13 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
         ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), ports) if marks else None
         planner.check_needs(tables)
         features = (*planner.fabric.features(tables, planner.ack_class), *planner.rates().features(tables))
-        switches = plan_network(planner.topology, ecn, features, case.scenario.switch.ecmp_seed)
+        switches = plan_network(
+            planner.topology,
+            ecn,
+            features,
+            case.scenario.switch.ecmp_seed,
+            watching=bool(case.scenario.faults),
+        )
         of_ports = (warning for plan in switches for warning in plan.warnings)
         warnings = (*(planner.warnings() if marks else ()), *of_ports)
     except (TopologyError, PlannerError) as error:
@@ -186,6 +192,7 @@ class _Planner:
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,
             "record": {**record, "checkpoints_ns": sorted(moments)},
+            "faults": [fault.model_dump(exclude_none=True) for fault in scenario.faults],
             "ties": scenario.ties,
             "stop_ns": scenario.stop_ns,
             "limits": scenario.limits.model_dump(),
@@ -200,6 +207,7 @@ class _Planner:
                     "name": name,
                     "device_id": addresses.device_ids[name],
                     "timestamp_unit": self.case.scenario.switch.timestamp_unit,
+                    "pass_limit": self.case.scenario.switch.pass_limit,
                     "ports": [
                         {
                             "port": port.number,

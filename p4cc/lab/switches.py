@@ -53,6 +53,7 @@ class SwitchSetup:
     """What a scenario says of how its switches work, beside program and ports."""
 
     timestamp_unit: str = "us"
+    pass_limit: int | None = None
     qdepth_unit: str = "packets"
     buffer_bytes: int | None = None
     """Of a buffer that all ports share."""
@@ -225,6 +226,8 @@ class OwnSwitch:
         setup = launch.setup
         words += ["--timestamps", setup.timestamp_unit, "--seed", str(setup.seed)]
         words += ["--qdepth-unit", setup.qdepth_unit.replace("_", "").removesuffix("B")]
+        if setup.pass_limit is not None:
+            words += ["--pass-limit", str(setup.pass_limit)]
         if setup.buffer_bytes is not None:
             words += ["--buffer-bytes", str(setup.buffer_bytes)]
         if setup.pauses:

@@ -68,6 +68,11 @@ class SwitchSettings(Model):
     ecmp_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = Field(
         default=0, description="Each switch's choice among equal paths follows from it and from the switch."
     )
+    pass_limit: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+        default=4_096,
+        description="Most copies, resubmissions and recirculations that one received packet may cause, those of its "
+        "copies included; more are dropped (dropped_pass_limit).",
+    )
     d3: D3SwitchSettings = D3SwitchSettings()
     rcp: RcpSwitchSettings = RcpSwitchSettings()
 
@@ -134,6 +139,20 @@ class Record(Model):
     )
 
 
+class Fault(Model):
+    """A link that goes down for a time, in both directions.
+
+    What its ends send meanwhile is lost, what is on the way arrives. Groups of equal paths leave out ports that are
+    down.
+    """
+
+    between: Annotated[tuple[str, str], Field(description="The nodes at its two ends.")]
+    down_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+    up_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="When it comes up again; absent: it stays down."
+    )
+
+
 class Limits(Model):
     """Bounds of one run."""
 
@@ -165,6 +184,7 @@ class Scenario(Model):
         "by a clock in seconds in a double, then in the order of scheduling, as in ns-2. hand_over: the same, but that "
         "a packet counts as scheduled when it is handed to its host's interface, not when its transmission starts.",
     )
+    faults: list[Fault] = Field(default=[], max_length=100_000, description="Links that go down.")
     record: Record = Record()
     measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")
     limits: Limits = Limits()

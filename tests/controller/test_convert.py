@@ -65,6 +65,7 @@ SAMPLES: list[Entity] = [
     threshold(3, k=8, k_dc=65),
     route(0x0A000000, 8),
     Group(GroupKey(program.NEXT_HOPS, 7), ((1, 1), (3, 2))),
+    Group(GroupKey(program.NEXT_HOPS, 8), ((1, 1), (300, 2)), watching=True),
     Member(MemberKey(program.NEXT_HOPS, 2), ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1)))),
 ]
 

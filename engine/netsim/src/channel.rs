@@ -23,7 +23,7 @@ pub(crate) struct Channel {
     /// Node and port that it leads to, as its events have them.
     to: u32,
     framing_bytes: u32,
-    /// Of a channel that loses packets or leads out of this part of a network; most do neither.
+    /// Of a channel that loses packets, goes down or leads out of this part of a network; most do none of it.
     rest: Option<Box<Rest>>,
 }
 
@@ -33,6 +33,8 @@ struct Rest {
     /// Share of packets lost in units of 2^-64, and its stream.
     loss: Option<(u64, Stream)>,
     lost: u64,
+    /// Nothing that is sent now arrives.
+    is_down: bool,
     /// It leads out of this part of a network: what is sent waits with the part to be handed over.
     leaves: bool,
 }
@@ -67,7 +69,7 @@ impl Channel {
             bytes: 0,
             to: arrival_place(plan.to, plan.to_port),
             framing_bytes: plan.framing_bytes,
-            rest: loss.map(|loss| Box::new(Rest { loss: Some(loss), ..Rest::default() })),
+            rest: (loss.is_some() || plan.has_faults).then(|| Box::new(Rest { loss, ..Rest::default() })),
         }
     }
 
@@ -99,6 +101,16 @@ impl Channel {
     #[inline]
     pub fn loses(&mut self) -> bool {
         self.rest.as_mut().is_some_and(|rest| rest.loses())
+    }
+
+    /// Its link goes down, or comes up.
+    pub fn set_down(&mut self, is_down: bool) {
+        self.rest.get_or_insert_default().is_down = is_down;
+    }
+
+    /// Whether its link is down.
+    pub fn is_down(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.is_down)
     }
 
     /// Whether it leads out of this part of a network.
@@ -137,6 +149,7 @@ impl Channel {
         if let Some(here) = &mut self.rest {
             core::mem::swap(&mut here.loss, &mut there.loss);
             core::mem::swap(&mut here.lost, &mut there.lost);
+            core::mem::swap(&mut here.is_down, &mut there.is_down);
         }
         there.leaves = true;
     }
@@ -170,7 +183,8 @@ impl Channel {
 impl Rest {
     /// Whether the next packet is lost; counts it then.
     fn loses(&mut self) -> bool {
-        let lost = self.loss.as_mut().is_some_and(|(threshold, stream)| stream.next_u64() < *threshold);
+        let by_chance = self.loss.as_mut().is_some_and(|(threshold, stream)| stream.next_u64() < *threshold);
+        let lost = by_chance || self.is_down;
         self.lost += u64::from(lost);
         lost
     }

@@ -70,6 +70,10 @@ impl Network {
     fn send_pause_frame(&mut self, switch: usize, frame: PauseFrame) {
         let channel = self.topology.switch_channels[switch].get(frame.port as usize).copied().flatten();
         let Some(channel) = channel else { return };
+        if self.channels[channel as usize].is_down() {
+            // Nobody hears it; what it was for ends with the link.
+            return self.switches[switch].switch.lapse_pause(frame.port, frame.priority);
+        }
         let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
         let now = self.now();
         let line = &mut self.switches[switch].port(frame.port).line;
@@ -119,7 +123,7 @@ impl Network {
         }
     }
 
-    fn obey(&mut self, node: u32, port: u32, priority: u8, pause: bool) {
+    pub(crate) fn obey(&mut self, node: u32, port: u32, priority: u8, pause: bool) {
         let (now, switches) = (self.now(), self.switches.len() as u32);
         if node < switches {
             self.switches[node as usize].switch.set_paused(now, port, priority, pause);

@@ -18,6 +18,7 @@ mod error;
 mod event;
 mod exec;
 mod fabric;
+mod faults;
 mod flows;
 mod host;
 mod interfaces;

@@ -41,6 +41,8 @@ pub(crate) const CLOSE_TIMER: u32 = 4;
 /// A pause may have lasted its time; the subject is port and priority, of a switch that asked for it or of the node that
 /// it stopped.
 pub(crate) const PAUSE_TIMER: u32 = 5;
+/// A link went down or came up; the subject is the channel that leaves the node, and which of the two.
+pub(crate) const LINK_TIMER: u32 = 6;
 
 /// Events between two looks at the cancel flag.
 const EVENTS_PER_LOOK: u64 = 1 << 16;
@@ -260,6 +262,7 @@ impl Network {
             spec,
             topology,
         };
+        network.schedule_faults();
         network.schedule_applications();
         Ok(network)
     }
@@ -530,6 +533,7 @@ impl Network {
                 FABRIC_TIMER => self.on_fabric_timer(),
                 CLOSE_TIMER => self.on_close(event.subject),
                 PAUSE_TIMER => self.on_pause_timer(node, event.subject),
+                LINK_TIMER => self.on_link_timer(node, event.subject),
                 _ => self.on_timer(event.subject),
             },
             Kind::Start => self.on_start(event.subject),

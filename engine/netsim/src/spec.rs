@@ -15,6 +15,8 @@ use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSp
 
 /// Most switches and hosts together.
 pub const MAX_NODES: usize = 16_384;
+/// Most faults of links.
+pub const MAX_FAULTS: usize = 100_000;
 /// Most flows.
 pub const MAX_FLOWS: usize = 1_000_000;
 /// Largest flow.
@@ -62,6 +64,9 @@ pub struct NetworkSpec {
     /// No byte delivered anywhere for so long, with flows under way, is a stall (spec 13.3).
     #[serde(default = "default_stall_after_ns")]
     pub stall_after_ns: u64,
+    /// Links that go down, and come up again.
+    #[serde(default)]
+    pub faults: Vec<FaultSpec>,
     /// Which of two simultaneous events comes first.
     #[serde(default)]
     pub ties: Ties,
@@ -246,6 +251,19 @@ pub struct LinkSpec {
     /// Share of packets lost on the way, independently; 0 for none.
     #[serde(default)]
     pub loss: f64,
+}
+
+/// A link goes down for a time, in both directions: what its ends send meanwhile is lost, what is on the way arrives.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultSpec {
+    /// The nodes at its two ends, in any order; all links between them go down.
+    pub between: [String; 2],
+    /// When it goes down.
+    pub down_ns: u64,
+    /// When it comes up again; absent: it stays down.
+    #[serde(default)]
+    pub up_ns: Option<u64>,
 }
 
 /// A flow.

@@ -14,6 +14,7 @@ use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
+use crate::faults::{self, FaultPlan};
 use crate::spec::{
     BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS,
     NetworkSpec, QdepthUnit, SwitchSpec, TimestampUnit, in_range, parse_mac,
@@ -34,6 +35,8 @@ pub(crate) struct ChannelPlan {
     pub delay: Span,
     pub framing_bytes: u32,
     pub loss: f64,
+    /// Whether it goes down in a run.
+    pub has_faults: bool,
     /// `name:port->name:port`, the name of its random stream too.
     pub name: String,
 }
@@ -106,6 +109,7 @@ pub(crate) struct Topology {
     pub arrivals: Vec<ArrivalsPlan>,
     pub pairs: Vec<PairsPlan>,
     pub bursts: Vec<BurstsPlan>,
+    pub faults: Vec<FaultPlan>,
 }
 
 /// What a name stands for.
@@ -129,6 +133,7 @@ impl Topology {
             arrivals: Vec::with_capacity(spec.arrivals.len()),
             pairs: Vec::with_capacity(spec.pairs.len()),
             bursts: Vec::with_capacity(spec.bursts.len()),
+            faults: Vec::new(),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
@@ -138,6 +143,7 @@ impl Topology {
             let config = topology.switch_config(i, switch)?;
             topology.switches.push(config);
         }
+        topology.add_faults(spec)?;
         check_device_ids(spec)?;
         for (i, host) in spec.hosts.iter().enumerate() {
             topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
@@ -188,8 +194,17 @@ impl Topology {
                 delay: Span::from_ns(link.delay_ns),
                 framing_bytes: link.framing_bytes,
                 loss: link.loss,
+                has_faults: false,
                 name: format!("{}:{}->{}:{}", near.node, near.port, far.node, far.port),
             });
+        }
+        Ok(())
+    }
+
+    fn add_faults(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
+        self.faults = faults::plans(spec)?;
+        for fault in &self.faults {
+            self.channels[fault.channel as usize].has_faults = true;
         }
         Ok(())
     }

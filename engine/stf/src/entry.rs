@@ -165,6 +165,7 @@ fn match_value(key: &Key, width: u32, value: &KeyValue) -> Outcome<MatchValue> {
             Ok(MatchValue::Ternary { value, mask: prefix(width, width) })
         }
         MatchKind::Ternary => {
+            fits_mask(literal, width)?;
             let mask = Bits::from_words(width, &words(literal, |digit| digit.map_or(0, |_| u8::MAX)));
             let value = and(&fit(&plain(), width)?, &mask);
             if mask.is_zero() {
@@ -173,9 +174,7 @@ fn match_value(key: &Key, width: u32, value: &KeyValue) -> Outcome<MatchValue> {
             Ok(MatchValue::Ternary { value, mask })
         }
         MatchKind::Lpm => {
-            let written = literal.digits.iter().filter(|digit| digit.is_some()).count() as u32;
-            let digits = if literal.digit_bits == 0 { width } else { written * literal.digit_bits };
-            let len = value.prefix.unwrap_or(digits).min(width);
+            let len = prefix_len(value, width)?;
             if len == 0 {
                 return Ok(MatchValue::Any);
             }
@@ -190,6 +189,36 @@ fn match_value(key: &Key, width: u32, value: &KeyValue) -> Outcome<MatchValue> {
     }
 }
 
+/// Bits of a longest-prefix match: those that are given, or those of the digits that are written.
+fn prefix_len(value: &KeyValue, width: u32) -> Outcome<u32> {
+    let literal = &value.literal;
+    if let Some(len) = value.prefix {
+        return if len <= width {
+            Ok(len)
+        } else {
+            Err(format!("a prefix of {len} bits is longer than the key of {width}"))
+        };
+    }
+    fits_mask(literal, width)?;
+    let written = literal.digits.iter().filter(|digit| digit.is_some()).count() as u32;
+    // A number without `*` says all of the key, whatever zeros stand in front of it.
+    let is_whole = literal.digit_bits == 0 || written as usize == literal.digits.len();
+    Ok(if is_whole { width } else { (written * literal.digit_bits).min(width) })
+}
+
+/// Refuses digits with `*` among them that reach beyond the key: they are its mask. The first digit may have bits of which
+/// the key has only the lower ones.
+fn fits_mask(literal: &Literal, width: u32) -> Outcome<()> {
+    let digits = literal.digits.len() as u32;
+    if !literal.digits.contains(&None) || digits.saturating_sub(1) * literal.digit_bits < width.max(1) {
+        return Ok(());
+    }
+    let bits = digits * literal.digit_bits;
+    Err(format!(
+        "a mask of {bits} bits is wider than the key of {width}; write as many digits as the key has"
+    ))
+}
+
 /// A mask of the `len` highest of `width` bits.
 fn prefix(width: u32, len: u32) -> Bits {
     let mut words = vec![u64::MAX; width.div_ceil(64) as usize];
@@ -197,4 +226,77 @@ fn prefix(width: u32, len: u32) -> Bits {
         words[bit / 64] &= !(1 << (bit % 64));
     }
     Bits::from_words(width, &words)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use p4cc_switch::ExecChoice;
+    use p4cc_syntax::{Memory, Options, Source};
+
+    use crate::{Cause, run};
+
+    const PROGRAM: &str = r"
+        #include <core.p4>
+        #include <v1model.p4>
+        header h_t { bit<8> a; bit<9> b; bit<7> pad; }
+        struct hs { h_t h; } struct m {}
+        parser p(packet_in b, out hs x, inout m y, inout standard_metadata_t s) {
+            state start { b.extract(x.h); transition accept; } }
+        control v(inout hs x, inout m y) { apply {} }
+        control i(inout hs x, inout m y, inout standard_metadata_t s) {
+            action to(bit<9> port) { s.egress_spec = port; }
+            table lpm { key = { x.h.a: lpm; } actions = { to; NoAction; } }
+            table ternary { key = { x.h.b: ternary; } actions = { to; NoAction; } }
+            table exact { key = { x.h.a: exact; } actions = { to; NoAction; } }
+            apply { if (!lpm.apply().hit) { ternary.apply(); exact.apply(); } } }
+        control e(inout hs x, inout m y, inout standard_metadata_t s) { apply {} }
+        control d(packet_out b, in hs x) { apply { b.emit(x.h); } }
+        V1Switch(p(), v(), i(), e(), v(), d()) main;
+    ";
+
+    /// What is wrong with the second line of a test.
+    fn problem(line: &str) -> Option<String> {
+        let (source, found) = Source::from_text("keys.p4", PROGRAM, &Memory::default(), &Options::default());
+        assert!(found.is_empty(), "{}", source.render(&found, false));
+        let (tree, found) = p4cc_syntax::parse(&source);
+        assert!(found.is_empty(), "{}", source.render(&found, false));
+        let program = Arc::new(p4cc_ir::compile(&tree).0.expect("a right program"));
+        let report = run(&program, &format!("# a comment\n{line}\n"), ExecChoice::Interp);
+        let problem = report.problems.first()?;
+        assert_eq!(problem.line, 2);
+        let Cause::Command(message) = &problem.cause else { panic!("{problem:?}") };
+        Some(message.clone())
+    }
+
+    #[test]
+    fn what_is_wider_than_its_key_is_an_error_of_its_line() {
+        for (line, cause) in [
+            ("add lpm x.h.a:0x0a/9 to(port:1)", "a prefix of 9 bits is longer than the key of 8"),
+            ("add lpm x.h.a:10/33 to(port:1)", "a prefix of 33 bits is longer than the key of 8"),
+            ("add lpm x.h.a:0x0a** to(port:1)", "a mask of 16 bits is wider than the key of 8"),
+            ("add lpm x.h.a:0x10a to(port:1)", "a number does not fit 8 bits"),
+            ("add ternary 1 x.h.b:0x00** to(port:1)", "a mask of 16 bits is wider than the key of 9"),
+            ("add ternary 1 x.h.b:0b1********* to(port:1)", "a mask of 10 bits is wider than the key of 9"),
+            ("add ternary 1 x.h.b:0x2** to(port:1)", "a number does not fit 9 bits"),
+            ("add exact x.h.a:256 to(port:1)", "a number does not fit 8 bits"),
+            ("add exact x.h.a:1 to(port:512)", "a number does not fit 9 bits"),
+        ] {
+            let found = problem(line).unwrap_or_else(|| panic!("{line}: no error"));
+            assert!(found.starts_with(cause), "{line}: {found}");
+        }
+        for line in [
+            "add lpm x.h.a:0x0a/8 to(port:1)",
+            "add lpm x.h.a:0x0*/4 to(port:1)",
+            "add lpm x.h.a:0x000a to(port:1)",
+            "add lpm x.h.a:0x1* to(port:1)",
+            "add ternary 1 x.h.b:0x1** to(port:1)",
+            "add ternary 1 x.h.b:0b1******** to(port:1)",
+            "add ternary 1 x.h.b:0x0001 to(port:1)",
+            "add ternary 1 x.h.b:511 to(port:1)",
+        ] {
+            assert_eq!(problem(line), None, "{line}");
+        }
+    }
 }

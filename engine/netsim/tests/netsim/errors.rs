@@ -36,7 +36,7 @@ fn message(change: impl FnOnce(&mut Value)) -> String {
 #[test]
 fn every_error_names_path_cause_and_remedy() {
     assert_eq!(message(|_| {}), "fine");
-    let cases: [(&str, Value, &str); 20] = [
+    let cases: [(&str, Value, &str); 25] = [
         (
             "/switches/0/ports/0/queue_capacity_pkts",
             json!(0),
@@ -48,6 +48,23 @@ fn every_error_names_path_cause_and_remedy() {
             "switches[0].ports[0].queue_capacity_pkts: invalid value",
         ),
         ("/switches/0/ports/0/port", json!(600), "links[0].b.port: switch \"s\" has no port 1"),
+        ("/switches/0/pass_limit", json!(0), "switches[0].pass_limit: 0 copies and passes"),
+        (
+            "/faults",
+            json!([{"between": ["a", "b"], "down_ns": 1}]),
+            "faults[0].between: there is no link between \"a\" and \"b\"",
+        ),
+        (
+            "/faults",
+            json!([{"between": ["a", "s"], "down_ns": 5, "up_ns": 5}]),
+            "faults[0].up_ns: 5 is out of range",
+        ),
+        (
+            "/faults",
+            json!([{"between": ["a", "s"], "down_ns": 5}, {"between": ["s", "a"], "down_ns": 9, "up_ns": 10}]),
+            "faults[1].down_ns: the link is down already, by faults[0]",
+        ),
+        ("/faults", json!([{"between": ["a"], "down_ns": 5}]), "faults[0].between: invalid length 1"),
         ("/switches/0/device_id", json!(0), "switches[0].device_id: 0 is no P4Runtime device id"),
         ("/switches/0/name", json!("a"), "hosts[0].name: the name \"a\" is used twice"),
         ("/hosts/0/mac", json!("02:00"), "hosts[0].mac: \"02:00\" is no MAC address"),

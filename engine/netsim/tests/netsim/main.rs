@@ -15,6 +15,7 @@ mod d3;
 mod endless;
 mod errors;
 mod fabric;
+mod faults;
 mod invariants;
 mod pairs;
 mod telemetry;

@@ -51,7 +51,7 @@ const WAYS: [(usize, Turns); 4] =
     [(1, Turns::Always), (2, Turns::Never), (2, Turns::Always), (3, Turns::Always)];
 
 /// The least number of windows of all ways but event after event.
-fn assert_same(base: &Network) -> u64 {
+pub fn assert_same(base: &Network) -> u64 {
     let (one, windows) = found(base, 1, Turns::Never);
     assert_eq!(windows, 0);
     let windows = WAYS.map(|(threads, turns)| {
