@@ -1,0 +1,57 @@
+"""Links that fail, and packets that recirculate without end, from the scenario to what is said of the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from p4cc.errors import UserError
+from tests.p4cc.scenarios import ROOT, run, scenario
+
+#: h1 - s1 - (s2 | s3) - s4 - h2.
+DIAMOND: dict[str, Any] = {
+    "kind": "custom",
+    "hosts": [{"name": "h1"}, {"name": "h2"}],
+    "switches": [{"name": name} for name in ("s1", "s2", "s3", "s4")],
+    "links": [
+        {"a": a, "b": b, "rate_bps": 1_000_000_000, "delay_ns": 10_000, "queue_capacity_pkts": 200}
+        for a, b in (("h1", "s1"), ("s1", "s2"), ("s1", "s3"), ("s2", "s4"), ("s3", "s4"), ("s4", "h2"))
+    ],
+}
+
+
+def two_ways(**changes: Any) -> dict[str, Any]:
+    """Sixteen flows over the two ways of the diamond."""
+    traffic = {"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "size_bytes": 200_000, "flows_per_pair": 16}
+    return scenario(topology=DIAMOND, traffic=traffic, switch={"program": "p4src/v1model/ack_priority.p4"}, **changes)
+
+
+def test_flows_leave_a_way_that_fails(tmp_path: Path) -> None:
+    faults = [{"between": [end, "s2"], "down_ns": 1_000_000} for end in ("s1", "s4")]
+    ran = run(tmp_path, two_ways(faults=faults))
+    (summary,) = ran.runs
+    assert summary["flows_completed"] == 16
+    assert summary["link_losses"] > 0
+
+
+def test_a_fault_of_no_link_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no link between"):
+        run(tmp_path, two_ways(faults=[{"between": ["s1", "s4"], "down_ns": 1}]))
+
+
+def test_a_limit_that_packets_reach_is_named(tmp_path: Path) -> None:
+    text = (ROOT / "p4src/v1model/ack_priority.p4").read_text(encoding="utf-8")
+    text = text.replace('"../', f'"{ROOT}/p4src/').replace(
+        "apply { }", "apply { recirculate_preserving_field_list(0); }"
+    )
+    (tmp_path / "again.p4").write_text(text, encoding="utf-8")
+    settings = {"program": "again.p4", "pass_limit": 50}
+    ran = run(tmp_path, scenario(switch=settings, stop_ns=20_000_000))
+    (summary,) = ran.runs
+    assert summary["pass_limit_drops"] > 0
+    assert summary["flows_completed"] == 0
+    (note,) = (warning for warning in ran.outcome.warnings if "copies and passes" in warning)
+    assert "again.p4" in note
+    assert "limit of 50" in note
