@@ -68,7 +68,8 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             0: { meta.seen = meta.seen + 16; }
             default: { meta.seen = 0; }
         }
-        meta.seen = (meta.seen << meta.empty) + 32;
+        meta.empty = -meta.empty;
+        meta.seen = (meta.seen << ~meta.empty) + 32;
         hdr.data.d = meta.seen;
     }
 }

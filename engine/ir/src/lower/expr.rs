@@ -263,6 +263,9 @@ impl Lowerer<'_> {
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &Expr, expr: &Expr) -> Option<Rvalue> {
+        if self.is_empty(&expr.ty) {
+            return self.rvalue(operand);
+        }
         let src = self.operand(operand)?;
         let op = match op {
             UnaryOp::Plus => return Some(Rvalue::Scalar(src)),

@@ -144,10 +144,13 @@ impl Checker {
     fn equality(&mut self, op: BinaryOp, a: Expr, b: Expr, span: Span) -> Expr {
         let (mut a, mut b) = self.unify_operands(a, b);
         let open = |ty: &Ty| matches!(ty, Ty::Tuple(_) | Ty::Record(_) | Ty::InvalidHeader);
-        if open(&b.ty) && !open(&a.ty) {
+        let written = |expr: &Expr| matches!(expr.kind, ExprKind::Aggregate(_));
+        let by_left = written(&b) && !written(&a) && a.ty != b.ty;
+        let by_right = written(&a) && !written(&b) && a.ty != b.ty;
+        if by_left || (open(&b.ty) && !open(&a.ty)) {
             let ty = a.ty.clone();
             b = self.coerce(b, &ty);
-        } else if open(&a.ty) && !open(&b.ty) {
+        } else if by_right || (open(&a.ty) && !open(&b.ty)) {
             let ty = b.ty.clone();
             a = self.coerce(a, &ty);
         }
