@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from finsy.proto import p4r
 
 from tests.p4runtime.hostile import attack
-from tests.switchd.namespaces import PATIENCE_S, Switch, listening, switch_program, wait_for
+from tests.p4runtime.session import connected
+from tests.switchd.namespaces import PATIENCE_S, ROOT, Switch, lab, listening, run, switch_program, wait_for
 
 REQUESTS = 1_500
 
@@ -43,6 +45,34 @@ def test_hostile_requests_get_codes_and_change_nothing() -> None:
     assert sum(outcome.codes.values()) == REQUESTS
     assert outcome.codes["OK"] > 50, "some requests are good"
     assert outcome.compared > 50
+
+
+SEND = """
+import socket
+sender = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+sender.bind(("eth0", 0))
+for _ in range(50):
+    sender.send(bytes(60))
+"""
+
+
+async def test_packets_that_multiply_keep_nobody_from_the_switch(tmp_path: Path) -> None:
+    with lab(tmp_path) as it:
+        switch = it.switch(str(ROOT / "engine/switchd/tests/endless.p4"), "--device-id", "1")
+        replicas = [p4r.Replica(port=bytes([port]), instance=1) for port in (1, 2)]
+        group = p4r.MulticastGroupEntry(multicast_group_id=1, replicas=replicas)
+        packet_engine = p4r.PacketReplicationEngineEntry(multicast_group_entry=group)
+        entity = p4r.Entity(packet_replication_engine_entry=packet_engine)
+        async with connected(switch.address) as controller:
+            assert await controller.arbitrate(1) == 0
+            await controller.insert(entity)
+            run(*it.hosts[0].command("python3", "-c", SEND))
+            wait_for(lambda: "reached the limit of copies and passes" in switch.log.read_text(), "the limit")
+            run(*it.hosts[0].command("python3", "-c", SEND))
+            assert await controller.read(entity) == [entity]
+            started = time.monotonic()
+            assert switch.stop() == 0
+            assert time.monotonic() - started < PATIENCE_S / 2
 
 
 def openssl(folder: Path, *args: str) -> None:
