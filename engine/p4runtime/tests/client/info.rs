@@ -154,3 +154,29 @@ fn what_the_p4info_leaves_out_is_not_there() {
     let written = lab.update(p4::update::Type::Modify, p4::entity::Entity::RegisterEntry(entry));
     assert_eq!(written.expect_err("it is not in the P4Info").0, Code::NotFound);
 }
+
+/// JSON does not say which header is the controller's, and JSON of an old p4c not what the struct around headers is called.
+#[test]
+fn headers_for_the_controller_and_short_names_of_fields_are_found_in_json() {
+    let mut info = other_info();
+    let table = info.tables.iter_mut().find(|table| table.match_fields.len() == 5).expect("the table");
+    assert_eq!(table.match_fields[0].name, "hdr.data.a");
+    table.match_fields[0].name = "headers.hdr.data.a".to_owned();
+    let metadata = |(id, name, bitwidth): (u32, &str, i32)| p4info::controller_packet_metadata::Metadata {
+        id,
+        name: name.to_owned(),
+        bitwidth,
+        ..Default::default()
+    };
+    let header = |fields: [(u32, &str, i32); 4]| p4info::ControllerPacketMetadata {
+        preamble: Some(p4info::Preamble { id: 7, name: "packet_out".to_owned(), ..Default::default() }),
+        metadata: fields.map(metadata).to_vec(),
+    };
+    info.controller_packet_metadata = vec![header([(4, "a", 8), (3, "b", 8), (2, "c", 16), (1, "d", 32)])];
+    let lab = Lab::with(JSON, &info);
+    lab.insert(entry(1, None)).expect("an entry");
+    info.controller_packet_metadata = vec![header([(4, "a", 9), (3, "b", 8), (2, "c", 16), (1, "d", 32)])];
+    let status = lab.push(JSON, &info).expect_err("a is 8 bits wide");
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert!(status.message().contains("packet_out, metadata a"), "{}", status.message());
+}
