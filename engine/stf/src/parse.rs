@@ -164,7 +164,7 @@ pub fn parse(text: &str) -> Result<Vec<(u32, Command)>, ParseError> {
     let mut commands = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line_number = u32::try_from(number + 1).unwrap_or(u32::MAX);
-        let line = line.split('#').next().unwrap_or("").trim();
+        let line = without_comment(line).trim();
         if line.is_empty() {
             continue;
         }
@@ -174,6 +174,16 @@ pub fn parse(text: &str) -> Result<Vec<(u32, Command)>, ParseError> {
         }
     }
     Ok(commands)
+}
+
+/// What stands before the comment; a `#` in a quoted name starts none.
+fn without_comment(line: &str) -> &str {
+    let mut quoted = false;
+    let comment = line.find(|c: char| {
+        quoted ^= c == '"';
+        c == '#' && !quoted
+    });
+    &line[..comment.unwrap_or(line.len())]
 }
 
 fn command(line: &str) -> Outcome<Command> {
@@ -485,6 +495,13 @@ mod tests {
         assert_eq!(parsed[1].1, Command::Expect { port: 2, nibbles, exact: true });
         assert_eq!(parsed[2].1, Command::Expect { port: 3, nibbles: Vec::new(), exact: false });
         assert_eq!(parsed[3].1, Command::Packet { port: 0, bytes: vec![10, 11] });
+    }
+
+    #[test]
+    fn a_quoted_name_may_hold_the_sign_of_a_comment() {
+        let parsed = parse("setdefault \"!@#$%^-t\" \"a#b\"() # \"a comment\"").unwrap_or_default();
+        let Some((1, Command::SetDefault { table, action })) = parsed.first() else { panic!("{parsed:?}") };
+        assert_eq!((table.as_str(), action.name.as_str()), ("!@#$%^-t", "a#b"));
     }
 
     #[test]

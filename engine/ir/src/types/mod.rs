@@ -44,10 +44,17 @@ const MAX_DEPTH: u32 = 200;
 /// Checks a program. The tree is meaningful only if no diagnostic is an error.
 pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
     let mut checker = Checker::default();
-    for decl in &program.decls {
+    // The engine sets core.p4's errors by their positions: they come first, also behind errors of the program's own.
+    let (core, others): (Vec<&Decl>, Vec<&Decl>) = program.decls.iter().partition(|decl| core_errors(decl));
+    for decl in core.into_iter().chain(others) {
         checker.global_decl(decl);
     }
     (checker.hir, checker.diagnostics)
+}
+
+/// Whether this is the declaration that core.p4 makes.
+fn core_errors(decl: &Decl) -> bool {
+    matches!(&decl.kind, ast::DeclKind::Error { members } if members.first().is_some_and(|first| first.name == "NoError"))
 }
 
 /// Where the checker is, for what is allowed only in some places.
