@@ -159,6 +159,11 @@ fn match_value(key: &Key, width: u32, value: &KeyValue) -> Outcome<MatchValue> {
     let literal = &value.literal;
     let plain = || words(literal, |digit| digit.unwrap_or(0));
     match key.kind {
+        // As P4Testgen writes an optional key that is left out.
+        MatchKind::Optional if literal.digits.iter().all(Option::is_none) => {
+            fits_mask(literal, width)?;
+            Ok(MatchValue::Any)
+        }
         MatchKind::Exact | MatchKind::Optional => Ok(MatchValue::Exact(bits(literal, width)?)),
         MatchKind::Ternary if literal.digit_bits == 0 => {
             let value = bits(literal, width)?;
@@ -250,7 +255,8 @@ mod tests {
             table lpm { key = { x.h.a: lpm; } actions = { to; NoAction; } }
             table ternary { key = { x.h.b: ternary; } actions = { to; NoAction; } }
             table exact { key = { x.h.a: exact; } actions = { to; NoAction; } }
-            apply { if (!lpm.apply().hit) { ternary.apply(); exact.apply(); } } }
+            table optional_ { key = { x.h.b: optional; } actions = { to; NoAction; } }
+            apply { if (!lpm.apply().hit) { ternary.apply(); exact.apply(); optional_.apply(); } } }
         control e(inout hs x, inout m y, inout standard_metadata_t s) { apply {} }
         control d(packet_out b, in hs x) { apply { b.emit(x.h); } }
         V1Switch(p(), v(), i(), e(), v(), d()) main;
@@ -280,6 +286,8 @@ mod tests {
             ("add ternary 1 x.h.b:0x00** to(port:1)", "a mask of 16 bits is wider than the key of 9"),
             ("add ternary 1 x.h.b:0b1********* to(port:1)", "a mask of 10 bits is wider than the key of 9"),
             ("add ternary 1 x.h.b:0x2** to(port:1)", "a number does not fit 9 bits"),
+            ("add optional_ 1 x.h.b:0b********** to(port:1)", "a mask of 10 bits is wider than the key of 9"),
+            ("add optional_ 1 x.h.b:0b1******** to(port:1)", "`*` stands where only a number can"),
             ("add exact x.h.a:256 to(port:1)", "a number does not fit 8 bits"),
             ("add exact x.h.a:1 to(port:512)", "a number does not fit 9 bits"),
         ] {
@@ -295,6 +303,8 @@ mod tests {
             "add ternary 1 x.h.b:0b1******** to(port:1)",
             "add ternary 1 x.h.b:0x0001 to(port:1)",
             "add ternary 1 x.h.b:511 to(port:1)",
+            "add optional_ 1 x.h.b:0b********* to(port:1)",
+            "add optional_ 1 x.h.b:0x1ff to(port:1)",
         ] {
             assert_eq!(problem(line), None, "{line}");
         }
