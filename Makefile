@@ -111,6 +111,13 @@ test: setup ## All tests: Rust, then Python
 	@cargo test --locked --quiet
 	@$(BIN)/pytest --numprocesses auto --dist loadfile
 
+SECONDS ?= 60
+TARGETS ?=
+
+.PHONY: fuzz
+fuzz: venv ## Fuzz targets under libFuzzer, SECONDS=60 each (TARGETS="source grpc" for some; docs/fuzzing.md)
+	@fuzz/run.sh $(SECONDS) $(TARGETS)
+
 PTF_STAMP := $(VENV)/.ptf-stamp
 TARGET ?= p4cc
 TESTS ?=

@@ -9,16 +9,15 @@ use p4cc_units::Rate;
 /// Its ports, from 0 on, each of 1 Gbit/s with room for 64 packets.
 pub const PORTS: u32 = 8;
 
-/// The switch with a program, run by the back end of choice.
-#[expect(clippy::missing_panics_doc, reason = "the configuration is the same each time and is right")]
-pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
+/// Its configuration.
+pub fn config() -> SwitchConfig {
     let port = |port| PortConfig {
         port,
         rate: Rate::from_bps(1_000_000_000),
         capacity_pkts: 64,
         ..PortConfig::default()
     };
-    let config = SwitchConfig {
+    SwitchConfig {
         device_id: 1,
         ports: (0..PORTS).map(port).collect(),
         timestamp_unit: p4cc_switch::TimestampUnit::default(),
@@ -27,8 +26,13 @@ pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
         drop_port: p4cc_exec::DEFAULT_DROP_PORT,
         seed: 1,
         pass_limit: DEFAULT_PASS_LIMIT,
-    };
-    let mut switch = Switch::new(config).expect("the configuration is right");
+    }
+}
+
+/// The switch with a program, run by the back end of choice.
+#[expect(clippy::missing_panics_doc, reason = "the configuration is the same each time and is right")]
+pub fn switch(pipeline: &Arc<Pipeline>, exec: ExecChoice) -> Switch {
+    let mut switch = Switch::new(config()).expect("the configuration is right");
     switch.set_exec(exec);
     switch.set_pipeline(Arc::clone(pipeline));
     switch

@@ -2,6 +2,7 @@
 
 mod arbitration;
 mod device;
+mod local;
 mod pipeline;
 mod roles;
 mod service;
@@ -23,6 +24,8 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 
 use crate::proto::p4::v1::p4_runtime_server::P4RuntimeServer;
 use service::Service;
+
+pub use local::Local;
 
 /// Largest request: a program's source, a P4Info or a batch of updates.
 pub const MAX_REQUEST_BYTES: usize = 64 << 20;

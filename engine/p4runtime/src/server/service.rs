@@ -85,6 +85,11 @@ impl Service {
         }
     }
 
+    /// The number of a new stream.
+    pub(super) fn next_session(&self) -> u64 {
+        self.last_session.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
     pub(super) fn devices(&self) -> &dyn Devices {
         &*self.devices
     }
@@ -282,7 +287,7 @@ impl P4Runtime for Service {
         &self,
         request: Request<Streaming<p4::StreamMessageRequest>>,
     ) -> Result<Response<Self::StreamChannelStream>, Status> {
-        let session = self.last_session.fetch_add(1, Ordering::Relaxed) + 1;
+        let session = self.next_session();
         let (sender, receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
         tokio::spawn(stream::serve(self.clone(), session, sender, request.into_inner()));
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))

@@ -26,7 +26,7 @@ pub(super) async fn serve(
     sender: Sender,
     mut requests: Streaming<p4::StreamMessageRequest>,
 ) {
-    let mut controller = Controller { service, session, sender, device_id: None, role: None };
+    let mut controller = Controller::new(service, session, sender);
     loop {
         let message = tokio::select! {
             message = requests.message() => message,
@@ -42,7 +42,8 @@ pub(super) async fn serve(
     controller.close().await;
 }
 
-struct Controller {
+/// A controller as its stream knows it.
+pub(super) struct Controller {
     service: Service,
     session: SessionId,
     sender: Sender,
@@ -53,7 +54,12 @@ struct Controller {
 }
 
 impl Controller {
-    async fn handle(&mut self, update: Option<Update>) -> Result<(), Failure> {
+    pub(super) fn new(service: Service, session: SessionId, sender: Sender) -> Self {
+        Self { service, session, sender, device_id: None, role: None }
+    }
+
+    /// Takes one message; a failure ends the stream.
+    pub(super) async fn handle(&mut self, update: Option<Update>) -> Result<(), Failure> {
         match (update, self.device_id) {
             (Some(Update::Arbitration(arbitration)), _) => self.arbitrate(arbitration).await,
             (_, None) => {
@@ -150,7 +156,8 @@ impl Controller {
         let _ = send(&self.sender, Reply::Error(error));
     }
 
-    async fn close(&self) {
+    /// Forgets the controller.
+    pub(super) async fn close(&self) {
         let Some(device_id) = self.device_id else { return };
         let session = self.session;
         self.service.with_controllers(device_id, |device| device.close(device_id, session)).await;

@@ -1,12 +1,12 @@
 //! Any text through the whole front end: preprocessor, parser, checks, lowering, verifier, printer.
 
-#![no_main]
-
-use libfuzzer_sys::fuzz_target;
 use p4cc_filetests::compile_source;
 use p4cc_syntax::{Memory, Options, Severity, Source};
 
-fuzz_target!(|text: &str| {
+use crate::corpus;
+
+pub(crate) fn run(input: &[u8]) {
+    let Ok(text) = core::str::from_utf8(input) else { return };
     let (source, diagnostics) = Source::from_text("input.p4", text, &Memory::default(), &Options::default());
     let compiled = compile_source(source, diagnostics);
     let failed = compiled.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
@@ -22,4 +22,11 @@ fuzz_target!(|text: &str| {
         let (_, more) = p4cc_syntax::parse(&again);
         assert!(errors.is_empty() && more.is_empty(), "{}\n{printed}", again.render(&more, false));
     }
-});
+}
+
+/// The language cases, those that are refused too, with what they include written out.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let files = corpus::programs(&["engine/filetests/cases/run", "engine/filetests/cases/check"]);
+    let texts = files.iter().map(|file| Source::load(file, &Options::default()).0.to_self_contained());
+    texts.map(String::into_bytes).chain(corpus::kept("source")).collect()
+}

@@ -1,0 +1,26 @@
+//! Any text through the BMv2 JSON reader; what it takes passes the verifier.
+
+use crate::corpus;
+
+pub(crate) fn run(input: &[u8]) {
+    let Ok(text) = core::str::from_utf8(input) else { return };
+    let _ = p4cc_ir::bmv2::is_document(text);
+    let (program, errors) = p4cc_ir::bmv2::read(text);
+    match program {
+        Some(program) => {
+            let violations = p4cc_ir::verify::verify(&program);
+            assert!(violations.is_empty(), "{violations:?}");
+        }
+        None => assert!(!errors.is_empty(), "a document is refused with a reason"),
+    }
+}
+
+/// The documents of the reader's own tests.
+pub(crate) fn seeds() -> Vec<Vec<u8>> {
+    let folders = ["bmv2", "bmv2_own"].map(|name| corpus::root().join("engine/filetests/cases").join(name));
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let mut files: Vec<_> = entries.map(|entry| entry.path()).collect();
+    files.sort();
+    let documents = files.iter().filter(|file| file.extension().is_some_and(|end| end == "json"));
+    documents.filter_map(|file| std::fs::read(file).ok()).chain(corpus::kept("bmv2_json")).collect()
+}
