@@ -255,6 +255,16 @@ fn what_macros_hold_is_counted() {
 }
 
 #[test]
+fn versions_of_v1model_are_known_ones() {
+    let including =
+        |version: &str| first_error(&format!("#define V1MODEL_VERSION {version}\n#include <v1model.p4>\n"));
+    for wrong in ["-1", "20000101", "20991231"] {
+        assert!(including(wrong).contains("no version of v1model"), "{wrong}: {}", including(wrong));
+    }
+    assert_eq!((including("20180101"), including("20200408")), (String::new(), String::new()));
+}
+
+#[test]
 fn tokens_are_counted_out() {
     let program = |count: usize| first_error(&format!("control c() {{ apply {{ {} }} }}", ";".repeat(count)));
     assert_eq!(program(1 << 16), "");

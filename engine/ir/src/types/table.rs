@@ -1,6 +1,6 @@
 //! Tables: keys, actions, default action, entries, properties.
 
-use super::hir::{ActId, ActionRef, Annotations, Attached, Entry, ExprKind, Key, TabId, Table};
+use super::hir::{ActId, ActionRef, Annotations, Attached, Callee, Entry, Expr, ExprKind, Key, TabId, Table};
 use super::scope::Symbol;
 use super::ty::Ty;
 use super::value::Value;
@@ -174,14 +174,28 @@ impl Checker {
             );
             return None;
         };
-        let listed = listed.annotations.clone();
+        let (listed_args, listed) = (listed.args.clone(), listed.annotations.clone());
         let sig = self.action_sigs.get(id.index())?.clone();
         let directional = sig.params.iter().filter(|param| param.direction != Direction::None).count();
         let mut data_sig = sig.clone();
         data_sig.params.retain(|param| param.direction == Direction::None);
         // The bound arguments may be repeated here; they were checked where the action is listed.
-        let data =
-            if directional > 0 && args.len() == sig.params.len() { args.get(directional..)? } else { args };
+        let repeated = directional > 0 && args.len() == sig.params.len();
+        if repeated {
+            let mut bound_sig = sig;
+            bound_sig.params.retain(|param| param.direction != Direction::None);
+            let again = self.bind(&bound_sig, &[], args.get(..directional)?, span)?.args;
+            let changed = again.iter().zip(&listed_args).find_map(|pair| match pair {
+                (Some(again), Some(listed)) if differ(again, listed) => Some((again.span, listed.span)),
+                _ => None,
+            });
+            if let Some((again, listed)) = changed {
+                let message = "the argument is not that which the action is listed with".to_owned();
+                self.error_with(again, message, listed, "listed with this");
+                return None;
+            }
+        }
+        let data = if repeated { args.get(directional..)? } else { args };
         let bound = self.bind(&data_sig, &[], data, span)?;
         for arg in bound.args.iter().flatten() {
             if !self.is_compile_time(arg) {
@@ -312,6 +326,26 @@ impl Checker {
             self.error(value.span, "the action is `@tableonly` and cannot be the default action");
         }
         Some(made)
+    }
+}
+
+/// Whether two arguments are certainly not the same expression (of the language's text, 14.2.1.3).
+fn differ(a: &Expr, b: &Expr) -> bool {
+    match (&a.kind, &b.kind) {
+        (ExprKind::Const(a), ExprKind::Const(b)) => a != b,
+        (ExprKind::Local(a), ExprKind::Local(b)) => a != b,
+        (ExprKind::Field(a, at), ExprKind::Field(b, other)) => at != other || differ(a, b),
+        (ExprKind::Cast(a), ExprKind::Cast(b)) => differ(a, b),
+        (ExprKind::Aggregate(a), ExprKind::Aggregate(b)) => a.iter().zip(b).any(|(a, b)| differ(a, b)),
+        (ExprKind::Call(a), ExprKind::Call(b)) => match (&a.callee, &b.callee) {
+            (Callee::Extern { name, .. }, Callee::Extern { name: other, .. }) => name != other,
+            _ => false,
+        },
+        (
+            ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::Field(..),
+            ExprKind::Const(_) | ExprKind::Local(_) | ExprKind::Field(..),
+        ) => true,
+        _ => false,
     }
 }
 
