@@ -13,10 +13,29 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 
 ROOT = Path(__file__).resolve().parents[2]
-TEXTS = [
-    (ROOT / "experiments" / name).read_text(encoding="utf-8") for name in ("gst/base.yaml", "lab/incast.yaml")
+TEXTS = [(ROOT / "experiments" / name).read_text(encoding="utf-8") for name in ("gst/base.yaml", "lab/incast.yaml")]
+WORDS = [
+    "",
+    "null",
+    "-1",
+    "1e99",
+    "[]",
+    "{}",
+    ": ",
+    "- ",
+    "&a ",
+    "*a",
+    "!!x ",
+    "'",
+    '"',
+    "\n",
+    "\t",
+    "\x00",
+    "é",
+    "~",
+    "0x1",
+    ".nan",
 ]
-WORDS = ["", "null", "-1", "1e99", "[]", "{}", ": ", "- ", "&a ", "*a", "!!x ", "'", '"', "\n", "\t", "\x00", "é", "~", "0x1", ".nan"]
 
 
 @st.composite
