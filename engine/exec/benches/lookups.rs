@@ -141,6 +141,7 @@ impl Shape {
                 priority: if ranked { 1 + number % 1_000 } else { 0 },
                 action: EntryAction::Direct(action),
                 metadata: Vec::new(),
+                controller_metadata: 0,
                 idle_timeout_ns: 0,
                 is_const: false,
             };

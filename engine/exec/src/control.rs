@@ -13,7 +13,61 @@ pub enum EntryAction {
     Group(u32),
     /// Members of the table's action selector that belong to this entry alone (P4Runtime "One Shot Action Selector
     /// Programming").
-    Set(Vec<SetMember>),
+    Set(ActionSet),
+}
+
+/// An entry's own members of an action selector.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActionSet {
+    /// In the order given.
+    pub members: Vec<SetMember>,
+    /// Whether it asks for the choice by hash that the selector makes anyway; kept to be given back.
+    pub by_hash: bool,
+    /// How its size counts.
+    pub size: SizeSemantics,
+}
+
+impl From<Vec<SetMember>> for ActionSet {
+    fn from(members: Vec<SetMember>) -> Self {
+        Self { members, ..Self::default() }
+    }
+}
+
+/// How the size of a group or set counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SizeSemantics {
+    /// As the selector declares it.
+    #[default]
+    Declared,
+    /// The sum of the weights.
+    Weights,
+    /// The number of members.
+    Members,
+}
+
+/// How a controller wrote a port; it reads it alike (P4Runtime "Read-Write Symmetry").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PortForm {
+    /// A byte string.
+    #[default]
+    Bytes,
+    /// A number, as before P4Runtime 1.4.
+    Number,
+}
+
+/// A port whose state says whether a member is usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchPort {
+    /// Its number.
+    pub port: u32,
+    /// How it was written.
+    pub form: PortForm,
+}
+
+impl From<u32> for WatchPort {
+    fn from(port: u32) -> Self {
+        Self { port, form: PortForm::default() }
+    }
 }
 
 /// One action of an entry's own set.
@@ -24,7 +78,7 @@ pub struct SetMember {
     /// Share of the hash space, at least 1.
     pub weight: u32,
     /// Port whose state says whether the action is usable, if the controller named one.
-    pub watch_port: Option<u32>,
+    pub watch_port: Option<WatchPort>,
 }
 
 /// An entry of a table. `matches` and `priority` are its identity.
@@ -38,6 +92,8 @@ pub struct TableEntry {
     pub action: EntryAction,
     /// Opaque to the switch, given back on read.
     pub metadata: Vec<u8>,
+    /// The same as a number, as controllers gave it before P4Runtime 1.4.
+    pub controller_metadata: u64,
     /// Idle time after which a notification is sent, in nanoseconds; 0 for never.
     pub idle_timeout_ns: u64,
     /// Written in the program as `const`: cannot be changed.
@@ -58,7 +114,7 @@ pub struct Member {
 pub struct Group {
     /// Identity within the profile.
     pub id: u32,
-    /// Most members, 0 for no limit of its own.
+    /// Largest size, 0 for no limit of its own.
     pub max_size: u32,
     /// Members with their weights (at least 1), in the order given.
     pub members: Vec<GroupMember>,
@@ -72,7 +128,7 @@ pub struct GroupMember {
     /// Share of the hash space.
     pub weight: u32,
     /// Port whose state says whether the member is usable, if the controller named one.
-    pub watch_port: Option<u32>,
+    pub watch_port: Option<WatchPort>,
 }
 
 /// A counter cell.

@@ -231,6 +231,7 @@ impl Bench {
             priority,
             action,
             metadata: Vec::new(),
+            controller_metadata: 0,
             idle_timeout_ns: 0,
             is_const: false,
         };
@@ -288,7 +289,7 @@ impl Bench {
 }
 
 fn replica(port: u32) -> Replica {
-    Replica { port, instance: 0 }
+    Replica::new(port, 0)
 }
 
 fn find<T>(list: &[T], name: &str, named: impl Fn(&T) -> &String) -> Outcome<usize> {

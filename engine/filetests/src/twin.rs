@@ -121,7 +121,7 @@ impl Twin {
 
 /// A multicast group and a clone session, which programs of the cases use by small numbers.
 fn replicate(switch: &mut Switch) {
-    let replicas = vec![Replica { port: 1, instance: 0 }, Replica { port: 3, instance: 7 }];
+    let replicas = vec![Replica::new(1, 0), Replica::new(3, 7)];
     for id in 1..4 {
         let group = MulticastGroup { id, replicas: replicas.clone(), metadata: Vec::new() };
         let session =
@@ -191,11 +191,10 @@ fn entry(program: &Program, id: TableId, random: &mut impl RandomSource) -> Opti
     let action = table.actions[random.next_u64() as usize % table.actions.len()].action;
     let call = action_call(program, action, random);
     let action = match table.profile {
-        Some(_) => EntryAction::Set(vec![p4cc_exec::control::SetMember {
-            action: call,
-            weight: 1,
-            watch_port: None,
-        }]),
+        Some(_) => {
+            let member = p4cc_exec::control::SetMember { action: call, weight: 1, watch_port: None };
+            EntryAction::Set(vec![member].into())
+        }
         None => EntryAction::Direct(call),
     };
     let keys = table.keys.iter().filter(|key| key.kind != MatchKind::Selector);
@@ -203,7 +202,15 @@ fn entry(program: &Program, id: TableId, random: &mut impl RandomSource) -> Opti
     let ranked = |kind| matches!(kind, MatchKind::Ternary | MatchKind::Range | MatchKind::Optional);
     let priority =
         if table.keys.iter().any(|key| ranked(key.kind)) { 1 + random.next_u64() as u32 % 5 } else { 0 };
-    Some(TableEntry { matches, priority, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false })
+    Some(TableEntry {
+        matches,
+        priority,
+        action,
+        metadata: Vec::new(),
+        controller_metadata: 0,
+        idle_timeout_ns: 0,
+        is_const: false,
+    })
 }
 
 fn match_value(kind: MatchKind, ty: VarType, random: &mut impl RandomSource) -> MatchValue {

@@ -351,6 +351,21 @@ pub struct Profile {
     pub max_group_size: u32,
 }
 
+impl Profile {
+    /// Largest weight of one member where sizes count members (`@selector_size_semantics`), 0 for any; none where they
+    /// count weights.
+    pub fn member_weight_limit(&self) -> Option<u64> {
+        let body = |name: &str| {
+            self.cp.annotations.iter().find_map(|text| {
+                let rest = text.strip_prefix('@')?.strip_prefix(name)?.trim_start().strip_prefix('(')?;
+                Some(rest.strip_suffix(')')?.trim().trim_matches('"'))
+            })
+        };
+        (body("selector_size_semantics")? == "sum_of_members")
+            .then(|| body("max_member_weight").and_then(|number| number.parse().ok()).unwrap_or(0))
+    }
+}
+
 /// A digest message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Digest {

@@ -8,10 +8,19 @@ use p4cc_exec::control::ControlError;
 use crate::proto::google::rpc;
 use crate::proto::p4::v1 as p4;
 
-/// A status travels in HTTP/2 headers, of which gRPC clients take 8 KiB; P4Runtime's guidelines allow 100 bytes an
-/// update. Longer text is cut.
+/// A status travels in HTTP/2 headers, of which gRPC clients take 8 KiB by default; longer text is cut.
 const MAX_STATUS_TEXT_BYTES: usize = 5_000;
-const MIN_UPDATE_TEXT_BYTES: usize = 160;
+/// What clients take of a batch's status by default, and what each update may add to it (P4Runtime "gRPC Metadata
+/// Maximum Size").
+const METADATA_BYTES: usize = 8_192;
+const METADATA_BYTES_PER_UPDATE: usize = 100;
+/// What the headers count beside the two texts of the status: their names, those of the others, HPACK's share of each.
+const OTHER_HEADER_BYTES: usize = 384;
+/// The longest text of one update, and the shortest: below it says nothing and is left out.
+const MAX_UPDATE_TEXT_BYTES: usize = 2_000;
+const MIN_UPDATE_TEXT_BYTES: usize = 8;
+/// The first failure is told whole up to this length, whatever the others are cut to.
+const FIRST_TEXT_BYTES: usize = 240;
 const ERROR_TYPE_URL: &str = "type.googleapis.com/p4.v1.Error";
 
 /// Why a request, an update or a stream message was refused.
@@ -74,39 +83,86 @@ impl From<ControlError> for Failure {
     }
 }
 
-/// The status of a batch: OK when all succeeded, else UNKNOWN with one `p4.v1.Error` for each member, in order.
+/// The status of a batch: OK when all succeeded, else UNKNOWN with one `p4.v1.Error` for each member, in order. Texts are
+/// cut to what a client takes; codes never are.
 ///
 /// # Errors
 /// Some member failed.
 pub(crate) fn batch_status(results: &[Result<(), Failure>]) -> Result<(), Status> {
-    let failed = results.iter().filter(|result| result.is_err()).count();
-    let Some(first) = results.iter().find_map(|result| result.as_ref().err()) else { return Ok(()) };
-    let text_bytes = MIN_UPDATE_TEXT_BYTES.max(MAX_STATUS_TEXT_BYTES / 2 / failed);
-    let details = results
-        .iter()
-        .map(|result| {
-            let error = match result {
-                Ok(()) => p4::Error::default(),
-                Err(failure) => p4::Error {
-                    canonical_code: failure.code as i32,
-                    message: cut(failure.message.clone(), text_bytes),
-                    ..Default::default()
-                },
-            };
-            prost_types::Any { type_url: ERROR_TYPE_URL.to_owned(), value: error.encode_to_vec() }
-        })
-        .collect();
-    let count = results.len();
-    let message = cut(format!("{failed} of {count} failed; the first: {}", first.message), text_bytes);
-    let status = rpc::Status { code: Code::Unknown as i32, message: message.clone(), details };
+    if results.iter().all(Result::is_ok) {
+        return Ok(());
+    }
+    let bare = header_bytes(&status_of(results, 0));
+    let limit = match bare <= METADATA_BYTES {
+        true => METADATA_BYTES,
+        false => METADATA_BYTES + METADATA_BYTES_PER_UPDATE * results.len(),
+    };
+    let (mut fits, mut above) = (0, MAX_UPDATE_TEXT_BYTES + 1);
+    while above - fits > 1 {
+        let middle = fits + (above - fits) / 2;
+        if header_bytes(&status_of(results, middle)) <= limit { fits = middle } else { above = middle }
+    }
+    let status = status_of(results, fits);
+    let message = status.message.clone();
     Err(Status::with_details(Code::Unknown, message, status.encode_to_vec().into()))
 }
 
-/// Cuts text by its length on the wire, where bytes outside of printable ASCII take three.
+/// The status of a batch with texts of so many bytes at most.
+fn status_of(results: &[Result<(), Failure>], text_bytes: usize) -> rpc::Status {
+    let failed = results.iter().filter(|result| result.is_err()).count();
+    let first = results.iter().find_map(|result| result.as_ref().err());
+    let details = results.iter().map(|result| {
+        let error = match result {
+            Ok(()) => p4::Error::default(),
+            Err(failure) => p4::Error {
+                canonical_code: failure.code as i32,
+                message: shorten(&failure.message, text_bytes),
+                ..Default::default()
+            },
+        };
+        prost_types::Any { type_url: ERROR_TYPE_URL.to_owned(), value: error.encode_to_vec() }
+    });
+    let details = details.collect();
+    let (count, first) = (results.len(), first.map_or("", |failure| failure.message.as_str()));
+    let message = format!("{failed} of {count} failed; the first: {first}");
+    rpc::Status {
+        code: Code::Unknown as i32,
+        message: cut(message, text_bytes.max(FIRST_TEXT_BYTES)),
+        details,
+    }
+}
+
+/// What a status counts among the headers: its text twice, once within the details, which are Base64.
+fn header_bytes(status: &rpc::Status) -> usize {
+    let text: usize = status.message.chars().map(wire_bytes).sum();
+    OTHER_HEADER_BYTES + text + status.encoded_len().div_ceil(3) * 4
+}
+
+/// The start of a text that is too long, ended by an ellipsis within its bytes.
+fn shorten(text: &str, max_bytes: usize) -> String {
+    const ELLIPSIS: &str = "...";
+    if text.len() <= max_bytes {
+        return text.to_owned();
+    }
+    if max_bytes < MIN_UPDATE_TEXT_BYTES {
+        return String::new();
+    }
+    let most = max_bytes - ELLIPSIS.len();
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| *end <= most).last().unwrap_or(0);
+    format!("{}{ELLIPSIS}", &text[..end])
+}
+
+/// Bytes of a character in a header, where those outside of printable ASCII take three each.
+fn wire_bytes(c: char) -> usize {
+    if (' '..='~').contains(&c) && c != '%' { 1 } else { 3 * c.len_utf8() }
+}
+
+/// Cuts text by its length on the wire.
 fn cut(mut text: String, max_bytes: usize) -> String {
     let mut bytes = 0;
     let over = text.char_indices().find(|(_, c)| {
-        bytes += if (' '..='~').contains(c) && *c != '%' { 1 } else { 3 * c.len_utf8() };
+        bytes += wire_bytes(*c);
         bytes > max_bytes
     });
     if let Some((at, _)) = over {
@@ -135,7 +191,24 @@ mod tests {
     }
 
     #[test]
+    fn large_batches_keep_every_code_and_their_texts_yield() {
+        for (count, limit) in [(1, 8_192), (60, 8_192), (130, 8_192), (400, 8_192 + 100 * 400)] {
+            let text = "a text of a length that is usual, which names place, cause and remedy ä".repeat(4);
+            let results: Vec<_> = (0..count).map(|_| Err(Failure::not_found(text.clone()))).collect();
+            let status = batch_status(&results).unwrap_err();
+            let decoded = rpc::Status::decode(status.details()).unwrap();
+            assert!(header_bytes(&decoded) <= limit, "{count}: {}", header_bytes(&decoded));
+            assert_eq!(decoded.details.len(), count);
+            let code =
+                |any: &prost_types::Any| p4::Error::decode(any.value.as_slice()).unwrap().canonical_code;
+            assert!(decoded.details.iter().all(|any| code(any) == Code::NotFound as i32));
+        }
+    }
+
+    #[test]
     fn long_text_is_cut_between_characters() {
+        assert_eq!((shorten("äöü and more", 8).as_str(), shorten("abc", 3).as_str()), ("äö...", "abc"));
+        assert_eq!(shorten("a long text", 7), "");
         assert_eq!(cut("abcdef".to_owned(), 3), "abc...");
         assert_eq!(cut("aää".to_owned(), 8), "aä...");
         assert_eq!(cut("abc".to_owned(), 3), "abc");

@@ -184,8 +184,9 @@ impl Bench {
             Command::MirroringGet(id) => {
                 let session = self.switch.pre().session(*id);
                 let session = session.ok_or_else(|| format!("there is no clone session {id}"))?;
-                let replica =
-                    |replica: &Replica| format!("port {} instance {}", replica.port, replica.instance);
+                let replica = |replica: &Replica| {
+                    format!("port {} instance {}", replica.first.port, replica.first.instance)
+                };
                 let replicas: Vec<String> = session.replicas.iter().map(replica).collect();
                 Ok(format!("session {id} = {}", replicas.join(", ")))
             }
@@ -240,6 +241,7 @@ impl Bench {
             priority,
             action: EntryAction::Direct(action(&self.program, info, text)?),
             metadata: Vec::new(),
+            controller_metadata: 0,
             idle_timeout_ns: 0,
             is_const: false,
         };
@@ -359,7 +361,7 @@ impl Bench {
                 let replicas = if *group {
                     self.switch.pre().group(*target).map(|group| group.replicas.clone()).unwrap_or_default()
                 } else {
-                    vec![Replica { port: *target, instance: 0 }]
+                    vec![Replica::new(*target, 0)]
                 };
                 let session =
                     CloneSession { id: *session, replicas, class_of_service: 0, packet_length_bytes: 0 };
@@ -402,7 +404,7 @@ impl Bench {
         let nodes = self.groups.get(&id).map(Vec::as_slice).unwrap_or_default();
         let nodes = nodes.iter().filter_map(|&handle| self.nodes.get(handle as usize));
         let replicas = nodes.flat_map(|node| {
-            let replica = |&port: &u32| Replica { port, instance: node.rid };
+            let replica = |&port: &u32| Replica::new(port, node.rid);
             node.ports.iter().map(replica).collect::<Vec<_>>()
         });
         let group = MulticastGroup { id, replicas: replicas.collect(), metadata: Vec::new() };

@@ -44,7 +44,7 @@ pub use config::{
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
 pub use p4cc_exec::prefetch;
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
-pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine};
+pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine, Target};
 pub use random::Stream;
 pub use switch::{Switch, Transmission};
 pub use tm_buffer::PauseFrame;

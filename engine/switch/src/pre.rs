@@ -1,8 +1,8 @@
 //! The packet replication engine: multicast groups and clone sessions, as the control plane sets them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_exec::control::ControlError;
+use p4cc_exec::control::{ControlError, PortForm};
 
 use crate::config::PRIORITIES;
 
@@ -10,18 +10,46 @@ use crate::config::PRIORITIES;
 pub const MAX_GROUP_ID: u32 = 65_535;
 /// Largest clone session id.
 pub const MAX_SESSION_ID: u32 = 32_767;
-/// Most replicas of a group or session.
+/// Most replicas of a group or session, backups counted.
 pub const MAX_REPLICAS: usize = 1_024;
 /// Most groups and most sessions.
 pub const MAX_GROUPS: usize = 4_096;
 
 /// One copy to make.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Replica {
-    /// Where to.
+    /// Where to, while that port is up.
+    pub first: Target,
+    /// How the port was written; backups have byte strings.
+    pub form: PortForm,
+    /// Where to otherwise: the first whose port is up. While none is, the copy goes to the first target.
+    pub backups: Vec<Target>,
+}
+
+/// Where a copy goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Target {
+    /// The port.
     pub port: u32,
     /// Value of `egress_rid`.
     pub instance: u16,
+}
+
+impl Replica {
+    /// A copy without backups.
+    pub fn new(port: u32, instance: u16) -> Self {
+        Self { first: Target { port, instance }, form: PortForm::default(), backups: Vec::new() }
+    }
+}
+
+/// Where the copies of replicas go while some ports are down.
+pub(crate) fn targets(replicas: &[Replica], ports_down: &BTreeSet<u32>) -> Vec<Target> {
+    let is_up = |target: &&Target| !ports_down.contains(&target.port);
+    let choose = |replica: &Replica| {
+        let mut all = core::iter::once(&replica.first).chain(&replica.backups);
+        all.find(is_up).copied().unwrap_or(replica.first)
+    };
+    replicas.iter().map(choose).collect()
 }
 
 /// A multicast group.
@@ -79,6 +107,7 @@ impl ReplicationEngine {
     /// # Errors
     /// It does not exist.
     pub fn delete_group(&mut self, id: u32) -> Result<(), ControlError> {
+        check_id("multicast group", id, MAX_GROUP_ID)?;
         delete("multicast group", &mut self.groups, id)
     }
 
@@ -115,6 +144,7 @@ impl ReplicationEngine {
     /// # Errors
     /// It does not exist.
     pub fn delete_session(&mut self, id: u32) -> Result<(), ControlError> {
+        check_id("clone session", id, MAX_SESSION_ID)?;
         delete("clone session", &mut self.sessions, id)
     }
 
@@ -154,13 +184,23 @@ fn check_id(what: &str, id: u32, max: u32) -> Result<(), ControlError> {
 }
 
 fn check_replicas(what: &str, id: u32, replicas: &[Replica]) -> Result<(), ControlError> {
-    if replicas.len() > MAX_REPLICAS {
-        let count = replicas.len();
+    let count: usize = replicas.iter().map(|replica| 1 + replica.backups.len()).sum();
+    if count > MAX_REPLICAS {
         return Err(ControlError::ResourceExhausted(format!(
             "{what} {id} has {count} replicas; the most is {MAX_REPLICAS}"
         )));
     }
-    let mut seen: Vec<(u32, u16)> = replicas.iter().map(|replica| (replica.port, replica.instance)).collect();
+    for replica in replicas {
+        let port = replica.first.port;
+        if replica.backups.iter().any(|backup| backup.port == port) {
+            return Err(ControlError::InvalidArgument(format!(
+                "{what} {id} names port {port} as a backup of itself; give a backup another port"
+            )));
+        }
+    }
+    let targets =
+        replicas.iter().flat_map(|replica| core::iter::once(&replica.first).chain(&replica.backups));
+    let mut seen: Vec<(u32, u16)> = targets.map(|target| (target.port, target.instance)).collect();
     seen.sort_unstable();
     if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
         let (port, instance) = twice[0];
@@ -206,7 +246,7 @@ mod tests {
     use super::*;
 
     fn group(id: u32, ports: &[(u32, u16)]) -> MulticastGroup {
-        let replicas = ports.iter().map(|&(port, instance)| Replica { port, instance }).collect();
+        let replicas = ports.iter().map(|&(port, instance)| Replica::new(port, instance)).collect();
         MulticastGroup { id, replicas, metadata: Vec::new() }
     }
 
@@ -231,5 +271,26 @@ mod tests {
         let session =
             CloneSession { id: 1, replicas: Vec::new(), class_of_service: 8, packet_length_bytes: 0 };
         assert!(matches!(pre.insert_session(session), Err(ControlError::InvalidArgument(_))));
+        assert!(matches!(pre.delete_session(0), Err(ControlError::InvalidArgument(_))));
+    }
+
+    #[test]
+    fn a_copy_goes_to_the_first_port_that_is_up() {
+        let target = |port| Target { port, instance: port as u16 };
+        let replicas = vec![Replica { backups: vec![target(2), target(3)], ..Replica::new(1, 1) }];
+        let chosen = |down: &[u32]| targets(&replicas, &down.iter().copied().collect())[0].port;
+        assert_eq!([chosen(&[]), chosen(&[1]), chosen(&[1, 2]), chosen(&[2])], [1, 2, 3, 1]);
+        assert_eq!(chosen(&[1, 2, 3]), 1, "nowhere else is better");
+    }
+
+    #[test]
+    fn backups_are_distinct() {
+        let mut pre = ReplicationEngine::default();
+        let backup =
+            |port, instance| Replica { backups: vec![Target { port, instance }], ..Replica::new(1, 1) };
+        for replicas in [vec![backup(1, 2)], vec![backup(2, 2), Replica::new(2, 2)]] {
+            let group = MulticastGroup { id: 1, replicas, metadata: Vec::new() };
+            assert!(matches!(pre.insert_group(group), Err(ControlError::InvalidArgument(_))));
+        }
     }
 }

@@ -66,6 +66,11 @@ impl Switch {
         self.core.config.device_id
     }
 
+    /// Whether a port can be named: one of its own, or the controller's.
+    pub fn has_port(&self, port: u32) -> bool {
+        self.core.tm.port(port).is_some() || self.core.config.cpu_port == Some(port)
+    }
+
     /// Adds a port to a switch that runs.
     ///
     /// # Errors
@@ -185,6 +190,14 @@ impl Switch {
     /// Tables, counters and registers of the loaded program, to change.
     pub fn state_mut(&mut self) -> Option<&mut State> {
         self.program.as_mut().map(|program| &mut program.machine_mut().state)
+    }
+
+    /// Puts a state of the loaded program in the place of its own. Ports are up or down as this switch knows them.
+    pub fn set_state(&mut self, mut state: State) {
+        state.set_ports_down(&self.core.ports_down);
+        if let Some(own) = self.state_mut() {
+            *own = state;
+        }
     }
 
     /// The same switch at the start of another run: program, tables, cells, groups and sessions as they are now, empty

@@ -1,6 +1,6 @@
 //! The daemon's clock: monotonic, zero at its start.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use p4cc_units::{Span, Time};
 
@@ -24,7 +24,33 @@ impl Clock {
     }
 }
 
+impl Clock {
+    /// Nanoseconds from the Epoch to a time of this clock, by what the system's clock says now.
+    pub(crate) fn since_epoch_ns(&self, at: Time) -> u64 {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        let wall_ns = u64::try_from(wall).unwrap_or(u64::MAX);
+        wall_ns.saturating_sub(self.now().since(at).as_ns())
+    }
+}
+
 /// A span as the standard library has it, rounded down to nanoseconds.
 pub(crate) fn duration(span: Span) -> Duration {
     Duration::from_nanos(span.as_ns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_count_from_the_epoch() {
+        let wall =
+            || SystemTime::now().duration_since(UNIX_EPOCH).expect("after the Epoch").as_nanos() as u64;
+        let (clock, before) = (Clock::start(), wall());
+        let at = clock.now();
+        // A clock that is set meanwhile may step by less than this.
+        let slack_ns = 1_000_000_000;
+        let told = clock.since_epoch_ns(at);
+        assert!(told + slack_ns >= before && told <= wall() + slack_ns, "{told} {before}");
+    }
 }

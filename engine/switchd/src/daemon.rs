@@ -320,7 +320,7 @@ mod tests {
             ["p4cc-switch", "--packet-in", &packet_in, program, "--", "--grpc-server-addr", "127.0.0.1:0"];
         let options = Options::parse(args.map(Into::into)).expect("a right command line");
         let daemon = Daemon::start(&options).expect("it starts");
-        let replicas = (0..4).map(|port| Replica { port, instance: 1 }).collect();
+        let replicas = (0..4).map(|port| Replica::new(port, 1)).collect();
         let group = MulticastGroup { id: 1, replicas, metadata: Vec::new() };
         daemon.shared.switch.lock().pre_mut().insert_group(group).expect("a right group");
         let mut stream = UnixStream::connect(&socket).expect("it listens");

@@ -122,6 +122,10 @@ impl Devices for Shared {
         Ok(())
     }
 
+    fn since_epoch_ns(&self, now: Time) -> u64 {
+        self.clock.since_epoch_ns(now)
+    }
+
     fn packet_out(&self, device_id: u64, packet: Packet) -> Result<(), NoSuchDevice> {
         self.check(device_id)?;
         self.switch.lock().packet_out(self.clock.now(), packet);

@@ -42,7 +42,14 @@ pub fn insert_keys(
 ) {
     let priority = u32::from(matches!(matches[..], [MatchValue::Ternary { .. }]));
     let at = program.tables.iter().position(|found| found.cp.name == table).expect("the table is there");
-    let entry =
-        TableEntry { matches, priority, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false };
+    let entry = TableEntry {
+        matches,
+        priority,
+        action,
+        metadata: Vec::new(),
+        controller_metadata: 0,
+        idle_timeout_ns: 0,
+        is_const: false,
+    };
     state.table_insert(TableId::from_index(at), entry).expect("the entry fits");
 }

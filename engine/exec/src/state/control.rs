@@ -3,7 +3,7 @@
 use p4cc_ir::{ActionCall, MatchValue, Profile, ProfileId, Table, TableId};
 use p4cc_units::{Span, Time};
 
-use super::profile::{ProfileState, set_weight};
+use super::profile::{ProfileState, Taken};
 use super::row::{Head, position};
 use super::table::{Cells, Stored};
 use super::{State, validate};
@@ -41,14 +41,22 @@ impl State {
         self.tables[id.index()].get(row).ok_or_else(|| Self::gone(id))
     }
 
-    /// What hits of an entry changed; nothing yet where hits change nothing.
+    /// Row of an entry, or 0 of the default entry, which has no match values: entries have one for each key.
+    fn any_place(&self, id: TableId, matches: &[MatchValue], priority: u32) -> Result<u32, ControlError> {
+        if matches.is_empty() && priority == 0 {
+            return self.table_of(id).map(|_| 0);
+        }
+        self.place(id, matches, priority)
+    }
+
+    /// What hits of an entry changed, or misses where no match values are given; nothing yet where hits change nothing.
     pub(super) fn cells(
         &self,
         id: TableId,
         matches: &[MatchValue],
         priority: u32,
     ) -> Result<Cells, ControlError> {
-        let row = self.place(id, matches, priority)?;
+        let row = self.any_place(id, matches, priority)?;
         Ok(self.tables[id.index()].cells(row).cloned().unwrap_or_default())
     }
 
@@ -58,13 +66,13 @@ impl State {
         matches: &[MatchValue],
         priority: u32,
     ) -> Result<&mut Cells, ControlError> {
-        let row = self.place(id, matches, priority)?;
+        let row = self.any_place(id, matches, priority)?;
         self.tables[id.index()].cells_mut(row).ok_or_else(|| Self::gone(id))
     }
 
     /// Checks what an entry runs and makes it ready; none for a set of actions, which has yet to be stored.
-    /// `replaced` is the weight of the set that it takes the place of.
-    fn head(&self, id: TableId, entry: &TableEntry, replaced: u64) -> Result<Option<Head>, ControlError> {
+    /// `replaced` is what the set took whose place it takes.
+    fn head(&self, id: TableId, entry: &TableEntry, replaced: Taken) -> Result<Option<Head>, ControlError> {
         let table = self.table_of(id)?;
         validate::entry_action(&self.program, table, entry)?;
         if entry.idle_timeout_ns > 0 && !table.idle_timeout {
@@ -97,8 +105,8 @@ impl State {
             (EntryAction::Group(group), Some((declared, state))) => {
                 Ok(Some(state.group_head(declared, *group)?))
             }
-            (EntryAction::Set(members), Some((declared, state))) => {
-                state.check_set(declared, members, replaced)?;
+            (EntryAction::Set(set), Some((declared, state))) => {
+                state.check_set(declared, set, replaced)?;
                 Ok(None)
             }
             (EntryAction::Direct(call), _) => {
@@ -111,22 +119,25 @@ impl State {
         }
     }
 
-    fn profile_state(&mut self, id: TableId) -> Option<&mut ProfileState> {
+    /// The profile of a table: as declared, and its contents.
+    fn profile_state(&mut self, id: TableId) -> Option<(&Profile, &mut ProfileState)> {
         let profile = self.program.tables[id.index()].profile?;
-        self.profiles.get_mut(profile.index())
+        Some((&self.program.profiles[profile.index()], self.profiles.get_mut(profile.index())?))
     }
 
     /// Takes into use what an entry runs, and stores the entry's own set if that is it.
     fn take(&mut self, id: TableId, entry: &TableEntry, head: Option<Head>) -> Head {
         let (program, down) = (&self.program, &self.ports_down);
         let profile = program.tables[id.index()].profile;
-        let profile = profile.and_then(|profile| self.profiles.get_mut(profile.index()));
+        let profile = profile.and_then(|profile| {
+            Some((&program.profiles[profile.index()], self.profiles.get_mut(profile.index())?))
+        });
         match (&entry.action, profile) {
-            (EntryAction::Set(members), Some(profile)) => {
-                return profile.insert_set(program, members, |port| !down.contains(&port));
+            (EntryAction::Set(set), Some((declared, profile))) => {
+                return profile.insert_set(program, declared, set, |port| !down.contains(&port));
             }
-            (EntryAction::Member(member), Some(profile)) => profile.use_member(*member, true),
-            (EntryAction::Group(group), Some(profile)) => profile.use_group(*group, true),
+            (EntryAction::Member(member), Some((_, profile))) => profile.use_member(*member, true),
+            (EntryAction::Group(group), Some((_, profile))) => profile.use_group(*group, true),
             _ => {}
         }
         head.unwrap_or(Head::NOTHING)
@@ -135,9 +146,9 @@ impl State {
     /// Lets go of what an entry ran.
     fn release(&mut self, id: TableId, entry: &TableEntry, head: Head) {
         match (&entry.action, self.profile_state(id)) {
-            (EntryAction::Member(member), Some(state)) => state.use_member(*member, false),
-            (EntryAction::Group(group), Some(state)) => state.use_group(*group, false),
-            (EntryAction::Set(_), Some(state)) => state.remove_set(head),
+            (EntryAction::Member(member), Some((_, state))) => state.use_member(*member, false),
+            (EntryAction::Group(group), Some((_, state))) => state.use_group(*group, false),
+            (EntryAction::Set(set), Some((declared, state))) => state.remove_set(declared, set, head),
             _ => {}
         }
     }
@@ -168,7 +179,7 @@ impl State {
         let table = self.table_of(id)?;
         Self::changeable(table, "inserting an entry")?;
         validate::identity(&self.program, table, &entry.matches, entry.priority)?;
-        let head = self.head(id, &entry, 0)?;
+        let head = self.head(id, &entry, Taken::default())?;
         let state = &self.tables[id.index()];
         if state.place(&entry.matches, entry.priority).is_some() {
             return Err(ControlError::AlreadyExists(format!(
@@ -192,9 +203,12 @@ impl State {
         Self::changeable(self.table_of(id)?, "modifying an entry")?;
         let row = self.place(id, &entry.matches, entry.priority)?;
         self.changeable_entry(id, row)?;
-        let replaced = match self.tables[id.index()].get(row).map(|stored| &stored.entry.action) {
-            Some(EntryAction::Set(members)) => set_weight(members),
-            _ => 0,
+        let profile = self.program.tables[id.index()].profile;
+        let replaced = match (profile, self.tables[id.index()].get(row).map(|stored| &stored.entry.action)) {
+            (Some(profile), Some(EntryAction::Set(set))) => {
+                Taken::of_set(&self.program.profiles[profile.index()], set)
+            }
+            _ => Taken::default(),
         };
         let head = self.head(id, &entry, replaced)?;
         let head = self.take(id, &entry, head);
@@ -296,7 +310,27 @@ impl State {
     /// The action run on a miss.
     pub fn default_action(&self, id: TableId) -> Result<&ActionCall, ControlError> {
         self.table_of(id)?;
-        Ok(&self.tables[id.index()].default_call)
+        Ok(&self.tables[id.index()].default.call)
+    }
+
+    /// What the controller keeps with a table's default entry: metadata, and the same as a number.
+    pub fn default_metadata(&self, id: TableId) -> Result<(&[u8], u64), ControlError> {
+        self.table_of(id)?;
+        let default = &self.tables[id.index()].default;
+        Ok((&default.metadata, default.controller_metadata))
+    }
+
+    /// Sets what the controller keeps with a table's default entry.
+    pub fn set_default_metadata(
+        &mut self,
+        id: TableId,
+        metadata: Vec<u8>,
+        controller_metadata: u64,
+    ) -> Result<(), ControlError> {
+        self.table_of(id)?;
+        let default = &mut self.tables[id.index()].default;
+        (default.metadata, default.controller_metadata) = (metadata, controller_metadata);
+        Ok(())
     }
 
     /// Sets the action run on a miss.
@@ -315,12 +349,12 @@ impl State {
         Ok(())
     }
 
-    /// Sets the action run on a miss back to the program's.
+    /// Sets the action run on a miss back to the program's; the controller's metadata goes with it.
     pub fn reset_default_action(&mut self, id: TableId) -> Result<(), ControlError> {
         let call = self.table_of(id)?.default_action.clone();
         let position = position(&self.program, id, call.action);
         self.tables[id.index()].set_default(call, position);
-        Ok(())
+        self.set_default_metadata(id, Vec::new(), 0)
     }
 
     /// Checks a member's action: some table of the profile must list it.

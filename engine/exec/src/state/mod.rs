@@ -76,7 +76,7 @@ pub(crate) struct Chosen<'a> {
     pub head: Head,
     /// Arguments of the action, and zeros behind them.
     pub args: &'a [u64],
-    /// Colour of the direct meter; green on a miss.
+    /// Colour of the direct meter.
     pub color: u64,
 }
 
@@ -130,6 +130,7 @@ impl State {
                     priority: entry.priority,
                     action: EntryAction::Direct(entry.action.clone()),
                     metadata: Vec::new(),
+                    controller_metadata: 0,
                     idle_timeout_ns: 0,
                     is_const: entry.is_const || table.const_entries,
                 };
@@ -181,6 +182,14 @@ impl State {
         if changed {
             let down = &self.ports_down;
             self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !down.contains(&port)));
+        }
+    }
+
+    /// Tells selectors which ports are down, whatever they knew before.
+    pub fn set_ports_down(&mut self, ports: &BTreeSet<u32>) {
+        if self.ports_down != *ports {
+            self.ports_down.clone_from(ports);
+            self.profiles.iter_mut().for_each(|profile| profile.refresh(|port| !ports.contains(&port)));
         }
     }
 
@@ -267,7 +276,7 @@ impl State {
         (!TableState::counts(of)).then_some((id, stride, mask))
     }
 
-    /// Counts the hit and chooses the action.
+    /// Counts the hit, or the miss against the default entry, and chooses the action.
     #[inline]
     pub(crate) fn choose(
         &mut self,
@@ -278,9 +287,7 @@ impl State {
         now: Time,
     ) -> Chosen<'_> {
         let mut color = meter::COLOR_GREEN;
-        if row != 0
-            && let Some(state) = self.tables.get_mut(table.0 as usize).filter(|state| state.path.counts)
-        {
+        if let Some(state) = self.tables.get_mut(table.0 as usize).filter(|state| state.path.counts) {
             color = state.count_hit(row, packet_length, now);
         }
         let (head, args) = self.run(table, row, hash);

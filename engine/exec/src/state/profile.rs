@@ -12,9 +12,9 @@ use p4cc_ir::{ActionCall, ActionId, Profile, ProfileId, Program, TableId};
 
 use super::row::{Head, Rows, position};
 use super::validate;
-use crate::control::{ControlError, Group, GroupMember, Member, SetMember};
+use crate::control::{ActionSet, ControlError, Group, GroupMember, Member, SetMember, SizeSemantics};
 
-/// Largest sum of the weights of one group.
+/// Largest sum of the weights of all groups and sets of a selector.
 const MAX_WEIGHT_SUM: u64 = 1 << 16;
 
 /// A member and the row of what it runs.
@@ -49,22 +49,62 @@ pub(crate) struct ProfileState {
     /// Actions that belong to one entry, by their list, and their rows.
     sets: BTreeMap<u32, Vec<(SetMember, u32)>>,
     free_lists: Vec<u32>,
-    /// Weights of all groups and sets.
+    /// What all groups and sets take.
+    taken: Taken,
+}
+
+/// What a group or set takes of its selector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Taken {
+    /// Sum of the weights.
     weight: u64,
+    /// What counts against the selector's size.
+    size: u64,
 }
 
-fn weight_of(group: &Group) -> u64 {
-    group.members.iter().map(|member| u64::from(member.weight)).sum()
-}
+impl Taken {
+    /// Of members with these weights.
+    fn of(profile: &Profile, semantics: SizeSemantics, weights: impl Iterator<Item = u32>) -> Self {
+        let (mut members, mut weight) = (0, 0);
+        for one in weights {
+            members += 1;
+            weight += u64::from(one);
+        }
+        let counts_members = match semantics {
+            SizeSemantics::Declared => profile.member_weight_limit().is_some(),
+            SizeSemantics::Weights => false,
+            SizeSemantics::Members => true,
+        };
+        Self { weight, size: if counts_members { members } else { weight } }
+    }
 
-/// Sum of the weights of a set.
-pub(crate) fn set_weight(members: &[SetMember]) -> u64 {
-    members.iter().map(|member| u64::from(member.weight)).sum()
+    /// Of a group.
+    pub fn of_group(profile: &Profile, group: &Group) -> Self {
+        Self::of(profile, SizeSemantics::Declared, group.members.iter().map(|member| member.weight))
+    }
+
+    /// Of a set.
+    pub fn of_set(profile: &Profile, set: &ActionSet) -> Self {
+        Self::of(profile, set.size, set.members.iter().map(|member| member.weight))
+    }
+
+    /// What counts against the selector's size.
+    pub fn size(self) -> u64 {
+        self.size
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { weight: self.weight + other.weight, size: self.size + other.size }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self { weight: self.weight.saturating_sub(other.weight), size: self.size.saturating_sub(other.size) }
+    }
 }
 
 /// Rows that can be used, each as often as its weight says.
 fn usable<'a>(rows: impl Iterator<Item = (&'a SetMember, u32)>, is_up: impl Fn(u32) -> bool) -> Vec<u32> {
-    let usable = rows.filter(|(member, _)| member.watch_port.is_none_or(&is_up));
+    let usable = rows.filter(|(member, _)| member.watch_port.is_none_or(|watched| is_up(watched.port)));
     usable.flat_map(|(member, row)| core::iter::repeat_n(row, member.weight as usize)).collect()
 }
 
@@ -86,7 +126,7 @@ impl ProfileState {
             groups: BTreeMap::new(),
             sets: BTreeMap::new(),
             free_lists: Vec::new(),
-            weight: 0,
+            taken: Taken::default(),
         }
     }
 
@@ -205,43 +245,44 @@ impl ProfileState {
         self.rows.set(row, Head::hit(call.action, position), Some(call));
     }
 
-    /// Checks a set that replaces another of the weight `old`.
-    pub fn check_set(&self, profile: &Profile, members: &[SetMember], old: u64) -> Result<(), ControlError> {
+    /// Checks a set that replaces another, which took `old`.
+    pub fn check_set(&self, profile: &Profile, set: &ActionSet, old: Taken) -> Result<(), ControlError> {
         if !self.members.is_empty() {
             return Err(ControlError::InvalidArgument(format!(
                 "action selector `{}` is programmed with members and groups; delete those before giving action sets",
                 profile.cp.name
             )));
         }
-        validate::set(profile, members)?;
-        self.check_weight(profile, set_weight(members), old, "the action set")
+        validate::set(profile, set)?;
+        self.check_room(profile, Taken::of_set(profile, set), old, "the action set")
     }
 
     /// Stores a set that was checked, and gives what its entry runs.
     pub fn insert_set(
         &mut self,
         program: &Program,
-        members: &[SetMember],
+        profile: &Profile,
+        set: &ActionSet,
         is_up: impl Fn(u32) -> bool,
     ) -> Head {
-        let mut rows = Vec::with_capacity(members.len());
-        for member in members {
+        let mut rows = Vec::with_capacity(set.members.len());
+        for member in &set.members {
             let row = self.rows.take();
             self.set_row(program, row, &member.action);
             rows.push((member.clone(), row));
         }
-        self.weight += set_weight(members);
+        self.taken = self.taken.plus(Taken::of_set(profile, set));
         let list = self.take_list(usable(rows.iter().map(|(member, row)| (member, *row)), is_up));
         self.sets.insert(list, rows);
         Head::list(list)
     }
 
     /// Forgets a set.
-    pub fn remove_set(&mut self, head: Head) {
-        for (member, row) in self.sets.remove(&head.place()).unwrap_or_default() {
-            self.weight -= u64::from(member.weight);
+    pub fn remove_set(&mut self, profile: &Profile, set: &ActionSet, head: Head) {
+        for (_, row) in self.sets.remove(&head.place()).unwrap_or_default() {
             self.rows.release(row);
         }
+        self.taken = self.taken.minus(Taken::of_set(profile, set));
         self.release_list(head.place());
     }
 
@@ -320,19 +361,26 @@ impl ProfileState {
         for member in &group.members {
             self.member(profile, member.member_id)?;
         }
-        self.check_weight(profile, weight_of(group), old.map_or(0, weight_of), &format!("group {}", group.id))
+        let of = |group| Taken::of_group(profile, group);
+        self.check_room(profile, of(group), old.map(of).unwrap_or_default(), &format!("group {}", group.id))
     }
 
-    /// Checks that a weight fits beside what is there, but for what it replaces.
-    fn check_weight(&self, profile: &Profile, weight: u64, old: u64, what: &str) -> Result<(), ControlError> {
-        let others = self.weight.saturating_sub(old);
-        let limit = u64::from(profile.size).min(MAX_WEIGHT_SUM);
-        if others + weight > limit {
+    /// Checks that what is new fits beside what is there, but for what it replaces.
+    fn check_room(&self, profile: &Profile, new: Taken, old: Taken, what: &str) -> Result<(), ControlError> {
+        let together = self.taken.minus(old).plus(new);
+        let (name, size) = (&profile.cp.name, u64::from(profile.size));
+        if together.weight > MAX_WEIGHT_SUM {
             return Err(ControlError::ResourceExhausted(format!(
-                "action selector `{}` holds members of a total weight of {limit} over all groups; {what} would make \
-                 it {}; use smaller weights or raise the selector's size",
-                profile.cp.name,
-                others + weight
+                "action selector `{name}` holds members of a total weight of {MAX_WEIGHT_SUM} over all groups; {what} \
+                 would make it {}; use smaller weights",
+                together.weight
+            )));
+        }
+        if together.size > size {
+            return Err(ControlError::ResourceExhausted(format!(
+                "action selector `{name}` has a size of {size} over all groups; {what} would make it {}; use fewer \
+                 members, smaller weights or raise the selector's size",
+                together.size
             )));
         }
         Ok(())
@@ -352,7 +400,7 @@ impl ProfileState {
         }
         self.check_group(profile, &group, None)?;
         self.use_members(&group.members, true);
-        self.weight += weight_of(&group);
+        self.taken = self.taken.plus(Taken::of_group(profile, &group));
         let list = self.take_list(self.choices(&group, &is_up));
         self.groups.insert(group.id, StoredGroup { group, list, uses: 0 });
         Ok(())
@@ -369,7 +417,8 @@ impl ProfileState {
         self.check_group(profile, &group, Some(&old))?;
         self.use_members(&old.members, false);
         self.use_members(&group.members, true);
-        self.weight = self.weight - weight_of(&old) + weight_of(&group);
+        let of = |group| Taken::of_group(profile, group);
+        self.taken = self.taken.minus(of(&old)).plus(of(&group));
         self.lists[list as usize] = self.choices(&group, &is_up);
         if let Some(stored) = self.groups.get_mut(&group.id) {
             stored.group = group;
@@ -387,7 +436,7 @@ impl ProfileState {
         }
         if let Some(StoredGroup { group, list, .. }) = self.groups.remove(&id) {
             self.use_members(&group.members, false);
-            self.weight -= weight_of(&group);
+            self.taken = self.taken.minus(Taken::of_group(profile, &group));
             self.release_list(list);
         }
         Ok(())
@@ -398,8 +447,11 @@ impl ProfileState {
     }
 
     fn choices(&self, group: &Group, is_up: &impl Fn(u32) -> bool) -> Vec<u32> {
-        let mut usable: Vec<&GroupMember> =
-            group.members.iter().filter(|member| member.watch_port.is_none_or(is_up)).collect();
+        let mut usable: Vec<&GroupMember> = group
+            .members
+            .iter()
+            .filter(|member| member.watch_port.is_none_or(|watched| is_up(watched.port)))
+            .collect();
         usable.sort_by_key(|member| member.member_id);
         let rows = usable.into_iter().filter_map(|member| {
             let row = self.members.get(&member.member_id)?.row;

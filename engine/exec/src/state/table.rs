@@ -39,6 +39,14 @@ pub(crate) struct Cells {
     pub last_hit: Time,
 }
 
+/// What is run on a miss, and what the controller keeps with it.
+#[derive(Clone, Debug)]
+pub(crate) struct DefaultEntry {
+    pub call: ActionCall,
+    pub metadata: Vec<u8>,
+    pub controller_metadata: u64,
+}
+
 /// What a lookup reads.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
@@ -73,7 +81,9 @@ pub(crate) struct TableState {
     cells: Vec<Cells>,
     /// Numbers by identity.
     places: HashTable<u32>,
-    pub default_call: ActionCall,
+    pub default: DefaultEntry,
+    /// What misses changed; nothing where hits change nothing either.
+    default_cells: Cells,
     /// Most entries.
     pub capacity: usize,
 }
@@ -143,7 +153,8 @@ impl TableState {
             free: Vec::new(),
             cells: Vec::new(),
             places: HashTable::new(),
-            default_call: call.clone(),
+            default: DefaultEntry { call: call.clone(), metadata: Vec::new(), controller_metadata: 0 },
+            default_cells: Cells::default(),
             capacity: (table.size as usize).max(table.entries.len()),
         };
         state.set_default(call, position(program, id, table.default_action.action));
@@ -199,13 +210,19 @@ impl TableState {
         self.stored.get_mut((number as usize).checked_sub(1)?)?.as_mut()
     }
 
-    /// What hits of an entry changed.
+    /// What hits of an entry changed; number 0 is the default entry, whose hits are misses.
     pub fn cells(&self, number: u32) -> Option<&Cells> {
-        self.cells.get((number as usize).checked_sub(1)?)
+        match number.checked_sub(1) {
+            Some(at) => self.cells.get(at as usize),
+            None => Some(&self.default_cells),
+        }
     }
 
     pub fn cells_mut(&mut self, number: u32) -> Option<&mut Cells> {
-        self.cells.get_mut((number as usize).checked_sub(1)?)
+        match number.checked_sub(1) {
+            Some(at) => self.cells.get_mut(at as usize),
+            None => Some(&mut self.default_cells),
+        }
     }
 
     /// All entries with the time of their last hit, in no order of meaning.
@@ -216,7 +233,7 @@ impl TableState {
 
     /// Whether entries counted the same and were hit at the same times.
     pub fn has_same_cells(&self, other: &Self) -> bool {
-        self.cells == other.cells
+        self.cells == other.cells && self.default_cells == other.default_cells
     }
 
     /// Direct counter, direct meter and last-hit time of an entry; the meter's colour.
@@ -244,7 +261,7 @@ impl TableState {
     /// Sets what is run on a miss.
     pub fn set_default(&mut self, call: ActionCall, position: u32) {
         self.path.rows.set(0, Head::miss(call.action, position), Some(&call));
-        self.default_call = call;
+        self.default.call = call;
     }
 
     /// Adds a validated entry whose identity is new.

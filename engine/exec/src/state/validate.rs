@@ -2,7 +2,8 @@
 
 use p4cc_ir::{ActionCall, ActionScope, Bits, Key, MatchKind, MatchValue, Profile, Program, Table, VarType};
 
-use crate::control::{ControlError, EntryAction, Group, SetMember, TableEntry};
+use super::profile::Taken;
+use crate::control::{ActionSet, ControlError, EntryAction, Group, SizeSemantics, TableEntry};
 
 fn invalid(text: String) -> ControlError {
     ControlError::InvalidArgument(text)
@@ -276,8 +277,8 @@ pub(crate) fn entry_action(program: &Program, table: &Table, entry: &TableEntry)
         (EntryAction::Set(_), None) => Err(invalid(format!(
             "table `{name}` has no action selector, so it cannot use an action set; give an action"
         ))),
-        (EntryAction::Set(members), Some(_)) => {
-            members.iter().try_for_each(|member| table_action(program, table, &member.action, false))
+        (EntryAction::Set(set), Some(_)) => {
+            set.members.iter().try_for_each(|member| table_action(program, table, &member.action, false))
         }
         (EntryAction::Group(id), Some(profile)) if profile.selector.is_none() => Err(invalid(format!(
             "table `{name}` is implemented by action profile `{}`, which has no selector and so no group {id}; \
@@ -296,26 +297,29 @@ pub(crate) fn group(profile: &Profile, group: &Group) -> Result<(), ControlError
     }
     if profile.max_group_size > 0 && group.max_size > profile.max_group_size {
         return Err(invalid(format!(
-            "group {} of `{name}` asks for {} members at most, but the selector allows {}",
+            "group {} of `{name}` asks for a size of {} at most, but the selector allows {}",
             group.id, group.max_size, profile.max_group_size
         )));
     }
-    let limit = if group.max_size > 0 { group.max_size } else { profile.max_group_size };
-    let weights: u64 = group.members.iter().map(|member| u64::from(member.weight)).sum();
-    if limit > 0 && weights > u64::from(limit) {
+    if group.max_size > profile.size {
         return Err(ControlError::ResourceExhausted(format!(
-            "group {} of `{name}` holds at most a weight of {limit}, but its members have {weights}",
+            "group {} of `{name}` asks for a size of {} at most, but the selector has {} for all its groups",
+            group.id, group.max_size, profile.size
+        )));
+    }
+    let limit = if group.max_size > 0 { group.max_size } else { profile.max_group_size };
+    let size = Taken::of_group(profile, group).size();
+    if limit > 0 && size > u64::from(limit) {
+        let what = if profile.member_weight_limit().is_some() { "members" } else { "sum of weights" };
+        return Err(ControlError::ResourceExhausted(format!(
+            "group {} of `{name}` holds {limit} at most ({what}), but the request gives {size}",
             group.id
         )));
     }
     let mut seen = std::collections::BTreeSet::new();
     for member in &group.members {
-        if member.weight == 0 {
-            return Err(invalid(format!(
-                "member {} in group {} of `{name}` has weight 0; the least is 1",
-                member.member_id, group.id
-            )));
-        }
+        let place = || format!("member {} in group {} of `{name}`", member.member_id, group.id);
+        weight(profile, SizeSemantics::Declared, member.weight, place)?;
         if !seen.insert(member.member_id) {
             return Err(invalid(format!(
                 "member {} stands twice in group {} of `{name}`; give it once with a larger weight",
@@ -326,19 +330,38 @@ pub(crate) fn group(profile: &Profile, group: &Group) -> Result<(), ControlError
     Ok(())
 }
 
+/// Checks the weight of one member.
+fn weight(
+    profile: &Profile,
+    semantics: SizeSemantics,
+    given: u32,
+    place: impl Fn() -> String,
+) -> Result<(), ControlError> {
+    if given == 0 {
+        return Err(invalid(format!("{} has weight 0; the least is 1", place())));
+    }
+    let limit = profile.member_weight_limit().filter(|_| semantics != SizeSemantics::Weights);
+    match limit {
+        Some(most) if most > 0 && u64::from(given) > most => {
+            Err(invalid(format!("{} has weight {given}; @max_member_weight is {most}", place())))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Checks an action set on its own: selector, size, weights.
-pub(crate) fn set(profile: &Profile, members: &[SetMember]) -> Result<(), ControlError> {
+pub(crate) fn set(profile: &Profile, set: &ActionSet) -> Result<(), ControlError> {
     let name = &profile.cp.name;
     if profile.selector.is_none() {
         return Err(invalid(format!("action profile `{name}` has no selector, so it takes no action sets")));
     }
-    if members.iter().any(|member| member.weight == 0) {
-        return Err(invalid(format!("an action in a set of `{name}` has weight 0; the least is 1")));
+    for member in &set.members {
+        weight(profile, set.size, member.weight, || format!("an action in a set of `{name}`"))?;
     }
-    let weights: u64 = members.iter().map(|member| u64::from(member.weight)).sum();
-    if profile.max_group_size > 0 && weights > u64::from(profile.max_group_size) {
+    let size = Taken::of_set(profile, set).size();
+    if profile.max_group_size > 0 && size > u64::from(profile.max_group_size) {
         return Err(invalid(format!(
-            "an action set of `{name}` holds at most a weight of {}, but its actions have {weights}",
+            "an action set of `{name}` has a size of {} at most, but the request gives {size}",
             profile.max_group_size
         )));
     }

@@ -263,7 +263,15 @@ pub fn ecn_program() -> EcnProgram {
 }
 
 fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
-    TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
+    TableEntry {
+        matches,
+        priority: 0,
+        action,
+        metadata: Vec::new(),
+        controller_metadata: 0,
+        idle_timeout_ns: 0,
+        is_const: false,
+    }
 }
 
 impl EcnProgram {

@@ -46,7 +46,15 @@ impl Selected {
 
     fn entry(action: EntryAction) -> TableEntry {
         let matches = vec![MatchValue::Exact(Bits::zero(8))];
-        TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
+        TableEntry {
+            matches,
+            priority: 0,
+            action,
+            metadata: Vec::new(),
+            controller_metadata: 0,
+            idle_timeout_ns: 0,
+            is_const: false,
+        }
     }
 
     fn choose(&mut self, flow: u64) -> u64 {
@@ -79,7 +87,7 @@ fn weights_share_the_hash_space_in_the_order_of_ids() {
 fn a_port_that_is_down_is_not_chosen() {
     let mut s = with_group(&[(1, 1), (2, 1)]);
     let mut group = Selected::group(1, &[(1, 1), (2, 1)]);
-    group.members[0].watch_port = Some(9);
+    group.members[0].watch_port = Some(9.into());
     assert_eq!(s.rig.state.group_modify(s.profile, group), Ok(()));
     assert_eq!((s.choose(0), s.choose(1)), (100, 200));
     s.rig.state.set_port_up(9, false);
@@ -173,7 +181,7 @@ fn every_algorithm_spreads_over_its_members() {
 fn set(of: &Selected, weights: &[u32]) -> EntryAction {
     let member =
         |(id, &weight): (u32, &u32)| SetMember { action: of.member(id).action, weight, watch_port: None };
-    EntryAction::Set((1..).zip(weights).map(member).collect())
+    EntryAction::Set((1..).zip(weights).map(member).collect::<Vec<_>>().into())
 }
 
 #[test]
@@ -216,9 +224,9 @@ fn sets_have_bounds() {
 #[test]
 fn a_set_without_usable_actions_runs_none() {
     let mut s = selected(Some(HashAlgorithm::Identity));
-    let EntryAction::Set(mut members) = set(&s, &[1, 1]) else { panic!("a set") };
-    members[0].watch_port = Some(3);
-    assert_eq!(s.rig.state.table_insert(s.table, Selected::entry(EntryAction::Set(members))), Ok(()));
+    let EntryAction::Set(mut set) = set(&s, &[1, 1]) else { panic!("a set") };
+    set.members[0].watch_port = Some(3.into());
+    assert_eq!(s.rig.state.table_insert(s.table, Selected::entry(EntryAction::Set(set))), Ok(()));
     s.rig.state.set_port_up(3, false);
     assert_eq!((s.choose(0), s.choose(1)), (200, 200));
     s.rig.state.set_port_up(3, true);

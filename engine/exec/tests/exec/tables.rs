@@ -42,7 +42,15 @@ impl OneTable {
 
     fn entry(&self, matches: Vec<MatchValue>, priority: u32, value: u32) -> TableEntry {
         let action = self.call(value);
-        TableEntry { matches, priority, action, metadata: vec![7], idle_timeout_ns: 0, is_const: false }
+        TableEntry {
+            matches,
+            priority,
+            action,
+            metadata: vec![7],
+            controller_metadata: 0,
+            idle_timeout_ns: 0,
+            is_const: false,
+        }
     }
 
     fn insert(&mut self, matches: Vec<MatchValue>, priority: u32, value: u32) -> Result<(), ControlError> {

@@ -23,7 +23,7 @@ fn packets_that_multiply_end_and_are_counted() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/netsim/endless.p4");
     let switch = network.switch_mut(1).expect("the switch");
     switch.set_pipeline(compile(&path));
-    let replicas = (1..=3).map(|port| Replica { port, instance: 1 }).collect();
+    let replicas = (1..=3).map(|port| Replica::new(port, 1)).collect();
     let group = MulticastGroup { id: 1, replicas, metadata: Vec::new() };
     switch.pre_mut().insert_group(group).expect("a right group");
     let limit = u64::from(switch.config().pass_limit);

@@ -119,7 +119,15 @@ pub fn bits(width: u32, value: u128) -> Bits {
 }
 
 pub fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
-    TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
+    TableEntry {
+        matches,
+        priority: 0,
+        action,
+        metadata: Vec::new(),
+        controller_metadata: 0,
+        idle_timeout_ns: 0,
+        is_const: false,
+    }
 }
 
 pub fn table(program: &Program, name: &str) -> TableId {

@@ -1,14 +1,15 @@
 //! Which digests the controller asked for, and the lists that are on their way to it.
 //!
-//! A digest is sent only after its configuration was inserted. With an acknowledgement timeout, data that is in a list
-//! the controller has not acknowledged is not sent again until the timeout is over (P4Runtime "DigestEntry"). Data waits
-//! until a list is full or its oldest has waited for `max_timeout_ns`, of which 0 means not at all. Time is the time of
-//! the network, given by the caller; nothing is sent but when the owner delivers.
+//! A digest is sent only after its configuration was inserted. Data waits until a list is full or its oldest has waited
+//! for `max_timeout_ns`, of which 0 means not at all; no list holds the same data twice. With an acknowledgement timeout,
+//! data that is in a list the controller has not acknowledged is not sent again until the timeout is over (P4Runtime
+//! "DigestEntry"). Time is the time of the network, given by the caller; nothing is sent but when the owner delivers.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_exec::DigestMessage;
 use p4cc_units::Time;
+use prost::Message;
 
 use super::{Target, Verb, push};
 use crate::catalog::Catalog;
@@ -16,8 +17,8 @@ use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
 
-/// Most messages that wait for an acknowledgement; the oldest are forgotten.
-const MAX_UNACKNOWLEDGED: usize = 4_096;
+/// Most messages that wait for an acknowledgement; the oldest lists are forgotten.
+const MAX_UNACKNOWLEDGED: usize = 1 << 16;
 /// Longest list, also when the controller sets no limit or a higher one.
 const MAX_LIST: usize = 1_024;
 
@@ -25,8 +26,11 @@ const MAX_LIST: usize = 1_024;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DigestConfigs {
     configs: BTreeMap<u32, p4::digest_entry::Config>,
-    unacknowledged: VecDeque<Sent>,
     waiting: BTreeMap<u32, Waiting>,
+    /// Lists that were not acknowledged, by id.
+    sent: BTreeMap<u64, Sent>,
+    /// What is in them, by digest and bytes.
+    unacknowledged: BTreeSet<(u32, Vec<u8>)>,
     last_list_id: u64,
 }
 
@@ -35,89 +39,133 @@ pub(crate) struct DigestConfigs {
 struct Waiting {
     since: Time,
     data: Vec<p4::P4Data>,
+    /// The same as bytes.
+    known: BTreeSet<Vec<u8>>,
 }
 
 #[derive(Clone, Debug)]
 struct Sent {
     digest_id: u32,
-    list_id: u64,
     at: Time,
-    data: p4::P4Data,
+    data: BTreeSet<Vec<u8>>,
+}
+
+/// When lists are made: the network's time, and what they are stamped with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instant {
+    pub(crate) now: Time,
+    pub(crate) timestamp_ns: i64,
 }
 
 impl DigestConfigs {
-    /// Makes lists of messages, leaving out what waits for an acknowledgement.
+    /// Makes lists of messages, leaving out what waits to be sent or acknowledged.
     pub(crate) fn lists(
         &mut self,
         catalog: &Catalog,
         messages: &[DigestMessage],
-        now: Time,
+        at: Instant,
     ) -> Vec<p4::DigestList> {
-        self.forget(now);
+        self.forget(at.now);
+        let mut lists = Vec::new();
         for message in messages {
             let digest_id = catalog.ids.digests[message.digest.index()];
-            let Some(config) = self.configs.get(&digest_id) else { continue };
-            let Some(data) = catalog.digest_data(digest_id, &message.values) else { continue };
-            let waiting = self.waiting.entry(digest_id).or_insert(Waiting { since: now, data: Vec::new() });
-            let sent = |sent: &Sent| sent.digest_id == digest_id && sent.data == data;
-            let known = config.ack_timeout_ns > 0
-                && (waiting.data.contains(&data) || self.unacknowledged.iter().any(sent));
-            if !known {
-                waiting.data.push(data);
-            }
-        }
-        let mut lists = Vec::new();
-        for (digest_id, Waiting { since, mut data }) in std::mem::take(&mut self.waiting) {
-            // What waited for a configuration that is gone is not wanted any more.
             let Some(config) = self.configs.get(&digest_id).copied() else { continue };
-            let longest = usize::try_from(config.max_list_size).ok().filter(|size| *size > 0);
-            let longest = longest.map_or(MAX_LIST, |size| size.min(MAX_LIST));
-            let timeout_ns = u64::try_from(config.max_timeout_ns).unwrap_or_default();
-            let due = now.since(since).as_ns() >= timeout_ns;
-            while data.len() >= longest || (due && !data.is_empty()) {
-                let rest = data.split_off(data.len().min(longest));
-                lists.push(self.list(digest_id, &config, std::mem::replace(&mut data, rest), now));
+            let Some(data) = catalog.digest_data(digest_id, &message.values) else { continue };
+            let bytes = data.encode_to_vec();
+            if self.unacknowledged.contains(&(digest_id, bytes.clone())) {
+                continue;
             }
-            if !data.is_empty() {
-                self.waiting.insert(digest_id, Waiting { since, data });
+            let waiting = self.waiting.entry(digest_id).or_insert_with(|| Waiting {
+                since: at.now,
+                data: Vec::new(),
+                known: BTreeSet::new(),
+            });
+            if !waiting.known.insert(bytes) {
+                continue;
+            }
+            waiting.data.push(data);
+            if waiting.data.len() >= longest(&config) {
+                lists.extend(self.list(digest_id, &config, at));
             }
         }
-        let excess = self.unacknowledged.len().saturating_sub(MAX_UNACKNOWLEDGED);
-        self.unacknowledged.drain(..excess);
+        for (digest_id, config) in self.configs.clone() {
+            let timeout_ns = u64::try_from(config.max_timeout_ns).unwrap_or_default();
+            let due = |waiting: &Waiting| {
+                at.now.since(waiting.since).as_ns() >= timeout_ns || waiting.data.len() >= longest(&config)
+            };
+            if self.waiting.get(&digest_id).is_some_and(due) {
+                lists.extend(self.list(digest_id, &config, at));
+            }
+        }
         lists
     }
 
-    /// A list, which waits for its acknowledgement if the controller wants that.
+    /// What waits as a list, which waits for its acknowledgement if the controller wants that.
     fn list(
         &mut self,
         digest_id: u32,
         config: &p4::digest_entry::Config,
-        data: Vec<p4::P4Data>,
-        now: Time,
-    ) -> p4::DigestList {
+        at: Instant,
+    ) -> Option<p4::DigestList> {
+        let Waiting { data, known, .. } = self.waiting.remove(&digest_id)?;
         self.last_list_id += 1;
         let list_id = self.last_list_id;
         if config.ack_timeout_ns > 0 {
-            let sent = |data: &p4::P4Data| Sent { digest_id, list_id, at: now, data: data.clone() };
-            self.unacknowledged.extend(data.iter().map(sent));
+            self.unacknowledged.extend(known.iter().map(|bytes| (digest_id, bytes.clone())));
+            self.sent.insert(list_id, Sent { digest_id, at: at.now, data: known });
+            while self.unacknowledged.len() > MAX_UNACKNOWLEDGED
+                && let Some(&oldest) = self.sent.keys().next()
+            {
+                self.remove(oldest);
+            }
         }
-        let timestamp = i64::try_from(now.as_ns()).unwrap_or(i64::MAX);
-        p4::DigestList { digest_id, list_id, data, timestamp }
+        Some(p4::DigestList { digest_id, list_id, data, timestamp: at.timestamp_ns })
+    }
+
+    fn remove(&mut self, list_id: u64) {
+        let Some(Sent { digest_id, data, .. }) = self.sent.remove(&list_id) else { return };
+        for bytes in data {
+            self.unacknowledged.remove(&(digest_id, bytes));
+        }
     }
 
     fn forget(&mut self, now: Time) {
-        let configs = &self.configs;
-        self.unacknowledged.retain(|sent| {
-            let timeout =
-                configs.get(&sent.digest_id).and_then(|config| u64::try_from(config.ack_timeout_ns).ok());
-            timeout.is_some_and(|timeout_ns| now.as_ns().saturating_sub(sent.at.as_ns()) < timeout_ns)
-        });
+        let old = |sent: &Sent| {
+            let config = self.configs.get(&sent.digest_id);
+            let timeout_ns = config.and_then(|config| u64::try_from(config.ack_timeout_ns).ok()).unwrap_or(0);
+            now.since(sent.at).as_ns() >= timeout_ns
+        };
+        let old: Vec<u64> = self.sent.iter().filter(|(_, sent)| old(sent)).map(|(&id, _)| id).collect();
+        old.into_iter().for_each(|list_id| self.remove(list_id));
     }
 
     /// Takes in an acknowledgement.
     pub(crate) fn acknowledge(&mut self, ack: &p4::DigestListAck) {
-        self.unacknowledged.retain(|sent| (sent.digest_id, sent.list_id) != (ack.digest_id, ack.list_id));
+        if self.sent.get(&ack.list_id).is_some_and(|sent| sent.digest_id == ack.digest_id) {
+            self.remove(ack.list_id);
+        }
     }
+
+    /// Lets what was sent come again: another controller is to hear of it.
+    pub(crate) fn forget_sent(&mut self) {
+        self.sent.clear();
+        self.unacknowledged.clear();
+    }
+
+    /// Stops a digest: neither what waits nor what was sent counts any more.
+    fn stop(&mut self, digest_id: u32) {
+        self.configs.remove(&digest_id);
+        self.waiting.remove(&digest_id);
+        let lists: Vec<u64> =
+            self.sent.iter().filter(|(_, sent)| sent.digest_id == digest_id).map(|(&id, _)| id).collect();
+        lists.into_iter().for_each(|list_id| self.remove(list_id));
+    }
+}
+
+/// The length at which a list is sent.
+fn longest(config: &p4::digest_entry::Config) -> usize {
+    let asked = usize::try_from(config.max_list_size).ok().filter(|size| *size > 0);
+    asked.map_or(MAX_LIST, |size| size.min(MAX_LIST))
 }
 
 /// Starts, changes or stops the sending of a digest.
@@ -135,7 +183,7 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::DigestEntry
             return Err(Failure::not_found(format!("digest {name} is not configured; insert it first")));
         }
         (Verb::Delete, true) => {
-            target.digests.configs.remove(&id);
+            target.digests.stop(id);
             return Ok(());
         }
         _ => {}

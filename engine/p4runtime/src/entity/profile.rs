@@ -2,7 +2,7 @@
 
 #![expect(deprecated, reason = "deprecated fields are read, to be honoured or refused")]
 
-use p4cc_exec::control::{Group, GroupMember, Member};
+use p4cc_exec::control::{Group, GroupMember, Member, PortForm, WatchPort};
 use p4cc_ir::ProfileId;
 
 use super::replication::{parse_port, port_bytes};
@@ -71,7 +71,90 @@ pub(super) fn write_group(
             declared.cp.name
         )));
     }
+    if verb != Verb::Delete && declared.selector.is_some() {
+        check_max_size(target, verb, given, declared.max_group_size)?;
+        let watched = given.members.iter().map(|member| (member.member_id, &member.watch_kind));
+        for (member, kind) in watched {
+            let what = || format!("{}, group {}, member {member}", declared.cp.name, given.group_id);
+            check_watch_port(target, kind.as_ref().map(watch_of), what)?;
+        }
+    }
     put_group(target, verb, given)
+}
+
+/// A group's size is bounded where the program bounds it, and stays as it was inserted (P4Runtime "Rules on Setting
+/// `max_size`").
+fn check_max_size(
+    target: &Target<'_>,
+    verb: Verb,
+    given: &p4::ActionProfileGroup,
+    max_group_size: u32,
+) -> Result<(), Failure> {
+    let (id, max_size) = (given.group_id, given.max_size);
+    let profile = target.catalog.profile(given.action_profile_id)?;
+    let name = &target.catalog.program.profiles[profile.index()].cp.name;
+    if max_group_size > 0 && max_size == 0 {
+        return Err(Failure::invalid(format!(
+            "{name}, group {id}: max_size is 0; the program's max_group_size is {max_group_size}, so give 1 to \
+             {max_group_size}"
+        )));
+    }
+    let old = target.state()?.groups(profile).find(|group| group.id == id);
+    match old.filter(|_| verb == Verb::Modify).map(|group| group.max_size) {
+        Some(old) if i64::from(old) != i64::from(max_size) => Err(Failure::invalid(format!(
+            "{name}, group {id}: max_size {max_size} is not that of the group's insertion, {old}, which stays"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// A port to watch, as either message gives it.
+pub(super) enum Watch<'a> {
+    Number(i32),
+    Bytes(&'a [u8]),
+}
+
+fn watch_of(kind: &WatchKind) -> Watch<'_> {
+    match kind {
+        WatchKind::Watch(port) => Watch::Number(*port),
+        WatchKind::WatchPort(bytes) => Watch::Bytes(bytes),
+    }
+}
+
+/// Reads a port to watch; none where its byte string is empty.
+pub(super) fn parse_watch_port(
+    watch: Option<Watch<'_>>,
+    what: impl Fn() -> String,
+) -> Result<Option<WatchPort>, Failure> {
+    Ok(match watch {
+        None | Some(Watch::Bytes([])) => None,
+        Some(Watch::Bytes(bytes)) => Some(WatchPort {
+            port: parse_port(bytes, &format!("{}, watch port", what()))?,
+            form: PortForm::Bytes,
+        }),
+        Some(Watch::Number(number)) => {
+            let port = u32::try_from(number)
+                .map_err(|_| Failure::invalid(format!("{}: watch port {number} is negative", what())))?;
+            Some(WatchPort { port, form: PortForm::Number })
+        }
+    })
+}
+
+/// Checks that a port to watch is one of the device.
+pub(super) fn check_watch_port(
+    target: &Target<'_>,
+    watch: Option<Watch<'_>>,
+    what: impl Fn() -> String,
+) -> Result<(), Failure> {
+    match parse_watch_port(watch, &what)? {
+        Some(WatchPort { port, .. }) if !target.is_replay && !target.switch.has_port(port) => {
+            Err(Failure::invalid(format!(
+                "{}: watch port {port} is no port of the device; name one that is, or leave it out",
+                what()
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The same for any id: BMv2's calls count from 0.
@@ -110,16 +193,8 @@ fn parse_group_member(what: &str, given: &p4::action_profile_group::Member) -> R
     let weight = u32::try_from(given.weight).ok().filter(|weight| *weight > 0).ok_or_else(|| {
         Failure::invalid(format!("{what}, member {member_id}: weight {} is not 1 or more", given.weight))
     })?;
-    let watch_port = match &given.watch_kind {
-        None => None,
-        Some(WatchKind::WatchPort(bytes)) if bytes.is_empty() => None,
-        Some(WatchKind::WatchPort(bytes)) => {
-            Some(parse_port(bytes, &format!("{what}, member {member_id}, watch port"))?)
-        }
-        Some(WatchKind::Watch(port)) => Some(u32::try_from(*port).map_err(|_| {
-            Failure::invalid(format!("{what}, member {member_id}: watch port {port} is negative"))
-        })?),
-    };
+    let watch = given.watch_kind.as_ref().map(watch_of);
+    let watch_port = parse_watch_port(watch, || format!("{what}, member {member_id}"))?;
     Ok(GroupMember { member_id, weight, watch_port })
 }
 
@@ -167,7 +242,10 @@ pub(super) fn read_groups(
             let members = group.members.iter().map(|member| p4::action_profile_group::Member {
                 member_id: member.member_id,
                 weight: i32::try_from(member.weight).unwrap_or(i32::MAX),
-                watch_kind: member.watch_port.map(|port| WatchKind::WatchPort(port_bytes(port))),
+                watch_kind: member.watch_port.map(|watched| match watched.form {
+                    PortForm::Bytes => WatchKind::WatchPort(port_bytes(watched.port)),
+                    PortForm::Number => WatchKind::Watch(i32::try_from(watched.port).unwrap_or(i32::MAX)),
+                }),
             });
             push(
                 out,

@@ -2,7 +2,8 @@
 
 #![expect(deprecated, reason = "deprecated fields are read, to be honoured or refused")]
 
-use p4cc_switch::{CloneSession, MulticastGroup, Replica};
+use p4cc_exec::control::PortForm;
+use p4cc_switch::{CloneSession, MulticastGroup, Replica, Target as CopyTarget};
 
 use super::{Target, Verb, push};
 use crate::codec::{canonical, parse};
@@ -20,21 +21,26 @@ fn parse_replicas(what: &str, given: &[p4::Replica]) -> Result<Vec<Replica>, Fai
 }
 
 fn parse_replica(what: &str, given: &p4::Replica) -> Result<Replica, Failure> {
-    if !given.backup_replicas.is_empty() {
-        return Err(Failure::unimplemented(format!("{what}: backup replicas are not supported")));
-    }
-    let port = match &given.port_kind {
-        Some(PortKind::EgressPort(port)) => *port,
-        Some(PortKind::Port(bytes)) => parse_port(bytes, &format!("{what}, replica port"))?,
+    let (port, form) = match &given.port_kind {
+        Some(PortKind::EgressPort(port)) => (*port, PortForm::Number),
+        Some(PortKind::Port(bytes)) => {
+            (parse_port(bytes, &format!("{what}, replica port"))?, PortForm::Bytes)
+        }
         None => return Err(Failure::invalid(format!("{what}: a replica has no port"))),
     };
-    let instance = u16::try_from(given.instance).map_err(|_| {
-        Failure::invalid(format!(
-            "{what}: instance {} is above 65535, the most of egress_rid",
-            given.instance
-        ))
-    })?;
-    Ok(Replica { port, instance })
+    let backups = given.backup_replicas.iter().map(|backup| {
+        let port = parse_port(&backup.port, &format!("{what}, backup replica port"))?;
+        Ok(CopyTarget { port, instance: parse_instance(what, backup.instance)? })
+    });
+    let backups = backups.collect::<Result<_, Failure>>()?;
+    let first = CopyTarget { port, instance: parse_instance(what, given.instance)? };
+    Ok(Replica { first, form, backups })
+}
+
+fn parse_instance(what: &str, given: u32) -> Result<u16, Failure> {
+    u16::try_from(given).map_err(|_| {
+        Failure::invalid(format!("{what}: instance {given} is above 65535, the most of egress_rid"))
+    })
 }
 
 /// Reads a port number.
@@ -49,10 +55,17 @@ pub(super) fn port_bytes(port: u32) -> Vec<u8> {
 }
 
 fn replicas(of: &[Replica]) -> Vec<p4::Replica> {
+    let backup = |backup: &CopyTarget| p4::BackupReplica {
+        port: port_bytes(backup.port),
+        instance: backup.instance.into(),
+    };
     let replica = |replica: &Replica| p4::Replica {
-        port_kind: Some(PortKind::Port(port_bytes(replica.port))),
-        instance: replica.instance.into(),
-        backup_replicas: Vec::new(),
+        port_kind: Some(match replica.form {
+            PortForm::Bytes => PortKind::Port(port_bytes(replica.first.port)),
+            PortForm::Number => PortKind::EgressPort(replica.first.port),
+        }),
+        instance: replica.first.instance.into(),
+        backup_replicas: replica.backups.iter().map(backup).collect(),
     };
     of.iter().map(replica).collect()
 }
@@ -99,7 +112,7 @@ pub(super) fn write(
     }
 }
 
-/// Reads one group or session, or all of either.
+/// Reads one group or session, or all of either; one that is not there gives nothing.
 pub(super) fn read(
     target: &Target<'_>,
     entry: &p4::PacketReplicationEngineEntry,
@@ -111,9 +124,6 @@ pub(super) fn read(
     };
     match &entry.r#type {
         Some(Type::MulticastGroupEntry(p4::MulticastGroupEntry { multicast_group_id: id, .. })) => {
-            if *id != 0 && engine.group(*id).is_none() {
-                return Err(Failure::not_found(format!("there is no multicast group {id}")));
-            }
             engine.groups().filter(|group| *id == 0 || group.id == *id).try_for_each(|group| {
                 give(Type::MulticastGroupEntry(p4::MulticastGroupEntry {
                     multicast_group_id: group.id,
@@ -123,9 +133,6 @@ pub(super) fn read(
             })
         }
         Some(Type::CloneSessionEntry(p4::CloneSessionEntry { session_id: id, .. })) => {
-            if *id != 0 && engine.session(*id).is_none() {
-                return Err(Failure::not_found(format!("there is no clone session {id}")));
-            }
             engine.sessions().filter(|session| *id == 0 || session.id == *id).try_for_each(|session| {
                 give(Type::CloneSessionEntry(p4::CloneSessionEntry {
                     session_id: session.id,

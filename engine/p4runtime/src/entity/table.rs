@@ -14,7 +14,8 @@ use crate::proto::p4::v1 as p4;
 use p4::entity::Entity as Of;
 use p4::table_action::Type as ActionType;
 
-/// What identifies an entry within its table.
+/// What identifies an entry within its table; nothing is the default entry.
+#[derive(Default)]
 struct Key {
     matches: Vec<MatchValue>,
     priority: u32,
@@ -40,6 +41,20 @@ fn parse_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> R
         }
     };
     Ok(Key { matches, priority })
+}
+
+/// The key of an entry, or of the default entry where that is named.
+fn any_key(target: &Target<'_>, info: &TableInfo, entry: &p4::TableEntry) -> Result<Key, Failure> {
+    if !entry.is_default_action {
+        return parse_key(target, info, entry);
+    }
+    if !entry.r#match.is_empty() || entry.priority != 0 {
+        let name = target.catalog.table_name(info.table);
+        return Err(Failure::invalid(format!(
+            "table {name}: the default entry has no match and no priority"
+        )));
+    }
+    Ok(Key::default())
 }
 
 /// Inserts, changes or removes an entry, or changes the default entry.
@@ -83,11 +98,6 @@ pub(super) fn write(target: &mut Target<'_>, verb: Verb, entry: &p4::TableEntry)
 }
 
 fn check_fields(name: &str, entry: &p4::TableEntry) -> Result<(), Failure> {
-    if entry.controller_metadata != 0 {
-        return Err(Failure::unimplemented(format!(
-            "table {name}: controller_metadata is deprecated and not kept; use metadata"
-        )));
-    }
     if entry.time_since_last_hit.is_some() {
         return Err(Failure::invalid(format!("table {name}: time_since_last_hit can only be read")));
     }
@@ -110,6 +120,7 @@ fn new_entry(
         priority: key.priority,
         action: parse_entry_action(target, info, given)?,
         metadata: entry.metadata.clone(),
+        controller_metadata: entry.controller_metadata,
         idle_timeout_ns: u64::try_from(entry.idle_timeout_ns).unwrap_or(0),
         is_const: false,
     })
@@ -140,7 +151,7 @@ fn parse_entry_action(
             "table {name}: its action profile has no selector, so it has no groups"
         ))),
         (Some(ActionType::ActionProfileActionSet(set)), Some(_)) if selector.is_some() => {
-            Ok(EntryAction::Set(action_set::parse(catalog, info, set)?))
+            Ok(EntryAction::Set(action_set::parse(target, info, set)?))
         }
         (Some(_), _) => Err(Failure::invalid(format!("table {name} has no action profile; give an action"))),
     }
@@ -154,22 +165,26 @@ fn modify(
     key: &Key,
 ) -> Result<(), Failure> {
     let old = target.state()?.table_entry(info.table, &key.matches, key.priority)?.clone();
-    let Some(given) = &entry.action else {
-        let only_direct =
-            entry.metadata == old.metadata && entry.idle_timeout_ns as u64 == old.idle_timeout_ns;
-        if only_direct || old.is_const {
-            return Ok(());
-        }
-        let idle_timeout_ns = entry.idle_timeout_ns as u64;
-        let new = TableEntry { metadata: entry.metadata.clone(), idle_timeout_ns, ..old };
-        return Ok(target.state_mut()?.table_modify(info.table, new)?);
-    };
+    let idle_timeout_ns = u64::try_from(entry.idle_timeout_ns).unwrap_or(0);
+    let only_direct = entry.action.is_none()
+        && entry.metadata == old.metadata
+        && entry.controller_metadata == old.controller_metadata
+        && idle_timeout_ns == old.idle_timeout_ns;
+    if only_direct {
+        return Ok(());
+    }
     if old.is_const {
         let name = target.catalog.table_name(info.table);
         return Err(Failure::denied(format!(
-            "table {name}: the entry is constant, its action cannot be given"
+            "table {name}: the entry is constant; only its direct counter and meter can be given"
         )));
     }
+    let Some(given) = &entry.action else {
+        let metadata = entry.metadata.clone();
+        let controller_metadata = entry.controller_metadata;
+        let new = TableEntry { metadata, controller_metadata, idle_timeout_ns, ..old };
+        return Ok(target.state_mut()?.table_modify(info.table, new)?);
+    };
     let new = new_entry(target, info, entry, key, given)?;
     Ok(target.state_mut()?.table_modify(info.table, new)?)
 }
@@ -183,34 +198,27 @@ fn write_default(
     let catalog = target.catalog;
     let name = catalog.table_name(info.table);
     only_modify(verb, &format!("table {name}: the default entry"))?;
-    if !entry.r#match.is_empty() || entry.priority != 0 {
-        return Err(Failure::invalid(format!(
-            "table {name}: the default entry has no match and no priority"
-        )));
-    }
+    let key = any_key(target, info, entry)?;
     if entry.idle_timeout_ns != 0 || entry.time_since_last_hit.is_some() {
         return Err(Failure::invalid(format!("table {name}: the default entry has no idle timeout")));
     }
-    let extra =
-        entry.counter_data.is_some() || entry.meter_config.is_some() || entry.meter_counter_data.is_some();
-    if extra || !entry.metadata.is_empty() || entry.controller_metadata != 0 {
-        return Err(Failure::unimplemented(format!(
-            "table {name}: the default entry has no metadata, direct counter or direct meter here"
-        )));
+    if catalog.ir_table(info.table).const_default {
+        return Err(Failure::denied(format!("table {name}: the default entry is constant")));
     }
+    let direct = Direct::parse(target, info, entry)?;
     match entry.action.as_ref().map(|action| &action.r#type) {
-        None => {
-            if catalog.ir_table(info.table).const_default {
-                return Err(Failure::denied(format!("table {name}: the default action is constant")));
-            }
-            Ok(target.state_mut()?.reset_default_action(info.table)?)
-        }
+        None => target.state_mut()?.reset_default_action(info.table)?,
         Some(Some(ActionType::Action(given))) => {
             let call = parse_action(catalog, info, given, Place::Default)?;
-            Ok(target.state_mut()?.set_default_action(info.table, call)?)
+            target.state_mut()?.set_default_action(info.table, call)?;
         }
-        Some(_) => Err(Failure::invalid(format!("table {name}: the default entry needs an action"))),
+        Some(_) => {
+            return Err(Failure::invalid(format!("table {name}: the default entry needs an action")));
+        }
     }
+    let (metadata, controller_metadata) = (entry.metadata.clone(), entry.controller_metadata);
+    target.state_mut()?.set_default_metadata(info.table, metadata, controller_metadata)?;
+    direct.apply(target, info, &key, Verb::Modify)
 }
 
 /// Direct resources given with an entry.
@@ -281,7 +289,7 @@ pub(super) fn read(
             )));
         }
         if filter.is_default_action {
-            let default = default_entry(target, info)?;
+            let default = default_entry(target, info, filter)?;
             if !filtered_out(filter, &default) {
                 push(out, Of::TableEntry(default))?;
             }
@@ -317,7 +325,7 @@ fn filtered_out(filter: &p4::TableEntry, entry: &p4::TableEntry) -> bool {
         };
     filter.priority != 0 && filter.priority != entry.priority
         || !filter.metadata.is_empty() && filter.metadata != entry.metadata
-        || filter.controller_metadata != 0
+        || filter.controller_metadata != 0 && filter.controller_metadata != entry.controller_metadata
         || action_id(filter).is_some_and(|wanted| action_id(entry) != Some(wanted))
 }
 
@@ -325,14 +333,49 @@ fn direct_action(target: &Target<'_>, call: &ActionCall) -> Option<p4::TableActi
     Some(p4::TableAction { r#type: Some(ActionType::Action(action(target.catalog, call))) })
 }
 
-fn default_entry(target: &Target<'_>, info: &TableInfo) -> Result<p4::TableEntry, Failure> {
-    Ok(p4::TableEntry {
-        table_id: info.id,
-        action: direct_action(target, target.state()?.default_action(info.table)?),
-        is_default_action: true,
+fn default_entry(
+    target: &Target<'_>,
+    info: &TableInfo,
+    filter: &p4::TableEntry,
+) -> Result<p4::TableEntry, Failure> {
+    let state = target.state()?;
+    let (metadata, controller_metadata) = state.default_metadata(info.table)?;
+    let mut message = p4::TableEntry {
+        action: direct_action(target, state.default_action(info.table)?),
+        metadata: metadata.to_vec(),
+        controller_metadata,
         is_const: target.catalog.ir_table(info.table).const_default,
-        ..Default::default()
-    })
+        ..default_key(info)
+    };
+    add_direct(target, info, (&[], 0), filter, &mut message)?;
+    Ok(message)
+}
+
+/// What names the default entry.
+fn default_key(info: &TableInfo) -> p4::TableEntry {
+    p4::TableEntry { table_id: info.id, is_default_action: true, ..Default::default() }
+}
+
+/// Adds the direct resources that a read asks for, where the table has them.
+fn add_direct(
+    target: &Target<'_>,
+    info: &TableInfo,
+    (matches, priority): (&[MatchValue], u32),
+    filter: &p4::TableEntry,
+    message: &mut p4::TableEntry,
+) -> Result<(), Failure> {
+    let (table, state) = (target.catalog.ir_table(info.table), target.state()?);
+    if filter.counter_data.is_some() && table.counter.is_some() {
+        message.counter_data = Some(counter_data(state.direct_counter_read(info.table, matches, priority)?));
+    }
+    if filter.meter_config.is_some() && table.meter.is_some() {
+        message.meter_config = state.direct_meter_read(info.table, matches, priority)?.map(meter_config);
+    }
+    if filter.meter_counter_data.is_some() && table.meter.is_some() {
+        let counts = state.direct_meter_counts(info.table, matches, priority)?;
+        message.meter_counter_data = Some(meter_counts(counts));
+    }
+    Ok(())
 }
 
 /// The key of an entry as the controller gave it.
@@ -356,30 +399,20 @@ fn entry_message(
         EntryAction::Direct(call) => direct_action(target, call),
         EntryAction::Member(id) => Some(table_action(ActionType::ActionProfileMemberId(*id))),
         EntryAction::Group(id) => Some(table_action(ActionType::ActionProfileGroupId(*id))),
-        EntryAction::Set(members) => {
-            let set = action_set::message(target.catalog, members);
+        EntryAction::Set(set) => {
+            let set = action_set::message(target.catalog, set);
             Some(table_action(ActionType::ActionProfileActionSet(set)))
         }
     };
     let mut message = p4::TableEntry {
         action,
         metadata: entry.metadata.clone(),
+        controller_metadata: entry.controller_metadata,
         idle_timeout_ns: i64::try_from(entry.idle_timeout_ns).unwrap_or(i64::MAX),
         is_const: entry.is_const,
         ..key_message(info, entry)
     };
-    if filter.counter_data.is_some() && table.counter.is_some() {
-        let cell = target.state()?.direct_counter_read(info.table, &entry.matches, entry.priority)?;
-        message.counter_data = Some(counter_data(cell));
-    }
-    if filter.meter_config.is_some() && table.meter.is_some() {
-        let config = target.state()?.direct_meter_read(info.table, &entry.matches, entry.priority)?;
-        message.meter_config = config.map(meter_config);
-    }
-    if filter.meter_counter_data.is_some() && table.meter.is_some() {
-        let counts = target.state()?.direct_meter_counts(info.table, &entry.matches, entry.priority)?;
-        message.meter_counter_data = Some(meter_counts(counts));
-    }
+    add_direct(target, info, (&entry.matches, entry.priority), filter, &mut message)?;
     if filter.time_since_last_hit.is_some() && table.idle_timeout {
         let idle = target.state()?.idle_time(info.table, &entry.matches, entry.priority, target.now)?;
         let elapsed_ns = i64::try_from(idle.as_ns()).unwrap_or(i64::MAX);
@@ -400,7 +433,8 @@ pub(crate) fn idle_messages(catalog: &Catalog, idle: &[(TableId, TableEntry)]) -
         let info = catalog.tables().find(|info| info.table == *table)?;
         let idle_timeout_ns = i64::try_from(entry.idle_timeout_ns).unwrap_or(i64::MAX);
         let key = key_message(info, entry);
-        Some(p4::TableEntry { metadata: entry.metadata.clone(), idle_timeout_ns, ..key })
+        let (metadata, controller_metadata) = (entry.metadata.clone(), entry.controller_metadata);
+        Some(p4::TableEntry { metadata, controller_metadata, idle_timeout_ns, ..key })
     };
     idle.iter().filter_map(message).collect()
 }
@@ -422,7 +456,7 @@ pub(super) fn write_direct_counter(
     only_modify(verb, "a direct counter")?;
     let entry = direct_entry("counter", given.table_entry.as_ref())?;
     let info = target.catalog.table(entry.table_id)?;
-    let key = parse_key(target, info, entry)?;
+    let key = any_key(target, info, entry)?;
     let current = target.state()?.direct_counter_read(info.table, &key.matches, key.priority)?;
     let place = format!("table {}", target.catalog.table_name(info.table));
     let value = given.data.as_ref().map_or(Ok(current), |data| parse_counter(&place, data))?;
@@ -438,7 +472,7 @@ pub(super) fn write_direct_meter(
     only_modify(verb, "a direct meter")?;
     let entry = direct_entry("meter", given.table_entry.as_ref())?;
     let info = target.catalog.table(entry.table_id)?;
-    let key = parse_key(target, info, entry)?;
+    let key = any_key(target, info, entry)?;
     let place = format!("table {}", target.catalog.table_name(info.table));
     let config = given.config.as_ref().map(|config| parse_meter(&place, config)).transpose()?;
     only_zero(&place, given.counter_data.as_ref())?;
@@ -450,22 +484,44 @@ pub(super) fn write_direct_meter(
     Ok(())
 }
 
+/// One entry whose direct resource a read asks for.
+struct Found {
+    table: TableId,
+    key: Key,
+    /// What names it.
+    message: p4::TableEntry,
+}
+
 /// The entries whose direct resource a read asks for: one, all of a table, or all of the tables that have it.
-fn direct_entries<'a>(
-    target: &'a Target<'_>,
+fn direct_entries(
+    target: &Target<'_>,
     filter: &p4::TableEntry,
     has: impl Fn(&p4cc_ir::Table) -> bool,
-) -> Result<Vec<(&'a TableInfo, &'a TableEntry)>, Failure> {
-    if filter.table_id != 0 && !filter.r#match.is_empty() {
+) -> Result<Vec<Found>, Failure> {
+    let state = target.state()?;
+    let of_entry = |info: &TableInfo, entry: &TableEntry| Found {
+        table: info.table,
+        key: Key { matches: entry.matches.clone(), priority: entry.priority },
+        message: key_message(info, entry),
+    };
+    if filter.table_id != 0 && !filter.r#match.is_empty() && !filter.is_default_action {
         let info = target.catalog.table(filter.table_id)?;
         let key = parse_key(target, info, filter)?;
-        return Ok(vec![(info, target.state()?.table_entry(info.table, &key.matches, key.priority)?)]);
+        return Ok(vec![of_entry(info, state.table_entry(info.table, &key.matches, key.priority)?)]);
     }
-    let state = target.state()?;
     let tables = wanted(target, filter.table_id)?;
     let tables =
         tables.into_iter().filter(|info| filter.table_id != 0 || has(target.catalog.ir_table(info.table)));
-    Ok(tables.flat_map(|info| state.table_entries(info.table).map(move |entry| (info, entry))).collect())
+    if filter.is_default_action {
+        let default = |info: &TableInfo| {
+            let key = any_key(target, info, filter)?;
+            Ok(Found { table: info.table, key, message: default_key(info) })
+        };
+        return tables.map(default).collect();
+    }
+    let found =
+        tables.flat_map(|info| state.table_entries(info.table).map(move |entry| of_entry(info, entry)));
+    Ok(found.collect())
 }
 
 /// Reads direct counters.
@@ -475,10 +531,9 @@ pub(super) fn read_direct_counters(
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
     let filter = direct_entry("counter", given.table_entry.as_ref())?;
-    for (info, entry) in direct_entries(target, filter, |table| table.counter.is_some())? {
-        let cell = target.state()?.direct_counter_read(info.table, &entry.matches, entry.priority)?;
-        let table_entry = Some(key_message(info, entry));
-        let data = Some(counter_data(cell));
+    for Found { table, key, message } in direct_entries(target, filter, |table| table.counter.is_some())? {
+        let cell = target.state()?.direct_counter_read(table, &key.matches, key.priority)?;
+        let (table_entry, data) = (Some(message), Some(counter_data(cell)));
         push(out, Of::DirectCounterEntry(p4::DirectCounterEntry { table_entry, data }))?;
     }
     Ok(())
@@ -491,13 +546,12 @@ pub(super) fn read_direct_meters(
     out: &mut Vec<p4::Entity>,
 ) -> Result<(), Failure> {
     let filter = direct_entry("meter", given.table_entry.as_ref())?;
-    for (info, entry) in direct_entries(target, filter, |table| table.meter.is_some())? {
-        let config = target.state()?.direct_meter_read(info.table, &entry.matches, entry.priority)?;
-        let table_entry = Some(key_message(info, entry));
-        let config = config.map(meter_config);
+    for Found { table, key, message } in direct_entries(target, filter, |table| table.meter.is_some())? {
+        let config = target.state()?.direct_meter_read(table, &key.matches, key.priority)?;
+        let (table_entry, config) = (Some(message), config.map(meter_config));
         let mut counter_data = None;
         if given.counter_data.is_some() {
-            let counts = target.state()?.direct_meter_counts(info.table, &entry.matches, entry.priority)?;
+            let counts = target.state()?.direct_meter_counts(table, &key.matches, key.priority)?;
             counter_data = Some(meter_counts(counts));
         }
         push(out, Of::DirectMeterEntry(p4::DirectMeterEntry { table_entry, config, counter_data }))?;

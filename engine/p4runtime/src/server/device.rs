@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use p4cc_switch::Switch;
 use p4cc_units::Time;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify as Signal, mpsc};
 use tonic::Status;
 
 use super::arbitration::{Notify, SessionId};
-use super::roles::{MAX_ROLES, Role, RoleConfig};
+use super::roles::{MAX_ROLES, Role, RoleConfig, RoleKey};
 use crate::device_config::Loaded;
 use crate::entity::Target;
 use crate::entity::digest::DigestConfigs;
@@ -23,6 +23,14 @@ pub(super) const MAX_WAITING_MESSAGES: usize = 4_096;
 
 /// The way to a controller.
 pub(super) type Sender = mpsc::Sender<Result<p4::StreamMessageResponse, Status>>;
+
+/// A controller's stream.
+#[derive(Clone)]
+pub(super) struct Link {
+    pub(super) sender: Sender,
+    /// Rung when the device has let go of the controller, which the stream is to end with.
+    pub(super) released: Arc<Signal>,
+}
 
 /// A program as the controller gave it.
 #[derive(Clone)]
@@ -41,10 +49,9 @@ pub(super) struct Saved {
 /// One device.
 #[derive(Default)]
 pub(super) struct Device {
-    /// By name; the default role has none.
-    roles: BTreeMap<String, Role>,
+    roles: BTreeMap<RoleKey, Role>,
     /// Live controllers, with their roles.
-    senders: BTreeMap<SessionId, (String, Sender)>,
+    links: BTreeMap<SessionId, (RoleKey, Link)>,
     pub(super) installed: Option<Installed>,
     pub(super) saved: Option<Saved>,
     pub(super) digests: DigestConfigs,
@@ -63,11 +70,12 @@ impl Device {
     ) -> Result<T, Failure> {
         if let Some(Saved { installed, switch, digests }) = &mut self.saved {
             let loaded = Arc::clone(&installed.loaded);
-            return f(&mut Target { catalog: &loaded.catalog, switch, digests, now });
+            return f(&mut Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false });
         }
         let installed = self.running(switch)?;
         let loaded = Arc::clone(&installed.loaded);
-        f(&mut Target { catalog: &loaded.catalog, switch, digests: &mut self.digests, now })
+        let digests = &mut self.digests;
+        f(&mut Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false })
     }
 
     /// The program that the switch runs.
@@ -86,13 +94,13 @@ impl Device {
     ///
     /// # Errors
     /// No controller has this role.
-    pub(super) fn role(&mut self, name: &str) -> Result<&Role, Failure> {
-        if name.is_empty() {
-            return Ok(self.roles.entry(String::new()).or_default());
+    pub(super) fn role(&mut self, key: &RoleKey) -> Result<&Role, Failure> {
+        if key.is_default() {
+            return Ok(self.roles.entry(key.clone()).or_default());
         }
-        self.roles.get(name).ok_or_else(|| {
+        self.roles.get(key).ok_or_else(|| {
             Failure::not_found(format!(
-                "the device has no role {name}; arbitrate for it on a StreamChannel first"
+                "the device has no role {key}; arbitrate for it on a StreamChannel first"
             ))
         })
     }
@@ -105,73 +113,79 @@ impl Device {
         &mut self,
         device_id: u64,
         session: SessionId,
-        sender: Sender,
-        (name, election_id, config): (&str, Option<u128>, Option<RoleConfig>),
+        link: Link,
+        (key, election_id, config): (&RoleKey, Option<u128>, Option<RoleConfig>),
     ) -> Result<(), Failure> {
         if let Some(config) = &config {
-            for (other, role) in self.roles.iter().filter(|(other, _)| other.as_str() != name) {
+            for (other, role) in self.roles.iter().filter(|(other, _)| *other != key) {
                 role.check_beside(other, config)?;
             }
         }
-        if !self.roles.contains_key(name) && self.roles.len() >= MAX_ROLES {
+        if !self.roles.contains_key(key) && self.roles.len() >= MAX_ROLES {
             return Err(Failure::exhausted(format!("the device has {MAX_ROLES} roles already")));
         }
-        let role = self.roles.entry(name.to_owned()).or_default();
+        let role = self.roles.entry(key.clone()).or_default();
+        let before = role.arbitration.primary();
         let whom = role.arbitration.update(session, election_id)?;
         if role.arbitration.primary() == Some(session) {
             role.config = config;
+            if before != Some(session) {
+                // What another was told is news to this one.
+                self.digests.forget_sent();
+            }
         }
-        self.senders.entry(session).or_insert_with(|| (name.to_owned(), sender));
-        self.notify(device_id, name, whom);
+        self.links.entry(session).or_insert_with(|| (key.clone(), link));
+        self.notify(device_id, key, whom);
         Ok(())
     }
 
     /// Forgets a controller.
     pub(super) fn close(&mut self, device_id: u64, session: SessionId) {
-        let Some((name, _)) = self.senders.remove(&session) else { return };
-        if self.roles.get_mut(&name).is_some_and(|role| role.arbitration.close(session)) {
-            self.notify(device_id, &name, Notify::All);
+        let Some((key, link)) = self.links.remove(&session) else { return };
+        link.released.notify_one();
+        if self.roles.get_mut(&key).is_some_and(|role| role.arbitration.close(session)) {
+            self.notify(device_id, &key, Notify::All);
         }
     }
 
     /// Whether a stream is that of its role's primary.
     pub(super) fn is_primary(&self, session: SessionId) -> bool {
-        let role = self.senders.get(&session).and_then(|(name, _)| self.roles.get(name));
+        let role = self.links.get(&session).and_then(|(key, _)| self.roles.get(key));
         role.is_some_and(|role| role.arbitration.primary() == Some(session))
     }
 
     /// Tells controllers of a role who is primary.
-    fn notify(&mut self, device_id: u64, name: &str, whom: Notify) {
-        let Some(role) = self.roles.get(name) else { return };
+    fn notify(&mut self, device_id: u64, key: &RoleKey, whom: Notify) {
+        let Some(role) = self.roles.get(key) else { return };
         let mut lost = Vec::new();
-        for (&session, (of, sender)) in &self.senders {
-            if of != name || matches!(whom, Notify::Only(only) if only != session) {
+        for (&session, (of, link)) in &self.links {
+            if of != key || matches!(whom, Notify::Only(only) if only != session) {
                 continue;
             }
             let mut message = role.arbitration.message(device_id, session);
-            message.role = role.message(name);
-            if !send(sender, Update::Arbitration(message)) {
+            message.role = role.message(key);
+            if !send(&link.sender, Update::Arbitration(message)) {
                 lost.push(session);
             }
         }
+        // Gone, or too slow to know who is primary: either way a controller no more.
         for session in lost {
-            self.senders.remove(&session);
+            self.close(device_id, session);
         }
     }
 
     /// Sends a message to the primary of each role that is to have it.
     pub(super) fn send_to_primaries(&self, update: &Update, has: impl Fn(&Role) -> bool) {
         for role in self.roles.values().filter(|role| has(role)) {
-            let primary = role.arbitration.primary().and_then(|primary| self.senders.get(&primary));
-            if let Some((_, sender)) = primary {
-                send(sender, update.clone());
+            let primary = role.arbitration.primary().and_then(|primary| self.links.get(&primary));
+            if let Some((_, link)) = primary {
+                send(&link.sender, update.clone());
             }
         }
     }
 
     /// Sends each role's primary the idle entries of the role's tables, a message for each table.
-    pub(super) fn send_idle(&self, idle: &[p4::TableEntry], now: Time) {
-        let timestamp = i64::try_from(now.as_ns()).unwrap_or(i64::MAX);
+    pub(super) fn send_idle(&self, idle: &[p4::TableEntry], timestamp: i64) {
         for table_entry in idle.chunk_by(|a, b| a.table_id == b.table_id) {
             let Some(table_id) = table_entry.first().map(|entry| entry.table_id) else { continue };
             let notification = p4::IdleTimeoutNotification { table_entry: table_entry.to_vec(), timestamp };
@@ -183,4 +197,47 @@ impl Device {
 /// Sends a message; false if the controller is gone or too slow.
 pub(super) fn send(sender: &Sender, update: Update) -> bool {
     sender.try_send(Ok(p4::StreamMessageResponse { update: Some(update) })).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link() -> (Link, mpsc::Receiver<Result<p4::StreamMessageResponse, Status>>) {
+        let (sender, receiver) = mpsc::channel(4);
+        (Link { sender, released: Arc::default() }, receiver)
+    }
+
+    #[test]
+    fn a_controller_that_is_gone_keeps_no_election_id() {
+        let (mut device, key) = (Device::default(), RoleKey::default());
+        let (gone, receiver) = link();
+        device.arbitrate(1, 1, gone, (&key, Some(10), None)).unwrap();
+        drop(receiver);
+        // Another arbitrates before the end of the stream is noticed.
+        let (other, _receiver) = link();
+        device.arbitrate(1, 2, other, (&key, Some(11), None)).unwrap();
+        let (again, _receiver) = link();
+        assert_eq!(device.arbitrate(1, 3, again, (&key, Some(10), None)), Ok(()));
+        assert!(device.is_primary(2) && !device.is_primary(1));
+    }
+
+    #[test]
+    fn a_role_without_a_primary_that_answers_has_none() {
+        let (mut device, key) = (Device::default(), RoleKey::default());
+        let (gone, receiver) = link();
+        device.arbitrate(1, 1, gone, (&key, Some(10), None)).unwrap();
+        drop(receiver);
+        let (other, mut told) = link();
+        device.arbitrate(1, 2, other, (&key, Some(9), None)).unwrap();
+        device.close(1, 1);
+        let codes = std::iter::from_fn(|| told.try_recv().ok()?.ok()?.update).map(|update| match update {
+            Update::Arbitration(message) => message.status.unwrap_or_default().code,
+            _ => -1,
+        });
+        assert_eq!(
+            codes.collect::<Vec<_>>(),
+            [tonic::Code::AlreadyExists as i32, tonic::Code::NotFound as i32]
+        );
+    }
 }

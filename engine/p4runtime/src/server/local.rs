@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
 use tonic::{Request, Status};
 
-use super::device::MAX_WAITING_MESSAGES;
+use super::device::{Link, MAX_WAITING_MESSAGES};
 use super::service::Service;
 use super::stream::Controller;
 use super::{Devices, Held, StartError};
@@ -88,7 +88,11 @@ impl Local {
     /// Opens a stream; its number.
     pub fn open(&mut self) -> usize {
         let (sender, replies) = mpsc::channel(MAX_WAITING_MESSAGES);
-        let controller = Controller::new(self.service.clone(), self.service.next_session(), sender);
+        let controller = Controller::new(
+            self.service.clone(),
+            self.service.next_session(),
+            Link { sender, released: Arc::default() },
+        );
         self.streams.push(Some((controller, replies)));
         self.streams.len() - 1
     }

@@ -59,6 +59,12 @@ pub trait Devices: Send + Sync + 'static {
     /// No device has this id.
     fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch, Time)) -> Result<(), NoSuchDevice>;
 
+    /// Nanoseconds from the Epoch to an instant of the network: what digests and idle notifications are stamped with. A
+    /// network in virtual time counts from its own zero.
+    fn since_epoch_ns(&self, now: Time) -> u64 {
+        now.as_ns()
+    }
+
     /// Gives a packet of the controller to a device, which has a CPU port, at the network's time.
     ///
     /// # Errors

@@ -47,7 +47,8 @@ pub(super) fn set(
             if let Ok(running) = device.running(switch) {
                 let loaded = Arc::clone(&running.loaded);
                 let digests = &mut device.digests;
-                carry_over(&Target { catalog: &loaded.catalog, switch, digests, now }, &mut next)?;
+                let running = Target { catalog: &loaded.catalog, switch, digests, now, is_replay: false };
+                carry_over(&running, &mut next)?;
             }
             device.saved = None;
             commit(device, switch, next)
@@ -104,8 +105,8 @@ fn stage(running: &Switch, installed: Installed) -> Saved {
 fn commit(device: &mut Device, switch: &mut Switch, saved: Saved) -> Result<(), Failure> {
     let Saved { installed, switch: staged, digests } = saved;
     switch.set_pipeline(Arc::clone(&installed.loaded.pipeline));
-    if let (Some(state), Some(written)) = (switch.state_mut(), staged.state()) {
-        *state = written.clone();
+    if let Some(written) = staged.state() {
+        switch.set_state(written.clone());
     }
     *switch.pre_mut() = staged.pre().clone();
     device.digests = digests;
@@ -117,12 +118,12 @@ fn commit(device: &mut Device, switch: &mut Switch, saved: Saved) -> Result<(), 
 fn everything() -> [p4::Entity; 11] {
     use p4::entity::Entity as Of;
     use p4::packet_replication_engine_entry::Type;
-    let default_entries = p4::TableEntry { is_default_action: true, ..Default::default() };
     let entries = p4::TableEntry {
         counter_data: Some(p4::CounterData::default()),
         meter_config: Some(p4::MeterConfig::default()),
         ..Default::default()
     };
+    let default_entries = p4::TableEntry { is_default_action: true, ..entries.clone() };
     let replication =
         |of| Of::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry { r#type: Some(of) });
     [
@@ -145,7 +146,7 @@ fn everything() -> [p4::Entity; 11] {
 fn carry_over(running: &Target<'_>, next: &mut Saved) -> Result<(), Failure> {
     let Saved { installed, switch, digests } = next;
     let now = running.now;
-    let mut target = Target { catalog: &installed.loaded.catalog, switch, digests, now };
+    let mut target = Target { catalog: &installed.loaded.catalog, switch, digests, now, is_replay: true };
     for wanted in everything() {
         let mut found = Vec::new();
         running.read(&wanted, &mut found)?;

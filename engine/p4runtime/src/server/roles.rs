@@ -4,7 +4,10 @@
 //! Stratum's tools speak: ids that only this role may write, ids that several may, who gets packet-ins, who may push a
 //! pipeline. Without a config a role may do everything, as may the default role, whose name is empty.
 
+#![expect(deprecated, reason = "numbers of roles are honoured")]
+
 use std::collections::BTreeSet;
+use std::fmt;
 
 use prost::Message;
 use prost_types::Any;
@@ -17,6 +20,39 @@ use p4::entity::Entity as Of;
 /// Most roles of one device.
 pub(super) const MAX_ROLES: usize = 64;
 const TYPE_NAME: &str = "stratum.P4RoleConfig";
+
+/// What names a role: its name, or its number as before P4Runtime 1.4. The default role has neither.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RoleKey {
+    name: String,
+    id: u64,
+}
+
+impl RoleKey {
+    /// Of a message that has a field for each.
+    ///
+    /// # Errors
+    /// Both are given.
+    pub(super) fn new(name: &str, id: u64) -> Result<Self, Failure> {
+        if !name.is_empty() && id != 0 {
+            return Err(Failure::invalid(format!(
+                "the role has the name {name} and the number {id}; give one of them"
+            )));
+        }
+        Ok(Self { name: name.to_owned(), id })
+    }
+
+    /// Whether it is that of the default role.
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl fmt::Display for RoleKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.id == 0 { f.write_str(&self.name) } else { write!(f, "number {}", self.id) }
+    }
+}
 
 #[derive(Clone, PartialEq, Message)]
 struct PacketFilter {
@@ -97,13 +133,10 @@ pub(super) struct Role {
 
 impl Role {
     /// The role as messages name it; none for the default role.
-    pub(super) fn message(&self, name: &str) -> Option<p4::Role> {
+    pub(super) fn message(&self, key: &RoleKey) -> Option<p4::Role> {
         let config = self.config.as_ref().map(|config| config.given.clone());
-        (!name.is_empty() || config.is_some()).then(|| p4::Role {
-            name: name.to_owned(),
-            config,
-            ..Default::default()
-        })
+        let RoleKey { name, id } = key.clone();
+        (!key.is_default() || config.is_some()).then_some(p4::Role { id, name, config })
     }
 
     /// Whether the role has the object with this id.
@@ -120,7 +153,7 @@ impl Role {
     ///
     /// # Errors
     /// It is not the role's.
-    pub(super) fn check_write(&self, name: &str, update: &p4::Update) -> Result<(), Failure> {
+    pub(super) fn check_write(&self, name: &RoleKey, update: &p4::Update) -> Result<(), Failure> {
         match &update.entity {
             Some(entity) if !self.has_entity(entity) => {
                 let what = entity.entity.as_ref().and_then(object_id).map_or_else(
@@ -137,7 +170,7 @@ impl Role {
     ///
     /// # Errors
     /// It may not.
-    pub(super) fn check_pipeline(&self, name: &str) -> Result<(), Failure> {
+    pub(super) fn check_pipeline(&self, name: &RoleKey) -> Result<(), Failure> {
         match &self.config {
             Some(config) if !config.pipeline => {
                 Err(Failure::denied(format!("role {name} may not push a pipeline (can_push_pipeline)")))
@@ -160,7 +193,7 @@ impl Role {
     ///
     /// # Errors
     /// One does.
-    pub(super) fn check_beside(&self, name: &str, new: &RoleConfig) -> Result<(), Failure> {
+    pub(super) fn check_beside(&self, name: &RoleKey, new: &RoleConfig) -> Result<(), Failure> {
         match self.config.as_ref().and_then(|config| config.conflict(new)) {
             None => Ok(()),
             Some(id) => Err(Failure::invalid(format!(
@@ -205,6 +238,10 @@ mod tests {
         RoleConfig::parse(&Any { type_url, value: config.encode_to_vec() }).unwrap()
     }
 
+    fn key(name: &str) -> RoleKey {
+        RoleKey::new(name, 0).unwrap()
+    }
+
     fn entry(table_id: u32) -> p4::Entity {
         p4::Entity { entity: Some(Of::TableEntry(p4::TableEntry { table_id, ..Default::default() })) }
     }
@@ -214,9 +251,9 @@ mod tests {
         let role = Role { config: Some(config(&[1], &[2])), ..Role::default() };
         assert!(role.has_entity(&entry(1)) && role.has_entity(&entry(2)) && !role.has_entity(&entry(3)));
         let update = p4::Update { entity: Some(entry(3)), ..Default::default() };
-        assert_eq!(role.check_write("r", &update).unwrap_err().code, tonic::Code::PermissionDenied);
-        assert!(role.check_pipeline("r").is_err());
-        assert!(Role::default().has_entity(&entry(3)) && Role::default().check_pipeline("").is_ok());
+        assert_eq!(role.check_write(&key("r"), &update).unwrap_err().code, tonic::Code::PermissionDenied);
+        assert!(role.check_pipeline(&key("r")).is_err());
+        assert!(Role::default().has_entity(&entry(3)) && Role::default().check_pipeline(&key("")).is_ok());
     }
 
     #[test]
@@ -232,9 +269,9 @@ mod tests {
     #[test]
     fn what_is_exclusive_is_no_one_elses() {
         let role = Role { config: Some(config(&[1], &[2])), ..Role::default() };
-        assert!(role.check_beside("r", &config(&[3], &[2])).is_ok());
+        assert!(role.check_beside(&key("r"), &config(&[3], &[2])).is_ok());
         for other in [config(&[1], &[]), config(&[], &[1]), config(&[2], &[])] {
-            assert!(role.check_beside("r", &other).is_err());
+            assert!(role.check_beside(&key("r"), &other).is_err());
         }
         let unknown = Any { type_url: "x/y.Z".to_owned(), value: Vec::new() };
         assert_eq!(RoleConfig::parse(&unknown).unwrap_err().code, tonic::Code::InvalidArgument);

@@ -1,6 +1,6 @@
 //! The calls of the service: each takes the one lock, finds its device, and hands over to the file of its verb.
 
-#![expect(deprecated, reason = "role_id must be seen to be refused")]
+#![expect(deprecated, reason = "numbers of roles are honoured")]
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -14,11 +14,13 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
-use super::device::{Device, MAX_WAITING_MESSAGES};
+use super::device::{Device, Link, MAX_WAITING_MESSAGES};
+use super::roles::RoleKey;
 use super::{Devices, Held};
 use super::{pipeline, snapshot, stream};
 use crate::codec::uint128;
 use crate::device_config;
+use crate::entity::digest::Instant;
 use crate::entity::table;
 use crate::errors::{Failure, batch_status};
 use crate::packet_io::decode_packet_in;
@@ -130,6 +132,7 @@ impl Service {
     /// Takes what the switches hold for their controllers and sends it.
     pub(super) fn deliver(&self, now: Time) -> Vec<Held> {
         let mut states = self.states.blocking_lock();
+        let timestamp_ns = i64::try_from(self.devices.since_epoch_ns(now)).unwrap_or(i64::MAX);
         let mut all = Vec::new();
         for device_id in self.devices.ids() {
             let sent = self.apply_locked(&mut states, device_id, |device, switch, _| {
@@ -140,12 +143,12 @@ impl Service {
                     let packet = decode_packet_in(&loaded.catalog, &packet.to_vec());
                     device.send_to_primaries(&Update::Packet(packet.clone()), |role| role.receives(&packet));
                 }
-                for list in device.digests.lists(&loaded.catalog, &messages, now) {
+                for list in device.digests.lists(&loaded.catalog, &messages, Instant { now, timestamp_ns }) {
                     let id = list.digest_id;
                     device.send_to_primaries(&Update::Digest(list), |role| role.has(id));
                 }
                 let idle = device.with_target(switch, now, table::take_idle)?;
-                device.send_idle(&table::idle_messages(&loaded.catalog, &idle), now);
+                device.send_idle(&table::idle_messages(&loaded.catalog, &idle), timestamp_ns);
                 if !(messages.is_empty() && idle.is_empty()) {
                     let pipeline = Arc::clone(&loaded.pipeline);
                     all.push(Held { device_id, pipeline, digests: messages, idle });
@@ -159,14 +162,6 @@ impl Service {
     }
 }
 
-/// Roles have names; the numbers of older versions are not known here.
-fn check_role_id(role_id: u64) -> Result<(), Failure> {
-    if role_id == 0 {
-        return Ok(());
-    }
-    Err(Failure::unimplemented("role_id is deprecated and not known here; name the role in `role`"))
-}
-
 /// The updates of a batch. By default each on its own: one that fails stops nothing.
 fn write(
     device: &mut Device,
@@ -174,10 +169,11 @@ fn write(
     now: Time,
     request: &p4::WriteRequest,
 ) -> Result<Vec<Result<(), Failure>>, Failure> {
-    let role = device.role(&request.role)?;
+    let key = RoleKey::new(&request.role, request.role_id)?;
+    let role = device.role(&key)?;
     role.arbitration.check_primary(request.election_id.as_ref().map(uint128))?;
     let allowed: Vec<Result<(), Failure>> =
-        request.updates.iter().map(|update| role.check_write(&request.role, update)).collect();
+        request.updates.iter().map(|update| role.check_write(&key, update)).collect();
     let whole = match Atomicity::try_from(request.atomicity) {
         Ok(Atomicity::ContinueOnError) => false,
         // No packet passes between two updates, so that going back is atomic for the data plane too.
@@ -214,13 +210,14 @@ fn read(
     now: Time,
     request: &p4::ReadRequest,
 ) -> Result<ReadOutcome, Failure> {
-    device.role(&request.role)?;
+    let key = RoleKey::new(&request.role, 0)?;
+    device.role(&key)?;
     let (mut found, results) = device.with_target(switch, now, |target| {
         let mut found = Vec::new();
         let results = request.entities.iter().map(|entity| target.read(entity, &mut found)).collect();
         Ok((found, results))
     })?;
-    let role = device.role(&request.role)?;
+    let role = device.role(&key)?;
     found.retain(|entity| role.has_entity(entity));
     Ok((found, results))
 }
@@ -232,7 +229,6 @@ impl P4Runtime for Service {
 
     async fn write(&self, request: Request<p4::WriteRequest>) -> Result<Response<p4::WriteResponse>, Status> {
         let request = request.into_inner();
-        check_role_id(request.role_id).map_err(Failure::status)?;
         let applied =
             self.apply(request.device_id, |device, switch, now| write(device, switch, now, &request));
         let results = applied.await;
@@ -259,12 +255,12 @@ impl P4Runtime for Service {
         request: Request<p4::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<p4::SetForwardingPipelineConfigResponse>, Status> {
         let request = request.into_inner();
-        check_role_id(request.role_id).map_err(Failure::status)?;
         let election_id = request.election_id.as_ref().map(uint128);
         let set = self.apply(request.device_id, |device, switch, now| {
-            let role = device.role(&request.role)?;
+            let key = RoleKey::new(&request.role, request.role_id)?;
+            let role = device.role(&key)?;
             role.arbitration.check_primary(election_id)?;
-            role.check_pipeline(&request.role)?;
+            role.check_pipeline(&key)?;
             pipeline::set(device, switch, request.action, request.config, now)
         });
         set.await.map_err(Failure::status)?;
@@ -289,7 +285,8 @@ impl P4Runtime for Service {
     ) -> Result<Response<Self::StreamChannelStream>, Status> {
         let session = self.next_session();
         let (sender, receiver) = mpsc::channel(MAX_WAITING_MESSAGES);
-        tokio::spawn(stream::serve(self.clone(), session, sender, request.into_inner()));
+        let link = Link { sender, released: Arc::default() };
+        tokio::spawn(stream::serve(self.clone(), session, link, request.into_inner()));
         Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
     }
 

@@ -32,16 +32,12 @@ fn reads(target: &Target<'_>) -> Vec<p4::Entity> {
         !table.const_default && table.profile.is_none()
     });
     let defaults = defaults.map(|info| {
-        entity(Of::TableEntry(p4::TableEntry {
-            table_id: info.id,
-            is_default_action: true,
-            ..Default::default()
-        }))
+        entity(Of::TableEntry(p4::TableEntry { table_id: info.id, is_default_action: true, ..whole.clone() }))
     });
     let all = [
         entity(Of::ActionProfileMember(p4::ActionProfileMember::default())),
         entity(Of::ActionProfileGroup(p4::ActionProfileGroup::default())),
-        entity(Of::TableEntry(whole)),
+        entity(Of::TableEntry(whole.clone())),
         entity(Of::CounterEntry(p4::CounterEntry::default())),
         entity(Of::MeterEntry(p4::MeterEntry::default())),
         entity(Of::RegisterEntry(p4::RegisterEntry::default())),
@@ -72,7 +68,9 @@ pub(super) fn load(target: &mut Target<'_>, bytes: &[u8]) -> Result<(), Failure>
     let saved = p4::ReadResponse::decode(bytes)
         .map_err(|error| Failure::invalid(format!("the state is no ReadResponse: {error}")))?;
     let before = target.before();
+    target.is_replay = true;
     let written = replace(target, saved.entities);
+    target.is_replay = false;
     if written.is_err() {
         target.restore(before);
     }

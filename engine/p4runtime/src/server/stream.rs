@@ -1,15 +1,16 @@
 //! One controller's StreamChannel: arbitration first, then packet-outs and acknowledgements.
 //!
-//! A message that breaks the rules of arbitration closes the stream; any other failure is reported on it.
+//! A message that breaks the rules of arbitration closes the stream; any other failure is reported on it, as is a message
+//! that is empty or of a kind that this version does not know.
 
-#![expect(deprecated, reason = "the numeric role must be seen to be refused")]
+#![expect(deprecated, reason = "numbers of roles are honoured")]
 
 use p4cc_switch::{MAX_PACKET_BYTES, Packet, Switch};
 use tonic::{Code, Streaming};
 
 use super::arbitration::SessionId;
-use super::device::{Device, Sender, send};
-use super::roles::RoleConfig;
+use super::device::{Device, Link, send};
+use super::roles::{RoleConfig, RoleKey};
 use super::service::Service;
 use crate::codec::uint128;
 use crate::errors::Failure;
@@ -23,19 +24,20 @@ use p4::stream_message_response::Update as Reply;
 pub(super) async fn serve(
     service: Service,
     session: SessionId,
-    sender: Sender,
+    link: Link,
     mut requests: Streaming<p4::StreamMessageRequest>,
 ) {
-    let mut controller = Controller::new(service, session, sender);
+    let mut controller = Controller::new(service, session, link);
     loop {
         let message = tokio::select! {
             message = requests.message() => message,
-            () = controller.sender.closed() => break,
+            () = controller.link.sender.closed() => break,
+            () = controller.link.released.notified() => break,
         };
         let Ok(Some(message)) = message else { break };
         if let Err(failure) = controller.handle(message.update).await {
             // The client may be gone already; then nobody is there to be told.
-            let _ = controller.sender.send(Err(failure.status())).await;
+            let _ = controller.link.sender.send(Err(failure.status())).await;
             break;
         }
     }
@@ -46,45 +48,51 @@ pub(super) async fn serve(
 pub(super) struct Controller {
     service: Service,
     session: SessionId,
-    sender: Sender,
+    link: Link,
     /// Set by the first arbitration.
     device_id: Option<u64>,
     /// Set by the first arbitration.
-    role: Option<String>,
+    role: Option<RoleKey>,
 }
 
 impl Controller {
-    pub(super) fn new(service: Service, session: SessionId, sender: Sender) -> Self {
-        Self { service, session, sender, device_id: None, role: None }
+    pub(super) fn new(service: Service, session: SessionId, link: Link) -> Self {
+        Self { service, session, link, device_id: None, role: None }
     }
 
     /// Takes one message; a failure ends the stream.
     pub(super) async fn handle(&mut self, update: Option<Update>) -> Result<(), Failure> {
-        match (update, self.device_id) {
-            (Some(Update::Arbitration(arbitration)), _) => self.arbitrate(arbitration).await,
-            (_, None) => {
-                Err(Failure::precondition("the first message of a stream must be a MasterArbitrationUpdate"))
-            }
-            (Some(Update::Packet(packet)), Some(device_id)) => {
-                let sent = self.packet_out(device_id, &packet).await;
+        match update {
+            Some(Update::Arbitration(arbitration)) => return self.arbitrate(arbitration).await,
+            Some(Update::Packet(packet)) => {
+                let sent = self.packet_out(&packet).await;
                 self.report(sent, || Details::PacketOut(p4::PacketOutError { packet_out: Some(packet) }));
-                Ok(())
             }
-            (Some(Update::DigestAck(ack)), Some(device_id)) => {
-                let taken = self.acknowledge(device_id, ack).await;
-                self.report(taken, || {
-                    Details::DigestListAck(p4::DigestListAckError { digest_list_ack: Some(ack) })
-                });
-                Ok(())
+            Some(Update::DigestAck(ack)) => {
+                let taken = self.acknowledge(ack).await;
+                let digest_list_ack = Some(ack);
+                self.report(taken, || Details::DigestListAck(p4::DigestListAckError { digest_list_ack }));
             }
-            (Some(Update::Other(other)), Some(_)) => {
+            Some(Update::Other(other)) => {
                 let refused =
                     Failure::unimplemented(format!("v1model has no stream message {}", other.type_url));
                 self.report(Err(refused), || Details::Other(p4::StreamOtherError { other: Some(other) }));
-                Ok(())
             }
-            (None, Some(_)) => Err(Failure::invalid("the stream message is empty")),
+            None => {
+                let refused = Failure::invalid(
+                    "the stream message is empty, or of a kind that this version of P4Runtime does not know",
+                );
+                self.report(Err(refused), || Details::Other(p4::StreamOtherError { other: None }));
+            }
         }
+        Ok(())
+    }
+
+    /// The device that the stream was opened for.
+    fn device(&self) -> Result<u64, Failure> {
+        self.device_id.ok_or_else(|| {
+            Failure::precondition("the first message of a stream must be a MasterArbitrationUpdate")
+        })
     }
 
     async fn arbitrate(&mut self, given: p4::MasterArbitrationUpdate) -> Result<(), Failure> {
@@ -95,29 +103,26 @@ impl Controller {
             )));
         }
         let role = given.role.unwrap_or_default();
-        if role.id != 0 {
-            return Err(Failure::unimplemented("role.id is deprecated and not known here; name the role"));
-        }
-        if let Some(assigned) = self.role.as_ref().filter(|assigned| **assigned != role.name) {
+        let key = RoleKey::new(&role.name, role.id)?;
+        if let Some(assigned) = self.role.as_ref().filter(|assigned| **assigned != key) {
             return Err(Failure::precondition(format!(
-                "the stream has the role `{assigned}`; open another stream for the role `{}`",
-                role.name
+                "the stream has the role `{assigned}`; open another stream for the role `{key}`"
             )));
         }
-        let config = role.config.as_ref().map(RoleConfig::parse).transpose()?;
-        let (session, sender) = (self.session, self.sender.clone());
+        let (session, link) = (self.session, self.link.clone());
         let election_id = given.election_id.as_ref().map(uint128);
         let updated = self.service.apply(device_id, |device, _, _| {
-            device.arbitrate(device_id, session, sender, (&role.name, election_id, config))
+            let config = role.config.as_ref().map(RoleConfig::parse).transpose()?;
+            device.arbitrate(device_id, session, link, (&key, election_id, config))
         });
         updated.await?;
         self.device_id = Some(device_id);
-        self.role = Some(role.name);
+        self.role = Some(key);
         Ok(())
     }
 
-    async fn packet_out(&self, device_id: u64, packet: &p4::PacketOut) -> Result<(), Failure> {
-        let session = self.session;
+    async fn packet_out(&self, packet: &p4::PacketOut) -> Result<(), Failure> {
+        let (session, device_id) = (self.session, self.device()?);
         let bytes = self.service.apply(device_id, |device, switch, _| {
             check_primary(device, session)?;
             if switch.config().cpu_port.is_none() {
@@ -131,8 +136,8 @@ impl Controller {
         given.map_err(|missing| Failure::not_found(missing.to_string()))
     }
 
-    async fn acknowledge(&self, device_id: u64, ack: p4::DigestListAck) -> Result<(), Failure> {
-        let session = self.session;
+    async fn acknowledge(&self, ack: p4::DigestListAck) -> Result<(), Failure> {
+        let (session, device_id) = (self.session, self.device()?);
         let taken = self.service.apply(device_id, |device, switch, now| {
             check_primary(device, session)?;
             device.with_target(switch, now, |target| {
@@ -153,7 +158,7 @@ impl Controller {
             ..Default::default()
         };
         // Error reports are the first to be left out when a controller does not keep up.
-        let _ = send(&self.sender, Reply::Error(error));
+        let _ = send(&self.link.sender, Reply::Error(error));
     }
 
     /// Forgets the controller.

@@ -14,7 +14,7 @@ use crate::config::ExecChoice;
 use crate::core::{Core, Instance, Queued};
 use crate::lineage::Lineage;
 use crate::packet::Packet;
-use crate::pre::Replica;
+use crate::pre::Target;
 use crate::tm::{Admitted, Dequeued, PortIndex};
 use machine::Machine;
 pub use machine::Workspace;
@@ -149,6 +149,6 @@ fn truncation(packet_length_bytes: u32) -> u32 {
 }
 
 /// The copies of a packet, one for each replica.
-fn copies<'q>(replicas: &'q [Replica], queued: &'q Queued) -> impl Iterator<Item = (u32, Queued)> + 'q {
+fn copies<'q>(replicas: &'q [Target], queued: &'q Queued) -> impl Iterator<Item = (u32, Queued)> + 'q {
     replicas.iter().map(|replica| (replica.port, Queued { rid: replica.instance, ..queued.clone() }))
 }

@@ -25,7 +25,7 @@ use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
 use crate::packet::Packet;
-use crate::pre::Replica;
+use crate::pre::{Target, targets};
 
 /// `PSA_PacketPath_t`, by position.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -212,7 +212,7 @@ impl PsaSwitch {
             return;
         }
         let group = core.pre.group(verdict.multicast_group);
-        let replicas = group.map(|group| group.replicas.clone()).unwrap_or_default();
+        let replicas = group.map(|group| targets(&group.replicas, &core.ports_down)).unwrap_or_default();
         if replicas.is_empty() {
             core.drop_at(entering.counted_port, verdict.class_of_service, DropCause::NoReplicas);
             return;
@@ -233,7 +233,8 @@ impl PsaSwitch {
         (counted_port, lineage): (u32, &mut Lineage),
     ) {
         let Some(session) = core.pre.session(session) else { return };
-        let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
+        let (replicas, priority) =
+            (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes);
         let copies = core.allow_copies(lineage, replicas.len(), (counted_port, priority));
         if copies == 0 {
@@ -286,7 +287,7 @@ impl PsaSwitch {
         }
     }
 
-    fn replicate(&mut self, core: &mut Core, replicas: &[Replica], priority: u8, queued: &Queued) {
+    fn replicate(&mut self, core: &mut Core, replicas: &[Target], priority: u8, queued: &Queued) {
         for (port, copy) in copies(replicas, queued) {
             self.enqueue(core, port, priority, copy);
         }

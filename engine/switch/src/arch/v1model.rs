@@ -18,7 +18,7 @@ use super::{Arrival, LeftQueue, Onward, Passed, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
 use crate::packet::Packet;
-use crate::pre::Replica;
+use crate::pre::{Target, targets};
 use crate::tm::{Admitted, PortIndex, TrafficManager};
 
 /// A v1model program in its pipeline.
@@ -374,7 +374,7 @@ impl V1Switch {
             return;
         }
         let group = core.pre.group(verdict.mcast_grp);
-        let replicas = group.map(|group| group.replicas.clone()).unwrap_or_default();
+        let replicas = group.map(|group| targets(&group.replicas, &core.ports_down)).unwrap_or_default();
         if replicas.is_empty() {
             core.drop_at(ingress_port, verdict.priority, DropCause::NoReplicas);
             return;
@@ -387,7 +387,8 @@ impl V1Switch {
     /// Copies the packet as it came in, parsed anew, to egress.
     fn clone_to_egress(&mut self, core: &mut Core, now: Time, arrival: &mut Arrival, request: CloneRequest) {
         let Some(session) = core.pre.session(request.session) else { return };
-        let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
+        let (replicas, priority) =
+            (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes);
         let against = (arrival.ingress_port, priority);
         let copies = core.allow_copies(&mut arrival.lineage, replicas.len(), against);
@@ -500,7 +501,8 @@ impl V1Switch {
     /// Copies the packet, with its headers as egress left them, to egress again.
     fn clone_from_egress(&mut self, core: &mut Core, now: Time, queued: &mut Queued, request: CloneRequest) {
         let Some(session) = core.pre.session(request.session) else { return };
-        let (replicas, priority) = (session.replicas.clone(), session.class_of_service as u8);
+        let (replicas, priority) =
+            (targets(&session.replicas, &core.ports_down), session.class_of_service as u8);
         let truncate = truncation(session.packet_length_bytes).min(queued.truncate);
         let against = (u32::from(queued.ingress_port), priority);
         let copies = core.allow_copies(&mut queued.lineage, replicas.len(), against);
@@ -559,7 +561,7 @@ fn copy_headers(pipeline: &Pipeline, from: &Frame, to: &mut Frame) {
 }
 
 /// Puts one copy for each replica into its queue.
-fn replicate(core: &mut Core, replicas: &[Replica], priority: u8, queued: &Queued) {
+fn replicate(core: &mut Core, replicas: &[Target], priority: u8, queued: &Queued) {
     for (port, copy) in copies(replicas, queued) {
         core.enqueue(port, priority, copy);
     }

@@ -122,7 +122,7 @@ impl Bench {
         let state = self.state();
         let mut group = state.groups(ProfileId::from_index(0)).next().expect("the route's group").clone();
         for member in &mut group.members {
-            member.watch_port = Some(100 + member.member_id);
+            member.watch_port = Some((100 + member.member_id).into());
         }
         state.group_modify(ProfileId::from_index(0), group).expect("the route's group");
     }
@@ -243,7 +243,15 @@ impl Bench {
 }
 
 fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
-    TableEntry { matches, priority: 0, action, metadata: Vec::new(), idle_timeout_ns: 0, is_const: false }
+    TableEntry {
+        matches,
+        priority: 0,
+        action,
+        metadata: Vec::new(),
+        controller_metadata: 0,
+        idle_timeout_ns: 0,
+        is_const: false,
+    }
 }
 
 fn position<T>(list: &[T], is: impl Fn(&T) -> bool) -> Option<usize> {

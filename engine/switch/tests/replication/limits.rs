@@ -15,7 +15,7 @@ fn hostile(pass_limit: u32, copies: u32, exec: ExecChoice) -> Switch {
     let mut switch = limited(None, pass_limit);
     switch.set_exec(exec);
     let ports = [2, 77, 1, 3, CPU_PORT];
-    let replica = |instance: u32| Replica { port: ports[instance as usize % 5], instance: instance as u16 };
+    let replica = |instance: u32| Replica::new(ports[instance as usize % 5], instance as u16);
     let group = MulticastGroup { id: 2, replicas: (0..copies).map(replica).collect(), metadata: Vec::new() };
     switch.pre_mut().insert_group(group).expect("a right group");
     for (id, port) in [(2, 2), (7, 1)] {

@@ -117,7 +117,7 @@ fn is_conserved(switch: &Switch) -> bool {
 }
 
 fn session(id: u32, port: u32, packet_length_bytes: u32) -> CloneSession {
-    let replicas = vec![Replica { port, instance: 9 }];
+    let replicas = vec![Replica::new(port, 9)];
     CloneSession { id, replicas, class_of_service: 0, packet_length_bytes }
 }
 
@@ -172,7 +172,7 @@ fn what_is_not_sent_is_counted_by_cause() {
 #[test]
 fn multicast_makes_one_copy_for_each_replica() {
     let mut switch = switch();
-    let replicas = [(1, 5), (2, 6), (2, 7)].map(|(port, instance)| Replica { port, instance }).to_vec();
+    let replicas = [(1, 5), (2, 6), (2, 7)].map(|(port, instance)| Replica::new(port, instance)).to_vec();
     let group = MulticastGroup { id: 2, replicas, metadata: Vec::new() };
     switch.pre_mut().insert_group(group).expect("a right group");
     switch.receive(Time::ZERO, 3, packet(2, 2));

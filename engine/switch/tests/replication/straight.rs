@@ -36,7 +36,7 @@ impl Run {
     fn new(buffer: Option<BufferConfig>, exec: ExecChoice, goes_straight: bool) -> Self {
         let mut switch = switch_with(buffer);
         switch.set_exec(exec);
-        let replicas = [(1, 5), (2, 6), (2, 7)].map(|(port, instance)| Replica { port, instance }).to_vec();
+        let replicas = [(1, 5), (2, 6), (2, 7)].map(|(port, instance)| Replica::new(port, instance)).to_vec();
         let group = MulticastGroup { id: 2, replicas, metadata: Vec::new() };
         switch.pre_mut().insert_group(group).expect("a right group");
         for (id, port, bytes) in [(2, 2, 30), (7, 2, 0), (1, CPU_PORT, 0)] {

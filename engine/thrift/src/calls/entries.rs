@@ -218,7 +218,7 @@ pub(crate) fn entry(context: &mut Context<'_>, id: TableId, of: &TableEntry) -> 
         }
         EntryAction::Group(group) => Value::structure([(1, Value::I32(3)), (5, Value::I32(*group as i32))]),
         // A one-shot set, which only P4Runtime knows: its first member stands for it.
-        EntryAction::Set(members) => match members.first() {
+        EntryAction::Set(set) => match set.members.first() {
             Some(member) => action_entry(&program, &member.action),
             None => Value::structure([(1, Value::I32(0))]),
         },

@@ -79,7 +79,7 @@ impl Nodes {
     pub fn session_replicas(&self, port: Option<u32>, group: Option<u32>) -> Vec<Replica> {
         let members = group.and_then(|group| self.groups.get(&group));
         let of_group = members.map(|members| self.replicas(members)).unwrap_or_default();
-        port.map(|port| Replica { port, instance: 0 }).into_iter().chain(of_group).collect()
+        port.map(|port| Replica::new(port, 0)).into_iter().chain(of_group).collect()
     }
 
     /// Lets a mirroring session follow a group, or none.
@@ -101,7 +101,7 @@ impl Nodes {
         for node in nodes {
             let of_lags = node.lags.iter().filter_map(|lag| self.lags.get(lag)?.first());
             for &port in node.ports.iter().chain(of_lags) {
-                let replica = Replica { port, instance: node.rid };
+                let replica = Replica::new(port, node.rid);
                 // Nodes of one replication id may share a port; the copies would be the same.
                 if !replicas.contains(&replica) {
                     replicas.push(replica);

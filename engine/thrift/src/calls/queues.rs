@@ -140,7 +140,7 @@ fn session_delete(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 }
 
 fn egress_port(context: &Context<'_>, id: u32) -> Option<u32> {
-    context.switch.pre().session(id)?.replicas.first().map(|replica| replica.port)
+    context.switch.pre().session(id)?.replicas.first().map(|replica| replica.first.port)
 }
 
 fn session_get(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
@@ -159,7 +159,7 @@ fn session_get(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
 
 fn mapping_add(context: &mut Context<'_>, args: &Args<'_>) -> Answer {
     let (id, port) = (args.u32(1)?, args.u32(2)?);
-    let put = put_session(context, id, vec![Replica { port, instance: 0 }]);
+    let put = put_session(context, id, vec![Replica::new(port, 0)]);
     Ok(Some(if put.is_ok() { DONE } else { NOT_DONE }))
 }
 

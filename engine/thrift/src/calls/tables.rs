@@ -122,6 +122,7 @@ fn add(context: &mut Context<'_>, args: &Args<'_>, action: Action, options: i16)
         priority,
         action: action(&program, id, args)?,
         metadata: Vec::new(),
+        controller_metadata: 0,
         idle_timeout_ns: 0,
         is_const: false,
     };

@@ -1,0 +1,9 @@
+//! The P4Runtime text, point by point, over gRPC: a server over one switch whose clock the tests set.
+
+mod batches;
+mod defaults;
+mod digests;
+mod groups;
+mod lab;
+mod replicas;
+mod streams;
