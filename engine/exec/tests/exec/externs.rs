@@ -287,6 +287,7 @@ fn requests_reach_the_architecture_and_are_forgotten() {
         cp: Default::default(),
         fields: vec![HeaderField { name: "mac".to_owned(), ty: VarType::Bit(48) }],
         type_name: "learn_t".to_owned(),
+        data_type: p4cc_ir::DataType::Struct("learn_t".to_owned()),
     });
     let digest = p4cc_ir::DigestId(0);
     let calls = vec![

@@ -61,7 +61,11 @@ fn diamond(watches: bool, faults: &Value) -> Network {
                 let args = vec![bits(9, port.into()), bits(48, 0x0200_0000_0000 + u128::from(host))];
                 let member = Member { id: member_id, action: ActionCall { action: next_hop, args } };
                 state.member_insert(ProfileId(0), member).expect("room for a member");
-                members.push(GroupMember { member_id, weight: 1, watch_port: watches.then_some(port) });
+                members.push(GroupMember {
+                    member_id,
+                    weight: 1,
+                    watch_port: watches.then_some(port.into()),
+                });
             }
             let group = Group { id: host, max_size: 0, members };
             state.group_insert(ProfileId(0), group).expect("room for a group");
