@@ -62,6 +62,8 @@ def to_entity(entity: Entity, schema: P4Schema, *, whole: bool = True) -> p4r.En
             group = p4r.ActionProfileGroup(action_profile_id=profile.id, group_id=entity.key.group_id)
             if whole:
                 _check_group(entity, profile)
+                # Where the program bounds groups, P4Runtime asks each group for a bound, which then stays.
+                group.max_size = profile.max_group_size
                 for member_id, weight in entity.members:
                     watched = _port(member_id) if entity.watching else b""
                     group.members.add(member_id=member_id, weight=weight, watch_port=watched)

@@ -93,6 +93,13 @@ def test_zero_is_one_byte(schema: P4Schema) -> None:
     assert message.table_entry.match[0].exact.value == b"\x00"
 
 
+def test_a_group_asks_for_the_bound_of_its_selector(schema: P4Schema) -> None:
+    group = Group(GroupKey(program.NEXT_HOPS, 1), ((1, 1),))
+    message = convert.to_entity(group, schema).action_profile_group
+    assert message.max_size == schema.action_profiles[program.NEXT_HOPS].max_group_size == 32
+    assert convert.to_entity(group, schema, whole=False).action_profile_group.max_size == 0
+
+
 def test_a_delete_carries_the_identity_only(schema: P4Schema) -> None:
     group = Group(GroupKey(program.NEXT_HOPS, 1), ((1, 1),))
     member = Member(MemberKey(program.NEXT_HOPS, 2), ActionCall(program.SET_NEXT_HOP, (("dst_mac", 1), ("port", 1))))
