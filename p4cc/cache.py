@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import tempfile
 import zipfile
 from dataclasses import dataclass
@@ -26,9 +27,12 @@ from p4cc import _engine
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-FOLDER = ".cache"
+FOLDER = ".p4cc-cache"
 MAX_CACHE_BYTES = 4 << 30
 """Beyond this the runs that were longest not used are removed."""
+
+_OURS = re.compile(r"[0-9a-f]{2}/([0-9a-f]{62}\.zip|\.[0-9a-z_]{8}\.partial)")
+"""Names that a cache gives; other files in its folder are somebody else's."""
 
 _SUMMARY = "summary.json"
 _TABLE = ".arrow"
@@ -41,6 +45,24 @@ class SeedRun:
     seed: int
     summary: dict[str, Any]
     tables: dict[str, pa.Table]
+
+
+@dataclass
+class Held:
+    """Runs of a cache."""
+
+    runs: int = 0
+    size_bytes: int = 0
+    oldest_ns: int | None = None
+    """Since the Epoch: when the one that was longest not used was used."""
+    newest_ns: int | None = None
+
+    def add(self, used_ns: int, size_bytes: int) -> None:
+        """Counts one more."""
+        self.runs += 1
+        self.size_bytes += size_bytes
+        self.oldest_ns = used_ns if self.oldest_ns is None else min(self.oldest_ns, used_ns)
+        self.newest_ns = used_ns if self.newest_ns is None else max(self.newest_ns, used_ns)
 
 
 class RunCache:
@@ -82,16 +104,23 @@ class RunCache:
             Path(partial).unlink(missing_ok=True)
             raise
 
-    def prune(self, most_bytes: int = MAX_CACHE_BYTES) -> None:
-        """Removes the runs that were longest not used until the rest fits; leftovers of killed processes too."""
-        if self._folder is None:
-            return
-        files = sorted(_files(self._folder), key=lambda one: one[1], reverse=True)
-        held = 0
-        for path, _, size in files:
-            held += size
-            if held > most_bytes:
+    def prune(self, most_bytes: int = MAX_CACHE_BYTES) -> Held:
+        """Removes the runs that were longest not used until the rest fits; what was removed."""
+        removed = Held()
+        kept_bytes = 0
+        for path, used_ns, size in sorted(_files(self._folder), key=lambda one: one[1], reverse=True):
+            kept_bytes += size
+            if kept_bytes > most_bytes:
                 path.unlink(missing_ok=True)
+                removed.add(used_ns, size)
+        return removed
+
+    def held(self) -> Held:
+        """What the cache holds."""
+        found = Held()
+        for _, used_ns, size in _files(self._folder):
+            found.add(used_ns, size)
+        return found
 
     @staticmethod
     def _path(folder: Path, key: str) -> Path:
@@ -129,9 +158,13 @@ def _program_digest() -> bytes:
     return digest.digest()
 
 
-def _files(folder: Path) -> Iterator[tuple[Path, int, int]]:
-    """Files with the time of their last use and their size."""
+def _files(folder: Path | None) -> Iterator[tuple[Path, int, int]]:
+    """Runs, and what killed processes left of them, with the time of their last use and their size."""
+    if folder is None:
+        return
     for path in folder.glob("??/*"):
+        if _OURS.fullmatch(f"{path.parent.name}/{path.name}") is None:
+            continue
         try:
             status = path.stat()
         except OSError:

@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import info, lab, program, reproduce, run, stf, sweep, topo
+from p4cc.commands import cache, info, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ stf.register(app)
 info.register(app)
 topo.register(app)
 lab.register(app)
+cache.register(app)
 app.add_typer(controller_app, name="controller")
 
 

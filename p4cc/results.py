@@ -36,6 +36,11 @@ ENGINE_TABLES = (
 )
 """Tables of the engine that are kept; one without rows in every run leaves an empty file."""
 
+DERIVED_TABLES = ("counters", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
+"""Tables read over P4Runtime or worked out from the engine's."""
+
+SUMMARY = "summary.json"
+
 _NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}
 
 
@@ -81,9 +86,14 @@ def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
     return pa.table({**leading, **rest})
 
 
+def file_names() -> list[str]:
+    """Files that a run may write, figures excepted."""
+    return [SUMMARY, *(f"{name}.parquet" for name in (*ENGINE_TABLES, *DERIVED_TABLES))]
+
+
 def write_summary(folder: Path, summary: Mapping[str, Any]) -> Path:
     """Writes summary.json and returns its path."""
-    path = folder / "summary.json"
+    path = folder / SUMMARY
     path.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
     return path
 

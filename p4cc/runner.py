@@ -1,18 +1,17 @@
 """From a scenario file to results: compile once, build and install each case, run its seeds, write in order.
 
 Runs go side by side (`jobs`), but their results are written in the scenario's order, so that the files do not depend
-on which ended first. Each run is kept in a cache as soon as it is whole; results are collected in a folder of their own
-that takes its name only when all is written. A call that was interrupted or killed goes on, when it is made again,
-where the one before stopped, and ends with the same bytes.
+on which ended first. Each run is kept in a cache as soon as it is whole; results take their places only when all are
+written (`result_folder`). A call that was interrupted or killed goes on, when it is made again, where the one before
+stopped, and ends with the same bytes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import shutil
-import tempfile
-from collections.abc import Callable, Generator, Sequence
+import hashlib
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,14 +25,16 @@ from p4cc.execution import Exec
 from p4cc.metrics import Measures, derive
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
-from p4cc.results import ResultWriter, write_summary
+from p4cc.result_folder import Claim, results_into
+from p4cc.results import ResultWriter, file_names, write_summary
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.yaml import read_document
 
-PARTIAL = ".partial"
+SETTINGS_AS_WRITTEN = "as written"
+"""What a manifest says of results of a scenario without changes from the command line."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,15 @@ class RunRequest:
     """What runs the P4 programs; native code for busy switches if not given."""
     cache: Path | None = None
     """Folder of runs made before; `.cache` beside the results' folder if not given."""
+    force: bool = False
+    """Replace results of other settings."""
+
+    @property
+    def settings(self) -> str:
+        """What the command line changes of the scenario, as a short hash."""
+        if not self.overrides and not self.variants:
+            return SETTINGS_AS_WRITTEN
+        return hashlib.sha256(json.dumps([self.overrides, self.variants]).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -94,8 +104,22 @@ class Prepared:
 
     @property
     def folder(self) -> Path:
-        """Where results go."""
-        return self.request.out or Path("results") / self.scenario.name
+        """Where results go: those of other settings than the file's get a folder of their own."""
+        if self.request.out is not None:
+            return self.request.out
+        settings = self.request.settings
+        name = self.scenario.name if settings == SETTINGS_AS_WRITTEN else f"{self.scenario.name}-{settings}"
+        return Path("results") / name
+
+    @property
+    def claim(self) -> Claim:
+        """What is written there."""
+        return Claim(
+            self.folder,
+            {"kind": "run", "scenario": self.scenario.name, "settings": self.request.settings},
+            (*file_names(), *(figure.file for figure in self.scenario.figures)),
+            self.request.force,
+        )
 
 
 def run_scenario(request: RunRequest) -> RunOutcome:
@@ -126,17 +150,24 @@ def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
     controllers = {name: Controller(program) for name, program in prepared.programs.items()}
     row_keys = list(cases[0].keys()) if cases else []
     cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
-    with _partial_folder(folder) as partial:
+    undrawn: UserError | None = None
+    figures: list[Path] = []
+    with results_into(prepared.claim) as partial:
         collected = _run_cases(cases, controllers, cache, request, partial, advance)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
-    # The results stand by now: a figure that cannot be drawn does not take them away.
-    figures = _draw(scenario, collected.runs, folder) if request.figures else []
+        try:
+            figures = _draw(scenario, collected.runs, partial) if request.figures else []
+        except UserError as error:
+            # A figure that cannot be drawn does not take the results away.
+            undrawn = error
+    if undrawn is not None:
+        raise undrawn
     return RunOutcome(
         title=scenario.title,
         summary=summary,
         folder=folder,
-        figures=figures,
+        figures=[folder / figure.name for figure in figures],
         row_keys=row_keys,
         warnings=[*collected.warnings, *collected.notes],
     )
@@ -255,36 +286,3 @@ def _draw(scenario: Scenario, runs: list[dict[str, Any]], folder: Path) -> list[
 
     frame = pl.DataFrame(runs, infer_schema_length=None)
     return [draw(figure, frame, folder, scenario) for figure in scenario.figures]
-
-
-@contextlib.contextmanager
-def _partial_folder(folder: Path) -> Generator[Path]:
-    """A fresh folder beside `folder` that replaces it at the end, and vanishes if the end is not reached."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=PARTIAL, dir=folder.parent))
-        partial.chmod(0o755)
-    except OSError as error:
-        raise UserError(
-            f"cannot write results: {error.strerror}",
-            place=str(folder),
-            remedy="give another folder with --out",
-        ) from error
-    try:
-        yield partial
-        _replace(folder, partial)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-
-
-def _replace(folder: Path, partial: Path) -> None:
-    """Puts `partial` in the place of `folder`, which is removed only if it holds results."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "summary.json").exists():
-        raise UserError(
-            "the folder holds something other than results",
-            place=str(folder),
-            remedy="give an empty or new folder with --out",
-        )
-    if folder.exists():
-        shutil.rmtree(folder)
-    partial.replace(folder)

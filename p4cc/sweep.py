@@ -6,6 +6,7 @@ compared. Runs are those of `p4cc run`, kept in the same cache.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,7 @@ from p4cc.algorithms import registry
 from p4cc.cache import FOLDER
 from p4cc.errors import UserError
 from p4cc.progress import progress
+from p4cc.result_folder import Claim, results_into
 from p4cc.runner import RunRequest, execute, prepare
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -28,6 +30,7 @@ from p4cc.slowdown import percentile
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from p4cc.runner import Prepared
     from p4cc.scenario.schema import Scenario, Variant
 
 METRICS: Mapping[str, bool] = {
@@ -45,6 +48,7 @@ METRICS: Mapping[str, bool] = {
 }
 """Metrics by name, and whether more is better."""
 
+TABLE_FILE = "settings.parquet"
 DEFAULT_METRICS = ("slowdown_mean", "slowdown_p95", "slowdown_p99", "goodput_bps")
 MAX_OVER = 8
 MAX_VALUES = 1_000
@@ -72,6 +76,14 @@ class SweepRequest:
     jobs: int = 1
     quiet: bool = False
     use_cache: bool = True
+    force: bool = False
+    """Replace results of other settings."""
+
+    @property
+    def settings(self) -> str:
+        """What is swept and changed, as a short hash."""
+        over = [(one.name, one.values) for one in self.over]
+        return hashlib.sha256(json.dumps([over, self.overrides, self.variants]).encode()).hexdigest()[:8]
 
 
 @dataclass
@@ -109,11 +121,21 @@ def sweep(request: SweepRequest) -> SweepOutcome:
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
-    folder = request.out or Path("results") / f"{scenario.name}-sweep"
+    folder = request.out or Path("results") / f"{scenario.name}-sweep-{request.settings}"
     prepared = [
         (variant, paths, prepare(_run_request(request, scenario, variant, paths, folder)))
         for variant, paths in _swept(request, scenario)
     ]
+    identity = {"kind": "sweep", "scenario": scenario.name, "settings": request.settings}
+    with results_into(Claim(folder, identity, (TABLE_FILE,), request.force)) as partial:
+        outcome = _run_all(request, prepared, folder)
+        pl.DataFrame(outcome.rows, infer_schema_length=None).write_parquet(partial / TABLE_FILE)
+    return outcome
+
+
+def _run_all(
+    request: SweepRequest, prepared: Sequence[tuple[Variant, dict[str, str], Prepared]], folder: Path
+) -> SweepOutcome:
     outcome = SweepOutcome(folder=folder)
     with progress(sum(one.runs for _, _, one in prepared), request.quiet) as advance:
         for variant, paths, one in prepared:
@@ -231,6 +253,7 @@ def _run_request(
         quiet=True,
         use_cache=request.use_cache,
         cache=folder.parent / FOLDER,
+        force=request.force,
     )
 
 

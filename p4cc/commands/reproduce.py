@@ -30,11 +30,12 @@ def reproduce(
         os.cpu_count() or 1
     ),
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for results; results/STUDY if not given.")
+        Path | None, typer.Option("--out", "-o", help="Folder for results; results/STUDY (or STUDY-full) if not given.")
     ] = None,
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.cache beside the results).")
+        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
 ) -> None:
     """Run every figure of a paper and set its numbers beside the paper's.
 
@@ -62,7 +63,7 @@ def reproduce(
 
     found = find_study(study)
     request = ReproduceRequest(
-        study=found, only=tuple(only or ()), full=full, jobs=jobs, out=out, quiet=as_json, use_cache=cache
+        study=found, only=tuple(only or ()), full=full, jobs=jobs, out=out, quiet=as_json, use_cache=cache, force=force
     )
     outcome = run_study(request)
     if as_json:

@@ -21,7 +21,10 @@ def register(app: typer.Typer) -> None:
 def run(
     scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); `p4cc schema` describes it.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for results; results/NAME if not given.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder for results; results/NAME if not given (with settings changed, NAME-HASH)."
+        ),
     ] = None,
     assignments: Annotated[
         list[str] | None,
@@ -44,8 +47,9 @@ def run(
         typer.Option("--threads", min=1, max=64, help="Threads of each run; its results are the same with any number."),
     ] = 1,
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.cache beside the results).")
+        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
     back_end: Annotated[
         Exec | None,
         typer.Option(
@@ -83,6 +87,7 @@ def run(
         figures=figures,
         quiet=as_json,
         use_cache=cache,
+        force=force,
         back_end=back_end,
     )
     outcome = run_scenario(request)

@@ -38,11 +38,12 @@ def sweep(
         os.cpu_count() or 1
     ),
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder for results; results/NAME-sweep if not given.")
+        Path | None, typer.Option("--out", "-o", help="Folder for results; results/NAME-sweep-HASH if not given.")
     ] = None,
     cache: Annotated[
-        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.cache beside the results).")
+        bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
 ) -> None:
     """Run an algorithm over values of its own parameters and name the best setting for each metric.
 
@@ -70,6 +71,7 @@ def sweep(
         jobs=jobs,
         quiet=as_json,
         use_cache=cache,
+        force=force,
     )
     outcome = run_sweep(request)
     if as_json:

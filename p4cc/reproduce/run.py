@@ -1,15 +1,12 @@
 """Runs a study: its figures one after the other through the scenario runner, then the claims, then the report.
 
-Finished runs are in the runner's cache, and every file takes its name only when it is whole: a call that was
+Finished runs are in the runner's cache, and results take their places only when they are whole: a call that was
 interrupted or killed goes on from there when it is made again, and ends with the same bytes.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
@@ -22,7 +19,8 @@ from p4cc.progress import progress
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
-from p4cc.runner import PARTIAL, RunRequest, execute, prepare
+from p4cc.result_folder import Claim, results_into
+from p4cc.runner import SETTINGS_AS_WRITTEN, RunRequest, execute, prepare
 from p4cc.scenario.claims import CombineMeasure
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
@@ -55,10 +53,20 @@ class ReproduceRequest:
     quiet: bool = False
     use_cache: bool = True
 
+    force: bool = False
+    """Replace results of other settings."""
+
     @property
     def folder(self) -> Path:
         """Where results go."""
-        return self.out or Path("results") / self.study.study.name
+        return self.out or Path("results") / (self.study.study.name + ("-full" if self.full else ""))
+
+    @property
+    def claim(self) -> Claim:
+        """What is written there, beside the figures' own folders."""
+        settings = "full" if self.full else SETTINGS_AS_WRITTEN
+        identity = {"kind": "reproduce", "study": self.study.study.name, "settings": settings}
+        return Claim(self.folder, identity, (RECORDS_FILE, TABLE_FILE), self.force)
 
 
 @dataclass(frozen=True)
@@ -132,13 +140,14 @@ def listing(study: StudyFile) -> Listing:
 def reproduce(request: ReproduceRequest) -> ReproduceOutcome:
     """Runs, measures and judges; raises UserError for what the user can mend, and when a run fails."""
     try:
-        return _reproduce(request)
+        with results_into(request.claim) as folder:
+            return _reproduce(request, folder)
     except KeyboardInterrupt as error:
         remedy = "finished runs are kept: the same command goes on from there" if request.use_cache else ""
         raise InterruptedRunError("interrupted", remedy=remedy) from error
 
 
-def _reproduce(request: ReproduceRequest) -> ReproduceOutcome:
+def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
     figures = figures_of(request.study)
     wanted, over_all = _selected(request, figures)
     prepared = [(figure, _prepare(request, figure)) for figure in _needed(figures, wanted, over_all)]
@@ -154,11 +163,8 @@ def _reproduce(request: ReproduceRequest) -> ReproduceOutcome:
                 outcome.pictures.extend(made[0].figures)
     for reproduction in over_all:
         outcome.records.append(record(request.study.study.title, reproduction, _over_all(reproduction, measured)))
-    for left in request.folder.glob(f".*{PARTIAL}"):
-        # A call that was killed could not take it away.
-        shutil.rmtree(left, ignore_errors=True)
-    _write(request.folder / RECORDS_FILE, json.dumps(outcome.records, indent=1, allow_nan=False) + "\n")
-    _write(request.folder / TABLE_FILE, markdown(outcome.records))
+    _write(folder / RECORDS_FILE, json.dumps(outcome.records, indent=1, allow_nan=False) + "\n")
+    _write(folder / TABLE_FILE, markdown(outcome.records))
     return outcome
 
 
@@ -203,6 +209,7 @@ def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
             quiet=True,
             use_cache=request.use_cache,
             cache=request.folder.parent / FOLDER,
+            force=request.force,
         )
     )
 
@@ -228,13 +235,4 @@ def _over_all(reproduction: Reproduction, measured: dict[str, Measured]) -> dict
 
 
 def _write(path: Path, text: str) -> None:
-    """Writes a file that takes its name only when it is whole."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(prefix=f".{path.name}-", suffix=PARTIAL, dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(partial).chmod(0o644)
-        Path(partial).replace(path)
-    except OSError as error:
-        raise UserError(f"cannot write: {error.strerror}", place=str(path), remedy="give another --out") from error
+    path.write_text(text, encoding="utf-8")

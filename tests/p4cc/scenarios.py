@@ -68,7 +68,7 @@ def run(
     use_cache: bool = True,
     threads: int = 1,
 ) -> Ran:
-    """Writes a scenario and runs it, without figures unless asked for."""
+    """Writes a scenario and runs it, in place of what ran before; without figures unless asked for."""
     request = RunRequest(
         scenario=write(folder, data),
         out=folder / "out",
@@ -78,6 +78,7 @@ def run(
         figures=figures,
         quiet=True,
         use_cache=use_cache,
+        force=True,
     )
     return Ran(run_scenario(request))
 

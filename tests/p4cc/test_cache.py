@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -23,9 +24,15 @@ MIX = [
 ]
 
 
+def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command line, from outside."""
+    words = [sys.executable, "-m", "p4cc.cli", *arguments]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False, stdin=-3)
+
+
 def files(folder: Path) -> dict[str, int]:
     """Cached runs by name, with the time of their last change."""
-    return {path.name: path.stat().st_mtime_ns for path in folder.glob(".cache/??/*")}
+    return {path.name: path.stat().st_mtime_ns for path in folder.glob(".p4cc-cache/??/*")}
 
 
 def test_a_second_call_gives_the_same_bytes_without_running(tmp_path: Path) -> None:
@@ -67,7 +74,7 @@ def test_what_decides_a_run_decides_its_name(tmp_path: Path, override: str, new:
 def test_a_damaged_file_is_not_taken_for_a_run(tmp_path: Path) -> None:
     data = scenario(seeds=[1, 2, 3])
     first = run(tmp_path, data)
-    cut, changed, whole = sorted(tmp_path.glob(".cache/??/*.zip"))
+    cut, changed, whole = sorted(tmp_path.glob(".p4cc-cache/??/*.zip"))
     cut.write_bytes(cut.read_bytes()[:-100])
     raw = bytearray(changed.read_bytes())
     raw[len(raw) // 2] ^= 0xFF
@@ -95,7 +102,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_bytes(tmp_path: Path) -> No
     running.wait(timeout=60)
     held = {name for name in files(tmp_path / "killed") if name.endswith(".zip")}
     assert 0 < len(held) < 16
-    assert not out.exists()
+    assert not list(out.glob("*.parquet"))
     (tmp_path / "whole").mkdir()
     assert run(tmp_path / "killed", data).bytes() == run(tmp_path / "whole", data).bytes()
     assert held < set(files(tmp_path / "killed"))
@@ -130,3 +137,34 @@ def test_a_folder_that_cannot_be_written_keeps_nothing(tmp_path: Path) -> None:
     cache.store("ab" * 32, SeedRun(1, {}, {}))
     assert cache.load("ab" * 32) is None
     cache.prune()
+
+
+def test_a_cache_says_what_it_holds_and_removes_only_runs(tmp_path: Path) -> None:
+    run(tmp_path, scenario(seeds=[1, 2]))
+    place = tmp_path / ".p4cc-cache"
+    foreign = [
+        place / "notes.md",
+        place / "ab" / "data.zip",
+        place / "ab" / (62 * "g" + ".zip"),
+        place / "thesis" / "x",
+    ]
+    for path in foreign:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine", encoding="utf-8")
+    held = json.loads(cli("cache", "--folder", str(place), "--json").stdout)
+    assert held["runs"] == 2
+    assert held["size_bytes"] == sum(path.stat().st_size for path in place.glob("??/*.zip") if path not in foreign)
+    pruned = cli("cache", "--folder", str(place), "--prune", "0")
+    assert pruned.stdout.startswith("removed 2 runs, ")
+    assert {path: path.read_text(encoding="utf-8") for path in place.rglob("*") if path.is_file()} == dict.fromkeys(
+        foreign, "mine"
+    )
+    assert json.loads(cli("cache", "--folder", str(place), "--json").stdout)["runs"] == 0
+
+
+@pytest.mark.parametrize("size", ["-1", "much", "1TB", "nan", "inf"])
+def test_a_size_that_is_none(tmp_path: Path, size: str) -> None:
+    done = cli("cache", "--folder", str(tmp_path), "--prune", size)
+    assert done.returncode == 2
+    assert "--prune" in done.stderr
+    assert "500MB" in done.stderr

@@ -159,12 +159,12 @@ def test_an_interrupted_run_leaves_no_results_and_goes_on_later(tmp_path: Path) 
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not any(tmp_path.glob(".cache/??/*.zip")) and time.monotonic() < deadline:
+    while not any(tmp_path.glob(".p4cc-cache/??/*.zip")) and time.monotonic() < deadline:
         time.sleep(0.02)
     running.send_signal(signal.SIGINT)
     _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     assert "interrupted" in stderr
     assert "goes on from there" in stderr
-    assert [path.name for path in tmp_path.iterdir()] == [".cache"]
-    assert not any(tmp_path.glob(".cache/??/*.partial"))
+    assert [path.name for path in tmp_path.iterdir()] == [".p4cc-cache"]
+    assert not any(tmp_path.glob(".p4cc-cache/??/*.partial"))

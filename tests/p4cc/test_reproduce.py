@@ -18,6 +18,7 @@ from p4cc.errors import UserError
 from p4cc.reproduce.measure import FigureRuns, Measured, measure, measure_all
 from p4cc.reproduce.table import markdown, number
 from p4cc.reproduce.verdict import judge, record
+from p4cc.result_folder import MANIFEST
 from p4cc.scenario.claims import Claim, Measure, Reproduction
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
@@ -279,11 +280,11 @@ def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Everything written but wall times, which stand in summary.json alone."""
+    """Everything written but wall times, which stand in summary.json alone, and its hash in the manifest."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "summary.json"
+        if path.is_file() and path.name not in ("summary.json", MANIFEST)
     }
 
 
@@ -352,7 +353,7 @@ def test_a_study_that_was_stopped_ends_with_the_same_bytes(tmp_path: Path, sent:
     path = str(study(tmp_path / "study", traffic={"kind": "incast", "sru_bytes": 2_000_000}))
     assert cli(path, "--json", "--out", str(tmp_path / "whole" / "out")).returncode == 0
     out = tmp_path / "stopped" / "out"
-    cache = tmp_path / "stopped" / ".cache"
+    cache = tmp_path / "stopped" / ".p4cc-cache"
     process = subprocess.Popen(
         command(path, "--json", "--jobs", "1", "--out", str(out)), cwd=ROOT, stdout=-3, stderr=-3
     )

@@ -1,0 +1,338 @@
+"""A folder of results: what p4cc wrote into it, and nothing else, may p4cc remove.
+
+The manifest lists every file that p4cc wrote, with its hash. A file that is not listed, or was changed since, is the
+user's. New results wait in a folder beside and move in file by file, so that a killed call leaves either file whole.
+A lock on the folder itself keeps a second call out; it ends with its holder.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, cast
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+MANIFEST = "p4cc-manifest.json"
+FORMAT = "p4cc results 1"
+PARTIAL = ".partial"
+_MARKER = ".p4cc-partial.json"
+_SPARE_BYTES = 1 << 20
+"""What must be free on the disk beside the size of the last results."""
+
+OTHER_FOLDER = "give a new or empty folder with --out"
+
+
+@dataclass
+class Manifest:
+    """What p4cc wrote into a folder."""
+
+    identity: dict[str, str]
+    """What the results are of; a call with another identity does not replace them unasked."""
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    """SHA-256 by name, relative to the folder."""
+    replaced: dict[str, str] = field(default_factory=dict[str, str])
+    """While files are moved in: those that stood there before."""
+    size_bytes: int = 0
+
+    def owned(self, folder: Path) -> list[str]:
+        """Names whose files are there as p4cc wrote them."""
+        return [name for name in self.names() if self._is_ours(folder, name)]
+
+    def changed(self, folder: Path) -> list[str]:
+        """Names whose files are there and were changed since."""
+        return [name for name in self.names() if os.path.lexists(folder / name) and not self._is_ours(folder, name)]
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted({*self.files, *self.replaced})
+
+    def plain(self) -> dict[str, Any]:
+        """As the file holds it."""
+        more = {"replaced": self.replaced} if self.replaced else {}
+        return {
+            "format": FORMAT,
+            "identity": self.identity,
+            "size_bytes": self.size_bytes,
+            "files": dict(sorted(self.files.items())),
+            **more,
+        }
+
+    def _is_ours(self, folder: Path, name: str) -> bool:
+        path = folder / name
+        if path.is_symlink() or not path.is_file() or not path.resolve().is_relative_to(folder.resolve()):
+            return False
+        return digest(path) in (self.files.get(name), self.replaced.get(name))
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a call wants to write where."""
+
+    folder: Path
+    identity: dict[str, str]
+    names: tuple[str, ...]
+    """Files that it may write, relative to the folder."""
+    force: bool = False
+    """Replace results of other settings."""
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The manifest of a folder; nothing where there is none, or none of ours."""
+    try:
+        held: Any = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(held, dict):
+        return None
+    plain = cast("dict[str, Any]", held)
+    identity, files, replaced = (_texts(plain.get(name, {})) for name in ("identity", "files", "replaced"))
+    size = plain.get("size_bytes", 0)
+    if plain.get("format") != FORMAT or identity is None or files is None or replaced is None:
+        return None
+    if not isinstance(size, int) or not all(map(_is_inside, (*files, *replaced))):
+        return None
+    return Manifest(identity, files, replaced, size)
+
+
+@contextmanager
+def results_into(claim: Claim) -> Generator[Path]:
+    """Yields a folder to write into; what is there at the end becomes the content of `claim.folder`.
+
+    Files of the user's stay. Raises UserError, before anything runs, where the folder cannot take the results.
+    """
+    folder = claim.folder
+    with ExitStack() as stack:
+        _lock(folder, stack)
+        before = _check(claim)
+        _clean_partials(folder)
+        partial = _make_partial(claim)
+        if read_manifest(folder) is None:
+            # From here on the folder is known as ours, whatever comes to stand in it.
+            _write_manifest(folder, partial, before)
+            stack.callback(_forget_if_bare, folder)
+        # What was not moved out by then is of a call that failed.
+        stack.callback(_remove_partial, partial)
+        try:
+            yield partial
+            _publish(claim, partial, before)
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+
+
+def _texts(held: Any) -> dict[str, str] | None:
+    if not isinstance(held, dict):
+        return None
+    items = cast("dict[Any, Any]", held)
+    if not all(isinstance(key, str) and isinstance(value, str) for key, value in items.items()):
+        return None
+    return cast("dict[str, str]", items)
+
+
+def _is_inside(name: str) -> bool:
+    """A manifest that came from elsewhere names nothing outside of its folder."""
+    path = PurePosixPath(name)
+    return bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts
+
+
+def _unwritable(folder: Path, error: OSError) -> UserError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "free some room, or give a folder on another disk with --out; finished runs are kept in the cache"
+    else:
+        remedy = "give another folder with --out"
+    return UserError(f"cannot write results: {error.strerror or error}", place=str(folder), remedy=remedy)
+
+
+def _lock(folder: Path, stack: ExitStack) -> None:
+    """Makes the folder if need be and holds its lock; raises UserError where another call holds it."""
+    while True:
+        made = _make(folder)
+        try:
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            # Whoever made it before us took it away again.
+            continue
+        except OSError as error:
+            raise _unwritable(folder, error) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(handle)
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise _unwritable(folder, error) from error
+            cause = "another p4cc writes into this folder"
+            raise UserError(cause, place=str(folder), remedy="wait for it, or give another folder with --out") from None
+        if _is_same(folder, handle):
+            break
+        os.close(handle)
+    stack.callback(os.close, handle)
+    if made:
+        stack.callback(_remove_if_empty, folder)
+
+
+def _make(folder: Path) -> bool:
+    """Makes the folder; tells whether it was not there before."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    try:
+        folder.mkdir()
+    except FileExistsError:
+        if not folder.is_dir():
+            raise UserError("is a file, not a folder", place=str(folder), remedy=OTHER_FOLDER) from None
+        return False
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return True
+
+
+def _is_same(folder: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(folder.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _forget_if_bare(folder: Path) -> None:
+    """Takes the manifest away where a call that failed left nothing else."""
+    if [path.name for path in folder.iterdir()] == [MANIFEST]:
+        (folder / MANIFEST).unlink()
+
+
+def _remove_if_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return
+
+
+def _check(claim: Claim) -> Manifest:
+    """What is there may be replaced; raises UserError."""
+    folder, manifest = claim.folder, read_manifest(claim.folder)
+    if not os.access(folder, os.W_OK | os.X_OK) or not os.access(folder.parent, os.W_OK | os.X_OK):
+        raise UserError("the folder is not writable", place=str(folder), remedy="give another folder with --out")
+    if manifest is None:
+        if any(folder.iterdir()):
+            cause = "the folder holds something other than results of p4cc"
+            raise UserError(cause, place=str(folder), remedy=OTHER_FOLDER)
+        return Manifest(claim.identity)
+    if manifest.identity != claim.identity and not claim.force:
+        raise UserError(
+            f"the folder holds results of something else ({_differences(manifest.identity, claim.identity)})",
+            place=str(folder),
+            remedy="give another folder with --out, or replace them with --force",
+        )
+    if changed := manifest.changed(folder):
+        _refuse(folder, changed, "was changed since p4cc wrote it")
+    foreign = [name for name in claim.names if os.path.lexists(folder / name) and name not in manifest.names()]
+    if foreign:
+        _refuse(folder, foreign, "has the name of a result, and p4cc did not write it")
+    if (free := shutil.disk_usage(folder).free) < manifest.size_bytes + _SPARE_BYTES:
+        raise UserError(
+            f"{free / 1e6:,.0f} MB are free on the disk, and the last results took {manifest.size_bytes / 1e6:,.0f} MB",
+            place=str(folder),
+            remedy="free some room, or give a folder on another disk with --out",
+        )
+    return manifest
+
+
+def _refuse(folder: Path, names: list[str], why: str) -> None:
+    more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
+    cause = f"{names[0]} {why}{more}"
+    raise UserError(cause, place=str(folder), remedy="move or rename it to keep it, or give another folder with --out")
+
+
+def _differences(there: dict[str, str], wanted: dict[str, str]) -> str:
+    keys = [key for key in (*wanted, *there) if there.get(key) != wanted.get(key)]
+    return ", ".join(f"{key}: {there.get(key, 'none')}, not {wanted.get(key, 'none')}" for key in dict.fromkeys(keys))
+
+
+def _make_partial(claim: Claim) -> Path:
+    folder = claim.folder
+    try:
+        partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", suffix=PARTIAL, dir=folder.parent))
+        marker = {"format": FORMAT, "names": [*claim.names, MANIFEST]}
+        (partial / _MARKER).write_text(json.dumps(marker), encoding="utf-8")
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    return partial
+
+
+def _clean_partials(folder: Path) -> None:
+    """Takes away what killed calls left: the lock is ours, so no call that lives owns one."""
+    for left in folder.parent.glob(f".{_literal(folder.name)}-*{PARTIAL}"):
+        _remove_partial(left)
+
+
+def _literal(name: str) -> str:
+    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
+
+
+def _remove_partial(partial: Path) -> None:
+    """Removes the files that the call may have written, and the folder if nothing else is in it."""
+    try:
+        marker: Any = json.loads((partial / _MARKER).read_text(encoding="utf-8"))
+        names = [name for name in marker["names"] if isinstance(name, str) and _is_inside(name)]
+        if marker["format"] != FORMAT or partial.is_symlink():
+            return
+        for name in names:
+            if not (partial / name).is_symlink():
+                (partial / name).unlink(missing_ok=True)
+        (partial / _MARKER).unlink()
+        partial.rmdir()
+    except (OSError, ValueError, LookupError, TypeError):
+        return
+
+
+def _publish(claim: Claim, partial: Path, before: Manifest) -> None:
+    folder = claim.folder
+    written = sorted(path for path in partial.iterdir() if path.name != _MARKER)
+    new = {path.name: digest(path) for path in written}
+    size = sum(path.stat().st_size for path in written)
+    owned = before.owned(folder)
+    taken = [name for name in new if os.path.lexists(folder / name) and name not in owned]
+    if taken:
+        _keep_beside(folder, partial, taken)
+    was = {name: digest(folder / name) for name in owned}
+    _write_manifest(folder, partial, Manifest(claim.identity, new, was, size))
+    for path in written:
+        path.replace(folder / path.name)
+    for name in owned:
+        if name not in new:
+            (folder / name).unlink()
+    _write_manifest(folder, partial, Manifest(claim.identity, new, {}, size))
+
+
+def _keep_beside(folder: Path, partial: Path, taken: Iterable[str]) -> None:
+    """Somebody put a file where a result goes while the run was under way: neither is lost."""
+    (partial / _MARKER).unlink()
+    kept = partial.with_name(partial.name.removeprefix(".").removesuffix(PARTIAL))
+    partial.replace(kept)
+    kept.chmod(0o755)
+    cause = f"{', '.join(taken)} appeared there while the run was under way"
+    raise UserError(cause, place=str(folder), remedy=f"nothing was replaced; the results are in {kept}")
+
+
+def _write_manifest(folder: Path, partial: Path, manifest: Manifest) -> None:
+    """Puts the manifest in place whole."""
+    path = partial / MANIFEST
+    path.write_text(json.dumps(manifest.plain(), indent=1) + "\n", encoding="utf-8")
+    path.replace(folder / MANIFEST)
