@@ -17,7 +17,7 @@ import tempfile
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from p4cc.errors import UserError
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 MANIFEST = "p4cc-manifest.json"
 FORMAT = "p4cc results 1"
 PARTIAL = ".partial"
+SETTINGS_AS_WRITTEN = "as written"
+"""What an identity says of results of a scenario without changes from the command line."""
 _MARKER = ".p4cc-partial.json"
 _SPARE_BYTES = 1 << 20
 """What must be free on the disk beside the size of the last results."""
@@ -45,6 +47,8 @@ class Manifest:
     replaced: dict[str, str] = field(default_factory=dict[str, str])
     """While files are moved in: those that stood there before."""
     size_bytes: int = 0
+    under_way: bool = False
+    """Whether a lab writes, or was killed when it wrote: its files are not listed yet."""
 
     def owned(self, folder: Path) -> list[str]:
         """Names whose files are there as p4cc wrote them."""
@@ -60,7 +64,9 @@ class Manifest:
 
     def plain(self) -> dict[str, Any]:
         """As the file holds it."""
-        more = {"replaced": self.replaced} if self.replaced else {}
+        more: dict[str, Any] = {"replaced": self.replaced} if self.replaced else {}
+        if self.under_way:
+            more["under_way"] = True
         return {
             "format": FORMAT,
             "identity": self.identity,
@@ -109,7 +115,7 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
     if not isinstance(size, int) or not all(map(_is_inside, (*files, *replaced))):
         return None
-    return Manifest(identity, files, replaced, size)
+    return Manifest(identity, files, replaced, size, plain.get("under_way") is True)
 
 
 @contextmanager
@@ -120,14 +126,14 @@ def results_into(claim: Claim) -> Generator[Path]:
     """
     folder = claim.folder
     with ExitStack() as stack:
-        _lock(folder, stack)
-        before = _check(claim)
+        lock_folder(folder, stack)
+        before = check_claim(claim)
         _clean_partials(folder)
         partial = _make_partial(claim)
         if read_manifest(folder) is None:
             # From here on the folder is known as ours, whatever comes to stand in it.
-            _write_manifest(folder, partial, before)
-            stack.callback(_forget_if_bare, folder)
+            write_manifest(folder, partial, before)
+            stack.callback(forget_if_bare, folder)
         # What was not moved out by then is of a call that failed.
         stack.callback(_remove_partial, partial)
         try:
@@ -160,7 +166,7 @@ def _unwritable(folder: Path, error: OSError) -> UserError:
     return UserError(f"cannot write results: {error.strerror or error}", place=str(folder), remedy=remedy)
 
 
-def _lock(folder: Path, stack: ExitStack) -> None:
+def lock_folder(folder: Path, stack: ExitStack) -> None:
     """Makes the folder if need be and holds its lock; raises UserError where another call holds it."""
     while True:
         made = _make(folder)
@@ -211,7 +217,7 @@ def _is_same(folder: Path, handle: int) -> bool:
         return False
 
 
-def _forget_if_bare(folder: Path) -> None:
+def forget_if_bare(folder: Path) -> None:
     """Takes the manifest away where a call that failed left nothing else."""
     if [path.name for path in folder.iterdir()] == [MANIFEST]:
         (folder / MANIFEST).unlink()
@@ -224,7 +230,7 @@ def _remove_if_empty(folder: Path) -> None:
         return
 
 
-def _check(claim: Claim) -> Manifest:
+def check_claim(claim: Claim) -> Manifest:
     """What is there may be replaced; raises UserError."""
     folder, manifest = claim.folder, read_manifest(claim.folder)
     if not os.access(folder, os.W_OK | os.X_OK) or not os.access(folder.parent, os.W_OK | os.X_OK):
@@ -241,10 +247,10 @@ def _check(claim: Claim) -> Manifest:
             remedy="give another folder with --out, or replace them with --force",
         )
     if changed := manifest.changed(folder):
-        _refuse(folder, changed, "was changed since p4cc wrote it")
+        refuse(folder, changed, "was changed since p4cc wrote it")
     foreign = [name for name in claim.names if os.path.lexists(folder / name) and name not in manifest.names()]
     if foreign:
-        _refuse(folder, foreign, "has the name of a result, and p4cc did not write it")
+        refuse(folder, foreign, "has the name of a result, and p4cc did not write it")
     if (free := shutil.disk_usage(folder).free) < manifest.size_bytes + _SPARE_BYTES:
         raise UserError(
             f"{free / 1e6:,.0f} MB are free on the disk, and the last results took {manifest.size_bytes / 1e6:,.0f} MB",
@@ -254,7 +260,8 @@ def _check(claim: Claim) -> Manifest:
     return manifest
 
 
-def _refuse(folder: Path, names: list[str], why: str) -> None:
+def refuse(folder: Path, names: list[str], why: str) -> NoReturn:
+    """Raises UserError for files that stand in the way; `why` follows the name of the first."""
     more = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
     cause = f"{names[0]} {why}{more}"
     raise UserError(cause, place=str(folder), remedy="move or rename it to keep it, or give another folder with --out")
@@ -312,13 +319,13 @@ def _publish(claim: Claim, partial: Path, before: Manifest) -> None:
     if taken:
         _keep_beside(folder, partial, taken)
     was = {name: digest(folder / name) for name in owned}
-    _write_manifest(folder, partial, Manifest(claim.identity, new, was, size))
+    write_manifest(folder, partial, Manifest(claim.identity, new, was, size))
     for path in written:
         path.replace(folder / path.name)
     for name in owned:
         if name not in new:
             (folder / name).unlink()
-    _write_manifest(folder, partial, Manifest(claim.identity, new, {}, size))
+    write_manifest(folder, partial, Manifest(claim.identity, new, {}, size))
 
 
 def _keep_beside(folder: Path, partial: Path, taken: Iterable[str]) -> None:
@@ -331,8 +338,8 @@ def _keep_beside(folder: Path, partial: Path, taken: Iterable[str]) -> None:
     raise UserError(cause, place=str(folder), remedy=f"nothing was replaced; the results are in {kept}")
 
 
-def _write_manifest(folder: Path, partial: Path, manifest: Manifest) -> None:
-    """Puts the manifest in place whole."""
+def write_manifest(folder: Path, partial: Path, manifest: Manifest) -> None:
+    """Puts the manifest in place whole; it is written in `partial`, on the same disk."""
     path = partial / MANIFEST
     path.write_text(json.dumps(manifest.plain(), indent=1) + "\n", encoding="utf-8")
     path.replace(folder / MANIFEST)

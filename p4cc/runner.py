@@ -25,16 +25,13 @@ from p4cc.execution import Exec
 from p4cc.metrics import Measures, derive
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
-from p4cc.result_folder import Claim, results_into
+from p4cc.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.results import ResultWriter, file_names, write_summary
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.yaml import read_document
-
-SETTINGS_AS_WRITTEN = "as written"
-"""What a manifest says of results of a scenario without changes from the command line."""
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ def lab(
     trace: Annotated[bool, typer.Option("--trace", help="Log what every packet does in a switch.")] = False,
     grpc_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
     thrift_port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Of the first switch.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a lab of other settings in that folder.")] = False,
     clean: Annotated[bool, typer.Option("--clean", help="Remove what killed labs left, and do nothing else.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
 ) -> None:
@@ -99,12 +100,13 @@ def lab(
         thrift_base=thrift_port,
     )
     options = lab_run.LabOptions(
-        folder=(out or Path("results") / "lab" / file.stem).resolve(),
+        folder=(out or request.folder).resolve(),
         cli=cli and not as_json,
         commands=tuple(run or ()),
         pcaps=pcap,
         trace=trace,
         agents=agents,
+        force=force,
         say=lambda text: typer.echo(text, err=as_json),
     )
     if compare:

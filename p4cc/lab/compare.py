@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
 from p4cc.lab.run import LabOptions, LabReport, run_lab
+from p4cc.result_folder import Claim, results_into
 from p4cc.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 SHOWN = ("goodput_bps", "finish_ns", "timeouts", "drops", "marks_level1", "marks_level2", "peak_queue_pkts")
 FIGURE = "lab.png"
+TABLE_FILE = "comparison.json"
 _PANELS = (("depth_pkts", "queue (packets)"), ("cwnd_segments", "windows (segments)"))
 
 
@@ -47,7 +49,17 @@ def compare(request: LabRequest, options: LabOptions, variants: tuple[str, ...])
     """Run every variant in virtual time and in a lab; the sides, what the labs report, and the figure's path."""
     if request.is_import:
         raise UserError("an import has no virtual time", place="--compare", remedy="give a scenario")
-    sides = _virtual(request, options.folder / "virtual", variants)
+    identity = {"kind": "lab comparison", "lab": request.name, "settings": request.settings}
+    with results_into(Claim(options.folder, identity, (FIGURE, TABLE_FILE), options.force)) as partial:
+        sides, report = _both(request, options, variants)
+        draw(sides, partial / FIGURE)
+        plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
+        (partial / TABLE_FILE).write_text(json.dumps(plain, indent=1), encoding="utf-8")
+    return sides, report, options.folder / FIGURE
+
+
+def _both(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> tuple[list[Side], LabReport]:
+    sides = _virtual(request, options, variants)
     report = LabReport()
     for variant in variants:
         one = run_lab(
@@ -60,18 +72,16 @@ def compare(request: LabRequest, options: LabOptions, variants: tuple[str, ...])
         report.warnings = list(dict.fromkeys([*report.warnings, *one.warnings]))
         if one.agents is not None:
             sides.append(Side(variant, "lab", one.agents.summary, one.agents.windows, one.agents.queues))
-    path = draw(sides, options.folder / FIGURE)
-    plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
-    (options.folder / "comparison.json").write_text(json.dumps(plain, indent=1), encoding="utf-8")
-    return sides, report, path
+    return sides, report
 
 
 def _folder(variant: str) -> str:
     return "".join(letter if letter.isalnum() or letter in "-_+" else "_" for letter in variant)
 
 
-def _virtual(request: LabRequest, folder: Path, variants: tuple[str, ...]) -> list[Side]:
+def _virtual(request: LabRequest, options: LabOptions, variants: tuple[str, ...]) -> list[Side]:
     """The first seed of every variant, as `p4cc run` has it."""
+    folder = options.folder / "virtual"
     outcome = run_scenario(
         RunRequest(
             Path(request.file),
@@ -80,6 +90,7 @@ def _virtual(request: LabRequest, folder: Path, variants: tuple[str, ...]) -> li
             variants=variants,
             figures=False,
             quiet=True,
+            force=options.force,
         )
     )
     runs = {run["variant"]: run for run in reversed(outcome.summary["runs"])}

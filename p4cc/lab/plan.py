@@ -5,6 +5,8 @@ Deterministic: the lab and its controller process plan from the same request and
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,7 @@ from p4cc.fabric import alpha_log2
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.network import HEADER_BYTES, NetworkPlan, plan_case
 from p4cc.programs import find_program
+from p4cc.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -47,6 +50,32 @@ class LabRequest:
     variant: str | None = None
     grpc_base: int | None = None
     thrift_base: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Of the lab: the scenario's file, or the folder of the exercise that is imported."""
+        file = Path(self.file)
+        if not self.is_import:
+            return file.stem
+        # The tutorials keep `topology.json` one folder below the exercise.
+        folder = file.resolve().parent
+        return folder.parent.name if folder.name.endswith("-topo") else folder.name or file.stem
+
+    @property
+    def settings(self) -> str:
+        """What the command line changes, and which file an import is, as a short hash."""
+        changes = [self.overrides, self.variant, self.programs, self.switch]
+        if self.is_import:
+            changes.append(str(Path(self.file).resolve()))
+        elif changes == [(), None, (), "p4cc"]:
+            return SETTINGS_AS_WRITTEN
+        return hashlib.sha256(json.dumps(changes).encode()).hexdigest()[:8]
+
+    @property
+    def folder(self) -> Path:
+        """Where logs and results go if nothing else is said."""
+        name = self.name if self.settings == SETTINGS_AS_WRITTEN else f"{self.name}-{self.settings}"
+        return Path("results") / "lab" / name
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""

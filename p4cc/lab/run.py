@@ -20,6 +20,7 @@ from controller.install import Server, read_ports
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab.agents import AgentRun, run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
+from p4cc.lab.folder import lab_folder
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
 from p4cc.lab.programs import Program, Supervisor, events, how_ended, is_root
 from p4cc.lab.state import clean_leftovers, only_lab, record
@@ -52,6 +53,8 @@ class LabOptions:
     trace: bool = False
     agents: bool = True
     """Run the scenario's flows."""
+    force: bool = False
+    """Replace what a lab of other settings left in the folder."""
     say: Callable[[str], None] = print
 
 
@@ -176,8 +179,13 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
         if cleaned := clean_leftovers(folder):
             options.say(f"cleaned up after {cleaned.labs} labs that had been killed")
         _check_ports(plan)
-        options.folder.mkdir(parents=True, exist_ok=True)
-        with record(folder, list(names.values()), options.folder) as made:
+        identity = {"kind": "lab", "lab": request.name, "settings": request.settings}
+        with (
+            lab_folder(options.folder, identity, force=options.force) as aside,
+            record(folder, list(names.values()), options.folder) as made,
+        ):
+            if aside:
+                options.say(f"what a killed lab had left was moved to {aside}")
             started = time.monotonic()
             built = builder.build(plan.network, made.token)
             lab = Lab(plan, kind, built, options, report)
@@ -204,9 +212,6 @@ class _Start:
         self.pcaps = lab.options.folder / "pcaps"
         for folder in (self.logs, self.pcaps):
             folder.mkdir(exist_ok=True)
-        # A log is of this lab: what an earlier one wrote there says nothing of it.
-        for old in (*self.logs.glob("*.log"), *self.logs.glob("*.jsonl"), *self.logs.glob("*-commands.txt")):
-            old.unlink()
         self.files: dict[str, list[str]] = {}
         """Of the pipeline of every switch that has one: P4Info and device config."""
 

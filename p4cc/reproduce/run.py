@@ -19,8 +19,8 @@ from p4cc.progress import progress
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
-from p4cc.result_folder import Claim, results_into
-from p4cc.runner import SETTINGS_AS_WRITTEN, RunRequest, execute, prepare
+from p4cc.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
+from p4cc.runner import RunRequest, execute, prepare
 from p4cc.scenario.claims import CombineMeasure
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document

@@ -29,9 +29,9 @@ def _missing(kind: str) -> str:
 
 
 @pytest.fixture
-def lab_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def lab_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Records of labs that only this test has."""
-    folder = tmp_path / "state"
+    folder = tmp_path_factory.mktemp("state")
     monkeypatch.setenv("P4CC_LAB_STATE", str(folder))
     return folder
 

@@ -45,7 +45,7 @@ def lab(exercise: str, topology: str, kind: str, folder: Path, *commands: str) -
         grpc_base=GRPC,
         thrift_base=THRIFT,
     )
-    return run_lab(request, LabOptions(folder, cli=False, commands=commands, say=lambda _: None))
+    return run_lab(request, LabOptions(folder / "lab", cli=False, commands=commands, say=lambda _: None))
 
 
 SENDER = """
@@ -67,7 +67,7 @@ def send(folder: Path, packets: Iterable[Packet]) -> str:
 
 def sent(folder: Path, port: str) -> list[bytes]:
     """Frames that a switch sent out of a port."""
-    with PcapReader(str(folder / "pcaps" / f"{port}_out.pcap")) as packets:
+    with PcapReader(str(folder / "lab" / "pcaps" / f"{port}_out.pcap")) as packets:
         return [bytes(packet) for packet in packets]
 
 
