@@ -152,7 +152,7 @@ def _program_digest() -> bytes:
     digest = hashlib.sha256()
     package = Path(__file__).parent
     controller = package.parent / "controller"
-    sources = [package / name for name in ("cache.py", "case.py", "results.py")]
+    sources = [package / name for name in ("cache.py", "case.py", "results.py", "tables.py")]
     for path in (Path(_engine.__file__), *sources, *sorted(controller.glob("*.py"))):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()

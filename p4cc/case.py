@@ -23,7 +23,7 @@ from p4cc.cache import RunCache, SeedRun, run_keys
 from p4cc.errors import UserError
 from p4cc.execution import Exec
 from p4cc.network import NetworkPlan, plan_case
-from p4cc.results import engine_tables
+from p4cc.results import engine_summary, engine_tables
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -167,7 +167,7 @@ async def _run_seeds(
                     counters = await controller.read_ports(server, plan)
                     network.exchange(fork)
                 tables = {**engine_tables(result), "counters": counters}
-                run = SeedRun(seed, {**result.summary(), "wall_s": round(wall_s, 6)}, tables)
+                run = SeedRun(seed, {**engine_summary(result), "wall_s": round(wall_s, 6)}, tables)
                 await asyncio.to_thread(session.cache.store, key, run)
             session.advance(case.label(), run.summary["packet_hops"])
             return run

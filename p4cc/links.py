@@ -84,4 +84,4 @@ def outcome(summary: dict[str, Any]) -> str:
         return "finished"
     if summary["deadlocks"] > 0:
         return "deadlock"
-    return "stalled" if summary["stalled_ns"] >= 0 else "not finished"
+    return "stalled" if summary["stalled_ns"] is not None else "not finished"

@@ -15,17 +15,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from polars import selectors
 
 from p4cc.links import depths, outcome, utilisation, with_paused_share
 from p4cc.pods import busiest_drain_ns, pod_pairs, skew, with_pods
 from p4cc.samples import of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, percentile, with_slowdowns
+from topos import plan_addresses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from p4cc.scenario.figures import Window
     from topos import Alone, Paths, Topology
+
+BY_PORT = ("queues", "ports", "port_queues")
+"""Tables in which the engine numbers switches; results name them."""
 
 PERCENTILES = (50, 95, 99)
 FLOW_PERCENTILES = (1, 5, *PERCENTILES)
@@ -51,6 +56,7 @@ def derive(
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """The summary and the tables with what is worked out from them."""
     flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.alone)
+    tables = {**tables, **{name: _named(tables[name], measures.topology) for name in BY_PORT}}
     pods = measures.topology.roles.pods
     if pods:
         flows = with_pods(flows, pods)
@@ -99,6 +105,18 @@ def derive(
     return numbers, {**tables, **{name: frame.to_arrow() for name, frame in more.items()}}
 
 
+def _named(table: pa.Table, topology: Topology) -> pa.Table:
+    """A table by device id and port with the switch and what the port leads to instead."""
+    ids = plan_addresses(topology).device_ids
+    places = [(ids[name], port.number, name, port.peer) for name, ports in topology.ports.items() for port in ports]
+    schema = {"device_id": pl.UInt64, "port": pl.UInt64, "switch": pl.String, "peer": pl.String}
+    names = pl.DataFrame(places, schema=schema, orient="row")
+    joined = _frame(table).join(names, on=["device_id", "port"], how="left", maintain_order="left")
+    rest = [name for name in table.column_names if name not in ("device_id", "port", "time_ns")]
+    leading = ["time_ns"] if "time_ns" in table.column_names else []
+    return joined.select(*leading, "switch", "port", "peer", *rest).to_arrow()
+
+
 def _rates(topology: Topology) -> dict[str, int]:
     """Rates of the hosts' links."""
     return {host: topology.links[port.link_index].rate_bps for host, (_, port) in topology.attachments.items()}
@@ -107,14 +125,15 @@ def _rates(topology: Topology) -> dict[str, int]:
 def queue_stats(queues: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     """Mean and percentiles of each port's depth over time, from its samples: a depth holds until the next row."""
     schema = {
-        "device_id": pl.UInt64,
+        "switch": pl.String,
         "port": pl.UInt64,
+        "peer": pl.String,
         "mean_pkts": pl.Float64,
         **{f"p{percent}_pkts": pl.UInt64 for percent in PERCENTILES},
         "max_pkts": pl.UInt64,
     }
     rows: list[dict[str, Any]] = []
-    for (device, port), group in queues.group_by("device_id", "port", maintain_order=True):
+    for (switch, port, peer), group in queues.group_by("switch", "port", "peer", maintain_order=True):
         times = group["time_ns"].to_numpy().astype(np.int64)
         depths = group["depth_pkts"].to_numpy().astype(np.int64)
         held = np.diff(np.append(times, max(end_ns, int(times[-1]) + 1)))
@@ -124,8 +143,9 @@ def queue_stats(queues: pl.DataFrame, end_ns: int) -> pl.DataFrame:
         # The smallest depth that holds, with all below it, for at least the share of time.
         places = [int(np.searchsorted(passed, whole * percent / 100)) for percent in PERCENTILES]
         row: dict[str, Any] = {
-            "device_id": device,
+            "switch": switch,
             "port": port,
+            "peer": peer,
             "mean_pkts": float(np.dot(depths, held)) / whole,
             "max_pkts": int(depths.max()),
         }
@@ -163,13 +183,13 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for (label,), group in flows.group_by("class", maintain_order=True):
-        begun = group.filter(pl.col("start_ns") >= 0)
-        ended = pl.when(pl.col("finish_ns") < 0).then(end_ns).otherwise(pl.col("finish_ns"))
+        begun = group.filter(pl.col("start_ns").is_not_null())
+        ended = pl.col("finish_ns").fill_null(end_ns)
         ends = begun.select(ended.alias("end_ns"))["end_ns"]
         starts, acked = begun["start_ns"], begun["acked_bytes"].cast(pl.Int64)
         span = 0 if begun.is_empty() else int(ends.max()) - int(starts.min())  # pyright: ignore[reportArgumentType]
-        done = begun.filter(pl.col("fct_ns") >= 0)
-        with_deadline = begun.filter(pl.col("deadline_ns") >= 0)
+        done = begun.filter(pl.col("fct_ns").is_not_null())
+        with_deadline = begun.filter(pl.col("deadline_ns").is_not_null())
         in_time = with_deadline.filter(pl.col("deadline_met") == 1)
         row: dict[str, Any] = {
             "class": label,
@@ -185,22 +205,22 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
             "in_time_share": in_time.height / with_deadline.height if with_deadline.height else float("nan"),
             "quenched": int(begun["quenched"].sum()),
             "fct_mean_ns": _number(done["fct_ns"].mean()),
-            "slowdown_mean": _number(done.filter(pl.col("slowdown") >= 0)["slowdown"].mean()),
+            "slowdown_mean": _number(done["slowdown"].mean()),
         }
-        for name, column, valid in (("fct", "fct_ns", "fct_ns"), ("slowdown", "slowdown", "slowdown")):
-            values = done.filter(pl.col(valid) >= 0)[column].cast(pl.Float64).to_numpy()
+        for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
+            values = done[column].drop_nulls().cast(pl.Float64).to_numpy()
             suffix = "_ns" if name == "fct" else ""
             for percent in FLOW_PERCENTILES:
                 row[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
         rows.append(row)
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(selectors.float().fill_nan(None))
 
 
 def jain(rates: Iterable[float]) -> float:
-    """Jain's index, `(sum x)^2 / (n sum x^2)`; 0 where nothing flows."""
+    """Jain's index, `(sum x)^2 / (n sum x^2)`; NaN where nothing flows."""
     values = list(rates)
     squares = sum(value * value for value in values)
-    return 0.0 if squares == 0 else sum(values) ** 2 / (len(values) * squares)
+    return float("nan") if squares == 0 else sum(values) ** 2 / (len(values) * squares)
 
 
 def supported(points: Iterable[tuple[float, bool]]) -> float:
@@ -229,7 +249,9 @@ def _of_windows(
             dict(zip(*(at[name].to_list() for name in ("flow_id", "acked_bytes")), strict=True))
             for at in (checkpoints.filter(pl.col("time_ns") == time) for time in (window.start_ns, window.end_ns))
         )
-        under_way = (flow for flow in flows if flow in end and not 0 <= finishes[flow] <= window.start_ns)
+        under_way = (
+            flow for flow in flows if flow in end and (finishes[flow] is None or finishes[flow] > window.start_ns)
+        )
         gains = [end[flow] - start.get(flow, 0) for flow in under_way]
         seconds = (window.end_ns - window.start_ns) / 1e9
         found[f"goodput_bps_{window.name}"] = sum(gains) * 8 / seconds

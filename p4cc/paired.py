@@ -20,9 +20,8 @@ Values = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def parts(column: pl.Series) -> list[Values]:
-    """The column's values in order, cut into the six parts; what is below 0 stands for a flow without the value."""
-    values = column.to_numpy().astype(np.float64)
-    ordered = np.sort(values[values >= 0])
+    """The column's values in order, cut into the six parts; flows without the value do not count."""
+    ordered = np.sort(column.drop_nulls().to_numpy().astype(np.float64))
     places = [int(ordered.size * cut) for cut in CUTS]
     return [ordered[start:end] for start, end in pairwise(places)]
 

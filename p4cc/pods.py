@@ -47,10 +47,10 @@ def with_pods(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
 
 
 def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """A row for each ordered pair of pods: flows, bytes, percentiles; 0 where there is no flow (spec 17).
+    """A row for each ordered pair of pods: flows, bytes, percentiles; null where no flow is complete (spec 17).
 
-    `uplink_share` is the part of what leaves the first pod that goes to the second; 0 within a pod. Percentiles are of
-    complete flows.
+    `uplink_share` is the part of what leaves the first pod that goes to the second; null within a pod.
+    Percentiles are of complete flows.
     """
     full = max((len(pod) for pod in pods), default=0)
     leaving = flows.filter(pl.col("src_pod") != pl.col("dst_pod")).group_by("src_pod").agg(pl.col("size_bytes").sum())
@@ -61,8 +61,8 @@ def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
     for src in range(len(pods)):
         for dst in range(len(pods)):
             cell = cells.get((src, dst), none)
-            done = cell.filter(pl.col("fct_ns") >= 0)
-            sent = int(cell["size_bytes"].clip(lower_bound=0).sum())
+            done = cell.filter(pl.col("fct_ns").is_not_null())
+            sent = int(cell["size_bytes"].sum())
             away = leaves.get(src, 0) if src != dst else 0
             row: dict[str, Any] = {
                 "src_pod": src,
@@ -71,19 +71,19 @@ def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
                 "flows": cell.height,
                 "flows_completed": done.height,
                 "bytes": sent,
-                "uplink_share": sent / away if away else 0.0,
+                "uplink_share": sent / away if away else None,
             }
             for name, unit in (("fct", "_ns"), ("slowdown", ""), ("slowdown_rate_only", "")):
                 values = done[f"{name}{unit}"].cast(pl.Float64).to_numpy()
                 for percent in CELL_PERCENTILES:
-                    row[f"{name}_p{percent}{unit}"] = percentile(values, percent) if done.height else 0.0
+                    row[f"{name}_p{percent}{unit}"] = percentile(values, percent) if done.height else None
             rows.append(row)
     return pl.DataFrame(rows, schema=CELL_SCHEMA)
 
 
 def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, Any]:
     """How uneven the offered traffic is: over pairs of hosts that carry anything, and over cells of full pods."""
-    sized = flows.filter(pl.col("size_bytes") >= 0)
+    sized = flows.filter(pl.col("size_bytes").is_not_null())
     pairs = sized.group_by("src", "dst", maintain_order=True).agg(pl.col("size_bytes").sum())
     amounts = sorted((int(one) for one in pairs["size_bytes"].to_list()), reverse=True)
     top = -(-len(amounts) * TOP_SHARE // 1)
@@ -111,7 +111,7 @@ def gini(amounts: Sequence[int]) -> float:
 
 def busiest_drain_ns(flows: pl.DataFrame, rates_bps: Mapping[str, int]) -> float:
     """Least time in which any network could carry the flows: the payload of the busiest host at its link's rate."""
-    sized = flows.filter(pl.col("size_bytes") >= 0)
+    sized = flows.filter(pl.col("size_bytes").is_not_null())
     longest = 0.0
     for end in ("src", "dst"):
         of_host = sized.group_by(end).agg(pl.col("size_bytes").sum())

@@ -1,4 +1,7 @@
-"""Results on disk: Parquet tables, summary.json. Wall-clock values stand in summary.json only."""
+"""Results on disk: Parquet tables, summary.json. Wall-clock values stand in summary.json only.
+
+A table without rows in any run leaves no file. Texts and units of columns (`tables.py`) are in the files' metadata.
+"""
 
 # pyarrow's stubs leave some overloads partly untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -8,8 +11,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Self
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from p4cc.tables import NONE, described, without_sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +40,7 @@ ENGINE_TABLES = (
     "link_bytes",
     "queue_histogram",
 )
-"""Tables of the engine that are kept; one without rows in every run leaves an empty file."""
+"""Tables of the engine that are kept."""
 
 DERIVED_TABLES = ("counters", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
 """Tables read over P4Runtime or worked out from the engine's."""
@@ -47,9 +53,11 @@ _NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), 
 class ResultWriter:
     """Streams runs, in the order given, into one Parquet file per table; same runs give the same bytes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, swept: Mapping[str, str]) -> None:
+        """Writes into `folder`; `swept` has the path of each swept field by the name of its column."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._swept = swept
         self._writers: dict[str, pq.ParquetWriter] = {}
 
     def __enter__(self) -> Self:
@@ -64,19 +72,34 @@ class ResultWriter:
     def add(self, keys: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
         """Appends one run; `keys` (variant, seed, swept values) lead every row."""
         for name, columns in tables.items():
+            if not columns.num_rows:
+                continue
             table = with_keys(keys, columns)
             writer = self._writers.get(name)
             if writer is None:
                 path = self._folder / f"{name}.parquet"
-                writer = pq.ParquetWriter(path, table.schema, compression="zstd", version="2.6")
+                schema = described(name, table, self._swept)
+                writer = pq.ParquetWriter(path, schema, compression="zstd", version="2.6")
                 self._writers[name] = writer
-            if table.num_rows:
-                writer.write_table(table)
+            writer.write_table(table.cast(writer.schema))
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:
-    """The engine's tables as Arrow, without a copy of the numbers."""
-    return {name: _engine_table(result, name) for name in ENGINE_TABLES}
+    """The engine's tables as Arrow, nulls where there is nothing; other numbers are not copied."""
+    return {name: without_sentinels(name, _engine_table(result, name)) for name in ENGINE_TABLES}
+
+
+def engine_summary(result: _engine.RunResult) -> dict[str, Any]:
+    """The engine's summary, None where there is nothing."""
+    summary = dict(result.summary())
+    nothing = {"finish_ns": NONE, "stalled_ns": NONE, "jain_index": 0.0}
+    return {name: None if name in nothing and value == nothing[name] else value for name, value in summary.items()}
+
+
+def read_table(folder: Path, name: str) -> pl.DataFrame | None:
+    """A table of results; None where it has no rows."""
+    path = folder / f"{name}.parquet"
+    return pl.read_parquet(path) if path.exists() else None
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -194,12 +194,13 @@ def _run_cases(
     advance: Advance,
 ) -> _Collected:
     collected = _Collected()
-    with ResultWriter(folder) as writer:
+    with ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
             collected.warnings.update(dict.fromkeys(run.plan.warnings))
             collected.notes.update(dict.fromkeys(run.notes))
             measures = _measures(case, run)
+            collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             for one in run.seeds:
                 keys = {**case.keys(), "seed": one.seed}
                 summary, tables = derive(measures, one.summary, one.tables)
@@ -225,6 +226,22 @@ def _run_cases(
         finally:
             cache.prune()
     return collected
+
+
+def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:
+    """Says how many flows had not finished when their runs ended: what is worked out of flows leaves them out."""
+    finite, completed = (sum(one.summary[f"flows_{name}"] for one in run.seeds) for name in ("finite", "completed"))
+    if left := finite - completed:
+        ends = ", ".join(dict.fromkeys(f"{one.summary['end_ns'] / 1e6:g} ms" for one in run.seeds))
+        yield (
+            f"case {case.label()}: {left} of {finite} flows ({100 * left / finite:.2g} %) had not finished when the "
+            f"run ended ({ends}); completion times and slowdowns are of the others"
+        )
+
+
+def _swept(cases: list[Case]) -> dict[str, str]:
+    """Swept fields by the name of their column."""
+    return {name: path for case in cases for name, path in case.columns().items()}
 
 
 def _measures(case: Case, run: CaseRun) -> Measures:

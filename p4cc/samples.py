@@ -27,10 +27,10 @@ def with_labels(rtts: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def with_latencies(rounds: pl.DataFrame) -> pl.DataFrame:
-    """Rounds with the time from the first request to the last answer, -1 where it is not whole, and their label."""
+    """Rounds with the time from the first request to the last answer, null where it is not whole, and their label."""
     start, finish = pl.col("start_ns").cast(pl.Int64), pl.col("finish_ns")
     return rounds.with_columns(
-        latency_ns=pl.when(finish < 0).then(-1).otherwise(finish - start),
+        latency_ns=finish - start,
         label=pl.col("group").cast(pl.String).str.split("/").list.first(),
     )
 
@@ -49,7 +49,7 @@ def of_rtts(rtts: pl.DataFrame, windows: Sequence[Window]) -> dict[str, float]:
 
 def of_rounds(rounds: pl.DataFrame) -> dict[str, float]:
     """Mean and percentiles of the rounds that are whole."""
-    whole = _floats(rounds.filter(pl.col("latency_ns") >= 0)["latency_ns"])
+    whole = _floats(rounds["latency_ns"].drop_nulls())
     return _statistics("latency", "", whole) if whole.size else {}
 
 

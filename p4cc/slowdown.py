@@ -35,18 +35,18 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, alone: Alone) -> pl.DataFr
     """Adds the completion time of a flow alone in the network and the slowdowns against it (spec 17).
 
     `slowdown` divides by `ideal_fct_ns` (slowdown B), `slowdown_rate_only` by the payload's time at the slowest link's
-    rate (slowdown A); -1 where a flow has no size or is not complete.
+    rate (slowdown A); null where a flow has no size or is not complete.
     Slowdown B counts a whole packet on every link and the flow behind it, so an undisturbed flow lies a little below 1.
     """
     ideals: dict[tuple[str, str, int], float] = {}
     rates: dict[tuple[str, str], int] = {}
-    ideal: list[float] = []
-    rate_only: list[float] = []
+    ideal: list[float | None] = []
+    rate_only: list[float | None] = []
     columns = (flows["src"].to_list(), flows["dst"].to_list(), flows["size_bytes"].to_list())
     for src, dst, size in zip(*columns, strict=True):
-        if size < 0:
-            ideal.append(-1.0)
-            rate_only.append(-1.0)
+        if size is None:
+            ideal.append(None)
+            rate_only.append(None)
             continue
         key = (src, dst, size)
         if key not in ideals:
@@ -55,14 +55,14 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, alone: Alone) -> pl.DataFr
             ideals[key] = path.ideal_fct_ns(size, alone)
         ideal.append(ideals[key])
         rate_only.append(8e9 * size / rates[src, dst])
-    done = (pl.col("fct_ns") >= 0) & (pl.col("ideal_fct_ns") > 0)
+    done = pl.col("fct_ns").is_not_null() & (pl.col("ideal_fct_ns") > 0)
     return (
         flows.with_columns(
             pl.Series("ideal_fct_ns", ideal, pl.Float64), pl.Series("_rate_only_ns", rate_only, pl.Float64)
         )
         .with_columns(
-            slowdown=pl.when(done).then(pl.col("fct_ns") / pl.col("ideal_fct_ns")).otherwise(-1.0),
-            slowdown_rate_only=pl.when(done).then(pl.col("fct_ns") / pl.col("_rate_only_ns")).otherwise(-1.0),
+            slowdown=pl.when(done).then(pl.col("fct_ns") / pl.col("ideal_fct_ns")),
+            slowdown_rate_only=pl.when(done).then(pl.col("fct_ns") / pl.col("_rate_only_ns")),
         )
         .drop("_rate_only_ns")
     )
@@ -75,7 +75,7 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any
     With fewer flows than bins there is a row for each flow.
     """
     done = (
-        flows.filter(pl.col("slowdown") >= 0)
+        flows.filter(pl.col("slowdown").is_not_null())
         .select(pl.col("size_bytes").cast(pl.Int64), pl.col("slowdown").clip(lower_bound=1.0))
         .sort("size_bytes", "slowdown")
     )

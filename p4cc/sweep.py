@@ -20,6 +20,7 @@ from p4cc.cache import FOLDER
 from p4cc.errors import UserError
 from p4cc.progress import progress
 from p4cc.result_folder import Claim, results_into
+from p4cc.results import read_table
 from p4cc.runner import RunRequest, execute, prepare
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -265,23 +266,24 @@ def _column(path: str, keys: Sequence[str]) -> str:
 
 def _measured(runs: pl.DataFrame, folder: Path, keys: list[str]) -> pl.DataFrame:
     """Medians over the seeds of every metric: a row for each combination of `keys`, in their order."""
-    flows = pl.read_parquet(folder / "flows.parquet", columns=[*keys, "seed", "size_bytes", "fct_ns", "slowdown"])
+    table = read_table(folder, "flows")
+    if table is None:
+        raise UserError("the runs have no flows to compare", place=str(folder), remedy="give the scenario traffic")
+    flows = table.select(*keys, "seed", "size_bytes", "fct_ns", "slowdown")
     ends: list[dict[str, Any]] = []
     for key, one in flows.group_by(*keys, "seed", maintain_order=True):
-        done = one.filter((pl.col("size_bytes") >= 0) & (pl.col("fct_ns") >= 0))
+        done = one.filter(pl.col("size_bytes").is_not_null() & pl.col("fct_ns").is_not_null())
         slowdowns, times = (done[name].cast(pl.Float64).to_numpy() for name in ("slowdown", "fct_ns"))
         row = dict(zip((*keys, "seed"), key, strict=True))
-        row[_UNFINISHED] = one.filter((pl.col("size_bytes") >= 0) & (pl.col("fct_ns") < 0)).height
+        row[_UNFINISHED] = one.filter(pl.col("size_bytes").is_not_null() & pl.col("fct_ns").is_null()).height
         row["slowdown_mean"] = float(slowdowns.mean()) if slowdowns.size else None
         row["fct_mean_ns"] = float(times.mean()) if times.size else None
         row.update({f"slowdown_p{percent}": percentile(slowdowns, percent) for percent in (50, 95, 99)})
         row["fct_p99_ns"] = percentile(times, 99)
         ends.append(row)
     whole = runs.join(pl.DataFrame(ends, infer_schema_length=None), on=[*keys, "seed"])
-    # -1 is the finish of a run that has none.
-    finish = pl.when(pl.col("finish_ns") < 0).then(None).otherwise(pl.col("finish_ns"))
     known = [metric for metric in METRICS if metric in whole.columns]
     columns = [pl.col(name).cast(pl.Float64).median() for name in (*known, _UNFINISHED)]
     absent = [pl.lit(None, pl.Float64).alias(name) for name in METRICS if name not in known]
-    medians = whole.with_columns(finish_ns=finish).group_by(*keys, maintain_order=True).agg(columns)
+    medians = whole.group_by(*keys, maintain_order=True).agg(columns)
     return medians.with_columns(absent).with_columns(selectors.float().fill_nan(None))

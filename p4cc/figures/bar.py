@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.figures.over_sweep import spread
-from p4cc.figures.style import COLOURS, label_axes, need_columns, save, use_style
+from p4cc.figures.style import COLOURS, label_axes, legend, need_columns, save, use_style
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
         axes = page.add_subplot(1, len(figure.panels), position + 1)
         _draw_panel(axes, runs, figure, panel)
         if position == 0 and figure.x is not None:
-            axes.legend()
+            legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 

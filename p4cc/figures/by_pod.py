@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.figures.cdf import distribution
-from p4cc.figures.style import COLOURS, need_columns, of_seed, save, split, use_style
+from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, of_seed, save, split, use_style
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ def draw_matrix(cells: pl.DataFrame, figure: PodMatrixFigure, folder: Path) -> P
         values: dict[tuple[int, int], float] = {
             (int(row["src_pod"]), int(row["dst_pod"])): float(row[figure.column]) * figure.scale
             for row in group.iter_rows(named=True)
-            if row["flows"]
+            if row["flows"] and row[figure.column] is not None
         }
         grid = [[values.get((src, dst), float("nan")) for dst in pods] for src in pods]
         # Each map has its own colours: the numbers in the cells compare maps.
@@ -68,7 +68,7 @@ def draw_pair(flows: pl.DataFrame, figure: PodPairFigure, folder: Path) -> Path:
     for number, (variant, point, group) in enumerate(split(chosen, figure.over)):
         colour, label = COLOURS[number % len(COLOURS)], f"{variant} {point}".strip()
         for column, style in (("start_ns", ":"), ("finish_ns", "-")):
-            ordered = group.filter(pl.col(column) >= 0).sort(column)
+            ordered = group.drop_nulls(column).sort(column)
             times = (ordered[column].cast(pl.Float64) / 1e6).to_list()
             sums = (ordered["size_bytes"].cum_sum().cast(pl.Float64) / 1e6).to_list()
             shown = label if column == "finish_ns" else None
@@ -77,9 +77,9 @@ def draw_pair(flows: pl.DataFrame, figure: PodPairFigure, folder: Path) -> Path:
         slowdowns.step(values, shares, where="post", color=colour, label=label)
     over_time.set_xlabel("time (ms)")
     over_time.set_ylabel("MB: begun (dotted), complete")
-    over_time.legend()
+    legend(over_time)
     slowdowns.set_xlabel("slowdown B")
-    slowdowns.set_xscale("log")
+    log_scale(slowdowns, x=True)
     slowdowns.set_ylabel("share of flows")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)

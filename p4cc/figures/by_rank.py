@@ -12,7 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.errors import UserError
-from p4cc.figures.style import COLOURS, MARKERS, need_columns, of_seed, save, split, use_style
+from p4cc.figures.style import COLOURS, MARKERS, legend, log_scale, need_columns, of_seed, save, split, use_style
 from p4cc.paired import CUTS, parts, ratio_of_medians
 from p4cc.slowdown import by_size
 
@@ -40,10 +40,10 @@ def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path
             axes.plot(places, times.tolist(), color=COLOURS[number], marker=".", ls="", ms=3, label=value)
         ratio = ratio_of_medians(runs[str(figure.of)], runs[str(figure.to)], part + 1)
         axes.set_title(f"ranks {low:g} to {high:g}: " + ("no flow" if ratio is None else f"medians {ratio:.2g} : 1"))
-        axes.set_yscale("log")
+        log_scale(axes)
         axes.set_ylabel("completion (us)")
         if part == 0:
-            axes.legend()
+            legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -70,13 +70,13 @@ def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Pat
                     ms=3,
                     label=variant,
                 )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        log_scale(axes, x=True)
+        log_scale(axes)
         axes.set_title(point)
         axes.set_xlabel("flow size (B), bins of as many flows")
         axes.set_ylabel(f"slowdown B, p{figure.percentile}")
         if position == 0:
-            axes.legend()
+            legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -102,12 +102,12 @@ def draw_depths(histogram: pl.DataFrame, figure: DepthsFigure, folder: Path) -> 
                 color=COLOURS[number % len(COLOURS)],
                 label=variant,
             )
-        axes.set_xscale("log")
-        axes.set_yscale("log")
+        log_scale(axes, x=True)
+        log_scale(axes)
         axes.set_title(point)
         axes.set_xlabel("waiting at a port (kB)")
         axes.set_ylabel("share of ports and times with more")
         if position == 0:
-            axes.legend()
+            legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)

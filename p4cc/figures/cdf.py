@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from p4cc.figures.style import COLOURS, need_columns, save, use_style
+from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,32 +31,42 @@ def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, len(figure.panels), position + 1)
         for number, (variant,) in enumerate(chosen.select("variant").unique(maintain_order=True).iter_rows()):
-            values, shares = distribution(chosen.filter(pl.col("variant") == variant)[panel.y], panel.scale)
-            axes.step(values, shares, where="post", color=COLOURS[number % len(COLOURS)], label=variant)
+            rows = chosen.filter(pl.col("variant") == variant)
+            values, shares = distribution(rows[panel.y], panel.scale)
+            label = labelled(variant, rows[panel.y])
+            axes.step(values, shares, where="post", color=COLOURS[number % len(COLOURS)], label=label)
+        if chosen[panel.y].drop_nulls().is_empty():
+            say(axes, "nothing finished" if chosen.height else "no rows selected")
         if figure.x_log:
-            axes.set_xscale("log")
+            log_scale(axes, x=True)
         axes.set_ylim(0, 1)
         axes.set_title(panel.title)
         axes.set_xlabel(panel.label or panel.y)
         axes.set_ylabel("share")
         if position == 0:
-            axes.legend()
+            legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
 
 def of_classes(flows: pl.DataFrame, classes: Sequence[str] | None) -> pl.DataFrame:
-    """Rows with these labels of traffic; all of them without labels."""
-    return flows if classes is None else flows.filter(pl.col("class").is_in(classes))
+    """Rows with these labels of traffic, all of them without labels; flows without end have nothing to finish."""
+    sized = flows.filter(pl.col("size_bytes").is_not_null()) if "size_bytes" in flows.columns else flows
+    return sized if classes is None else sized.filter(pl.col("class").is_in(classes))
+
+
+def labelled(label: str, column: pl.Series) -> str:
+    """A label with the number of rows that have no value, where some have none."""
+    missing = column.null_count()
+    return f"{label} ({missing} of {len(column)} unfinished)" if missing else label
 
 
 def distribution(column: pl.Series, scale: float) -> tuple[list[float], list[float]]:
-    """Values in order with the share of values up to each; what is missing (-1, NaN) is left out."""
-    values = column.cast(pl.Float64).fill_nan(None).drop_nulls()
-    ordered = (values.filter(values >= 0) * scale).sort()
-    count = len(ordered)
+    """Values in order with the share of all rows up to each: it ends below 1 where some have no value."""
+    ordered = (column.cast(pl.Float64).fill_nan(None).drop_nulls() * scale).sort()
+    count, rows = len(ordered), len(column)
     if count == 0:
         return [], []
     step = -(-count // _MAX_POINTS)
     places = sorted({*range(step - 1, count, step), count - 1})
-    return [ordered[0], *(ordered[place] for place in places)], [0.0, *((place + 1) / count for place in places)]
+    return [ordered[0], *(ordered[place] for place in places)], [0.0, *((place + 1) / rows for place in places)]

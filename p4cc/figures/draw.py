@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import polars as pl
+from matplotlib.figure import Figure as Page
 
 from p4cc.figures import bar, by_pod, by_rank, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
+from p4cc.figures.style import save, say
+from p4cc.results import read_table
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,
@@ -19,6 +22,7 @@ from p4cc.scenario.figures import (
     UtilisationFigure,
 )
 from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure, PodMatrixFigure, PodPairFigure
+from p4cc.tables import table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +31,27 @@ if TYPE_CHECKING:
 
 
 def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> Path:
-    """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there."""
+    """Draws one figure from the runs and the tables beside them; raises UserError for columns that are not there.
+
+    A figure of a table without rows says so.
+    """
+    try:
+        return _draw(figure, runs, folder, scenario)
+    except _NoRowsError as error:
+        name = error.args[0]
+        page = Page(figsize=(5.0, 2.4), layout="constrained")
+        axes = page.add_subplot()
+        axes.set_axis_off()
+        say(axes, f"table {name} has no rows (it needs: {table(name).when})")
+        page.suptitle(figure.title)
+        return save(page, folder / figure.file)
+
+
+class _NoRowsError(Exception):
+    """A table that a figure needs has no rows."""
+
+
+def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -> Path:
     match figure:
         case SweepFigure():
             return over_sweep.draw(runs, figure, folder)
@@ -36,7 +60,8 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -
         case HeatMapFigure():
             return heatmap.draw(runs, figure, folder)
         case TimeFigure():
-            series = over_time.Series(_table(folder, "windows"), _table(folder, "queues"))
+            queues = read_table(folder, "queues")
+            series = over_time.Series(_table(folder, "windows"), pl.DataFrame() if queues is None else queues)
             return over_time.draw(series, figure, folder)
         case TracesFigure():
             return traces.draw(_table(folder, "windows"), figure, folder)
@@ -59,4 +84,7 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(folder / f"{name}.parquet")
+    found = read_table(folder, name)
+    if found is None:
+        raise _NoRowsError(name)
+    return found

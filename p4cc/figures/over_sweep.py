@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, use_style
+from p4cc.figures.style import COLOURS, MARKERS, label_axes, legend, log_scale, need_columns, save, use_style
 from p4cc.scenario.figures import Panel, SweepFigure
 
 
@@ -25,7 +25,7 @@ def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
         axes = page.add_subplot(1, count, position + 1)
         _draw_panel(axes, runs, figure, panel)
         if position == 0:
-            axes.legend()
+            legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -60,5 +60,5 @@ def _draw_panel(axes: Axes, runs: pl.DataFrame, figure: SweepFigure, panel: Pane
         )
         axes.fill_between(x, line["low"].to_list(), line["high"].to_list(), color=colour, alpha=0.2, linewidth=0)
     if figure.x_log:
-        axes.set_xscale("log")
+        log_scale(axes, x=True)
     label_axes(axes, panel, figure.x_label or figure.x)

@@ -78,7 +78,7 @@ def throughput(windows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _of(frame: pl.DataFrame, variant: str, seed: int) -> pl.DataFrame:
-    return frame.filter((pl.col("variant") == variant) & (pl.col("seed") == seed))
+    return frame if frame.is_empty() else frame.filter((pl.col("variant") == variant) & (pl.col("seed") == seed))
 
 
 def _draw_panel(axes: Axes, series: Series, panel: Panel) -> None:

@@ -67,6 +67,6 @@ def _legend(variants: Sequence[str], percentiles: Sequence[float]) -> list[Line2
 
 def percentile_by(flows: pl.DataFrame, x: str, y: str, percent: float) -> pl.DataFrame:
     """The value at index `int(n p)` of the sorted ones (spec 17) for each `x`: columns `x` and `value`."""
-    values = flows.select(x, value=pl.col(y).cast(pl.Float64)).filter(pl.col("value") >= 0)
+    values = flows.select(x, value=pl.col(y).cast(pl.Float64)).drop_nulls("value")
     place = (pl.len() * percent / 100).cast(pl.Int64).clip(0, pl.len().cast(pl.Int64) - 1)
     return values.group_by(x).agg(pl.col("value").sort().get(place)).sort(x)

@@ -48,6 +48,28 @@ def need_columns(file: str, frame: pl.DataFrame, *columns: str) -> None:
             )
 
 
+def say(axes: Axes, text: str) -> None:
+    """Says in a panel why nothing is drawn in it."""
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", wrap=True)
+
+
+def legend(axes: Axes) -> None:
+    """A legend where something has a label."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend()
+
+
+def log_scale(axes: Axes, *, x: bool = False) -> None:
+    """A logarithmic axis; a linear one, with a word in the panel, where no value is above 0."""
+    lines = [*axes.get_lines(), *axes.patches]
+    values = [float(one) for line in axes.get_lines() for one in (line.get_xdata() if x else line.get_ydata())]
+    values += [float(patch.get_height()) for patch in axes.patches if not x and hasattr(patch, "get_height")]
+    if any(value > 0 for value in values):
+        (axes.set_xscale if x else axes.set_yscale)("log")
+    elif lines:
+        say(axes, "no value above 0 for a logarithmic axis")
+
+
 def of_seed(frame: pl.DataFrame, seed: int | None) -> pl.DataFrame:
     """Rows of one seed: the first if none is named."""
     if frame.is_empty():
@@ -66,7 +88,7 @@ def split(frame: pl.DataFrame, over: str | None) -> list[tuple[str, str, pl.Data
 def label_axes(axes: Axes, panel: Panel, x_label: str) -> None:
     """Scale, title and labels of a panel whose values are not negative."""
     if panel.log:
-        axes.set_yscale("log")
+        log_scale(axes)
     else:
         axes.set_ylim(bottom=0)
     axes.set_title(panel.title)

@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.errors import UserError
-from p4cc.figures.style import COLOURS, need_columns, save, use_style
+from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, save, use_style
 from p4cc.metrics import goodput_bins
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def draw(windows: pl.DataFrame, figure: TracesFigure, folder: Path) -> Path:
             if figure.until_ns is not None:
                 axes.set_xlim(0, figure.until_ns / 1e6)
             if panel.log:
-                axes.set_yscale("log")
+                log_scale(axes)
             axes.set_title(variant if row == 0 else "")
             axes.set_xlabel("time (ms)" if row == rows - 1 else "")
             axes.set_ylabel((panel.label or panel.y) if column == 0 else "")
             if row == column == 0 and len(ids) <= len(COLOURS):
-                axes.legend()
+                legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 

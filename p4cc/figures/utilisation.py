@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from controller.model import utilisation, utilisation_printed
 from p4cc.figures.over_sweep import spread
-from p4cc.figures.style import COLOURS, need_columns, save, use_style
+from p4cc.figures.style import COLOURS, legend, need_columns, save, use_style
 from p4cc.model import bottleneck
 
 if TYPE_CHECKING:
@@ -55,6 +55,6 @@ def draw(runs: pl.DataFrame, figure: UtilisationFigure, folder: Path, scenario: 
     axes.set_ylim(bottom=0)
     axes.set_xlabel("window w (packets)")
     axes.set_ylabel("share of what can be used")
-    axes.legend()
+    legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)

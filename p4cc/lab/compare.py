@@ -21,6 +21,7 @@ from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
 from p4cc.lab.run import LabOptions, LabReport, run_lab
 from p4cc.result_folder import Claim, results_into
+from p4cc.results import read_table
 from p4cc.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _virtual(request: LabRequest, options: LabOptions, variants: tuple[str, ...]
         )
     )
     runs = {run["variant"]: run for run in reversed(outcome.summary["runs"])}
-    windows, queues = (pl.read_parquet(folder / f"{table}.parquet") for table in ("windows", "queues"))
+    windows, queues = (read_table(folder, table) for table in ("windows", "queues"))
     return [
         Side(
             variant,
@@ -107,12 +108,16 @@ def _virtual(request: LabRequest, options: LabOptions, variants: tuple[str, ...]
     ]
 
 
-def _of(frame: pl.DataFrame, variant: str, seed: int) -> pl.DataFrame:
+def _of(frame: pl.DataFrame | None, variant: str, seed: int) -> pl.DataFrame:
+    if frame is None:
+        return pl.DataFrame()
     return frame.filter((pl.col("variant") == variant) & (pl.col("seed") == seed))
 
 
 def _bottleneck(queues: pl.DataFrame) -> pl.DataFrame:
     """The queue that was longest, in a star the one that fills."""
+    if queues.is_empty():
+        return queues
     return queues.group_by("time_ns").agg(pl.col("depth_pkts").max()).sort("time_ns")
 
 

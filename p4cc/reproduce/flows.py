@@ -46,7 +46,7 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
             cell = rows.filter((pl.col("src_pod") == how.src_pod) & (pl.col("dst_pod") == how.dst_pod))
             if cell.is_empty():
                 raise UserError(f"no pods {how.src_pod} and {how.dst_pod}", remedy="pods are counted from 0")
-            found = median(float(value) for value in cell[how.column].to_list())
+            found = median(float(value) for value in cell[how.column].drop_nulls().to_list())
             return None if found is None else found * how.scale
         case OutcomeMeasure():
             rows = of_variant(runs, how.variant, how.where)
@@ -64,7 +64,7 @@ def _percentile(flows: pl.DataFrame, variant: str, where: Where, sizes: Sizes, o
     rows = of_variant(flows, variant, where)
     need(rows, column, "size_bytes")
     size = pl.col("size_bytes")
-    chosen = rows.filter((pl.col(column).cast(pl.Float64) >= 0) & (size >= sizes.min_bytes))
+    chosen = rows.filter(pl.col(column).is_not_null() & (size >= sizes.min_bytes))
     if sizes.max_bytes is not None:
         chosen = chosen.filter(size <= sizes.max_bytes)
     seeds = chosen.group_by("seed", maintain_order=True)
@@ -98,7 +98,7 @@ def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
     used = rows.filter(pl.col("is_full") & (pl.col("flows_completed") > 0))
     found: list[float] = []
     for _, one in used.group_by("seed", maintain_order=True):
-        values = sorted(float(value) for value in one[how.column].to_list())
+        values = sorted(float(value) for value in one[how.column].drop_nulls().to_list())
         positive = [value for value in values if value > 0]
         match how.give:
             case "min":

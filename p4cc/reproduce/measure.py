@@ -13,6 +13,7 @@ from p4cc.metrics import supported
 from p4cc.reproduce import models, samples
 from p4cc.reproduce.flows import measure_flows
 from p4cc.reproduce.rows import need, of_variant
+from p4cc.results import read_table
 from p4cc.scenario.claims import (
     BinsMeasure,
     CombineMeasure,
@@ -34,6 +35,7 @@ from p4cc.scenario.samples import (
     ReachMeasure,
     SampleMeasure,
 )
+from p4cc.tables import TABLE_NAMES, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,7 +69,11 @@ class FigureRuns:
         """A table of the results; raises UserError when the scenario does not record it."""
         if self.folder is None:
             raise UserError(f"no table {name!r} was kept")
-        return pl.read_parquet(self.folder / f"{name}.parquet")
+        found = read_table(self.folder, name)
+        if found is None:
+            when = table(name).when if name in TABLE_NAMES else "nothing: there is no such table"
+            raise UserError(f"table {name!r} has no rows", place=str(self.folder), remedy=f"what it needs: {when}")
+        return found
 
     @cached_property
     def windows(self) -> pl.DataFrame:
@@ -222,9 +228,8 @@ def _smallest_ratio(runs: FigureRuns, how: WorstRatioMeasure) -> float | None:
 def _flow_share(runs: FigureRuns, how: FlowShareMeasure) -> float:
     flows = _chosen(runs.table("flows"), how)
     need(flows, how.column)
-    # -1 stands for what did not happen, such as the end of a flow that was cut off.
-    value = pl.col(how.column).cast(pl.Float64)
-    return 100.0 * flows.filter((value >= 0) & (value <= how.at_most)).height / flows.height
+    # What did not happen, such as the end of a flow that was cut off, is null, which is not at most anything.
+    return 100.0 * flows.filter(pl.col(how.column).cast(pl.Float64) <= how.at_most).height / flows.height
 
 
 def _rise(runs: FigureRuns, how: RiseMeasure) -> float | None:

@@ -137,7 +137,7 @@ def _seeds(rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
 
 def _values(rows: pl.DataFrame, how: Rows) -> Values:
     values = rows[how.column].cast(pl.Float64).fill_nan(None).drop_nulls()
-    return (values.filter(values >= 0) * how.scale + how.offset).to_numpy()
+    return (values * how.scale + how.offset).to_numpy()
 
 
 def _weighted(rows: pl.DataFrame, how: Rows) -> tuple[Values, Values]:
@@ -145,7 +145,7 @@ def _weighted(rows: pl.DataFrame, how: Rows) -> tuple[Values, Values]:
         values = _values(rows, how)
         return values, np.ones_like(values)
     held = rows.with_columns(
-        held=(pl.col("time_ns").cast(pl.Int64).shift(-1) - pl.col("time_ns").cast(pl.Int64)).over("device_id", "port")
+        held=(pl.col("time_ns").cast(pl.Int64).shift(-1) - pl.col("time_ns").cast(pl.Int64)).over("switch", "port")
     ).drop_nulls("held")
     values = held[how.column].cast(pl.Float64) * how.scale + how.offset
     return values.to_numpy(), held["held"].cast(pl.Float64).to_numpy()

@@ -59,14 +59,22 @@ class Case:
         values = " ".join(f"{name}={value}" for name, value in self._swept().items())
         return f"{self.variant.name} {values}".strip()
 
-    def _swept(self) -> dict[str, Any]:
+    def columns(self) -> dict[str, str]:
+        """The field behind each key of results but the variant, by the name of its column."""
         last_steps = [path.rsplit(".", 1)[-1] for path in self.point]
+        # Two fields of one name keep their paths.
+        swept = {
+            step if last_steps.count(step) == 1 else path: path
+            for step, path in zip(last_steps, self.point, strict=True)
+        }
+        star = {"senders": "topology.senders"} if isinstance(self.scenario.topology, StarTopology) else {}
+        return {**star, **swept}
+
+    def _swept(self) -> dict[str, Any]:
+        values = {name: self.point[path] for name, path in self.columns().items() if path in self.point}
         return {
-            # Two fields of one name keep their paths.
-            (step if last_steps.count(step) == 1 else path): value
-            if isinstance(value, str | int | float | bool)
-            else json.dumps(value)
-            for step, (path, value) in zip(last_steps, self.point.items(), strict=True)
+            name: value if isinstance(value, str | int | float | bool) else json.dumps(value)
+            for name, value in values.items()
         }
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from p4cc.results import read_table
 from p4cc.runner import RunOutcome, RunRequest, run_scenario
+from p4cc.tables import table
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,8 +47,9 @@ class Ran:
         return self.outcome.summary["runs"]
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table of the results."""
-        return pl.read_parquet(self.outcome.folder / f"{name}.parquet")
+        """One table; without rows where the run left none."""
+        found = read_table(self.outcome.folder, name)
+        return pl.DataFrame({column.name: [] for column in table(name).columns}) if found is None else found
 
     def bytes(self) -> dict[str, bytes]:
         """All tables as they are on disk."""

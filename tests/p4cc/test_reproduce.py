@@ -47,7 +47,7 @@ def made_up(tmp_path_factory: pytest.TempPathFactory) -> FigureRuns:
     path = folder / "scenario.yaml"
     path.write_text(json.dumps(scenario()), encoding="utf-8")
     document = read_document(path)
-    pl.DataFrame({"variant": ["A"] * 4, "seed": [1] * 4, "fct_ns": [10, 20, 30, -1]}).write_parquet(
+    pl.DataFrame({"variant": ["A"] * 4, "seed": [1] * 4, "fct_ns": [10, 20, 30, None]}).write_parquet(
         folder / "flows.parquet"
     )
     bins = [(2, 0, 1.0), (2, 0, 2.0), (2, 1, 5.0), (4, 0, 7.0), (4, 1, 9.0), (4, 2, 100.0)]

@@ -43,7 +43,7 @@ TABLES = {
         {
             "variant": ["A"] * 3,
             "seed": [1] * 3,
-            "device_id": [1] * 3,
+            "switch": ["s1"] * 3,
             "port": [1] * 3,
             "time_ns": [0, 30, 40],
             "depth_pkts": [0, 1, 4],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from p4cc.slowdown import BIN_SCHEMA, by_size
 
 
-def frame(flows: list[tuple[int, float]]) -> pl.DataFrame:
+def frame(flows: list[tuple[int, float | None]]) -> pl.DataFrame:
     schema = {"size_bytes": pl.Int64, "slowdown": pl.Float64}
     return pl.DataFrame(flows, schema=schema, orient="row")
 
@@ -24,16 +24,16 @@ def test_deciles_of_a_hundred_flows() -> None:
 
 
 def test_flows_that_are_not_complete_do_not_count() -> None:
-    rows = by_size(frame([(10, 2.0), (20, -1.0), (30, 3.0)]), 2)
+    rows = by_size(frame([(10, 2.0), (20, None), (30, 3.0)]), 2)
     assert [(row["max_size_bytes"], row["flows"], row["p50"]) for row in rows] == [(10, 1, 2.0), (30, 1, 3.0)]
-    assert by_size(frame([(20, -1.0)]), 10) == []
+    assert by_size(frame([(20, None)]), 10) == []
 
 
 @given(
     st.lists(st.tuples(st.integers(1, 10**9), st.floats(0.5, 1e6)), max_size=200),
     st.sampled_from((1, 10, 20)),
 )
-def test_bins_share_all_flows_evenly_and_rise(flows: list[tuple[int, float]], bins: int) -> None:
+def test_bins_share_all_flows_evenly_and_rise(flows: list[tuple[int, float | None]], bins: int) -> None:
     rows = by_size(frame(flows), bins)
     assert sum(row["flows"] for row in rows) == len(flows)
     assert len(rows) == min(bins, len(flows))

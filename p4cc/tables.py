@@ -1,0 +1,386 @@
+"""Every table and column of results: what it holds, its unit, and what a null in it means.
+
+Files carry these texts in their metadata, and docs/results.md is written from them. What did not happen is null: no
+number stands for "none". Engine and derived tables keep to the columns listed here.
+"""
+
+# pyarrow's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NONE = -1
+"""What the engine writes into a column of integers where there is nothing; it never leaves `without_sentinels`."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table."""
+
+    name: str
+    text: str
+    unit: str = ""
+    null: str = ""
+    """What a null means; empty where there is none."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of results, a row for each `row`."""
+
+    name: str
+    row: str
+    columns: tuple[Column, ...]
+    when: str = "always"
+    """What a scenario asks for to get it."""
+
+    def column(self, name: str) -> Column | None:
+        """A column by name."""
+        return next((column for column in self.columns if column.name == name), None)
+
+
+KEYS = (
+    Column("variant", "the scenario's variant"),
+    Column("seed", "the seed of the run"),
+)
+"""In front of every row, with a column for each field that the scenario sweeps between them."""
+
+_TIME = Column("time_ns", "virtual time", "ns")
+_FLOW = Column("flow_id", "the flow, from 1")
+_SWITCH = Column("switch", "the switch")
+_PORT = Column("port", "its port's number")
+_PEER = Column("peer", "the host or switch at the other end of the port's link")
+_CLASS = Column("class", "the label of the flow's traffic")
+_MARKS = (
+    Column("marks_level1", "data packets that arrived marked at level 1 (K)", "packets"),
+    Column("marks_level2", "data packets that arrived marked at level 2 (K_dc)", "packets"),
+)
+_NOT_COMPLETE = "the flow did not finish before the run ended, or has no size"
+_NO_COMPLETE = "no flow finished"
+
+
+def _percentiles(name: str, text: str, unit: str, percents: tuple[int, ...], null: str) -> tuple[Column, ...]:
+    ending = {"ns": "_ns", "packets": "_pkts"}.get(unit, "")
+    middle = "_" if name else ""
+    return tuple(
+        Column(f"{name}{middle}p{percent}{ending}", f"{percent}th percentile of {text}", unit, null)
+        for percent in percents
+    )
+
+
+_FLOWS = (
+    _FLOW,
+    Column("src", "the sending host"),
+    Column("dst", "the receiving host"),
+    _CLASS,
+    Column("algorithm", "slow start and congestion avoidance, or the rate control, of the sender"),
+    Column("size_bytes", "payload to send", "bytes", "the flow has no end"),
+    Column("start_ns", "when the first packet could go", "ns", "the flow did not start before the run ended"),
+    Column("finish_ns", "when the last byte was acknowledged", "ns", _NOT_COMPLETE),
+    Column("received_ns", "when the last byte was at the receiver", "ns", _NOT_COMPLETE),
+    Column("fct_ns", "completion time: finish_ns - start_ns", "ns", _NOT_COMPLETE),
+    Column("deadline_ns", "by when all bytes should be at the receiver", "ns", "the flow has no deadline"),
+    Column("deadline_met", "1 if they were, 0 if not", "", "the flow has no deadline"),
+    Column("quenched", "1 if the sender gave the flow up because of its deadline"),
+    Column("acked_bytes", "payload acknowledged", "bytes"),
+    Column("data_pkts", "data packets that arrived, copies included", "packets"),
+    Column("retransmitted_pkts", "data packets sent again", "packets"),
+    Column("timeouts", "retransmission timeouts"),
+    Column("fast_retransmits", "fast retransmits"),
+    *_MARKS,
+    Column(
+        "ideal_fct_ns", "completion time alone in the network", "ns", "the flow has no size: nothing to compare with"
+    ),
+    Column("slowdown", "fct_ns / ideal_fct_ns", "", _NOT_COMPLETE),
+    Column(
+        "slowdown_rate_only", "fct_ns / (payload's time at the slowest link's rate, without delay)", "", _NOT_COMPLETE
+    ),
+    Column("src_pod", "pod of the sender, in topologies with pods"),
+    Column("dst_pod", "pod of the receiver, in topologies with pods"),
+)
+
+_TRAFFIC = (
+    _CLASS,
+    Column("flows", "flows with this label"),
+    Column("completed", "of these, complete"),
+    Column("acked_bytes", "payload acknowledged", "bytes"),
+    Column("goodput_bps", "payload acknowledged, over the time from first start to last finish or end", "bit/s"),
+    Column("jain_index", "Jain's fairness index of the flows' goodputs", "", "nothing flowed"),
+    Column("timeouts", "retransmission timeouts"),
+    Column("deadline_flows", "flows with a deadline"),
+    Column("deadlines_met", "of these, in time"),
+    Column("in_time_share", "share of them in time", "", "no flow has a deadline"),
+    Column("quenched", "flows that senders gave up because of their deadline"),
+    Column("fct_mean_ns", "mean completion time of the flows that finished", "ns", _NO_COMPLETE),
+    Column("slowdown_mean", "mean slowdown of the flows that finished", "", _NO_COMPLETE),
+    *_percentiles("fct", "completion times of the flows that finished", "ns", (1, 5, 50, 95, 99), _NO_COMPLETE),
+    *_percentiles("slowdown", "slowdowns of the flows that finished", "", (1, 5, 50, 95, 99), _NO_COMPLETE),
+)
+
+_ROUNDS = (
+    Column("group", "the group of hosts that take part"),
+    Column("round", "number of the round, from 0"),
+    Column("start_ns", "when the first request was sent", "ns"),
+    Column("finish_ns", "when the last answer was whole", "ns", "the round did not finish"),
+    Column("bytes", "payload of all answers", "bytes"),
+    Column("goodput_bps", "bytes over the time from start to finish", "bit/s", "the round did not finish"),
+    Column("latency_ns", "finish_ns - start_ns", "ns", "the round did not finish"),
+    Column("label", "the label of the group's traffic"),
+)
+
+_WINDOWS = (
+    _TIME,
+    _FLOW,
+    Column("cwnd_segments", "congestion window", "segments", "a paced sender has none"),
+    Column("ssthresh_segments", "slow start threshold", "segments", "not set yet, or a paced sender"),
+    Column("alpha", "DCTCP's estimate of the marked fraction", "", "the algorithm has none"),
+    Column("delta", "the exponent of GST's and RFB's slow starts", "", "the algorithm has none"),
+    Column("srtt_ns", "smoothed round-trip time", "ns", "no sample yet"),
+    Column("rto_ns", "retransmission timeout", "ns"),
+    Column("flight_segments", "segments sent and not acknowledged", "segments"),
+    Column("acked_bytes", "payload acknowledged", "bytes"),
+    Column("next_byte", "the next byte to send", "bytes"),
+    Column("rate_bps", "sending rate", "bit/s", "the sender is not paced"),
+    Column("phase", "what the sender does: slow start, congestion avoidance, recovery, ..."),
+)
+
+_PAUSES = (
+    Column("node", "the switch or host"),
+    _PORT,
+    Column("priority", "priority of the pause frames"),
+    Column("pauses_sent", "pause frames sent", "frames"),
+    Column("resumes_sent", "resume frames sent", "frames"),
+    Column("pauses_received", "pause frames received", "frames"),
+    Column("paused_ns", "how long this port and priority was paused", "ns"),
+    Column("longest_pause_ns", "the longest of these times", "ns"),
+    Column("first_pause_ns", "when it was paused for the first time", "ns", "it never was"),
+    Column("last_change_ns", "when it was paused or resumed for the last time", "ns", "it never was"),
+    Column("peak_ingress_bytes", "most bytes charged to the ingress port and priority", "bytes"),
+    Column("peak_headroom_bytes", "most bytes of these in the headroom", "bytes"),
+    Column("paused_share", "paused_ns over the time of the run"),
+)
+
+_QUEUE_STATS = (
+    _SWITCH,
+    _PORT,
+    _PEER,
+    Column("mean_pkts", "mean depth over time", "packets"),
+    *_percentiles("", "the depth over time", "packets", (50, 95, 99), ""),
+    Column("max_pkts", "largest depth", "packets"),
+)
+
+_POD_PAIRS = (
+    Column("src_pod", "pod of the senders"),
+    Column("dst_pod", "pod of the receivers"),
+    Column("is_full", "whether both pods have as many hosts as the largest"),
+    Column("flows", "flows between them"),
+    Column("flows_completed", "of these, complete"),
+    Column("bytes", "their sizes, summed", "bytes"),
+    Column("uplink_share", "part of what leaves the first pod that goes to the second", "", "nothing leaves the pod"),
+    *_percentiles("fct", "completion times", "ns", (50, 95), _NO_COMPLETE),
+    *_percentiles("slowdown", "slowdowns", "", (50, 95), _NO_COMPLETE),
+    *_percentiles("slowdown_rate_only", "slowdowns without delay", "", (50, 95), _NO_COMPLETE),
+)
+
+_COUNTED_PORT = (
+    Column("rx_pkts", "packets received", "packets"),
+    Column("rx_bytes", "bytes received", "bytes"),
+    Column("tx_pkts", "packets sent", "packets"),
+    Column("tx_bytes", "bytes sent", "bytes"),
+    Column("dropped_pkts", "packets dropped, for any cause", "packets"),
+    Column("peak_depth_pkts", "largest depth of any of its queues", "packets"),
+)
+
+TABLES = (
+    Table("flows", "flow", _FLOWS),
+    Table("traffic", "label of traffic", _TRAFFIC),
+    Table("rounds", "round of requests that began", _ROUNDS, "traffic in rounds"),
+    Table("windows", "change of a sender's window or rate", _WINDOWS, "record.windows, or record.windows_interval_ns"),
+    Table(
+        "queues",
+        "sample of a port's depth, where it changed",
+        (_TIME, _SWITCH, _PORT, _PEER, Column("depth_pkts", "packets that wait", "packets")),
+        "record.queues",
+    ),
+    Table("queue_stats", "port", _QUEUE_STATS, "record.queues"),
+    Table(
+        "queue_histogram",
+        "bin of 1 kB of depths, over all ports and samples",
+        (
+            Column("depth_bytes", "lower end of the bin", "bytes"),
+            Column("samples", "samples in it"),
+            Column("sum_bytes", "their depths, summed", "bytes"),
+        ),
+        "record.depth_interval_ns",
+    ),
+    Table(
+        "events",
+        "event of a sender",
+        (
+            _TIME,
+            _FLOW,
+            Column("event", "its kind: timeout, fast_retransmit, alpha, ..."),
+            Column("value", "what it is about: a sequence number, an alpha, ...", "", "the kind has none"),
+            Column("second_value", "more of that", "", "the kind has none"),
+        ),
+        "record.events",
+    ),
+    Table(
+        "checkpoints",
+        "flow and end of a span of `measure`",
+        (_TIME, _FLOW, Column("acked_bytes", "payload acknowledged by then", "bytes")),
+        "measure",
+    ),
+    Table(
+        "rtts",
+        "sample of a round-trip time",
+        (
+            _TIME,
+            _FLOW,
+            Column("rtt_ns", "the sample", "ns"),
+            Column("marked", "level of the mark that the ACK echoed: 0, 1 (K) or 2 (K_dc)"),
+            _CLASS,
+        ),
+        "record.rtts",
+    ),
+    Table(
+        "goodput",
+        "flow and bin in which something was acknowledged",
+        (
+            _FLOW,
+            Column("time_ns", "start of the bin", "ns"),
+            Column(
+                "rate_bps",
+                "payload acknowledged within the bin; above the line rate where one ACK fills a hole and releases what "
+                "had arrived behind it",
+                "bit/s",
+            ),
+        ),
+        "record.goodput_interval_ns",
+    ),
+    Table(
+        "slowdown",
+        "bin of flow sizes, each with as many complete flows",
+        (
+            Column("max_size_bytes", "largest flow of the bin", "bytes"),
+            Column("flows", "complete flows in it"),
+            *_percentiles("", "slowdowns, those below 1 counted as 1", "", (50, 95, 99), ""),
+        ),
+        "record.slowdown_by_size",
+    ),
+    Table("ports", "port of a switch", (_SWITCH, _PORT, _PEER, *_COUNTED_PORT)),
+    Table(
+        "port_queues",
+        "queue that a packet was put into, or dropped at",
+        (
+            _SWITCH,
+            _PORT,
+            _PEER,
+            Column("priority", "the queue, 7 the first to be served"),
+            Column("enqueued_pkts", "packets put into it", "packets"),
+            Column("enqueued_bytes", "bytes put into it", "bytes"),
+            Column("peak_depth_pkts", "largest depth", "packets"),
+            Column("peak_depth_bytes", "largest depth", "bytes"),
+        ),
+    ),
+    Table(
+        "counters",
+        "port of a switch, read over P4Runtime when the run ended",
+        (
+            _SWITCH,
+            _PORT,
+            _PEER,
+            Column("k_pkts", "threshold K as installed", "packets", "the program has no such threshold"),
+            Column("k_dc_pkts", "threshold K_dc as installed", "packets", "the program has no such threshold"),
+            Column("level0_pkts", "packets below both", "packets", "the program does not count levels"),
+            Column("level1_pkts", "packets at level 1", "packets", "the program does not count levels"),
+            Column("level2_pkts", "packets at level 2", "packets", "the program does not count levels"),
+        ),
+    ),
+    Table(
+        "links",
+        "direction of a link",
+        (
+            Column("link", "its ends: node:port->node:port"),
+            Column("rate_bps", "its rate", "bit/s"),
+            Column("bytes", "bytes carried", "bytes"),
+            Column("lost_pkts", "packets lost on it", "packets"),
+        ),
+    ),
+    Table(
+        "link_bytes",
+        "direction of a link and end of a span of `measure`",
+        (
+            _TIME,
+            Column("link", "its ends: node:port->node:port"),
+            Column("bytes", "bytes carried by then", "bytes"),
+        ),
+        "measure",
+    ),
+    Table("pauses", "port and priority that was paused, paused a neighbour, or could have", _PAUSES),
+    Table(
+        "deadlocks",
+        "cycle of paused ports that waited for each other for too long",
+        (
+            _TIME,
+            Column("priority", "priority of the pauses"),
+            Column("links", "the cycle: link => link => ..."),
+        ),
+        "topology with a cycle, lossless traffic",
+    ),
+    Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
+)
+"""In the order in which a reader asks for them."""
+
+_DROPS = "dropped_"
+
+
+def table(name: str) -> Table:
+    """A table by name; raises KeyError."""
+    return _BY_NAME[name]
+
+
+def without_sentinels(name: str, columns: pa.Table) -> pa.Table:
+    """An engine's table with nulls where there is nothing."""
+    known = table(name)
+    for position, column in enumerate(columns.column_names):
+        held = known.column(column)
+        if held is None or not held.null:
+            continue
+        values = columns.column(position)
+        if pa.types.is_signed_integer(values.type):
+            values = pc.if_else(pc.equal(values, NONE), pa.scalar(None, values.type), values)
+        elif pa.types.is_floating(values.type):
+            values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+        columns = columns.set_column(position, column, values)
+    return columns
+
+
+def described(name: str, columns: pa.Table, swept: Mapping[str, str]) -> pa.Schema:
+    """The schema of a table with texts and units in its metadata; `swept` has the path of each swept field."""
+    known, fields = table(name), list[pa.Field]()
+    keys = {key.name: key for key in KEYS}
+    for field in columns.schema:
+        column = known.column(field.name) or keys.get(field.name)
+        if column is None and field.name in swept:
+            column = Column(field.name, f"swept: {swept[field.name]}")
+        if column is None and field.name.startswith(_DROPS):
+            column = Column(field.name, f"packets dropped: {field.name.removeprefix(_DROPS)}", "packets")
+        if column is None:
+            raise KeyError(f"{name}.{field.name} is not described")
+        texts = {"description": column.text, "unit": column.unit, "null": column.null}
+        fields.append(field.with_metadata({key: text for key, text in texts.items() if text}))
+    return pa.schema(fields, {"description": f"one row per {known.row}"})
+
+
+_BY_NAME = {one.name: one for one in TABLES}
+TABLE_NAMES = tuple(_BY_NAME)
