@@ -149,6 +149,10 @@ lint: setup ## rustfmt, clippy, ruff, pyright strict, the P4 programs
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
 	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
 
+.PHONY: results-page
+results-page: setup ## Write docs/results.md anew from the descriptions of tables
+	@$(BIN)/python -m p4cc.results_page >docs/results.md
+
 .PHONY: format
 format: setup ## Format Rust and Python sources
 	@cargo fmt --all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -29,6 +30,25 @@ topo.register(app)
 lab.register(app)
 cache.register(app)
 app.add_typer(controller_app, name="controller")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from p4cc.provenance import commit, p4cc_version
+
+        known = commit()
+        typer.echo(f"p4cc {p4cc_version()}" + (f" ({known})" if known else ""))
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    """A P4 dataplane with a host stack for data-centre congestion control."""
+    del version
 
 
 def main() -> None:

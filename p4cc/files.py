@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 
 from p4cc.errors import UserError
 
 MAX_TEXT_BYTES = 128 << 20
 """A flow file of a million lines is half of it."""
+
+
+inputs_read: ContextVar[dict[str, Path] | None] = ContextVar("inputs_read", default=None)
+"""Files that were found by the names that scenarios give them, where somebody keeps account."""
 
 
 def read_text(path: Path, what: str) -> str:
@@ -26,9 +31,16 @@ def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd(), project)]
     for path in tried:
         if path.is_file():
+            note_input(name, path)
             return path
     raise UserError(
         f"no {what} {name!r}",
         place=f"{scenario} at {key}",
         remedy=f"looked for {', '.join(str(path) for path in dict.fromkeys(tried))}",
     )
+
+
+def note_input(name: str, path: Path) -> None:
+    """Keeps account of a file that decides a run."""
+    if (kept := inputs_read.get()) is not None:
+        kept[name] = path

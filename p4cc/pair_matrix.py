@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc.cdf import read_cdf, read_gap_cdf, read_lines
 from p4cc.errors import UserError
+from p4cc.files import note_input
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -62,9 +63,9 @@ def matrix_description(path: Path, hosts: Collection[str], size: dict[str, Any],
     pairs: list[dict[str, Any]] = []
     for pair in read_matrix(path, hosts):
         if pair.size_file not in sizes:
-            sizes[pair.size_file] = size_description(path.parent / str(pair.size_file))
+            sizes[pair.size_file] = size_description(_beside(path, str(pair.size_file)))
         if pair.gap_file not in gaps:
-            gaps[pair.gap_file] = gap_description(path.parent / str(pair.gap_file))
+            gaps[pair.gap_file] = gap_description(_beside(path, str(pair.gap_file)))
         pairs.append(
             {
                 "src": pair.src,
@@ -75,6 +76,12 @@ def matrix_description(path: Path, hosts: Collection[str], size: dict[str, Any],
             }
         )
     return {"kind": "given", "pairs": pairs, "sizes": list(sizes.values()), "gaps": list(gaps.values())}
+
+
+def _beside(matrix: Path, name: str) -> Path:
+    path = matrix.parent / name
+    note_input(name, path)
+    return path
 
 
 def size_description(path: Path) -> dict[str, Any]:

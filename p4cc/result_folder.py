@@ -89,7 +89,7 @@ class Claim:
     folder: Path
     identity: dict[str, str]
     names: tuple[str, ...]
-    """Files that it may write, relative to the folder."""
+    """Files that it may write, relative to the folder; one that ends with `/` is a folder of them."""
     force: bool = False
     """Replace results of other settings."""
 
@@ -248,7 +248,7 @@ def check_claim(claim: Claim) -> Manifest:
         )
     if changed := manifest.changed(folder):
         refuse(folder, changed, "was changed since p4cc wrote it")
-    foreign = [name for name in claim.names if os.path.lexists(folder / name) and name not in manifest.names()]
+    foreign = [name for name in _present(folder, claim.names) if name not in manifest.names()]
     if foreign:
         refuse(folder, foreign, "has the name of a result, and p4cc did not write it")
     if (free := shutil.disk_usage(folder).free) < manifest.size_bytes + _SPARE_BYTES:
@@ -258,6 +258,18 @@ def check_claim(claim: Claim) -> Manifest:
             remedy="free some room, or give a folder on another disk with --out",
         )
     return manifest
+
+
+def _present(folder: Path, names: Iterable[str]) -> list[str]:
+    """Those of the names that are there, files in folders by themselves."""
+    found: list[str] = []
+    for name in names:
+        if name.endswith("/"):
+            inside = sorted(path for path in (folder / name).rglob("*") if path.is_symlink() or not path.is_dir())
+            found += [str(path.relative_to(folder)) for path in inside]
+        elif os.path.lexists(folder / name):
+            found.append(name)
+    return found
 
 
 def refuse(folder: Path, names: list[str], why: str) -> NoReturn:
@@ -300,9 +312,11 @@ def _remove_partial(partial: Path) -> None:
         names = [name for name in marker["names"] if isinstance(name, str) and _is_inside(name)]
         if marker["format"] != FORMAT or partial.is_symlink():
             return
-        for name in names:
+        for name in _present(partial, names):
             if not (partial / name).is_symlink():
-                (partial / name).unlink(missing_ok=True)
+                (partial / name).unlink()
+        for place in sorted((path for path in partial.rglob("*") if path.is_dir()), reverse=True):
+            place.rmdir()
         (partial / _MARKER).unlink()
         partial.rmdir()
     except (OSError, ValueError, LookupError, TypeError):
@@ -311,20 +325,22 @@ def _remove_partial(partial: Path) -> None:
 
 def _publish(claim: Claim, partial: Path, before: Manifest) -> None:
     folder = claim.folder
-    written = sorted(path for path in partial.iterdir() if path.name != _MARKER)
-    new = {path.name: digest(path) for path in written}
-    size = sum(path.stat().st_size for path in written)
+    written = sorted(str(path.relative_to(partial)) for path in partial.rglob("*") if path.is_file())
+    new = {name: digest(partial / name) for name in written if name != _MARKER}
+    size = sum((partial / name).stat().st_size for name in new)
     owned = before.owned(folder)
     taken = [name for name in new if os.path.lexists(folder / name) and name not in owned]
     if taken:
         _keep_beside(folder, partial, taken)
     was = {name: digest(folder / name) for name in owned}
     write_manifest(folder, partial, Manifest(claim.identity, new, was, size))
-    for path in written:
-        path.replace(folder / path.name)
+    for name in new:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (partial / name).replace(folder / name)
     for name in owned:
         if name not in new:
             (folder / name).unlink()
+            _remove_if_empty((folder / name).parent)
     write_manifest(folder, partial, Manifest(claim.identity, new, {}, size))
 
 

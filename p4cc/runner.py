@@ -11,17 +11,21 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from p4cc import provenance
 from p4cc.cache import FOLDER, RunCache
 from p4cc.case import CaseRun, Controller, Session, run_case
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.execution import Exec
+from p4cc.files import inputs_read
 from p4cc.metrics import Measures, derive
 from p4cc.programs import CompiledProgram, compile_program, find_program
 from p4cc.progress import Advance, progress
@@ -83,6 +87,8 @@ class _Collected:
     warnings: dict[str, None] = field(default_factory=dict[str, None])
     notes: dict[str, None] = field(default_factory=dict[str, None])
     """What this call did that changes no result; not in the summary."""
+    thresholds: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
+    """By case: K and K_dc as installed, with the number of ports that have them."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +99,10 @@ class Prepared:
     scenario: Scenario
     cases: list[Case]
     programs: dict[str, CompiledProgram]
+    data: dict[str, Any]
+    """The scenario after `extends` and what the command line changes."""
+    inputs: dict[str, Path]
+    """Files that decide the runs, by the names that the scenario gives them; complete when the cases are planned."""
 
     @property
     def runs(self) -> int:
@@ -114,7 +124,7 @@ class Prepared:
         return Claim(
             self.folder,
             {"kind": "run", "scenario": self.scenario.name, "settings": self.request.settings},
-            (*file_names(), *(figure.file for figure in self.scenario.figures)),
+            (*file_names(), *provenance.names(), *(figure.file for figure in self.scenario.figures)),
             self.request.force,
         )
 
@@ -128,6 +138,15 @@ def run_scenario(request: RunRequest) -> RunOutcome:
 
 def prepare(request: RunRequest) -> Prepared:
     """Reads and checks a scenario and compiles its programs; raises UserError."""
+    inputs: dict[str, Path] = {}
+    token = inputs_read.set(inputs)
+    try:
+        return _prepare(request, inputs)
+    finally:
+        inputs_read.reset(token)
+
+
+def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
     document = read_document(request.scenario)
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
@@ -138,21 +157,31 @@ def prepare(request: RunRequest) -> Prepared:
 
     cases = _chosen(expand(data, scenario, check), request.variants)
     programs = {name: _compiled(name, request.scenario) for name in dict.fromkeys(case.program for case in cases)}
-    return Prepared(request, scenario, cases, programs)
+    return Prepared(request, scenario, cases, programs, data, inputs)
 
 
 def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
     """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError."""
+    token = inputs_read.set(prepared.inputs)
+    try:
+        return _execute(prepared, advance)
+    finally:
+        inputs_read.reset(token)
+
+
+def _execute(prepared: Prepared, advance: Advance) -> RunOutcome:
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
     controllers = {name: Controller(program) for name, program in prepared.programs.items()}
     row_keys = list(cases[0].keys()) if cases else []
     cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
     undrawn: UserError | None = None
     figures: list[Path] = []
+    started, clock = provenance.now(), time.monotonic()
     with results_into(prepared.claim) as partial:
         collected = _run_cases(cases, controllers, cache, request, partial, advance)
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
+        provenance.write(partial, _told(prepared, collected, started, time.monotonic() - clock))
         try:
             figures = _draw(scenario, collected.runs, partial) if request.figures else []
         except UserError as error:
@@ -167,6 +196,23 @@ def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
         figures=[folder / figure.name for figure in figures],
         row_keys=row_keys,
         warnings=[*collected.warnings, *collected.notes],
+    )
+
+
+def _told(prepared: Prepared, collected: _Collected, started: datetime, duration_s: float) -> provenance.Told:
+    request = prepared.request
+    return provenance.Told(
+        scenario_file=request.scenario,
+        data=prepared.data,
+        scenario=prepared.scenario,
+        overrides=request.overrides,
+        variants=request.variants,
+        cases=prepared.cases,
+        programs=prepared.programs,
+        inputs=prepared.inputs,
+        thresholds=collected.thresholds,
+        started=started,
+        duration_s=duration_s,
     )
 
 
@@ -201,6 +247,7 @@ def _run_cases(
             collected.notes.update(dict.fromkeys(run.notes))
             measures = _measures(case, run)
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
+            collected.thresholds[case.label()] = _installed(run)
             for one in run.seeds:
                 keys = {**case.keys(), "seed": one.seed}
                 summary, tables = derive(measures, one.summary, one.tables)
@@ -226,6 +273,15 @@ def _run_cases(
         finally:
             cache.prune()
     return collected
+
+
+def _installed(run: CaseRun) -> list[dict[str, Any]]:
+    """K and K_dc as the switches had them, with the number of ports; they are the same for every seed."""
+    found: dict[tuple[int | None, int | None], int] = {}
+    for row in run.seeds[0].tables["counters"].select(["k_pkts", "k_dc_pkts"]).to_pylist():
+        pair = (row["k_pkts"], row["k_dc_pkts"])
+        found[pair] = found.get(pair, 0) + 1
+    return [{"k_pkts": k, "k_dc_pkts": k_dc, "ports": ports} for (k, k_dc), ports in found.items()]
 
 
 def _cut_off(case: Case, run: CaseRun) -> Iterator[str]:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from p4cc.errors import UserError
 from p4cc.execution import Exec
+
+if TYPE_CHECKING:
+    from p4cc.runner import RunRequest
+
+DIFFERS = 1
 
 
 def register(app: typer.Typer) -> None:
@@ -19,12 +25,10 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); `p4cc schema` describes it.")],
+    scenario: Annotated[Path | None, typer.Argument(help="Scenario file (YAML); `p4cc schema` describes it.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out", "-o", help="Folder for results; results/NAME if not given (with settings changed, NAME-HASH)."
-        ),
+        typer.Option("--out", "-o", help="Folder for results; results/NAME or, with changes, NAME-HASH if not given."),
     ] = None,
     assignments: Annotated[
         list[str] | None,
@@ -59,6 +63,10 @@ def run(
         ),
     ] = None,
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
+    again: Annotated[
+        Path | None,
+        typer.Option("--again", metavar="FOLDER", help="Run what this folder of results holds once more and compare."),
+    ] = None,
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
 
@@ -69,6 +77,7 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --set variant=d2tcp,gst+d2tcp --set transport.recovery=sack`
     * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --out results/dctcp`
     * `p4cc run experiments/hpcc/ns3_compare.yaml --topology fat.txt --flows flow.txt --json`
+    * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
     from p4cc import report
@@ -77,8 +86,10 @@ def run(
     files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
     # A JSON string is a YAML string, whatever the path holds.
     named = [f"{field}={json.dumps(str(path.absolute()))}" for field, path in files if path is not None]
+    if (again is None) == (scenario is None):
+        raise UserError("name a scenario, or a folder with --again", place="p4cc run", remedy="see p4cc run --help")
     request = RunRequest(
-        scenario=scenario,
+        scenario=scenario or Path(),
         out=out,
         overrides=(*named, *(assignments or ())),
         variants=tuple(variants or ()),
@@ -90,6 +101,12 @@ def run(
         force=force,
         back_end=back_end,
     )
+    if again is not None:
+        if named or assignments or variants or out is not None:
+            cause = "runs what was run: nothing of it can be changed, and nothing is written"
+            raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
+        _again(again, request, as_json=as_json)
+        return
     outcome = run_scenario(request)
     if as_json:
         typer.echo(json.dumps(outcome.summary, indent=1))
@@ -103,3 +120,19 @@ def run(
     console.print(report.table(outcome.title, rows, outcome.row_keys))
     for path in (*outcome.figures, outcome.folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:
+    from p4cc.again import run_again
+
+    found = run_again(folder, request)
+    if as_json:
+        typer.echo(json.dumps(found.plain(), indent=1))
+    else:
+        for name in found.differing:
+            typer.echo(f"differs: {name}")
+        for change in found.changed:
+            typer.echo(f"another p4cc: {change}")
+        typer.echo(f"{len(found.equal)} tables with the same bytes, {len(found.differing)} that differ")
+    if found.differing:
+        raise typer.Exit(DIFFERS)

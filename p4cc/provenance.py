@@ -1,0 +1,180 @@
+"""What was run, in the folder of its results: `run.json`, and the scenario with its files, ready to run again.
+
+`scenario.json` is the scenario after `extends` and `--set`; what it names stands in `inputs/`, P4 programs as one
+self-contained text. Wall-clock values stand here and in summary.json only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from p4cc import _engine
+from p4cc.algorithms import registry
+from p4cc.result_folder import digest
+from p4cc.scenario.variants import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from p4cc.programs import CompiledProgram
+    from p4cc.scenario.expand import Case
+    from p4cc.scenario.schema import Scenario, Variant
+
+RUN_FILE = "run.json"
+SCENARIO_FILE = "scenario.json"
+INPUTS = "inputs/"
+FORMAT = "p4cc run 1"
+_GIT_TIMEOUT_S = 5.0
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a run was told, and what came of it."""
+
+    scenario_file: Path
+    data: dict[str, Any]
+    """The scenario after `extends` and `--set`."""
+    scenario: Scenario
+    overrides: Sequence[str]
+    variants: Sequence[str]
+    cases: Sequence[Case]
+    programs: Mapping[str, CompiledProgram]
+    inputs: Mapping[str, Path]
+    """Files by the names that the scenario gives them."""
+    thresholds: Mapping[str, list[dict[str, Any]]]
+    """By case: K and K_dc as installed, with the number of ports that have them."""
+    started: datetime
+    duration_s: float
+
+
+def names() -> list[str]:
+    """What is written, as a claim has it."""
+    return [RUN_FILE, SCENARIO_FILE, INPUTS]
+
+
+def p4cc_version() -> str:
+    """The version of this p4cc."""
+    try:
+        return version("p4cc")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+@cache
+def commit() -> str | None:
+    """The commit that p4cc runs from, with `-dirty` where files differ from it; None outside a checkout."""
+    words = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=40", "--match="]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=_GIT_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None
+
+
+def this_p4cc() -> dict[str, str | None]:
+    """What identifies this p4cc."""
+    return {"version": p4cc_version(), "commit": commit(), "engine_sha256": digest(Path(_engine.__file__))}
+
+
+def write(folder: Path, told: Told) -> None:
+    """Writes run.json, scenario.json and inputs; raises OSError."""
+    kept = _keep_inputs(folder, told)
+    scenario = _renamed(told.data, {name: one["file"] for name, one in kept.items()})
+    (folder / SCENARIO_FILE).write_text(json.dumps(scenario, indent=1) + "\n", encoding="utf-8")
+    (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
+
+
+def _plain(told: Told, kept: Mapping[str, dict[str, str]]) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "p4cc": this_p4cc(),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "scenario_file": str(told.scenario_file),
+        "set": list(told.overrides),
+        "variants_chosen": list(told.variants),
+        "seeds": told.scenario.seeds,
+        "inputs": [{"name": name, **one} for name, one in kept.items()],
+        "cases": [
+            {
+                "case": case.label(),
+                **case.keys(),
+                "program": case.program,
+                "algorithms": algorithms_of(case.variant),
+                "installed": told.thresholds.get(case.label(), []),
+            }
+            for case in told.cases
+        ],
+        "scenario": told.scenario.model_dump(mode="json"),
+        "host": {
+            "name": platform.node(),
+            "system": platform.platform(),
+            "processors": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "started": told.started.isoformat(timespec="seconds"),
+        "duration_s": round(told.duration_s, 3),
+    }
+
+
+def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
+    """A sender's algorithms with all their parameters: as given, else the registry's defaults.
+
+    A parameter that is null takes its value from the switches, such as GST's K.
+    """
+    known = {entry.name: entry for entry in registry()}
+    found: dict[str, dict[str, Any]] = {}
+    for kind in KINDS:
+        chosen = getattr(variant, kind)
+        if chosen is None:
+            continue
+        entry = known.get(chosen.name)
+        defaults = {} if entry is None else {one.name: one.default for one in entry.parameters}
+        found[kind] = {"name": chosen.name, **defaults, **chosen.parameters()}
+    return found
+
+
+def _keep_inputs(folder: Path, told: Told) -> dict[str, dict[str, str]]:
+    """Copies what the scenario names; by name, where it stands now and its hash."""
+    kept: dict[str, dict[str, str]] = {}
+    taken: set[str] = set()
+    (folder / INPUTS).mkdir(exist_ok=True)
+    for name, path in told.inputs.items():
+        file = f"{INPUTS}{_free(path.name, taken)}"
+        program = told.programs.get(name)
+        content = path.read_bytes() if program is None else program.device_config()
+        (folder / file).write_bytes(content)
+        kept[name] = {"file": file, "sha256": hashlib.sha256(content).hexdigest()}
+    return kept
+
+
+def _free(name: str, taken: set[str]) -> str:
+    found, number = name, 1
+    while found in taken:
+        number += 1
+        found = f"{number}-{name}"
+    taken.add(found)
+    return found
+
+
+def _renamed(node: Any, files: Mapping[str, str]) -> Any:
+    if isinstance(node, dict):
+        return {key: _renamed(value, files) for key, value in cast("dict[str, Any]", node).items()}
+    if isinstance(node, list):
+        return [_renamed(value, files) for value in cast("list[Any]", node)]
+    return files.get(node, node) if isinstance(node, str) else node
+
+
+def now() -> datetime:
+    """The time of day, for run.json."""
+    return datetime.now(UTC)

@@ -1,0 +1,47 @@
+"""docs/results.md, from the descriptions of tables; `python -m p4cc.results_page` prints it."""
+
+from __future__ import annotations
+
+import sys
+
+from p4cc.tables import KEYS, TABLES, Column, Table
+
+_HEAD = """# Results
+
+<!-- Written by `make results-page` from p4cc/tables.py: change the texts there. -->
+
+A run leaves a folder: tables (Parquet), `summary.json`, `run.json`, `scenario.json`, `inputs/`, figures, and
+`p4cc-manifest.json`, which lists every file that p4cc wrote with its SHA-256. p4cc removes only files that the manifest
+lists and that nobody changed.
+
+| file | what it holds |
+|---|---|
+| `run.json` | what was run: version, commit, command, scenario with all defaults, algorithms with all parameters, K and K_dc as installed, hashes of programs and inputs, host, start, duration |
+| `scenario.json`, `inputs/` | the scenario after `extends` and `--set`, with the files it names: `p4cc run --again FOLDER` runs it again and compares the bytes |
+| `summary.json` | one object per run: counts, goodput, completion, wall time |
+
+What did not happen is null: no number stands for "none". Percentiles and means of completion times are over the flows
+that finished. A percentile is the value at index `int(n p)` of the sorted ones. Columns carry these texts in the files'
+metadata (`description`, `unit`, `null`). A table without rows is not written. In front of each row:
+
+"""
+
+
+def markdown() -> str:
+    """The page."""
+    return _HEAD + _columns(KEYS) + "\n" + "\n".join(_section(one) for one in TABLES)
+
+
+def _section(table: Table) -> str:
+    needs = "" if table.when == "always" else f" Needs: {table.when}."
+    return f"## {table.name}\n\nOne row per {table.row}.{needs}\n\n{_columns(table.columns)}"
+
+
+def _columns(columns: tuple[Column, ...]) -> str:
+    lines = ["| column | unit | what it holds | null |", "|---|---|---|---|"]
+    lines += [f"| `{one.name}` | {one.unit} | {one.text} | {one.null} |" for one in columns]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(markdown())
