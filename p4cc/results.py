@@ -59,6 +59,7 @@ class ResultWriter:
         self._folder = folder
         self._swept = swept
         self._writers: dict[str, pq.ParquetWriter] = {}
+        self._schemas: dict[str, pa.Schema] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -78,10 +79,10 @@ class ResultWriter:
             writer = self._writers.get(name)
             if writer is None:
                 path = self._folder / f"{name}.parquet"
-                schema = described(name, table, self._swept)
+                schema = self._schemas[name] = described(name, table, self._swept)
                 writer = pq.ParquetWriter(path, schema, compression="zstd", version="2.6")
                 self._writers[name] = writer
-            writer.write_table(table.cast(writer.schema))
+            writer.write_table(table.cast(self._schemas[name]))
 
 
 def engine_tables(result: _engine.RunResult) -> dict[str, pa.Table]:

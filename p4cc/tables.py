@@ -10,7 +10,7 @@ number stands for "none". Engine and derived tables keep to the columns listed h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -358,7 +358,7 @@ def without_sentinels(name: str, columns: pa.Table) -> pa.Table:
             continue
         values = columns.column(position)
         if pa.types.is_signed_integer(values.type):
-            values = pc.if_else(pc.equal(values, NONE), pa.scalar(None, values.type), values)
+            values = pc.if_else(pc.equal(values, pa.scalar(NONE, values.type)), pa.scalar(None, values.type), values)
         elif pa.types.is_floating(values.type):
             values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
         columns = columns.set_column(position, column, values)
@@ -367,7 +367,7 @@ def without_sentinels(name: str, columns: pa.Table) -> pa.Table:
 
 def described(name: str, columns: pa.Table, swept: Mapping[str, str]) -> pa.Schema:
     """The schema of a table with texts and units in its metadata; `swept` has the path of each swept field."""
-    known, fields = table(name), list[pa.Field]()
+    known, fields = table(name), list[Any]()
     keys = {key.name: key for key in KEYS}
     for field in columns.schema:
         column = known.column(field.name) or keys.get(field.name)

@@ -1,5 +1,8 @@
 """A scenario's figure to the file that draws its kind; tables are read from the folder of results."""
 
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
@@ -61,12 +62,10 @@ def legend(axes: Axes) -> None:
 
 def log_scale(axes: Axes, *, x: bool = False) -> None:
     """A logarithmic axis; a linear one, with a word in the panel, where no value is above 0."""
-    lines = [*axes.get_lines(), *axes.patches]
-    values = [float(one) for line in axes.get_lines() for one in (line.get_xdata() if x else line.get_ydata())]
-    values += [float(patch.get_height()) for patch in axes.patches if not x and hasattr(patch, "get_height")]
-    if any(value > 0 for value in values):
+    least = axes.dataLim.minposx if x else axes.dataLim.minposy
+    if isfinite(least):
         (axes.set_xscale if x else axes.set_yscale)("log")
-    elif lines:
+    else:
         say(axes, "no value above 0 for a logarithmic axis")
 
 

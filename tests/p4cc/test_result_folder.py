@@ -177,7 +177,11 @@ def test_places_that_cannot_take_results(tmp_path: Path, monkeypatch: pytest.Mon
     with pytest.raises(UserError, match="cannot write"):
         write(file / "below", {"summary.json": "1"})
     write(tmp_path / "out", {"summary.json": "1"})
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=10, used=9, free=1))
+
+    def nearly_full(_: Path) -> SimpleNamespace:
+        return SimpleNamespace(total=10, used=9, free=1)
+
+    monkeypatch.setattr(shutil, "disk_usage", nearly_full)
     with pytest.raises(UserError, match="MB are free"):
         write(tmp_path / "out", {"summary.json": "2"})
     assert contents(tmp_path / "out") == {"summary.json": "1"}
