@@ -21,15 +21,17 @@ from controller import (
     program,
 )
 from controller.planner import choose_k
-from p4cc.algorithms import needs_thresholds, switch_needs
+from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
 from p4cc.fabric import FabricPlanner
+from p4cc.fit import Switches, check_sender
 from p4cc.rates import RatePlanner
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.traffic import TrafficPlan, plan_traffic
 from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from p4cc.scenario.base import Algorithm, Sender
@@ -41,12 +43,6 @@ HEADER_BYTES = 64
 
 NS3_HEADER_BYTES = 48
 """PPP 14, IPv4 20, UDP 8, sequence header 6 (spec 1.1), which slowdown B counts (spec 17)."""
-
-RATE_TABLES = {
-    "rate_allocation": (program.D3_PORTS, "p4src/v1model/d3.p4"),
-    "fair_rate": (program.RCP_PORTS, "p4src/v1model/rcp.p4"),
-}
-"""What an algorithm needs to the table that a program has for it, and such a program."""
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -74,7 +70,7 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
         marks = program.THRESHOLDS in tables
         ports = planner.thresholds() if marks else {}
         ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), ports) if marks else None
-        planner.check_needs(tables)
+        of_senders = list(planner.check_fit(tables, ports))
         features = (*planner.fabric.features(tables, planner.ack_class), *planner.rates().features(tables))
         switches = plan_network(
             planner.topology,
@@ -84,7 +80,7 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
             watching=bool(case.scenario.faults),
         )
         of_ports = (warning for plan in switches for warning in plan.warnings)
-        warnings = (*(planner.warnings() if marks else ()), *of_ports)
+        warnings = (*of_senders, *(planner.warnings() if marks else ()), *of_ports)
     except (TopologyError, PlannerError) as error:
         raise UserError(str(error), place=f"case {case.label()}", remedy="correct the scenario") from error
     spec_json = json.dumps(planner.spec(ports))
@@ -258,18 +254,17 @@ class _Planner:
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
         return RatePlanner(self.topology, self.case.switch, rtt_ns, self.fabric.depth_bytes)
 
-    def check_needs(self, tables: frozenset[str]) -> None:
-        """Raises UserError for a sender that waits for rates which this program does not give."""
+    def check_fit(self, tables: frozenset[str], ports: Ports) -> Iterator[str]:
+        """Warnings about senders that were made for other switches; raises UserError where none of it makes sense."""
+        switches = Switches(
+            self.case.program,
+            tables,
+            ports,
+            self.topology.roles.bottleneck,
+        )
         items = (item.sender for item in self.case.scenario.traffic_items)
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
-            name = sender.rate_control.name if sender.rate_control else ""
-            table, path = RATE_TABLES.get(switch_needs(name), ("", ""))
-            if table and table not in tables:
-                raise UserError(
-                    f"{name} is told its rate by switches, and the program has no table {table}",
-                    place=f"case {self.case.label()}",
-                    remedy=f"run {path}, for all (switch.program) or for this variant (program)",
-                )
+            yield from check_sender(sender, switches, f"case {self.case.label()}")
 
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""

@@ -77,6 +77,8 @@ class RunOutcome:
     figures: list[Path]
     row_keys: list[str]
     warnings: list[str]
+    notes: list[str]
+    """What this call did that changes no result."""
 
 
 @dataclass
@@ -160,6 +162,16 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
     return Prepared(request, scenario, cases, programs, data, inputs)
 
 
+def _named_senders(prepared: Prepared) -> Iterator[str]:
+    """Says what senders named on the command line run with: nothing of the scenario's own variants."""
+    if not any(text.startswith("variant=") for text in prepared.request.overrides):
+        return
+    for variant in prepared.scenario.variants:
+        for kind, one in provenance.algorithms_of(variant).items():
+            values = ", ".join(f"{name}={value}" for name, value in one.items() if name != "name")
+            yield f"variant {variant.name}: {kind} {one['name']}" + (f" with {values}" if values else "")
+
+
 def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
     """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError."""
     token = inputs_read.set(prepared.inputs)
@@ -195,7 +207,8 @@ def _execute(prepared: Prepared, advance: Advance) -> RunOutcome:
         folder=folder,
         figures=[folder / figure.name for figure in figures],
         row_keys=row_keys,
-        warnings=[*collected.warnings, *collected.notes],
+        warnings=list(collected.warnings),
+        notes=[*_named_senders(prepared), *collected.notes],
     )
 
 

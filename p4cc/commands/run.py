@@ -114,8 +114,11 @@ def run(
     console = Console()
     if not console.is_terminal:
         console = Console(width=140)
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in outcome.warnings:
-        console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
+        errors.print(f"warning: {warning}", style="yellow", markup=False)
+    for note in outcome.notes:
+        errors.print(f"note: {note}", markup=False)
     rows = report.aggregate(outcome.summary["runs"], outcome.row_keys)
     console.print(report.table(outcome.title, rows, outcome.row_keys))
     for path in (*outcome.figures, outcome.folder):

@@ -36,7 +36,7 @@ def _variant(data: dict[str, Any], name: str) -> dict[str, Any]:
                 place="--set variant",
                 remedy="join a slow start and a congestion avoidance, as in gst+dctcp",
             )
-        made[entry.kind] = {"name": entry.name, **_parameters(given, entry)}
+        made[entry.kind] = {"name": entry.name}
     if "rate_control" not in made:
         # Reno is what slow starts without an avoidance of their own are studied with (spec 7).
         made.setdefault("congestion_avoidance", {"name": "reno"})
@@ -53,20 +53,6 @@ def _entry(part: str, name: str) -> Algorithm:
     cause = f"no algorithm {part!r}" if part == name else f"no algorithm {part!r} in {name!r}"
     remedy = f"did you mean {close[0]!r}?" if close else f"algorithms: {', '.join(names)}"
     raise UserError(cause, place="--set variant", remedy=remedy)
-
-
-def _parameters(variants: list[dict[str, Any]], entry: Algorithm) -> dict[str, Any]:
-    """What the first variant that has it gives for each parameter of `entry`."""
-    known = {parameter.name for parameter in entry.parameters}
-    found: dict[str, Any] = {}
-    for variant in variants:
-        given = _dict(variant.get(entry.kind))
-        # Slow starts share names, not meanings: GST's delta is a word, RFB-SS's a number of segments.
-        is_kin = entry.kind == "congestion_avoidance" or given.get("name") == entry.name
-        for key, value in given.items():
-            if is_kin and key in known:
-                found.setdefault(key, value)
-    return found
 
 
 def _dict(node: Any) -> dict[str, Any]:

@@ -1,0 +1,131 @@
+"""Whether a sender gets from the switches what it lives by: marks, telemetry, rates.
+
+What can give no sensible result is refused. A sensible experiment, though not what the sender was made for, gives a
+warning that names the remedy. Both look at the program's tables and at what is to be installed in them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from controller import program
+from p4cc.algorithms import switch_needs
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from controller.planner import Thresholds
+    from p4cc.scenario.base import Sender
+
+_TELEMETRY = "p4src/v1model/int_hpcc.p4"
+_DUAL = "p4src/v1model/ecn_dual.p4"
+_RED = "p4src/v1model/ecn_red.p4"
+RATE_TABLES = {
+    "rate_allocation": (program.D3_PORTS, "p4src/v1model/d3.p4"),
+    "fair_rate": (program.RCP_PORTS, "p4src/v1model/rcp.p4"),
+}
+"""What an algorithm needs to the table that a program has for it, and such a program."""
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What the switches of a case do."""
+
+    program: str
+    tables: frozenset[str]
+    thresholds: Mapping[tuple[str, str], Thresholds]
+    """By switch and neighbour, as they are to be installed."""
+    bottleneck: tuple[str, str] | None
+
+    @property
+    def marks_by_threshold(self) -> bool:
+        """Whether the program compares depths with K and K_dc."""
+        return program.THRESHOLDS in self.tables
+
+    @property
+    def marks_by_curve(self) -> bool:
+        """Whether the program marks at random, by a RED curve."""
+        return program.CURVES in self.tables
+
+
+def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str]:
+    """Warnings about one sender; raises UserError where nothing sensible can come out."""
+    for algorithm in (sender.slow_start, sender.congestion_avoidance, sender.rate_control):
+        if algorithm is None:
+            continue
+        match switch_needs(algorithm.name):
+            case "telemetry":
+                _telemetry(algorithm.name, switches, place)
+            case "rate_allocation" | "fair_rate" as need:
+                _rates(algorithm.name, need, switches, place)
+            case "two_ecn_thresholds":
+                yield from _both_levels(algorithm.name, switches, place)
+            case "one_ecn_threshold":
+                yield from _step_marks(algorithm.name, switches, place)
+            case "random_ecn":
+                yield from _random_marks(algorithm.name, switches, place)
+            case _:
+                continue
+
+
+def _telemetry(name: str, switches: Switches, place: str) -> None:
+    if program.INT_PORTS not in switches.tables:
+        raise _refused(f"{name} reads telemetry (INT), and {switches.program} pushes none", _TELEMETRY, place)
+
+
+def _rates(name: str, need: str, switches: Switches, place: str) -> None:
+    table, path = RATE_TABLES[need]
+    if table not in switches.tables:
+        cause = f"{name} is told its rate by switches, and {switches.program} has no table {table}"
+        raise _refused(cause, path, place)
+
+
+def _both_levels(name: str, switches: Switches, place: str) -> Iterator[str]:
+    if not switches.marks_by_threshold:
+        raise _refused(f"{name} lives by marks at two thresholds, and {switches.program} has none", _DUAL, place)
+    yield from _unmarked(name, switches, place)
+
+
+def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
+    if switches.marks_by_threshold:
+        yield from _unmarked(name, switches, place)
+    elif switches.marks_by_curve:
+        yield (
+            f"{place}: {name} was made for marks at a threshold, and {switches.program} marks at random along a RED "
+            f"curve; for a threshold run {_DUAL} for this variant (program)"
+        )
+    else:
+        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _DUAL, place)
+
+
+def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
+    if switches.marks_by_curve:
+        return
+    if switches.marks_by_threshold:
+        yield from _unmarked(name, switches, place)
+        yield (
+            f"{place}: {name} was made for marks at random along a RED curve, and {switches.program} marks every "
+            f"packet above a threshold; for a curve run {_RED} for this variant (program)"
+        )
+    else:
+        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _RED, place)
+
+
+def _unmarked(name: str, switches: Switches, place: str) -> Iterator[str]:
+    """What of the ports never marks."""
+    if not switches.thresholds:
+        raise UserError(
+            f"{name} lives by ECN marks, and no port marks (k_rule never)",
+            place=place,
+            remedy="choose a k_rule other than never in switch.thresholds or switch.ports",
+        )
+    if switches.bottleneck is not None and switches.bottleneck not in switches.thresholds:
+        here, there = switches.bottleneck
+        yield f"{place}: {name} lives by ECN marks, and the bottleneck, port {here} to {there}, never marks"
+
+
+def _refused(cause: str, path: str, place: str) -> UserError:
+    remedy = f"run {path}, for all (switch.program) or for this variant (program)"
+    return UserError(cause, place=place, remedy=remedy)
