@@ -49,6 +49,8 @@ app = typer.Typer(
 
 BAD_INPUT = 2
 WRITES_DUE = 1
+NO_LEVEL_1 = 1
+READINGS = "readings of the GST paper's bound on K (its equation 6)"
 
 ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two ECN bits mean.")]
 
@@ -77,9 +79,17 @@ def plan_command(
         plan = plan_thresholds(at, rule=of.k_rule, fixed_k_pkts=of.k_pkts, k_dc_pkts=of.k_dc_pkts)
     if as_json:
         _print_json(plan.to_plain())
-        return
-    _print_plan(plan)
-    _warn(plan.warnings)
+    else:
+        _print_plan(plan)
+        _warn(plan.warnings)
+    k, k_dc = plan.thresholds.k_pkts, plan.thresholds.k_dc_pkts
+    if k >= k_dc:
+        remedy = "give a smaller --k-pkts, another --k-rule or a larger --k-dc-pkts"
+        print(
+            f"error: K {k} is not below K_dc {k_dc}: no packet is marked at K alone\n  remedy: {remedy}",
+            file=sys.stderr,
+        )
+        raise typer.Exit(NO_LEVEL_1)
 
 
 @app.command("install")
@@ -276,9 +286,11 @@ def _print_plan(plan: ThresholdPlan) -> None:
     figures.add_row("effective utilisation at the peak", f"{plan.peak_utilisation:.4f}")
     figures.add_row("K by rule " + plan.rule.value, f"{plan.thresholds.k_pkts} packets")
     figures.add_row("K_dc", f"{plan.thresholds.k_dc_pkts} packets")
-    readings = Table("reading of equation 6", "formula", "K (packets)", "usable")
+    readings = Table("reading", "formula", "K (packets)", "usable", "chosen", title=READINGS, title_justify="left")
     for reading in plan.readings:
-        readings.add_row(reading.name, reading.formula, f"{reading.k_pkts:.1f}", "yes" if reading.usable else "no")
+        chosen = "*" if reading.name == plan.rule.value else ""
+        usable = "yes" if reading.usable else "no"
+        readings.add_row(reading.name, reading.formula, f"{reading.k_pkts:.1f}", usable, chosen)
     console = Console()
     console.print(figures)
     console.print(readings)

@@ -103,9 +103,8 @@ def plan_thresholds(
     peak = argmax_window_pkts(at)
     readings = k_readings(at, peak)
     thresholds = Thresholds(choose_k(at, rule, fixed_k_pkts), k_dc_pkts)
-    printed = next(reading for reading in readings if reading.name == "printed")
-    warnings = [*_printed_warning(printed), *threshold_warnings(thresholds, at.buffer_pkts)]
-    return ThresholdPlan(at, peak, utilisation(at, peak), readings, rule, thresholds, tuple(warnings))
+    warnings = threshold_warnings(thresholds, at.buffer_pkts)
+    return ThresholdPlan(at, peak, utilisation(at, peak), readings, rule, thresholds, warnings)
 
 
 def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None) -> int:
@@ -157,11 +156,3 @@ def threshold_warnings(thresholds: Thresholds, buffer_pkts: int) -> tuple[str, .
     if k == 0 or k_dc == 0:
         found.append("a threshold of 0 marks every packet")
     return tuple(found)
-
-
-def _printed_warning(printed: Reading) -> tuple[str, ...]:
-    """The warning where the paper's printed bound cannot be met by any K."""
-    if printed.k_pkts >= 0.0:
-        return ()
-    cause = f"the printed bound of equation 6 is negative ({printed.k_pkts:.1f} packets)"
-    return (f"{cause}, so no K satisfies it: it halves the window twice",)

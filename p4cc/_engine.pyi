@@ -196,8 +196,11 @@ class Network:
         """
     def run_until(self, time_ns: int) -> None:
         """Runs to a virtual time, then hands packet-ins and digests to controllers; raises RunError."""
-    def run(self, progress: Callable[[float], object] | None = None, threads: int = 1) -> None:
-        """Runs to the end; `progress` gets the share of virtual time passed, 0 to 1; raises RunError.
+    def run(self, progress: Callable[[int, int, int, int, int], object] | None = None, threads: int = 1) -> None:
+        """Runs to the end; raises RunError.
+
+        `progress` gets the virtual time in ns, when the run ends if not by itself, packet-hops so far, flows complete,
+        flows with a size.
 
         What it finds does not depend on `threads`.
         """

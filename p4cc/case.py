@@ -23,6 +23,7 @@ from p4cc.cache import RunCache, SeedRun, run_keys
 from p4cc.errors import UserError
 from p4cc.execution import Exec
 from p4cc.network import NetworkPlan, plan_case
+from p4cc.progress import Moment
 from p4cc.results import engine_summary, engine_tables
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.programs import CompiledProgram
-    from p4cc.progress import Advance
+    from p4cc.progress import Runs
     from p4cc.scenario.expand import Case
 
 _PORT_STATE = pa.schema(
@@ -89,11 +90,18 @@ class Session:
     cache: RunCache
     places: asyncio.Semaphore
     """How many runs may be under way."""
-    advance: Advance
+    runs: Runs
+    """Told how far each run is."""
     threads: int = 1
     """Of each run."""
     back_end: Exec | None = None
     """What runs the P4 programs; native code for busy switches if not given."""
+    of: str = ""
+    """What the runs are for, in front of their names."""
+
+    def label(self, case: Case, seed: int) -> str:
+        """The name of a run, for people."""
+        return f"{self.of}{case.label()} seed {seed}"
 
 
 async def run_case(case: Case, session: Session) -> CaseRun:
@@ -105,7 +113,7 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     for seed, key in keys.items():
         if (held := session.cache.load(key)) is not None:
             found[seed] = held
-            session.advance(case.label(), 0)
+            session.runs.ended(session.label(case, seed), 0)
     notes: list[str] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
         found.update(await _run_seeds(case, plan, missing, session, notes))
@@ -158,7 +166,7 @@ async def _run_seeds(
             async with session.places:
                 async with behind_server:
                     fork = _fork(network, case, seed)
-                wall_s = await _run(fork, case, session.threads)
+                wall_s = await _run(fork, case, session)
                 result = fork.result()
                 async with behind_server:
                     # What the run counted is read like anything else of a switch: over P4Runtime. Then the network as
@@ -169,7 +177,7 @@ async def _run_seeds(
                 tables = {**engine_tables(result), "counters": counters}
                 run = SeedRun(seed, {**engine_summary(result), "wall_s": round(wall_s, 6)}, tables)
                 await asyncio.to_thread(session.cache.store, key, run)
-            session.advance(case.label(), run.summary["packet_hops"])
+            session.runs.ended(session.label(case, seed), run.summary["packet_hops"])
             return run
 
         tasks = [asyncio.create_task(one(seed, key)) for seed, key in keys.items()]
@@ -194,17 +202,20 @@ def _fork(network: _engine.Network, case: Case, seed: int) -> _engine.Network:
         ) from error
 
 
-async def _run(network: _engine.Network, case: Case, threads: int) -> float:
+async def _run(network: _engine.Network, case: Case, session: Session) -> float:
     """Runs to the end on a thread and gives the seconds it took; a cancelled task ends the run at its next look."""
     cancelled = threading.Event()
 
-    def look_around(_share: float) -> None:
+    label = session.label(case, network.seed)
+
+    def look_around(*told: int) -> None:
         if cancelled.is_set():
             raise KeyboardInterrupt
+        session.runs.moved(label, Moment(*told))
 
     started = time.perf_counter()
     try:
-        await asyncio.to_thread(network.run, look_around, threads)
+        await asyncio.to_thread(network.run, look_around, session.threads)
     except asyncio.CancelledError:
         cancelled.set()
         raise

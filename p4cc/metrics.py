@@ -94,7 +94,7 @@ def derive(
     if not (goodputs := rounds["goodput_bps"].drop_nans()).is_empty():
         numbers["round_goodput_bps"] = goodputs.median()
     more["rtts"] = with_labels(_frame(tables["rtts"]), flows)
-    numbers |= {**of_rounds(rounds), **of_rtts(more["rtts"], measures.windows)}
+    numbers |= {**of_rounds(rounds), **of_rtts(more["rtts"], measures.windows), **_of_flows(flows)}
     if measures.slowdown_by_size:
         numbers["slowdown"] = by_size(flows, SUMMARY_BINS)
     if measures.by_label:
@@ -214,6 +214,18 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
                 row[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(selectors.float().fill_nan(None))
+
+
+def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
+    """Completion times and slowdowns of the flows that finished."""
+    found: dict[str, float] = {}
+    for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
+        values = flows[column].drop_nulls().cast(pl.Float64).to_numpy()
+        suffix = "_ns" if name == "fct" else ""
+        found[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
+        for percent in PERCENTILES:
+            found[f"{name}_p{percent}{suffix}"] = percentile(values, percent)
+    return found
 
 
 def jain(rates: Iterable[float]) -> float:

@@ -1,21 +1,93 @@
-"""Progress on a terminal, silence in a pipe; always on standard error, so that results can be piped."""
+"""Progress: a bar on a terminal, a line a minute elsewhere; always on standard error, so that results can be piped."""
 
 from __future__ import annotations
 
+import sys
+import threading
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Protocol
+from dataclasses import dataclass, field
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
+
+LINE_S = 60.0
+"""Time between two lines where there is no terminal."""
 
 
-class Advance(Protocol):
-    """Reports that a run ended, with the packet-hops it took."""
+@dataclass(frozen=True)
+class Moment:
+    """How far one run is."""
 
-    def __call__(self, label: str, packet_hops: int) -> None:
-        """Moves the bar on by one run."""
-        ...
+    now_ns: int
+    stop_ns: int
+    packet_hops: int
+    flows_completed: int
+    flows_finite: int
+
+    @property
+    def share(self) -> float:
+        """Of the run: virtual time, or flows where they end it before its time is over."""
+        of_flows = self.flows_completed / self.flows_finite if self.flows_finite else 0.0
+        return min(1.0, max(self.now_ns / max(self.stop_ns, 1), of_flows))
+
+    def __str__(self) -> str:
+        """For people."""
+        text = f"{self.now_ns / 1e6:.3g} of {self.stop_ns / 1e6:.3g} ms"
+        return f"{text}, {self.flows_completed} of {self.flows_finite} flows" if self.flows_finite else text
+
+
+@dataclass
+class Runs:
+    """What is known of all runs of a call; runs tell it from several threads."""
+
+    total: int
+    shown: Callable[[Runs], object]
+    """Shows it anew."""
+    done: int = 0
+    last: str = ""
+    """The run that was heard of last."""
+    _done_hops: int = 0
+    _under_way: dict[str, Moment] = field(default_factory=dict[str, Moment])
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def moved(self, label: str, moment: Moment) -> None:
+        """A run is so far."""
+        with self._lock:
+            self._under_way[label] = moment
+            self.last = f"{label}: {moment}"
+        self.shown(self)
+
+    def ended(self, label: str, packet_hops: int) -> None:
+        """A run has ended, or was there before: then without packet-hops."""
+        with self._lock:
+            self._under_way.pop(label, None)
+            self._done_hops += packet_hops
+            self.done += 1
+            self.last = label
+        self.shown(self)
+
+    @property
+    def packet_hops(self) -> int:
+        """Of all runs so far."""
+        with self._lock:
+            return self._done_hops + sum(moment.packet_hops for moment in self._under_way.values())
+
+    @property
+    def completed(self) -> float:
+        """Runs, those under way in parts."""
+        with self._lock:
+            return self.done + sum(moment.share for moment in self._under_way.values())
+
+
+class _Rate(ProgressColumn):
+    """Packet-hops per second since the start."""
+
+    def render(self, task: Task) -> str:
+        """The rate, once there is one."""
+        elapsed, hops = task.elapsed or 0.0, int(task.fields.get("hops", 0))
+        return f"{hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 and hops else ""
 
 
 @contextmanager
@@ -29,29 +101,45 @@ def counted(label: str, total: int, quiet: bool) -> Generator[Callable[[str], No
 
 
 @contextmanager
-def progress(total: int, quiet: bool) -> Generator[Advance]:
-    """A bar of `total` runs with the rate in packet-hops per second and the time left."""
+def progress(total: int, quiet: bool) -> Generator[Runs]:
+    """Shows `total` runs: what each is at, the rate in packet-hops per second and the time left."""
+    if quiet:
+        yield Runs(total, lambda _: None)
+        return
     console = Console(stderr=True)
-    shown = console.is_terminal and not quiet
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not shown,
-    )
-    hops = 0
-    with bar:
-        task = bar.add_task("running", total=total, rate="")
+    if not console.is_terminal:
+        yield Runs(total, _Lines())
+        return
+    columns = (
+        TextColumn("{task.fields[runs]}"), BarColumn(), _Rate(), TimeRemainingColumn(), TextColumn("{task.description}")
+    )  # fmt: skip
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total, runs=f"0/{total} runs")
 
-        def advance(label: str, packet_hops: int) -> None:
-            nonlocal hops
-            hops += packet_hops
-            elapsed = bar.tasks[0].elapsed or 0.0
-            rate = f"{hops / elapsed / 1e6:.2f} M packet-hops/s" if elapsed > 0 else ""
-            bar.update(task, advance=1, description=label, rate=rate)
+        def show(runs: Runs) -> None:
+            bar.update(
+                task,
+                completed=runs.completed,
+                description=runs.last,
+                runs=f"{runs.done}/{total} runs",
+                hops=runs.packet_hops,
+            )
 
-        yield advance
+        yield Runs(total, show)
+
+
+class _Lines:
+    """Says once a minute how far it is."""
+
+    def __init__(self) -> None:
+        self._started = self._said = time.monotonic()
+
+    def __call__(self, runs: Runs) -> None:
+        now = time.monotonic()
+        if now - self._said < LINE_S:
+            return
+        self._said = now
+        elapsed, completed = now - self._started, runs.completed
+        left = f", {elapsed * (runs.total - completed) / completed / 60:.0f} min left" if completed else ""
+        rate = f"{runs.packet_hops / elapsed / 1e6:.2f} M packet-hops/s"
+        print(f"{runs.done} of {runs.total} runs, {rate}{left}; {runs.last}", file=sys.stderr, flush=True)

@@ -1,58 +1,127 @@
-"""The result table people read: one row per variant and point, medians over the seeds."""
+"""The result table people read: one row per variant and point, medians over the seeds.
+
+Columns follow what was measured: one in which nothing ever happened is left out. Where the terminal is too narrow,
+whole columns go, the least telling first, and the caption names them; digits are never cut.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 from rich.table import Table
 
+NARROW = 80
+"""Columns of a terminal that everybody has."""
+_PADDING = 3
+"""Characters of a border and the spaces beside it."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One column: its heading, what it shows, how, and how soon it goes where there is no room (0 never)."""
+
+    heading: str
+    name: str
+    digits: int
+    goes: int
+    always: bool = False
+    """Also where it is nothing in every row."""
+
+
+_COLUMNS = (
+    Shown("goodput Gb/s", "goodput_gbps", 2, 0, always=True),
+    Shown("finish ms", "finish_ms", 2, 1),
+    Shown("FCT p50 ms", "fct_p50_ms", 3, 5),
+    Shown("FCT p99 ms", "fct_p99_ms", 3, 2),
+    Shown("slowdown p99", "slowdown_p99", 2, 3),
+    Shown("timed out", "seeds_with_timeout", 0, 2),
+    Shown("timeouts", "timeouts", 0, 7),
+    Shown("drops", "drops", 0, 4),
+    Shown("pauses", "pauses", 0, 4),
+    Shown("marks K", "marks_k", 0, 6),
+    Shown("marks K_dc", "marks_k_dc", 0, 6),
+    Shown("peak queue", "peak_queue_pkts", 0, 5),
+)
+
 
 def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFrame:
     """Medians and counts over seeds; `keys` (variant and swept values) identify a row, in order of appearance.
 
-    `finish_ms` is the median over the seeds in which every flow finished, `finished` their number.
+    `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
+    slowdowns are of the flows that finished.
     """
     frame = pl.DataFrame(list(runs), infer_schema_length=None)
+
+    def median(name: str, scale: float = 1.0) -> pl.Expr:
+        if name not in frame.columns:
+            return pl.lit(None, pl.Float64)
+        return pl.col(name).cast(pl.Float64).median() * scale
+
     return frame.group_by(*keys, maintain_order=True).agg(
         seeds=pl.len(),
-        goodput_gbps=pl.col("goodput_bps").cast(pl.Float64).median() / 1e9,
-        finish_ms=pl.col("finish_ns").cast(pl.Float64).median() / 1e6,
+        goodput_gbps=median("goodput_bps", 1e-9),
+        finish_ms=median("finish_ns", 1e-6),
         finished=pl.col("finish_ns").count(),
+        fct_p50_ms=median("fct_p50_ns", 1e-6),
+        fct_p99_ms=median("fct_p99_ns", 1e-6),
+        slowdown_p99=median("slowdown_p99"),
         seeds_with_timeout=(pl.col("timeouts") > 0).sum(),
-        timeouts=pl.col("timeouts").cast(pl.Float64).median(),
-        drops=pl.col("drops").cast(pl.Float64).median(),
-        marks_k=pl.col("marks_level1").cast(pl.Float64).median(),
-        marks_k_dc=pl.col("marks_level2").cast(pl.Float64).median(),
-        peak_queue_pkts=pl.col("peak_queue_pkts").cast(pl.Float64).median(),
+        timeouts=median("timeouts"),
+        drops=median("drops"),
+        pauses=median("pauses"),
+        marks_k=median("marks_level1"),
+        marks_k_dc=median("marks_level2"),
+        peak_queue_pkts=median("peak_queue_pkts"),
     )
 
 
-def table(title: str, rows: pl.DataFrame, keys: Sequence[str]) -> Table:
-    """A rich table of `aggregate`'s rows; seeds with a timeout stand out."""
-    out = Table(title=title, title_justify="left", caption="medians over the seeds", caption_justify="left")
+def table(title: str, rows: pl.DataFrame, keys: Sequence[str], width: int = NARROW) -> Table:
+    """A rich table of `aggregate`'s rows within `width` characters; seeds with a timeout stand out."""
+    plain = rows.to_dicts()
+    told = [one for one in _COLUMNS if one.always or any(row[one.name] for row in plain)]
+    cells = {one.name: [_cell(one, row) for row in plain] for one in told}
+    leading = {key: [str(row[key]) for row in plain] for key in keys}
+    fixed = sum(_width(key, texts) for key, texts in leading.items())
+    kept = _fitting(told, cells, width - 1 - fixed)
+    left = [one.heading for one in told if one not in kept]
+    caption = "medians over the seeds" + (f"; in summary.json also: {', '.join(left)}" if left else "")
+    out = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for key in keys:
-        out.add_column(key, justify="left" if key == "variant" else "right")
-    for heading in (
-        "goodput Gb/s", "finish ms", "seeds timed out", "timeouts", "drops", "marks K", "marks K_dc", "peak queue",
-    ):  # fmt: skip
-        out.add_column(heading, justify="right")
-    for row in rows.iter_rows(named=True):
-        timed_out = f"{row['seeds_with_timeout']}/{row['seeds']}"
-        out.add_row(
-            *(str(row[key]) for key in keys),
-            f"{row['goodput_gbps']:.2f}",
-            _finish(row),
-            f"[red]{timed_out}[/red]" if row["seeds_with_timeout"] else timed_out,
-            *(f"{row[name]:.0f}" for name in ("timeouts", "drops", "marks_k", "marks_k_dc", "peak_queue_pkts")),
-        )
+        out.add_column(key, justify="left" if key == "variant" else "right", no_wrap=True)
+    for one in kept:
+        out.add_column(one.heading, justify="right", no_wrap=True)
+    for number, row in enumerate(plain):
+        texts = [cells[one.name][number] for one in kept]
+        styled = [
+            f"[red]{text}[/red]" if one.name == "seeds_with_timeout" and row[one.name] else text
+            for one, text in zip(kept, texts, strict=True)
+        ]
+        out.add_row(*(leading[key][number] for key in keys), *styled)
     return out
 
 
-def _finish(row: dict[str, Any]) -> str:
-    """The median, and of how many seeds it is where some did not finish."""
-    if row["finished"] == row["seeds"]:
-        return f"{row['finish_ms']:.2f}"
-    of = f"{row['finished']} of {row['seeds']} finished"
-    return f"{row['finish_ms']:.2f}, {of}" if row["finished"] else of
+def _fitting(told: Sequence[Shown], cells: dict[str, list[str]], room: int) -> list[Shown]:
+    """The columns that fit, in their order."""
+    kept = list(told)
+    for one in sorted((one for one in told if one.goes), key=lambda one: -one.goes):
+        if sum(_width(each.heading, cells[each.name]) for each in kept) <= room:
+            break
+        kept.remove(one)
+    return kept
+
+
+def _width(heading: str, texts: Sequence[str]) -> int:
+    return max(len(heading), *(len(text) for text in texts)) + _PADDING
+
+
+def _cell(column: Shown, row: dict[str, Any]) -> str:
+    if column.name == "seeds_with_timeout":
+        return f"{row['seeds_with_timeout']}/{row['seeds']}"
+    if column.name == "finish_ms" and row["finished"] < row["seeds"]:
+        of = f"{row['finished']} of {row['seeds']} finished"
+        return f"{row['finish_ms']:.2f}, {of}" if row["finished"] else of
+    value = row[column.name]
+    return "-" if value is None else f"{value:.{column.digits}f}"

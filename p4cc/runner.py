@@ -28,7 +28,7 @@ from p4cc.execution import Exec
 from p4cc.files import inputs_read
 from p4cc.metrics import Measures, derive
 from p4cc.programs import CompiledProgram, compile_program, find_program
-from p4cc.progress import Advance, progress
+from p4cc.progress import Runs, progress
 from p4cc.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.results import ResultWriter, file_names, write_summary
 from p4cc.scenario.expand import Case, expand
@@ -134,8 +134,8 @@ class Prepared:
 def run_scenario(request: RunRequest) -> RunOutcome:
     """Runs everything a scenario describes; raises UserError for what the user can mend."""
     prepared = prepare(request)
-    with progress(prepared.runs, request.quiet) as advance:
-        return execute(prepared, advance)
+    with progress(prepared.runs, request.quiet) as shown:
+        return execute(prepared, shown)
 
 
 def prepare(request: RunRequest) -> Prepared:
@@ -172,16 +172,19 @@ def _named_senders(prepared: Prepared) -> Iterator[str]:
             yield f"variant {variant.name}: {kind} {one['name']}" + (f" with {values}" if values else "")
 
 
-def execute(prepared: Prepared, advance: Advance) -> RunOutcome:
-    """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError."""
+def execute(prepared: Prepared, shown: Runs, of: str = "") -> RunOutcome:
+    """Runs the cases, those in the cache excepted, and writes results and figures; raises UserError.
+
+    `of` says what the runs are for, in front of their names.
+    """
     token = inputs_read.set(prepared.inputs)
     try:
-        return _execute(prepared, advance)
+        return _execute(prepared, shown, of)
     finally:
         inputs_read.reset(token)
 
 
-def _execute(prepared: Prepared, advance: Advance) -> RunOutcome:
+def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
     controllers = {name: Controller(program) for name, program in prepared.programs.items()}
     row_keys = list(cases[0].keys()) if cases else []
@@ -190,7 +193,7 @@ def _execute(prepared: Prepared, advance: Advance) -> RunOutcome:
     figures: list[Path] = []
     started, clock = provenance.now(), time.monotonic()
     with results_into(prepared.claim) as partial:
-        collected = _run_cases(cases, controllers, cache, request, partial, advance)
+        collected = _run_cases(prepared, controllers, cache, partial, (shown, of))
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
         provenance.write(partial, _told(prepared, collected, started, time.monotonic() - clock))
@@ -245,13 +248,13 @@ def _compiled(name: str, path: Path) -> CompiledProgram:
 
 
 def _run_cases(
-    cases: list[Case],
+    prepared: Prepared,
     controllers: dict[str, Controller],
     cache: RunCache,
-    request: RunRequest,
     folder: Path,
-    advance: Advance,
+    progress_of: tuple[Runs, str],
 ) -> _Collected:
+    request, cases = prepared.request, prepared.cases
     collected = _Collected()
     with ResultWriter(folder, _swept(cases)) as writer:
 
@@ -273,9 +276,10 @@ def _run_cases(
                 controllers,
                 cache,
                 asyncio.Semaphore(request.jobs),
-                advance,
+                progress_of[0],
                 request.threads,
                 request.back_end,
+                progress_of[1],
             )
 
         try:

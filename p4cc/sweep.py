@@ -138,9 +138,9 @@ def _run_all(
     request: SweepRequest, prepared: Sequence[tuple[Variant, dict[str, str], Prepared]], folder: Path
 ) -> SweepOutcome:
     outcome = SweepOutcome(folder=folder)
-    with progress(sum(one.runs for _, _, one in prepared), request.quiet) as advance:
+    with progress(sum(one.runs for _, _, one in prepared), request.quiet) as shown:
         for variant, paths, one in prepared:
-            made = execute(one, advance)
+            made = execute(one, shown)
             names = {path: _column(path, made.row_keys) for path in paths.values()}
             settings = {over: names[path] for over, path in paths.items()}
             found = _measured(pl.DataFrame(made.summary["runs"], infer_schema_length=None), made.folder, made.row_keys)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from p4cc.runner import RunRequest
 
 DIFFERS = 1
+WIDE = 140
+"""Characters of a line where there is no terminal."""
 
 
 def register(app: typer.Typer) -> None:
@@ -113,14 +115,14 @@ def run(
         return
     console = Console()
     if not console.is_terminal:
-        console = Console(width=140)
+        console = Console(width=WIDE)
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in outcome.warnings:
         errors.print(f"warning: {warning}", style="yellow", markup=False)
     for note in outcome.notes:
         errors.print(f"note: {note}", markup=False)
     rows = report.aggregate(outcome.summary["runs"], outcome.row_keys)
-    console.print(report.table(outcome.title, rows, outcome.row_keys))
+    console.print(report.table(outcome.title, rows, outcome.row_keys, console.width))
     for path in (*outcome.figures, outcome.folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 

@@ -35,6 +35,14 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
+_UNDATED: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+    ".svg": {"Date": None, "Creator": None},
+}
+"""What a file of each format would else hold of when and by what it was made."""
+
+
 def use_style() -> None:
     """Sets the style for the figures made next."""
     mpl.rcParams.update(cast("Any", _SETTINGS))
@@ -96,7 +104,7 @@ def label_axes(axes: Axes, panel: Panel, x_label: str) -> None:
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Writes a PNG without dates or versions in it."""
+    """Writes a figure without dates or versions in it; the name's ending says the format."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150, bbox_inches="tight", metadata={"Software": None})
+    figure.savefig(path, dpi=150, bbox_inches="tight", metadata=_UNDATED[path.suffix])
     return path

@@ -28,7 +28,7 @@ from p4cc.scenario.yaml import read_document
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p4cc.progress import Advance
+    from p4cc.progress import Runs
     from p4cc.reproduce.study import StudyFigure, StudyFile
     from p4cc.runner import Prepared, RunOutcome
     from p4cc.scenario.claims import Reproduction
@@ -153,9 +153,9 @@ def _reproduce(request: ReproduceRequest, folder: Path) -> ReproduceOutcome:
     prepared = [(figure, _prepare(request, figure)) for figure in _needed(figures, wanted, over_all)]
     outcome = ReproduceOutcome(folder=request.folder)
     measured: dict[str, Measured] = {}
-    with progress(sum(one.runs for _, one in prepared), request.quiet) as advance:
+    with progress(sum(one.runs for _, one in prepared), request.quiet) as shown:
         for figure, one in prepared:
-            made = _run(figure, one, advance)
+            made = _run(figure, one, shown)
             found = measure_all(made[1], figure.reproduction.claims)
             measured.update({f"{figure.name}.{name}": value for name, value in found.items()})
             if figure.name in wanted:
@@ -214,11 +214,8 @@ def _prepare(request: ReproduceRequest, figure: Figure) -> Prepared:
     )
 
 
-def _run(figure: Figure, prepared: Prepared, advance: Advance) -> tuple[RunOutcome, FigureRuns]:
-    def labelled(label: str, packet_hops: int) -> None:
-        advance(f"figure {figure.name}: {label}", packet_hops)
-
-    outcome = execute(prepared, labelled)
+def _run(figure: Figure, prepared: Prepared, shown: Runs) -> tuple[RunOutcome, FigureRuns]:
+    outcome = execute(prepared, shown, f"figure {figure.name}: ")
     runs = pl.DataFrame(outcome.summary["runs"], infer_schema_length=None)
     points = [key for key in outcome.row_keys if key != "variant"]
     return outcome, FigureRuns(prepared.scenario, runs, points, outcome.folder)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from p4cc.scenario.base import Model, TimeNs
-from p4cc.scenario.flow_figures import FLOW_FIGURE_KINDS, FLOW_FIGURES
+from p4cc.scenario.flow_figures import FLOW_FIGURE_KINDS, FLOW_FIGURES, FileName
 
 
 class Panel(Model):
@@ -21,7 +21,6 @@ class Panel(Model):
 
 
 Panels = Annotated[list[Panel], Field(min_length=1, max_length=6)]
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$")]
 Columns = Annotated[list[str], Field(min_length=1, max_length=4)]
 
 

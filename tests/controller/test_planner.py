@@ -26,19 +26,13 @@ def test_the_readings_of_the_specification(
         abs=1e-3,
     )
     assert [reading.usable for reading in plan.readings] == [False, True, True, True, True]
-    assert any(f"negative ({printed:.1f} packets)" in warning for warning in plan.warnings)
+    assert plan.warnings == (), "a reading that gives no K is no warning about the one that is taken"
 
 
 @pytest.mark.parametrize("senders", [1, 4, 70, 1000])
 def test_the_bound_does_not_depend_on_the_number_of_senders(senders: int) -> None:
     plan = plan_thresholds(replace(PAPER, senders=senders))
     assert [round(reading.k_pkts, 6) for reading in plan.readings] == [-37.5, 8.333333, 45.833333, 25.0, 8.333333]
-
-
-def test_a_printed_bound_that_is_not_negative_needs_no_warning() -> None:
-    plan = plan_thresholds(replace(PAPER, buffer_pkts=250), k_dc_pkts=100)
-    assert plan.readings[0].k_pkts == 0.0
-    assert plan.warnings == ()
 
 
 def test_rules() -> None:

@@ -60,6 +60,8 @@ pub struct Progress {
     pub flows_completed: u64,
     /// Flows with a size, requests of rounds not counted.
     pub flows_finite: u64,
+    /// Traversals of a link by a packet so far.
+    pub packet_hops: u64,
 }
 
 /// Where every packet went. Conserved:
@@ -353,6 +355,7 @@ impl Network {
             events: self.events,
             flows_completed: self.counted_flows - self.open_flows,
             flows_finite: self.counted_flows,
+            packet_hops: self.packet_hops,
         }
     }
 

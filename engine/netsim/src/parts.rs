@@ -458,7 +458,9 @@ impl Parts {
                 whole.windows += 1;
                 if windows.is_multiple_of(WINDOWS_PER_LOOK) {
                     let now_ns = Meeting::least(&meeting.next).as_ns();
-                    progress(Progress { now_ns, ..whole.progress() });
+                    let told = whole.progress();
+                    let hops: u64 = meeting.hops.iter().map(|of_part| of_part.load(Ordering::Acquire)).sum();
+                    progress(Progress { now_ns, packet_hops: told.packet_hops + hops, ..told });
                 }
                 meeting.is_cancelled.store(cancel.load(Ordering::Relaxed), Ordering::Release);
             });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
 
-use p4cc_netsim::{NetworkSpec, Results, RunError, run_many};
+use p4cc_netsim::{NetworkSpec, Progress, Results, RunError, run_many};
 use p4cc_p4runtime::{Devices, NoSuchDevice, Server};
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
@@ -66,7 +66,7 @@ impl Network {
     fn run_to(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<f64>) -> Result<(), RunError> + Send,
+        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<Progress>) -> Result<(), RunError> + Send,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let ran = interrupt::run(
@@ -80,7 +80,10 @@ impl Network {
                 self.deliver(now);
                 ran
             },
-            |_, share| progress.map_or(Ok(()), |progress| progress.call1((share,)).map(|_| ())),
+            |_, at| {
+                let told = (at.now_ns, at.stop_ns, at.packet_hops, at.flows_completed, at.flows_finite);
+                progress.map_or(Ok(()), |progress| progress.call1(told).map(|_| ()))
+            },
         )?;
         ran.map_err(|error| errors::run(py, &error))
     }
@@ -194,7 +197,7 @@ impl Network {
             |network, cancel, sender| {
                 network.run_to_end_on(threads, cancel, &mut |at| {
                     // Nobody listens any more only when the caller has gone.
-                    let _ = sender.send(at.now_ns as f64 / at.stop_ns.max(1) as f64);
+                    let _ = sender.send(at);
                 })
             },
             progress,
