@@ -35,6 +35,7 @@ from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
+from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
 
 
@@ -153,6 +154,8 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
+
+    data = plain_numbers(data, [])
 
     def check(at_point: dict[str, Any], swept: Origins) -> Scenario:
         return validate(document, at_point, {**origins, **swept})

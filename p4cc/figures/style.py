@@ -32,6 +32,7 @@ _SETTINGS: dict[str, Any] = {
     "axes.spines.right": False,
     "legend.frameon": False,
     "lines.linewidth": 1.4,
+    "svg.hashsalt": "p4cc",
 }
 
 

@@ -15,6 +15,7 @@ from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.schema import Scenario
+from p4cc.scenario.units import plain_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,10 +37,18 @@ def validate(document: Document, data: dict[str, Any], origins: Origins | None =
     Raises UserError with every finding.
     """
     places = _Places(document, origins or {})
+    wrong_units: list[tuple[Location, str]] = []
+    data = plain_numbers(data, wrong_units)
+    said = {location: f"{_dotted(location)}: {cause}" for location, cause in wrong_units}
+    of_units = [str(UserError(text, place=places.of(location))) for location, text in said.items()]
     try:
         scenario = Scenario.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        raise UserError("\n".join(_finding(places, data, detail) for detail in error.errors())) from error
+        others = [detail for detail in error.errors() if _in_data(data, detail["loc"]) not in said]
+        of_schema = [_finding(places, data, detail) for detail in others]
+        raise UserError("\n".join([*of_units, *of_schema])) from error
+    if of_units:
+        raise UserError("\n".join(of_units))
     findings = [str(finding) for finding in _sender_findings(places, scenario)]
     if findings:
         raise UserError("\n".join(findings))
