@@ -27,7 +27,7 @@ from p4cc.result_folder import (
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-OWN = ("build", "logs", "pcaps")
+OWN = ("agents", "build", "logs", "pcaps")
 """Folders in it that only labs write into."""
 
 
