@@ -77,12 +77,12 @@ def plan_command(
     with _reported():
         at = Bottleneck(buffer_pkts, rate_bps, of.rtt_ns, of.packet_bytes, senders, rto_ns)
         plan = plan_thresholds(at, rule=of.k_rule, fixed_k_pkts=of.k_pkts, k_dc_pkts=of.k_dc_pkts)
+    k, k_dc = plan.thresholds.k_pkts, plan.thresholds.k_dc_pkts
     if as_json:
         _print_json(plan.to_plain())
     else:
         _print_plan(plan)
-        _warn(plan.warnings)
-    k, k_dc = plan.thresholds.k_pkts, plan.thresholds.k_dc_pkts
+        _warn(plan.warnings if k < k_dc else ())
     if k >= k_dc:
         remedy = "give a smaller --k-pkts, another --k-rule or a larger --k-dc-pkts"
         print(

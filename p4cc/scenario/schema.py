@@ -203,8 +203,8 @@ class Scenario(Model):
     @model_validator(mode="after")
     def _names_and_bounds(self) -> Self:
         names = [variant.name for variant in self.variants]
-        if len(set(names)) != len(names):
-            raise ValueError("two variants have one name; give each its own")
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two variants have one name, {', '.join(twice)}; give each its own")
         if len(set(self.seeds)) != len(self.seeds):
             raise ValueError("a seed is listed twice; each seed is one run")
         self._check_senders()

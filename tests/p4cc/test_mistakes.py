@@ -1,0 +1,163 @@
+"""What people get wrong, as one table: the exit code, a message with place and remedy, and nothing of theirs lost.
+
+Ctrl-C, kill -9 and going on from there, and damaged caches are in test_cli.py and test_cache.py.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.p4cc.scenarios import ROOT, scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+RUN = ("run", "mine.yaml", "--out", "out")
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A command, what stands in the folder beside `mine.yaml`, and how it ends."""
+
+    name: str
+    words: tuple[str, ...]
+    said: tuple[str, ...]
+    code: int = 2
+    changes: Mapping[str, Any] | None = None
+    files: Mapping[str, str] | None = None
+    file_limit_bytes: int | None = None
+    """No file may become larger: what a full disk looks like to the program."""
+
+
+def _set(*assignments: str) -> tuple[str, ...]:
+    return (*RUN, *(word for one in assignments for word in ("--set", one)))
+
+
+MISTAKES = (
+    Mistake("typo in a key", RUN, ("mine.yaml:", "did you mean 'seeds'"), changes={"sedes": [1]}),
+    Mistake("typo in --set", _set("topology.sendres=3"), ("--set topology.sendres=3", "did you mean 'senders'")),
+    Mistake("a unit of something else", _set("topology.rate_bps=8us"), ("is a time", "25G")),
+    Mistake("negative", _set("topology.rate_bps=-1"), ("topology.rate_bps", "greater than 0")),
+    Mistake("huge", _set("topology.rate_bps=1e30"), ("topology.rate_bps",)),
+    Mistake("not a number", _set("topology.rate_bps=fast"), ("topology.rate_bps", "integer")),
+    Mistake("no such scenario", ("run", "yours.yaml"), ("yours.yaml", "remedy")),
+    Mistake("a folder for a scenario", ("run", "."), ("remedy",)),
+    Mistake("no YAML", ("run", "notes.md"), ("notes.md", "remedy"), files={"notes.md": "a: [1\nb: }"}),
+    Mistake("no such program", _set("switch.program=basci.p4"), ("basci.p4", "looked for")),
+    Mistake(
+        "P4 with an error",
+        _set("switch.program=bad.p4"),
+        ("bad.p4:2", "does not compile"),
+        files={"bad.p4": "#include <core.p4>\ncontrol c() { apply { x = 1; } }\n"},
+    ),
+    Mistake("unknown algorithm", _set("variant=dctpc"), ("no algorithm 'dctpc'", "did you mean 'dctcp'")),
+    Mistake("unknown variant", (*RUN, "--variant", "DCTPC"), ("no variant", "--variant", "variants: Reno")),
+    Mistake(
+        "two variants of one name",
+        RUN,
+        ("mine.yaml", "Reno"),
+        changes={"variants": [{"name": "Reno", "congestion_avoidance": {"name": "reno"}}] * 2},
+    ),
+    Mistake(
+        "sender and program do not fit",
+        _set("variant=dctcp", "switch.program=" + str(ROOT / "p4src/v1model/ack_priority.p4")),
+        ("marks nothing", "ecn_dual.p4"),
+    ),
+    Mistake("empty sweep", _set("sweep={topology.senders: []}"), ("sweep",)),
+    Mistake("a sweep of nothing", ("sweep", "mine.yaml", "--over", "beta="), ("--over", "for example")),
+    Mistake(
+        "a sweep of a parameter nobody has", ("sweep", "mine.yaml", "--over", "beta=1,2"), ("no variant has", "--over")
+    ),
+    Mistake(
+        "an unknown metric",
+        ("sweep", "mine.yaml", "--over", "transport.iw=1,2", "--metric", "goodness"),
+        ("goodness", "metrics:"),
+    ),
+    Mistake(
+        "results into a file",
+        ("run", "mine.yaml", "--out", "notes.md"),
+        ("is a file", "--out"),
+        files={"notes.md": "mine"},
+    ),
+    Mistake(
+        "results below a file",
+        ("run", "mine.yaml", "--out", "notes.md/out"),
+        ("cannot write", "--out"),
+        files={"notes.md": "mine"},
+    ),
+    Mistake(
+        "results over sources",
+        ("run", "mine.yaml", "--out", "proj"),
+        ("something other than results", "--out"),
+        files={"proj/main.py": "mine", "proj/summary.json": "{}"},
+    ),
+    Mistake(
+        "a figure nobody can draw",
+        RUN,
+        ("figures", "file"),
+        changes={"figures": [{"kind": "cdf", "file": "x.xyz", "panels": [{"y": "fct_ns"}]}]},
+    ),
+    Mistake("a disk that is full", (*RUN, "--no-cache"), ("cannot write", "remedy"), file_limit_bytes=2_000),
+    Mistake("again, of something else", ("run", "--again", "."), ("run.json", "remedy")),
+    Mistake("again, with changes", ("run", "--again", "out", "--set", "seeds=[2]"), ("--again", "leave out")),
+    Mistake("a size that is none", ("cache", "--prune", "much"), ("--prune", "500MB")),
+    Mistake(
+        "K above K_dc",
+        ("controller", "plan", "--k-rule", "fixed", "--k-pkts", "80"),
+        ("K 80 is not below K_dc 65",),
+        code=1,
+    ),
+)
+
+
+def limited(most_bytes: int | None) -> Callable[[], None] | None:
+    """Sets the limit in the child; writing more is an error there, not a signal (Python ignores SIGXFSZ)."""
+    if most_bytes is None:
+        return None
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    """Every file of a folder."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake.name for mistake in MISTAKES])
+def test_mistakes(tmp_path: Path, mistake: Mistake) -> None:
+    (tmp_path / "mine.yaml").write_text(json.dumps(scenario(**(mistake.changes or {})), indent=1), encoding="utf-8")
+    for name, text in (mistake.files or {}).items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    before = hashes(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "p4cc.cli", *mistake.words],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        preexec_fn=limited(mistake.file_limit_bytes),
+    )
+    assert done.returncode == mistake.code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("error: ")
+    for part in mistake.said:
+        assert part in done.stderr
+    after = hashes(tmp_path)
+    assert {name: after.get(name) for name in before} == before
+    assert not list(tmp_path.rglob("*.partial"))
