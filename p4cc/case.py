@@ -54,6 +54,8 @@ class CaseRun:
 
     plan: NetworkPlan
     seeds: list[SeedRun]
+    warnings: list[str]
+    """What a reader of the results should know."""
     notes: list[str]
     """What the user should know of how it ran; it changes no result."""
 
@@ -118,11 +120,11 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
         found.update(await _run_seeds(case, plan, missing, session, notes))
     runs = [found[seed] for seed in case.scenario.seeds]
-    notes += (note for run in runs if (note := _limit_note(case, plan, run)) is not None)
-    return CaseRun(plan, runs, notes)
+    warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
+    return CaseRun(plan, runs, [*plan.warnings, *warnings], notes)
 
 
-def _limit_note(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
+def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
     """What to say of a run in which packets caused more copies and passes than their switches allow."""
     dropped = run.summary["pass_limit_drops"]
     if dropped == 0:

@@ -262,7 +262,7 @@ def _run_cases(
     with ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
-            collected.warnings.update(dict.fromkeys(run.plan.warnings))
+            collected.warnings.update(dict.fromkeys(run.warnings))
             collected.notes.update(dict.fromkeys(run.notes))
             measures = _measures(case, run)
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
