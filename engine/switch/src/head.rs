@@ -149,8 +149,12 @@ impl Head {
             None => HEAD_INLINE - usize::from(from.start) - taken,
             Some(longer) => longer.0.len() - taken,
         };
+        let at = HEAD_INLINE - rest;
         if rest > TAIL || from.longer.is_some() {
-            self.room[HEAD_INLINE - rest..HEAD_INLINE].copy_from_slice(&from[taken..]);
+            self.room[at..HEAD_INLINE].copy_from_slice(&from[taken..]);
+        } else {
+            // The last header that was written may have overwritten what begins here.
+            self.room[at..at + OVERHANG].copy_from_slice(&from.room[at..at + OVERHANG]);
         }
         self.start = (HEAD_INLINE - rest - written) as u8;
     }
@@ -208,6 +212,21 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Headers are packed eight bytes at a time, so that one of seven bytes writes one byte of what follows it.
+    #[test]
+    fn what_follows_a_written_head_is_as_it_was() {
+        for rest in [0_usize, 1, 4, 8, TAIL - 1, TAIL, TAIL + 1] {
+            let bytes: Vec<u8> = (0..7 + rest as u8).map(|byte| byte + 1).collect();
+            let from = Head::new(&bytes);
+            let mut head = Head::new(&[9; 40]);
+            head.take_tail(&from);
+            let at = HEAD_INLINE - rest - 7;
+            head.room()[at..at + OVERHANG].copy_from_slice(&[7, 7, 7, 7, 7, 7, 7, 0]);
+            head.set_written(7, &from, 7);
+            assert_eq!(&head[..], [&[7; 7], &bytes[7..]].concat(), "{rest} bytes behind");
+        }
+    }
 
     proptest! {
         /// Whatever fronts come and go, in the room and beyond it, the bytes are those of a vector.
