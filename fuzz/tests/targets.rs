@@ -1,6 +1,7 @@
 //! Every target on its inputs to start from and on changed ones, the same each time: what CI runs of the fuzz targets.
 //!
-//! `P4CC_FUZZ_SECONDS` says how long each target goes on; without it two seconds, with 0 only the inputs to start from.
+//! The number of changed inputs is fixed, so that a slow machine and a fast one try the same. With `P4CC_FUZZ_SECONDS` each
+//! target goes on for so long.
 //! An input that fails is written to the folder of the build, whose path the message says.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,8 +10,13 @@ use std::time::{Duration, Instant};
 
 use p4cc_fuzz::{Mutator, Target, target};
 
-fn seconds() -> u64 {
-    std::env::var("P4CC_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2)
+/// Changed inputs of each target: about two seconds.
+const INPUTS: usize = 200;
+
+/// How long each target shall go on, where somebody asks for it.
+fn time() -> Option<Duration> {
+    let text = std::env::var("P4CC_FUZZ_SECONDS").ok()?;
+    Some(Duration::from_secs(text.parse().expect("P4CC_FUZZ_SECONDS is a whole number")))
 }
 
 fn run(target: &Target, input: &[u8]) {
@@ -27,10 +33,12 @@ fn holds(name: &str) {
     let seeds = (target.seeds)();
     assert!(!seeds.is_empty(), "{name} has no inputs to start from");
     seeds.iter().for_each(|seed| run(target, seed));
-    let (start, time) = (Instant::now(), Duration::from_secs(seconds()));
+    let (start, time) = (Instant::now(), time());
     let mut mutator = Mutator::new(1);
-    while start.elapsed() < time {
+    let mut tried = 0;
+    while time.map_or(tried < INPUTS, |time| start.elapsed() < time) {
         run(target, &mutator.input(&seeds));
+        tried += 1;
     }
 }
 
