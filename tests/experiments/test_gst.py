@@ -27,7 +27,7 @@ Runs = list[dict[str, Any]]
 def run(
     folder: Path, scenario: Path, *overrides: str, variants: tuple[str, ...] = (), jobs: int = 2, figures: bool = False
 ) -> Runs:
-    """All runs of a scenario, without its figures unless asked for."""
+    """All runs of a scenario, in place of those before; without its figures unless asked for."""
     request = RunRequest(
         scenario=scenario,
         out=folder / "out",
@@ -36,6 +36,7 @@ def run(
         jobs=jobs,
         figures=figures,
         quiet=True,
+        force=True,
     )
     return run_scenario(request).summary["runs"]
 

@@ -280,11 +280,11 @@ def cli(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Everything written but wall times, which stand in summary.json alone, and its hash in the manifest."""
+    """Everything written but wall times, which stand in summary.json and run.json, and their hashes in the manifest."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name not in ("summary.json", MANIFEST)
+        if path.is_file() and path.name not in ("summary.json", "run.json", MANIFEST)
     }
 
 

@@ -224,7 +224,7 @@ MISFITS: list[tuple[dict[str, Any], str]] = [
             "switch": {"program": "p4src/v1model/ecn_dual.p4", "thresholds": {"k_rule": "never"}},
             "variants": [{"name": "G", "congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "gst"}}],
         },
-        "gst must know the thresholds of the bottleneck, and no port marks",
+        "gst lives by ECN marks, and no port marks",
     ),
 ]
 

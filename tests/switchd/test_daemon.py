@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import socket
 import subprocess
 import time
@@ -82,6 +83,8 @@ def test_a_links_delay_and_rate_are_the_switchs(tmp_path: Path) -> None:
 
 
 def test_a_link_loses_what_it_is_asked_to_in_each_direction(tmp_path: Path) -> None:
+    if shutil.which("ping") is None:
+        pytest.skip("ping is missing: apt-get install iputils-ping")
     for option in ("--loss", "--loss-in"):
         with lab(tmp_path) as it:
             switch = it.switch(str(PAIR), option, "2@0.3", "--seed", "7", "--log-console")
