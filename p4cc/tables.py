@@ -204,14 +204,14 @@ TABLES = (
     Table("flows", "flow", _FLOWS),
     Table("traffic", "label of traffic", _TRAFFIC),
     Table("rounds", "round of requests that began", _ROUNDS, "traffic in rounds"),
-    Table("windows", "change of a sender's window or rate", _WINDOWS, "record.windows, or record.windows_interval_ns"),
+    Table("windows", "change of a sender's window or rate", _WINDOWS, "record.windows_interval_ns"),
     Table(
         "queues",
         "sample of a port's depth, where it changed",
         (_TIME, _SWITCH, _PORT, _PEER, Column("depth_pkts", "packets that wait", "packets")),
-        "record.queues",
+        "record.queues_interval_ns",
     ),
-    Table("queue_stats", "port", _QUEUE_STATS, "record.queues"),
+    Table("queue_stats", "port", _QUEUE_STATS, "record.queues_interval_ns"),
     Table(
         "queue_histogram",
         "bin of 1 kB of depths, over all ports and samples",
@@ -220,7 +220,7 @@ TABLES = (
             Column("samples", "samples in it"),
             Column("sum_bytes", "their depths, summed", "bytes"),
         ),
-        "record.depth_interval_ns",
+        "record.queue_histogram_interval_ns",
     ),
     Table(
         "events",
@@ -265,7 +265,7 @@ TABLES = (
                 "bit/s",
             ),
         ),
-        "record.goodput_interval_ns",
+        "record.goodput_interval_ns and record.windows_interval_ns",
     ),
     Table(
         "slowdown",

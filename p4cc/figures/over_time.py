@@ -32,7 +32,7 @@ def draw(series: Series, figure: TimeFigure, folder: Path) -> Path:
     """Draws `figure` and returns the file written; raises UserError when the seed was not run or nothing recorded."""
     seeds = series.windows["seed"].unique().sort()
     if seeds.is_empty():
-        raise UserError(f"figure {figure.file}: no windows were recorded", remedy="set record.windows: true")
+        raise UserError(f"figure {figure.file}: no windows were recorded", remedy="set record.windows_interval_ns")
     seed = int(seeds[0]) if figure.seed is None else figure.seed
     if seed not in seeds.to_list():
         raise UserError(f"figure {figure.file}: seed {seed} was not run", remedy=f"seeds run: {seeds.to_list()}")

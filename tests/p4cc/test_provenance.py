@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from p4cc import provenance
 from p4cc.results_page import markdown
+from p4cc.scenario.schema import Record
 from p4cc.tables import TABLES, table
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
@@ -139,6 +141,12 @@ def test_units_of_columns_are_those_of_their_names() -> None:
             for ending, unit in endings.items():
                 if column.name.endswith(ending):
                     assert column.unit == unit, f"{one.name}.{column.name}"
+
+
+def test_what_a_table_needs_is_a_field_of_scenarios() -> None:
+    fields = [field for one in TABLES for field in re.findall(r"record\.(\w+)", one.when)]
+    assert fields
+    assert set(fields) <= set(Record.model_fields)
 
 
 def test_the_page_of_results_is_fresh() -> None:
