@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from p4cc import provenance
-from p4cc.errors import UserError
+from p4cc.ran import read_told
 from p4cc.result_folder import digest
 from p4cc.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_OURS = "name a folder that p4cc run wrote"
+    from p4cc.ran import Told
 
 
 @dataclass(frozen=True)
@@ -36,14 +35,13 @@ class Repeated:
 
 def run_again(folder: Path, request: RunRequest) -> Repeated:
     """Runs what is in `folder` with the request's way to run (jobs, threads, exec); raises UserError."""
-    told = _read(folder)
-    chosen = cast("list[str]", told.get("variants_chosen", []))
+    told = read_told(folder)
     with tempfile.TemporaryDirectory(prefix="p4cc-again-") as place:
         again = replace(
             request,
             scenario=folder / provenance.SCENARIO_FILE,
             out=Path(place) / "out",
-            variants=tuple(chosen),
+            variants=tuple(told.variants_chosen),
             figures=False,
             use_cache=False,
         )
@@ -54,28 +52,10 @@ def run_again(folder: Path, request: RunRequest) -> Repeated:
     return Repeated(tuple(equal), tuple(differing), tuple(_changes(told)))
 
 
-def _read(folder: Path) -> dict[str, Any]:
-    path = folder / provenance.RUN_FILE
-    try:
-        told: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError("there is no such file", place=str(path), remedy=_OURS) from error
-    except (ValueError, RecursionError) as error:
-        raise UserError("is not JSON", place=str(path), remedy=_OURS) from error
-    if not isinstance(told, dict) or cast("dict[str, Any]", told).get("format") != provenance.FORMAT:
-        raise UserError("does not say what was run", place=str(path), remedy=_OURS)
-    chosen: Any = cast("dict[str, Any]", told).get("variants_chosen", [])
-    if not isinstance(chosen, list) or not all(isinstance(name, str) for name in cast("list[Any]", chosen)):
-        raise UserError("variants_chosen is no list of names", place=str(path), remedy=_OURS)
-    return cast("dict[str, Any]", told)
-
-
 def _tables(folder: Path) -> Mapping[str, str]:
     return {path.name: digest(path) for path in sorted(folder.glob("*.parquet"))}
 
 
-def _changes(told: dict[str, Any]) -> list[str]:
-    was: Any = told.get("p4cc")
-    then = cast("dict[str, Any]", was) if isinstance(was, dict) else {}
-    now = provenance.this_p4cc()
+def _changes(told: Told) -> list[str]:
+    then, now = told.p4cc, provenance.this_p4cc()
     return [f"{name}: {then.get(name)} then, {now[name]} now" for name in now if then.get(name) != now[name]]

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import cache, info, lab, program, reproduce, run, stf, sweep, topo
+from p4cc.commands import cache, compare, info, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 run.register(app)
+compare.register(app)
 reproduce.register(app)
 sweep.register(app)
 program.register(app)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from p4cc.comparison import RULE
 from p4cc.tables import KEYS, TABLES, Column, Table
 
 _HEAD = """# Results
@@ -22,14 +23,42 @@ lists and that nobody changed.
 
 What did not happen is null: no number stands for "none". Percentiles and means of completion times are over the flows
 that finished. A percentile is the value at index `int(n p)` of the sorted ones. Columns carry these texts in the files'
-metadata (`description`, `unit`, `null`). A table without rows is not written. In front of each row:
+metadata (`description`, `unit`, `null`). A table without rows is not written.
+
+"""
+
+_COMPARE = f"""## Two folders
+
+`p4cc compare A B` sets two folders beside each other: the settings that differ, by the dotted names that `--set` takes
+(version, commit, engine and hashes of input files too, K and K_dc as installed), and each number of `summary.json` per
+variant and point of the sweep, with its median and range over the seeds. `--json` prints all of it; `wall_s` is left
+out, as it is the machine's.
+
+The rule: {RULE}. So it is for 0.8 % of metrics with five seeds on each side, and for 10 % with three.
+
+| the seeds say | when |
+|---|---|
+| `same` | every seed has the same value on both sides, or all values are one |
+| `within` | the ranges overlap |
+| `beyond` | they do not |
+| `one seed` | a side has one seed: no spread to compare with |
+| `some seeds` | not every seed has a value, such as a completion time: those that have are no fair sample |
+| `only in A`, `only in B` | no seed of the other has a value, or its runs do not record it |
+
+Exit code 1 where a metric is `beyond` or on one side only, 2 where nothing can be compared. Runs are compared where both have
+the variant at the same point; `--match X=Y` compares A's variant X with B's Y.
+"""
+
+_KEYS = """## Tables
+
+In front of each row of each table:
 
 """
 
 
 def markdown() -> str:
     """The page."""
-    return _HEAD + _columns(KEYS) + "\n" + "\n".join(_section(one) for one in TABLES)
+    return _HEAD + _COMPARE + "\n" + _KEYS + _columns(KEYS) + "\n" + "\n".join(_section(one) for one in TABLES)
 
 
 def _section(table: Table) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,21 +61,25 @@ class Case:
 
     def columns(self) -> dict[str, str]:
         """The field behind each key of results but the variant, by the name of its column."""
-        last_steps = [path.rsplit(".", 1)[-1] for path in self.point]
-        # Two fields of one name keep their paths.
-        swept = {
-            step if last_steps.count(step) == 1 else path: path
-            for step, path in zip(last_steps, self.point, strict=True)
-        }
+        swept = column_names(self.point)
         star = {"senders": "topology.senders"} if isinstance(self.scenario.topology, StarTopology) else {}
         return {**star, **swept}
 
     def _swept(self) -> dict[str, Any]:
         values = {name: self.point[path] for name, path in self.columns().items() if path in self.point}
-        return {
-            name: value if isinstance(value, str | int | float | bool) else json.dumps(value)
-            for name, value in values.items()
-        }
+        return {name: as_key(value) for name, value in values.items()}
+
+
+def column_names(paths: Iterable[str]) -> dict[str, str]:
+    """Swept fields by the names of their columns in results: the last step, the path where two fields share it."""
+    fields = list(paths)
+    last_steps = [path.rsplit(".", 1)[-1] for path in fields]
+    return {step if last_steps.count(step) == 1 else path: path for step, path in zip(last_steps, fields, strict=True)}
+
+
+def as_key(value: Any) -> str | int | float | bool:
+    """A swept value as results have it: what is not a plain value is written as JSON."""
+    return value if isinstance(value, str | int | float | bool) else json.dumps(value)
 
 
 def expand(data: dict[str, Any], scenario: Scenario, check: Check) -> list[Case]:

@@ -66,6 +66,21 @@ def set_path(data: dict[str, Any], path: str, value: Any, place: str) -> list[Lo
     return locations
 
 
+def values_at(data: Any, path: str) -> list[Any]:
+    """All values that a dotted path leads to; none where it leads nowhere."""
+    nodes = [data]
+    for step in path.split("."):
+        inner: list[Any] = []
+        for node in nodes:
+            if isinstance(node, dict) and step in node:
+                inner.append(node[step])
+            elif isinstance(node, list):
+                items = cast("list[Any]", node)
+                inner += [items[position] for position in _positions(items, step)]
+        nodes = inner
+    return nodes
+
+
 def _children(location: Location, node: Any, step: str) -> list[tuple[Location, Any]]:
     """What one step leads to; a key that a mapping lacks is made."""
     if isinstance(node, dict):

@@ -1,0 +1,217 @@
+"""`p4cc compare`: two folders of results beside each other."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from p4cc.comparison import Compared, Comparison, Difference, Pair, Side
+
+DIFFERS = 1
+WIDE = 140
+"""Characters of a line where there is no terminal."""
+
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
+    "bps": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
+    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+}
+"""Units for people by the ending of a metric's name, the largest first."""
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("compare")(compare)
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="A folder that p4cc run wrote.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    match: Annotated[
+        list[str] | None,
+        typer.Option("--match", metavar="X=Y", help="Compare A's variant X with B's variant Y; repeatable."),
+    ] = None,
+    metrics: Annotated[list[str] | None, typer.Option("--metric", help="This metric only; repeatable.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="A line for metrics that are the same, too.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> None:
+    """Compare two folders of results: the settings that differ, and each metric with its spread over the seeds.
+
+    Runs are compared where both have the variant at the same point of their sweeps. A metric differs *beyond* the
+    spread where every seed has a value, each side has two seeds or more, and the ranges from the smallest to the
+    largest value over the seeds do not overlap. By chance alone n and m seeds do so with probability
+    2 n! m! / (n + m)!: 0.8 % with 5 and 5, 10 % with 3 and 3.
+
+    Exit code 0: nothing differs beyond the spread; 1: something does, or one side has no value; 2: they cannot be
+    compared.
+
+    Examples:
+
+    * `p4cc compare results/incast results/incast-1a2b3c4d`
+    * `p4cc compare results/dctcp results/gst --match DCTCP=GST-DCTCP --metric fct_p99_ns --json`
+    """
+    # Tables take a second to import; other commands need not wait for them.
+    from p4cc.comparison import compare as compare_ran
+    from p4cc.ran import read_ran
+
+    matched = dict(_matched(one) for one in match or ())
+    found = compare_ran(read_ran(a), read_ran(b), matched, metrics or ())
+    if as_json:
+        typer.echo(json.dumps({"a": str(a), "b": str(b), **found.plain()}, indent=1, allow_nan=False))
+    else:
+        _print(found, a, b, everything=everything)
+    if found.differs:
+        raise typer.Exit(DIFFERS)
+
+
+def _matched(text: str) -> tuple[str, str]:
+    of_a, separator, of_b = text.partition("=")
+    if not (separator and of_a and of_b):
+        raise UserError(f"{text!r} is not X=Y", place="--match", remedy="for example --match DCTCP=GST-DCTCP")
+    return of_a, of_b
+
+
+def _print(found: Comparison, a: Path, b: Path, *, everything: bool) -> None:
+    errors = Console(stderr=True, soft_wrap=True, highlight=False)
+    for warning in found.warnings:
+        errors.print(f"warning: {warning}", style="yellow", markup=False)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(width=WIDE, highlight=False)
+    console.print(f"A {a}\nB {b}\n", markup=False, soft_wrap=True)
+    console.print(_settings(found.settings) if found.settings else "settings: the same")
+    for pair in found.pairs:
+        console.print()
+        console.print(_table(pair, console.width, everything=everything))
+        for line in _remarks(pair, everything=everything):
+            console.print(line, markup=False)
+    console.print()
+    for side, labels in (("A", found.only_a), ("B", found.only_b)):
+        if labels:
+            console.print(f"only in {side}: {', '.join(labels)}", markup=False)
+    for chance in dict.fromkeys(pair.chance for pair in found.pairs):
+        console.print(
+            f"beyond: the ranges over the seeds do not overlap, as {100 * chance:.2g} % do by chance alone"
+            if chance < 1
+            else "one seed each: there is no spread to compare with",
+            markup=False,
+        )
+
+
+def _settings(settings: Sequence[Difference]) -> Table:
+    table = _plain_table("settings that differ")
+    for heading in ("setting", "A", "B"):
+        table.add_column(heading, overflow="fold")
+    for one in settings:
+        table.add_row(one.name, *(_value(one, side) for side in ("a", "b")))
+    return table
+
+
+def _plain_table(title: str) -> Table:
+    return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def _value(one: Difference, side: str) -> str:
+    if side not in one.values:
+        return "-"
+    value = one.values[side]
+    if one.name.startswith("installed."):
+        return ", ".join(f"K {port['k_pkts']}, K_dc {port['k_dc_pkts']} on {port['ports']} ports" for port in value)
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+_Column = tuple[str, list[str]]
+
+
+def _table(pair: Pair, width: int, *, everything: bool) -> Table:
+    """A row per metric; where there is no room the change goes first, then the ranges."""
+    shown = [one for one in pair.metrics if everything or one.verdict != "same"]
+    scales = [_scale(one) for one in shown]
+    sides = [[getattr(one, side) for one in shown] for side in ("a", "b")]
+    medians, ranges = ([_cells(of, scales, cell) for of in sides] for cell in (_median, _range))
+    columns: list[_Column] = [
+        ("metric", [one.metric for one in shown]),
+        ("", [unit for _, unit in scales]),
+        ("A", medians[0]),
+        ("range", ranges[0]),
+        ("B", medians[1]),
+        ("range", ranges[1]),
+        ("B to A", [_change(one) for one in shown]),
+        ("seeds say", [str(one.verdict) for one in shown]),
+    ]
+    kept = list(range(len(columns)))
+    for leave in ((6,), (3, 5)):
+        if sum(_width(columns[at]) for at in kept) <= width:
+            break
+        kept = [at for at in kept if at not in leave]
+    table = _plain_table(pair.label)
+    for at in kept:
+        left = at in (0, 1, 7)
+        table.add_column(columns[at][0], justify="left" if left else "right", no_wrap=at > 0, overflow="fold")
+    for row in range(len(shown)):
+        table.add_row(*(columns[at][1][row] for at in kept))
+    return table
+
+
+def _cells(sides: Sequence[Side | None], scales: Sequence[tuple[float, str]], cell: Any) -> list[str]:
+    return [cell(side, scale) for side, (scale, _) in zip(sides, scales, strict=True)]
+
+
+def _width(column: _Column) -> int:
+    return max(map(len, (column[0], *column[1]))) + 2
+
+
+def _remarks(pair: Pair, *, everything: bool) -> Iterator[str]:
+    same = [one.metric for one in pair.metrics if one.verdict == "same"]
+    if same and not everything:
+        yield f"the same in both: {', '.join(same)}"
+
+
+def _scale(one: Compared) -> tuple[float, str]:
+    """What a metric's numbers are divided by, and the unit then."""
+    ending = re.search(r"_(ns|bps|bytes)(?:_|$)", one.metric)
+    if ending is None:
+        return 1.0, "pkts" if re.search(r"_pkts(?:_|$)", one.metric) else ""
+    largest = max((abs(side.high) for side in (one.a, one.b) if side is not None and side.high is not None), default=0)
+    scales = _SCALES[ending.group(1)]
+    return next(((scale, unit) for scale, unit in scales if largest >= scale), scales[-1])
+
+
+def _median(side: Side | None, scale: float) -> str:
+    if side is None:
+        return "not recorded"
+    if side.median is None:
+        return f"none of {side.seeds}"
+    of = "" if side.values == side.seeds else f" ({side.values} of {side.seeds})"
+    return _number(side.median / scale) + of
+
+
+def _range(side: Side | None, scale: float) -> str:
+    if side is None or side.low is None or side.high is None or side.values < 2:
+        return ""
+    return f"{_number(side.low / scale)}..{_number(side.high / scale)}"
+
+
+def _number(value: float) -> str:
+    """Four digits that count, all of a whole number."""
+    if value.is_integer() and abs(value) < 1e15:
+        return f"{value:.0f}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
+
+
+def _change(one: Compared) -> str:
+    a, b = (None if side is None else side.median for side in (one.a, one.b))
+    if a is None or b is None or not a:
+        return ""
+    return f"{100 * (b / a - 1):+.3g} %"

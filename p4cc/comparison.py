@@ -1,0 +1,393 @@
+"""Two folders of results beside each other: what differs in settings, and each metric with its spread over seeds. Pure.
+
+Runs are compared where both folders have the variant at the same values of every field that either sweeps; a field
+that only one sweeps has, in the other, the value of its scenario. The rule for a difference is `RULE`.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from functools import cached_property
+from math import comb
+from statistics import median
+from typing import TYPE_CHECKING, Any, cast
+
+from p4cc.errors import UserError
+from p4cc.scenario.expand import as_key, column_names
+from p4cc.scenario.overrides import set_path, values_at
+from p4cc.scenario.variants import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from p4cc.ran import CaseTold, Ran
+
+RULE = (
+    "a metric differs beyond the spread where every seed has a value, each side has two seeds or more, and the "
+    "ranges from the smallest to the largest value over the seeds do not overlap; n and m seeds of one distribution "
+    "do so with probability 2 n! m! / (n + m)!"
+)
+"""Said by --json and docs/results.md."""
+
+NOT_METRICS = ("seed", "wall_s", "few_values", "algorithm")
+"""Columns of summary.json that are no result of a run; `wall_s` is the machine's time."""
+_NO_SETTINGS = ("figures", "reproduces", "extends", "title", "source")
+"""Parts of a scenario that change no number."""
+
+Point = tuple[tuple[str, str | int | float | bool], ...]
+"""Swept paths with their values, sorted."""
+
+
+class Verdict(StrEnum):
+    """What is said of a metric on two sides."""
+
+    SAME = "same"
+    WITHIN = "within"
+    BEYOND = "beyond"
+    ONE_SEED = "one seed"
+    SOME_SEEDS = "some seeds"
+    """Not every seed has a value: those that have are no fair sample."""
+    ONLY_A = "only in A"
+    ONLY_B = "only in B"
+
+
+TELLS = (Verdict.BEYOND, Verdict.ONLY_A, Verdict.ONLY_B)
+"""Verdicts of a difference that the seeds do not explain."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A metric over the seeds of one folder; of the seeds that have a value."""
+
+    seeds: int
+    values: int
+    median: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A metric on both sides; None where the runs have no such column."""
+
+    metric: str
+    a: Side | None
+    b: Side | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One variant and point that both ran."""
+
+    variant_a: str
+    variant_b: str
+    point: Point
+    chance: float
+    """Probability of ranges that do not overlap where nothing differs."""
+    metrics: list[Compared]
+
+    @property
+    def label(self) -> str:
+        """For people: `DCTCP senders=40`."""
+        variant = self.variant_a if self.variant_a == self.variant_b else f"{self.variant_a} with {self.variant_b}"
+        return " ".join([variant, *_plain_point(self.point)])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A setting that differs; a side that lacks it has no value in `values`."""
+
+    name: str
+    values: dict[str, Any]
+    """By side, `a` and `b`."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `p4cc compare` says."""
+
+    settings: list[Difference]
+    pairs: list[Pair]
+    only_a: list[str]
+    only_b: list[str]
+    warnings: list[str]
+
+    @property
+    def differs(self) -> bool:
+        """Whether something differs that the seeds do not explain."""
+        return any(one.verdict in TELLS for pair in self.pairs for one in pair.metrics)
+
+    def plain(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        return {
+            "rule": RULE,
+            "warnings": self.warnings,
+            "settings": [{"name": one.name, **one.values} for one in self.settings],
+            "pairs": [
+                {
+                    "variant_a": pair.variant_a,
+                    "variant_b": pair.variant_b,
+                    "point": dict(pair.point),
+                    "chance": pair.chance,
+                    "metrics": [asdict(one) for one in pair.metrics],
+                }
+                for pair in self.pairs
+            ],
+            "only_in_a": self.only_a,
+            "only_in_b": self.only_b,
+        }
+
+
+def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequence[str] = ()) -> Comparison:
+    """Compares two folders; `matched` names the variant of B for one of A, `only` the metrics wanted.
+
+    Raises UserError where nothing can be compared, or where a name is nobody's.
+    """
+    sides = (_Folder(a), _Folder(b))
+    names = dict(matched or {})
+    for side, given, flag in ((sides[0], names, "A"), (sides[1], names.values(), "B")):
+        for name in given:
+            if name not in side.variants:
+                known = ", ".join(side.variants)
+                raise UserError(
+                    f"no variant {name!r} in {flag}", place="--match", remedy=f"variants of {flag}: {known}"
+                )
+    paths = sorted({*sides[0].swept, *sides[1].swept})
+    of_a, of_b = (side.by_point(paths) for side in sides)
+    pairs: list[Pair] = []
+    for (variant, point), runs in of_a.items():
+        other = names.get(variant, variant)
+        if (found := of_b.get((other, point))) is not None:
+            metrics = list(_metrics(runs, found, {*sides[0].keys, *sides[1].keys}))
+            pairs.append(Pair(variant, other, point, chance(len(runs), len(found)), metrics))
+    met_a = {(pair.variant_a, pair.point) for pair in pairs}
+    met_b = {(pair.variant_b, pair.point) for pair in pairs}
+    alone = [[_label(*key) for key in of if key not in met] for of, met in ((of_a, met_a), (of_b, met_b))]
+    if not pairs:
+        raise UserError(
+            f"nothing that both ran\n  A: {_some(alone[0])}\n  B: {_some(alone[1])}",
+            place=f"{a.folder} and {b.folder}",
+            remedy="run the same variants and points, or name what to compare with --match VARIANT_OF_A=VARIANT_OF_B",
+        )
+    settings = [*_differences(*(side.settings() for side in sides)), *_installed(sides, pairs, paths)]
+    chosen = [_filtered(pair, only) for pair in pairs]
+    return Comparison(settings, chosen, alone[0], alone[1], list(_warnings(a, b)))
+
+
+def chance(n: int, m: int) -> float:
+    """How likely the ranges of `n` and `m` values of one distribution do not overlap."""
+    return min(1.0, 2 / comb(n + m, n))
+
+
+class _Folder:
+    """One side: the settings as they applied, and its runs by point."""
+
+    def __init__(self, ran: Ran) -> None:
+        self.ran = ran
+        told = ran.told
+        scenario = copy.deepcopy(told.scenario)
+        sweep = scenario.get("sweep")
+        self.swept = list(cast("dict[str, Any]", sweep)) if isinstance(sweep, dict) else []
+        self.variants = list(dict.fromkeys(case.variant for case in told.cases))
+        topology = scenario.get("topology")
+        star = {"senders"} if isinstance(topology, dict) and cast("Any", topology).get("kind") == "star" else set[str]()
+        self.columns = column_names(self.swept)
+        self.keys = {"variant", *star, *self.columns}
+        """Columns of runs that say which run it is."""
+        first = {case.variant: case for case in reversed(told.cases)}
+        for variant in scenario.get("variants", []):
+            if (case := first.get(variant.get("name"))) is not None:
+                variant.update({kind: case.algorithms.get(kind) for kind in KINDS})
+        self.scenario: dict[str, Any] = scenario
+
+    def by_point(self, paths: Sequence[str]) -> dict[tuple[str, Point], dict[int, dict[str, Any]]]:
+        """Runs by variant and point, then by seed."""
+        found: dict[tuple[str, Point], dict[int, dict[str, Any]]] = {}
+        for run in self.ran.runs:
+            found.setdefault((run["variant"], self.point(run, paths)), {})[run["seed"]] = run
+        return found
+
+    def point(self, row: Mapping[str, Any], paths: Sequence[str]) -> Point:
+        """The values of the swept fields of a run or case."""
+        names = self._names
+        values = ((path, row.get(names[path]) if path in names else self._fixed(path)) for path in paths)
+        return tuple((path, as_key(value)) for path, value in values)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {path: name for name, path in self.columns.items()}
+
+    def _fixed(self, path: str) -> Any:
+        """What a field is where this side does not sweep it; all places that the path means have it."""
+        values = values_at(self.scenario, path)
+        return values[0] if values and all(one == values[0] for one in values) else None
+
+    def settings(self) -> dict[str, Any]:
+        """By dotted name: this p4cc, the input files' hashes, the scenario as it applied, without swept fields."""
+        told = self.ran.told
+        found: dict[str, Any] = {f"p4cc.{name}": value for name, value in told.p4cc.items()}
+        found |= {f"inputs.{one.name}.sha256": one.sha256 for one in told.inputs}
+        scenario = copy.deepcopy(self.scenario)
+        for path in self.swept:
+            set_path(scenario, path, _SWEPT, str(self.ran.folder))
+        scenario["variants"] = [one for one in scenario.get("variants", []) if one.get("name") in self.variants]
+        rest = {name: value for name, value in scenario.items() if name not in _NO_SETTINGS}
+        found.update(_flat("", rest))
+        return found
+
+
+class _Swept:
+    """In place of a value that the sweep says."""
+
+    def __deepcopy__(self, memo: object) -> _Swept:
+        return self
+
+
+_SWEPT = _Swept()
+
+
+def _flat(name: str, node: Any) -> Iterator[tuple[str, Any]]:
+    """Leaves with their dotted names; items of lists go by their own names where all have one."""
+    at = f"{name}." if name else ""
+    if isinstance(node, dict):
+        for key, value in cast("dict[str, Any]", node).items():
+            yield from _flat(f"{at}{key}", value)
+        return
+    items = cast("list[Any]", node) if isinstance(node, list) else []
+    mappings = [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+    if mappings:
+        names = [str(item.get("name")) for item in mappings if isinstance(item.get("name"), str)]
+        named = len(set(names)) == len(items)
+        for position, item in enumerate(items):
+            yield from _flat(f"{at}{names[position] if named else position}", item)
+    elif node is not _SWEPT:
+        yield name, node
+
+
+def _differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
+    """Names whose values differ, in A's order, then those that only B has; a variant of one side is one line."""
+    told: set[str] = set()
+    variants = [{name.split(".")[1] for name in side if name.startswith("variants.")} for side in (a, b)]
+    for name in dict.fromkeys((*a, *b)):
+        step = name.split(".")
+        if step[0] == "variants" and step[1] in variants[0] ^ variants[1]:
+            if step[1] not in told:
+                told.add(step[1])
+                yield Difference(f"variants.{step[1]}", {"a" if step[1] in variants[0] else "b": step[1]})
+            continue
+        values = {side: of[name] for side, of in (("a", a), ("b", b)) if name in of}
+        if len(values) < 2 or values["a"] != values["b"]:
+            yield Difference(name, values)
+
+
+def _installed(sides: tuple[_Folder, _Folder], pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
+    """K and K_dc as installed, where they differ for what both ran."""
+
+    def of(side: _Folder) -> dict[tuple[str, Point], CaseTold]:
+        found: dict[tuple[str, Point], CaseTold] = {}
+        for case in side.ran.told.cases:
+            found[case.variant, side.point(case.model_extra or {}, paths)] = case
+        return found
+
+    of_a, of_b = map(of, sides)
+    for pair in pairs:
+        first, second = of_a.get((pair.variant_a, pair.point)), of_b.get((pair.variant_b, pair.point))
+        if first is not None and second is not None and first.installed != second.installed:
+            yield Difference(f"installed.{pair.label}", {"a": first.installed, "b": second.installed})
+
+
+def _metrics(
+    a: Mapping[int, Mapping[str, Any]], b: Mapping[int, Mapping[str, Any]], keys: set[str]
+) -> Iterator[Compared]:
+    rows = [{seed: dict(_numbers(run, keys)) for seed, run in runs.items()} for runs in (a, b)]
+    # A word counts for the runs that say it, so runs that say another have 0 of it.
+    words = [name for of in rows for row in of.values() for name in row if "=" in name]
+    of_a, of_b = (_by_metric(of, words) for of in rows)
+    for metric in dict.fromkeys((*of_a, *of_b)):
+        first, second = of_a.get(metric), of_b.get(metric)
+        left, right = (None if one is None else _side(one) for one in (first, second))
+        if not ((left and left.values) or (right and right.values)):
+            continue
+        yield Compared(metric, left, right, _verdict(first or {}, second or {}))
+
+
+def _by_metric(
+    rows: Mapping[int, Mapping[str, float | None]], words: Sequence[str]
+) -> dict[str, dict[int, float | None]]:
+    """Every number of runs, by its name and seed; None where a run has none."""
+    names = dict.fromkeys([*(name for row in rows.values() for name in row), *words])
+    absent = {name: 0.0 if name in words else None for name in names}
+    return {name: {seed: row.get(name, absent[name]) for seed, row in rows.items()} for name in names}
+
+
+def _numbers(run: Mapping[str, Any], keys: set[str]) -> Iterator[tuple[str, float | None]]:
+    for name, value in run.items():
+        if name in keys or name in NOT_METRICS:
+            continue
+        if isinstance(value, list):
+            for number, item in enumerate(cast("list[Any]", value), start=1):
+                for inner, one in cast("dict[str, Any]", item).items() if isinstance(item, dict) else ():
+                    yield f"{name}.{number}.{inner}", one
+        elif isinstance(value, str):
+            yield f"{name}={value}", 1.0
+        elif value is None or isinstance(value, int | float):
+            yield name, value
+
+
+def _side(values: Mapping[int, float | None]) -> Side:
+    held = [value for value in values.values() if value is not None]
+    if not held:
+        return Side(len(values), 0, None, None, None)
+    return Side(len(values), len(held), float(median(held)), float(min(held)), float(max(held)))
+
+
+def _verdict(a: Mapping[int, float | None], b: Mapping[int, float | None]) -> Verdict:
+    held = [[value for value in side.values() if value is not None] for side in (a, b)]
+    if not held[0]:
+        return Verdict.ONLY_B
+    if not held[1]:
+        return Verdict.ONLY_A
+    whole = len(held[0]) == len(a) and len(held[1]) == len(b)
+    if a == b or (whole and len({*held[0], *held[1]}) == 1):
+        return Verdict.SAME
+    if not whole:
+        return Verdict.SOME_SEEDS
+    if min(map(len, held)) < 2:
+        return Verdict.ONE_SEED
+    apart = max(held[0]) < min(held[1]) or max(held[1]) < min(held[0])
+    return Verdict.BEYOND if apart else Verdict.WITHIN
+
+
+def _filtered(pair: Pair, only: Sequence[str]) -> Pair:
+    if not only:
+        return pair
+    known = [one.metric for one in pair.metrics]
+    for name in only:
+        if name not in known:
+            raise UserError(f"no metric {name!r}", place="--metric", remedy=f"metrics: {', '.join(known)}")
+    chosen = [one for one in pair.metrics if one.metric in only]
+    return Pair(pair.variant_a, pair.variant_b, pair.point, pair.chance, chosen)
+
+
+def _warnings(a: Ran, b: Ran) -> Iterator[str]:
+    names = [str(one.told.scenario.get("name")) for one in (a, b)]
+    if names[0] != names[1]:
+        yield f"the scenarios differ: {names[0]} and {names[1]}; what is alike in name may not be alike in meaning"
+    if a.folder.resolve() == b.folder.resolve():
+        yield "A and B are the same folder"
+
+
+def _label(variant: str, point: Point) -> str:
+    return " ".join([variant, *_plain_point(point)])
+
+
+def _plain_point(point: Point) -> list[str]:
+    names = {path: name for name, path in column_names([path for path, _ in point]).items()}
+    return [f"{names[path]}={value}" for path, value in point]
+
+
+def _some(labels: Sequence[str], count: int = 8) -> str:
+    return ", ".join(labels[:count]) + (f", ... ({len(labels)} in all)" if len(labels) > count else "")

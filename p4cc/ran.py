@@ -1,0 +1,95 @@
+"""What a folder of results says of itself: run.json and summary.json, read back and checked."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+from pydantic import BaseModel, ValidationError
+
+from p4cc import provenance
+from p4cc.errors import UserError
+from p4cc.results import SUMMARY
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_OURS = "name a folder that p4cc run wrote"
+
+
+class InputTold(BaseModel):
+    """A file that decided the runs."""
+
+    name: str
+    sha256: str
+
+
+class CaseTold(BaseModel, extra="allow"):
+    """One case as it ran, with its point of the sweep beside (`model_extra`)."""
+
+    variant: str
+    program: str
+    algorithms: dict[str, dict[str, Any]]
+    installed: list[dict[str, Any]]
+
+
+class Told(BaseModel):
+    """run.json, as far as p4cc reads it again."""
+
+    format: Literal["p4cc run 1"]
+    p4cc: dict[str, str | None]
+    variants_chosen: list[str] = []
+    seeds: list[int]
+    inputs: list[InputTold]
+    cases: list[CaseTold]
+    scenario: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A folder of results."""
+
+    folder: Path
+    told: Told
+    runs: list[dict[str, Any]]
+    """One row per run, as in summary.json."""
+
+
+def read_told(folder: Path) -> Told:
+    """run.json of a folder; raises UserError where there is none, or one that does not say what was run."""
+    path = folder / provenance.RUN_FILE
+    held = _read_json(path)
+    try:
+        return Told.model_validate(held)
+    except ValidationError as error:
+        first = error.errors()[0]
+        at = ".".join(str(step) for step in first["loc"])
+        cause = f"does not say what was run ({at}: {first['msg']})" if at else "does not say what was run"
+        raise UserError(cause, place=str(path), remedy=_OURS) from error
+
+
+def read_ran(folder: Path) -> Ran:
+    """What was run and what came of it; raises UserError for a folder that is not there or does not say."""
+    if not folder.is_dir():
+        raise UserError("there is no such folder", place=str(folder), remedy=_OURS)
+    if not (folder / provenance.RUN_FILE).exists():
+        inside = sorted(path.parent.name for path in folder.glob(f"*/{provenance.RUN_FILE}"))
+        remedy = f"name one of the folders in it: {', '.join(inside)}" if inside else _OURS
+        raise UserError(f"holds no {provenance.RUN_FILE}", place=str(folder), remedy=remedy)
+    told, path = read_told(folder), folder / SUMMARY
+    summary = _read_json(path)
+    runs: Any = cast("dict[str, Any]", summary).get("runs") if isinstance(summary, dict) else None
+    rows = cast("list[Any]", runs) if isinstance(runs, list) else []
+    if not rows or not all(isinstance(row, dict) and {"variant", "seed"} <= row.keys() for row in rows):  # pyright: ignore[reportUnknownMemberType]
+        raise UserError("holds no runs", place=str(path), remedy=_OURS)
+    return Ran(folder, told, rows)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError("there is no such file", place=str(path), remedy=_OURS) from error
+    except (ValueError, RecursionError) as error:
+        raise UserError("is not JSON", place=str(path), remedy=_OURS) from error
