@@ -150,11 +150,8 @@ def _table(pair: Pair, width: int, *, everything: bool) -> Table:
         ("B to A", [_change(one) for one in shown]),
         ("seeds say", [str(one.verdict) for one in shown]),
     ]
-    kept = list(range(len(columns)))
-    for leave in ((6,), (3, 5)):
-        if sum(_width(columns[at]) for at in kept) <= width:
-            break
-        kept = [at for at in kept if at not in leave]
+    ways = ([at for at in range(len(columns)) if at not in leave] for leave in ((), (6,), (3, 5), (3, 5, 6)))
+    kept = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
     table = _plain_table(pair.label)
     for at in kept:
         left = at in (0, 1, 7)
