@@ -88,16 +88,14 @@ figures: setup ## Every figure of the papers, beside what they say (`p4cc reprod
 
 LAB ?= experiments/lab/incast.yaml
 ARGS ?=
-LAB_PACKAGES := mnexec:mininet ip:iproute2 ethtool:ethtool ping:iputils-ping iperf3:iperf3
 
 .PHONY: lab
 lab: setup lab-tools ## A network with real packets on this machine, as root (LAB=scenario.yaml, ARGS="--no-cli"; docs/lab.md)
 	@$(BIN)/p4cc lab $(LAB) $(ARGS)
 
 .PHONY: lab-tools
-lab-tools:
-	@packages=(); for pair in $(LAB_PACKAGES); do \
-		PATH="$$PATH:/usr/sbin:/sbin" command -v "$${pair%%:*}" >/dev/null || packages+=("$${pair#*:}"); done; \
+lab-tools: venv
+	@read -ra packages <<<"$$($(BIN)/python -m p4cc.lab.tools)"; \
 	if [ $${#packages[@]} -gt 0 ]; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			echo "lab: installing Debian packages: $${packages[*]}"; \

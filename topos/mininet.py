@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import IPv4Interface
 from pathlib import Path
+from socket import gethostname
 from tempfile import TemporaryFile
 from types import SimpleNamespace
 from typing import Any
@@ -33,9 +34,19 @@ MTU_BYTES = 1600
 # What hosts send, so that the room stays free.
 ROUTE_MTU_BYTES = 1500
 # All that a veth would leave to a network card which is not there; a switch must see real packets and checksums.
+HOSTS_FILE = "/etc/hosts"
 OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 
-_TOOLS = {"mnexec": "mininet", "ip": "iproute2", "ethtool": "ethtool", "ifconfig": "net-tools", "sysctl": "procps"}
+# What is called here and by Mininet, with Debian's package of each.
+TOOLS = {
+    "mnexec": "mininet",
+    "ip": "iproute2",
+    "ethtool": "ethtool",
+    "ifconfig": "net-tools",
+    "sysctl": "procps",
+    "mount": "mount",
+    "bash": "bash",
+}
 _COMMAND_TIMEOUT_S = 60
 
 
@@ -43,20 +54,11 @@ def load() -> SimpleNamespace:
     """Mininet's classes; raises TopologyError that says what to install."""
     if str(SYSTEM_PACKAGES) not in sys.path:
         sys.path.append(str(SYSTEM_PACKAGES))
-    missing = [package for tool, package in _TOOLS.items() if not _which(tool)]
     try:
         modules = {name: importlib.import_module(f"mininet.{name}") for name in ("net", "node", "link", "cli", "log")}
     except ImportError as error:
-        if not missing:
-            cause = (
-                f"Debian's mininet is not usable from Python {sys.version_info.major}.{sys.version_info.minor}: {error}"
-            )
-            raise fail("mininet", cause, "apt-get install mininet (2.3.0), and use Python 3.11") from None
-        missing.insert(0, "mininet")
-        modules = {}
-    if missing:
-        packages = " ".join(dict.fromkeys(missing))
-        raise fail("mininet", f"missing on this machine: {packages}", f"sudo apt-get install {packages}")
+        cause = f"Debian's mininet is not usable from Python {sys.version_info.major}.{sys.version_info.minor}: {error}"
+        raise fail("mininet", cause, "apt-get install mininet (2.3.0), and use Python 3.11") from None
     # What a command of its command line prints is of level `output`; below come its own doings.
     modules["log"].setLogLevel("output")
     # It would raise kernel limits of the whole machine (mininet.util.fixLimits), which outlive the lab.
@@ -218,6 +220,18 @@ def _configure(built: Built, host: LabHost) -> None:
     _run(["mnexec", "-a", str(pid), "ip", "-batch", "-"], "\n".join(lines) + "\n")
 
 
+def name_hosts(built: Built, file: Path) -> None:
+    """Write an `/etc/hosts` with every host, and lay it over the machine's in each host's own view of files."""
+    lines = ["127.0.0.1 localhost", f"127.0.1.1 {gethostname()}"]
+    lines += [f"{IPv4Interface(host.ipv4).ip} {host.name}" for host in built.lab.hosts]
+    file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    for host in built.lab.hosts:
+        words = [*built.enter(host.name), "mount", "--bind", str(file), HOSTS_FILE]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            built.problems.append(f"{host.name} knows no other host by name: {done.stderr.strip()}")
+
+
 def run_host_commands(built: Built) -> None:
     """The commands that the topology gives to hosts, in their namespaces; what fails is kept in `problems`."""
     for host in built.lab.hosts:
@@ -277,7 +291,7 @@ def _run(command: Sequence[str], text: str | None = None) -> None:
         raise fail(" ".join(command), said or f"ended with {done.returncode}", "see `p4cc lab --clean`")
 
 
-def _which(tool: str) -> str | None:
-    # Root's tools may not be on the path of a plain user, who shall be told about root, not about tools.
+def which(tool: str) -> str | None:
+    """Where a tool is; root's tools count, which may not be on the path of a plain user."""
     folders = [*os.get_exec_path(), "/usr/sbin", "/sbin"]
     return next((str(Path(folder) / tool) for folder in folders if (Path(folder) / tool).is_file()), None)

@@ -50,7 +50,7 @@ def lab(
     cli: Annotated[bool, typer.Option("--cli/--no-cli", help="Open Mininet's command line, or end at once.")] = True,
     run: Annotated[
         list[str] | None,
-        typer.Option("--run", metavar="'HOST COMMAND...'", help="Run a command in a host; exit code 1 if one fails."),
+        typer.Option("--run", metavar="'HOST LINE'", help="Run a shell line in a host; exit code 1 if one fails."),
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for logs, pcaps, requests; results/lab/NAME otherwise.")
@@ -74,7 +74,8 @@ def lab(
     Examples:
 
     * `sudo p4cc lab experiments/lab/incast.yaml`
-    * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 10.0.2.2'`
+    * `sudo p4cc lab --import topology.json --program solution/basic.p4 --no-cli --run 'h1 ping -c 3 h2'`
+    * `sudo p4cc lab star.yaml --no-agents --no-cli --run 'h1 iperf3 -s &' --run 'h2 iperf3 -c h1 -t 5'`
     * `sudo p4cc lab --clean`
     """
     # Planning and P4Runtime take a second to import; other commands need not wait for them.
@@ -108,6 +109,7 @@ def lab(
         agents=agents,
         force=force,
         say=lambda text: typer.echo(text, err=as_json),
+        stands=(lambda _: None) if as_json or compare else _print_switches,
     )
     if compare:
         _compare(request, options, as_json=as_json)
@@ -131,7 +133,7 @@ def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None
         plain = [{"variant": side.variant, "clock": side.clock, **side.numbers} for side in sides]
         typer.echo(json.dumps({"runs": plain, **report.to_plain(), "figure": str(figure)}, indent=1))
     else:
-        console = Console(width=None if Console().is_terminal else 140)
+        console = _console()
         for warning in report.warnings:
             console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
         table = Table("variant", "clock", *lab_compare.SHOWN)
@@ -146,25 +148,43 @@ def _compare(request: LabRequest, options: LabOptions, *, as_json: bool) -> None
         raise typer.Exit(FAILED)
 
 
-def _print(report: LabReport, folder: Path) -> None:
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
-    for warning in report.warnings:
-        console.print(f"warning: {warning}", style="yellow", highlight=False, soft_wrap=True)
-    table = Table("switch", "P4Runtime", "program", "updates written", title=f"up after {report.up_s} s")
+def _print_switches(report: LabReport) -> None:
+    """What runs where, before the command line opens: columns that fit 80 characters."""
+    console = _console()
+    table = Table("switch", "program", "P4Runtime", "Thrift", "id", "log", title=f"up after {report.up_s} s")
+    files: dict[str, str] = {}
     for switch in report.switches:
-        pushed = {True: "pushed", False: "kept", None: "none"}[switch.get("pipeline_pushed")]
-        table.add_row(switch["switch"], switch["address"], pushed, str(switch.get("updates_written", "-")))
+        program = switch["program"]
+        name = "none yet"
+        if program is not None:
+            name = Path(program["file"]).name
+            files[program["file"]] = program["sha256"]
+        places = (switch["address"], str(switch["thrift_port"]), str(switch["device_id"]), switch["log"])
+        table.add_row(switch["switch"], name, *places)
     console.print(table)
+    for file, sha256 in files.items():
+        console.print(f"{file}\n  SHA-256 {sha256}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _print(report: LabReport, folder: Path) -> None:
+    console, errors = _console(), Console(stderr=True)
+    for warning in report.warnings:
+        errors.print(f"warning: {warning}", style="yellow", highlight=False, markup=False, soft_wrap=True)
     if report.agents is not None:
         numbers = Table("quantity", "value", title="flows of the scenario", show_header=False)
         for name, value in report.agents.summary.items():
             numbers.add_row(name, "-" if value is None else f"{value:,.0f}")
         console.print(numbers)
     for command in report.commands:
-        console.print(f"{command['host']}: {command['command']} -> {command['status']}", highlight=False)
-        console.print(command["output"].rstrip(), highlight=False, markup=False)
+        status = "no end in time" if command["status"] is None else command["status"]
+        head = f"{command['host']}: {command['command']} -> {status} ({command['log']})"
+        console.print(head, highlight=False, markup=False, soft_wrap=True)
+        console.print(command["output"].rstrip(), highlight=False, markup=False, soft_wrap=True)
     for failure in report.failed:
-        console.print(f"failed: {failure}", style="red", highlight=False, soft_wrap=True)
-    console.print(f"wrote {folder}", highlight=False, soft_wrap=True)
+        errors.print(f"failed: {failure}", style="red", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"wrote {folder}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _console() -> Console:
+    console = Console()
+    return console if console.is_terminal else Console(width=140)

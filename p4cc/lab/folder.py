@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 OWN = ("agents", "build", "logs", "pcaps")
 """Folders in it that only labs write into."""
+REPORTS = ("lab.json", "lab.json.partial")
+"""Files of a lab beside them; a kill may leave the second."""
 
 
 @contextmanager
@@ -55,8 +57,8 @@ def _seal(folder: Path, identity: dict[str, str]) -> None:
 
 
 def _files(folder: Path) -> list[str]:
-    """Files in the folders that are a lab's, by name relative to the folder."""
-    found: list[str] = []
+    """Files that are a lab's by their place, by name relative to the folder."""
+    found = [name for name in REPORTS if os.path.lexists(folder / name)]
     for own in OWN:
         for place, _, names in os.walk(folder / own):
             found += [str((Path(place) / name).relative_to(folder)) for name in names]
@@ -72,8 +74,8 @@ def _set_aside(folder: Path) -> str:
     if not _files(folder):
         return ""
     aside.mkdir()
-    for own in OWN:
-        if (folder / own).is_dir():
+    for own in (*OWN, *REPORTS):
+        if os.path.lexists(folder / own):
             (folder / own).replace(aside / own)
     return str(aside)
 

@@ -163,8 +163,3 @@ def events(log: Path) -> list[dict[str, Any]]:
         if isinstance(event, dict):
             found.append(cast("dict[str, Any]", event))
     return found
-
-
-def is_root() -> bool:
-    """Whether this process may make namespaces and interfaces."""
-    return os.geteuid() == 0

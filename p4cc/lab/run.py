@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shlex
 import signal
 import socket
-import subprocess
 import sys
+import threading
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,18 +17,21 @@ from controller.client import Target, connect
 from controller.errors import SwitchError
 from controller.install import Server, read_ports
 from p4cc.errors import InterruptedRunError, UserError
-from p4cc.lab.agents import AgentRun, run_agents
+from p4cc.lab import tools
+from p4cc.lab.agents import run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.folder import lab_folder
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
-from p4cc.lab.programs import Program, Supervisor, events, how_ended, is_root
+from p4cc.lab.programs import Program, Supervisor, events, how_ended
+from p4cc.lab.report import LabReport, Notes, log_of, switch_entry
+from p4cc.lab.shell import TIMEOUT_S, Line, Shells, read_lines
 from p4cc.lab.state import clean_leftovers, only_lab, record
-from p4cc.lab.switches import Launch, Remarks, SwitchKind, kind_named, run_command_line
+from p4cc.lab.switches import Launch, Remarks, SwitchKind, kind_named, own_missing, run_command_line
 from topos import TopologyError
 from topos import mininet as builder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator
 
     from controller.pipeline import Pipeline
     from p4cc.network import NetworkPlan
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
 
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 60.0
-COMMAND_TIMEOUT_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class LabOptions:
     """For logs, pcaps and what is sent to switches."""
     cli: bool = True
     commands: tuple[str, ...] = ()
-    """`HOST COMMAND...`, run one after another before the lab ends or its command line begins."""
+    """`HOST LINE`, run one after another before the lab ends or its command line begins."""
     pcaps: bool = True
     trace: bool = False
     agents: bool = True
@@ -56,34 +57,8 @@ class LabOptions:
     force: bool = False
     """Replace what a lab of other settings left in the folder."""
     say: Callable[[str], None] = print
-
-
-@dataclass
-class LabReport:
-    """What a lab did."""
-
-    switches: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    commands: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    warnings: list[str] = field(default_factory=list[str])
-    failed: list[str] = field(default_factory=list[str])
-    restarts: list[str] = field(default_factory=list[str])
-    agents: AgentRun | None = None
-    ports: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    """Thresholds and packets by queue level of every port after the flows, as the switches count them."""
-    up_s: float = 0.0
-    """From the first interface to the last table entry."""
-
-    def to_plain(self) -> dict[str, Any]:
-        """For JSON."""
-        plain = {name: value for name, value in vars(self).items() if name != "agents"}
-        if self.agents is not None:
-            plain |= {"summary": self.agents.summary, "flows": self.agents.flows.to_dicts()}
-        return {**plain, "ok": self.ok}
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything that was asked for went well."""
-        return not self.failed and all(command["status"] == 0 for command in self.commands)
+    stands: Callable[[LabReport], None] = lambda _: None
+    """Called when the switches hold what they shall, before flows, commands and command line."""
 
 
 class Lab:
@@ -104,24 +79,13 @@ class Lab:
         """The scenario as virtual time plans it."""
         self.pipelines: dict[str, Pipeline] = {}
         """What was pushed, by switch."""
+        self.shells = Shells(built, options.folder / "logs" / "run")
+        self.lines: tuple[Line, ...] = ()
+        """What is asked for with `--run`."""
 
-    def run_in(self, host: str, command: Sequence[str], timeout_s: float = COMMAND_TIMEOUT_S) -> dict[str, Any]:
-        """Run a command in a host's namespace; its exit status and output."""
-        words = [*self.built.enter(host), *command]
-        try:
-            done = subprocess.run(
-                words,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=timeout_s,
-                check=False,
-                stdin=subprocess.DEVNULL,
-            )
-            status, output = done.returncode, done.stdout + done.stderr
-        except subprocess.TimeoutExpired:
-            status, output = -1, f"no end within {timeout_s:g} s"
-        return {"host": host, "command": shlex.join(command), "status": status, "output": output}
+    def run_in(self, host: str, line: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
+        """Run a shell line in a host; its status and what it printed."""
+        return self.shells.run(Line(host, line), timeout_s)
 
     def read_ports(self) -> list[dict[str, Any]]:
         """Thresholds and level counters of a scenario's switches, over P4Runtime; raises UserError."""
@@ -138,7 +102,8 @@ class Lab:
 
 def clean() -> str:
     """Remove what labs left that were killed; what that was, in words. Raises UserError while a lab runs."""
-    _need_root()
+    if not tools.is_root():
+        raise UserError("needs root: labs are root's", place="p4cc lab --clean", remedy="run it with sudo")
     with only_lab() as folder:
         cleaned = clean_leftovers(folder)
     if not cleaned:
@@ -149,9 +114,8 @@ def clean() -> str:
 def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None] | None = None) -> LabReport:
     """Run a lab to its end; raises UserError. `work` is done when it stands, before commands and command line."""
     kind = kind_named(request.switch)
-    kind.check()
-    _need_root()
     with _terminable(), standing_lab(request, options, kind) as lab:
+        options.stands(lab.report)
         if work is not None:
             work(lab)
         if options.agents and lab.planned is not None:
@@ -160,9 +124,8 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
             lab.report.ports = lab.read_ports()
             lab.report.warnings += run.remarks
             lab.report.failed += run.failed
-        for text in options.commands:
-            host, *command = shlex.split(text)
-            lab.report.commands.append(lab.run_in(host, command))
+        for line in lab.lines:
+            lab.shells.run(line)
         if options.cli:
             _command_line(lab)
     return lab.report
@@ -172,10 +135,13 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
 def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> Generator[Lab]:
     """A lab with switches that answer and hold what they shall; taken down at the end, however that comes."""
     plan = plan_lab(request)
+    lines = read_lines(options.commands, plan.network.host_names)
+    agents = ("p4cc-agent",) if options.agents and plan.case is not None else ()
+    missing = [*kind.missing(), *own_missing(*agents)]
+    tools.check(missing, [line.text for line in lines], plan.network.host_names)
     names = _load(plan)
-    _check_hosts(plan, options)
     report = LabReport(warnings=list(plan.warnings))
-    with only_lab() as folder:
+    with _ending() as ends, only_lab() as folder:
         if cleaned := clean_leftovers(folder):
             options.say(f"cleaned up after {cleaned.labs} labs that had been killed")
         _check_ports(plan)
@@ -186,18 +152,58 @@ def standing_lab(request: LabRequest, options: LabOptions, kind: SwitchKind) -> 
         ):
             if aside:
                 options.say(f"what a killed lab had left was moved to {aside}")
-            started = time.monotonic()
-            built = builder.build(plan.network, made.token)
-            lab = Lab(plan, kind, built, options, report)
-            try:
+            with contextlib.ExitStack() as down:
+                # From here on nothing cuts short what takes the lab down, the first in the stack last.
+                down.callback(ends)
+                started = time.monotonic()
+                built = builder.build(plan.network, made.token)
+                down.callback(built.release)
+                lab = Lab(plan, kind, built, options, report)
+                lab.lines = lines
+                notes = Notes(options.folder, request, report)
+                down.enter_context(_taken_down(lab, notes))
+                down.callback(ends)
                 _Start(lab, request).all()
                 report.up_s = round(time.monotonic() - started, 3)
+                notes.write(None)
                 yield lab
-            finally:
-                lab.supervisor.close()
-                report.failed += lab.supervisor.failed
-                report.restarts = lab.supervisor.restarts
-                built.release()
+
+
+@contextlib.contextmanager
+def _taken_down(lab: Lab, notes: Notes) -> Generator[None]:
+    """At the end, ends what runs in hosts, then switches and controller; what that was is kept in the folder."""
+    ended = "interrupted"
+    try:
+        yield
+        ended = "done"
+    except Exception:
+        ended = "failed"
+        raise
+    finally:
+        lab.shells.end()
+        lab.report.commands = lab.shells.report()
+        lab.supervisor.close()
+        lab.report.failed += lab.supervisor.failed
+        lab.report.restarts = lab.supervisor.restarts
+        notes.write(ended)
+
+
+@contextlib.contextmanager
+def _ending() -> Generator[Callable[[], None]]:
+    """Gives what is to be called when the end begins: Ctrl-C and the like are then ignored until all is done."""
+    before: dict[int, Any] = {}
+
+    def begin() -> None:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                handler = signal.signal(number, signal.SIG_IGN)
+                before.setdefault(number, handler)
+
+    try:
+        yield begin
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Start:
@@ -219,6 +225,7 @@ class _Start:
         """Switches, what they hold, what hosts do; raises UserError."""
         plan, report = self.lab.plan, self.lab.report
         work = self.lab.options.folder / "build"
+        work.mkdir(exist_ok=True)
         pipelines: dict[Any, Any] = {}
         for source in dict.fromkeys(plan.programs.values()):
             pipelines[source] = self.kind.compile(source, work)
@@ -232,6 +239,7 @@ class _Start:
         plan.desired(by_switch)
         self.lab.planned = plan.planned(by_switch)
         self.lab.pipelines = by_switch
+        builder.name_hosts(self.lab.built, work / "hosts")
         launches = [self._launch(switch) for switch in plan.network.switches]
         for launch in launches:
             self._switch(launch)
@@ -257,7 +265,7 @@ class _Start:
 
     def _switch(self, launch: Launch) -> None:
         name = launch.switch.name
-        program = Program(name, self.kind.command(launch, self.remarks), self.logs / f"{name}.log")
+        program = Program(name, self.kind.command(launch, self.remarks), log_of(launch))
         program.after_restart = lambda: self._restarted(launch)
         program.start()
         self.lab.programs[name] = program
@@ -269,7 +277,8 @@ class _Start:
         self._wait(launch, program)
         self.lab.supervisor.add(program)
         self.kind.shape(launch, self.remarks)
-        self.lab.report.switches.append({"switch": name, "address": launch.address})
+        config = self.files[name][1] if name in self.files else None
+        self.lab.report.switches.append(switch_entry(launch, self.lab.plan.programs.get(name), config))
 
     def _restarted(self, launch: Launch) -> None:
         """A switch that was started again is told everything again."""
@@ -357,15 +366,6 @@ def _load(plan: LabPlan) -> dict[Any, str]:
         raise UserError(problem.cause, place=f"p4cc lab: {problem.place}", remedy=problem.remedy) from error
 
 
-def _check_hosts(plan: LabPlan, options: LabOptions) -> None:
-    """Raise UserError for a command in a host that is not there, before anything is built."""
-    for text in options.commands:
-        host = text.partition(" ")[0]
-        if host not in plan.network.host_names:
-            known = ", ".join(sorted(plan.network.host_names))
-            raise UserError(f"no host {host!r}", place="--run", remedy=f"write HOST COMMAND; hosts: {known}")
-
-
 def _check_ports(plan: LabPlan) -> None:
     """Raise UserError for a TCP port that somebody else listens at."""
     for switch in plan.network.switches:
@@ -380,11 +380,6 @@ def _check_ports(plan: LabPlan) -> None:
                         place=switch.name,
                         remedy=f"end what listens there, or give another base with {kind}",
                     ) from error
-
-
-def _need_root() -> None:
-    if not is_root():
-        raise UserError("needs root: it makes network namespaces", place="p4cc lab", remedy="run it with sudo")
 
 
 class _Terminated(BaseException):

@@ -24,7 +24,7 @@ from p4cc.errors import UserError
 from topos.mininet import ALIAS, PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 
 VARIABLE = "P4CC_LAB"
 """Of the environment: the token of the lab that a process belongs to."""
@@ -139,7 +139,7 @@ def _read(path: Path) -> LabRecord | None:
 
 def _remove(lab: LabRecord) -> tuple[int, int]:
     """End the processes and delete the interfaces of a lab; how many there were of each."""
-    ended = end_processes(lab.token)
+    ended = end_processes(bears(lab.token))
     deleted = 0
     for name in lab.interfaces:
         if _is_ours(name, lab.token):
@@ -157,23 +157,35 @@ def _is_ours(name: str, token: str) -> bool:
     return alias in (f"{ALIAS}:{token}", "")
 
 
-def processes_of(token: str) -> list[int]:
-    """Processes with the token in their environment, this one excepted."""
+def bears(token: str) -> Callable[[Path], bool]:
+    """Whether a process, by its folder in /proc, has the token in its environment."""
     wanted = f"{VARIABLE}={token}".encode()
+    return lambda process: wanted in _environment(process)
+
+
+def in_sessions(leaders: Collection[int]) -> Callable[[Path], bool]:
+    """Whether a process is of a session that one of these has begun, whatever has become of its environment.
+
+    A number of ours stays taken while a process of its session lives; the caller has begun them all.
+    """
+    return lambda process: _session(process) in leaders
+
+
+def processes(is_one: Callable[[Path], bool]) -> list[int]:
+    """Processes for which this holds, the calling one excepted."""
     numbered = (entry for entry in Path("/proc").iterdir() if entry.name.isdigit())
-    found = (int(entry.name) for entry in numbered if wanted in _environment(entry))
-    return sorted(pid for pid in found if pid != os.getpid())
+    return sorted(pid for entry in numbered if (pid := int(entry.name)) != os.getpid() and is_one(entry))
 
 
-def end_processes(token: str) -> int:
-    """Ask the processes of a lab to end, and after a while make them; how many there were."""
+def end_processes(is_one: Callable[[Path], bool]) -> int:
+    """Ask processes to end, and after a while make them; how many there were."""
     asked: set[int] = set()
     for sign, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _GRACE_S)):
         deadline = time.monotonic() + patience_s
-        while left := processes_of(token):
+        while left := processes(is_one):
             for pid in left:
                 if pid not in asked or sign is signal.SIGKILL:
-                    _signal(pid, token, sign)
+                    _signal(pid, is_one, sign)
             asked.update(left)
             _reap(left)
             if time.monotonic() > deadline:
@@ -182,17 +194,17 @@ def end_processes(token: str) -> int:
     return len(asked)
 
 
-def _signal(pid: int, token: str, sign: signal.Signals) -> None:
-    """Signal a process that bears the token, and never another that has its number now."""
+def _signal(pid: int, is_one: Callable[[Path], bool], sign: signal.Signals) -> None:
+    """Signal a process for which this holds, and never another that has its number now."""
     try:
         handle = os.pidfd_open(pid)
     except OSError:
         return
     try:
-        bears = f"{VARIABLE}={token}".encode() in _environment(Path(f"/proc/{pid}"))
+        wanted = is_one(Path(f"/proc/{pid}"))
         # Readable: it has ended, and what was read may be of another.
         alive = not select.select([handle], [], [], 0)[0]
-        if bears and alive:
+        if wanted and alive:
             signal.pidfd_send_signal(handle, sign)
     except OSError:
         pass
@@ -212,3 +224,13 @@ def _environment(process: Path) -> list[bytes]:
         return (process / "environ").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def _session(process: Path) -> int | None:
+    """The session of a process that lives; zombies have none."""
+    try:
+        # Behind the command's name in parentheses: state, parent, group, session.
+        state, _, _, session = (process / "stat").read_text(errors="replace").rpartition(")")[2].split()[:4]
+    except (OSError, ValueError):
+        return None
+    return None if state in "ZX" else int(session)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 from controller.errors import ControllerError
 from controller.pipeline import Pipeline, load_pipeline
 from p4cc.errors import UserError
+from p4cc.lab.tools import Missing
 from p4cc.programs import compile_program
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ PACKET_BYTES = 1_500
 _COMPILE_TIMEOUT_S = 300
 _CLI_TIMEOUT_S = 30
 GUIDE = "docs/bmv2.md"
+BUILD = "build the switch and the agent with `make setup`"
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,8 @@ class SwitchKind(Protocol):
     delays: bool
     """Whether it makes the links' delay, so that what it captures leaving has been delayed."""
 
-    def check(self) -> None:
-        """Raise UserError that says what is missing, and how to get it."""
+    def missing(self) -> list[Missing]:
+        """Its programs that are not there, and how to get them."""
         ...
 
     def compile(self, program: ProgramSource, work: Path) -> Pipeline:
@@ -130,14 +132,23 @@ class SwitchKind(Protocol):
 
 def own_program(name: str) -> str:
     """A program of this project: beside Python, on PATH, or in cargo's folder; raises UserError."""
+    if (found := _find_own(name)) is None:
+        raise UserError(f"{name} is not built", place="p4cc lab", remedy=BUILD)
+    return found
+
+
+def own_missing(*names: str) -> list[Missing]:
+    """Those of this project's programs that are not built."""
+    return [Missing(name, remedy=BUILD) for name in names if _find_own(name) is None]
+
+
+def _find_own(name: str) -> str | None:
     target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target")
     beside, built = Path(sys.executable).parent / name, target / "release" / name
     # A name in capitals says where it is instead, for a build elsewhere: P4CC_SWITCH for p4cc-switch.
     given = os.environ.get(name.upper().replace("-", "_"))
-    for found in (given, str(beside), shutil.which(name), str(built)):
-        if found and os.access(found, os.X_OK):
-            return found
-    raise UserError(f"{name} is not built", place="p4cc lab", remedy="run `make lab` once, which builds it")
+    places = (given, str(beside), shutil.which(name), str(built))
+    return next((found for found in places if found and os.access(found, os.X_OK)), None)
 
 
 def kind_named(name: str) -> SwitchKind:
@@ -194,9 +205,9 @@ class OwnSwitch:
             self._found = own_program("p4cc-switch")
         return self._found
 
-    def check(self) -> None:
-        """Raise UserError when it is not built."""
-        self.program()
+    def missing(self) -> list[Missing]:
+        """The switch and its command line."""
+        return own_missing("p4cc-switch", "p4cc-switch-cli")
 
     def compile(self, program: ProgramSource, work: Path) -> Pipeline:
         """The program by our own compiler; what p4c made runs too."""
@@ -251,15 +262,11 @@ class Bmv2:
     COMPILER = "p4c-bm2-ss"
     COMMAND_LINE = "simple_switch_CLI"
 
-    def check(self) -> None:
-        """Raise UserError that names what is not on the search path."""
-        missing = [tool for tool in (self.SWITCH, self.COMPILER, self.COMMAND_LINE) if shutil.which(tool) is None]
-        if missing:
-            raise UserError(
-                f"not on PATH: {', '.join(missing)}",
-                place="p4cc lab --switch bmv2",
-                remedy=f"install BMv2 and p4c ({GUIDE}), or leave --switch out to use p4cc-switch",
-            )
+    def missing(self) -> list[Missing]:
+        """What is not on the search path."""
+        tools = (self.SWITCH, self.COMPILER, self.COMMAND_LINE)
+        remedy = f"install BMv2 and p4c ({GUIDE}), or leave --switch out to use p4cc-switch"
+        return [Missing(tool, remedy=remedy) for tool in tools if shutil.which(tool) is None]
 
     def compile(self, program: ProgramSource, work: Path) -> Pipeline:
         """The program by p4c."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from p4cc.errors import UserError
+from p4cc.lab import tools
 from p4cc.lab.switches import kind_named
 from topos import TopologyError
 from topos import mininet as builder
@@ -17,15 +16,12 @@ FILES = Path(__file__).parent / "files"
 
 
 def _missing(kind: str) -> str:
-    if os.geteuid() != 0:
-        return "labs need root"
     try:
+        tools.check([*kind_named(kind).missing(), *tools.debian(tools.IN_HOSTS)], [])
         builder.load()
-        kind_named(kind).check()
-        kind_named(kind).command_line()
     except (UserError, TopologyError) as error:
         return str(error)
-    return "" if shutil.which("ping") else "ping is missing: apt-get install iputils-ping"
+    return ""
 
 
 @pytest.fixture

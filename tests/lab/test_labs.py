@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +23,7 @@ from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest
 from p4cc.lab.programs import events
 from p4cc.lab.run import Lab, LabOptions, clean, run_lab, standing_lab
-from p4cc.lab.state import processes_of
+from p4cc.lab.state import bears, processes
 from p4cc.lab.switches import kind_named, own_program
 
 FILES = Path(__file__).parent / "files"
@@ -101,6 +103,94 @@ def test_an_imported_lab_forwards_and_leaves_nothing(kind: str, tmp_path: Path) 
     pcaps = {path.name: path.stat().st_size for path in (tmp_path / "lab" / "pcaps").iterdir()}
     assert pcaps["p4cc-s1-7_out.pcap"] > 24
     assert_nothing_is_left(before)
+
+
+def test_lines_are_the_shells_and_hosts_have_names(own: str, tmp_path: Path) -> None:
+    lines = (
+        "h1 iperf3 -s & iperf3 -s -D -p 5202; sleep 0.3",
+        "h2 iperf3 -c h1 -n 20K -b 1M && iperf3 -c h1 -p 5202 -n 20K -b 1M >/dev/null && echo both",
+        # A host's name is a command too; what follows runs there.
+        "h3 ping -c 1 -W 2 h1 | tail -2; h1 sh -c 'getent hosts h3; hostname -I'",
+        "h1 for n in 2 3; do echo $n; done | tac; exit 7",
+        "h1 sleep 60",
+    )
+    before = (interfaces(), namespaces())
+    with standing_lab(imported(own), options(tmp_path / "lab", *lines), kind_named(own)) as lab:
+        for line in lab.lines[:-1]:
+            lab.shells.run(line)
+        lab.shells.run(lab.lines[-1], timeout_s=0.2)
+    served, client, named, loop, late = lab.report.commands
+    assert [command["status"] for command in lab.report.commands] == [0, 0, 0, 7, None], lab.report.commands
+    assert "Accepted connection from 10.7.2.2" in served["output"], "what went on in the background is in the log"
+    assert client["output"].endswith("both\n")
+    assert "10.7.1.1" in client["output"]
+    assert "1 packets transmitted, 1 received" in named["output"]
+    assert "h3" in named["output"]
+    assert named["output"].endswith("10.7.1.1 \n"), "in h1, not in h3"
+    assert loop["output"] == "3\n2\n"
+    assert late["output"] == "no end within 0.2 s\n"
+    assert not lab.report.ok
+    assert (tmp_path / "lab" / loop["log"]).read_text() == loop["output"]
+    assert_nothing_is_left(before)
+
+
+def test_what_runs_is_said_before_the_prompt_and_kept(own: str, tmp_path: Path) -> None:
+    exercises = [tmp_path / name / "pod-topo" for name in ("basic", "ecn")]
+    words = [word for word in command_line(own, tmp_path, "h1 ping -c 1 -W 2 h2") if word != "--no-cli"]
+    del words[words.index("--out") : words.index("--out") + 2]
+    printed: list[str] = []
+    for exercise in exercises:
+        shutil.copytree(FILES, exercise)
+        words[words.index("--import") + 1] = str(exercise / "topology.json")
+        done = subprocess.run(words, cwd=tmp_path, input="exit\n", capture_output=True, text=True, check=True)
+        printed.append(done.stdout)
+    folders = sorted((tmp_path / "results" / "lab").iterdir())
+    assert [folder.name.split("-")[0] for folder in folders] == ["basic", "ecn"], "each exercise has its own"
+    above, _, below = printed[-1].partition("hosts h1")
+    rows = {line.split()[1]: line for line in above.splitlines() if ".log" in line}
+    for number, (switch, line) in enumerate(rows.items(), start=0):
+        shown = (switch, "route.p4", f"127.0.0.1:{GRPC + number}", f"{THRIFT + number}", f"logs/{switch}.log")
+        assert all(part in line for part in shown)
+        assert len(line) <= 80
+    assert list(rows) == ["s1", "s2"]
+    program = FILES / "route.p4"
+    sha256 = hashlib.sha256(program.read_bytes()).hexdigest()
+    assert f"{program}\n  SHA-256 {sha256}" in above
+    assert " 0% packet loss" in below
+    for folder in folders:
+        kept = json.loads((folder / "lab.json").read_text())
+        assert kept["ended"] == "done"
+        assert [entry["program"]["sha256"] for entry in kept["switches"]] == [sha256] * 2
+        for entry in kept["switches"]:
+            assert (folder / entry["log"]).stat().st_size > 0
+            pushed = (folder / entry["program"]["pushed"]).read_bytes()
+            assert hashlib.sha256(pushed).hexdigest() == entry["program"]["pushed_sha256"]
+        (command,) = kept["commands"]
+        assert (folder / command["log"]).read_text() == command["output"]
+
+
+def test_ctrl_c_ends_background_jobs_too(own: str, tmp_path: Path, lab_state: Path) -> None:
+    before = (interfaces(), namespaces())
+    # Neither of the first two bears the lab's token; the second does not end when it is asked to.
+    jobs = "env -i sleep 7001 & env -i sh -c 'trap : TERM; while :; do sleep 0.1; done' x7002 & sleep 7003"
+    lab = subprocess.Popen(
+        command_line(own, tmp_path, f"h1 {jobs}"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    wait_for("the jobs run", lambda: any("7003" in command for command in commands(lab_state)))
+    assert len(running("7001", "x7002", "7003")) == 3
+    lab.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    # Whoever is impatient presses it again: the lab is taken down all the same.
+    lab.send_signal(signal.SIGINT)
+    output, _ = lab.communicate(timeout=60)
+    assert lab.returncode == 130
+    assert "the lab was taken down" in output
+    assert running("7001", "x7002", "7003") == []
+    assert list(lab_state.glob("*.json")) == []
+    assert_nothing_is_left(before)
+    kept = json.loads((tmp_path / "lab.json").read_text())
+    assert kept["ended"] == "interrupted"
+    assert [entry["switch"] for entry in kept["switches"]] == ["s1", "s2"]
 
 
 def test_a_scenarios_lab_has_its_rtt_and_stays_planned_when_things_are_killed(own: str, tmp_path: Path) -> None:
@@ -288,7 +378,7 @@ def open_files() -> int:
 
 def ping(lab: Lab, host: str, address: str, count: int) -> tuple[float, float]:
     """Share lost, and the shortest round trip in ms."""
-    done = lab.run_in(host, ["ping", "-q", "-i", "0.05", "-W", "2", "-c", str(count), address])
+    done = lab.run_in(host, f"ping -q -i 0.05 -W 2 -c {count} {address}")
     output = done["output"]
     lost = float(output.split("% packet loss")[0].rsplit(" ", 1)[1])
     shortest = float(output.rsplit("= ", 1)[1].split("/")[0]) if "rtt" in output else 0.0
@@ -301,6 +391,16 @@ def kill(lab: Lab, name: str) -> None:
     os.kill(process.pid, signal.SIGKILL)
 
 
+def running(*last_words: str) -> list[str]:
+    """Processes whose command ends with one of these."""
+    found: list[str] = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = path.read_text(errors="replace").rstrip("\0").split("\0")
+            found += [words[-1]] if words[-1] in last_words else []
+    return found
+
+
 def installed(log: Path) -> int:
     return sum(event.get("event") == "installed" for event in events(log))
 
@@ -309,7 +409,7 @@ def commands(state: Path) -> list[str]:
     """What runs for the labs that are written down."""
     found: list[str] = []
     for path in state.glob("*.json"):
-        for pid in processes_of(json.loads(path.read_text())["token"]):
+        for pid in processes(bears(json.loads(path.read_text())["token"])):
             try:
                 found.append(Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " "))
             except OSError:

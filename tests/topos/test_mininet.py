@@ -1,12 +1,10 @@
-"""The adapter to Debian's Mininet: names of interfaces, and what is said where it is missing."""
+"""The adapter to Debian's Mininet: names of interfaces."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
-import pytest
-
-from topos import TopologyError, mininet
+from topos import mininet
 from topos.lab import LabEnd, LabHost, LabLink, LabNetwork, LabSwitch
 
 
@@ -25,12 +23,3 @@ def test_interfaces_have_our_prefix_and_fit() -> None:
     assert names[LabEnd("aggregation-of-pod-7", 501)] == "p4cc.1.501"
     assert all(len(name) <= mininet.MAX_INTERFACE_CHARS for name in names.values())
     assert len(set(names.values())) == len(names) == 7
-
-
-def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def which(tool: str) -> str | None:
-        return None if tool in ("mnexec", "ethtool") else f"/usr/bin/{tool}"
-
-    monkeypatch.setattr(mininet, "_which", which)
-    with pytest.raises(TopologyError, match="sudo apt-get install mininet ethtool"):
-        mininet.load()
