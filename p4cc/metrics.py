@@ -21,16 +21,20 @@ from p4cc.links import depths, outcome, utilisation, with_paused_share
 from p4cc.pods import busiest_drain_ns, pod_pairs, skew, with_pods
 from p4cc.samples import of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, percentile, with_slowdowns
+from p4cc.tables import ALGORITHM
 from topos import plan_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from p4cc.scenario.figures import Window
     from topos import Alone, Paths, Topology
 
 BY_PORT = ("queues", "ports", "port_queues")
 """Tables in which the engine numbers switches; results name them."""
+
+_KNOWS_SENDER = {"flow_id": "flow_id", "class": "class", "label": "class"}
+"""Columns by which a row's flow or label of traffic is known, with the column of the flows that has the same."""
 
 PERCENTILES = (50, 95, 99)
 FLOW_PERCENTILES = (1, 5, *PERCENTILES)
@@ -49,6 +53,10 @@ class Measures:
     """Whether figures of each label of traffic stand in the summary."""
     slowdown_by_size: bool
     """Whether slowdowns by flow size stand in the summary (ten bins) and in a table (twenty)."""
+    algorithm: str
+    """The variant's, by the registry's names."""
+    senders: Mapping[str, str]
+    """Algorithms by the names that the engine knows senders by."""
 
 
 def derive(
@@ -56,6 +64,7 @@ def derive(
 ) -> tuple[dict[str, Any], dict[str, pa.Table]]:
     """The summary and the tables with what is worked out from them."""
     flows = with_slowdowns(_frame(tables["flows"]), measures.paths, measures.alone)
+    flows = flows.with_columns(pl.col(ALGORITHM).replace_strict(dict(measures.senders), return_dtype=pl.String))
     tables = {**tables, **{name: _named(tables[name], measures.topology) for name in BY_PORT}}
     pods = measures.topology.roles.pods
     if pods:
@@ -102,7 +111,21 @@ def derive(
             numbers.update({f"{row['class']}.{name}": value for name, value in row.items() if name != "class"})
     # JSON has no NaN.
     numbers = {name: None if isinstance(one, float) and np.isnan(one) else one for name, one in numbers.items()}
-    return numbers, {**tables, **{name: frame.to_arrow() for name, frame in more.items()}}
+    tables |= {name: frame.to_arrow() for name, frame in more.items()}
+    return numbers, {name: _of_own_senders(table, flows, measures.algorithm) for name, table in tables.items()}
+
+
+def _of_own_senders(table: pa.Table, flows: pl.DataFrame, algorithm: str) -> pa.Table:
+    """A table of flows or labels with the algorithm of each, where traffic brings senders of its own.
+
+    Elsewhere the variant's is that of all rows, and `ResultWriter` puts it there.
+    """
+    by = next((name for name in _KNOWS_SENDER if name in table.column_names), None)
+    if by is None or ALGORITHM in table.column_names or flows.filter(pl.col(ALGORITHM) != algorithm).is_empty():
+        return table
+    known = flows.select(pl.col(_KNOWS_SENDER[by]).alias(by), ALGORITHM).unique(by, keep="first", maintain_order=True)
+    joined = _frame(table).join(known, on=by, how="left", maintain_order="left")
+    return joined.with_columns(pl.col(ALGORITHM).fill_null(algorithm)).to_arrow()
 
 
 def _named(table: pa.Table, topology: Topology) -> pa.Table:

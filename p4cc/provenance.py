@@ -109,6 +109,7 @@ def _plain(told: Told, kept: Mapping[str, dict[str, str]]) -> dict[str, Any]:
             {
                 "case": case.label(),
                 **case.keys(),
+                "algorithm": case.algorithm,
                 "program": case.program,
                 "algorithms": algorithms_of(case.variant),
                 "installed": told.thresholds.get(case.label(), []),

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p4cc.tables import NONE, described, without_sentinels
+from p4cc.tables import ALGORITHM, NONE, described, without_sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ class ResultWriter:
             writer.close()
 
     def add(self, keys: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> None:
-        """Appends one run; `keys` (variant, seed, swept values) lead every row."""
+        """Appends one run; `keys` (variant, algorithm, swept values, seed) lead every row."""
         for name, columns in tables.items():
             if not columns.num_rows:
                 continue
@@ -104,8 +104,12 @@ def read_table(folder: Path, name: str) -> pl.DataFrame | None:
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:
-    """The table with constant columns in front."""
-    leading = {name: pa.repeat(pa.scalar(value), table.num_rows) for name, value in keys.items()}
+    """The table with constant columns in front; an algorithm that the rows have themselves is theirs."""
+    own = [ALGORITHM] if ALGORITHM in table.column_names else []
+    leading = {
+        name: table.column(name) if name in own else pa.repeat(pa.scalar(value), table.num_rows)
+        for name, value in keys.items()
+    }
     rest = {name: table.column(name) for name in table.column_names if name not in leading}
     return pa.table({**leading, **rest})
 

@@ -37,6 +37,7 @@ from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
+from p4cc.tables import ALGORITHM
 
 
 @dataclass(frozen=True)
@@ -268,7 +269,7 @@ def _run_cases(
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             collected.thresholds[case.label()] = _installed(run)
             for one in run.seeds:
-                keys = {**case.keys(), "seed": one.seed}
+                keys = {**_named(case), "seed": one.seed}
                 summary, tables = derive(measures, one.summary, one.tables)
                 collected.runs.append({**keys, **summary})
                 writer.add(keys, tables)
@@ -320,6 +321,11 @@ def _swept(cases: list[Case]) -> dict[str, str]:
     return {name: path for case in cases for name, path in case.columns().items()}
 
 
+def _named(case: Case) -> dict[str, Any]:
+    """A case's keys, the algorithm behind the variant's name among them."""
+    return {"variant": case.variant.name, ALGORITHM: case.algorithm, **case.keys()}
+
+
 def _measures(case: Case, run: CaseRun) -> Measures:
     return Measures(
         topology=run.plan.topology,
@@ -329,6 +335,8 @@ def _measures(case: Case, run: CaseRun) -> Measures:
         goodput_interval_ns=case.scenario.record.goodput_interval_ns,
         by_label=len(case.scenario.traffic_items) > 1,
         slowdown_by_size=case.scenario.record.slowdown_by_size,
+        algorithm=case.algorithm,
+        senders=case.algorithms(),
     )
 
 
@@ -364,7 +372,7 @@ def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> di
         "title": scenario.title,
         "source": scenario.source,
         "program": scenario.switch.program,
-        "cases": [{"case": case.label(), **case.keys()} for case in cases],
+        "cases": [{"case": case.label(), **_named(case)} for case in cases],
         "warnings": list(collected.warnings),
         "runs": collected.runs,
     }

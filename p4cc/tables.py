@@ -49,10 +49,17 @@ class Table:
 
 
 KEYS = (
-    Column("variant", "the scenario's variant"),
+    Column("variant", "the name that the scenario's file gives to the senders"),
+    Column(
+        "algorithm",
+        "the senders' algorithms by the registry's names, as `--set variant=` takes them: `dctcp`, `gst+dctcp`, "
+        "`hpcc`; of the flow or label that the row is of, else of the variant",
+    ),
     Column("seed", "the seed of the run"),
 )
-"""In front of every row, with a column for each field that the scenario sweeps between them."""
+"""In front of every row, with a column for each field that the scenario sweeps before the seed."""
+
+ALGORITHM = "algorithm"
 
 _TIME = Column("time_ns", "virtual time", "ns")
 _FLOW = Column("flow_id", "the flow, from 1")
@@ -82,7 +89,6 @@ _FLOWS = (
     Column("src", "the sending host"),
     Column("dst", "the receiving host"),
     _CLASS,
-    Column("algorithm", "slow start and congestion avoidance, or the rate control, of the sender"),
     Column("size_bytes", "payload to send", "bytes", "the flow has no end"),
     Column("start_ns", "when the first packet could go", "ns", "the flow did not start before the run ended"),
     Column("finish_ns", "when the last byte was acknowledged", "ns", _NOT_COMPLETE),

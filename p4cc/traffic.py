@@ -25,6 +25,7 @@ from p4cc.scenario.traffic import (
     RpcTraffic,
     TrafficItem,
 )
+from p4cc.scenario.traffic_base import own_sender
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
@@ -355,7 +356,7 @@ class _Planner:
         }
 
     def _algorithm(self) -> str:
-        return self.case.variant.name if self.item.sender is None else f"{self.item.label}/sender"
+        return self.case.variant.name if self.item.sender is None else own_sender(self.item)
 
     def _hosts(self, key: str, patterns: list[str] | None, meant: Sequence[str], apart: str = "") -> list[str]:
         """Hosts that a field names, in the topology's order; `apart` is left out of what wildcards match."""

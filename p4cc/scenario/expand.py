@@ -12,6 +12,8 @@ from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant
 from p4cc.scenario.topology import StarTopology
+from p4cc.scenario.traffic_base import own_sender
+from p4cc.scenario.variants import algorithm_name
 
 Check = Callable[[dict[str, Any], Origins], Scenario]
 
@@ -53,6 +55,17 @@ class Case:
         topology = self.scenario.topology
         senders = {"senders": topology.senders} if isinstance(topology, StarTopology) else {}
         return {"variant": self.variant.name, **senders, **self._swept()}
+
+    @property
+    def algorithm(self) -> str:
+        """The variant's algorithms by the registry's names."""
+        return algorithm_name(self.variant)
+
+    def algorithms(self) -> dict[str, str]:
+        """The registry's names by those that the engine knows senders by: the variant's, and traffic's own."""
+        items = [item for item in self.scenario.traffic_items if item.sender is not None]
+        own = {own_sender(item): algorithm_name(item.sender) for item in items if item.sender is not None}
+        return {self.variant.name: self.algorithm, **own}
 
     def label(self) -> str:
         """For people: `GST-DCTCP senders=16`."""

@@ -42,3 +42,8 @@ class Traffic(Model):
     def label(self) -> str:
         """The name, or the kind."""
         return self.name or self.kind
+
+
+def own_sender(item: Traffic) -> str:
+    """What the engine knows the sender of traffic by that brings its own."""
+    return f"{item.label}/sender"

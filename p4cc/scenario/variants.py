@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from p4cc.algorithms import Algorithm, registry
 from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from p4cc.scenario.base import Sender
+
+PLAIN_SLOW_START = "standard"
+"""What senders without another slow start have; names of senders leave it out."""
 
 KINDS = ("congestion_avoidance", "slow_start", "rate_control")
 
@@ -20,6 +26,13 @@ def named_variants(data: dict[str, Any], value: Any) -> list[dict[str, Any]]:
     """
     names = cast("list[Any]", value) if isinstance(value, list) else str(value).split(",")
     return [_variant(data, str(name).strip()) for name in names]
+
+
+def algorithm_name(sender: Sender) -> str:
+    """The registry's names of a sender's algorithms, as `variant=` takes them: `dctcp`, `gst+reno`, `hpcc`."""
+    avoidance = sender.rate_control or sender.congestion_avoidance
+    names = [one.name for one in (sender.slow_start, avoidance) if one is not None and one.name != PLAIN_SLOW_START]
+    return "+".join(names)
 
 
 def _variant(data: dict[str, Any], name: str) -> dict[str, Any]:

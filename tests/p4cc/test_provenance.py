@@ -9,6 +9,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
@@ -118,6 +119,10 @@ def _schema(path: Path) -> Any:
     return pq.read_schema(path)  # pyright: ignore[reportUnknownMemberType]
 
 
+def _metadata(path: Path) -> Any:
+    return pq.read_metadata(path)  # pyright: ignore[reportUnknownMemberType]
+
+
 def test_every_column_is_described_in_its_file(tmp_path: Path) -> None:
     folder = run(tmp_path, scenario(record={"events": True, "rtts": True})).outcome.folder
     files = sorted(folder.glob("*.parquet"))
@@ -130,6 +135,26 @@ def test_every_column_is_described_in_its_file(tmp_path: Path) -> None:
     fct = _schema(folder / "flows.parquet").field("fct_ns").metadata
     assert fct[b"unit"] == b"ns"
     assert b"did not finish" in fct[b"null"]
+
+
+def test_every_row_names_the_variant_and_its_algorithm(tmp_path: Path) -> None:
+    reno = {"name": "mine", "congestion_avoidance": {"name": "reno"}}
+    ran = run(tmp_path, scenario(variants=[GST, reno], record={"events": True, "rtts": True}))
+    known = [{"variant": "GST", "algorithm": "gst+dctcp"}, {"variant": "mine", "algorithm": "reno"}]
+    for path in sorted(ran.outcome.folder.glob("*.parquet")):
+        table = pl.read_parquet(path)
+        assert table.columns[:2] == ["variant", "algorithm"], path.name
+        names = table.select("variant", "algorithm").unique(maintain_order=True).to_dicts()
+        assert names in (known, known[:1], known[1:]), path.name
+        # A name takes a place in the dictionary of each run, not in each row.
+        columns = [_metadata(path).row_group(group).column(1) for group in range(_metadata(path).num_row_groups)]
+        assert all("RLE_DICTIONARY" in column.encodings for column in columns)
+        assert all(column.total_compressed_size < 200 for column in columns)
+    for row in (*ran.runs, *told(ran.outcome.folder)["cases"]):
+        assert {"variant": row["variant"], "algorithm": row["algorithm"]} in known
+    # The name is one that --set variant= takes.
+    again = run(tmp_path, scenario(), "variant=gst+dctcp")
+    assert {one["algorithm"] for one in again.runs} == {"gst+dctcp"}
 
 
 def test_units_of_columns_are_those_of_their_names() -> None:

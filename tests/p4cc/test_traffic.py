@@ -31,7 +31,8 @@ STAR = {"kind": "star", "senders": 4, "background_hosts": 1, "queue_capacity_pkt
 
 
 def test_a_mix_has_figures_of_each_label_and_of_the_whole(tmp_path: Path) -> None:
-    ran = run(tmp_path, scenario(topology=STAR, traffic=MIX, seeds=[1, 2]))
+    record = {"windows_interval_ns": 100_000, "queues_interval_ns": 100_000}
+    ran = run(tmp_path, scenario(topology=STAR, traffic=MIX, seeds=[1, 2], record=record))
     flows, labels = ran.table("flows"), ran.table("traffic")
     assert set(labels["class"]) == {"background", "incast", "short", "reads", "reads.request"}
     first = flows.filter(pl.col("seed") == 1)
@@ -40,8 +41,17 @@ def test_a_mix_has_figures_of_each_label_and_of_the_whole(tmp_path: Path) -> Non
     assert sizes == [12_501, 12_500, 12_500, 12_500]
     algorithms = dict(first.select("class", "algorithm").unique().iter_rows())
     assert algorithms == {
-        "background": "Reno", "incast": "Reno", "short": "short/sender", "reads": "Reno", "reads.request": "Reno",
+        "background": "reno", "incast": "reno", "short": "dctcp", "reads": "reno", "reads.request": "reno",
     }  # fmt: skip
+    assert set(flows["variant"]) == {"Reno"}
+    # Each row has the algorithm of its own flow or label, the rows of the network the variant's.
+    assert dict(labels.select("class", "algorithm").unique().iter_rows()) == algorithms
+    of_windows = ran.table("windows").select("flow_id", "algorithm").unique()
+    assert not of_windows.is_empty()
+    of_flows = dict(first.select("flow_id", "algorithm").iter_rows())
+    assert all(of_flows[flow] == algorithm for flow, algorithm in of_windows.iter_rows())
+    for name in ("rounds", "ports", "port_queues", "counters", "queue_stats", "links"):
+        assert set(ran.table(name)["algorithm"]) == {"reno"}, name
     sized = first.filter(pl.col("size_bytes") > 0)
     assert (sized["acked_bytes"] == sized["size_bytes"]).all()
     for one in ran.runs:
