@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
-from p4cc.commands import cache, compare, info, lab, program, reproduce, run, stf, sweep, topo
+from p4cc.commands import cache, compare, info, init, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+init.register(app)
 run.register(app)
 compare.register(app)
 reproduce.register(app)

@@ -1,0 +1,90 @@
+"""`p4cc init`: a scenario to start from, with a comment on each of its fields."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from p4cc.errors import UserError
+
+TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
+_NAME = re.compile(r"^name: .*$", re.MULTILINE)
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9_-]+")
+MAX_NAME = 64
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("init")(init)
+
+
+def kinds() -> list[str]:
+    """Names of the templates."""
+    return sorted(path.stem for path in TEMPLATES.glob("*.yaml"))
+
+
+def init(
+    kind: Annotated[str | None, typer.Argument(help="Which scenario; all are listed without it.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="File to write; KIND.yaml here if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
+) -> None:
+    """Write a scenario that runs, with every field explained, to start from.
+
+    Examples:
+
+    * `p4cc init`: which scenarios there are
+    * `p4cc init incast`
+    * `p4cc init leaf-spine my-fabric.yaml`
+    """
+    if kind is None:
+        for name in kinds():
+            typer.echo(f"{name:<12}{_first_comment(_text(name))}")
+        typer.echo("\nnext: p4cc init NAME")
+        return
+    if kind not in kinds():
+        close = difflib.get_close_matches(kind.replace("_", "-"), kinds(), n=1)
+        remedy = f"did you mean {close[0]!r}?" if close else f"scenarios: {', '.join(kinds())}"
+        raise UserError(f"no scenario {kind!r} to start from", place="p4cc init", remedy=remedy)
+    path = file or Path(f"{kind}.yaml")
+    if path.is_dir():
+        raise UserError("cannot write the scenario: it is a folder", place=str(path), remedy="name a file in it")
+    text = _NAME.sub(f"name: {_name(path, kind)}", _text(kind), count=1)
+    try:
+        # "x" makes the file or fails, so nothing that was there before can be lost.
+        with path.open("w" if force else "x", encoding="utf-8") as out:
+            out.write(text)
+    except FileExistsError:
+        remedy = "name another file, or replace it with --force"
+        raise UserError("there is such a file already; it was left as it is", place=str(path), remedy=remedy) from None
+    except OSError as error:
+        remedy = "name a file in a folder that exists and can be written to"
+        raise UserError(f"cannot write the scenario: {error.strerror}", place=str(path), remedy=remedy) from error
+    command = f"sudo {shlex.quote(_this_program())} lab" if kind == "lab" else "p4cc run"
+    typer.echo(f"wrote {path}\nnext: {command} {shlex.quote(str(path))}")
+
+
+def _this_program() -> str:
+    """What root calls: root does not have the user's PATH."""
+    found = Path(sys.executable).with_name("p4cc")
+    return str(found) if found.is_file() else "p4cc"
+
+
+def _text(kind: str) -> str:
+    return (TEMPLATES / f"{kind}.yaml").read_text(encoding="utf-8")
+
+
+def _first_comment(text: str) -> str:
+    return text.partition("\n")[0].removeprefix("#").strip()
+
+
+def _name(path: Path, kind: str) -> str:
+    """The scenario's name after its file's, as far as names of scenarios go."""
+    name = _NOT_IN_NAMES.sub("-", path.stem.lower()).strip("-_")[:MAX_NAME]
+    # A lab's files go to results/lab/NAME, so results of a run must not be in results/lab.
+    return "lab-star" if name == "lab" else name or kind

@@ -1,0 +1,106 @@
+"""`p4cc init`: what it writes runs as it stands, and no file of the user's is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from p4cc.commands.init import kinds
+from p4cc.lab.plan import LabRequest, plan_lab
+from p4cc.scenario.yaml import read_document
+from tests.p4cc.scenarios import ROOT
+
+
+def p4cc(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command line in this folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "p4cc.cli", *words],
+        cwd=folder,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_the_templates_are_those_that_are_promised() -> None:
+    assert kinds() == ["dumbbell", "fat-tree", "incast", "lab", "leaf-spine"]
+
+
+@pytest.mark.parametrize("kind", kinds())
+def test_every_template_runs_without_a_word_of_warning(tmp_path: Path, kind: str) -> None:
+    written = p4cc(tmp_path, "init", kind, "mine.yaml")
+    assert written.returncode == 0, written.stderr
+    assert written.stdout.startswith("wrote mine.yaml\nnext: ")
+    # One seed says as much of a template as two.
+    ran = p4cc(tmp_path, "run", "mine.yaml", "--set", "seeds=[1]", "--out", "out", "--no-cache")
+    assert ran.returncode == 0, ran.stderr
+    assert "warning" not in ran.stderr
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["scenario"] == "mine"
+    assert all(run["outcome"] == "finished" and run["goodput_bps"] > 0 for run in summary["runs"])
+    drawn = [figure["file"] for figure in read_document(tmp_path / "mine.yaml").plain().get("figures", [])]
+    assert all((tmp_path / "out" / name).stat().st_size > 0 for name in drawn)
+    assert bool(drawn) == (kind != "lab")
+
+
+def test_the_lab_can_be_planned(tmp_path: Path) -> None:
+    done = p4cc(tmp_path, "init", "lab")
+    assert done.stdout.endswith("p4cc lab lab.yaml\n")
+    assert "next: sudo " in done.stdout
+    plan = plan_lab(LabRequest(file=str(tmp_path / "lab.yaml"), is_import=False))
+    assert [host.name for host in plan.network.hosts] == [*(f"h{number}" for number in range(1, 9)), "aggregator"]
+    assert plan.warnings == ("the lab is that of DCTCP; --variant and --set choose another",)
+    # Results of a run go beside the folder of labs, not into it.
+    assert plan.case is not None
+    assert plan.case.scenario.name != "lab"
+
+
+def test_a_file_is_replaced_only_where_that_is_said(tmp_path: Path) -> None:
+    mine = tmp_path / "incast.yaml"
+    mine.write_text("mine", encoding="utf-8")
+    refused = p4cc(tmp_path, "init", "incast")
+    assert refused.returncode == 2
+    assert "incast.yaml" in refused.stderr
+    assert "--force" in refused.stderr
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert p4cc(tmp_path, "init", "incast", "--force").returncode == 0
+    assert "kind: incast" in mine.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("leaf_spine",), "did you mean 'leaf-spine'?"),
+        (("ring",), "scenarios: dumbbell, fat-tree, incast, lab, leaf-spine"),
+        (("incast", "."), "cannot write"),
+        (("incast", "absent/mine.yaml"), "name a file in a folder that exists"),
+        (("incast", ".", "--force"), "cannot write"),
+    ],
+)
+def test_what_cannot_be_written_is_said(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    done = p4cc(tmp_path, "init", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_a_name_all_are_listed(tmp_path: Path) -> None:
+    listed = p4cc(tmp_path, "init").stdout
+    assert [line.split()[0] for line in listed.splitlines()[:5]] == kinds()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("My Fabric.yaml", "my-fabric"), ("ü.yaml", "incast"), (f"{'x' * 80}.yaml", "x" * 64)]
+)
+def test_the_scenario_is_named_after_its_file(tmp_path: Path, file: str, name: str) -> None:
+    assert p4cc(tmp_path, "init", "incast", file).returncode == 0
+    assert read_document(tmp_path / file).plain()["name"] == name
