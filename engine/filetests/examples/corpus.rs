@@ -112,7 +112,7 @@ fn first_error(compiled: &Compiled) -> String {
 
 fn compiles(program: &Path, _: &Path) -> Option<Verdict> {
     let compiled = compile(program);
-    Some(if compiled.program.is_some() {
+    Some(if compiled.program.is_some() || compiled.library.is_some() {
         Verdict("ok", String::new())
     } else {
         Verdict("refused", first_error(&compiled))
@@ -137,8 +137,12 @@ fn equals(program: &Path, outputs: &Path) -> Option<Verdict> {
         Err(error) => return Some(Verdict("unreadable", error.to_string())),
     };
     let compiled = compile(program);
-    let Some(made) = &compiled.program else { return Some(Verdict("refused", first_error(&compiled))) };
-    Some(match p4cc_p4runtime::p4info(made) {
+    let info = match (&compiled.program, &compiled.library) {
+        (Some(made), _) => p4cc_p4runtime::p4info(made),
+        (None, Some(made)) => p4cc_p4runtime::library_p4info(made),
+        (None, None) => return Some(Verdict("refused", first_error(&compiled))),
+    };
+    Some(match info {
         Ok(ours) if ours == golden => Verdict("equal", String::new()),
         Ok(ours) => Verdict("differs", first_difference(&golden, &ours)),
         Err(error) => Verdict("error", error.to_string()),
@@ -173,7 +177,8 @@ fn rejects(program: &Path, outputs: &Path) -> Option<Verdict> {
     let lines: BTreeSet<u32> =
         places.filter(|place| name_of(Path::new(&place.file)) == name).map(|place| place.line).collect();
     let detail = format!("p4c {wanted:?}, ours {lines:?} {}", first_error(&compiled));
-    Some(match (compiled.program.is_some(), wanted.is_empty()) {
+    let accepted = compiled.program.is_some() || compiled.library.is_some();
+    Some(match (accepted, wanted.is_empty()) {
         (true, _) => Verdict("accepted", detail),
         (false, true) => Verdict("no-line", detail),
         (false, false) if lines.is_disjoint(&wanted) => Verdict("other-line", detail),

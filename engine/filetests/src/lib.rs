@@ -11,7 +11,7 @@ pub mod script;
 pub mod stf;
 pub mod twin;
 
-use p4cc_ir::Program;
+use p4cc_ir::{Library, Program, Unit};
 use p4cc_syntax::{Diagnostic, Options, Severity, Source};
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,10 @@ pub struct Compiled {
     pub source: Source,
     /// All findings.
     pub diagnostics: Vec<Diagnostic>,
-    /// The program, if there was no error.
+    /// The program, if there was no error and it has `main`.
     pub program: Option<Program>,
+    /// What it declares, if there was no error and it has no `main`.
+    pub library: Option<Library>,
 }
 
 /// Why a case failed.
@@ -47,13 +49,17 @@ pub fn compile(path: &Path) -> Compiled {
 pub fn compile_source(source: Source, mut diagnostics: Vec<Diagnostic>) -> Compiled {
     let (ast, found) = p4cc_syntax::parse(&source);
     diagnostics.extend(found);
-    let mut program = None;
+    let (mut program, mut library) = (None, None);
     if !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error) {
-        let (made, found) = p4cc_ir::compile(&ast);
+        let (made, found) = p4cc_ir::compile_unit(&ast);
         diagnostics.extend(found);
-        program = made;
+        match made {
+            Some(Unit::Program(made)) => program = Some(*made),
+            Some(Unit::Library(made)) => library = Some(*made),
+            None => {}
+        }
     }
-    Compiled { source, diagnostics, program }
+    Compiled { source, diagnostics, program, library }
 }
 
 /// The `.p4` files below a folder, in order of their names; folders named `include` hold no cases.

@@ -31,16 +31,40 @@ pub use psa::*;
 
 use p4cc_syntax::{Diagnostic, Severity, ast};
 
-/// Compiles a parsed program: checks it, and lowers it if the checks found no error.
+/// What a source without errors is made into.
+#[derive(Clone, Debug)]
+pub enum Unit {
+    /// A program that a switch can run.
+    Program(Box<Program>),
+    /// Declarations for an architecture, without `main`.
+    Library(Box<Library>),
+}
+
+/// Compiles a parsed program that is to run: checks it, and lowers it if the checks found no error.
 ///
 /// All findings are returned, warnings included; the program is there exactly if none of them is an error. Spans are
 /// those of the syntax tree. Never panics on any tree that the parser can give.
 ///
 /// The findings stand in the order of the source; past [`limits::MAX_SHOWN`] errors or warnings the rest is left out.
 pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
-    let (program, mut diagnostics) = compile_all(tree);
+    finished(compile_all(tree, false), |unit| match unit {
+        Unit::Program(program) => Some(*program),
+        Unit::Library(_) => None,
+    })
+}
+
+/// As [`compile`], for who only asks what a source declares: one without `main` is a library then, with a warning,
+/// if it includes an architecture.
+pub fn compile_unit(tree: &ast::Program) -> (Option<Unit>, Vec<Diagnostic>) {
+    finished(compile_all(tree, true), Some)
+}
+
+fn finished<T>(
+    (unit, mut diagnostics): (Option<Unit>, Vec<Diagnostic>),
+    made: impl FnOnce(Unit) -> Option<T>,
+) -> (Option<T>, Vec<Diagnostic>) {
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
-    (program, bounded(diagnostics))
+    (unit.and_then(made), bounded(diagnostics))
 }
 
 /// The first findings of each severity, and a last one that says how many more there are.
@@ -66,18 +90,24 @@ fn bounded(diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     shown
 }
 
-fn compile_all(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
+fn compile_all(tree: &ast::Program, libraries: bool) -> (Option<Unit>, Vec<Diagnostic>) {
     let mut diagnostics = check::syntax(tree);
     let (hir, found) = types::check(tree);
     diagnostics.extend(found);
     if !failed(&diagnostics) {
         diagnostics.extend(check::typed(&hir));
     }
+    let library = libraries && hir.main.is_none() && includes_architecture(tree);
     if !failed(&diagnostics) && hir.main.is_none() {
-        diagnostics.push(no_main(tree));
+        diagnostics.push(no_main(tree, library));
     }
     if failed(&diagnostics) {
         return (None, diagnostics);
+    }
+    if library {
+        let (made, found) = lower::library(&hir);
+        diagnostics.extend(found);
+        return (made.map(|library| Unit::Library(Box::new(library))), diagnostics);
     }
     let (program, found) = lower::lower(&hir, "main");
     diagnostics.extend(found);
@@ -88,15 +118,29 @@ fn compile_all(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
         diagnostics.push(Diagnostic::error(end, message).with_help("please report it with the program"));
         return (None, diagnostics);
     }
-    (program, diagnostics)
+    (program.map(|program| Unit::Program(Box::new(program))), diagnostics)
 }
 
 fn failed(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
-fn no_main(tree: &ast::Program) -> Diagnostic {
-    Diagnostic::error(program_end(tree), "the program has no `main`")
+/// Whether a source includes (or declares) an architecture that is known here, which says what P4Info is made of.
+fn includes_architecture(tree: &ast::Program) -> bool {
+    let known = |name: &ast::Ident| lower::PACKAGES.contains(&name.name.as_str());
+    tree.decls.iter().any(|decl| matches!(&decl.kind, ast::DeclKind::PackageType { name, .. } if known(name)))
+}
+
+fn no_main(tree: &ast::Program, library: bool) -> Diagnostic {
+    let end = program_end(tree);
+    let diagnostic = match library {
+        true => Diagnostic::warning(
+            end,
+            "the program has no `main`: no switch can run it, and its P4Info has no tables or actions",
+        ),
+        false => Diagnostic::error(end, "the program has no `main`"),
+    };
+    diagnostic
         .with_help("end the program with an instance of the architecture's package: `V1Switch(...) main;`")
 }
 

@@ -534,6 +534,19 @@ pub struct FieldList {
     pub vars: Vec<VarId>,
 }
 
+/// What the control plane sees of a source without `main`: it has no pipeline, and so no tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Library {
+    /// Headers of packets to and from the controller.
+    pub controller_headers: Vec<ControllerHeader>,
+    /// Types of these headers, indexed by [`HeaderTypeId`].
+    pub header_types: Vec<HeaderType>,
+    /// Types that the headers' fields name.
+    pub data_types: DataTypes,
+    /// Members of `error`.
+    pub errors: Vec<String>,
+}
+
 /// A whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "lists of the nouns above, each indexed by its entity type")]

@@ -185,6 +185,15 @@ mod tests {
     }
 
     #[test]
+    fn a_program_without_main_is_refused() {
+        let failure = load(include_bytes!("../../../tests/p4runtime/no_main.p4"), None).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidArgument);
+        for part in ["no `main`", "13", "V1Switch(...) main;"] {
+            assert!(failure.message.contains(part), "{part} in {}", failure.message);
+        }
+    }
+
+    #[test]
     fn what_is_neither_is_refused() {
         let code = |bytes: &[u8]| text(bytes).unwrap_err().code;
         assert_eq!(code(b" \n"), Code::InvalidArgument);

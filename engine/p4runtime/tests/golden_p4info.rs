@@ -1,11 +1,12 @@
-//! The committed P4Info of every program in `p4src/v1model`, and of the program with one object of every kind that the
-//! client tests use, is the one that the program gives today: ids are stable and a change of the control plane's view is
+//! The committed P4Info of every program in `p4src/v1model`, of the program with one object of every kind that the
+//! client tests use, and of one without `main`, is the one that the program gives today: ids are stable and a change of the control plane's view is
 //! seen in review. Each was byte for byte what p4c 1.2.5 printed when it was committed.
 //!
 //! `P4CC_UPDATE_GOLDEN=1 cargo test -p p4cc-p4runtime --test golden_p4info` writes them anew.
 
 use std::path::{Path, PathBuf};
 
+use p4cc_ir::Unit;
 use p4cc_syntax::{Options, Source};
 
 fn repository() -> PathBuf {
@@ -15,10 +16,14 @@ fn repository() -> PathBuf {
 fn p4info_of(path: &Path) -> String {
     let (source, mut found) = Source::load(path, &Options::default());
     let (tree, syntax) = p4cc_syntax::parse(&source);
-    let (program, checks) = p4cc_ir::compile(&tree);
+    let (unit, checks) = p4cc_ir::compile_unit(&tree);
     found.extend(syntax.into_iter().chain(checks));
-    let program = program.unwrap_or_else(|| panic!("{}:\n{}", path.display(), source.render(&found, false)));
-    let info = p4cc_p4runtime::p4info(&program).expect("ids can be given");
+    let info = match unit {
+        Some(Unit::Program(program)) => p4cc_p4runtime::p4info(&program),
+        Some(Unit::Library(library)) => p4cc_p4runtime::library_p4info(&library),
+        None => panic!("{}:\n{}", path.display(), source.render(&found, false)),
+    };
+    let info = info.expect("ids can be given");
     p4cc_p4runtime::p4info_text(&info).expect("P4Info can be reflected")
 }
 

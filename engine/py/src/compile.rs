@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use p4cc_ir::bmv2;
+use p4cc_ir::{Unit, bmv2};
 use p4cc_syntax::{FileSystem, Options, Severity, Source};
 use prost::Message;
 use pyo3::exceptions::PyValueError;
@@ -37,6 +37,12 @@ impl Diagnostic {
 struct Made {
     p4info_text: String,
     p4info_bytes: Vec<u8>,
+    /// None of a source without `main`.
+    runnable: Option<Runnable>,
+}
+
+/// What a switch runs.
+struct Runnable {
     ir_text: String,
     device_config: String,
     program: Arc<p4cc_ir::Program>,
@@ -54,6 +60,10 @@ pub(crate) struct Program {
 impl Program {
     fn made(&self, py: Python<'_>) -> PyResult<&Made> {
         self.made.as_ref().ok_or_else(|| errors::not_compiled(py, &self.name, &self.rendered))
+    }
+
+    fn runnable(&self, py: Python<'_>) -> PyResult<&Runnable> {
+        self.made(py)?.runnable.as_ref().ok_or_else(|| errors::no_main(py, &self.name))
     }
 }
 
@@ -83,16 +93,16 @@ impl Program {
     }
 
     fn ir_text(&self, py: Python<'_>) -> PyResult<&str> {
-        Ok(&self.made(py)?.ir_text)
+        Ok(&self.runnable(py)?.ir_text)
     }
 
     fn device_config<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, self.made(py)?.device_config.as_bytes()))
+        Ok(PyBytes::new(py, self.runnable(py)?.device_config.as_bytes()))
     }
 
     #[pyo3(signature = (test, back_end = None))]
     fn run_stf(&self, py: Python<'_>, test: &str, back_end: Option<&str>) -> PyResult<StfReport> {
-        let program = &self.made(py)?.program;
+        let program = &self.runnable(py)?.program;
         let choice = back_end.map(str::parse).transpose().map_err(PyValueError::new_err)?.unwrap_or_default();
         Ok(StfReport::new(py.detach(|| p4cc_stf::run(program, test, choice))))
     }
@@ -143,19 +153,19 @@ fn options(include_dirs: Vec<PathBuf>, defines: BTreeMap<String, String>) -> Opt
 
 fn compile(name: &str, (source, mut found): (Source, Vec<p4cc_syntax::Diagnostic>)) -> Program {
     let failed = |found: &[p4cc_syntax::Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
-    let mut program = None;
+    let mut unit = None;
     if !failed(&found) {
         let (tree, syntax) = p4cc_syntax::parse(&source);
         found.extend(syntax);
         if !failed(&found) {
-            let (compiled, checks) = p4cc_ir::compile(&tree);
+            let (compiled, checks) = p4cc_ir::compile_unit(&tree);
             found.extend(checks);
-            program = compiled.filter(|_| !failed(&found));
+            unit = compiled.filter(|_| !failed(&found));
         }
     }
     let rendered = source.render(&found, false);
     let diagnostics = found.iter().map(|one| diagnostic(source.machine(one))).collect();
-    finish(name, program, diagnostics, rendered, || source.to_self_contained())
+    finish(name, unit, diagnostics, rendered, || source.to_self_contained())
 }
 
 /// Reads BMv2 JSON. Its places are paths in the document, not lines.
@@ -168,17 +178,17 @@ fn read_json(name: &str, text: String) -> Program {
         let message = format!("{}: {}", error.path, error.cause);
         diagnostics.push(failure(name, message, Some(error.remedy)));
     }
-    finish(name, program, diagnostics, rendered, || text)
+    finish(name, program.map(|program| Unit::Program(Box::new(program))), diagnostics, rendered, || text)
 }
 
 fn finish(
     name: &str,
-    program: Option<p4cc_ir::Program>,
+    unit: Option<Unit>,
     mut diagnostics: Vec<Diagnostic>,
     mut rendered: String,
     device_config: impl FnOnce() -> String,
 ) -> Program {
-    let made = program.and_then(|program| match make(program, device_config) {
+    let made = unit.and_then(|unit| match make(unit, device_config) {
         Ok(made) => Some(made),
         Err(message) => {
             rendered.push_str(&format!("{name}: error: {message}\n"));
@@ -193,14 +203,24 @@ fn failure(name: &str, message: String, help: Option<String>) -> Diagnostic {
     Diagnostic { file: name.to_owned(), line: 1, column: 1, severity: "error", message, help }
 }
 
-fn make(program: p4cc_ir::Program, device_config: impl FnOnce() -> String) -> Result<Made, String> {
-    let info = p4cc_p4runtime::p4info(&program).map_err(|error| error.to_string())?;
+fn make(unit: Unit, device_config: impl FnOnce() -> String) -> Result<Made, String> {
+    let info = match &unit {
+        Unit::Program(program) => p4cc_p4runtime::p4info(program),
+        Unit::Library(library) => p4cc_p4runtime::library_p4info(library),
+    };
+    let info = info.map_err(|error| error.to_string())?;
+    let runnable = match unit {
+        Unit::Program(program) => Some(Runnable {
+            ir_text: p4cc_ir::text::to_text(&program),
+            device_config: device_config(),
+            program: Arc::from(program),
+        }),
+        Unit::Library(_) => None,
+    };
     Ok(Made {
         p4info_text: p4cc_p4runtime::p4info_text(&info).map_err(|error| error.to_string())?,
         p4info_bytes: info.encode_to_vec(),
-        ir_text: p4cc_ir::text::to_text(&program),
-        device_config: device_config(),
-        program: Arc::new(program),
+        runnable,
     })
 }
 

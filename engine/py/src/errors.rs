@@ -59,3 +59,10 @@ pub(crate) fn not_compiled(py: Python<'_>, name: &str, rendered: &str) -> PyErr 
     let remedy = "correct the program; its diagnostics say where";
     raise::<CompileError>(py, format!("{name} does not compile\n{rendered}"), name, rendered, remedy)
 }
+
+/// A source without `main` was asked for what only a program that runs has.
+pub(crate) fn no_main(py: Python<'_>, name: &str) -> PyErr {
+    let cause = "the program has no `main`, so that no switch can run it";
+    let remedy = "end it with an instance of the architecture's package: `V1Switch(...) main;`";
+    raise::<CompileError>(py, format!("{name}: {cause}; {remedy}"), name, cause, remedy)
+}

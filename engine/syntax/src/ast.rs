@@ -556,7 +556,7 @@ pub enum StmtKind {
         /// Annotations before `for`.
         annotations: Vec<Annotation>,
         /// Type.
-        ty: Option<Type>,
+        ty: Type,
         /// Name.
         name: Ident,
         /// What is walked over.

@@ -226,7 +226,7 @@ pub fn walk_stmt<V: Visitor + ?Sized>(v: &mut V, stmt: &Stmt) {
         }
         StmtKind::ForIn { annotations, ty, range, body, .. } => {
             v.annotations(annotations);
-            ty.iter().for_each(|ty| v.ty(ty));
+            v.ty(ty);
             match range {
                 ForRange::Range(low, high) => [low, high].into_iter().for_each(|end| v.expr(end)),
                 ForRange::Expr(expr) => v.expr(expr),

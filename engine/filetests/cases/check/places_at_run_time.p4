@@ -25,7 +25,6 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
         pair_t pair = { 1, 2 };
         for (bit<8> each in pair) { } //~ ERROR a loop cannot run over a value of type `pair_t`
         for (bit<8> each in { 1, true }) { } //~ ERROR expected `bit<8>`, found `bool`
-        for (missing in 1 .. 2) { } //~ ERROR name `missing` is not declared
     }
 }
 

@@ -17,12 +17,12 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             each = each ^ 16w0;
             hdr.data.c = hdr.data.c + each;
         }
-        bit<32> outer = 10;
+        bit<32> never = 10;
         bit<32> low = 5;
-        for (outer in low .. 2) {
-            outer = 77;
+        for (bit<32> each in low .. 2) {
+            never = each;
         }
-        hdr.data.d = outer;
+        hdr.data.d = never;
     }
 }
 

@@ -54,8 +54,7 @@ control I(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t 
             two = 5;
             hdr.sums.list = hdr.sums.list + each;
         }
-        bit<8> at;
-        for (at in 1 .. 10) {
+        for (bit<8> at in 1 .. 10) {
             hdr.sums.range = hdr.sums.range + at;
         }
         for (bit<8> each in (list<bit<8>>){ 6, 7 }) {

@@ -28,15 +28,15 @@ parser P(packet_in packet, out headers_t hdr, inout metadata_t meta, inout stand
         transition again;
     }
     state again {
-        // A set of values that is known at run time only, after the key and after what stands in front of it.
+        // A set of values that is known at run time only.
         transition select(meta.v) {
-            add_to(meta.v, 1) .. 8w10 : wrong;
-            meta.v - 1 : third;
+            meta.v + 1 .. 8w10 : wrong;
+            meta.v : third;
             default: wrong;
         }
     }
     state third {
-        hdr.res.r2 = meta.v + 2;
+        hdr.res.r2 = meta.v + 3;
         transition accept;
     }
 }

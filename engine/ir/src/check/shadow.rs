@@ -132,7 +132,7 @@ impl Visitor for Shadow<'_> {
     fn stmt(&mut self, stmt: &Stmt) {
         match &stmt.kind {
             StmtKind::For { .. } => self.scope(|this| visit::walk_stmt(this, stmt)),
-            StmtKind::ForIn { ty: Some(_), name, .. } => self.scope(|this| {
+            StmtKind::ForIn { name, .. } => self.scope(|this| {
                 this.declare(name, false);
                 visit::walk_stmt(this, stmt);
             }),

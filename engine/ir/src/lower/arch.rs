@@ -54,7 +54,7 @@ impl Lowerer<'_> {
                     return None;
                 }
             };
-        if !matches!(package, "V1Switch" | "PSA_Switch") {
+        if !super::PACKAGES.contains(&package) {
             self.not_supported(
                 main.span,
                 format!("architecture `{package}`; known are `V1Switch` of v1model and `PSA_Switch` of PSA"),
@@ -415,7 +415,7 @@ impl Lowerer<'_> {
         made
     }
 
-    fn controller_headers(&mut self) -> Option<()> {
+    pub(super) fn controller_headers(&mut self) -> Option<()> {
         for (at, agg) in self.hir.aggregates.iter().enumerate() {
             let Some(name) = &agg.annotations.controller_header else { continue };
             let ty = self.header_type(crate::types::hir::AggId::from_index(at))?;

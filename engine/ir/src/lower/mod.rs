@@ -47,46 +47,41 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Most calls that are inlined; nested calls multiply.
 const MAX_INLINED: usize = 20_000;
 
+/// The packages of the architectures that are known here.
+pub const PACKAGES: [&str; 2] = ["V1Switch", "PSA_Switch"];
+
 /// Lowers a program that was checked without errors.
 pub fn lower(hir: &Program, name: &str) -> (Option<crate::Program>, Vec<Diagnostic>) {
-    let mut lowerer = Lowerer {
-        hir,
-        out: Out::default(),
-        diagnostics: Vec::new(),
-        envs: vec![Env::new(Owner::None, String::new())],
-        env: GLOBAL,
-        func: FuncBuilder::new(""),
-        flow: Flow::default(),
-        name: String::new(),
-        header_types: BTreeMap::new(),
-        standard: None,
-        is_psa: false,
-        in_deparser: false,
-        randoms: Vec::new(),
-        wrappers: Vec::new(),
-        action_sources: Vec::new(),
-        inlined_actions: Vec::new(),
-        exiting: BTreeSet::new(),
-        exit_flag: None,
-        insts: 0,
-        inlined: 0,
-        called: Vec::new(),
-        named_args: 0,
-        lost: None,
-    };
+    let mut lowerer = Lowerer::new(hir);
     let program = lowerer.program(name);
-    let failed = lowerer.diagnostics.iter().any(|d| d.severity == Severity::Error);
+    let failed = lowerer.failed();
     if program.is_none() && !failed {
         // A way out that reported nothing would be a silent failure.
         let (what, span) =
             lowerer.lost.unwrap_or(("construct of the package at the end of the program", hir_main(hir)));
-        lowerer.push(
-            Diagnostic::not_supported(span, format!("this {what}"))
-                .with_label("accepted by the checks, but there is no code for it")
-                .with_help("write it in another way; docs/p4-support.md lists what is not supported"),
-        );
+        lowerer.push(no_code(what, span));
     }
     (program.filter(|_| !failed), lowerer.diagnostics)
+}
+
+/// Makes what the control plane sees of a source without `main`, checked without errors.
+pub fn library(hir: &Program) -> (Option<crate::Library>, Vec<Diagnostic>) {
+    let mut lowerer = Lowerer::new(hir);
+    let made = lowerer.controller_headers();
+    let failed = lowerer.failed();
+    if made.is_none() && !failed {
+        let (what, span) = lowerer.lost.unwrap_or(("controller header", Span::default()));
+        lowerer.push(no_code(what, span));
+    }
+    let Out { controller_headers, header_types, data_types, .. } = lowerer.out;
+    let library = crate::Library { controller_headers, header_types, data_types, errors: hir.errors.clone() };
+    (made.filter(|()| !failed).map(|()| library), lowerer.diagnostics)
+}
+
+fn no_code(what: &str, span: Span) -> Diagnostic {
+    Diagnostic::not_supported(span, format!("this {what}"))
+        .with_label("accepted by the checks, but there is no code for it")
+        .with_help("write it in another way; docs/p4-support.md lists what is not supported")
 }
 
 fn hir_main(hir: &Program) -> Span {
@@ -180,7 +175,41 @@ struct Lowerer<'h> {
     lost: Option<(&'static str, Span)>,
 }
 
+impl<'h> Lowerer<'h> {
+    fn new(hir: &'h Program) -> Self {
+        Self {
+            hir,
+            out: Out::default(),
+            diagnostics: Vec::new(),
+            envs: vec![Env::new(Owner::None, String::new())],
+            env: GLOBAL,
+            func: FuncBuilder::new(""),
+            flow: Flow::default(),
+            name: String::new(),
+            header_types: BTreeMap::new(),
+            standard: None,
+            is_psa: false,
+            in_deparser: false,
+            randoms: Vec::new(),
+            wrappers: Vec::new(),
+            action_sources: Vec::new(),
+            inlined_actions: Vec::new(),
+            exiting: BTreeSet::new(),
+            exit_flag: None,
+            insts: 0,
+            inlined: 0,
+            called: Vec::new(),
+            named_args: 0,
+            lost: None,
+        }
+    }
+}
+
 impl Lowerer<'_> {
+    fn failed(&self) -> bool {
+        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
     fn push(&mut self, diagnostic: Diagnostic) {
         let told = |old: &Diagnostic| old.span == diagnostic.span && old.message == diagnostic.message;
         if !self.diagnostics.iter().rev().take(64).any(told) {

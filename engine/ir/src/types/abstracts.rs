@@ -13,12 +13,19 @@ impl Checker {
     /// Checks that an instance implements each abstract method of its extern, as declared, and nothing else.
     pub(super) fn implementations(&mut self, name: &Ident, construct: &Construct, body: Option<&[Decl]>) {
         let Constructed::Extern(id, args) = &construct.what else {
-            if let Some(first) = body.and_then(<[Decl]>::first) {
-                self.error(first.span, "only instances of externs implement methods");
+            if body.is_some() && construct.what != Constructed::Poison {
+                self.push(
+                    Diagnostic::error(name.span, "only instances of externs implement methods")
+                        .with_help("leave out `= { ... }`"),
+                );
             }
             return;
         };
         let Some(ext) = self.hir.externs.get(id.index()).cloned() else { return };
+        if body.is_some() && ext.abstracts.is_empty() {
+            let message = format!("extern `{}` has no abstract methods to implement", ext.name);
+            self.push(Diagnostic::error(name.span, message).with_help("leave out `= { ... }`"));
+        }
         let with: Substitution = ext.type_vars.iter().copied().zip(args.iter().cloned()).collect();
         let mut open: Vec<Sig> =
             ext.methods.iter().filter(|sig| ext.abstracts.contains(&sig.name)).cloned().collect();
@@ -31,7 +38,13 @@ impl Checker {
         self.with_types(&[], &[], |this| {
             for decl in body.unwrap_or_default() {
                 match &decl.kind {
-                    DeclKind::Function { signature, body } => this.implementation(signature, body, &mut open),
+                    DeclKind::Function { signature, body } => {
+                        let written = this.implementation_signature(signature);
+                        // Without abstract methods that is what was told.
+                        if !ext.abstracts.is_empty() {
+                            this.implementation(signature, &written, body, &mut open);
+                        }
+                    }
                     _ => drop(this.local_decl(decl)),
                 }
             }
@@ -45,18 +58,26 @@ impl Checker {
         }
     }
 
-    fn implementation(&mut self, signature: &FunctionSignature, body: &Block, open: &mut Vec<Sig>) {
+    fn implementation_signature(&mut self, signature: &FunctionSignature) -> Sig {
+        let FunctionSignature { name, type_params, params, return_type } = signature;
+        self.signature(&name.name, name.span, type_params, params, Some(return_type))
+    }
+
+    fn implementation(
+        &mut self,
+        signature: &FunctionSignature,
+        written: &Sig,
+        body: &Block,
+        open: &mut Vec<Sig>,
+    ) {
         let name = &signature.name;
-        let params = &signature.params;
-        let ret = Some(&signature.return_type);
-        let written = self.signature(&name.name, name.span, &signature.type_params, params, ret);
         let Some(at) = open.iter().position(|sig| sig.name == name.name) else {
             self.error(name.span, format!("there is no abstract method `{}` left to implement", name.name));
             return;
         };
         let declared = open.remove(at);
         let types = super::typexpr::signature_params;
-        if types(&written) != types(&declared) || written.ret != declared.ret {
+        if types(written) != types(&declared) || written.ret != declared.ret {
             self.push(
                 Diagnostic::error(name.span, format!("`{}` differs from its declaration", name.name))
                     .with_related(declared.span, "declared abstract here"),

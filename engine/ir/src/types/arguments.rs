@@ -29,8 +29,21 @@ impl Checker {
             (least..=sig.params.len()).contains(&args.len())
                 && named.clone().all(|name| sig.params.iter().any(|param| param.name == name.name))
         };
-        if let Some(sig) = sigs.iter().find(fits) {
-            return Some(sig);
+        let mut fitting = sigs.iter().filter(fits);
+        if let Some(sig) = fitting.next() {
+            let Some(other) = fitting.next() else { return Some(sig) };
+            self.push(
+                Diagnostic::error(
+                    span,
+                    format!("this call of `{}` fits more than one declaration", sig.name),
+                )
+                .with_related(sig.span, "it could be this one")
+                .with_related(other.span, "it could be this one too")
+                .with_help(
+                    "name the arguments: declarations are told apart by number and names of parameters",
+                ),
+            );
+            return None;
         }
         match sigs {
             [single] => Some(single),
@@ -167,6 +180,7 @@ impl Checker {
     ) -> Option<Bound> {
         let mut checked: Vec<Option<Expr>> = Vec::with_capacity(placed.len());
         let mut open = Vec::new();
+        let written = types.clone();
         for (param, arg) in sig.params.iter().zip(placed) {
             if let (Ty::Block(_), Some(arg)) = (&param.ty, arg)
                 && let Some(index) = self.open_block(arg)
@@ -197,6 +211,8 @@ impl Checker {
             }
             checked.push(Some(expr));
         }
+        // What the call says itself is not for its arguments to say.
+        types.extend(written);
         for (at, index, arg) in open {
             let wanted = self.fill(&sig.params.get(at)?.ty, &types);
             let made = self.close_block(index, arg, &wanted);
@@ -267,6 +283,14 @@ impl Checker {
                         )
                         .with_help("give the number a width: `16w1`"),
                     );
+                    return None;
+                }
+                Some(Ty::Record(_)) => {
+                    let message = format!(
+                        "the type of a written-out structure in this call of `{}` is not known",
+                        sig.name
+                    );
+                    self.push(Diagnostic::error(span, message).with_help("cast it: `(S){ ... }`"));
                     return None;
                 }
                 Some(_) => {}

@@ -120,6 +120,9 @@ impl Checker {
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
         let chosen = sigs.iter().position(|other| std::ptr::eq(other, sig)).and_then(|at| symbols.get(at));
         let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
+        if !self.no_modules_given(&bound.args) {
+            return Self::poison(span);
+        }
         match chosen {
             Some(FnSymbol::User(id)) => call_expr(Callee::Function(*id), bound, span),
             Some(FnSymbol::Extern(_)) => self.extern_call(sig, bound, span),
@@ -390,6 +393,9 @@ impl Checker {
         }
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };
         let Some(bound) = self.bind(sig, type_args, args, span) else { return Self::poison(span) };
+        if !self.no_modules_given(&bound.args) {
+            return Self::poison(span);
+        }
         let types =
             sig.type_vars.iter().map(|var| bound.types.get(var).cloned().unwrap_or(Ty::Unknown)).collect();
         let callee = Callee::Method {

@@ -52,6 +52,7 @@ impl Checker {
                 | Ty::Package(_)
                 | Ty::String
                 | Ty::MatchKind
+                | Ty::List(_)
                 | Ty::Var(_)
         )
     }
@@ -218,7 +219,12 @@ impl Checker {
         if !self.castable(&expr.ty, to) {
             let (from, wanted) = (self.hir.show(&expr.ty), self.hir.show(to));
             let mut diagnostic = Diagnostic::error(span, format!("cannot cast `{from}` to `{wanted}`"));
-            if expr.ty.is_fixed() && to.is_fixed() {
+            let stands_for =
+                |ty: &Ty| matches!(ty, Ty::NewType(_)).then(|| self.hir.show(self.hir.behind_type(ty)));
+            if let Some(under) = stands_for(&expr.ty).or_else(|| stands_for(to)) {
+                diagnostic =
+                    diagnostic.with_help(format!("cast to what the `type` stands for first: `({under})`"));
+            } else if expr.ty.is_fixed() && to.is_fixed() {
                 diagnostic = diagnostic.with_help("change the width and the sign in two casts");
             }
             self.push(diagnostic);
@@ -291,6 +297,10 @@ impl Checker {
         let (a, b) = (self.hir.underlying(from), self.hir.underlying(to));
         if a == b {
             return true;
+        }
+        // What `type` declares is cast to and from the type that it stands for, and nothing else (P4-16 8.12.1).
+        if matches!(from, Ty::NewType(_)) || (matches!(to, Ty::NewType(_)) && *from != Ty::Integer) {
+            return false;
         }
         match (a, b) {
             (Ty::Bit(_), Ty::Bit(_)) | (Ty::Int(_), Ty::Int(_)) => true,

@@ -136,7 +136,7 @@ impl Checker {
             | Ty::Package(_) => Some(format!("a variable cannot have type `{}`", self.hir.show(&resolved))),
             Ty::List(_) => {
                 self.not_supported(ty.span, "variables of type `list`");
-                return Ty::Unknown;
+                return resolved;
             }
             _ => None,
         };

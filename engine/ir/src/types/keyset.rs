@@ -3,6 +3,7 @@
 use super::Checker;
 use super::hir::{Expr, ExprKind};
 use super::scope::Symbol;
+use super::stmt::has_call;
 use super::ty::Ty;
 use p4cc_syntax::ast::{self, ExprKind as Ast};
 use p4cc_syntax::{Diagnostic, Span};
@@ -52,6 +53,7 @@ impl Checker {
                 }
                 let value = self.keyset_value(value, key);
                 let mask = self.expr(mask);
+                let mask = self.without_call(mask);
                 let mask = if mask.ty == *key { mask } else { self.coerce(mask, &number) };
                 Expr { kind: ExprKind::Mask(Box::new(value), Box::new(mask)), ty: key.clone(), span }
             }
@@ -77,6 +79,17 @@ impl Checker {
         }
     }
 
+    /// A part of a keyset: nothing happens when it is evaluated.
+    fn without_call(&mut self, part: Expr) -> Expr {
+        if !has_call(&part) {
+            return part;
+        }
+        let diagnostic = Diagnostic::error(part.span, "a keyset cannot call a function")
+            .with_help("call it before, into a variable, and compare with that");
+        self.push(diagnostic);
+        Self::poison(part.span)
+    }
+
     fn keyset_value(&mut self, value: &ast::Expr, key: &Ty) -> Expr {
         if let Ast::Path(path) = &value.kind
             && let Some(entry) = self.scopes.get(&path.name.name, path.absolute)
@@ -85,6 +98,7 @@ impl Checker {
             return Expr { kind: ExprKind::ValueSet(id), ty: key.clone(), span: value.span };
         }
         let checked = self.expr(value);
+        let checked = self.without_call(checked);
         let checked = match self.hir.enum_underlying(key).cloned() {
             Some(under) if self.stands_for_member(&checked.ty, &under) => {
                 let number = self.coerce(checked, &under);

@@ -157,6 +157,10 @@ impl Checker {
         if a.ty == Ty::Unknown || b.ty == Ty::Unknown {
             return Self::poison(span);
         }
+        if matches!((&a.ty, &b.ty), (Ty::Record(_), Ty::Record(_))) {
+            let message = "the type of the structures that are compared is not known";
+            return self.operator_error(span, message, Some("cast one of them: `(S){ ... }`"));
+        }
         let comparable = !matches!(
             a.ty,
             Ty::Void

@@ -55,9 +55,7 @@ impl Checker {
             }
             AstStmt::Switch { value, cases } => self.switch(value, cases, span)?,
             AstStmt::For { init, cond, update, body, .. } => self.for_loop(init, cond, update, body),
-            AstStmt::ForIn { ty, name, range, body, .. } => {
-                self.for_in(ty.as_ref(), name, range, body, span)?
-            }
+            AstStmt::ForIn { ty, name, range, body, .. } => self.for_in(ty, name, range, body, span)?,
             AstStmt::Break | AstStmt::Continue if self.loop_depth == 0 => {
                 self.error(span, "`break` and `continue` can only stand in a loop");
                 return None;
@@ -298,21 +296,13 @@ impl Checker {
 
     fn for_in(
         &mut self,
-        ty: Option<&ast::Type>,
+        ty: &ast::Type,
         name: &ast::Ident,
         range: &ForRange,
         body: &ast::Stmt,
         span: Span,
     ) -> Option<StmtKind> {
-        let outer = match ty {
-            Some(_) => None,
-            None => Some(self.outer_loop_variable(name)?),
-        };
-        let ty = match (ty, outer) {
-            (Some(ty), _) => self.variable_type(ty),
-            (None, Some(id)) => self.hir.locals.get(id.index())?.ty.clone(),
-            (None, None) => return None,
-        };
+        let ty = self.variable_type(ty);
         let over = match range {
             ForRange::Range(low, high) => {
                 let low = self.expr(low);
@@ -329,9 +319,7 @@ impl Checker {
             ForRange::Expr(items) => Over::Items(self.loop_items(items, &ty)?),
         };
         self.scopes.push();
-        let var = outer.unwrap_or_else(|| {
-            self.new_local(name, ty, LocalKind::Variable, super::hir::Annotations::default())
-        });
+        let var = self.new_local(name, ty, LocalKind::Variable, super::hir::Annotations::default());
         self.loop_depth += 1;
         let body = self.body(body);
         self.loop_depth -= 1;
@@ -340,21 +328,6 @@ impl Checker {
             Over::Range(low, high) => StmtKind::ForRange { var, low, high, body },
             Over::Items(items) => StmtKind::ForEach { var, items, body },
         })
-    }
-
-    /// The variable of a loop that declares none.
-    fn outer_loop_variable(&mut self, name: &ast::Ident) -> Option<super::LocalId> {
-        let path = ast::Path { absolute: false, name: name.clone() };
-        let var = self.expr(&ast::Expr { kind: Ast::Path(path), span: name.span });
-        match var.kind {
-            ExprKind::Poison => None,
-            ExprKind::Local(id) if self.require_writable(&var) => Some(id),
-            ExprKind::Local(_) => None,
-            _ => {
-                self.error(name.span, format!("`{}` is not a variable", name.name));
-                None
-            }
-        }
     }
 
     /// What a loop runs over, as a stack or a tuple of values of the loop variable's type.

@@ -336,7 +336,10 @@ fn differ(a: &Expr, b: &Expr) -> bool {
         (ExprKind::Local(a), ExprKind::Local(b)) => a != b,
         (ExprKind::Field(a, at), ExprKind::Field(b, other)) => at != other || differ(a, b),
         (ExprKind::Cast(a), ExprKind::Cast(b)) => differ(a, b),
-        (ExprKind::Aggregate(a), ExprKind::Aggregate(b)) => a.iter().zip(b).any(|(a, b)| differ(a, b)),
+        (
+            ExprKind::Aggregate(a) | ExprKind::AggregateInOrder(a, _),
+            ExprKind::Aggregate(b) | ExprKind::AggregateInOrder(b, _),
+        ) => a.iter().zip(b).any(|(a, b)| differ(a, b)),
         (ExprKind::Call(a), ExprKind::Call(b)) => match (&a.callee, &b.callee) {
             (Callee::Extern { name, .. }, Callee::Extern { name: other, .. }) => name != other,
             _ => false,

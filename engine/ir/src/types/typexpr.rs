@@ -34,6 +34,7 @@ impl Checker {
             }
             TypeKind::Named(path) => self.named_type(path, &[], ty.span),
             TypeKind::Specialized(path, args) => {
+                self.check_own_argument(path, args);
                 let args: Vec<Ty> = args.iter().map(|arg| self.resolve_type(arg)).collect();
                 self.named_type(path, &args, ty.span)
             }
@@ -254,6 +255,16 @@ impl Checker {
             generic.made.push((args.to_vec(), ty.clone()));
         }
         ty
+    }
+
+    /// A generic struct, header or union that is written as a type argument of itself.
+    fn check_own_argument(&mut self, path: &Path, args: &[Type]) {
+        let own = |arg: &Type| matches!(&arg.kind, TypeKind::Specialized(inner, _) if inner.name.name == path.name.name);
+        let entry = self.scopes.get(&path.name.name, path.absolute);
+        let generic = entry.is_some_and(|entry| matches!(entry.symbol, Symbol::Type(TypeSymbol::Generic(_))));
+        if let Some(arg) = args.iter().find(|arg| own(arg)).filter(|_| generic) {
+            self.error(arg.span, format!("`{}` has itself as a type argument", path.name.name));
+        }
     }
 
     /// Makes a struct, header or union type from its fields.

@@ -58,6 +58,15 @@ impl Checker {
         }
     }
 
+    /// As [`Self::no_modules`], for the arguments of a call whose parameters are of any type.
+    pub(super) fn no_modules_given(&mut self, args: &[Option<super::Expr>]) -> bool {
+        let module = |arg: &&super::Expr| matches!(arg.ty, Ty::Block(_) | Ty::Package(_));
+        let Some(given) = args.iter().flatten().find(module) else { return true };
+        let shown = self.hir.show(&given.ty);
+        self.error(given.span, format!("`{shown}` cannot be handed over at run time"));
+        false
+    }
+
     /// A constructor parameter that brings an object which the body could never use.
     pub(super) fn check_brought_modules(&mut self, is_parser: bool, sig: &Sig, params: &[Param]) {
         for (param, checked) in params.iter().zip(&sig.params) {

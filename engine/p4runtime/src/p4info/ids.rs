@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use p4cc_ir::{ControlPlaneName, Program};
+use p4cc_ir::{ControlPlaneName, ControllerHeader, HeaderType, Library, Program};
 
 use super::P4InfoError;
 
@@ -64,7 +64,6 @@ impl Ids {
     /// # Errors
     /// An `@id` with another resource's prefix, or given twice.
     pub fn new(program: &Program) -> Result<Self, P4InfoError> {
-        let mut assigner = Assigner::default();
         let direct = |size: Option<u32>, array, attached| if size.is_some() { array } else { attached };
         let counters = program
             .counters
@@ -76,13 +75,8 @@ impl Ids {
             .iter()
             .map(|m| (direct(m.size, Prefix::Meter, Prefix::DirectMeter), &m.cp))
             .collect::<Vec<_>>();
-        // p4c hashes the name of the header type, not the name that the annotation gives.
-        let headers = program.controller_headers.iter().map(|header| ControlPlaneName {
-            name: program.header_types[header.ty.index()].name.clone(),
-            ..header.cp.clone()
-        });
-        let headers: Vec<ControlPlaneName> = headers.collect();
-        let lists: [Vec<(Prefix, &ControlPlaneName)>; 9] = [
+        let headers = hashed_headers(&program.controller_headers, &program.header_types);
+        Self::of([
             program.actions.iter().map(|a| (Prefix::Action, &a.cp)).collect(),
             program.tables.iter().map(|t| (Prefix::Table, &t.cp)).collect(),
             program.value_sets.iter().map(|v| (Prefix::ValueSet, &v.cp)).collect(),
@@ -92,7 +86,19 @@ impl Ids {
             meters,
             program.registers.iter().map(|r| (Prefix::Register, &r.cp)).collect(),
             program.digests.iter().map(|d| (Prefix::Digest, &d.cp)).collect(),
-        ];
+        ])
+    }
+
+    /// Those of a source without `main`.
+    pub(super) fn of_library(library: &Library) -> Result<Self, P4InfoError> {
+        let headers = hashed_headers(&library.controller_headers, &library.header_types);
+        let mut lists = Lists::default();
+        lists[3] = headers.iter().map(|cp| (Prefix::ControllerHeader, cp)).collect();
+        Self::of(lists)
+    }
+
+    fn of(lists: Lists<'_>) -> Result<Self, P4InfoError> {
+        let mut assigner = Assigner::default();
         for (prefix, cp) in lists.iter().flatten() {
             assigner.declare(*prefix, cp)?;
         }
@@ -120,6 +126,18 @@ impl Ids {
     pub(crate) fn alias<'a>(&'a self, name: &'a str) -> &'a str {
         self.aliases.get(name).map_or(name, String::as_str)
     }
+}
+
+/// Objects by kind, in the order of the fields of [`Ids`].
+type Lists<'a> = [Vec<(Prefix, &'a ControlPlaneName)>; 9];
+
+/// Controller headers under the names that p4c hashes: of the header types, not those that the annotations give.
+fn hashed_headers(headers: &[ControllerHeader], types: &[HeaderType]) -> Vec<ControlPlaneName> {
+    let named = |header: &ControllerHeader| ControlPlaneName {
+        name: types[header.ty.index()].name.clone(),
+        ..header.cp.clone()
+    };
+    headers.iter().map(named).collect()
 }
 
 #[derive(Default)]

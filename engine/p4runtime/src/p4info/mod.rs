@@ -10,8 +10,8 @@ mod types;
 use std::collections::BTreeSet;
 
 use p4cc_ir::{
-    ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, CountUnit, DataTypes, Func, Inst,
-    MatchKind, Program, Table, TableId, VarType,
+    ActionCall, ActionId, ActionParam, ActionScope, ControlPlaneName, ControllerHeader, CountUnit, DataTypes,
+    Func, Inst, Library, MatchKind, Program, Table, TableId, VarType,
 };
 
 use crate::proto::p4::config::v1 as p4;
@@ -60,6 +60,17 @@ pub fn p4info(program: &Program) -> Result<p4::P4Info, P4InfoError> {
     Ok(Builder { program, ids: &Ids::new(program)? }.build())
 }
 
+/// P4Info of a source without `main`: no pipeline, so that neither tables nor a package are in it.
+///
+/// # Errors
+/// An `@id` that cannot be given.
+pub fn library_p4info(library: &Library) -> Result<p4::P4Info, P4InfoError> {
+    let Library { controller_headers: headers, data_types, errors, .. } = library;
+    let type_info = (!headers.is_empty()).then(|| types::type_info(data_types, errors));
+    let controller_packet_metadata = controller_headers(headers, data_types, &Ids::of_library(library)?);
+    Ok(p4::P4Info { controller_packet_metadata, type_info, ..Default::default() })
+}
+
 struct Builder<'a> {
     program: &'a Program,
     ids: &'a Ids,
@@ -87,7 +98,8 @@ impl Builder<'_> {
         self.actions(&mut info);
         self.counters_and_meters(&mut info);
         self.digests(&mut info);
-        self.controller_headers(&mut info);
+        info.controller_packet_metadata =
+            controller_headers(&program.controller_headers, &program.data_types, self.ids);
         self.value_sets(&mut info);
         let types = types::type_info(&program.data_types, &program.errors);
         if types != p4::P4TypeInfo::default() || self.asks_for_types() {
@@ -124,19 +136,7 @@ impl Builder<'_> {
     }
 
     fn preamble(&self, id: u32, cp: &ControlPlaneName) -> Option<p4::Preamble> {
-        let Annotations { plain, structured, doc } = annotations::sort(
-            &cp.annotations,
-            &["max_group_size", "selector_size_semantics", "max_member_weight", "controller_header"],
-        );
-        Some(p4::Preamble {
-            id,
-            name: cp.name.clone(),
-            alias: self.ids.alias(&cp.name).to_owned(),
-            annotations: plain,
-            doc,
-            structured_annotations: structured,
-            ..Default::default()
-        })
+        Some(preamble(self.ids, id, cp))
     }
 
     fn table(&self, at: usize, table: &Table) -> p4::Table {
@@ -351,32 +351,6 @@ impl Builder<'_> {
         }
     }
 
-    fn controller_headers(&self, info: &mut p4::P4Info) {
-        for (header, &id) in self.program.controller_headers.iter().zip(&self.ids.controller_headers) {
-            let ids = field_ids(header.fields.iter().map(|(cp, _)| cp));
-            let metadata =
-                header.fields.iter().zip(ids).filter(|((cp, _), _)| !cp.hidden).map(|((cp, ty), id)| {
-                    let sorted = annotations::sort(&cp.annotations, &[]);
-                    p4::controller_packet_metadata::Metadata {
-                        id,
-                        name: cp.name.clone(),
-                        annotations: sorted.plain,
-                        bitwidth: bitwidth(&self.program.data_types, cp, *ty),
-                        type_name: type_name(cp),
-                        structured_annotations: sorted.structured,
-                        ..Default::default()
-                    }
-                });
-            let metadata = metadata.collect();
-            let mut preamble = self.preamble(id, &header.cp);
-            // p4c keeps `@controller_header` among the annotations of the header it names.
-            if let Some(preamble) = &mut preamble {
-                preamble.annotations = annotations::sort(&header.cp.annotations, &[]).plain;
-            }
-            info.controller_packet_metadata.push(p4::ControllerPacketMetadata { preamble, metadata });
-        }
-    }
-
     fn value_sets(&self, info: &mut p4::P4Info) {
         for (set, &id) in self.program.value_sets.iter().zip(&self.ids.value_sets) {
             if set.cp.hidden {
@@ -395,6 +369,53 @@ impl Builder<'_> {
             });
         }
     }
+}
+
+fn preamble(ids: &Ids, id: u32, cp: &ControlPlaneName) -> p4::Preamble {
+    let Annotations { plain, structured, doc } = annotations::sort(
+        &cp.annotations,
+        &["max_group_size", "selector_size_semantics", "max_member_weight", "controller_header"],
+    );
+    p4::Preamble {
+        id,
+        name: cp.name.clone(),
+        alias: ids.alias(&cp.name).to_owned(),
+        annotations: plain,
+        doc,
+        structured_annotations: structured,
+        ..Default::default()
+    }
+}
+
+fn controller_headers(
+    headers: &[ControllerHeader],
+    data_types: &DataTypes,
+    ids: &Ids,
+) -> Vec<p4::ControllerPacketMetadata> {
+    let described = |(header, &id): (&ControllerHeader, &u32)| {
+        let field_ids = field_ids(header.fields.iter().map(|(cp, _)| cp));
+        let metadata =
+            header.fields.iter().zip(field_ids).filter(|((cp, _), _)| !cp.hidden).map(|((cp, ty), id)| {
+                let sorted = annotations::sort(&cp.annotations, &[]);
+                p4::controller_packet_metadata::Metadata {
+                    id,
+                    name: cp.name.clone(),
+                    annotations: sorted.plain,
+                    bitwidth: bitwidth(data_types, cp, *ty),
+                    type_name: type_name(cp),
+                    structured_annotations: sorted.structured,
+                    ..Default::default()
+                }
+            });
+        let metadata = metadata.collect();
+        let preamble = p4::Preamble {
+            // p4c keeps `@controller_header` among the annotations of the header it names.
+            annotations: annotations::sort(&header.cp.annotations, &[]).plain,
+            ..preamble(ids, id, &header.cp)
+        };
+        p4::ControllerPacketMetadata { preamble: Some(preamble), metadata }
+    };
+    headers.iter().zip(&ids.controller_headers).map(described).collect()
 }
 
 /// Ids and positions of the keys that a controller sees.

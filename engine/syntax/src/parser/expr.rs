@@ -195,6 +195,10 @@ impl Parser<'_> {
                 self.grow(high.max(self.height))?;
                 return Ok(Expr { kind: ExprKind::Construct { ty, args }, span: self.since(start) });
             }
+            let message = format!("expected a value, found the type {}", self.found());
+            let help =
+                "a type stands in a cast, `(T) x`, before `.`, or before the arguments of its constructor";
+            return self.fail(Diagnostic::error(start, message).with_help(help));
         }
         let path: Path = self.path("a name")?;
         self.height = 1;

@@ -242,7 +242,12 @@ impl Parser<'_> {
     /// From behind the `(` on; annotations of a walking variable join those of the loop.
     fn for_rest(&mut self, annotations: &mut Vec<Annotation>) -> Parsed<StmtKind> {
         if self.at(Tok::Ident) && self.peek(1).tok == Tok::In {
-            return self.for_in(None);
+            let message = "a variable that a loop walks with `in` is declared there, with its type";
+            let help = format!(
+                "write the type in front of it: `for (bit<8> {} in ...)`",
+                self.text_of(self.token())
+            );
+            return self.fail(Diagnostic::error(self.span(), message).with_help(help));
         }
         let mut init = Vec::new();
         while !self.at(Tok::Semi) {
@@ -252,7 +257,7 @@ impl Parser<'_> {
                 let ty = self.type_ref()?;
                 if self.at(Tok::Ident) && self.peek(1).tok == Tok::In {
                     annotations.extend(own);
-                    return self.for_in(Some(ty));
+                    return self.for_in(ty);
                 }
                 let kind = self.variable_or_instance(ty)?;
                 let span = self.since(start);
@@ -278,12 +283,10 @@ impl Parser<'_> {
         Ok(StmtKind::For { annotations: Vec::new(), init, cond, update, body })
     }
 
-    fn for_in(&mut self, ty: Option<Type>) -> Parsed<StmtKind> {
+    fn for_in(&mut self, ty: Type) -> Parsed<StmtKind> {
         let name = self.name("a variable name")?;
         self.expect(Tok::In)?;
-        if ty.is_some() {
-            self.scopes.declare_object(&name.name);
-        }
+        self.scopes.declare_object(&name.name);
         let first = self.expression()?;
         let range = if self.eat(Tok::DotDot) {
             ForRange::Range(first, self.expression()?)

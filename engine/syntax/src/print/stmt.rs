@@ -50,10 +50,8 @@ impl Printer {
             StmtKind::ForIn { annotations, ty, name, range, body } => {
                 self.annotations(annotations);
                 self.put("for (");
-                if let Some(ty) = ty {
-                    self.ty(ty);
-                    self.put(" ");
-                }
+                self.ty(ty);
+                self.put(" ");
                 self.put(&name.name);
                 self.put(" in ");
                 match range {

@@ -40,7 +40,6 @@ control C(inout S s, inout bit<8>[4] values) {
         for (bit<8> i = 0, x = 1; i < 8; i += 1, x = x + 1) { if (i == 4) continue; break; }
         for (;x < 3;) x = x + 1;
         for (bit<8> i in 0 .. 7) x = i;
-        for (i in values) x = i;
         @unroll for (bit<8> v in values) { x = v; }
         @atomic { x = 1; }
         { { exit; } }

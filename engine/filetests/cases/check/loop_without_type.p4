@@ -1,0 +1,9 @@
+// The variable of `for (... in ...)` is declared in the loop, with its type.
+control c(inout bit<8> x) {
+    bit<8> at = 0;
+    apply {
+        for (at in 1 .. 6) { //~ ERROR a variable that a loop walks with `in` is declared there, with its type
+            x = x + at;
+        }
+    }
+}
