@@ -15,6 +15,7 @@ use crate::errors::Failure;
 use crate::p4info::{Ids, field_ids};
 use crate::proto::p4::config::v1 as p4;
 use crate::translation::{Form, Translations};
+use p4::match_field::{Match, MatchType};
 
 /// What is bound, and to what.
 pub(crate) struct Binder<'a> {
@@ -33,7 +34,8 @@ pub(crate) type Bound<'a, T> = (u32, usize, &'a T);
 
 fn lacks(what: &str, name: &str) -> Failure {
     Failure::invalid(format!(
-        "the P4Info names {what} {name}, which the program in p4_device_config does not have"
+        "the P4Info names {what} {name}, which the program in p4_device_config does not have; give the P4Info of this program, \
+         without what the compiler left out"
     ))
 }
 
@@ -84,11 +86,81 @@ impl<'a> Binder<'a> {
         }
     }
 
+    /// The tables of the P4Info, but for those that the program lacks and that could do nothing in it: without keys, with
+    /// `NoAction` only. p4c tells of them, and leaves them out of its JSON.
+    pub(crate) fn tables(&self) -> Vec<&'a p4::Table> {
+        let known: BTreeSet<&str> = self.program.tables.iter().map(|table| table.cp.name.as_str()).collect();
+        let wanted = |table: &&p4::Table| {
+            table.preamble.as_ref().is_none_or(|one| known.contains(one.name.as_str()))
+                || !self.is_idle(table)
+        };
+        self.info.tables.iter().filter(wanted).collect()
+    }
+
+    fn is_idle(&self, table: &p4::Table) -> bool {
+        let no_action = |id: u32| {
+            let named = self.info.actions.iter().filter_map(|action| action.preamble.as_ref());
+            named.into_iter().any(|preamble| preamble.id == id && preamble.name == "NoAction")
+        };
+        table.match_fields.is_empty()
+            && table.implementation_id == 0
+            && table.direct_resource_ids.is_empty()
+            && table.action_refs.iter().all(|listed| no_action(listed.id))
+    }
+
+    /// The action profiles of the P4Info, but for those that no table has and the program lacks: p4c tells of them, and leaves
+    /// them out of its JSON.
+    pub(crate) fn profiles(&self) -> Vec<&'a p4::ActionProfile> {
+        let known: BTreeSet<&str> = self.program.profiles.iter().map(|one| one.cp.name.as_str()).collect();
+        let is_used = |profile: &p4::ActionProfile| {
+            let id = profile.preamble.as_ref().map(|preamble| preamble.id);
+            let implements = |table: &p4::Table| Some(table.implementation_id) == id;
+            !profile.table_ids.is_empty() || self.info.tables.iter().any(implements)
+        };
+        let wanted = |profile: &&p4::ActionProfile| {
+            profile.preamble.as_ref().is_none_or(|one| known.contains(one.name.as_str())) || is_used(profile)
+        };
+        self.info.action_profiles.iter().filter(wanted).collect()
+    }
+
+    /// Names of objects that the P4Info has and the program does without, by id.
+    pub(crate) fn left_out(&self) -> BTreeMap<u32, String> {
+        let (tables, profiles) = (self.tables(), self.profiles());
+        let kept = |id: u32| {
+            let has = |preamble: &Option<p4::Preamble>| preamble.as_ref().is_some_and(|one| one.id == id);
+            tables.iter().any(|one| has(&one.preamble)) || profiles.iter().any(|one| has(&one.preamble))
+        };
+        let all = self.info.tables.iter().filter_map(|one| one.preamble.as_ref());
+        let all = all.chain(self.info.action_profiles.iter().filter_map(|one| one.preamble.as_ref()));
+        all.filter(|one| !kept(one.id)).map(|one| (one.id, one.name.clone())).collect()
+    }
+
+    /// Names of the program's digests as the P4Info has them. A message whose type has no name is numbered there; in JSON it
+    /// has the name of a tuple that p4c made, or none.
+    pub(crate) fn digest_names(&self) -> Vec<ControlPlaneName> {
+        let mut names: Vec<ControlPlaneName> =
+            self.program.digests.iter().map(|digest| digest.cp.clone()).collect();
+        let given = self.info.digests.iter().filter_map(|digest| digest.preamble.as_ref());
+        let given: Vec<&str> = given.map(|preamble| preamble.name.as_str()).collect();
+        let has_number = |name: &str, front: &str| {
+            name.strip_prefix(front).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()))
+        };
+        let is_unnamed = |name: &str| name == "digest" || has_number(name, "tuple_");
+        let own: BTreeSet<String> = names.iter().map(|cp| cp.name.clone()).collect();
+        let mut numbered = given.iter().filter(|name| has_number(name, "digest_") && !own.contains(**name));
+        for cp in names.iter_mut().filter(|cp| is_unnamed(&cp.name) && !given.contains(&cp.name.as_str())) {
+            let Some(name) = numbered.next() else { break };
+            cp.name = (*name).to_owned();
+        }
+        names
+    }
+
     /// The actions of the P4Info, but for those that no table lists and the program lacks: p4c tells of actions that only
     /// the program calls, and leaves them out of its JSON where no packet reaches the call.
     pub(crate) fn actions(&self) -> Vec<&'a p4::Action> {
+        let tables = self.tables();
         let listed: BTreeSet<u32> =
-            self.info.tables.iter().flat_map(|table| &table.action_refs).map(|listed| listed.id).collect();
+            tables.iter().flat_map(|table| &table.action_refs).map(|listed| listed.id).collect();
         let known: BTreeSet<&str> =
             self.program.actions.iter().map(|action| action.cp.name.as_str()).collect();
         let wanted = |action: &&p4::Action| match &action.preamble {
@@ -104,8 +176,9 @@ impl<'a> Binder<'a> {
         place: &str,
         bitwidth: i32,
         type_name: Option<&p4::P4NamedType>,
-        width: u32,
+        ty: VarType,
     ) -> Result<Form, Failure> {
+        let width = ty.width();
         let differs = |given: i32, own: u32| {
             Err(Failure::invalid(format!("{place} has {given} bits in the P4Info, {own} in the program")))
         };
@@ -126,7 +199,7 @@ impl<'a> Binder<'a> {
         if bitwidth == 0 && type_name.is_none() && width == 32 {
             return Ok(Form::names(width, self.program.errors.clone()));
         }
-        if u32::try_from(bitwidth) == Ok(width) { Ok(Form::bits(width)) } else { differs(bitwidth, width) }
+        if u32::try_from(bitwidth) == Ok(width) { Ok(Form::own(ty)) } else { differs(bitwidth, width) }
     }
 
     /// Match fields of a table or value set. A name may leave out the front of the other's: JSON of an old p4c does not
@@ -153,13 +226,13 @@ impl<'a> Binder<'a> {
                 found.ok_or_else(|| lacks("match field", &format!("{} of {owner}", field.name)))?;
             let (_, ty, own) = declared[position];
             let place = format!("{owner}, field {}", field.name);
-            let form = self.form(&place, field.bitwidth, field.type_name.as_ref(), ty.width())?;
+            let form = self.form(&place, field.bitwidth, field.type_name.as_ref(), ty)?;
             let kind = match_kind(&place, field, own)?;
             let (id, name) = (field.id, field.name.clone());
             if id == 0 || keys.iter().any(|key| key.id == id) {
                 return Err(Failure::invalid(format!("{place}: id {id} in the P4Info is 0 or given twice")));
             }
-            keys.push(KeyInfo { id, position, name, width: ty.width(), kind, own, form });
+            keys.push(KeyInfo { id, position, name, ty, kind, own, form });
         }
         let missing = (0..declared.len()).find(|at| keys.iter().all(|key| key.position != *at));
         match missing {
@@ -226,23 +299,31 @@ impl<'a> Binder<'a> {
         own_id: u32,
     ) -> Result<ActionInfo, Failure> {
         let own = &self.program.actions[at];
-        let width = |at: usize| self.program.vars[own.params[at].var.index()].ty.width();
+        let ty = |at: usize| self.program.vars[own.params[at].var.index()].ty;
         let Some((given, preamble)) = given.and_then(|given| Some((given, given.preamble.as_ref()?))) else {
             let ids = field_ids(own.params.iter().map(|param| &param.cp));
             let params = ids.into_iter().zip(&own.params).enumerate().map(|(at, (id, param))| ParamInfo {
                 id,
                 name: param.cp.name.clone(),
-                form: Form::bits(width(at)),
+                form: Form::own(ty(at)),
             });
             return Ok(ActionInfo { id: own_id, params: params.collect() });
         };
         let owner = format!("action {}", own.cp.name);
         let mut params: Vec<Option<ParamInfo>> = vec![None; own.params.len()];
         for one in &given.params {
-            let at = own.params.iter().position(|param| param.cp.name == one.name);
-            let at = at.ok_or_else(|| lacks("parameter", &format!("{} of {owner}", one.name)))?;
+            let has =
+                |action: &p4cc_ir::Action| action.params.iter().position(|param| param.cp.name == one.name);
+            let Some(at) = has(own) else {
+                // p4c's JSON has a copy without parameters for each call of an action that tables list too.
+                let copies = self.program.actions.iter().filter(|action| action.cp.name == own.cp.name);
+                if copies.into_iter().any(|action| has(action).is_some()) {
+                    continue;
+                }
+                return Err(lacks("parameter", &format!("{} of {owner}", one.name)));
+            };
             let place = format!("{owner}, parameter {}", one.name);
-            let form = self.form(&place, one.bitwidth, one.type_name.as_ref(), width(at))?;
+            let form = self.form(&place, one.bitwidth, one.type_name.as_ref(), ty(at))?;
             params[at] = Some(ParamInfo { id: one.id, name: one.name.clone(), form });
         }
         let is_listed = self
@@ -320,25 +401,29 @@ impl<'a> Binder<'a> {
             // As BMv2's server does with JSON, which does not say which header is the controller's.
             let part = |one: &p4::controller_packet_metadata::Metadata| {
                 let width = u32::try_from(one.bitwidth).ok().filter(|width| *width > 0)?;
-                Some(HeaderPart { id: Some(one.id), name: one.name.clone(), form: Form::bits(width) })
+                Some(HeaderPart {
+                    id: Some(one.id),
+                    name: one.name.clone(),
+                    form: Form::own(VarType::Bit(width)),
+                })
             };
             let parts: Option<Vec<HeaderPart>> = given.iter().map(part).collect();
             return parts.ok_or_else(|| lacks("controller header", name));
         };
-        let mut parts: Vec<HeaderPart> = fields
+        let mut parts: Vec<(HeaderPart, VarType)> = fields
             .into_iter()
-            .map(|(name, width)| HeaderPart { id: None, name, form: Form::bits(width) })
+            .map(|(name, ty)| (HeaderPart { id: None, name, form: Form::own(ty) }, ty))
             .collect();
         for one in given {
-            let part = parts.iter_mut().find(|part| part.name == one.name && part.id.is_none());
-            let Some(part) = part else {
+            let part = parts.iter_mut().find(|(part, _)| part.name == one.name && part.id.is_none());
+            let Some((part, ty)) = part else {
                 return Err(lacks("metadata", &format!("{} of controller header {name}", one.name)));
             };
             let place = format!("controller header {name}, metadata {}", one.name);
-            part.form = self.form(&place, one.bitwidth, one.type_name.as_ref(), part.form.width)?;
+            part.form = self.form(&place, one.bitwidth, one.type_name.as_ref(), *ty)?;
             part.id = Some(one.id);
         }
-        Ok(parts)
+        Ok(parts.into_iter().map(|(part, _)| part).collect())
     }
 
     /// The program's header for the controller: the annotated one or, in JSON, one that has these fields.
@@ -346,10 +431,10 @@ impl<'a> Binder<'a> {
         &self,
         name: &str,
         given: &[p4::controller_packet_metadata::Metadata],
-    ) -> Option<Vec<(String, u32)>> {
+    ) -> Option<Vec<(String, VarType)>> {
         let annotated = self.program.controller_headers.iter().find(|header| header.cp.name == name);
         if let Some(header) = annotated {
-            let fields = header.fields.iter().map(|(cp, ty)| (cp.name.clone(), ty.width()));
+            let fields = header.fields.iter().map(|(cp, ty)| (cp.name.clone(), *ty));
             return Some(fields.collect());
         }
         let fits = |fields: &[p4cc_ir::HeaderField]| {
@@ -361,7 +446,7 @@ impl<'a> Binder<'a> {
             all && wanted.peek().is_none() && !given.is_empty()
         };
         let header = self.program.header_types.iter().find(|header| fits(&header.fields))?;
-        Some(header.fields.iter().map(|field| (field.name.clone(), field.ty.width())).collect())
+        Some(header.fields.iter().map(|field| (field.name.clone(), field.ty)).collect())
     }
 }
 
@@ -375,22 +460,43 @@ pub(crate) fn matched(table: &Table) -> impl Iterator<Item = &p4cc_ir::Key> {
     table.keys.iter().filter(|key| key.kind != MatchKind::Selector)
 }
 
-/// How a field matches: as in the program, but for `optional`, which p4c's JSON gives as ternary.
-fn match_kind(place: &str, field: &p4::MatchField, own: MatchKind) -> Result<MatchKind, Failure> {
-    use p4::match_field::{Match, MatchType};
-    let given = match field.r#match {
+/// Gives the keys of value sets the match kinds of the P4Info: BMv2 JSON says the sum of their bits only.
+pub(crate) fn value_set_kinds(program: &mut Program, info: &p4::P4Info) {
+    for value_set in &mut program.value_sets {
+        let named = |one: &&p4::ValueSet| {
+            one.preamble.as_ref().is_some_and(|preamble| preamble.name == value_set.cp.name)
+        };
+        let Some(given) = info.value_sets.iter().find(named) else { continue };
+        if given.r#match.len() == value_set.keys.len() {
+            for ((.., own), field) in value_set.keys.iter_mut().zip(&given.r#match) {
+                *own = match_type(field).and_then(kind_of).unwrap_or(*own);
+            }
+        }
+    }
+}
+
+fn match_type(field: &p4::MatchField) -> Option<MatchType> {
+    match field.r#match {
         Some(Match::MatchType(kind)) => MatchType::try_from(kind).ok(),
         _ => None,
-    };
-    let kind = match given {
-        Some(MatchType::Exact) => Some(MatchKind::Exact),
-        Some(MatchType::Lpm) => Some(MatchKind::Lpm),
-        Some(MatchType::Ternary) => Some(MatchKind::Ternary),
-        Some(MatchType::Range) => Some(MatchKind::Range),
-        Some(MatchType::Optional) => Some(MatchKind::Optional),
-        Some(MatchType::Unspecified) | None => None,
-    };
-    match kind {
+    }
+}
+
+fn kind_of(given: MatchType) -> Option<MatchKind> {
+    match given {
+        MatchType::Exact => Some(MatchKind::Exact),
+        MatchType::Lpm => Some(MatchKind::Lpm),
+        MatchType::Ternary => Some(MatchKind::Ternary),
+        MatchType::Range => Some(MatchKind::Range),
+        MatchType::Optional => Some(MatchKind::Optional),
+        MatchType::Unspecified => None,
+    }
+}
+
+/// How a field matches: as in the program, but for `optional`, which p4c's JSON gives as ternary.
+fn match_kind(place: &str, field: &p4::MatchField, own: MatchKind) -> Result<MatchKind, Failure> {
+    let given = match_type(field);
+    match given.and_then(kind_of) {
         Some(kind) if kind == own || (kind == MatchKind::Optional && own == MatchKind::Ternary) => Ok(kind),
         _ => {
             let given = given.map_or("unknown", |kind| kind.as_str_name());

@@ -22,7 +22,7 @@ pub(crate) struct KeyInfo {
     /// Position among the keys that entries match.
     pub(crate) position: usize,
     pub(crate) name: String,
-    pub(crate) width: u32,
+    pub(crate) ty: VarType,
     /// How the controller matches.
     pub(crate) kind: MatchKind,
     /// How the program does.
@@ -109,6 +109,8 @@ pub(crate) struct Catalog {
     /// Forms of arrays' indices, where they are translated.
     indices: BTreeMap<u32, Form>,
     has_translations: bool,
+    /// Tables and profiles that the P4Info names and the program does without.
+    left_out: BTreeMap<u32, String>,
 }
 
 impl Catalog {
@@ -137,15 +139,14 @@ impl Catalog {
             headers: binder.controller_headers()?,
             sizes: BTreeMap::new(),
             indices: BTreeMap::new(),
+            left_out: binder.left_out(),
         };
         made.bind_actions(&mut binder)?;
         let names = cps(&p.profiles, |one| &one.cp);
-        let profiles =
-            binder.bind("action profile", &info.action_profiles, |one| one.preamble.as_ref(), names)?;
-        made.bind_profiles(profiles)?;
-        for (id, at, given) in
-            binder.bind("table", &info.tables, |one| one.preamble.as_ref(), cps(&p.tables, |one| &one.cp))?
-        {
+        let profiles = binder.profiles();
+        made.bind_profiles(binder.bind("action profile", &profiles, |one| one.preamble.as_ref(), names)?)?;
+        let (tables, names) = (binder.tables(), cps(&p.tables, |one| &one.cp));
+        for (id, at, given) in binder.bind("table", &tables, |one| one.preamble.as_ref(), names)? {
             made.tables.insert(id, binder.table(id, TableId::from_index(at), given)?);
         }
         made.bind_arrays(&mut binder)?;
@@ -181,7 +182,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn bind_profiles(&mut self, bound: Vec<Bound<'_, p4::ActionProfile>>) -> Result<(), Failure> {
+    fn bind_profiles(&mut self, bound: Vec<Bound<'_, &p4::ActionProfile>>) -> Result<(), Failure> {
         for (id, at, given) in bound {
             let own = &self.program.profiles[at];
             if given.with_selector != own.selector.is_some() {
@@ -250,7 +251,8 @@ impl Catalog {
             self.registers.insert(id, (RegisterId::from_index(at), cell));
             self.array(binder, id, given.size.into(), given.index_type_name.as_ref());
         }
-        let names = cps(&p.digests, |one| &one.cp);
+        let names = binder.digest_names();
+        let names = names.iter().enumerate();
         for (id, at, given) in binder.bind("digest", &info.digests, |one| one.preamble.as_ref(), names)? {
             let own = &p.digests[at];
             let leaves = own.fields.iter().map(|field| field.ty).collect();
@@ -273,8 +275,20 @@ impl Catalog {
         Ok(())
     }
 
+    fn unknown(&self, what: &str, id: u32) -> Failure {
+        if let Some(name) = self.left_out.get(&id) {
+            return Failure::unimplemented(format!(
+                "{what} {name} is in the P4Info, but its compiler left it out of the program: no packet reaches it"
+            ));
+        }
+        let program = &self.program.name;
+        Failure::not_found(format!(
+            "{program} has no {what} with id {id} ({id:#010x}); its P4Info lists the ids"
+        ))
+    }
+
     pub(crate) fn table(&self, id: u32) -> Result<&TableInfo, Failure> {
-        self.tables.get(&id).ok_or_else(|| unknown("table", id, &self.program.name))
+        self.tables.get(&id).ok_or_else(|| self.unknown("table", id))
     }
 
     /// Tables in the order of their ids.
@@ -299,7 +313,7 @@ impl Catalog {
     }
 
     pub(crate) fn profile(&self, id: u32) -> Result<ProfileId, Failure> {
-        self.profiles.get(&id).copied().ok_or_else(|| unknown("action profile", id, &self.program.name))
+        self.profiles.get(&id).copied().ok_or_else(|| self.unknown("action profile", id))
     }
 
     pub(crate) fn profiles(&self) -> impl Iterator<Item = (u32, ProfileId)> {
@@ -315,7 +329,7 @@ impl Catalog {
     pub(crate) fn counter(&self, id: u32) -> Result<(CounterId, u32), Failure> {
         let counter = self.counters.get(&id).copied();
         let sized = counter.and_then(|counter| Some((counter, self.counter_size(id, counter)?)));
-        sized.ok_or_else(|| unknown("counter", id, &self.program.name))
+        sized.ok_or_else(|| self.unknown("counter", id))
     }
 
     /// Indirect counters in the order of their ids.
@@ -329,7 +343,7 @@ impl Catalog {
     pub(crate) fn meter(&self, id: u32) -> Result<(MeterId, u32), Failure> {
         let meter = self.meters.get(&id).copied();
         let sized = meter.and_then(|meter| Some((meter, self.meter_size(id, meter)?)));
-        sized.ok_or_else(|| unknown("meter", id, &self.program.name))
+        sized.ok_or_else(|| self.unknown("meter", id))
     }
 
     /// Indirect meters in the order of their ids.
@@ -352,8 +366,7 @@ impl Catalog {
 
     /// A register, its cells and how many the controller sees.
     pub(crate) fn register(&self, id: u32) -> Result<(RegisterId, &CellInfo, u32), Failure> {
-        let (register, cell) =
-            self.registers.get(&id).ok_or_else(|| unknown("register", id, &self.program.name))?;
+        let (register, cell) = self.registers.get(&id).ok_or_else(|| self.unknown("register", id))?;
         Ok((*register, cell, self.size(id, self.program.registers[register.index()].size)))
     }
 
@@ -382,7 +395,7 @@ impl Catalog {
     /// A value set and its keys.
     pub(crate) fn value_set(&self, id: u32) -> Result<(ValueSetId, &[KeyInfo]), Failure> {
         let found = self.value_sets.get(&id).map(|(set, keys)| (*set, keys.as_slice()));
-        found.ok_or_else(|| unknown("value set", id, &self.program.name))
+        found.ok_or_else(|| self.unknown("value set", id))
     }
 
     /// Ids of all value sets.
@@ -392,7 +405,7 @@ impl Catalog {
 
     pub(crate) fn digest(&self, id: u32) -> Result<DigestId, Failure> {
         let found = self.digests.get(&id).map(|(digest, _)| *digest);
-        found.ok_or_else(|| unknown("digest", id, &self.program.name))
+        found.ok_or_else(|| self.unknown("digest", id))
     }
 
     /// The message of a digest, from its values.
@@ -405,10 +418,6 @@ impl Catalog {
     pub(crate) fn header(&self, name: &str) -> Option<&[HeaderPart]> {
         self.headers.get(name).map(Vec::as_slice)
     }
-}
-
-fn unknown(what: &str, id: u32, program: &str) -> Failure {
-    Failure::not_found(format!("{program} has no {what} with id {id} ({id:#010x}); its P4Info lists the ids"))
 }
 
 /// The names of objects, with their positions.

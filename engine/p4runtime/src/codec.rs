@@ -27,6 +27,13 @@ pub(crate) fn parse(bytes: &[u8], width: u32, what: impl FnOnce() -> String) -> 
     Ok(Bits::from_be_bytes(width, significant))
 }
 
+/// Reads an `int<W>` that stands as a key, parameter or metadata. P4Runtime has no such fields ("Bytestrings"), and P4Info gives
+/// them a bitwidth only: as in BMv2's server, the bytes are the number's two's complement pattern of `width` bits without a
+/// sign. What is too long for that may be the same with its sign extended.
+pub(crate) fn parse_int(bytes: &[u8], width: u32, what: impl Fn() -> String) -> Result<Bits, Failure> {
+    parse(bytes, width, &what).or_else(|failure| parse_signed(bytes, width, what).map_err(|_| failure))
+}
+
 /// Reads a two's complement value of `width` bits.
 fn parse_signed(bytes: &[u8], width: u32, what: impl FnOnce() -> String) -> Result<Bits, Failure> {
     let Some(&first) = bytes.first() else {
@@ -37,7 +44,7 @@ fn parse_signed(bytes: &[u8], width: u32, what: impl FnOnce() -> String) -> Resu
         let byte = bytes.len().checked_sub(1 + from_low / 8).map_or(sign, |at| bytes[at]);
         byte >> (from_low % 8) & 1
     };
-    let top = width as usize - 1;
+    let top = (width as usize).saturating_sub(1);
     if (top..bytes.len() * 8).any(|at| bit(at) != sign & 1) {
         let (what, value) = (what(), hex(bytes));
         return Err(Failure::out_of_range(format!("{what}: {value} does not fit int<{width}>")));

@@ -73,7 +73,7 @@ impl Types<'_> {
                 leaves.next().filter(|leaf| leaf.width() == 1).map(|_| DataForm::Scalar(VarType::Bool))
             }
             TypeSpec::Bitstring(given) => match bitstring(given)? {
-                VarType::Bit(0) | VarType::Varbit(0) => Some(DataForm::Nothing),
+                VarType::Bit(0) | VarType::Int(0) | VarType::Varbit(0) => Some(DataForm::Nothing),
                 given => leaves
                     .next()
                     .filter(|leaf| leaf.width() == given.width())
@@ -125,6 +125,9 @@ impl Types<'_> {
         leaves.next().filter(|valid| valid.width() == 1)?;
         let field = |member: &p4info::p4_header_type_spec::Member| {
             let given = bitstring(member.type_spec.as_ref()?)?;
+            if given.width() == 0 {
+                return Some(given);
+            }
             leaves.next().filter(|leaf| leaf.width() == given.width()).map(|_| given)
         };
         Some(DataForm::Header(members.iter().map(field).collect::<Option<_>>()?))
@@ -295,8 +298,9 @@ impl DataForm {
 
 fn header_data(fields: &[VarType], values: &mut impl Iterator<Item = Bits>) -> p4::P4Header {
     let is_valid = values.next().is_some_and(|valid| !valid.is_zero());
-    let fields = fields.iter().zip(values.by_ref());
-    let bytes = fields.filter_map(|(ty, value)| match codec::data(&value, *ty).data {
+    // What has no bits is no part of the packed value.
+    let mut value = |ty: &VarType| if ty.width() == 0 { Some(Bits::zero(0)) } else { values.next() };
+    let bytes = fields.iter().filter_map(|ty| match codec::data(&value(ty)?, *ty).data {
         Some(Data::Bitstring(bytes)) => Some(bytes),
         _ => None,
     });
@@ -382,7 +386,7 @@ mod tests {
             Just(DataForm::Nothing),
         ];
         let header =
-            || proptest::collection::vec((1_u32..20).prop_map(VarType::Bit), 1..4).prop_map(DataForm::Header);
+            || proptest::collection::vec((0_u32..20).prop_map(VarType::Bit), 1..4).prop_map(DataForm::Header);
         let parts = prop_oneof![
             scalar,
             header(),
@@ -404,7 +408,7 @@ mod tests {
             }
             DataForm::Header(fields) => {
                 out.push(VarType::Bool);
-                out.extend(fields);
+                out.extend(fields.iter().filter(|field| field.width() > 0));
             }
             DataForm::Union(members) => members.iter().for_each(|(_, member)| leaves(member, out)),
             DataForm::Nothing => {}

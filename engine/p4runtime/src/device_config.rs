@@ -12,6 +12,7 @@ use p4cc_syntax::{Diagnostic, Memory, Options, Severity, Source};
 use parking_lot::Mutex;
 use prost::Message;
 
+use crate::binding;
 use crate::catalog::Catalog;
 use crate::errors::Failure;
 use crate::p4info::p4info;
@@ -64,12 +65,16 @@ pub(crate) fn load(device_config: &[u8], given: Option<&P4Info>) -> Result<Arc<L
 
 fn read(device_config: &[u8], given: Option<&P4Info>) -> Result<Loaded, Failure> {
     let text = text(device_config)?;
-    let mut program = if bmv2::is_document(text) { read_json(text)? } else { compile(text)? };
+    let is_json = bmv2::is_document(text);
+    let mut program = if is_json { read_json(text)? } else { compile(text)? };
     let p4info = match given {
         Some(given) => given.clone(),
         None => p4info(&program).map_err(|error| Failure::invalid(error.to_string()))?,
     };
     sizes::apply(&mut program, &p4info);
+    if is_json {
+        binding::value_set_kinds(&mut program, &p4info);
+    }
     let program = Arc::new(program);
     let catalog = Catalog::new(Arc::clone(&program), &p4info)?;
     let pipeline = Pipeline::compile(program).map_err(|error| Failure::invalid(error.to_string()))?;

@@ -1,6 +1,6 @@
 //! Matches and actions between the protocol's messages and the IR's values.
 
-use p4cc_ir::{ActionCall, ActionId, ActionScope, Bits, MatchKind, MatchValue};
+use p4cc_ir::{ActionCall, ActionId, ActionScope, Bits, MatchKind, MatchValue, VarType};
 
 use crate::catalog::{Catalog, KeyInfo, TableInfo};
 use crate::codec::{canonical, hex, parse};
@@ -50,7 +50,7 @@ pub(crate) fn parse_keys(
 }
 
 fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<MatchValue, Failure> {
-    let value = |bytes: &[u8], part: &str| parse(bytes, key.width, || format!("{place}{part}"));
+    let value = |bytes: &[u8], part: &str| key.form.parse(bytes, || format!("{place}{part}"));
     let Some(given) = &field.field_match_type else {
         return Err(Failure::invalid(format!("{place}: no value; leave the field out for \"don't care\"")));
     };
@@ -64,7 +64,8 @@ fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<Mat
         }
         (MatchKind::Lpm, FieldMatchType::Lpm(lpm)) => parse_lpm(place, key, lpm, value(&lpm.value, "")?),
         (MatchKind::Ternary, FieldMatchType::Ternary(ternary)) => {
-            let (value, mask) = (value(&ternary.value, " value")?, value(&ternary.mask, " mask")?);
+            let value = value(&ternary.value, " value")?;
+            let mask = parse(&ternary.mask, key.ty.width(), || format!("{place} mask"))?;
             if mask.is_zero() {
                 return Err(Failure::invalid(format!(
                     "{place}: the mask is zero; leave the field out for \"don't care\""
@@ -81,12 +82,17 @@ fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<Mat
         }
         (MatchKind::Range, FieldMatchType::Range(range)) => {
             let (low, high) = (value(&range.low, " low")?, value(&range.high, " high")?);
-            let (low_bytes, high_bytes) = (low.to_be_bytes(), high.to_be_bytes());
-            if low_bytes > high_bytes {
+            if order(&low, key.ty) > order(&high, key.ty) {
                 let (low, high) = (hex(&canonical(&low)), hex(&canonical(&high)));
-                return Err(Failure::invalid(format!("{place}: low {low} is above high {high}")));
+                let signed = match key.ty {
+                    VarType::Int(width) => format!(", as numbers of int<{width}>"),
+                    _ => String::new(),
+                };
+                return Err(Failure::invalid(format!(
+                    "{place}: low {low} is above high {high}{signed}; swap them"
+                )));
             }
-            if low.is_zero() && high == all_ones(key.width) {
+            if is_everything(&low, &high, key.ty) {
                 return Err(Failure::invalid(format!(
                     "{place}: the range is everything; leave the field out"
                 )));
@@ -108,7 +114,7 @@ fn parse_foreign(place: &str, key: &KeyInfo, given: &FieldMatchType) -> Result<M
     let all_set = |mask: &[u8]| match key.form.sdn_width() {
         Some(width) => parse(mask, width, place).map(|mask| mask == all_ones(width)),
         None => Ok(!mask.is_empty() && mask.iter().all(|byte| *byte == 0xff)
-            || parse(mask, key.width, place).is_ok_and(|mask| mask == all_ones(key.width))),
+            || parse(mask, key.ty.width(), place).is_ok_and(|mask| mask == all_ones(key.ty.width()))),
     };
     let value = match (key.kind, given) {
         (MatchKind::Exact, FieldMatchType::Exact(exact)) => one(&exact.value)?,
@@ -117,7 +123,7 @@ fn parse_foreign(place: &str, key: &KeyInfo, given: &FieldMatchType) -> Result<M
             one(&ternary.value)?
         }
         (MatchKind::Lpm, FieldMatchType::Lpm(lpm))
-            if u32::try_from(lpm.prefix_len) == Ok(key.form.sdn_width().unwrap_or(key.width)) =>
+            if u32::try_from(lpm.prefix_len) == Ok(key.form.sdn_width().unwrap_or(key.ty.width())) =>
         {
             one(&lpm.value)?
         }
@@ -145,7 +151,7 @@ fn parse_foreign(place: &str, key: &KeyInfo, given: &FieldMatchType) -> Result<M
 /// A match of one value of the program, for the controller.
 fn foreign_field(key: &KeyInfo, value: &Bits) -> FieldMatchType {
     let value = key.form.given(value);
-    let width = key.form.sdn_width().unwrap_or(key.width);
+    let width = key.form.sdn_width().unwrap_or(key.ty.width());
     match key.kind {
         MatchKind::Optional => FieldMatchType::Optional(Optional { value }),
         MatchKind::Ternary => FieldMatchType::Ternary(Ternary { value, mask: canonical(&all_ones(width)) }),
@@ -173,8 +179,8 @@ impl KeyInfo {
     /// The match of one value as the program matches.
     fn whole(&self, value: Bits) -> MatchValue {
         match self.own {
-            MatchKind::Ternary => MatchValue::Ternary { value, mask: all_ones(self.width) },
-            MatchKind::Lpm => MatchValue::Lpm { value, len: self.width },
+            MatchKind::Ternary => MatchValue::Ternary { value, mask: all_ones(self.ty.width()) },
+            MatchKind::Lpm => MatchValue::Lpm { value, len: self.ty.width() },
             MatchKind::Range => MatchValue::Range { low: value.clone(), high: value },
             MatchKind::Exact | MatchKind::Optional | MatchKind::Selector => MatchValue::Exact(value),
         }
@@ -182,7 +188,7 @@ impl KeyInfo {
 }
 
 fn parse_lpm(place: &str, key: &KeyInfo, lpm: &Lpm, value: Bits) -> Result<MatchValue, Failure> {
-    let width = key.width;
+    let width = key.ty.width();
     let len = match u32::try_from(lpm.prefix_len) {
         Ok(0) => {
             return Err(Failure::invalid(format!(
@@ -202,6 +208,20 @@ fn parse_lpm(place: &str, key: &KeyInfo, lpm: &Lpm, value: Bits) -> Result<Match
         )));
     }
     Ok(MatchValue::Lpm { value, len })
+}
+
+/// What sorts as the numbers of a type do.
+fn order(value: &Bits, ty: VarType) -> Vec<u8> {
+    let mut bytes = value.to_be_bytes();
+    if let (VarType::Int(width), Some(first)) = (ty, bytes.first_mut()) {
+        *first ^= 1 << (width.saturating_sub(1) % 8);
+    }
+    bytes
+}
+
+/// Whether a range holds all numbers of a type.
+fn is_everything(low: &Bits, high: &Bits, ty: VarType) -> bool {
+    order(low, ty).iter().all(|byte| *byte == 0) && order(high, ty) == all_ones(ty.width()).to_be_bytes()
 }
 
 fn all_ones(width: u32) -> Bits {
@@ -227,7 +247,7 @@ pub(crate) fn match_fields(keys: &[KeyInfo], values: &[MatchValue]) -> Vec<p4::F
 fn field(key: &KeyInfo, value: &MatchValue) -> Option<p4::FieldMatch> {
     if !key.form.is_own() || key.kind != key.own {
         // A match that the controller cannot express is one of the program's own entries.
-        let given = foreign_field(key, one_value(value, key.width)?);
+        let given = foreign_field(key, one_value(value, key.ty.width())?);
         return Some(p4::FieldMatch { field_id: key.id, field_match_type: Some(given) });
     }
     let given = match value {
@@ -245,7 +265,7 @@ fn field(key: &KeyInfo, value: &MatchValue) -> Option<p4::FieldMatch> {
         MatchValue::Ternary { value, mask } => {
             FieldMatchType::Ternary(Ternary { value: canonical(value), mask: canonical(mask) })
         }
-        MatchValue::Range { low, high } if low.is_zero() && *high == all_ones(key.width) => return None,
+        MatchValue::Range { low, high } if is_everything(low, high, key.ty) => return None,
         MatchValue::Range { low, high } => {
             FieldMatchType::Range(Range { low: canonical(low), high: canonical(high) })
         }

@@ -9,10 +9,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use p4cc_ir::Bits;
+use p4cc_ir::{Bits, VarType};
 use parking_lot::Mutex;
 
-use crate::codec::{canonical, hex, parse};
+use crate::codec::{canonical, hex, parse, parse_int};
 use crate::errors::Failure;
 use crate::proto::p4::config::v1 as p4;
 use p4::p4_new_type_spec::Representation;
@@ -34,15 +34,18 @@ pub(crate) struct Form {
 #[derive(Clone, Debug)]
 enum Repr {
     Bits,
+    /// Bits of a signed number.
+    Int,
     Translated(Arc<Mapping>),
     /// By name; the value is the position.
     Names(Arc<Vec<String>>),
 }
 
 impl Form {
-    /// The value's own bits.
-    pub(crate) fn bits(width: u32) -> Self {
-        Self { width, repr: Repr::Bits }
+    /// The own bits of a value of a built-in type.
+    pub(crate) fn own(ty: VarType) -> Self {
+        let repr = if matches!(ty, VarType::Int(_)) { Repr::Int } else { Repr::Bits };
+        Self { width: ty.width(), repr }
     }
 
     /// One of these names.
@@ -61,7 +64,7 @@ impl Form {
     /// Bits of what the controller gives; none for strings and names.
     pub(crate) fn sdn_width(&self) -> Option<u32> {
         match &self.repr {
-            Repr::Bits => Some(self.width),
+            Repr::Bits | Repr::Int => Some(self.width),
             Repr::Translated(mapping) => mapping.sdn_bitwidth,
             Repr::Names(_) => None,
         }
@@ -69,13 +72,14 @@ impl Form {
 
     /// Whether what is given is the value itself, so that masks and prefixes mean the same for both.
     pub(crate) fn is_own(&self) -> bool {
-        matches!(self.repr, Repr::Bits)
+        matches!(self.repr, Repr::Bits | Repr::Int)
     }
 
     /// The program's value for what the controller gives.
     pub(crate) fn parse(&self, given: &[u8], what: impl Fn() -> String) -> Result<Bits, Failure> {
         match &self.repr {
             Repr::Bits => parse(given, self.width, what),
+            Repr::Int => parse_int(given, self.width, what),
             Repr::Translated(mapping) => mapping.parse(given, self.width, what),
             Repr::Names(names) => {
                 let at = names.iter().position(|name| name.as_bytes() == given);
@@ -91,7 +95,7 @@ impl Form {
     /// What the controller is given for a value of the program.
     pub(crate) fn given(&self, value: &Bits) -> Vec<u8> {
         match &self.repr {
-            Repr::Bits => canonical(value),
+            Repr::Bits | Repr::Int => canonical(value),
             Repr::Translated(mapping) => mapping.given(value),
             Repr::Names(names) => {
                 let at = usize::try_from(value.low_u64()).ok();

@@ -20,7 +20,9 @@ use tonic::transport::{Channel, Endpoint};
 use tonic::{Code, Request, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use crate::pushed::id;
 use p4::entity::Entity as Of;
+use p4::field_match::FieldMatchType;
 use p4::stream_message_request::Update as Said;
 use p4::stream_message_response::Update as Told;
 use p4::update::Type;
@@ -32,7 +34,7 @@ pub const CPU_PORT: u32 = 510;
 pub const PORTS: std::ops::Range<u32> = 0..8;
 /// How far the network's zero is from the Epoch.
 pub const EPOCH_NS: u64 = 1_800_000_000_000_000_000;
-const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 struct Bench {
     switch: Mutex<Switch>,
@@ -80,6 +82,14 @@ pub struct Stream {
 
 impl Lab {
     pub fn new() -> Self {
+        let mut lab = Self::bare(CPU_PORT);
+        lab.install(PROGRAM);
+        lab.info = lab.info_of_switch();
+        lab
+    }
+
+    /// A lab whose switch has no program.
+    pub fn bare(cpu_port: u32) -> Self {
         let ports = PORTS.map(|port| PortConfig {
             port,
             rate: Rate::from_bps(1_000_000_000),
@@ -91,7 +101,7 @@ impl Lab {
             ports: ports.collect(),
             timestamp_unit: TimestampUnit::Us,
             buffer: None,
-            cpu_port: Some(CPU_PORT),
+            cpu_port: Some(cpu_port),
             drop_port: 511,
             seed: 0,
             pass_limit: DEFAULT_PASS_LIMIT,
@@ -100,7 +110,6 @@ impl Lab {
         let bench = Arc::new(Bench { switch, now: Mutex::new(Time::ZERO) });
         let devices = Arc::clone(&bench) as Arc<dyn Devices>;
         let server = Server::start("127.0.0.1:0".parse().expect("an address"), devices).expect("a server");
-        server.install(DEVICE, PROGRAM.as_bytes().to_vec()).expect("the program compiles");
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -109,12 +118,20 @@ impl Lab {
         let endpoint = Endpoint::from_shared(format!("http://{}", server.local_addr())).expect("an address");
         let endpoint = endpoint.http2_max_header_list_size(1 << 20);
         let channel = runtime.block_on(endpoint.connect()).expect("a connection");
-        let mut lab = Self { bench, server, runtime, channel, info: P4Info::default() };
+        Self { bench, server, runtime, channel, info: P4Info::default() }
+    }
+
+    /// Gives the switch a program without a client.
+    pub fn install(&self, program: &str) {
+        self.server.install(DEVICE, program.as_bytes().to_vec()).expect("the program compiles");
+    }
+
+    /// The P4Info that the server has.
+    pub fn info_of_switch(&self) -> P4Info {
         let request = p4::GetForwardingPipelineConfigRequest { device_id: DEVICE, response_type: 0 };
-        let got: p4::GetForwardingPipelineConfigResponse =
-            lab.call("/p4.v1.P4Runtime/GetForwardingPipelineConfig", request).expect("a program is there");
-        lab.info = got.config.and_then(|config| config.p4info).expect("it has a P4Info");
-        lab
+        let method = "/p4.v1.P4Runtime/GetForwardingPipelineConfig";
+        let got: p4::GetForwardingPipelineConfigResponse = self.call(method, request).expect("an answer");
+        got.config.and_then(|config| config.p4info).expect("a program with a P4Info")
     }
 
     /// A lab with a primary of the default role.
@@ -226,8 +243,13 @@ impl Lab {
     pub fn receive(&self, port: u32, kind: u8, address: u32) {
         let mut bytes = vec![kind];
         bytes.extend_from_slice(&address.to_be_bytes());
+        self.receive_bytes(port, &bytes);
+    }
+
+    /// Lets a packet arrive.
+    pub fn receive_bytes(&self, port: u32, bytes: &[u8]) {
         let now = *self.bench.now.lock();
-        self.switch(|switch| switch.receive(now, port, Packet::new(&bytes, 0)));
+        self.switch(|switch| switch.receive(now, port, Packet::new(bytes, 0)));
     }
 
     /// Looks at the switch.
@@ -242,20 +264,20 @@ impl Lab {
     }
 
     pub fn table(&self, alias: &str) -> u32 {
-        id(self.info.tables.iter().map(|one| one.preamble.as_ref()), alias)
+        id(self.info.tables.iter().map(|one| &one.preamble), alias)
     }
 
     pub fn profile(&self, alias: &str) -> u32 {
-        id(self.info.action_profiles.iter().map(|one| one.preamble.as_ref()), alias)
+        id(self.info.action_profiles.iter().map(|one| &one.preamble), alias)
     }
 
     pub fn digest(&self) -> u32 {
-        id(self.info.digests.iter().map(|one| one.preamble.as_ref()), "seen_t")
+        id(self.info.digests.iter().map(|one| &one.preamble), "seen_t")
     }
 
     /// `forward` to a port.
     pub fn forward(&self, port: u8) -> p4::Action {
-        let action_id = id(self.info.actions.iter().map(|one| one.preamble.as_ref()), "forward");
+        let action_id = id(self.info.actions.iter().map(|one| &one.preamble), "forward");
         p4::Action { action_id, params: vec![p4::action::Param { param_id: 1, value: vec![port] }] }
     }
 
@@ -265,22 +287,18 @@ impl Lab {
     }
 }
 
-fn id<'a>(
-    mut preambles: impl Iterator<Item = Option<&'a p4cc_p4runtime::proto::p4::config::v1::Preamble>>,
-    alias: &str,
-) -> u32 {
-    let found = preambles.find_map(|preamble| preamble.filter(|preamble| preamble.alias == alias));
-    found.unwrap_or_else(|| panic!("the program has no {alias}")).id
-}
-
 /// The errors of a batch's members.
 pub fn errors(status: &Status) -> Vec<p4::Error> {
     let details = rpc::Status::decode(status.details()).expect("a status").details;
     details.iter().map(|any| p4::Error::decode(any.value.as_slice()).expect("an error")).collect()
 }
 
+/// A match of one field.
+pub fn field(field_id: u32, of: FieldMatchType) -> p4::FieldMatch {
+    p4::FieldMatch { field_id, field_match_type: Some(of) }
+}
+
 /// A match of an exact field.
 pub fn exact(field_id: u32, value: &[u8]) -> p4::FieldMatch {
-    let of = p4::field_match::Exact { value: value.to_vec() };
-    p4::FieldMatch { field_id, field_match_type: Some(p4::field_match::FieldMatchType::Exact(of)) }
+    field(field_id, FieldMatchType::Exact(p4::field_match::Exact { value: value.to_vec() }))
 }

@@ -5,7 +5,8 @@ use p4cc_p4runtime::proto::p4::v1 as p4;
 use p4info::match_field::{Match, MatchType};
 use tonic::Code;
 
-use crate::lab::{Lab, action, exact, id, optional, own_info};
+use crate::lab::exact;
+use crate::pushed::{Pushed, action, id, optional, own_info};
 
 const JSON: &str = include_str!("../../../filetests/cases/bmv2/tables.json");
 const SOURCE: &str = include_str!("../../../../tests/p4runtime/everything.p4");
@@ -48,7 +49,7 @@ fn entry(a: u8, c: Option<u8>) -> p4::TableEntry {
 #[test]
 fn ids_match_types_and_sizes_are_those_of_the_clients_p4info() {
     let info = other_info();
-    let lab = Lab::with(JSON, &info);
+    let lab = Pushed::with(JSON, &info);
     assert_eq!(lab.info(), info, "the client's P4Info is given back");
     lab.insert(entry(1, Some(5))).expect("an entry with the client's ids");
     lab.insert(entry(1, None)).expect("an optional field may be left out");
@@ -66,7 +67,7 @@ fn ids_match_types_and_sizes_are_those_of_the_clients_p4info() {
 
 #[test]
 fn an_entry_of_an_optional_field_matches_packets() {
-    let lab = Lab::with(JSON, &other_info());
+    let lab = Pushed::with(JSON, &other_info());
     let mut ternary = entry(1, None);
     let mask = p4::field_match::Ternary { value: vec![5], mask: vec![0xff] };
     ternary.r#match.push(crate::lab::field(30, p4::field_match::FieldMatchType::Ternary(mask)));
@@ -103,7 +104,7 @@ fn what_names_nothing_in_the_program_is_refused_by_name() {
         }),
     ];
     let own = own_info(SOURCE);
-    let lab = Lab::with(SOURCE, &own);
+    let lab = Pushed::with(SOURCE, &own);
     for (name, change) in changes {
         let mut info = own.clone();
         change(&mut info);
@@ -134,7 +135,7 @@ fn what_the_program_has_otherwise_is_refused() {
         }),
     ];
     let own = own_info(SOURCE);
-    let lab = Lab::with(SOURCE, &own);
+    let lab = Pushed::with(SOURCE, &own);
     for (words, change) in changes {
         let mut info = own.clone();
         change(&mut info);
@@ -148,7 +149,7 @@ fn what_the_program_has_otherwise_is_refused() {
 fn what_the_p4info_leaves_out_is_not_there() {
     let mut info = own_info(SOURCE);
     let gone = info.registers.remove(0);
-    let lab = Lab::with(SOURCE, &info);
+    let lab = Pushed::with(SOURCE, &info);
     let register_id = gone.preamble.map_or(0, |preamble| preamble.id);
     let entry = p4::RegisterEntry { register_id, ..Default::default() };
     let written = lab.update(p4::update::Type::Modify, p4::entity::Entity::RegisterEntry(entry));
@@ -173,7 +174,7 @@ fn headers_for_the_controller_and_short_names_of_fields_are_found_in_json() {
         metadata: fields.map(metadata).to_vec(),
     };
     info.controller_packet_metadata = vec![header([(4, "a", 8), (3, "b", 8), (2, "c", 16), (1, "d", 32)])];
-    let lab = Lab::with(JSON, &info);
+    let lab = Pushed::with(JSON, &info);
     lab.insert(entry(1, None)).expect("an entry");
     info.controller_packet_metadata = vec![header([(4, "a", 9), (3, "b", 8), (2, "c", 16), (1, "d", 32)])];
     let status = lab.push(JSON, &info).expect_err("a is 8 bits wide");

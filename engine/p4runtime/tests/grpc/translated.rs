@@ -10,7 +10,8 @@ use p4cc_p4runtime::proto::p4::config::v1::P4Info;
 use p4cc_p4runtime::proto::p4::v1 as p4;
 use tonic::Code;
 
-use crate::lab::{Lab, action, exact, field, id, optional, own_info};
+use crate::lab::{exact, field};
+use crate::pushed::{Pushed, action, id, optional, own_info};
 
 const PROGRAM: &str = include_str!("../../../../tests/p4runtime/types.p4");
 /// A packet: source, destination, ethertype, level.
@@ -24,7 +25,7 @@ struct Ids {
     punt: u32,
 }
 
-fn lab() -> (Lab, P4Info, Ids) {
+fn lab() -> (Pushed, P4Info, Ids) {
     let info = own_info(PROGRAM);
     let table = |alias| id(info.tables.iter().map(|one| &one.preamble), alias);
     let action = |alias| id(info.actions.iter().map(|one| &one.preamble), alias);
@@ -35,7 +36,7 @@ fn lab() -> (Lab, P4Info, Ids) {
         learn: action("learn"),
         punt: action("punt"),
     };
-    (Lab::with(PROGRAM, &info), info, ids)
+    (Pushed::with(PROGRAM, &info), info, ids)
 }
 
 /// Packets to 10.0.0.2 from a port go to another, in a VRF.
@@ -126,7 +127,7 @@ fn packets_meet_entries_by_the_programs_values_and_digests_give_the_controllers(
 }
 
 /// What the packet left in registers is given in the controller's form, and taken in it.
-fn registers_hold(lab: &Lab, info: &P4Info, report: &[Option<Data>]) {
+fn registers_hold(lab: &Pushed, info: &P4Info, report: &[Option<Data>]) {
     let cell = |alias: &str, data: Option<Data>| {
         let register_id = id(info.registers.iter().map(|one| &one.preamble), alias);
         let data = data.map(|data| p4::P4Data { data: Some(data) });
