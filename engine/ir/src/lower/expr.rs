@@ -55,7 +55,9 @@ impl Lowerer<'_> {
 
     /// A shape that checking should have refused; reported so that it is never silent.
     pub(super) fn shape_error<T>(&mut self, span: Span) -> Option<T> {
-        self.push(Diagnostic::not_supported(span, "this use of a value"));
+        self.push(Diagnostic::not_supported(span, "this use of a value").with_help(
+            "put the value into a variable of its own before, and use that; if it stays, please report the program",
+        ));
         None
     }
 

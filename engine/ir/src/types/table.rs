@@ -263,6 +263,10 @@ impl Checker {
                     table.priority_delta = delta;
                 }
             }
+            "psa_empty_group_action" => self.push(
+                Diagnostic::warning(written.span, "`psa_empty_group_action` is ignored: an empty group runs no action")
+                    .with_help("leave the property out, and keep a member in every group that entries use"),
+            ),
             other => self.push(
                 Diagnostic::warning(written.span, format!("table property `{other}` has no meaning here and is ignored"))
                     .with_help("known are key, actions, default_action, entries, size, implementation, counters, meters, support_timeout"),
