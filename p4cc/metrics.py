@@ -18,9 +18,10 @@ import pyarrow as pa
 from polars import selectors
 
 from p4cc.links import depths, outcome, utilisation, with_paused_share
+from p4cc.percentiles import of_few, percentile
 from p4cc.pods import busiest_drain_ns, pod_pairs, skew, with_pods
 from p4cc.samples import of_rounds, of_rtts, with_labels, with_latencies
-from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, percentile, with_slowdowns
+from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, with_slowdowns
 from p4cc.tables import ALGORITHM
 from topos import plan_addresses
 
@@ -111,6 +112,7 @@ def derive(
             numbers.update({f"{row['class']}.{name}": value for name, value in row.items() if name != "class"})
     # JSON has no NaN.
     numbers = {name: None if isinstance(one, float) and np.isnan(one) else one for name, one in numbers.items()}
+    numbers["few_values"] = of_few(numbers)
     tables |= {name: frame.to_arrow() for name, frame in more.items()}
     return numbers, {name: _of_own_senders(table, flows, measures.algorithm) for name, table in tables.items()}
 
@@ -240,11 +242,12 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
 
 
 def _of_flows(flows: pl.DataFrame) -> dict[str, float]:
-    """Completion times and slowdowns of the flows that finished."""
+    """Number, mean and percentiles of completion times and slowdowns of the flows that finished."""
     found: dict[str, float] = {}
     for name, column in (("fct", "fct_ns"), ("slowdown", "slowdown")):
         values = flows[column].drop_nulls().cast(pl.Float64).to_numpy()
         suffix = "_ns" if name == "fct" else ""
+        found[f"{name}_count"] = int(values.size)
         found[f"{name}_mean{suffix}"] = float(values.mean()) if values.size else float("nan")
         for percent in PERCENTILES:
             found[f"{name}_p{percent}{suffix}"] = percentile(values, percent)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from p4cc.slowdown import percentile
+from p4cc.percentiles import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,6 +13,8 @@ from typing import Any
 import polars as pl
 from rich.table import Table
 
+from p4cc.percentiles import of_few_text, percent_of
+
 NARROW = 80
 """Columns of a terminal that everybody has."""
 _PADDING = 3
@@ -27,6 +29,8 @@ class Shown:
     name: str
     digits: int
     goes: int
+    of: str = ""
+    """The numbers of runs that it is the median of; empty where it is no percentile."""
     always: bool = False
     """Also where it is nothing in every row."""
 
@@ -34,9 +38,9 @@ class Shown:
 _COLUMNS = (
     Shown("goodput Gb/s", "goodput_gbps", 2, 0, always=True),
     Shown("finish ms", "finish_ms", 2, 1),
-    Shown("FCT p50 ms", "fct_p50_ms", 3, 5),
-    Shown("FCT p99 ms", "fct_p99_ms", 3, 2),
-    Shown("slowdown p99", "slowdown_p99", 2, 3),
+    Shown("FCT p50 ms", "fct_p50_ms", 3, 5, "fct_p50_ns"),
+    Shown("FCT p99 ms", "fct_p99_ms", 3, 2, "fct_p99_ns"),
+    Shown("slowdown p99", "slowdown_p99", 2, 3, "slowdown_p99"),
     Shown("timed out", "seeds_with_timeout", 0, 2),
     Shown("timeouts", "timeouts", 0, 7),
     Shown("drops", "drops", 0, 4),
@@ -51,7 +55,8 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFra
     """Medians and counts over seeds; `keys` (variant and swept values) identify a row, in order of appearance.
 
     `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
-    slowdowns are of the flows that finished.
+    slowdowns are of the flows that finished. Of percentiles, `NAME_seeds` counts the seeds that have it and `NAME_few`
+    those in which it is of few values.
     """
     frame = pl.DataFrame(list(runs), infer_schema_length=None)
 
@@ -60,7 +65,11 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFra
             return pl.lit(None, pl.Float64)
         return pl.col(name).cast(pl.Float64).median() * scale
 
+    told = [one for one in _COLUMNS if one.of and one.of in frame.columns]
+    of_few = pl.col("few_values") if "few_values" in frame.columns else pl.lit([], pl.List(pl.String))
     return frame.group_by(*keys, maintain_order=True).agg(
+        *(pl.col(one.of).count().alias(f"{one.name}_seeds") for one in told),
+        *(of_few.list.contains(one.of).sum().alias(f"{one.name}_few") for one in told),
         seeds=pl.len(),
         goodput_gbps=median("goodput_bps", 1e-9),
         finish_ms=median("finish_ns", 1e-6),
@@ -88,6 +97,10 @@ def table(title: str, rows: pl.DataFrame, keys: Sequence[str], width: int = NARR
     kept = _fitting(told, cells, width - 1 - fixed)
     left = [one.heading for one in told if one not in kept]
     caption = "medians over the seeds" + (f"; in summary.json also: {', '.join(left)}" if left else "")
+    if few := [
+        percent for one in kept if (percent := percent_of(one.of)) and any(row.get(f"{one.name}_few") for row in plain)
+    ]:
+        caption += f"\n* of {of_few_text(few)} in a run"
     out = Table(title=title, title_justify="left", caption=caption, caption_justify="left")
     for key in keys:
         out.add_column(key, justify="left" if key == "variant" else "right", no_wrap=True)
@@ -124,4 +137,8 @@ def _cell(column: Shown, row: dict[str, Any]) -> str:
         of = f"{row['finished']} of {row['seeds']} finished"
         return f"{row['finish_ms']:.2f}, {of}" if row["finished"] else of
     value = row[column.name]
-    return "-" if value is None else f"{value:.{column.digits}f}"
+    if value is None:
+        return "-"
+    text = f"{value:.{column.digits}f}" + ("*" if row.get(f"{column.name}_few") else "")
+    seeds = row.get(f"{column.name}_seeds", row["seeds"])
+    return text if seeds == row["seeds"] else f"{text}, {seeds} of {row['seeds']} seeds"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 
 from p4cc.comparison import RULE
+from p4cc.figures.series import HOLE
+from p4cc.percentiles import DEFINITION, FEW
+from p4cc.slowdown import DEFINITION as SLOWDOWN
 from p4cc.tables import KEYS, TABLES, Column, Table
 
 _HEAD = """# Results
@@ -22,9 +25,33 @@ lists and that nobody changed.
 | `summary.json` | one object per run: counts, goodput, completion, wall time |
 
 What did not happen is null: no number stands for "none". Percentiles and means of completion times are over the flows
-that finished. A percentile is the value at index `int(n p)` of the sorted ones. Columns carry these texts in the files'
+that finished. Columns carry these texts in the files'
 metadata (`description`, `unit`, `null`). A table without rows is not written.
 
+"""
+
+_PERCENTILES = f"""## Percentiles
+
+The rule: {DEFINITION}. {FEW[0].upper()}{FEW[1:]}.
+The count stands beside: in `summary.json` as `fct_count`, `slowdown_count`, `rtt_count`, `latency_count` (of a label of
+traffic: `LABEL.completed`), in tables as the text of the column says. `few_values` of a run names its percentiles of few
+values; the printed table marks them with `*`.
+
+## Slowdown
+
+{SLOWDOWN}
+
+## Figures
+
+- A percentile has the number of values behind it in its label (`n = 4 to 40`: over the points); of few values it is
+  hollow, a hatched bar, or has a `*`.
+- `k/n` at a median: k of n runs have a value, the median is theirs. Distributions count what did not finish, so they
+  end below 1.
+- Goodput is payload acknowledged in a bin. Where it exceeds the rate of the hosts' lines, the figure shows that rate and
+  says why: {HOLE.partition(": ")[2]}.
+- What a figure leaves out it says below: time after `until_ns`, flows after the 32nd, points of a sweep after the first
+  (over time there is room for one), zeros on a logarithmic axis, slowdowns below 1 that count as 1.
+- A panel without values says why.
 """
 
 _COMPARE = f"""## Two folders
@@ -58,7 +85,12 @@ In front of each row of each table:
 
 def markdown() -> str:
     """The page."""
-    return _HEAD + _COMPARE + "\n" + _KEYS + _columns(KEYS) + "\n" + "\n".join(_section(one) for one in TABLES)
+    return (
+        "\n".join([_HEAD.rstrip("\n") + "\n", _PERCENTILES, _COMPARE, _KEYS])
+        + _columns(KEYS)
+        + "\n"
+        + "\n".join(_section(one) for one in TABLES)
+    )
 
 
 def _section(table: Table) -> str:

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+
+from p4cc.percentiles import Values, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p4cc.scenario.figures import Window
-
-Values = np.ndarray[Any, np.dtype[np.float64]]
 
 PERCENTILES = (50, 95, 99)
 
@@ -36,7 +36,7 @@ def with_latencies(rounds: pl.DataFrame) -> pl.DataFrame:
 
 
 def of_rtts(rtts: pl.DataFrame, windows: Sequence[Window]) -> dict[str, float]:
-    """Mean and percentiles of all round-trip times, and of those of each span of time; nothing where none were kept."""
+    """Number, mean and percentiles of all round-trip times, and of each span's; nothing where none were kept."""
     if rtts.is_empty():
         return {}
     values, times = _floats(rtts["rtt_ns"]), rtts["time_ns"].to_numpy()
@@ -48,23 +48,17 @@ def of_rtts(rtts: pl.DataFrame, windows: Sequence[Window]) -> dict[str, float]:
 
 
 def of_rounds(rounds: pl.DataFrame) -> dict[str, float]:
-    """Mean and percentiles of the rounds that are whole."""
+    """Number, mean and percentiles of the rounds that are whole."""
     whole = _floats(rounds["latency_ns"].drop_nulls())
     return _statistics("latency", "", whole) if whole.size else {}
 
 
 def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
-    found = {f"{name}_mean_ns{suffix}": float(values.mean()) if values.size else float("nan")}
+    found: dict[str, float] = {f"{name}_count{suffix}": int(values.size)}
+    found[f"{name}_mean_ns{suffix}"] = float(values.mean()) if values.size else float("nan")
     for percent in PERCENTILES:
         found[f"{name}_p{percent}_ns{suffix}"] = percentile(values, percent)
     return found
-
-
-def percentile(values: Values, percent: float) -> float:
-    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
-    if values.size == 0:
-        return float("nan")
-    return float(np.sort(values)[min(int(values.size * percent / 100), values.size - 1)])
 
 
 def weighted_percentile(values: Values, weights: Values, percent: float) -> float:

@@ -3,20 +3,33 @@
 Pure: frames in, frames and rows out.
 """
 
-# numpy's stubs leave some overloads partly untyped.
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
+
+from p4cc.percentiles import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from topos import Alone, Paths
+
+DEFINITION = """\
+`slowdown` of a flow is `fct_ns / ideal_fct_ns` (slowdown B of spec 17): its completion time over that of the same flow
+alone in the network. `ideal_fct_ns` is twice the propagation delay of the path, one full packet's time on each of
+its links, and the flow with its headers at the rate of the slowest link. So an undisturbed flow lies a little below 1,
+as its own first packet is counted twice; tables and figures by flow size count what lies below 1 as 1, as the ns-3
+simulator's analysis does, and say so. `slowdown_rate_only` (slowdown A) divides by the payload's time at the slowest
+link's rate instead, without delay and headers: of short flows it says little but the delay."""
+"""The one definition; docs/results.md has it from here."""
+
+LABEL = "slowdown (FCT / FCT alone)"
+"""What figures write on an axis of slowdowns."""
+
+FLOOR = 1.0
+"""What slowdowns below it count as by flow size (spec 17)."""
 
 SUMMARY_BINS = 10
 TABLE_BINS = 20
@@ -32,12 +45,7 @@ BIN_SCHEMA: Mapping[str, type[pl.DataType]] = {
 
 
 def with_slowdowns(flows: pl.DataFrame, paths: Paths, alone: Alone) -> pl.DataFrame:
-    """Adds the completion time of a flow alone in the network and the slowdowns against it (spec 17).
-
-    `slowdown` divides by `ideal_fct_ns` (slowdown B), `slowdown_rate_only` by the payload's time at the slowest link's
-    rate (slowdown A); null where a flow has no size or is not complete.
-    Slowdown B counts a whole packet on every link and the flow behind it, so an undisturbed flow lies a little below 1.
-    """
+    """Adds `ideal_fct_ns` and the slowdowns of `DEFINITION`; null where a flow has no size or is not complete."""
     ideals: dict[tuple[str, str, int], float] = {}
     rates: dict[tuple[str, str], int] = {}
     ideal: list[float | None] = []
@@ -69,14 +77,14 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, alone: Alone) -> pl.DataFr
 
 
 def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any]]:
-    """Slowdown B by bins of flow size, the same number of complete flows in each (spec 17); rows as `BIN_SCHEMA`.
+    """Slowdowns by bins of flow size, the same number of complete flows in each (spec 17); rows as `BIN_SCHEMA`.
 
-    `flows` has `size_bytes` and `slowdown`; flows that are not complete do not count, a slowdown below 1 counts as 1.
+    `flows` has `size_bytes` and `slowdown`; only complete flows count, what is below `FLOOR` counts as it.
     With fewer flows than bins there is a row for each flow.
     """
     done = (
         flows.filter(pl.col("slowdown").is_not_null())
-        .select(pl.col("size_bytes").cast(pl.Int64), pl.col("slowdown").clip(lower_bound=1.0))
+        .select(pl.col("size_bytes").cast(pl.Int64), pl.col("slowdown").clip(lower_bound=FLOOR))
         .sort("size_bytes", "slowdown")
     )
     rows: list[dict[str, Any]] = []
@@ -93,11 +101,3 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any
             }
         )
     return rows
-
-
-def percentile(values: np.ndarray[Any, np.dtype[np.float64]], percent: float) -> float:
-    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
-    if values.size == 0:
-        return float("nan")
-    ordered = np.sort(values)
-    return float(ordered[min(int(values.size * percent / 100), values.size - 1)])

@@ -18,6 +18,7 @@ from polars import selectors
 from p4cc.algorithms import registry
 from p4cc.cache import FOLDER
 from p4cc.errors import UserError
+from p4cc.percentiles import percentile
 from p4cc.progress import progress
 from p4cc.result_folder import Claim, results_into
 from p4cc.results import read_table
@@ -26,7 +27,6 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.variants import KINDS
 from p4cc.scenario.yaml import parse_value, read_document
-from p4cc.slowdown import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from p4cc.percentiles import fewest
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -75,13 +77,31 @@ _NOT_COMPLETE = "the flow did not finish before the run ended, or has no size"
 _NO_COMPLETE = "no flow finished"
 
 
-def _percentiles(name: str, text: str, unit: str, percents: tuple[int, ...], null: str) -> tuple[Column, ...]:
+def _percentiles(
+    name: str, text: str, unit: str, percents: tuple[int, ...], null: str, count: str = ""
+) -> tuple[Column, ...]:
+    """A column for each percentile; `count` is the column with the number of values behind them."""
     ending = {"ns": "_ns", "packets": "_pkts"}.get(unit, "")
     middle = "_" if name else ""
     return tuple(
-        Column(f"{name}{middle}p{percent}{ending}", f"{percent}th percentile of {text}", unit, null)
+        Column(
+            f"{name}{middle}p{percent}{ending}",
+            f"{_ORDINAL.get(percent, f'{percent}th')} percentile of {text}{_few(percent, count)}",
+            unit,
+            null,
+        )
         for percent in percents
     )
+
+
+_ORDINAL = {1: "1st"}
+
+
+def _few(percent: int, count: str) -> str:
+    """What a percentile of few values is, where the number of values decides."""
+    if not count or fewest(percent) < 3:
+        return ""
+    return f"; the {'least' if percent < 50 else 'largest'} of them where `{count}` is below {fewest(percent)}"
 
 
 _FLOWS = (
@@ -106,7 +126,7 @@ _FLOWS = (
     Column(
         "ideal_fct_ns", "completion time alone in the network", "ns", "the flow has no size: nothing to compare with"
     ),
-    Column("slowdown", "fct_ns / ideal_fct_ns", "", _NOT_COMPLETE),
+    Column("slowdown", "fct_ns / ideal_fct_ns (Slowdown, above)", "", _NOT_COMPLETE),
     Column(
         "slowdown_rate_only", "fct_ns / (payload's time at the slowest link's rate, without delay)", "", _NOT_COMPLETE
     ),
@@ -128,8 +148,12 @@ _TRAFFIC = (
     Column("quenched", "flows that senders gave up because of their deadline"),
     Column("fct_mean_ns", "mean completion time of the flows that finished", "ns", _NO_COMPLETE),
     Column("slowdown_mean", "mean slowdown of the flows that finished", "", _NO_COMPLETE),
-    *_percentiles("fct", "completion times of the flows that finished", "ns", (1, 5, 50, 95, 99), _NO_COMPLETE),
-    *_percentiles("slowdown", "slowdowns of the flows that finished", "", (1, 5, 50, 95, 99), _NO_COMPLETE),
+    *_percentiles(
+        "fct", "completion times of the flows that finished", "ns", (1, 5, 50, 95, 99), _NO_COMPLETE, "completed"
+    ),
+    *_percentiles(
+        "slowdown", "slowdowns of the flows that finished", "", (1, 5, 50, 95, 99), _NO_COMPLETE, "completed"
+    ),
 )
 
 _ROUNDS = (
@@ -192,9 +216,9 @@ _POD_PAIRS = (
     Column("flows_completed", "of these, complete"),
     Column("bytes", "their sizes, summed", "bytes"),
     Column("uplink_share", "part of what leaves the first pod that goes to the second", "", "nothing leaves the pod"),
-    *_percentiles("fct", "completion times", "ns", (50, 95), _NO_COMPLETE),
-    *_percentiles("slowdown", "slowdowns", "", (50, 95), _NO_COMPLETE),
-    *_percentiles("slowdown_rate_only", "slowdowns without delay", "", (50, 95), _NO_COMPLETE),
+    *_percentiles("fct", "completion times", "ns", (50, 95), _NO_COMPLETE, "flows_completed"),
+    *_percentiles("slowdown", "slowdowns", "", (50, 95), _NO_COMPLETE, "flows_completed"),
+    *_percentiles("slowdown_rate_only", "slowdowns by the rate alone", "", (50, 95), _NO_COMPLETE, "flows_completed"),
 )
 
 _COUNTED_PORT = (
@@ -279,7 +303,7 @@ TABLES = (
         (
             Column("max_size_bytes", "largest flow of the bin", "bytes"),
             Column("flows", "complete flows in it"),
-            *_percentiles("", "slowdowns, those below 1 counted as 1", "", (50, 95, 99), ""),
+            *_percentiles("", "slowdowns, those below 1 counted as 1", "", (50, 95, 99), "", "flows"),
         ),
         "record.slowdown_by_size",
     ),

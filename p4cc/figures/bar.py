@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from p4cc.figures.over_sweep import spread
-from p4cc.figures.style import COLOURS, label_axes, legend, need_columns, save, use_style
+from p4cc.figures.counts import mark_left_out, numbered, say_marks, spread
+from p4cc.figures.style import COLOURS, label_axes, legend, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,14 +28,14 @@ def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
     page = Figure(figsize=(4.2 * len(figure.panels), 3.2), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, len(figure.panels), position + 1)
-        _draw_panel(axes, runs, figure, panel)
+        _draw_panel(page, axes, runs, figure, panel)
         if position == 0 and figure.x is not None:
             legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
 
-def _draw_panel(axes: Axes, runs: pl.DataFrame, figure: BarFigure, panel: Panel) -> None:
+def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure, panel: Panel) -> None:
     # Without a swept column the variants themselves stand along x.
     frame = runs if figure.x is not None else runs.with_columns(pl.lit("").alias("_one"))
     points = spread(frame, figure.x or "_one", panel.y, panel.scale)
@@ -44,24 +44,32 @@ def _draw_panel(axes: Axes, runs: pl.DataFrame, figure: BarFigure, panel: Panel)
     width = 0.8 / len(variants)
     for number, variant in enumerate(variants):
         line = points.filter(pl.col("variant") == variant)
-        places = [
-            groups.index(group) + (number - (len(variants) - 1) / 2) * width
-            for group in line[figure.x or "_one"].to_list()
-        ]
-        middle = line["median"].fill_null(0.0)
-        below = (middle - line["low"].fill_null(0.0)).clip(0.0).to_list()
-        above = (line["high"].fill_null(0.0) - middle).clip(0.0).to_list()
-        axes.bar(
-            places,
-            middle.to_list(),
-            width * 0.95,
-            yerr=[below, above],
-            capsize=2,
-            color=COLOURS[number % len(COLOURS)],
-            label=variant,
-        )
+        colour = COLOURS[number % len(COLOURS)]
+        shift = (number - (len(variants) - 1) / 2) * width
+        label = numbered(variant, [*line["least"], *line["most"]])
+        for row in line.iter_rows(named=True):
+            place, middle = groups.index(row[figure.x or "_one"]) + shift, row["median"]
+            if middle is not None:
+                spans = [[max(middle - row["low"], 0.0)], [max(row["high"] - middle, 0.0)]]
+                hatch = "////" if row["few"] else None
+                bar = axes.bar([place], [middle], width * 0.95, yerr=spans, capsize=2, color=colour, hatch=hatch)
+                bar.patches[0].set_edgecolor("white")
+            if row["valued"] < row["runs"]:
+                mark_left_out(axes, (place, row["high"]), row["valued"], row["runs"], 0, colour)
+        axes.plot([], [], ls="", marker="s", ms=7, color=colour, label=label)
+    say_marks(page, points, panel.y, "hatched")
+    if points["median"].is_null().all():
+        say(axes, f"no run has a value of {panel.y}")
     if figure.x is None:
-        axes.set_xticks([(number - (len(variants) - 1) / 2) * width for number in range(len(variants))], variants)
+        axes.set_xticks(
+            [(number - (len(variants) - 1) / 2) * width for number in range(len(variants))], _below(points, variants)
+        )
     else:
         axes.set_xticks(range(len(groups)), [str(group) for group in groups])
     label_axes(axes, panel, figure.x_label or figure.x or "")
+
+
+def _below(points: pl.DataFrame, variants: list[str]) -> list[str]:
+    """Names along x, with the number of values behind percentiles."""
+    of = [points.filter(pl.col("variant") == variant) for variant in variants]
+    return [numbered(name, [*line["least"], *line["most"]]) for name, line in zip(variants, of, strict=True)]

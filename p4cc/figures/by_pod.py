@@ -10,8 +10,22 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from p4cc.figures.cdf import distribution
-from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, of_seed, save, split, use_style
+from p4cc.figures.cdf import distribution, labelled, nothing
+from p4cc.figures.counts import say_few
+from p4cc.figures.style import (
+    COLOURS,
+    axis_label,
+    legend,
+    log_scale,
+    need_columns,
+    of_seed,
+    save,
+    say,
+    split,
+    use_style,
+)
+from p4cc.percentiles import is_few, percent_of
+from p4cc.slowdown import LABEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,12 +45,25 @@ def draw_matrix(cells: pl.DataFrame, figure: PodMatrixFigure, folder: Path) -> P
     page = Figure(figsize=(3.6 * columns, 3.2 * rows), layout="constrained")
     for position, (variant, point, group) in enumerate(groups):
         axes = page.add_subplot(rows, columns, position + 1)
+        shown = [row for row in group.iter_rows(named=True) if row["flows"] and row[figure.column] is not None]
         values: dict[tuple[int, int], float] = {
-            (int(row["src_pod"]), int(row["dst_pod"])): float(row[figure.column]) * figure.scale
-            for row in group.iter_rows(named=True)
-            if row["flows"] and row[figure.column] is not None
+            (int(row["src_pod"]), int(row["dst_pod"])): float(row[figure.column]) * figure.scale for row in shown
         }
+        percent = percent_of(figure.column)
+        few = {
+            (int(row["src_pod"]), int(row["dst_pod"]))
+            for row in shown
+            if percent is not None and is_few(row["flows_completed"], percent)
+        }
+        if few and percent is not None:
+            say_few(page, "*", [percent])
         grid = [[values.get((src, dst), float("nan")) for dst in pods] for src in pods]
+        axes.set_title(f"{variant} {point}".strip())
+        axes.grid(visible=False)
+        if not values:
+            axes.set_axis_off()
+            say(axes, "nothing finished")
+            continue
         # Each map has its own colours: the numbers in the cells compare maps.
         image: Any = axes.imshow(grid, cmap="viridis")
         middle = (min(values.values(), default=0.0) + max(values.values(), default=0.0)) / 2
@@ -44,14 +71,15 @@ def draw_matrix(cells: pl.DataFrame, figure: PodMatrixFigure, folder: Path) -> P
             for column, value in enumerate(line):
                 if value == value:
                     colour = "white" if value < middle else "black"
-                    axes.text(column, row, f"{value:.2g}", ha="center", va="center", fontsize=6, color=colour)
+                    mark = "*" if (pods[row], pods[column]) in few else ""
+                    axes.text(column, row, f"{value:.2g}{mark}", ha="center", va="center", fontsize=6, color=colour)
         axes.set_xticks(range(len(pods)), [str(pod) for pod in pods])
         axes.set_yticks(range(len(pods)), [str(pod) for pod in pods])
         axes.set_xlabel("to pod")
         axes.set_ylabel("from pod")
-        axes.set_title(f"{variant} {point}".strip())
-        axes.grid(visible=False)
-        page.colorbar(image, ax=axes, label=figure.label or figure.column, shrink=0.8)
+        page.colorbar(image, ax=axes, label=axis_label(figure.column, figure.label), shrink=0.8)
+    if not groups:
+        say(page.add_subplot(), "no rows selected")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -74,11 +102,14 @@ def draw_pair(flows: pl.DataFrame, figure: PodPairFigure, folder: Path) -> Path:
             shown = label if column == "finish_ns" else None
             over_time.step(times, sums, where="post", color=colour, ls=style, label=shown)
         values, shares = distribution(group["slowdown"], 1.0)
-        slowdowns.step(values, shares, where="post", color=colour, label=label)
+        slowdowns.step(values, shares, where="post", color=colour, label=labelled(label, group["slowdown"]))
     over_time.set_xlabel("time (ms)")
     over_time.set_ylabel("MB: begun (dotted), complete")
     legend(over_time)
-    slowdowns.set_xlabel("slowdown B")
+    legend(slowdowns)
+    if chosen["slowdown"].drop_nulls().is_empty():
+        say(slowdowns, nothing(chosen))
+    slowdowns.set_xlabel(LABEL)
     log_scale(slowdowns, x=True)
     slowdowns.set_ylabel("share of flows")
     page.suptitle(figure.title)

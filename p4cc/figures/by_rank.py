@@ -12,12 +12,29 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.errors import UserError
-from p4cc.figures.style import COLOURS, MARKERS, legend, log_scale, need_columns, of_seed, save, split, use_style
+from p4cc.figures.cdf import labelled
+from p4cc.figures.counts import mark_few, numbered, say_few
+from p4cc.figures.style import (
+    COLOURS,
+    MARKERS,
+    legend,
+    log_scale,
+    need_columns,
+    note,
+    of_seed,
+    save,
+    say,
+    split,
+    use_style,
+)
 from p4cc.paired import CUTS, parts, ratio_of_medians
-from p4cc.slowdown import by_size
+from p4cc.percentiles import is_few
+from p4cc.slowdown import FLOOR, LABEL, by_size
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from matplotlib.axes import Axes
 
     from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure
 
@@ -29,7 +46,10 @@ def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path
     runs = {str(value): rows.filter(pl.col(figure.over) == value)["fct_ns"] for value in (figure.of, figure.to)}
     for value, column in runs.items():
         if column.is_empty():
-            raise UserError(f"figure {figure.file}: {figure.variant} has no flows with {figure.over} {value}")
+            raise UserError(
+                f"figure {figure.file}: {figure.variant} has no flows with {figure.over} {value}",
+                remedy=f"values of {figure.over}: {flows[figure.over].unique(maintain_order=True).to_list()}",
+            )
     use_style()
     page = Figure(figsize=(9.6, 5.2), layout="constrained")
     for part, (low, high) in enumerate(pairwise(CUTS)):
@@ -37,7 +57,9 @@ def draw_paired(flows: pl.DataFrame, figure: PairedFigure, folder: Path) -> Path
         for number, (value, column) in enumerate(runs.items()):
             times = parts(column)[part] / 1e3
             places = [low + (high - low) * (place + 0.5) / max(times.size, 1) for place in range(times.size)]
-            axes.plot(places, times.tolist(), color=COLOURS[number], marker=".", ls="", ms=3, label=value)
+            axes.plot(
+                places, times.tolist(), color=COLOURS[number], marker=".", ls="", ms=3, label=labelled(value, column)
+            )
         ratio = ratio_of_medians(runs[str(figure.of)], runs[str(figure.to)], part + 1)
         axes.set_title(f"ranks {low:g} to {high:g}: " + ("no flow" if ratio is None else f"medians {ratio:.2g} : 1"))
         log_scale(axes)
@@ -60,25 +82,38 @@ def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Pat
         axes = page.add_subplot(1, len(points), position + 1)
         for variant, at, group in groups:
             if at == point:
-                number = variants.index(variant)
-                bins = by_size(group, figure.bins)
-                axes.plot(
-                    [row["max_size_bytes"] for row in bins],
-                    [row[f"p{figure.percentile}"] for row in bins],
-                    color=COLOURS[number % len(COLOURS)],
-                    marker=MARKERS[number % len(MARKERS)],
-                    ms=3,
-                    label=variant,
-                )
+                _draw_bins(page, axes, figure, group, variants.index(variant))
+        if not axes.get_lines():
+            say(axes, "nothing finished")
         log_scale(axes, x=True)
         log_scale(axes)
         axes.set_title(point)
-        axes.set_xlabel("flow size (B), bins of as many flows")
-        axes.set_ylabel(f"slowdown B, p{figure.percentile}")
+        axes.set_xlabel("flow size (B), bins of n flows")
+        axes.set_ylabel(f"{LABEL}, p{figure.percentile}")
         if position == 0:
             legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
+
+
+def _draw_bins(page: Figure, axes: Axes, figure: BySizeFigure, flows: pl.DataFrame, number: int) -> None:
+    """A variant's line, its bins of few flows hollow; says how many slowdowns count as more than they are."""
+    colour, marker, name = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)], f"p{figure.percentile}"
+    bins = by_size(flows, figure.bins)
+    if not bins:
+        return
+    counts = [row["flows"] for row in bins]
+    label = numbered(
+        flows["variant"][0], counts, flows.filter(pl.col("size_bytes").is_not_null())["slowdown"].null_count()
+    )
+    points = [(row["max_size_bytes"], row[name]) for row in bins]
+    axes.plot(*zip(*points, strict=True), color=colour, marker=marker, ms=3, label=label)
+    few = [point for point, count in zip(points, counts, strict=True) if is_few(count, figure.percentile)]
+    if few:
+        mark_few(axes, few, colour, marker)
+        say_few(page, "hollow", [figure.percentile])
+    if (flows["slowdown"] < FLOOR).any():
+        note(page, f"slowdowns below {FLOOR:g} count as {FLOOR:g}")
 
 
 def draw_depths(histogram: pl.DataFrame, figure: DepthsFigure, folder: Path) -> Path:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, save, say, use_style
+from p4cc.figures.counts import numbered
+from p4cc.figures.style import COLOURS, axis_label, legend, log_scale, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +37,12 @@ def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
             label = labelled(variant, rows[panel.y])
             axes.step(values, shares, where="post", color=COLOURS[number % len(COLOURS)], label=label)
         if chosen[panel.y].drop_nulls().is_empty():
-            say(axes, "nothing finished" if chosen.height else "no rows selected")
+            say(axes, nothing(chosen))
         if figure.x_log:
             log_scale(axes, x=True)
         axes.set_ylim(0, 1)
         axes.set_title(panel.title)
-        axes.set_xlabel(panel.label or panel.y)
+        axes.set_xlabel(axis_label(panel.y, panel.label))
         axes.set_ylabel("share")
         if position == 0:
             legend(axes)
@@ -56,9 +57,13 @@ def of_classes(flows: pl.DataFrame, classes: Sequence[str] | None) -> pl.DataFra
 
 
 def labelled(label: str, column: pl.Series) -> str:
-    """A label with the number of rows that have no value, where some have none."""
-    missing = column.null_count()
-    return f"{label} ({missing} of {len(column)} unfinished)" if missing else label
+    """A label with the number of values, and of rows that have none."""
+    return numbered(label, [column.count()], column.null_count())
+
+
+def nothing(rows: pl.DataFrame) -> str:
+    """Why there is nothing to draw of the rows selected."""
+    return "nothing finished" if rows.height else "no rows selected"
 
 
 def distribution(column: pl.Series, scale: float) -> tuple[list[float], list[float]]:

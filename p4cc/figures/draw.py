@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.figure import Figure as Page
 
 from p4cc.figures import bar, by_pod, by_rank, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
+from p4cc.figures.series import Series
 from p4cc.figures.style import save, say
 from p4cc.results import read_table
 from p4cc.scenario.figures import (
@@ -39,7 +41,10 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -
     A figure of a table without rows says so.
     """
     try:
-        return _draw(figure, runs, folder, scenario)
+        with warnings.catch_warnings():
+            # What libraries say of a figure is not for a terminal; what a reader must know stands in the figure.
+            warnings.simplefilter("ignore")
+            return _draw(figure, runs, folder, scenario)
     except _NoRowsError as error:
         name = error.args[0]
         page = Page(figsize=(5.0, 2.4), layout="constrained")
@@ -63,11 +68,9 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
         case HeatMapFigure():
             return heatmap.draw(runs, figure, folder)
         case TimeFigure():
-            queues = read_table(folder, "queues")
-            series = over_time.Series(_table(folder, "windows"), pl.DataFrame() if queues is None else queues)
-            return over_time.draw(series, figure, folder)
+            return over_time.draw(_series(folder), figure, folder, scenario.record.windows_interval_ns)
         case TracesFigure():
-            return traces.draw(_table(folder, "windows"), figure, folder)
+            return traces.draw(_series(folder), figure, folder, scenario.record.windows_interval_ns)
         case CdfFigure():
             return cdf.draw(_table(folder, figure.table), figure, folder)
         case PercentilesFigure():
@@ -84,6 +87,16 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
             return by_rank.draw_by_size(_table(folder, "flows"), figure, folder)
         case DepthsFigure():
             return by_rank.draw_depths(_table(folder, "queue_histogram"), figure, folder)
+
+
+def _series(folder: Path) -> Series:
+    queues = read_table(folder, "queues")
+    return Series(
+        _table(folder, "windows"),
+        pl.DataFrame() if queues is None else queues,
+        read_table(folder, "links"),
+        read_table(folder, "flows"),
+    )
 
 
 def _table(folder: Path, name: str) -> pl.DataFrame:

@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
-from p4cc.figures.style import need_columns, save, use_style
+from p4cc.errors import UserError
+from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
+from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
 from p4cc.metrics import supported
+from p4cc.percentiles import percent_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +27,13 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     """Draws a map per variant, each cell with its number; returns the file written."""
     limit = () if figure.limit_over is None else (figure.limit_over,)
     need_columns(figure.file, runs, *figure.x, *figure.y, figure.value, *limit)
+    if both := [name for name in figure.x if name in figure.y]:
+        cause = f"figure {figure.file}: {both[0]!r} is on both axes"
+        raise UserError(cause, place="figures", remedy="give x and y columns of their own")
     columns, rows = _points(runs, figure.x), _points(runs, figure.y)
     variants = runs["variant"].unique(maintain_order=True).to_list()
     maps = [cells(runs.filter(pl.col("variant") == variant), figure) for variant in variants]
+    marks = {variant: _marks(runs.filter(pl.col("variant") == variant), figure) for variant in variants}
     drawn = [value * figure.scale for one in maps for value in one.values()]
     low, high = min(drawn, default=0.0), max(drawn, default=1.0)
     use_style()
@@ -41,15 +48,19 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
             for column, value in enumerate(line):
                 if value == value:
                     colour = "white" if value < (low + high) / 2 else "black"
-                    axes.text(column, row, f"{value:.3g}", ha="center", va="center", fontsize=7, color=colour)
+                    text = f"{value:.3g}{marks[variant].get((columns[column], rows[row]), '')}"
+                    axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
         axes.set_xticks(range(len(columns)), [_label(point) for point in columns], rotation=45, ha="right")
         axes.set_yticks(range(len(rows)), [_label(point) for point in rows])
         axes.set_xlabel(", ".join(figure.x))
         axes.set_ylabel(", ".join(figure.y))
         axes.set_title(variant)
+        if not values:
+            say(axes, f"no run has a value of {figure.value}")
         axes.grid(visible=False)
     if image is not None:
-        page.colorbar(image, ax=page.axes, label=figure.label or figure.value)
+        page.colorbar(image, ax=page.axes, label=axis_label(figure.value, figure.label))
+    _say_marks(page, figure, {mark for one in marks.values() for mark in one.values()})
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -76,6 +87,28 @@ def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point]
             reached.setdefault(cell, []).append((float(row[figure.limit_over]), value == 0))
     found.update({cell: supported(points) for cell, points in reached.items()})
     return found
+
+
+def _marks(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point], str]:
+    """Cells whose median leaves runs out, or is of percentiles of few values."""
+    if figure.limit_over is not None:
+        return {}
+    found: dict[tuple[Point, Point], str] = {}
+    cell = runs.group_by(*figure.x, *figure.y, maintain_order=True).agg(runs_behind(runs, figure.value))
+    for row in cell.iter_rows(named=True):
+        at = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
+        left_out = f"\n{row['valued']}/{row['runs']}" if row["valued"] < row["runs"] else ""
+        if mark := ("*" if row["few"] else "") + left_out:
+            found[at] = mark
+    return found
+
+
+def _say_marks(page: Figure, figure: HeatMapFigure, marks: set[str]) -> None:
+    percent = percent_of(figure.value)
+    if percent is not None and any("*" in mark for mark in marks):
+        say_few(page, "*", [percent], "in a run")
+    if any("/" in mark for mark in marks):
+        note(page, LEFT_OUT)
 
 
 def _points(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:

@@ -11,7 +11,8 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from p4cc.figures.style import COLOURS, MARKERS, label_axes, legend, log_scale, need_columns, save, use_style
+from p4cc.figures.counts import mark_few, mark_left_out, numbered, say_marks, spread
+from p4cc.figures.style import COLOURS, MARKERS, label_axes, legend, log_scale, need_columns, save, say, use_style
 from p4cc.scenario.figures import Panel, SweepFigure
 
 
@@ -23,42 +24,29 @@ def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
     page = Figure(figsize=(4.2 * count, 3.2), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, count, position + 1)
-        _draw_panel(axes, runs, figure, panel)
+        _draw_panel(page, axes, runs, figure, panel)
         if position == 0:
             legend(axes)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
 
-def spread(runs: pl.DataFrame, x: str, y: str, scale: float) -> pl.DataFrame:
-    """Median, 5th and 95th percentile of `y * scale` by variant (in order of appearance) and `x`."""
-    value = pl.col(y).cast(pl.Float64) * scale
-    return (
-        runs.group_by("variant", x, maintain_order=True)
-        .agg(
-            value.median().alias("median"),
-            value.quantile(0.05, "linear").alias("low"),
-            value.quantile(0.95, "linear").alias("high"),
-        )
-        .sort(x, maintain_order=True)
-    )
-
-
-def _draw_panel(axes: Axes, runs: pl.DataFrame, figure: SweepFigure, panel: Panel) -> None:
+def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigure, panel: Panel) -> None:
     points = spread(runs, figure.x, panel.y, panel.scale)
     for number, variant in enumerate(runs["variant"].unique(maintain_order=True)):
         line = points.filter(pl.col("variant") == variant)
         x = line[figure.x].to_list()
-        colour = COLOURS[number % len(COLOURS)]
-        axes.plot(
-            x,
-            line["median"].to_list(),
-            color=colour,
-            marker=MARKERS[number % len(MARKERS)],
-            ms=4,
-            label=variant,
-        )
-        axes.fill_between(x, line["low"].to_list(), line["high"].to_list(), color=colour, alpha=0.2, linewidth=0)
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        label = numbered(variant, [*line["least"], *line["most"]])
+        axes.plot(x, line["median"].to_numpy(), color=colour, marker=marker, ms=4, label=label)
+        few = line.filter(pl.col("few") & pl.col("median").is_not_null())
+        mark_few(axes, list(few.select(figure.x, "median").iter_rows()), colour, marker)
+        for row in line.filter(pl.col("valued") < pl.col("runs")).iter_rows(named=True):
+            mark_left_out(axes, (row[figure.x], row["median"]), row["valued"], row["runs"], number, colour)
+        axes.fill_between(x, line["low"].to_numpy(), line["high"].to_numpy(), color=colour, alpha=0.2, linewidth=0)
+    say_marks(page, points, panel.y, "hollow")
+    if points["median"].is_null().all():
+        say(axes, f"no run has a value of {panel.y}")
     if figure.x_log:
         log_scale(axes, x=True)
     label_axes(axes, panel, figure.x_label or figure.x)

@@ -11,8 +11,10 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from p4cc.figures.cdf import of_classes
-from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, use_style
+from p4cc.figures.cdf import nothing, of_classes
+from p4cc.figures.counts import mark_few, numbered, say_few
+from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, say, use_style
+from p4cc.percentiles import fewest, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 _LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 # Room beside the panels for the legend, in inches.
-_LEGEND_WIDTH = 1.5
+_LEGEND_WIDTH = 2.2
 
 
 def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
@@ -31,23 +33,35 @@ def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
     chosen = of_classes(flows, figure.classes)
     use_style()
     variants = chosen["variant"].unique(maintain_order=True).to_list()
+    few_percents: set[float] = set()
     page = Figure(figsize=(4.4 * len(figure.panels) + _LEGEND_WIDTH, 3.4), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, len(figure.panels), position + 1)
         for number, variant in enumerate(variants):
             of_variant = chosen.filter(pl.col("variant") == variant)
+            colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
             for line, percent in enumerate(figure.percentiles):
                 points = percentile_by(of_variant, figure.x, panel.y, percent)
+                values = points.with_columns(pl.col("value") * panel.scale)
                 axes.plot(
-                    points[figure.x].to_list(),
-                    (points["value"] * panel.scale).to_list(),
-                    color=COLOURS[number % len(COLOURS)],
+                    values[figure.x].to_list(),
+                    values["value"].to_list(),
+                    color=colour,
                     linestyle=_LINES[line % len(_LINES)],
-                    marker=MARKERS[number % len(MARKERS)],
+                    marker=marker,
                     ms=4,
                 )
+                few = values.filter(pl.col("count") < fewest(percent))
+                if few.height:
+                    mark_few(axes, list(few.select(figure.x, "value").iter_rows()), colour, marker)
+                    few_percents.add(percent)
+        if chosen[panel.y].drop_nulls().is_empty():
+            say(axes, nothing(chosen))
         label_axes(axes, panel, figure.x_label or figure.x)
-    page.legend(handles=_legend(variants, figure.percentiles), loc="outside right center")
+    if few_percents:
+        say_few(page, "hollow", few_percents)
+    labels = [_labelled(chosen.filter(pl.col("variant") == name), figure, name) for name in variants]
+    page.legend(handles=_legend(labels, figure.percentiles), loc="outside right center")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -65,8 +79,18 @@ def _legend(variants: Sequence[str], percentiles: Sequence[float]) -> list[Line2
     return [*by_variant, *by_percentile]
 
 
+def _labelled(rows: pl.DataFrame, figure: PercentilesFigure, variant: str) -> str:
+    """A variant with the number of values behind each of its points, of the first panel's column."""
+    column = figure.panels[0].y
+    return numbered(variant, percentile_by(rows, figure.x, column, 50)["count"], rows[column].null_count())
+
+
 def percentile_by(flows: pl.DataFrame, x: str, y: str, percent: float) -> pl.DataFrame:
-    """The value at index `int(n p)` of the sorted ones (spec 17) for each `x`: columns `x` and `value`."""
+    """A percentile for each `x` of the rows that have a value, with their number: columns `x`, `value`, `count`."""
     values = flows.select(x, value=pl.col(y).cast(pl.Float64)).drop_nulls("value")
-    place = (pl.len() * percent / 100).cast(pl.Int64).clip(0, pl.len().cast(pl.Int64) - 1)
-    return values.group_by(x).agg(pl.col("value").sort().get(place)).sort(x)
+    rows = [
+        (key, percentile(group["value"].to_numpy(), percent), group.height)
+        for (key,), group in values.group_by(x, maintain_order=True)
+    ]
+    schema = {x: flows.schema[x], "value": pl.Float64, "count": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row").sort(x)

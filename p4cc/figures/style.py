@@ -5,12 +5,15 @@
 
 from __future__ import annotations
 
+import textwrap
 from math import isfinite
 from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
+import numpy as np
 
 from p4cc.errors import UserError
+from p4cc.slowdown import LABEL
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,6 +38,10 @@ _SETTINGS: dict[str, Any] = {
     "svg.hashsalt": "p4cc",
 }
 
+
+_NOTE_SIZE = 7
+_NOTE_LETTERS_PER_INCH = 17
+"""About as many as fit in that size."""
 
 _UNDATED: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
@@ -63,6 +70,22 @@ def say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", wrap=True)
 
 
+def note(page: Figure, text: str) -> None:
+    """Says something of the figure below its panels, once."""
+    said = page.get_supxlabel()
+    wrapped = textwrap.fill(text, max(40, int(page.get_figwidth() * _NOTE_LETTERS_PER_INCH)))
+    if wrapped not in said:
+        page.supxlabel("\n".join(filter(None, (said, wrapped))), x=0.01, ha="left", fontsize=_NOTE_SIZE)
+
+
+def axis_label(column: str, label: str) -> str:
+    """What an axis shows: the scenario's words, the one label of slowdowns, or the column's name."""
+    if label or not column.startswith("slowdown") or column.startswith("slowdown_rate_only"):
+        return label or column
+    rest = column.removeprefix("slowdown").strip("_")
+    return f"{LABEL}, {rest}" if rest else LABEL
+
+
 def legend(axes: Axes) -> None:
     """A legend where something has a label."""
     if axes.get_legend_handles_labels()[0]:
@@ -74,6 +97,10 @@ def log_scale(axes: Axes, *, x: bool = False) -> None:
     least = axes.dataLim.minposx if x else axes.dataLim.minposy
     if isfinite(least):
         (axes.set_xscale if x else axes.set_yscale)("log")
+        data = [np.asarray(line.get_xdata() if x else line.get_ydata(), dtype=float) for line in axes.get_lines()]
+        if missing := sum(int((values <= 0).sum()) for values in data):
+            text = f"values of 0, not on the logarithmic axis: {missing}"
+            axes.text(0.99, 0.01, text, transform=axes.transAxes, ha="right", va="bottom", fontsize=6)
     else:
         say(axes, "no value above 0 for a logarithmic axis")
 
@@ -101,7 +128,7 @@ def label_axes(axes: Axes, panel: Panel, x_label: str) -> None:
         axes.set_ylim(bottom=0)
     axes.set_title(panel.title)
     axes.set_xlabel(x_label)
-    axes.set_ylabel(panel.label or panel.y)
+    axes.set_ylabel(axis_label(panel.y, panel.label))
 
 
 def save(figure: Figure, path: Path) -> Path:

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.errors import UserError
-from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, save, use_style
+from p4cc.figures.series import bins, lines, mark_line_rate, say_until
+from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, note, save, say, use_style
 from p4cc.metrics import goodput_bins
 
 if TYPE_CHECKING:
@@ -19,13 +21,18 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from p4cc.figures.series import Series
     from p4cc.scenario.figures import Panel, TracesFigure
 
 _MAX_FLOWS = 32
 
 
-def draw(windows: pl.DataFrame, figure: TracesFigure, folder: Path) -> Path:
-    """Draws `figure`; returns the file written. Raises UserError when the seed was not run or nothing was recorded."""
+def draw(series: Series, figure: TracesFigure, folder: Path, samples_ns: int | None) -> Path:
+    """Draws `figure`; returns the file written. Raises UserError when the seed was not run or nothing was recorded.
+
+    `samples_ns` is the time between two samples of a window.
+    """
+    windows = series.windows
     seeds = windows["seed"].unique().sort().to_list()
     if not seeds:
         raise UserError(f"figure {figure.file}: no windows were recorded", remedy="set record.windows_interval_ns")
@@ -33,18 +40,29 @@ def draw(windows: pl.DataFrame, figure: TracesFigure, folder: Path) -> Path:
     if seed not in seeds:
         raise UserError(f"figure {figure.file}: seed {seed} was not run", remedy=f"seeds run: {seeds}")
     need_columns(figure.file, windows, *(panel.y for panel in figure.panels if panel.y != "rate_bps"))
-    chosen = windows.filter(pl.col("seed") == seed)
-    variants = chosen["variant"].unique(maintain_order=True).to_list()
+    variants = windows["variant"].unique(maintain_order=True).to_list()
     use_style()
     rows, columns = len(figure.panels), len(variants)
     page = Figure(figsize=(4.4 * columns, 2.1 * rows + 0.6), layout="constrained")
+    series = series.first_point(page)
+    if any(panel.y == "rate_bps" for panel in figure.panels):
+        series = replace(series, bin_ns=bins(page, figure.bin_ns, samples_ns))
+    say_until(page, figure.until_ns, series.windows["time_ns"])
     for column, variant in enumerate(variants):
-        of_variant = chosen.filter(pl.col("variant") == variant)
-        ids = figure.flows or of_variant["flow_id"].unique().sort().to_list()[:_MAX_FLOWS]
+        run = series.of(variant, seed)
+        known = run.windows["flow_id"].unique().sort().to_list()
+        ids = figure.flows or known[:_MAX_FLOWS]
+        if figure.flows is None and len(known) > len(ids):
+            note(page, f"{variant}: the first {len(ids)} of {len(known)} flows")
         for row, panel in enumerate(figure.panels):
             axes = page.add_subplot(rows, columns, row * columns + column + 1)
             for number, flow in enumerate(ids):
-                _draw_flow(axes, of_variant.filter(pl.col("flow_id") == flow), figure, panel, number)
+                _draw_flow(page, axes, (run, flow), panel, number)
+            if not axes.get_lines():
+                say(
+                    axes,
+                    "none of the flows began" if not set(ids) & set(known) else f"no sample has a value of {panel.y}",
+                )
             if figure.until_ns is not None:
                 axes.set_xlim(0, figure.until_ns / 1e6)
             if panel.log:
@@ -58,15 +76,20 @@ def draw(windows: pl.DataFrame, figure: TracesFigure, folder: Path) -> Path:
     return save(page, folder / figure.file)
 
 
-def _draw_flow(axes: Axes, windows: pl.DataFrame, figure: TracesFigure, panel: Panel, number: int) -> None:
+def _draw_flow(page: Figure, axes: Axes, of: tuple[Series, int], panel: Panel, number: int) -> None:
+    run, flow = of
+    windows = run.windows.filter(pl.col("flow_id") == flow)
     is_rate = panel.y == "rate_bps"
-    series = whole_bins(windows, figure.bin_ns) if is_rate else windows.select("time_ns", panel.y)
-    if series.is_empty():
+    series = whole_bins(windows, run.bin_ns) if is_rate else windows.select("time_ns", panel.y)
+    if series.is_empty() or series[series.columns[1]].is_null().all():
         return
+    if is_rate:
+        line_bps = lines(run.links, run.flows).of_flow(flow)
+        mark_line_rate(page, axes, series["rate_bps"], line_bps, panel.scale)
     name = series.columns[1]
     times = (series["time_ns"].cast(pl.Float64) / 1e6).to_list()
     values = (series[name].cast(pl.Float64) * panel.scale).to_list()
-    label = f"flow {windows['flow_id'][0]}"
+    label = f"flow {flow}"
     axes.step(times, values, where="post", color=COLOURS[number % len(COLOURS)], linewidth=1.0, label=label)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from controller.model import utilisation, utilisation_printed
-from p4cc.figures.over_sweep import spread
+from p4cc.figures.counts import spread
 from p4cc.figures.style import COLOURS, legend, need_columns, save, use_style
 from p4cc.model import bottleneck
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from p4cc.errors import UserError
 from p4cc.paired import ratio_of_medians
+from p4cc.percentiles import percentile
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
     FLOW_MEASURES,
@@ -18,7 +19,6 @@ from p4cc.scenario.flow_claims import (
     PodCellsMeasure,
     PodPairMeasure,
 )
-from p4cc.slowdown import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

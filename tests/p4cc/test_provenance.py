@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 GST = {"name": "GST", "slow_start": {"name": "gst"}, "congestion_avoidance": {"name": "dctcp", "g": 0.125}}
 
 
-def cli(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """The command line, in a folder of its own."""
+def cli(*arguments: str, folder: Path, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command line, in a folder and an environment of its own."""
     words = [sys.executable, "-m", "p4cc.cli", *arguments]
-    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    known = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", **(environment or {})}
     return subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False, stdin=-3
+        words, cwd=folder, env=known, capture_output=True, text=True, timeout=120, check=False, stdin=-3
     )
 
 

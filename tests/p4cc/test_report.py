@@ -57,6 +57,16 @@ def test_columns_follow_what_happened() -> None:
         assert absent not in text
 
 
+def test_percentiles_of_few_flows_are_marked() -> None:
+    few = {"few_values": ["fct_p99_ns"]}
+    text = printed(few, {"seed": 2, "few_values": []}, width=200)
+    assert "12.346*" in text
+    assert "123.46*" not in text
+    assert "* of fewer values than 100 (p99) in a run" in text
+    assert "*" not in printed({"few_values": []}, width=200)
+    assert "12.346, 1 of 2 seeds" in printed({}, {"seed": 2, "fct_p99_ns": None}, width=200)
+
+
 def test_what_did_not_finish_is_said() -> None:
     assert "123.46, 1 of 2 finished" in printed({}, {"seed": 2, "finish_ns": None}, width=200)
     assert "0 of 1 finished" in printed({"finish_ns": None}, {"senders": 17}, width=200)

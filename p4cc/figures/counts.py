@@ -1,0 +1,97 @@
+"""The number behind a drawn value: marks for percentiles of few values, and for medians that leave runs out."""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from p4cc.figures.style import note
+from p4cc.percentiles import count_column, of_few_text, percent_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LEFT_OUT = "k/n: k of n runs have a value, the median is theirs"
+FEW = "few_values"
+"""The column of runs that names their percentiles of few values."""
+
+
+def spread(runs: pl.DataFrame, x: str, y: str, scale: float) -> pl.DataFrame:
+    """Median, 5th and 95th percentile over the runs of `y * scale` by variant (in order of appearance) and `x`.
+
+    Beside them: the number of `runs`, of those with a value (`valued`), whether one of them is of few values (`few`),
+    and the least and the largest number of values behind a percentile (`least`, `most`; null for other columns).
+    """
+    value = pl.col(y).cast(pl.Float64) * scale
+    return (
+        runs.group_by("variant", x, maintain_order=True)
+        .agg(
+            value.median().alias("median"),
+            value.quantile(0.05, "linear").alias("low"),
+            value.quantile(0.95, "linear").alias("high"),
+            *runs_behind(runs, y),
+        )
+        .sort(x, maintain_order=True)
+    )
+
+
+def runs_behind(runs: pl.DataFrame, y: str) -> list[pl.Expr]:
+    """What `spread` says of the runs behind a median of their column `y`."""
+    counted = count_column(y)
+    known = counted is not None and counted in runs.columns
+    count = pl.col(counted).filter(pl.col(y).is_not_null()) if known and counted else pl.lit(None, pl.Int64)
+    few = pl.col(FEW).list.contains(y).any() if FEW in runs.columns else pl.lit(value=False)
+    return [
+        pl.len().alias("runs"),
+        pl.col(y).count().alias("valued"),
+        few.alias("few"),
+        (count.min() if known else count).alias("least"),
+        (count.max() if known else count).alias("most"),
+    ]
+
+
+def numbered(label: str, counts: Iterable[int | None], unfinished: int = 0) -> str:
+    """A label with the number of values behind its percentiles: `DCTCP (n = 4 to 40)`."""
+    known = [count for count in counts if count is not None]
+    said = [f"n = {min(known)}" if min(known) == max(known) else f"n = {min(known)} to {max(known)}"] if known else []
+    said += [f"{unfinished} unfinished"] if unfinished else []
+    return f"{label} ({', '.join(said)})" if said else label
+
+
+def mark_few(axes: Axes, points: Sequence[tuple[float, float]], colour: str, marker: str) -> None:
+    """Hollow markers on percentiles of few values."""
+    if points:
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, ls="", marker=marker, ms=5, mfc="white", mec=colour, zorder=3)
+
+
+def mark_left_out(axes: Axes, place: tuple[float, float | None], valued: int, runs: int, at: int, colour: str) -> None:
+    """`1/2` at a median that leaves runs out; on the axis, in the row `at`, where no run has a value."""
+    x, y = place
+    text = f"{valued}/{runs}"
+    if y is None:
+        across = axes.get_xaxis_transform()
+        axes.text(x, 0.02 + 0.07 * at, text, transform=across, ha="center", fontsize=7, color=colour)
+    else:
+        axes.annotate(text, (x, y), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7, color=colour)
+
+
+def say_few(page: Figure, how: str, percents: Iterable[float], where: str = "") -> None:
+    """Says what the mark of percentiles of few values means."""
+    note(page, f"{how}: of {of_few_text(percents)} {where}".rstrip())
+
+
+def say_marks(page: Figure, points: pl.DataFrame, y: str, how: str) -> None:
+    """Says what the marks on medians of `spread` mean, where there are any."""
+    percent = percent_of(y)
+    if percent is not None and points["few"].any():
+        say_few(page, how, [percent], "in a run")
+    if (points["valued"] < points["runs"]).any():
+        note(page, LEFT_OUT)

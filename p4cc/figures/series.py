@@ -1,0 +1,124 @@
+"""What figures over time share: the point of a sweep that they show, and goodput against the rate of the line."""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from p4cc.figures.style import note
+from p4cc.metrics import goodput_bins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HOLE = (
+    "goodput above the line rate (dashed): one ACK fills a hole and releases, in one bin, what had arrived behind it "
+    "before"
+)
+"""Why acknowledged payload can be more than a line carries in the same time."""
+
+
+THROUGHPUT_BIN_NS = 100_000
+"""Bin of instantaneous throughput (spec 17)."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """The tables a run leaves, as frames with the run's keys in front."""
+
+    windows: pl.DataFrame
+    queues: pl.DataFrame
+    links: pl.DataFrame | None = None
+    flows: pl.DataFrame | None = None
+    bin_ns: int = THROUGHPUT_BIN_NS
+
+    def first_point(self, page: Figure) -> Series:
+        """Rows of the first point of the sweep, as time has one point only; the figure says which it is."""
+        names = self.windows.columns
+        keys = [name for name in names[: names.index("seed")] if name not in ("variant", "algorithm")]
+        points = self.windows.select(keys).unique(maintain_order=True) if keys else pl.DataFrame()
+        if points.height <= 1:
+            return self
+        first = points.row(0, named=True)
+        told = ", ".join(f"{name}={value}" for name, value in first.items() if points[name].n_unique() > 1)
+        note(page, f"{told}: the first of {points.height} points of the sweep")
+        return self._filtered([pl.col(name) == value for name, value in first.items()])
+
+    def of(self, variant: str, seed: int) -> Series:
+        """One run's rows."""
+        return self._filtered([pl.col("variant") == variant, pl.col("seed") == seed])
+
+    def _filtered(self, chosen: list[pl.Expr]) -> Series:
+        def of(frame: pl.DataFrame) -> pl.DataFrame:
+            return frame if frame.is_empty() else frame.filter(chosen)
+
+        links, flows = (None if one is None else of(one) for one in (self.links, self.flows))
+        return replace(self, windows=of(self.windows), queues=of(self.queues), links=links, flows=flows)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Rates of the hosts' lines, and where flows begin and end, of one run."""
+
+    rates_bps: dict[str, int]
+    ends: dict[int, tuple[str, str]]
+
+    def of_flow(self, flow: int) -> float | None:
+        """The slower line of a flow's two hosts; None where it is not known."""
+        rates = [self.rates_bps[host] for host in self.ends.get(flow, ()) if host in self.rates_bps]
+        return float(min(rates)) if rates else None
+
+    def of_all(self, flows: Iterable[int]) -> float | None:
+        """The lines of all hosts that the flows go to, together; None where one is not known."""
+        receivers = {self.ends[flow][1] for flow in flows if flow in self.ends}
+        known = [self.rates_bps[host] for host in receivers if host in self.rates_bps]
+        return float(sum(known)) if known and len(known) == len(receivers) else None
+
+
+def lines(links: pl.DataFrame | None, flows: pl.DataFrame | None) -> Lines:
+    """From tables `links` and `flows`, of one run."""
+    if links is None or flows is None:
+        return Lines({}, {})
+    rates = {str(link).split(":", 1)[0]: int(rate) for link, rate in links.select("link", "rate_bps").iter_rows()}
+    ends = {int(flow): (src, dst) for flow, src, dst in flows.select("flow_id", "src", "dst").iter_rows()}
+    return Lines(rates, ends)
+
+
+def bins(page: Figure, wanted_ns: int, samples_ns: int | None) -> int:
+    """Bins for goodput: not shorter than the samples, each of which holds what was acknowledged since the last."""
+    if samples_ns is None or samples_ns <= wanted_ns:
+        return wanted_ns
+    note(page, f"bins of {samples_ns / 1e3:g} us, as long as the samples")
+    return samples_ns
+
+
+def goodput(windows: pl.DataFrame, bin_ns: int) -> pl.DataFrame:
+    """Goodput of all flows together in every bin from 0 on, zeros included: `time_ns` (start), `rate_bps`."""
+    sums = goodput_bins(windows, bin_ns).group_by("time_ns").agg(pl.col("rate_bps").sum())
+    last = sums["time_ns"].max()
+    every = range(0, int(last) + 1, bin_ns) if isinstance(last, int) else range(0)
+    frame = pl.DataFrame({"time_ns": every}, schema={"time_ns": pl.Int64})
+    return frame.join(sums, on="time_ns", how="left").with_columns(pl.col("rate_bps").fill_null(0.0)).sort("time_ns")
+
+
+def mark_line_rate(page: Figure, axes: Axes, rates: pl.Series, line_bps: float | None, scale: float) -> None:
+    """Where a bin lies above the rate of the line: the line, and why."""
+    if line_bps is None or not (rates > line_bps).any():
+        return
+    axes.axhline(line_bps * scale, color="black", ls="--", lw=0.7, alpha=0.6)
+    note(page, HOLE)
+
+
+def say_until(page: Figure, until_ns: int | None, times: pl.Series) -> None:
+    """Says what the time axis leaves out."""
+    last = times.max()
+    if until_ns is not None and isinstance(last, int) and last > until_ns:
+        note(page, f"shown to {until_ns / 1e6:g} ms; samples go on to {last / 1e6:g} ms")

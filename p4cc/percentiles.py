@@ -1,0 +1,77 @@
+"""Percentiles and the number of values behind them: one definition and one rule for tables, summaries and figures."""
+
+# numpy's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import re
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Values = np.ndarray[Any, np.dtype[np.float64]]
+
+DEFINITION = "a percentile p is the value at index `int(n p)` of the n sorted ones (spec 17)"
+FEW = (
+    "of fewer than 1/(1-p) values (p99: 100, p95: 20; below the median 1/p) a percentile is the largest (the least) of "
+    "them and says nothing of the share beyond it"
+)
+"""Why a percentile is marked."""
+
+_NAME = re.compile(r"(?P<of>.*?)_?p(?P<percent>\d+(?:\.\d+)?)(?P<unit>_ns|_pkts)?(?P<span>_.*)?")
+
+
+def percentile(values: Values, percent: float) -> float:
+    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
+    if values.size == 0:
+        return float("nan")
+    return float(np.sort(values)[min(int(values.size * percent / 100), values.size - 1)])
+
+
+def fewest(percent: float) -> int:
+    """How many values a percentile needs so that one of them is expected beyond it; the extremes need one."""
+    share = min(percent, 100 - percent) / 100
+    # 1 / 0.01 is to be 100, whatever 1 - 0.99 is in binary.
+    return 1 if share <= 0 else ceil(round(1 / share, 6))
+
+
+def is_few(count: int, percent: float) -> bool:
+    """Whether a percentile is of so few values that it is marked; without values there is none to mark."""
+    return 0 < count < fewest(percent)
+
+
+def percent_of(column: str) -> float | None:
+    """Which percentile a column holds by its name: 99 for `incast.fct_p99_ns`; None for other columns."""
+    found = _NAME.fullmatch(column)
+    return None if found is None else float(found["percent"])
+
+
+def count_column(column: str) -> str | None:
+    """The column of a run's numbers with the count behind a percentile; None for other columns."""
+    found = _NAME.fullmatch(column)
+    if found is None:
+        return None
+    label, dot, _ = column.rpartition(".")
+    return f"{label}{dot}completed" if dot else f"{found['of']}_count{found['span'] or ''}"
+
+
+def of_few(numbers: Mapping[str, Any]) -> list[str]:
+    """Names of percentiles among a run's numbers that are of few values, by the counts beside them."""
+    return [name for name, value in numbers.items() if value is not None and _is_of_few(name, numbers)]
+
+
+def _is_of_few(name: str, numbers: Mapping[str, Any]) -> bool:
+    percent, counted = percent_of(name), count_column(name)
+    count = None if counted is None else numbers.get(counted)
+    return percent is not None and isinstance(count, int) and is_few(count, percent)
+
+
+def of_few_text(percents: Iterable[float]) -> str:
+    """A note for people who see a mark: `fewer values than 100 (p99)`."""
+    needs = ", ".join(f"{fewest(percent)} (p{percent:g})" for percent in sorted(set(percents)))
+    return f"fewer values than {needs}"
