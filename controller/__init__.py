@@ -7,7 +7,8 @@ from controller.ecn import Level, Profile, codepoint_map
 from controller.errors import ControllerError, PlanError, PlannerError, SwitchError
 from controller.model import Bottleneck
 from controller.plan import EcnSettings, SwitchPlan, plan_network, same_thresholds, thresholds_by_rule
-from controller.planner import KRule, Reading, ThresholdPlan, Thresholds, plan_thresholds, threshold_warnings
+from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+from controller.settings import LinkPlan, plan_link
 
 __all__ = [
     "Bottleneck",
@@ -15,17 +16,17 @@ __all__ = [
     "EcnSettings",
     "KRule",
     "Level",
+    "LinkPlan",
     "PlanError",
     "PlannerError",
     "Profile",
-    "Reading",
     "SwitchError",
     "SwitchPlan",
-    "ThresholdPlan",
     "Thresholds",
+    "choose_thresholds",
     "codepoint_map",
+    "plan_link",
     "plan_network",
-    "plan_thresholds",
     "same_thresholds",
     "threshold_warnings",
     "thresholds_by_rule",

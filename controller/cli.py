@@ -1,6 +1,7 @@
 """The verbs of `p4cc controller`: plan thresholds, install a network's state, show what differs and what is there.
 
-Exit codes: 0 done (for `diff`: nothing to write), 1 `diff` found writes due, 2 bad input or a switch that refuses.
+Exit codes: 0 done, 1 `diff` found writes due or `plan` has no level of its own for K, 2 bad input or a switch that
+refuses.
 """
 
 from __future__ import annotations
@@ -22,16 +23,21 @@ from controller.ecn import Profile
 from controller.errors import ControllerError, PlanError
 from controller.model import Bottleneck
 from controller.options import (
+    TOPOLOGY_HELP,
     Connection,
     ElectionOption,
     JsonOption,
     ProgramFiles,
+    SetOption,
     Shape,
     Thresholds,
     command_of,
+    topology_readers,
 )
 from controller.plan import EcnSettings, SwitchPlan, plan_network, thresholds_by_rule
-from controller.planner import ThresholdPlan, plan_thresholds
+from controller.plan_report import print_link, print_tiers
+from controller.settings import falling, plan_link
+from controller.tiers import TierPlan, plan_tiers
 from topos import Topology, TopologyError, generate, topology_from_plain
 
 if TYPE_CHECKING:
@@ -50,7 +56,9 @@ app = typer.Typer(
 BAD_INPUT = 2
 WRITES_DUE = 1
 NO_LEVEL_1 = 1
-READINGS = "readings of the GST paper's bound on K (its equation 6)"
+DEFAULT_BUFFER_PKTS = 150
+DEFAULT_RATE_BPS = 10_000_000_000
+DEFAULT_RTT_NS = 100_000
 
 ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two ECN bits mean.")]
 
@@ -59,36 +67,65 @@ ProfileOption = Annotated[Profile, typer.Option("--profile", help="What the two 
 @command_of
 def plan_command(
     thresholds: Thresholds,
-    buffer_pkts: Annotated[int, typer.Option(help="Queue capacity of the bottleneck in packets.")] = 150,
-    rate_bps: Annotated[int, typer.Option(help="Rate of the bottleneck in bit/s.")] = 10_000_000_000,
-    senders: Annotated[int, typer.Option(help="Number of concurrent senders.")] = 25,
+    topology: Annotated[str | None, typer.Option(help=TOPOLOGY_HELP + " A row for each class of its ports.")] = None,
+    assignments: SetOption = None,
+    buffer_pkts: Annotated[int | None, typer.Option(help="Queue of the port in packets; 150 if not given.")] = None,
+    rate_bps: Annotated[int | None, typer.Option(help="Rate of the link in bit/s; 10000000000 if not given.")] = None,
+    senders: Annotated[int, typer.Option(help="Flows that share the link (HPCC's w_ai, the GST paper's model).")] = 25,
     rto_ns: Annotated[int, typer.Option(help="Minimum retransmission timeout in ns.")] = 200_000_000,
     as_json: JsonOption = False,
 ) -> None:
-    """Compute the threshold K from the effective-utilisation model, with every reading of the paper's bound.
+    """Say what switches and senders should be told: K and K_dc, RED's curve for DCQCN, HPCC's settings.
+
+    Every reading stands in packets, bytes and microseconds of queue with its source; the chosen one is marked, and a
+    sentence says why. A faster link never gets a smaller threshold by the default rule.
+
+    Exit code 0; 1: K is not below K_dc; 2: bad input.
 
     Examples:
 
-    - `p4cc controller plan --buffer-pkts 100` gives K = 8
-    - `p4cc controller plan --buffer-pkts 100 --k-rule fixed --k-pkts 25`
-    - `p4cc controller plan --senders 40 --json`
+    - `p4cc controller plan --rate-bps 100000000000 --rtt-ns 20000 --buffer-pkts 1000`
+    - `p4cc controller plan --buffer-pkts 150 --k-rule halve_once` gives K = 33, `--buffer-pkts 100` gives 8
+    - `p4cc controller plan --topology leaf_spine --set leaves=4 --set spines=2 --set hosts_per_leaf=8`
+    - `p4cc controller plan --topology experiments/skew/base.yaml --json`
     """
     of = thresholds
     with _reported():
-        at = Bottleneck(buffer_pkts, rate_bps, of.rtt_ns, of.packet_bytes, senders, rto_ns)
-        plan = plan_thresholds(at, rule=of.k_rule, fixed_k_pkts=of.k_pkts, k_dc_pkts=of.k_dc_pkts)
-    k, k_dc = plan.thresholds.k_pkts, plan.thresholds.k_dc_pkts
+        if topology is None:
+            if assignments:
+                raise PlanError("--set", "there is no topology that it could change", "give --topology")
+            at = Bottleneck(
+                DEFAULT_BUFFER_PKTS if buffer_pkts is None else buffer_pkts,
+                DEFAULT_RATE_BPS if rate_bps is None else rate_bps,
+                DEFAULT_RTT_NS if of.rtt_ns is None else of.rtt_ns,
+                of.packet_bytes,
+                senders,
+                rto_ns,
+            )
+            link = plan_link(at, rule=of.k_rule, fixed_k_pkts=of.k_pkts, k_dc_pkts=of.k_dc_pkts)
+            links, rows = [("the link", link)], ()
+        else:
+            rows = _tier_plans(topology, assignments, (buffer_pkts, rate_bps), of, (senders, rto_ns))
+            links = [(f"{row.tier.name} at {row.tier.rate_bps / 1e9:g} Gb/s", row.link) for row in rows]
     if as_json:
-        _print_json(plan.to_plain())
+        _print_json(_rows_to_plain(rows, falling(links)) if rows else links[0][1].to_plain())
+    elif rows:
+        print_tiers(Console(highlight=False), rows)
     else:
-        _print_plan(plan)
-        _warn(plan.warnings if k < k_dc else ())
-    if k >= k_dc:
+        print_link(Console(highlight=False), links[0][1])
+    equal = [(name, link) for name, link in links if link.thresholds.k_pkts >= link.thresholds.k_dc_pkts]
+    if not as_json and not equal:
+        _warn([f"{name}: {text}" if rows else text for name, link in links for text in link.warnings])
+        _warn(falling(links))
+    for name, link in equal:
+        k, k_dc = link.thresholds.k_pkts, link.thresholds.k_dc_pkts
         remedy = "give a smaller --k-pkts, another --k-rule or a larger --k-dc-pkts"
+        place = f"{name}: " if rows else ""
         print(
-            f"error: K {k} is not below K_dc {k_dc}: no packet is marked at K alone\n  remedy: {remedy}",
+            f"error: {place}K {k} is not below K_dc {k_dc}: no packet is marked at K alone\n  remedy: {remedy}",
             file=sys.stderr,
         )
+    if equal:
         raise typer.Exit(NO_LEVEL_1)
 
 
@@ -187,6 +224,36 @@ def show_command(
         _print_ports(ports)
 
 
+def _tier_plans(
+    source: str,
+    settings: Sequence[str] | None,
+    link: tuple[int | None, int | None],
+    of: Thresholds,
+    model: tuple[int, int],
+) -> tuple[TierPlan, ...]:
+    """The classes of a network's ports; raises PlanError where the command line says what the network says."""
+    for option, value in zip(("--buffer-pkts", "--rate-bps"), link, strict=True):
+        if value is not None:
+            raise PlanError(option, "the topology says it for each link", "leave it out, or leave out --topology")
+    senders, rto_ns = model
+    return plan_tiers(
+        _topology(Shape(source, list(settings or ()))),
+        rule=of.k_rule,
+        rtt_ns=of.rtt_ns,
+        packet_bytes=of.packet_bytes,
+        senders=senders,
+        rto_ns=rto_ns,
+        fixed_k_pkts=of.k_pkts,
+        k_dc_pkts=of.k_dc_pkts,
+    )
+
+
+def _rows_to_plain(rows: Sequence[TierPlan], warnings: Sequence[str]) -> dict[str, Any]:
+    """Plain data of a network's plan."""
+    tiers = [{"tier": row.tier.name, "ports": row.tier.ports, **row.link.to_plain()} for row in rows]
+    return {"tiers": tiers, "warnings": list(warnings)}
+
+
 _T = TypeVar("_T")
 
 
@@ -214,6 +281,9 @@ def _topology(shape: Shape) -> Topology:
         if not found:
             raise PlanError(f"--set {setting}", "has no '='", "write NAME=VALUE, for example senders=25")
         params[name] = value
+    reader = topology_readers.get(Path(source).suffix)
+    if reader is not None:
+        return reader(Path(source), shape.set or ())
     if not source.endswith(".json"):
         return generate(source, params)
     if params:
@@ -274,26 +344,6 @@ def _warn(warnings: Sequence[str]) -> None:
     """Warnings on standard error, so that they do not mix with the output."""
     for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)
-
-
-def _print_plan(plan: ThresholdPlan) -> None:
-    """The model's figures, then the readings."""
-    at = plan.bottleneck
-    figures = Table("quantity", "value", show_header=False)
-    figures.add_row("bandwidth-delay product", f"{at.bdp_pkts:.2f} packets")
-    figures.add_row("window at the corner, (B + BDP)/n", f"{at.corner_window_pkts:.3f} packets")
-    figures.add_row("window at the peak of G, numerically", f"{plan.peak_window_pkts:.3f} packets")
-    figures.add_row("effective utilisation at the peak", f"{plan.peak_utilisation:.4f}")
-    figures.add_row("K by rule " + plan.rule.value, f"{plan.thresholds.k_pkts} packets")
-    figures.add_row("K_dc", f"{plan.thresholds.k_dc_pkts} packets")
-    readings = Table("reading", "formula", "K (packets)", "usable", "chosen", title=READINGS, title_justify="left")
-    for reading in plan.readings:
-        chosen = "*" if reading.name == plan.rule.value else ""
-        usable = "yes" if reading.usable else "no"
-        readings.add_row(reading.name, reading.formula, f"{reading.k_pkts:.1f}", usable, chosen)
-    console = Console()
-    console.print(figures)
-    console.print(readings)
 
 
 def _diff_to_plain(switch: SwitchDiff) -> dict[str, Any]:

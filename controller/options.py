@@ -6,7 +6,7 @@ A command takes a group as a parameter; `command_of` spreads it into the options
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
@@ -14,21 +14,37 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from controller.defaults import DEFAULT_TIMEOUT_S
-from controller.planner import DEFAULT_K_DC_PKTS, KRule
-from topos import GENERATORS
+from controller.planner import KRule
+from topos import GENERATORS, Topology
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+TOPOLOGY_HELP = f"A shape ({', '.join(GENERATORS)}), a JSON file (hosts, switches, links) or a scenario (YAML)."
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A parameter of the shape, or a scenario's field."),
+]
 ElectionOption = Annotated[int, typer.Option("--election-id", min=1, help="The highest id of all controllers wins.")]
+
+
+topology_readers: dict[str, Callable[[Path, Sequence[str]], Topology]] = {}
+"""What reads other files than JSON as a topology, by the name's ending; `p4cc` adds scenarios."""
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """How K and K_dc are chosen."""
 
-    k_rule: Annotated[KRule, typer.Option(help="How K is chosen.")] = KRule.HALVE_ONCE
+    k_rule: Annotated[KRule, typer.Option(help="How K is chosen; `p4cc controller plan` shows all.")] = (
+        KRule.PROPORTIONAL
+    )
     k_pkts: Annotated[int | None, typer.Option(help="K in packets; goes with --k-rule fixed.")] = None
-    k_dc_pkts: Annotated[int, typer.Option(help="K_dc in packets.")] = DEFAULT_K_DC_PKTS
-    rtt_ns: Annotated[int, typer.Option(help="Base round-trip time in ns, for the planner.")] = 100_000
+    k_dc_pkts: Annotated[int | None, typer.Option(help="K_dc in packets; by rate and buffer if not given.")] = None
+    rtt_ns: Annotated[
+        int | None,
+        typer.Option(
+            help="Base round-trip time in ns; the longest of the network, or 100000 without one, if not given."
+        ),
+    ] = None
     packet_bytes: Annotated[int, typer.Option(help="IP packet size in bytes, for the planner.")] = 1500
 
 
@@ -36,12 +52,8 @@ class Thresholds:
 class Shape:
     """The network."""
 
-    topology: Annotated[
-        str, typer.Option(help=f"A shape ({', '.join(GENERATORS)}) or a JSON file: hosts, switches, links.")
-    ]
-    set: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter of the shape; may be repeated.")
-    ] = None
+    topology: Annotated[str, typer.Option(help=TOPOLOGY_HELP)]
+    set: SetOption = None
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ from controller.entities import (
 )
 from controller.errors import PlannerError
 from controller.features import Feature, PortName
-from controller.model import Bottleneck
-from controller.planner import DEFAULT_K_DC_PKTS, KRule, Thresholds, choose_k, threshold_warnings
-from topos import AddressPlan, Topology, plan_addresses, shortest_routes
+from controller.model import MAX_TIME_NS, Bottleneck
+from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+from topos import AddressPlan, Paths, Topology, plan_addresses, shortest_routes
 
 
 @dataclass(frozen=True)
@@ -87,28 +87,42 @@ def same_thresholds(topology: Topology, thresholds: Thresholds) -> dict[PortName
 def thresholds_by_rule(
     topology: Topology,
     *,
-    rule: KRule,
-    rtt_ns: int,
+    rule: KRule = KRule.PROPORTIONAL,
+    rtt_ns: int | None = None,
     packet_bytes: int,
     fixed_k_pkts: int | None = None,
-    k_dc_pkts: int = DEFAULT_K_DC_PKTS,
+    k_dc_pkts: int | None = None,
 ) -> dict[PortName, Thresholds]:
     """Thresholds of every switch port from the planner, with the rate and queue of the port's own link.
 
-    Raises PlannerError that names the port for which the rule has no answer.
+    `rtt_ns` is the network's longest if not given. Raises PlannerError that names the port for which a rule has no
+    answer.
     """
+    rtt_ns = longest_rtt_ns(topology, packet_bytes) if rtt_ns is None else rtt_ns
     chosen: dict[PortName, Thresholds] = {}
     for switch, ports in topology.ports.items():
         for port in ports:
             link = topology.links[port.link_index]
             try:
-                # No rule depends on the number of senders.
-                at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders=1)
-                chosen[switch, port.peer] = Thresholds(choose_k(at, rule, fixed_k_pkts), k_dc_pkts)
+                # No rule depends on the number of senders or on their timeout.
+                senders, rto_ns = 1, MAX_TIME_NS
+                at = Bottleneck(link.queue_capacity_pkts, link.rate_bps, rtt_ns, packet_bytes, senders, rto_ns)
+                chosen[switch, port.peer] = choose_thresholds(at, rule, fixed_k_pkts, k_dc_pkts)
             except PlannerError as error:
                 place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
                 raise PlannerError(place, error.cause, error.remedy) from None
     return chosen
+
+
+def longest_rtt_ns(topology: Topology, packet_bytes: int) -> int:
+    """The longest base round-trip time between hosts, with a packet's time on each link of one way.
+
+    Raises PlannerError where no two hosts talk.
+    """
+    found = Paths(topology).longest_rtt_ns(packet_bytes)
+    if found == 0:
+        raise PlannerError("topology", "has no two hosts that talk", "give --rtt-ns")
+    return found
 
 
 def _plan_switch(

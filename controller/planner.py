@@ -1,21 +1,30 @@
-"""Chooses the thresholds: all readings of the paper's bound on K side by side, and the one that a rule picks.
+"""Chooses the thresholds of a port: the readings of the papers' rules side by side, and the one that a rule picks.
 
-The printed equation 6 halves the window twice and comes out negative for the paper's own numbers (spec 6.5), so a
-rule decides: `halve_once` (half of the peak window, one round earlier), `quarter_buffer`, or `fixed`. Warnings are
-data: thresholds at which marks vanish are allowed, but never silently.
+K_dc follows DCTCP's settings by rate and never falls below DCTCP's bound. K is a share of K_dc, or follows from one of
+the readings of the GST paper's bound (spec 6.5), which as printed halves the window twice and comes out negative for
+the paper's own numbers. Those readings leave less room the more packets the pipe holds, so a faster link gets a
+smaller K by them; `proportional` grows with the rate. Warnings are data: thresholds at which marks vanish are allowed,
+but never silently.
 """
 
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from math import floor
-from typing import Any
 
 from controller.errors import PlannerError
-from controller.model import Bottleneck, argmax_window_pkts, utilisation
+from controller.model import Bottleneck, argmax_window_pkts
 
-# The paper's K_dc, DCTCP's own threshold at 10 Gb/s (spec 6.1).
-DEFAULT_K_DC_PKTS = 65
+# DCTCP's settings (SIGCOMM 2010): 20 packets at 1 Gb/s, 65 at 10 Gb/s; the latter is the GST paper's too (spec 6.1).
+_K_DC_AT_1G_PKTS = 20
+_K_DC_AT_10G_PKTS = 65
+_GIGABIT_BPS = 1_000_000_000
+# DCTCP's bound, K > C RTT / 7 (SIGCOMM 2010): below it the queue runs empty after a cut.
+_BOUND_DIVISOR = 7
+# The GST paper's smallest buffer is 100 packets, with K_dc 65 (spec 6.1).
+MOST_OF_BUFFER = Fraction(65, 100)
+# The GST paper's best K of 5, 25 and 45 packets, beside K_dc 65 (spec 6.1, figure 6).
+K_SHARE = Fraction(25, 65)
 # Width of `queue_depth_t` in the P4 programs.
 MAX_THRESHOLD_PKTS = (1 << 19) - 1
 
@@ -23,6 +32,7 @@ MAX_THRESHOLD_PKTS = (1 << 19) - 1
 class KRule(StrEnum):
     """How K is chosen."""
 
+    PROPORTIONAL = "proportional"
     HALVE_ONCE = "halve_once"
     FIXED = "fixed"
     QUARTER_BUFFER = "quarter_buffer"
@@ -30,11 +40,11 @@ class KRule(StrEnum):
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of the bound on K: its name, formula, value in packets, and whether K can be taken from it."""
+    """One reading of a rule for a threshold: its name, formula, value in packets, and whether it can be taken."""
 
     name: str
     formula: str
-    k_pkts: float
+    value_pkts: float
     usable: bool
 
 
@@ -54,87 +64,95 @@ class Thresholds:
 
 
 @dataclass(frozen=True)
-class ThresholdPlan:
-    """The planner's answer: the model's figures, every reading, the thresholds chosen and what to beware of."""
+class KdcReadings:
+    """What K_dc of a port can be, in packets (see `choose_k_dc`)."""
 
-    bottleneck: Bottleneck
-    peak_window_pkts: float
-    peak_utilisation: float
-    readings: tuple[Reading, ...]
-    rule: KRule
-    thresholds: Thresholds
-    warnings: tuple[str, ...]
-
-    def to_plain(self) -> dict[str, Any]:
-        """Plain data for JSON; units end the names."""
-        at = self.bottleneck
-        return {
-            "buffer_pkts": at.buffer_pkts,
-            "rate_bps": at.rate_bps,
-            "rtt_ns": at.rtt_ns,
-            "rto_ns": at.rto_ns,
-            "packet_bytes": at.packet_bytes,
-            "senders": at.senders,
-            "bdp_pkts": at.bdp_pkts,
-            "corner_window_pkts": at.corner_window_pkts,
-            "peak_window_pkts": self.peak_window_pkts,
-            "peak_utilisation": self.peak_utilisation,
-            "readings": [
-                {"name": r.name, "formula": r.formula, "k_pkts": r.k_pkts, "usable": r.usable} for r in self.readings
-            ],
-            "k_rule": self.rule.value,
-            "k_pkts": self.thresholds.k_pkts,
-            "k_dc_pkts": self.thresholds.k_dc_pkts,
-            "warnings": list(self.warnings),
-        }
+    bound_pkts: int
+    """The least above C RTT / 7."""
+    by_rate_pkts: int
+    """DCTCP's own settings: on the straight line between 1 and 10 Gb/s, in proportion to the rate above."""
+    most_pkts: int
+    """The share of the buffer that K_dc has in the GST paper's smallest one."""
 
 
-def plan_thresholds(
-    at: Bottleneck,
-    *,
-    rule: KRule = KRule.HALVE_ONCE,
-    fixed_k_pkts: int | None = None,
-    k_dc_pkts: int = DEFAULT_K_DC_PKTS,
-) -> ThresholdPlan:
-    """Compute all readings and choose K by `rule`; `fixed_k_pkts` goes with `fixed` and only with it.
+def k_dc_readings(at: Bottleneck) -> KdcReadings:
+    """The readings of K_dc for one port."""
+    gigabits = Fraction(at.rate_bps, _GIGABIT_BPS)
+    if gigabits >= 10:
+        by_rate = _K_DC_AT_10G_PKTS * gigabits / 10
+    else:
+        step = Fraction(_K_DC_AT_10G_PKTS - _K_DC_AT_1G_PKTS, 9)
+        by_rate = _K_DC_AT_1G_PKTS + step * max(gigabits - 1, Fraction(0))
+    bound = floor(at.bdp_ratio / _BOUND_DIVISOR) + 1
+    return KdcReadings(bound, floor(by_rate), floor(MOST_OF_BUFFER * at.buffer_pkts))
 
-    Raises PlannerError where the rule gives no threshold.
+
+def choose_k_dc(at: Bottleneck) -> int:
+    """K_dc by rate, at most a share of the buffer, never below DCTCP's bound; it never falls as the rate grows.
+
+    Raises PlannerError where the buffer is not above the bound: no threshold keeps such a link busy.
     """
-    peak = argmax_window_pkts(at)
-    readings = k_readings(at, peak)
-    thresholds = Thresholds(choose_k(at, rule, fixed_k_pkts), k_dc_pkts)
-    warnings = threshold_warnings(thresholds, at.buffer_pkts)
-    return ThresholdPlan(at, peak, utilisation(at, peak), readings, rule, thresholds, warnings)
+    readings = k_dc_readings(at)
+    if readings.bound_pkts >= at.buffer_pkts:
+        raise PlannerError(
+            "buffer_pkts",
+            f"DCTCP's bound asks for K_dc of {readings.bound_pkts} packets or more (a seventh of the "
+            f"{at.bdp_pkts:.1f} in flight), which a buffer of {at.buffer_pkts} packets never reaches",
+            "use a larger buffer, or give k_dc_pkts and a k_rule",
+        )
+    return max(readings.bound_pkts, min(readings.by_rate_pkts, readings.most_pkts))
 
 
-def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None) -> int:
-    """K by the rule, rounded down because equation 6 is an upper bound; raises PlannerError where it gives none."""
+def choose_thresholds(
+    at: Bottleneck,
+    rule: KRule = KRule.PROPORTIONAL,
+    fixed_k_pkts: int | None = None,
+    k_dc_pkts: int | None = None,
+) -> Thresholds:
+    """K by `rule` and K_dc as given or by `choose_k_dc`; `fixed_k_pkts` goes with `fixed` and only with it.
+
+    Raises PlannerError where a rule gives no threshold.
+    """
+    k_dc = choose_k_dc(at) if k_dc_pkts is None else k_dc_pkts
+    return Thresholds(choose_k(at, rule, fixed_k_pkts, k_dc), k_dc)
+
+
+def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: int) -> int:
+    """K by the rule, rounded down because the rules are upper bounds; raises PlannerError where it gives none."""
     if (rule is KRule.FIXED) != (fixed_k_pkts is not None):
         cause = "k_rule fixed needs a value" if rule is KRule.FIXED else f"k_rule {rule.value} takes no value"
         raise PlannerError("k_pkts", cause, "give k_pkts together with k_rule fixed, or neither")
     if fixed_k_pkts is not None:
         return fixed_k_pkts
-    free = at.buffer_pkts - at.bdp_ratio
-    k = free / 2 if rule is KRule.HALVE_ONCE else Fraction(at.buffer_pkts, 4)
+    values = {
+        KRule.PROPORTIONAL: K_SHARE * k_dc_pkts,
+        KRule.HALVE_ONCE: (at.buffer_pkts - at.bdp_ratio) / 2,
+        KRule.QUARTER_BUFFER: Fraction(at.buffer_pkts, 4),
+    }
+    k = values[rule]
     if k < 1:
         raise PlannerError(
             "buffer_pkts",
-            f"k_rule {rule.value} gives K = {float(k):.1f} for a buffer of {at.buffer_pkts} packets "
-            f"and a bandwidth-delay product of {at.bdp_pkts:.1f}",
+            f"k_rule {rule.value} gives K = {float(k):.1f} for a buffer of {at.buffer_pkts} packets, "
+            f"a bandwidth-delay product of {at.bdp_pkts:.1f} and K_dc {k_dc_pkts}",
             "use a larger buffer, or k_rule fixed with a K of your own",
         )
     return floor(k)
 
 
-def k_readings(at: Bottleneck, peak_window_pkts: float) -> tuple[Reading, ...]:
-    """The readings of equation 6 (spec 6.5), the last from the numeric peak instead of a formula."""
+def k_readings(at: Bottleneck, k_dc_pkts: int) -> tuple[Reading, ...]:
+    """What K can be: a share of K_dc, and the readings of the GST paper's bound (its equation 6, spec 6.5).
+
+    The last is that bound from the numeric peak of the model instead of a formula.
+    """
     b, bdp = at.buffer_pkts, at.bdp_ratio
     values = (
+        ("proportional", "K_dc 25/65", K_SHARE * k_dc_pkts),
         ("printed", "(B + BDP)/4 - BDP", (b + bdp) / 4 - bdp),
         ("halve_once", "(B - BDP)/2", (b - bdp) / 2),
         ("no_bdp", "(B + BDP)/4", (b + bdp) / 4),
         ("quarter_buffer", "B/4", Fraction(b, 4)),
-        ("argmax", "n w*/2 - BDP, w* = argmax G", at.senders * peak_window_pkts / 2 - bdp),
+        ("argmax", "n w*/2 - BDP, w* = argmax G", at.senders * argmax_window_pkts(at) / 2 - bdp),
     )
     return tuple(Reading(name, formula, float(k), k >= 1) for name, formula, k in values)
 

@@ -15,7 +15,26 @@ CELL_BYTES = 80
 """Bytes of one unit of depth where the traffic manager counts cells."""
 
 REFERENCE_RATE_BPS = 25_000_000_000
-"""The thresholds of DCQCN's and HPCC's set-ups are given for this rate and grow with it."""
+"""The thresholds of HPCC's set-ups are given for this rate and grow with it."""
+
+DEPLOYMENT_RATE_BPS = 40_000_000_000
+"""The rate for which DCQCN's paper gives its thresholds."""
+
+
+@dataclass(frozen=True)
+class PublishedCurve:
+    """A curve as its source gives it."""
+
+    k_min_bytes: int
+    k_max_bytes: int
+    p_max: Fraction
+
+
+SCRIPT = PublishedCurve(100_000, 400_000, Fraction(1, 5))
+"""DCQCN's curve in HPCC's experiments, for each 25 Gb/s (Li et al., SIGCOMM 2019; spec 10.1)."""
+
+DEPLOYMENT = PublishedCurve(5_000, 200_000, Fraction(1, 100))
+"""DCQCN's published curve for 40 Gb/s (Zhu et al., SIGCOMM 2015; spec 10.1, PUB)."""
 
 
 @dataclass(frozen=True)
@@ -59,11 +78,11 @@ def red_curve(k_min_bytes: int, k_max_bytes: int, p_max: Fraction, depth_bytes: 
 
 
 def hpcc_script_curve(rate_bps: int, depth_bytes: int = CELL_BYTES) -> RedCurve:
-    """DCQCN's curve in HPCC's experiments: 100 KB, 400 KB for each 25 Gb/s, P_max 0.2 (spec 10.1)."""
+    """DCQCN's curve in HPCC's experiments for a link of this rate."""
     scale = Fraction(rate_bps, REFERENCE_RATE_BPS)
-    return red_curve(int(100_000 * scale), int(400_000 * scale), Fraction(1, 5), depth_bytes)
+    return red_curve(int(SCRIPT.k_min_bytes * scale), int(SCRIPT.k_max_bytes * scale), SCRIPT.p_max, depth_bytes)
 
 
 def deployment_curve(depth_bytes: int = CELL_BYTES) -> RedCurve:
-    """DCQCN's published curve for 40 Gb/s: 5 KB, 200 KB, P_max 0.01 (spec 10.1, PUB)."""
-    return red_curve(5_000, 200_000, Fraction(1, 100), depth_bytes)
+    """DCQCN's published curve, not scaled."""
+    return red_curve(DEPLOYMENT.k_min_bytes, DEPLOYMENT.k_max_bytes, DEPLOYMENT.p_max, depth_bytes)

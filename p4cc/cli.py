@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from controller.cli import app as controller_app
+from controller.options import topology_readers
 from p4cc.commands import cache, compare, info, init, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
 
@@ -32,6 +33,7 @@ topo.register(app)
 lab.register(app)
 cache.register(app)
 app.add_typer(controller_app, name="controller")
+topology_readers.update(dict.fromkeys((".yaml", ".yml"), topo.scenario_topology))
 
 
 def _version(wanted: bool) -> None:

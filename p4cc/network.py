@@ -16,11 +16,11 @@ from controller import (
     Profile,
     SwitchPlan,
     Thresholds,
+    choose_thresholds,
     plan_network,
-    plan_thresholds,
     program,
+    threshold_warnings,
 )
-from controller.planner import choose_k
 from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
 from p4cc.fabric import FabricPlanner
@@ -138,12 +138,11 @@ class _Planner:
                 if settings.k_rule == "never":
                     continue
                 try:
-                    k_pkts = choose_k(self._bottleneck(switch, port.peer, settings), *_rule(settings))
+                    chosen[switch, port.peer] = _chosen(self._bottleneck(switch, port.peer, settings), settings)
                 except PlannerError as error:
                     place = f"port {switch}:{port.number} to {port.peer}: {error.place}"
                     remedy = f"{error.remedy}; or k_rule never for ports that need not mark (switch.ports)"
                     raise PlannerError(place, error.cause, remedy) from None
-                chosen[switch, port.peer] = Thresholds(k_pkts, settings.k_dc_pkts)
         return chosen
 
     def _settings(self, switch: str, peer: str) -> ThresholdSettings:
@@ -169,9 +168,8 @@ class _Planner:
         settings = self._settings(*port)
         if settings.k_rule == "never":
             return ()
-        rule, fixed = _rule(settings)
         at = self._bottleneck(*port, settings)
-        return plan_thresholds(at, rule=rule, fixed_k_pkts=fixed, k_dc_pkts=settings.k_dc_pkts).warnings
+        return threshold_warnings(_chosen(at, settings), at.buffer_pkts)
 
     def spec(self, ports: Ports) -> dict[str, Any]:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
@@ -298,8 +296,8 @@ class _Planner:
         return {"name": algorithm.name, "k": at.k_pkts, "k_dc": at.k_dc_pkts, **given}
 
 
-def _rule(settings: ThresholdSettings) -> tuple[KRule, int | None]:
-    return KRule(settings.k_rule), settings.k_pkts
+def _chosen(at: Bottleneck, settings: ThresholdSettings) -> Thresholds:
+    return choose_thresholds(at, KRule(settings.k_rule), settings.k_pkts, settings.k_dc_pkts)
 
 
 def _links(topology: Topology) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ from rich.table import Table
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from p4cc.scenario.overrides import Origins
     from topos import Topology
 
@@ -37,19 +39,7 @@ def topo(
     * `p4cc topo experiments/gst/incast.yaml`
     * `p4cc topo experiments/gst/incast.yaml --set topology.senders=4 --png star.png`
     """
-    # The models of a scenario take a while to build; other commands need not wait for them.
-    from p4cc.scenario.load import validate
-    from p4cc.scenario.overrides import apply_overrides
-    from p4cc.scenario.yaml import read_document
-    from topos import TopologyError
-
-    document = read_document(scenario)
-    origins: Origins = {}
-    settings = validate(document, apply_overrides(document.plain(), list(assignments or ()), origins), origins)
-    try:
-        topology = settings.topology.build(scenario)
-    except TopologyError as error:
-        raise UserError(str(error), place=document.place(("topology",)), remedy="correct the scenario") from error
+    topology = scenario_topology(scenario, assignments or ())
     if png is not None:
         # Plotting takes a second to import; the text needs none of it.
         from p4cc.figures import network
@@ -61,6 +51,23 @@ def topo(
         _print(topology)
     else:
         typer.echo(f"wrote {png}")
+
+
+def scenario_topology(scenario: Path, assignments: Sequence[str]) -> Topology:
+    """The network of a scenario with changes from the command line; raises UserError."""
+    # The models of a scenario take a while to build; other commands need not wait for them.
+    from p4cc.scenario.load import validate
+    from p4cc.scenario.overrides import apply_overrides
+    from p4cc.scenario.yaml import read_document
+    from topos import TopologyError
+
+    document = read_document(scenario)
+    origins: Origins = {}
+    settings = validate(document, apply_overrides(document.plain(), list(assignments), origins), origins)
+    try:
+        return settings.topology.build(scenario)
+    except TopologyError as error:
+        raise UserError(str(error), place=document.place(("topology",)), remedy="correct the scenario") from error
 
 
 def _print(topology: Topology) -> None:

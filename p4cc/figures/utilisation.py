@@ -35,9 +35,9 @@ def draw(runs: pl.DataFrame, figure: UtilisationFigure, folder: Path, scenario: 
     use_style()
     page = Figure(figsize=(5.2, 3.4), layout="constrained")
     axes = page.add_subplot(1, 1, 1)
-    axes.plot(windows, [utilisation(at, one) for one in windows], color=COLOURS[0], label="model, equations corrected")
+    axes.plot(windows, [utilisation(at, one) for one in windows], color=COLOURS[0], label="model, corrected")
     printed = [utilisation_printed(at, one) for one in windows]
-    axes.plot(windows, printed, color=COLOURS[0], ls=":", label="model, equation 3 as printed")
+    axes.plot(windows, printed, color=COLOURS[0], ls=":", label="model, as printed")
     axes.axvline(at.corner_window_pkts, color=COLOURS[6], lw=0.8, ls="--", label="(B + BDP)/n")
     middle = points["median"].to_list()
     below = [max(0.0, one - low) for one, low in zip(middle, points["low"].to_list(), strict=True)]

@@ -117,6 +117,14 @@ def test_each_port_is_planned_with_its_own_link() -> None:
     assert found["s1", "s2"].k_pkts == found["s2", "s1"].k_pkts == 70
 
 
+def test_what_is_not_given_follows_from_the_network() -> None:
+    """Leaves at 10 Gb/s, spines at 40: K_dc by rate, and the network's own round-trip time."""
+    shape = {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "queue_capacity_pkts": 1000}
+    found = thresholds_by_rule(generate("leaf_spine", shape), packet_bytes=1500)
+    assert found["leaf1", "h1"] == Thresholds(25, 65)
+    assert found["leaf1", "spine1"] == found["spine2", "leaf2"] == Thresholds(100, 260)
+
+
 def test_a_port_for_which_the_rule_has_no_answer_is_named() -> None:
     topology = generate("star", {"senders": 1, "queue_capacity_pkts": 50})
     with pytest.raises(PlannerError, match=r"port s1:1 to h1: buffer_pkts: k_rule halve_once gives K = -16\.7"):

@@ -1,12 +1,13 @@
-"""The planner: K = 8 and 33 by its default rule, the other readings beside it, and warnings where marks vanish."""
+"""The planner: K and K_dc by every rule, that they never fall as the rate grows, warnings where marks vanish."""
 
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from controller import Bottleneck, KRule, PlannerError, Thresholds, plan_thresholds, threshold_warnings
+from controller import Bottleneck, KRule, PlannerError, Thresholds, choose_thresholds, plan_link, threshold_warnings
+from controller.planner import k_dc_readings, k_readings
 
 PAPER = Bottleneck(buffer_pkts=100, rate_bps=10_000_000_000, rtt_ns=100_000, packet_bytes=1500, senders=25)
 
@@ -18,45 +19,107 @@ PAPER = Bottleneck(buffer_pkts=100, rate_bps=10_000_000_000, rtt_ns=100_000, pac
 def test_the_readings_of_the_specification(
     buffer_pkts: int, k: int, printed: float, halved: float, no_bdp: float, quarter: float
 ) -> None:
-    plan = plan_thresholds(replace(PAPER, buffer_pkts=buffer_pkts))
-    assert plan.thresholds == Thresholds(k, 65)
-    values = {reading.name: reading.k_pkts for reading in plan.readings}
+    at = replace(PAPER, buffer_pkts=buffer_pkts)
+    assert choose_thresholds(at, KRule.HALVE_ONCE) == Thresholds(k, 65)
+    # Spec 6.1: 25 at either buffer, beside K_dc 65.
+    assert choose_thresholds(at) == Thresholds(25, 65)
+    readings = k_readings(at, 65)
+    values = {reading.name: reading.value_pkts for reading in readings}
     assert values == pytest.approx(
-        {"printed": printed, "halve_once": halved, "no_bdp": no_bdp, "quarter_buffer": quarter, "argmax": halved},
+        {
+            "proportional": 25.0,
+            "printed": printed,
+            "halve_once": halved,
+            "no_bdp": no_bdp,
+            "quarter_buffer": quarter,
+            "argmax": halved,
+        },
         abs=1e-3,
     )
-    assert [reading.usable for reading in plan.readings] == [False, True, True, True, True]
-    assert plan.warnings == (), "a reading that gives no K is no warning about the one that is taken"
+    assert [reading.name for reading in readings if not reading.usable] == ["printed"]
 
 
 @pytest.mark.parametrize("senders", [1, 4, 70, 1000])
 def test_the_bound_does_not_depend_on_the_number_of_senders(senders: int) -> None:
-    plan = plan_thresholds(replace(PAPER, senders=senders))
-    assert [round(reading.k_pkts, 6) for reading in plan.readings] == [-37.5, 8.333333, 45.833333, 25.0, 8.333333]
+    readings = k_readings(replace(PAPER, senders=senders), 65)
+    assert [round(reading.value_pkts, 6) for reading in readings[1:]] == [-37.5, 8.333333, 45.833333, 25.0, 8.333333]
 
 
 def test_rules() -> None:
     at = replace(PAPER, buffer_pkts=150)
-    assert plan_thresholds(at, rule=KRule.QUARTER_BUFFER).thresholds.k_pkts == 37
-    assert plan_thresholds(at, rule=KRule.FIXED, fixed_k_pkts=25, k_dc_pkts=40).thresholds == Thresholds(25, 40)
+    assert choose_thresholds(at, KRule.QUARTER_BUFFER).k_pkts == 37
+    assert choose_thresholds(at, KRule.FIXED, 25, 40) == Thresholds(25, 40)
+    assert choose_thresholds(at, k_dc_pkts=40) == Thresholds(15, 40)
     with pytest.raises(PlannerError, match="needs a value"):
-        plan_thresholds(at, rule=KRule.FIXED)
+        choose_thresholds(at, KRule.FIXED)
     with pytest.raises(PlannerError, match="takes no value"):
-        plan_thresholds(at, fixed_k_pkts=25)
+        choose_thresholds(at, fixed_k_pkts=25)
 
 
 def test_a_whole_number_is_not_rounded_away() -> None:
     # BDP = 80 packets exactly, so K = (100 - 80)/2 = 10.
-    assert plan_thresholds(replace(PAPER, rtt_ns=96_000)).thresholds.k_pkts == 10
+    assert choose_thresholds(replace(PAPER, rtt_ns=96_000), KRule.HALVE_ONCE).k_pkts == 10
 
 
 def test_a_buffer_below_the_pipe_has_no_threshold_by_the_rule() -> None:
     with pytest.raises(PlannerError) as caught:
-        plan_thresholds(replace(PAPER, buffer_pkts=60))
+        choose_thresholds(replace(PAPER, buffer_pkts=60), KRule.HALVE_ONCE)
     assert "K = -11.7" in str(caught.value)
     assert "fixed" in caught.value.remedy
     with pytest.raises(PlannerError, match=r"K = 0\.8"):
-        plan_thresholds(replace(PAPER, buffer_pkts=3), rule=KRule.QUARTER_BUFFER)
+        choose_thresholds(replace(PAPER, buffer_pkts=3), KRule.QUARTER_BUFFER, k_dc_pkts=2)
+
+
+@pytest.mark.parametrize(
+    ("rate_bps", "buffer_pkts", "k_dc", "taken"),
+    [
+        # DCTCP's own settings, and in proportion beyond.
+        (1_000_000_000, 1000, 20, "by_rate"),
+        (10_000_000_000, 100, 65, "by_rate"),
+        (25_000_000_000, 1000, 162, "by_rate"),
+        (100_000_000_000, 1000, 650, "by_rate"),
+        # 65 % of the buffer; then a seventh of the 833.3 packets in flight, rounded up.
+        (100_000_000_000, 200, 130, "buffer_share"),
+        (100_000_000_000, 150, 120, "bound"),
+    ],
+)
+def test_k_dc_follows_the_rate_within_the_buffer_and_above_dctcps_bound(
+    rate_bps: int, buffer_pkts: int, k_dc: int, taken: str
+) -> None:
+    plan = plan_link(replace(PAPER, rate_bps=rate_bps, buffer_pkts=buffer_pkts))
+    assert plan.thresholds.k_dc_pkts == k_dc
+    assert plan.chosen("k_dc").reading == taken
+    assert plan.pkts(plan.chosen("k_dc").size_bytes or 0.0) == k_dc
+
+
+def test_a_buffer_below_dctcps_bound_has_no_threshold() -> None:
+    with pytest.raises(PlannerError, match="DCTCP's bound asks for K_dc of 120 packets or more"):
+        choose_thresholds(replace(PAPER, rate_bps=100_000_000_000, buffer_pkts=120))
+
+
+GROWING = ("k", "k_dc", "k_min", "k_max", "w_init", "w_ai")
+
+
+@given(
+    st.lists(st.integers(1_000_000, 1_600_000_000_000), min_size=2, max_size=2).map(sorted),
+    st.integers(1_000, 10_000_000),
+    st.integers(2, 400_000),
+    st.integers(64, 9_000),
+    st.integers(1, 500),
+)
+def test_a_faster_link_never_gets_a_smaller_threshold(
+    rates_bps: list[int], rtt_ns: int, buffer_pkts: int, packet_bytes: int, senders: int
+) -> None:
+    ats = [Bottleneck(buffer_pkts, rate_bps, rtt_ns, packet_bytes, senders) for rate_bps in rates_bps]
+    # Thresholds below one packet, and buffers below the bound, are refused.
+    assume(k_dc_readings(ats[1]).bound_pkts < buffer_pkts and buffer_pkts >= 5)
+    slow, fast = map(plan_link, ats)
+    for name in GROWING:
+        assert (slow.chosen(name).size_bytes or 0.0) <= (fast.chosen(name).size_bytes or 0.0), name
+    for plan in (slow, fast):
+        thresholds = plan.thresholds
+        assert 1 <= thresholds.k_pkts < thresholds.k_dc_pkts < buffer_pkts
+        assert 7 * thresholds.k_dc_pkts > plan.at.bdp_ratio
 
 
 @pytest.mark.parametrize(
@@ -96,14 +159,3 @@ def test_the_warnings_are_true(k: int, k_dc: int, buffer_pkts: int) -> None:
 def test_a_threshold_fits_the_switch(k: int) -> None:
     with pytest.raises(PlannerError, match="not between 0 and 524287"):
         Thresholds(k, 65)
-
-
-def test_plain_data_names_its_units() -> None:
-    plain = plan_thresholds(PAPER).to_plain()
-    assert plain["k_pkts"] == 8
-    assert plain["readings"][0] == {
-        "name": "printed",
-        "formula": "(B + BDP)/4 - BDP",
-        "k_pkts": pytest.approx(-37.5),
-        "usable": False,
-    }
