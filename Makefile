@@ -17,7 +17,6 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 DEPS_STAMP := $(VENV)/.deps-stamp
 ENGINE_STAMP := $(VENV)/.engine-stamp
-ENGINE_LOG := $(VENV)/engine-build.log
 ENGINE_SOURCES := Cargo.toml Cargo.lock $(shell find engine host_agents \
 	\( -name '*.rs' -o -name Cargo.toml -o -path '*/p4include/*.p4' \) -not -path '*/tests/*' 2>/dev/null)
 
@@ -38,21 +37,20 @@ clean: ## Remove everything that setup and runs made
 	@rm -rf $(VENV) target results dist .pytest_cache .ruff_cache .hypothesis p4cc/_engine*.so
 	@find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
+# What Ctrl-C cuts short is done again, whole: an environment without its mark, packages beside theirs.
 $(DEPS_STAMP): pyproject.toml uv.lock
 	@$(MAKE) check-tools
-	@[ -x $(BIN)/python ] || { echo "setup: creating $(VENV)"; $(PYTHON) -m venv $(VENV); }
-	@[ "$$($(BIN)/uv --version 2>/dev/null | cut -d' ' -f2)" = $(UV_VERSION) ] || $(BIN)/python -m pip install --quiet uv==$(UV_VERSION)
+	@[ -e $(VENV)/.made ] || { echo "setup: creating $(VENV)"; $(PYTHON) -m venv $(VENV); touch $(VENV)/.made; }
+	@[ "$$($(BIN)/uv --version 2>/dev/null | cut -d' ' -f2)" = $(UV_VERSION) ] || \
+		$(BIN)/python -m pip install --quiet --ignore-installed uv==$(UV_VERSION)
 	@echo "setup: installing the locked Python packages"
-	@$(BIN)/uv sync --quiet --frozen --inexact --no-install-project
+	@reinstall=(); [ ! -e $(VENV)/.packages-under-way ] || reinstall=(--reinstall); touch $(VENV)/.packages-under-way; \
+	$(BIN)/uv sync --quiet --frozen --inexact --no-install-project "$${reinstall[@]}"; rm $(VENV)/.packages-under-way
 	@touch $@
 
 $(ENGINE_STAMP): $(DEPS_STAMP) $(ENGINE_SOURCES)
 	@echo "setup: building the engine in release mode (minutes the first time)"
-	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked --uv >$(ENGINE_LOG) 2>&1 || { \
-		cat $(ENGINE_LOG) >&2; echo "setup: building the engine failed; the compiler's messages stand above" >&2; exit 1; }
-	@for program in engine/switchd host_agents/agent; do \
-		cargo install --quiet --locked --force --no-track --path $$program --root $(VENV) >$(ENGINE_LOG) 2>&1 || { \
-		cat $(ENGINE_LOG) >&2; echo "setup: building $$program failed; the compiler's messages stand above" >&2; exit 1; }; done
+	@$(BIN)/python engine/build.py $(VENV)
 	@touch $@
 
 # Names every tool that is missing, with the remedy; as root it installs Debian's packages itself.

@@ -1,0 +1,179 @@
+"""Builds the engine and the programs for `make setup`, and says how far it is: `python engine/build.py VENV`.
+
+Two calls, since maturin packs the Python module: first the module with all that it is made of, then switch and agent,
+which share its crates (tests/tidy keeps them of one feature set). Cargo's own progress, which it writes to terminals
+only unless it is told to, becomes a line every few seconds, on a terminal or not. What else cargo says goes to the log,
+and to the terminal where a build fails. Needs nothing that is not Python's own.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).resolve().parents[1]
+LOG = "engine-build.log"
+EVERY_S = 5.0
+INTERRUPTED = 130
+PROGRAMS = ("p4cc-switchd", "p4cc-agent")
+"""Packages whose programs are put into the environment."""
+WIDTH = 100
+
+# `    Building [====>     ] 131/327: syn, serde_core`
+_PROGRESS = re.compile(r"^\s*Building \[[=> ]*\] (\d+)/(\d+)(?:: (.*))?$")
+# What comes before the first crate, on a machine where others build too.
+_BEFORE = re.compile(r"^\s*((?:Updating|Downloading|Downloaded|Blocking)\b.*)$")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+
+
+class Progress:
+    """From what cargo writes to lines for people, one every few seconds."""
+
+    def __init__(self, what: str, say: Callable[[str], None], now: Callable[[], float] = time.monotonic) -> None:
+        self._what = what
+        self._say = say
+        self._now = now
+        self._began = self._said_at = now()
+        self._state = "starting"
+        self._lock = threading.Lock()
+
+    def read(self, line: str) -> bool:
+        """Take a line of cargo's; False for one that is no progress and belongs into the log."""
+        clean = _COLOURS.sub("", line).rstrip()
+        with self._lock:
+            if found := _PROGRESS.match(clean):
+                done, total, names = found.groups()
+                self._state = f"{done} of {total} steps" + (f": {names}" if names else "")
+                return True
+            if before := _BEFORE.match(clean):
+                self._state = before[1]
+        return not clean
+
+    def tick(self) -> None:
+        """Say how far it is, if the last line is a while ago."""
+        with self._lock:
+            now = self._now()
+            if now - self._said_at < EVERY_S:
+                return
+            self._said_at = now
+            text = f"setup: {self._what}, {_clock(now - self._began)}, {self._state}"
+        self._say(text if len(text) <= WIDTH else text[: WIDTH - 3] + "...")
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
+def lines_of(stream: IO[bytes]) -> Any:
+    """Lines of a stream that end with a line feed or, as progress does, with a carriage return."""
+    # Universal newlines: either ends a line.
+    yield from io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline=None)
+
+
+def run(what: str, words: list[str], log: IO[str], environment: dict[str, str]) -> list[dict[str, Any]]:
+    """Run a build, saying how far it is; cargo's messages. Raises CalledProcessError."""
+    progress = Progress(what, lambda text: print(text, flush=True))
+    messages: list[dict[str, Any]] = []
+    with subprocess.Popen(
+        words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+    ) as build:
+
+        def errors() -> None:
+            for line in lines_of(_stream(build.stderr)):
+                if not progress.read(line):
+                    log.write(line)
+
+        def output() -> None:
+            for line in lines_of(_stream(build.stdout)):
+                if line.startswith("{"):
+                    messages.append(json.loads(line))
+                else:
+                    log.write(line)
+
+        readers = [threading.Thread(target=reader) for reader in (errors, output)]
+        for reader in readers:
+            reader.start()
+        try:
+            while readers[0].is_alive():
+                readers[0].join(0.5)
+                progress.tick()
+            readers[1].join()
+        except KeyboardInterrupt:
+            # The terminal has told it too; crates that are built stay so.
+            build.terminate()
+            raise
+    if build.returncode != 0:
+        raise subprocess.CalledProcessError(build.returncode, words)
+    return messages
+
+
+def _stream(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise ValueError("the pipe was asked for")
+    return pipe
+
+
+def put(programs: list[Path], folder: Path) -> None:
+    """Copy programs into a folder, each whole or not at all; one that runs goes on as it was."""
+    for program in programs:
+        handle, name = tempfile.mkstemp(prefix=f".{program.name}-", dir=folder)
+        os.close(handle)
+        partial = Path(name)
+        try:
+            shutil.copy(program, partial)
+            partial.replace(folder / program.name)
+        finally:
+            partial.unlink(missing_ok=True)
+
+
+def build(environment_folder: Path) -> None:
+    """Build all and put it into the virtual environment; raises CalledProcessError and OSError."""
+    binaries = environment_folder / "bin"
+    environment = os.environ | {
+        "VIRTUAL_ENV": str(environment_folder),
+        "CARGO_TERM_PROGRESS_WHEN": "always",
+        "CARGO_TERM_PROGRESS_WIDTH": str(WIDTH),
+        "CARGO_TERM_COLOR": "never",
+    }
+    with (environment_folder / LOG).open("w", encoding="utf-8", buffering=1) as log:
+        module = [str(binaries / "maturin"), "develop", "--release", "--locked", "--uv"]
+        run("engine (1 of 2)", module, log, environment)
+        words = ["cargo", "build", "--release", "--locked", "--message-format", "json-render-diagnostics"]
+        words += [word for package in PROGRAMS for word in ("--package", package)]
+        messages = run("switch and agent (2 of 2)", words, log, environment)
+    built = [Path(message["executable"]) for message in messages if message.get("executable")]
+    put(built, binaries)
+
+
+def main() -> int:
+    """Exit code 0 when built, 1 with the compiler's messages where not, 130 after Ctrl-C."""
+    folder = Path(sys.argv[1]).resolve()
+    began = time.monotonic()
+    try:
+        build(folder)
+    except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        print("setup: interrupted; `make setup` goes on from here", file=sys.stderr)
+        return INTERRUPTED
+    except (subprocess.CalledProcessError, OSError) as error:
+        print((folder / LOG).read_text(encoding="utf-8", errors="replace"), end="", file=sys.stderr)
+        print(f"setup: building failed; the messages stand above ({error})", file=sys.stderr)
+        return 1
+    print(f"setup: built in {_clock(time.monotonic() - began)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
