@@ -94,7 +94,7 @@ def table(title: str, rows: pl.DataFrame, keys: Sequence[str], width: int = NARR
     cells = {one.name: [_cell(one, row) for row in plain] for one in told}
     leading = {key: [str(row[key]) for row in plain] for key in keys}
     fixed = sum(_width(key, texts) for key, texts in leading.items())
-    kept = _fitting(told, cells, width - 1 - fixed)
+    kept = fitting(told, cells, width - 1 - fixed)
     left = [one.heading for one in told if one not in kept]
     caption = "medians over the seeds" + (f"; in summary.json also: {', '.join(left)}" if left else "")
     if few := [
@@ -116,18 +116,18 @@ def table(title: str, rows: pl.DataFrame, keys: Sequence[str], width: int = NARR
     return out
 
 
-def _fitting(told: Sequence[Shown], cells: dict[str, list[str]], room: int) -> list[Shown]:
-    """The columns that fit, in their order."""
+def fitting(told: Sequence[Shown], cells: dict[str, list[str]], room: int, padding: int = _PADDING) -> list[Shown]:
+    """The columns that fit, in their order; each takes `padding` characters beside its text."""
     kept = list(told)
     for one in sorted((one for one in told if one.goes), key=lambda one: -one.goes):
-        if sum(_width(each.heading, cells[each.name]) for each in kept) <= room:
+        if sum(_width(each.heading, cells[each.name], padding) for each in kept) <= room:
             break
         kept.remove(one)
     return kept
 
 
-def _width(heading: str, texts: Sequence[str]) -> int:
-    return max(len(heading), *(len(text) for text in texts)) + _PADDING
+def _width(heading: str, texts: Sequence[str], padding: int = _PADDING) -> int:
+    return max(len(heading), *(len(text) for text in texts)) + padding
 
 
 def _cell(column: Shown, row: dict[str, Any]) -> str:

@@ -1,59 +1,53 @@
 """`p4cc sweep`: an algorithm over values of its own parameters, and the best setting for each metric.
 
 A scenario's own sweep stays: its points are the kinds of traffic (or whatever it sweeps) for which settings are
-compared. Runs are those of `p4cc run`, kept in the same cache.
+compared, on the Pareto front of two metrics (`tradeoff`). Runs are those of `p4cc run`, kept in the same cache.
 """
+
+# pyarrow's stubs leave some overloads partly untyped.
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
+import pyarrow.parquet as pq
 from polars import selectors
 
 from p4cc.algorithms import registry
 from p4cc.cache import FOLDER
 from p4cc.errors import UserError
-from p4cc.percentiles import percentile
 from p4cc.progress import progress
 from p4cc.result_folder import Claim, results_into
 from p4cc.results import read_table
 from p4cc.runner import RunRequest, execute, prepare
+from p4cc.scenario.flow_figures import FIGURE_NAME
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.variants import KINDS
 from p4cc.scenario.yaml import parse_value, read_document
+from p4cc.tables import described
+from p4cc.tradeoff import METRICS, best_settings, by_point, measured, with_front
+from p4cc.tradeoff_report import Group
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from p4cc.runner import Prepared
     from p4cc.scenario.schema import Scenario, Variant
-
-METRICS: Mapping[str, bool] = {
-    "slowdown_mean": False,
-    "slowdown_p50": False,
-    "slowdown_p95": False,
-    "slowdown_p99": False,
-    "fct_mean_ns": False,
-    "fct_p99_ns": False,
-    "goodput_bps": True,
-    "finish_ns": False,
-    "pauses": False,
-    "queue_p99_bytes": False,
-    "jain_index": True,
-}
-"""Metrics by name, and whether more is better."""
 
 TABLE_FILE = "settings.parquet"
 DEFAULT_METRICS = ("slowdown_mean", "slowdown_p95", "slowdown_p99", "goodput_bps")
 MAX_OVER = 8
 MAX_VALUES = 1_000
-_UNFINISHED = "unfinished"
+DEFAULT_OBJECTIVES = ("slowdown_p99", "goodput_bps")
+DEFAULT_FIGURE = "tradeoff.png"
 
 
 @dataclass(frozen=True)
@@ -70,7 +64,12 @@ class SweepRequest:
 
     scenario: Path
     over: tuple[Over, ...]
-    metrics: tuple[str, ...] = DEFAULT_METRICS
+    metrics: tuple[str, ...] = ()
+    """Those to name the best setting of; the usual ones if empty."""
+    front: tuple[str, ...] = ()
+    """The two metrics of the Pareto front; see `objectives`."""
+    figure: str | None = DEFAULT_FIGURE
+    """Name of the picture in the folder; none is drawn if None."""
     overrides: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     out: Path | None = None
@@ -81,6 +80,18 @@ class SweepRequest:
     """Replace results of other settings."""
 
     @property
+    def compared(self) -> tuple[str, ...]:
+        """The metrics to name the best setting of."""
+        return self.metrics or DEFAULT_METRICS
+
+    @property
+    def objectives(self) -> tuple[str, str]:
+        """The two metrics of the front: as given, else the first two asked for, else slowdown and goodput."""
+        named = dict.fromkeys((*(self.front or self.metrics), *DEFAULT_OBJECTIVES))
+        first, second, *_ = named
+        return first, second
+
+    @property
     def settings(self) -> str:
         """What is swept and changed, as a short hash."""
         over = [(one.name, one.values) for one in self.over]
@@ -89,15 +100,20 @@ class SweepRequest:
 
 @dataclass
 class SweepOutcome:
-    """Medians over the seeds for each setting, the best ones, and where the runs are."""
+    """Every setting with its metrics, the best ones, and where the runs are."""
 
+    folder: Path
+    objectives: tuple[str, str]
     rows: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     best: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    folder: Path = Path()
+    groups: list[Group] = field(default_factory=list["Group"])
+    swept: dict[str, str] = field(default_factory=dict[str, str])
+    """What stands in front of a row, with the path of each in the scenario."""
+    figure: Path | None = None
 
     def plain(self) -> dict[str, Any]:
         """As `--json` prints it."""
-        return {"best": self.best, "settings": self.rows}
+        return {"objectives": self.objectives, "best": self.best, "settings": self.rows}
 
 
 def parse_over(text: str) -> Over:
@@ -128,61 +144,58 @@ def sweep(request: SweepRequest) -> SweepOutcome:
         for variant, paths in _swept(request, scenario)
     ]
     identity = {"kind": "sweep", "scenario": scenario.name, "settings": request.settings}
-    with results_into(Claim(folder, identity, (TABLE_FILE,), request.force)) as partial:
+    names = (TABLE_FILE, *((request.figure,) if request.figure else ()))
+    with results_into(Claim(folder, identity, names, request.force)) as partial:
         outcome = _run_all(request, prepared, folder)
-        pl.DataFrame(outcome.rows, infer_schema_length=None).write_parquet(partial / TABLE_FILE)
+        _write(outcome, partial / TABLE_FILE)
+        if request.figure:
+            # Plotting takes a second to import; sweeps without a figure need not wait for it.
+            from p4cc.figures import tradeoff
+
+            tradeoff.draw(outcome.groups, outcome.objectives, partial / request.figure)
+            outcome.figure = folder / request.figure
     return outcome
 
 
 def _run_all(
     request: SweepRequest, prepared: Sequence[tuple[Variant, dict[str, str], Prepared]], folder: Path
 ) -> SweepOutcome:
-    outcome = SweepOutcome(folder=folder)
+    outcome = SweepOutcome(folder, request.objectives)
     with progress(sum(one.runs for _, _, one in prepared), request.quiet) as shown:
         for variant, paths, one in prepared:
             made = execute(one, shown)
             names = {path: _column(path, made.row_keys) for path in paths.values()}
             settings = {over: names[path] for over, path in paths.items()}
-            found = _measured(pl.DataFrame(made.summary["runs"], infer_schema_length=None), made.folder, made.row_keys)
-            rows = found.rename({column: over for over, column in settings.items()})
+            flows = read_table(made.folder, "flows")
+            if flows is None:
+                raise UserError(
+                    "the runs have no flows to compare", place=str(made.folder), remedy="give the scenario traffic"
+                )
+            runs = pl.DataFrame(made.summary["runs"], infer_schema_length=None)
+            found = measured(runs, flows, made.row_keys).rename({column: over for over, column in settings.items()})
             points = [key for key in made.row_keys if key != "variant" and key not in settings.values()]
+            rows = with_front(found, points, outcome.objectives)
             outcome.rows.extend(rows.to_dicts())
-            outcome.best.extend(best_settings(rows, variant.name, points, list(settings), request.metrics))
+            outcome.best.extend(best_settings(rows, variant.name, points, list(settings), request.compared))
+            outcome.groups.extend(_groups(rows, variant.name, points, tuple(settings)))
+            columns = {name: path for case in one.cases for name, path in case.columns().items()}
+            outcome.swept.update({**columns, **paths})
     return outcome
 
 
-def best_settings(
-    rows: pl.DataFrame, variant: str, points: Sequence[str], settings: Sequence[str], metrics: Sequence[str]
-) -> list[dict[str, Any]]:
-    """The best setting of a variant for each point and metric, with the worst beside it.
+def _groups(rows: pl.DataFrame, variant: str, points: Sequence[str], settings: tuple[str, ...]) -> Iterator[Group]:
+    for key, group in by_point(rows, points):
+        yield Group(variant, dict(zip(points, key, strict=True)), settings, group.to_dicts())
 
-    Settings that leave more flows unfinished than others do are not compared: what is left out would flatter them.
-    """
-    found: list[dict[str, Any]] = []
-    groups = rows.group_by(*points, maintain_order=True) if points else [((), rows)]
-    for key, group in groups:
-        whole = group.filter(pl.col(_UNFINISHED) == pl.col(_UNFINISHED).min())
-        for metric in metrics:
-            values = whole.filter(pl.col(metric).is_not_null() & pl.col(metric).is_not_nan()).sort(
-                metric, descending=METRICS[metric], maintain_order=True
-            )
-            if values.is_empty():
-                continue
-            first, last = values.row(0, named=True), values.row(-1, named=True)
-            found.append(
-                {
-                    "variant": variant,
-                    **dict(zip(points, key, strict=True)),
-                    "metric": metric,
-                    "best": {name: first[name] for name in settings},
-                    "value": first[metric],
-                    "worst": {name: last[name] for name in settings},
-                    "worst_value": last[metric],
-                    "settings": group.height,
-                    "left_out": group.height - whole.height,
-                }
-            )
-    return found
+
+def _write(outcome: SweepOutcome, path: Path) -> None:
+    """Writes every setting, each column with its text and unit."""
+    rows = pl.DataFrame(outcome.rows, infer_schema_length=None)
+    # A metric that no run has is a column of numbers too.
+    table = rows.with_columns(selectors.by_dtype(pl.Null).cast(pl.Float64)).to_arrow()
+    schema = described("settings", table, outcome.swept)
+    schema = schema.with_metadata({**(schema.metadata or {}), "objectives": ",".join(outcome.objectives)})
+    pq.write_table(table.cast(schema), path, compression="zstd", version="2.6")
 
 
 def _check(request: SweepRequest) -> None:
@@ -193,6 +206,19 @@ def _check(request: SweepRequest) -> None:
     for metric in request.metrics:
         if metric not in METRICS:
             raise UserError(f"no metric {metric!r}", place="--metric", remedy=f"metrics: {', '.join(METRICS)}")
+    for metric in request.front:
+        if metric not in METRICS:
+            raise UserError(f"no metric {metric!r}", place="--front", remedy=f"metrics: {', '.join(METRICS)}")
+    if request.front and (len(request.front) != 2 or request.front[0] == request.front[1]):
+        raise UserError(
+            "not two metrics", place="--front", remedy=f"for example --front {','.join(DEFAULT_OBJECTIVES)}"
+        )
+    if request.figure is not None and not re.fullmatch(FIGURE_NAME, request.figure):
+        raise UserError(
+            f"{request.figure!r} is no name of a figure",
+            place="--figure",
+            remedy="a plain name that ends with .png, .pdf or .svg",
+        )
 
 
 def _swept(request: SweepRequest, scenario: Scenario) -> list[tuple[Variant, dict[str, str]]]:
@@ -262,28 +288,3 @@ def _column(path: str, keys: Sequence[str]) -> str:
     """The column that results have for a swept path: its last step, or all of it where two steps are alike."""
     last = path.rsplit(".", 1)[-1]
     return last if last in keys else path
-
-
-def _measured(runs: pl.DataFrame, folder: Path, keys: list[str]) -> pl.DataFrame:
-    """Medians over the seeds of every metric: a row for each combination of `keys`, in their order."""
-    table = read_table(folder, "flows")
-    if table is None:
-        raise UserError("the runs have no flows to compare", place=str(folder), remedy="give the scenario traffic")
-    flows = table.select(*keys, "seed", "size_bytes", "fct_ns", "slowdown")
-    ends: list[dict[str, Any]] = []
-    for key, one in flows.group_by(*keys, "seed", maintain_order=True):
-        done = one.filter(pl.col("size_bytes").is_not_null() & pl.col("fct_ns").is_not_null())
-        slowdowns, times = (done[name].cast(pl.Float64).to_numpy() for name in ("slowdown", "fct_ns"))
-        row = dict(zip((*keys, "seed"), key, strict=True))
-        row[_UNFINISHED] = one.filter(pl.col("size_bytes").is_not_null() & pl.col("fct_ns").is_null()).height
-        row["slowdown_mean"] = float(slowdowns.mean()) if slowdowns.size else None
-        row["fct_mean_ns"] = float(times.mean()) if times.size else None
-        row.update({f"slowdown_p{percent}": percentile(slowdowns, percent) for percent in (50, 95, 99)})
-        row["fct_p99_ns"] = percentile(times, 99)
-        ends.append(row)
-    whole = runs.join(pl.DataFrame(ends, infer_schema_length=None), on=[*keys, "seed"])
-    known = [metric for metric in METRICS if metric in whole.columns]
-    columns = [pl.col(name).cast(pl.Float64).median() for name in (*known, _UNFINISHED)]
-    absent = [pl.lit(None, pl.Float64).alias(name) for name in METRICS if name not in known]
-    medians = whole.group_by(*keys, maintain_order=True).agg(columns)
-    return medians.with_columns(absent).with_columns(selectors.float().fill_nan(None))

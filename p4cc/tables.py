@@ -230,6 +230,43 @@ _COUNTED_PORT = (
     Column("peak_depth_pkts", "largest depth of any of its queues", "packets"),
 )
 
+_SWEPT_METRICS = (
+    Column("slowdown_mean", "mean slowdown of the flows that finished", "", _NO_COMPLETE),
+    *_percentiles("slowdown", "slowdowns of the flows that finished", "", (50, 95, 99), _NO_COMPLETE),
+    Column("fct_mean_ns", "mean completion time of the flows that finished", "ns", _NO_COMPLETE),
+    Column("fct_p99_ns", "99th percentile of completion times of the flows that finished", "ns", _NO_COMPLETE),
+    Column("goodput_bps", "payload acknowledged, over the time from first start to last finish or end", "bit/s"),
+    Column("finish_ns", "when the last flow finished", "ns", "not every flow finished"),
+    Column("pauses", "pause frames sent", "frames", "not measured"),
+    Column("queue_p99_bytes", "99th percentile of depths of ports", "bytes", "record.queue_histogram_interval_ns is 0"),
+    Column("jain_index", "Jain's fairness index of the flows' goodputs", "", "nothing flowed"),
+)
+
+
+def _spread(column: Column) -> tuple[Column, ...]:
+    """A metric of `p4cc sweep` over the seeds: median, smallest and largest value, how many seeds have one."""
+    null = f"in every seed: {column.null}" if column.null else ""
+    return (
+        Column(column.name, f"{column.text}; the median over the seeds that have it", column.unit, null),
+        Column(f"{column.name}_low", "its smallest value over the seeds", column.unit, null),
+        Column(f"{column.name}_high", "its largest value over the seeds", column.unit, null),
+        Column(f"{column.name}_seeds", "seeds that have a value"),
+    )
+
+
+_SETTINGS = (
+    Column("seeds", "seeds that were run"),
+    Column("flows", "flows that finished, what percentiles are of; the fewest over the seeds"),
+    Column("unfinished", "flows that had not finished when the run ended; the median over the seeds", "flows"),
+    *(column for metric in _SWEPT_METRICS for column in _spread(metric)),
+    Column(
+        "on_front",
+        "whether the setting is on the Pareto front of the two metrics that the table's metadata name (`objectives`): "
+        "no other of the same variant and point is as good in both and better in one; not so where a seed has no value "
+        "of one of them, or other settings leave fewer flows unfinished",
+    ),
+)
+
 TABLES = (
     Table("flows", "flow", _FLOWS),
     Table("traffic", "label of traffic", _TRAFFIC),
@@ -368,6 +405,12 @@ TABLES = (
         "topology with a cycle, lossless traffic",
     ),
     Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
+    Table(
+        "settings",
+        "setting of a variant at a point of the scenario's sweep, its values in front of the row in place of the seed",
+        _SETTINGS,
+        "`p4cc sweep`",
+    ),
 )
 """In the order in which a reader asks for them."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from p4cc import human
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
 DIFFERS = 1
 WIDE = 140
 """Characters of a line where there is no terminal."""
-
-_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
-    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
-    "bps": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
-    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
-}
-"""Units for people by the ending of a metric's name, the largest first."""
 
 
 def register(app: typer.Typer) -> None:
@@ -177,12 +170,8 @@ def _remarks(pair: Pair, *, everything: bool) -> Iterator[str]:
 
 def _scale(one: Compared) -> tuple[float, str]:
     """What a metric's numbers are divided by, and the unit then."""
-    ending = re.search(r"_(ns|bps|bytes)(?:_|$)", one.metric)
-    if ending is None:
-        return 1.0, "pkts" if re.search(r"_pkts(?:_|$)", one.metric) else ""
     largest = max((abs(side.high) for side in (one.a, one.b) if side is not None and side.high is not None), default=0)
-    scales = _SCALES[ending.group(1)]
-    return next(((scale, unit) for scale, unit in scales if largest >= scale), scales[-1])
+    return human.scale(one.metric, largest)
 
 
 def _median(side: Side | None, scale: float) -> str:
@@ -191,20 +180,13 @@ def _median(side: Side | None, scale: float) -> str:
     if side.median is None:
         return f"none of {side.seeds}"
     of = "" if side.values == side.seeds else f" ({side.values} of {side.seeds})"
-    return _number(side.median / scale) + of
+    return human.number(side.median / scale) + of
 
 
 def _range(side: Side | None, scale: float) -> str:
     if side is None or side.low is None or side.high is None or side.values < 2:
         return ""
-    return f"{_number(side.low / scale)}..{_number(side.high / scale)}"
-
-
-def _number(value: float) -> str:
-    """Four digits that count, all of a whole number."""
-    if value.is_integer() and abs(value) < 1e15:
-        return f"{value:.0f}"
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
+    return f"{human.number(side.low / scale)}..{human.number(side.high / scale)}"
 
 
 def _change(one: Compared) -> str:

@@ -5,14 +5,10 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def register(app: typer.Typer) -> None:
@@ -29,6 +25,9 @@ def sweep(
     metrics: Annotated[
         list[str] | None, typer.Option("--metric", help="Compare by this metric; repeatable. See below.")
     ] = None,
+    front: Annotated[
+        str | None, typer.Option("--front", metavar="METRIC,METRIC", help="The two metrics of the Pareto front.")
+    ] = None,
     assignments: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field; repeatable.")
     ] = None,
@@ -44,27 +43,37 @@ def sweep(
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    figure: Annotated[
+        str | None, typer.Option("--figure", metavar="NAME", help="Name of the picture: .png, .pdf or .svg.")
+    ] = None,
+    figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the trade-off.")] = True,
 ) -> None:
-    """Run an algorithm over values of its own parameters and name the best setting for each metric.
+    """Run an algorithm over values of its own parameters: every setting, the Pareto front, the best of each metric.
 
     Every variant that has all the parameters is run with every combination of their values, for each point of the
-    scenario's own sweep (such as kinds of traffic) and each seed. Settings that leave more flows unfinished than others
-    are not compared. Metrics: slowdown_mean, slowdown_p50, slowdown_p95, slowdown_p99, fct_mean_ns, fct_p99_ns,
-    goodput_bps, finish_ns, pauses, queue_p99_bytes, jain_index.
+    scenario's own sweep (such as kinds of traffic) and each seed. Every metric stands with its range over the seeds, in
+    the folder's settings.parquet too. The Pareto front is that of the first two metrics asked for, or of slowdown_p99
+    and goodput_bps. Settings that leave more flows unfinished than others, or have no value in some seed, are not
+    compared. Metrics: slowdown_mean, slowdown_p50, slowdown_p95, slowdown_p99, fct_mean_ns, fct_p99_ns, goodput_bps,
+    finish_ns, pauses, queue_p99_bytes, jain_index.
 
     Examples:
 
     * `p4cc sweep experiments/skew/base.yaml --over eta=0.9,0.95,0.98 --over max_stage=0,5`
     * `p4cc sweep experiments/hpcc/incast.yaml --variant DCQCN --over switch.red.p_max=0.01,0.2 --metric finish_ns`
+    * `p4cc sweep experiments/skew/base.yaml --over eta=0.9,0.95 --front slowdown_p99,pauses --figure front.svg`
     """
     # Tables take a second to import; other commands need not wait for them.
-    from p4cc.sweep import DEFAULT_METRICS, SweepRequest, parse_over
+    from p4cc.sweep import DEFAULT_FIGURE, SweepRequest, parse_over
     from p4cc.sweep import sweep as run_sweep
+    from p4cc.tradeoff_report import print_best, print_group
 
     request = SweepRequest(
         scenario=scenario,
         over=tuple(parse_over(one) for one in over),
-        metrics=tuple(metrics or DEFAULT_METRICS),
+        metrics=tuple(metrics or ()),
+        front=tuple(front.split(",")) if front is not None else (),
+        figure=(figure or DEFAULT_FIGURE) if figures else None,
         overrides=tuple(assignments or ()),
         variants=tuple(variants or ()),
         out=out,
@@ -77,35 +86,11 @@ def sweep(
     if as_json:
         typer.echo(json.dumps(outcome.plain(), indent=1, allow_nan=False))
         return
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    console.print(_table(outcome.best))
-    console.print(f"wrote {outcome.folder}", highlight=False, soft_wrap=True)
-
-
-_FIXED = ("variant", "metric", "best", "value", "worst", "worst_value", "settings", "left_out")
-
-
-def _table(best: Sequence[dict[str, Any]]) -> Table:
-    """A row for each variant, point and metric."""
-    table = Table(title="best settings (medians over the seeds)", title_justify="left")
-    points = [name for name in (best[0] if best else {}) if name not in _FIXED]
-    for heading in ("variant", *points, "metric", "best setting", "value", "worst setting", "value", "not compared"):
-        table.add_column(heading, justify="right" if heading in ("value", "not compared") else "left")
-    for row in best:
-        table.add_row(
-            row["variant"],
-            *(str(row[name]) for name in points),
-            row["metric"],
-            _setting(row["best"]),
-            f"{row['value']:.5g}",
-            _setting(row["worst"]),
-            f"{row['worst_value']:.5g}",
-            f"{row['left_out']} of {row['settings']}",
-        )
-    return table
-
-
-def _setting(values: dict[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in values.items())
+    console = Console(highlight=False)
+    for group in outcome.groups:
+        of_group = {"variant": group.variant, **group.point}
+        print_group(console, group, outcome.objectives, request.compared)
+        print_best(console, [row for row in outcome.best if of_group.items() <= row.items()])
+        console.print()
+    for path in (*((outcome.figure,) if outcome.figure else ()), outcome.folder):
+        console.print(f"wrote {path}", soft_wrap=True, markup=False)

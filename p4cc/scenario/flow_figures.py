@@ -8,7 +8,8 @@ from pydantic import Field
 
 from p4cc.scenario.base import Model
 
-FileName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,123}\.(png|pdf|svg)$")]
+FIGURE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,123}\.(png|pdf|svg)$"
+FileName = Annotated[str, Field(pattern=FIGURE_NAME)]
 Pod = Annotated[int, Field(ge=0, le=4_095)]
 
 

@@ -1,0 +1,82 @@
+"""The trade-off between two metrics: every setting with its range over the seeds, the Pareto front drawn."""
+
+# matplotlib's stubs leave **kwargs untyped.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from matplotlib.figure import Figure
+
+from p4cc import human
+from p4cc.figures.style import COLOURS, legend, save, say, use_style
+from p4cc.tradeoff import ON_FRONT, SEEDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from matplotlib.axes import Axes
+
+    from p4cc.tradeoff_report import Group
+
+_MAX_LABELS = 8
+"""Settings on a front that are named; more would cover each other."""
+_MAX_COLUMNS = 3
+
+
+def draw(groups: Sequence[Group], objectives: tuple[str, str], path: Path) -> Path:
+    """Draws a panel for each variant and point of the sweep; returns the file written."""
+    use_style()
+    columns = min(len(groups), _MAX_COLUMNS)
+    lines = -(-len(groups) // columns)
+    page = Figure(figsize=(4.8 * columns, 3.8 * lines), layout="constrained")
+    scales = [human.scale(name, _largest(groups, name)) for name in objectives]
+    for place, group in enumerate(groups):
+        axes = page.add_subplot(lines, columns, place + 1)
+        _panel(axes, group, objectives, (scales[0][0], scales[1][0]))
+        axes.set_title(group.title)
+        axes.set_xlabel(human.heading(objectives[0], scales[0][1]))
+        axes.set_ylabel(human.heading(objectives[1], scales[1][1]))
+        if place == 0:
+            legend(axes)
+    page.suptitle("settings: medians over the seeds, bars from the smallest to the largest value")
+    return save(page, path)
+
+
+def _panel(axes: Axes, group: Group, objectives: tuple[str, str], factors: tuple[float, float]) -> None:
+    whole = [row for row in group.rows if all(row[f"{name}_seeds"] == row[SEEDS] for name in objectives)]
+    if not whole:
+        say(axes, "no setting has a value of both in every seed")
+        return
+    front = sorted((row for row in whole if row[ON_FRONT]), key=lambda row: row[objectives[0]])
+    others = [row for row in whole if not row[ON_FRONT]]
+    for rows, colour, line, label in ((others, "0.6", "", "other settings"), (front, COLOURS[1], "-", "Pareto front")):
+        if not rows:
+            continue
+        (x, across), (y, up) = (_bars(rows, *one) for one in zip(objectives, factors, strict=True))
+        axes.errorbar(x, y, xerr=across, yerr=up, fmt="o", ls=line, ms=4, lw=1.0, capsize=2, color=colour, label=label)
+    if len(front) <= _MAX_LABELS:
+        named: dict[tuple[float, float], list[str]] = {}
+        for row in front:
+            at = (row[objectives[0]] / factors[0], row[objectives[1]] / factors[1])
+            named.setdefault(at, []).append(group.label(row))
+        for at, labels in named.items():
+            axes.annotate("\n".join(labels), at, xytext=(5, 5), textcoords="offset points", fontsize=7)
+    if len(whole) < len(group.rows):
+        left = len(group.rows) - len(whole)
+        axes.text(0.02, 0.02, f"{left} of {len(group.rows)} without a value", transform=axes.transAxes, fontsize=7)
+    axes.margins(0.15)
+
+
+def _bars(rows: Sequence[dict[str, Any]], name: str, factor: float) -> tuple[list[float], list[list[float]]]:
+    middle = [row[name] / factor for row in rows]
+    below = [(row[name] - row[f"{name}_low"]) / factor for row in rows]
+    above = [(row[f"{name}_high"] - row[name]) / factor for row in rows]
+    return middle, [below, above]
+
+
+def _largest(groups: Sequence[Group], name: str) -> float:
+    values = [abs(row[f"{name}_high"]) for group in groups for row in group.rows if row[name] is not None]
+    return max(values, default=0.0)

@@ -1,0 +1,165 @@
+"""The trade-off between settings: every metric with its spread over the seeds, the best setting, the Pareto front.
+
+Pure: frames of runs and flows in, frames and rows out.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from p4cc.percentiles import percentile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+METRICS: Mapping[str, bool] = {
+    "slowdown_mean": False,
+    "slowdown_p50": False,
+    "slowdown_p95": False,
+    "slowdown_p99": False,
+    "fct_mean_ns": False,
+    "fct_p99_ns": False,
+    "goodput_bps": True,
+    "finish_ns": False,
+    "pauses": False,
+    "queue_p99_bytes": False,
+    "jain_index": True,
+}
+"""Metrics by name, and whether more is better."""
+
+UNFINISHED = "unfinished"
+ON_FRONT = "on_front"
+SEEDS = "seeds"
+FLOWS = "flows"
+"""The number behind percentiles: the fewest flows that finished in a run."""
+SPREAD = ("low", "high", "seeds")
+"""Endings of a metric's columns beside its median: smallest and largest value, and how many seeds have one."""
+
+
+def measured(runs: pl.DataFrame, flows: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """A row for each combination of `keys`, in their order: every metric's median and spread over the seeds.
+
+    `runs` has a row for each run, `flows` one for each of their flows, both with the keys and the seed in front. A
+    metric that no run has is null.
+    """
+    keyed = [*keys, "seed"]
+    ends = [_of_flows(dict(zip(keyed, key, strict=True)), one) for key, one in _runs_of(flows, keyed)]
+    whole = runs.join(pl.DataFrame(ends, infer_schema_length=None), on=keyed)
+    absent = [pl.lit(None, pl.Float64).alias(name) for name in METRICS if name not in whole.columns]
+    whole = whole.with_columns(absent).with_columns(pl.col(*METRICS).cast(pl.Float64).fill_nan(None))
+    spread = [
+        expression
+        for name in METRICS
+        for expression in (
+            pl.col(name).median(),
+            pl.col(name).min().alias(f"{name}_low"),
+            pl.col(name).max().alias(f"{name}_high"),
+            pl.col(name).count().alias(f"{name}_seeds"),
+        )
+    ]
+    unfinished = pl.col(UNFINISHED).cast(pl.Float64).median()
+    counts = (pl.len().alias(SEEDS), pl.col(FLOWS).min(), unfinished)
+    return whole.group_by(*keys, maintain_order=True).agg(*counts, *spread)
+
+
+def _runs_of(flows: pl.DataFrame, keyed: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
+    wanted = flows.select(*keyed, "size_bytes", "fct_ns", "slowdown")
+    yield from wanted.group_by(*keyed, maintain_order=True)
+
+
+def _of_flows(row: dict[str, Any], flows: pl.DataFrame) -> dict[str, Any]:
+    """What the flows of one run say."""
+    sized = flows.filter(pl.col("size_bytes").is_not_null())
+    done = sized.filter(pl.col("fct_ns").is_not_null())
+    slowdowns, times = (done[name].cast(pl.Float64).to_numpy() for name in ("slowdown", "fct_ns"))
+    return {
+        **row,
+        UNFINISHED: sized.height - done.height,
+        FLOWS: done.height,
+        "slowdown_mean": float(slowdowns.mean()) if slowdowns.size else None,
+        "fct_mean_ns": float(times.mean()) if times.size else None,
+        **{f"slowdown_p{percent}": percentile(slowdowns, percent) for percent in (50, 95, 99)},
+        "fct_p99_ns": percentile(times, 99),
+    }
+
+
+def with_front(rows: pl.DataFrame, points: Sequence[str], objectives: tuple[str, str]) -> pl.DataFrame:
+    """Adds whether a setting is on the Pareto front of the two objectives, within each point of the sweep.
+
+    Only settings that may be compared can be on it: every seed has a value of both, and no other setting of the point
+    leaves fewer flows unfinished.
+    """
+    found: list[pl.DataFrame] = []
+    for _, group in by_point(rows, points):
+        fewest = group[UNFINISHED].min()
+        compared = [
+            row[UNFINISHED] == fewest and all(row[f"{name}_seeds"] == row[SEEDS] for name in objectives)
+            for row in group.to_dicts()
+        ]
+        pairs = list(group.select(*objectives).iter_rows())
+        signs = [-1.0 if METRICS[name] else 1.0 for name in objectives]
+        costs = [(signs[0] * pair[0], signs[1] * pair[1]) for pair, fits in zip(pairs, compared, strict=True) if fits]
+        best = iter(pareto_front(costs))
+        found.append(group.with_columns(pl.Series(ON_FRONT, [fits and next(best) for fits in compared], pl.Boolean)))
+    return pl.concat(found) if found else rows.with_columns(pl.lit(False).alias(ON_FRONT))
+
+
+def pareto_front(costs: Sequence[tuple[float, float]]) -> list[bool]:
+    """Of pairs of costs, those that no other pair beats in one without being worse in the other."""
+    on = [False] * len(costs)
+    least = inf
+    order = sorted(range(len(costs)), key=costs.__getitem__)
+    for _, same in groupby(order, key=lambda place: costs[place][0]):
+        places = list(same)
+        lowest = costs[places[0]][1]
+        if lowest < least:
+            least = lowest
+            for place in places:
+                on[place] = costs[place][1] == lowest
+    return on
+
+
+def best_settings(
+    rows: pl.DataFrame, variant: str, points: Sequence[str], settings: Sequence[str], metrics: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The best setting of a variant for each point and metric, with the worst beside it.
+
+    Settings that leave more flows unfinished than others do are not compared: what is left out would flatter them; nor
+    are those without a value in some seed. What nothing is left of is None.
+    """
+    found: list[dict[str, Any]] = []
+    for key, group in by_point(rows, points):
+        whole = group.filter(pl.col(UNFINISHED) == pl.col(UNFINISHED).min())
+        for metric in metrics:
+            values = whole.filter(pl.col(f"{metric}_seeds") == pl.col(SEEDS)).sort(
+                metric, descending=METRICS[metric], maintain_order=True
+            )
+            ends = [values.row(place, named=True) for place in (0, -1)] if values.height else [None, None]
+            best, worst = ({name: one[name] for name in settings} if one else None for one in ends)
+            value, worst_value = (one[metric] if one else None for one in ends)
+            found.append(
+                {
+                    "variant": variant,
+                    **dict(zip(points, key, strict=True)),
+                    "metric": metric,
+                    "best": best,
+                    "value": value,
+                    "worst": worst,
+                    "worst_value": worst_value,
+                    "settings": group.height,
+                    "left_out": group.height - values.height,
+                }
+            )
+    return found
+
+
+def by_point(rows: pl.DataFrame, points: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
+    """The rows of each point of the scenario's sweep; all of them where it has none."""
+    if points:
+        yield from rows.group_by(*points, maintain_order=True)
+    elif not rows.is_empty():
+        yield (), rows
