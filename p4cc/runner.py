@@ -209,7 +209,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     if undrawn is not None:
         raise undrawn
     return RunOutcome(
-        title=scenario.title,
+        title=scenario.title or scenario.name,
         summary=summary,
         folder=folder,
         figures=[folder / figure.name for figure in figures],
@@ -369,7 +369,7 @@ async def _schedule(
 def _summary(scenario: Scenario, cases: list[Case], collected: _Collected) -> dict[str, Any]:
     return {
         "scenario": scenario.name,
-        "title": scenario.title,
+        "title": scenario.title or scenario.name,
         "source": scenario.source,
         "program": scenario.switch.program,
         "cases": [{"case": case.label(), **_named(case)} for case in cases],

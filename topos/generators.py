@@ -64,10 +64,15 @@ class LinkChange(Params):
     a: NodePattern
     b: NodePattern = "*"
     rate_bps: RateBps | None = None
+    """Their rate; as it was if absent."""
     delay_ns: DelayNs | None = None
+    """Their propagation from one end to the other; as it was if absent."""
     queue_capacity_pkts: QueuePkts | None = None
+    """What the queues into them hold; as it was if absent."""
     framing_bytes: FramingBytes | None = None
+    """What a packet costs on them above its IP length; as it was if absent."""
     loss: Loss | None = None
+    """Chance that a packet is lost on them; as it was if absent."""
 
     def fits(self, link: Link) -> bool:
         """Whether the link is meant."""

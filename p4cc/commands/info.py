@@ -9,6 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+MAX_WIDTH = 100
+
 
 def register(app: typer.Typer) -> None:
     """Adds the commands."""
@@ -16,15 +18,28 @@ def register(app: typer.Typer) -> None:
     app.command("algorithms")(algorithms)
 
 
-def schema() -> None:
-    """Print the JSON Schema of a scenario.
+def schema(
+    part: Annotated[
+        str | None, typer.Argument(help="A part, for people: a dotted path, kinds of things as steps.")
+    ] = None,
+) -> None:
+    """Explain a part of a scenario: each field with type, unit, default and meaning. Without a part: as JSON Schema.
 
-    Example: `p4cc schema > scenario.schema.json`, for an editor that checks YAML while you write.
+    Examples:
+
+    * `p4cc schema topology.leaf_spine`
+    * `p4cc schema switch.thresholds.k_rule`
+    * `p4cc schema > scenario.schema.json`, for an editor that checks YAML while you write
     """
     # The models of a scenario take a while to build; other commands need not wait for them.
-    from p4cc.scenario.schema import Scenario
+    from p4cc.scenario import parts
 
-    typer.echo(json.dumps(Scenario.model_json_schema(), indent=1))
+    if part is None:
+        typer.echo(json.dumps(parts.schema(), indent=1))
+        typer.echo(f"parts, for people with p4cc schema PART: {', '.join(parts.names())}", err=True)
+        return
+    width = min(Console().width, MAX_WIDTH)
+    typer.echo(parts.text(parts.find(part), width))
 
 
 def algorithms(

@@ -15,8 +15,6 @@ from p4cc.errors import UserError
 
 TEMPLATES = Path(__file__).resolve().parents[1] / "templates"
 _NAME = re.compile(r"^name: .*$", re.MULTILINE)
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9_-]+")
-MAX_NAME = 64
 
 
 def register(app: typer.Typer) -> None:
@@ -54,7 +52,7 @@ def init(
     path = file or Path(f"{kind}.yaml")
     if path.is_dir():
         raise UserError("cannot write the scenario: it is a folder", place=str(path), remedy="name a file in it")
-    text = _NAME.sub(f"name: {_name(path, kind)}", _text(kind), count=1)
+    text = _NAME.sub(f"name: {_name(path)}", _text(kind), count=1)
     try:
         # "x" makes the file or fails, so nothing that was there before can be lost.
         with path.open("w" if force else "x", encoding="utf-8") as out:
@@ -83,8 +81,11 @@ def _first_comment(text: str) -> str:
     return text.partition("\n")[0].removeprefix("#").strip()
 
 
-def _name(path: Path, kind: str) -> str:
+def _name(path: Path) -> str:
     """The scenario's name after its file's, as far as names of scenarios go."""
-    name = _NOT_IN_NAMES.sub("-", path.stem.lower()).strip("-_")[:MAX_NAME]
+    # Reading YAML takes a while to import; other commands need not wait for it.
+    from p4cc.scenario.yaml import name_of
+
+    name = name_of(path)
     # A lab's files go to results/lab/NAME, so results of a run must not be in results/lab.
-    return "lab-star" if name == "lab" else name or kind
+    return "lab-star" if name == "lab" else name

@@ -9,6 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 Parameter = int | float | str | bool
 """A parameter of an algorithm; its type, range and default are the registry's."""
 
+KIND = Field(description="Which kind this is; it decides what other fields there are.")
+
 MAX_TIME_NS = 3_600_000_000_000
 MAX_FLOW_BYTES = 1 << 50
 
@@ -16,7 +18,7 @@ MAX_FLOW_BYTES = 1 << 50
 class Model(BaseModel):
     """Base of all parts: unknown keys are errors, values are not coerced, nothing changes after the check."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
 def _listed(value: object) -> object:
@@ -39,6 +41,7 @@ class Algorithm(Model):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     name: str
+    """Its name in the registry; its parameters stand beside it (`p4cc algorithms`)."""
 
     # pydantic's way to give extra fields a type; the base class declares it wider.
     __pydantic_extra__: dict[str, Parameter] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -52,7 +55,9 @@ class Sender(Model):
     """What runs at a sending host."""
 
     congestion_avoidance: Algorithm | None = None
+    """How the window moves once its first growth is over, and on marks and losses."""
     slow_start: Algorithm = Algorithm(name="standard")
+    """How the window grows at first."""
     rate_control: Algorithm | None = Field(default=None, description="With `transport.kind: rdma`, alone.")
     transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` this sender changes.")
 

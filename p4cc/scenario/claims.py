@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import Model
+from p4cc.scenario.base import KIND, Model
 from p4cc.scenario.flow_claims import FLOW_MEASURES
 from p4cc.scenario.samples import (
     AfterPeakMeasure,
@@ -36,58 +36,79 @@ class LimitMeasure(OfRuns):
     With `at_least`: up to which the median run has at least so much of it (spec 17, flows supported).
     """
 
-    kind: Literal["limit"]
+    kind: Annotated[Literal["limit"], KIND]
     over: str = "senders"
+    """The swept column."""
     column: str = "timeouts"
+    """The column of the runs."""
     at_least: float | None = None
+    """How much of the column there must be; none may be there if absent."""
 
 
 class ValueMeasure(OfRuns):
     """A column, over the seeds of each point and then over the points."""
 
-    kind: Literal["value"]
+    kind: Annotated[Literal["value"], KIND]
     column: str
+    """The column of the runs."""
     seeds: Literal["median", "mean", "min", "max", "share_above_0"] = "median"
+    """How the seeds of a point become one value."""
     points: Literal["median", "mean", "min", "max"] = "mean"
+    """How the points become one value."""
     scale: float = 1.0
+    """Factor on the value."""
 
 
 class TableMeasure(OfRuns):
     """A column of a table of the results: over the rows and seeds of each point, then over the points."""
 
-    kind: Literal["table"]
+    kind: Annotated[Literal["table"], KIND]
     table: Annotated[str, Field(pattern=r"^[a-z_]{1,32}$")]
+    """The table of the results."""
     column: str
+    """Its column."""
     rows: Literal["median", "mean", "min", "max"] = "median"
+    """How rows and seeds of a point become one value."""
     points: Literal["median", "mean", "min", "max"] = "mean"
+    """How the points become one value."""
     scale: float = 1.0
+    """Factor on the value."""
 
 
 class BinsMeasure(OfRuns):
     """Goodput of all flows together in bins of time (table `goodput`), over bins and seeds, then over the points."""
 
-    kind: Literal["bins"]
+    kind: Annotated[Literal["bins"], KIND]
     start_ns: Annotated[int, Field(ge=0)] = 0
+    """Bins before this do not count."""
     end_ns: Annotated[int, Field(ge=1)]
+    """Bins after this do not count."""
     bins: Literal["median", "mean", "min", "max"] = "median"
+    """How bins and seeds of a point become one value."""
     points: Literal["median", "mean", "min", "max"] = "mean"
+    """How the points become one value."""
     scale: float = 1.0
+    """Factor on the value."""
 
 
 class WorstRatioMeasure(OfRuns):
     """The smallest ratio, over the points, of a column's median for one variant to that for another."""
 
-    kind: Literal["smallest_ratio"]
+    kind: Annotated[Literal["smallest_ratio"], KIND]
     to_variant: str
+    """The variant that is compared with."""
     column: str
+    """The column of the runs."""
 
 
 class FlowShareMeasure(OfRuns):
     """Share of the flows of all seeds whose column is at most a value, in percent."""
 
-    kind: Literal["flow_share"]
+    kind: Annotated[Literal["flow_share"], KIND]
     column: str
+    """The column of the flows."""
     at_most: float
+    """The value."""
 
 
 class RoundModelMeasure(Model):
@@ -96,21 +117,27 @@ class RoundModelMeasure(Model):
     The variant's own slow start runs on an ideal path of this round-trip time.
     """
 
-    kind: Literal["round_model"]
+    kind: Annotated[Literal["round_model"], KIND]
     variant: str
+    """Whose slow start runs."""
     rtt_ns: Annotated[int, Field(ge=1)]
+    """The path's round-trip time."""
     from_segments: float | None = Field(default=None, description="The start of the flow if absent.")
     to_segments: float
+    """The window that ends the count."""
     unit: Literal["rounds", "seconds"] = "rounds"
+    """What is counted."""
 
 
 class RiseMeasure(OfRuns):
     """Seconds from the first sample with a window of `from_segments` to the first with `to_segments`; needs windows."""
 
-    kind: Literal["rise"]
+    kind: Annotated[Literal["rise"], KIND]
     flow_id: int
+    """Which flow."""
     from_segments: float | None = Field(default=None, description="The start of the flow if absent.")
     to_segments: float
+    """The window that ends the time."""
 
 
 class TraceMeasure(OfRuns):
@@ -119,23 +146,26 @@ class TraceMeasure(OfRuns):
     Of all seeds, the median; needs windows.
     """
 
-    kind: Literal["longest_wait"]
+    kind: Annotated[Literal["longest_wait"], KIND]
     give: Literal["wait_ms", "peak_segments_before", "segments_after"] = "wait_ms"
+    """What of the flow is given."""
 
 
 class ModelMeasure(Model):
     """The window at which the model of spec 6.5 has its greatest utilisation, searched on the curve itself."""
 
-    kind: Literal["model_peak"]
+    kind: Annotated[Literal["model_peak"], KIND]
     printed: bool = Field(default=False, description="The paper's own formula for it, (B + BDP)/(2n), instead.")
 
 
 class CombineMeasure(Model):
     """Two other claims by name; in a study those of all figures as `FIGURE.NAME`."""
 
-    kind: Literal["ratio", "difference", "increase"]
+    kind: Annotated[Literal["ratio", "difference", "increase"], KIND]
     of: str
+    """The first claim."""
     to: str
+    """The claim that it is divided by, or that is taken off it."""
 
 
 class ReadingsMeasure(OfRuns):
@@ -144,12 +174,17 @@ class ReadingsMeasure(OfRuns):
     The limit is that of `kind: limit`, with `at_least` or without. The note lists them.
     """
 
-    kind: Literal["readings"]
+    kind: Annotated[Literal["readings"], KIND]
     by: Annotated[list[str], Field(min_length=1, max_length=6)]
+    """The swept columns whose values make the readings."""
     limit: Interval
+    """Where a reading's limit should lie."""
     over: str = "senders"
+    """The swept column that the limit is of."""
     column: str = "timeouts"
+    """The column of the runs."""
     at_least: float | None = None
+    """How much of the column there must be; none may be there if absent."""
 
 
 Measure = Annotated[
@@ -179,11 +214,16 @@ class Claim(Model):
     """One number."""
 
     name: ClaimName
+    """Names it within the figure; other claims refer to it."""
     text: Annotated[str, Field(min_length=1)]
+    """What is measured, for people."""
     unit: str = ""
+    """Unit of the measured value, for people."""
     paper: float | None = Field(default=None, description="What the paper states, if it states a number.")
     band: Band | None = None
+    """Where the value should fall; absent: it is reported, not judged."""
     measure: Measure
+    """How it is measured."""
     cause: str = Field(default="", description="The likely cause when the value falls outside the band.")
 
 
@@ -191,8 +231,11 @@ class Reproduction(Model):
     """The figure of the source that a scenario stands for."""
 
     figure: FigureName
+    """What the source calls the figure."""
     note: str = ""
+    """What a reader of the table should know."""
     claims: Annotated[list[Claim], Field(min_length=1, max_length=64)]
+    """The numbers."""
 
     @model_validator(mode="after")
     def _names_differ(self) -> Self:

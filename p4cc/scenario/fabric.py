@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import MAX_TIME_NS, Model, Parameter
+from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter
 
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
@@ -16,6 +16,7 @@ class BufferSettings(Model):
     """The buffer that all ports of a switch share (spec 13)."""
 
     bytes: Annotated[int, Field(ge=1, le=1 << 40)]
+    """All of it: reserves, headrooms and what is shared."""
     lossless_priorities: list[Annotated[int, Field(ge=0, le=6)]] = Field(
         default=[3], description="Priorities that are paused rather than dropped (PFC)."
     )
@@ -30,15 +31,20 @@ class BufferSettings(Model):
         default=65_535, description="How long a pause lasts with `pfc_expiry`, in times of 512 bits on its link."
     )
     reserve_bytes: BufferBytes = 4_096
+    """Set aside for each port and lossless priority."""
     resume_offset_bytes: BufferBytes = 3_072
+    """How far below the threshold of its pause a port must be to be resumed."""
 
 
 class RedCurveSettings(Model):
     """RED of every port (spec 10.1), for programs that mark by a curve."""
 
     k_min_bytes: Annotated[int, Field(ge=0)] = 100_000
+    """No packet is marked while the queue is shorter."""
     k_max_bytes: Annotated[int, Field(ge=1)] = 400_000
+    """Every packet is marked while the queue is longer."""
     p_max: Annotated[float, Field(gt=0, le=1)] = 0.2
+    """Chance of a mark just below `k_max_bytes`; it grows evenly from 0 at `k_min_bytes`."""
     scale_with_rate: bool = Field(default=True, description="Thresholds are for each 25 Gb/s of the port's rate.")
 
 
@@ -49,10 +55,13 @@ SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
 class RdmaTransport(Model):
     """The RDMA-like transport all variants share: paced packets, go-back-N (spec 1.3, 1.4, 10.2)."""
 
-    kind: Literal["rdma"]
+    kind: Annotated[Literal["rdma"], KIND]
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000
+    """Payload of a full packet; 64 bytes of headers come on top."""
     ack_every: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """Packets in order for each ACK."""
     nack_interval_ns: TimeNs = 500_000
+    """Shortest time between two NACKs for the same byte."""
     rto_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="Absent: none; what is lost at the end of a flow stays lost."
     )
@@ -60,8 +69,10 @@ class RdmaTransport(Model):
         Literal["ack_flag", "packet"], Field(description="How marks come back: in each ACK, or as CNPs.")
     ] = "ack_flag"
     cnp_interval_ns: TimeNs = 50_000
+    """Shortest time between two notifications that are packets of their own (CNPs)."""
     ack_class: Annotated[int, Field(ge=0, le=7, description="Queue of ACKs and CNPs.")] = 7
     rtt_without_serialisation: bool = False
+    """Whether the packet's own time on the sender's link is taken off round-trip times."""
     segment_bytes: SegmentBytes | None = Field(
         default=None, description="One round-trip time for each segment of so much payload, and an ACK at its end."
     )

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import Model, TimeNs
+from p4cc.scenario.base import KIND, Model, TimeNs
 from p4cc.scenario.flow_figures import FLOW_FIGURE_KINDS, FLOW_FIGURES, FileName
 
 
@@ -15,9 +15,13 @@ class Panel(Model):
 
     y: Annotated[str, Field(description="A column of the runs or of a time series.")]
     title: str = ""
+    """Above the axes."""
     label: str = ""
+    """Beside the y axis; the column if empty."""
     scale: float = 1.0
+    """Factor on the values, such as 1.0e-9 from bit/s to Gbit/s."""
     log: bool = False
+    """Whether the y axis is logarithmic."""
 
 
 Panels = Annotated[list[Panel], Field(min_length=1, max_length=6)]
@@ -28,71 +32,93 @@ class FigureBase(Model):
     """What every figure has."""
 
     file: FileName
+    """Name of the file within the results; its ending (.png, .pdf, .svg) decides the format."""
     title: str = ""
+    """Above the figure."""
 
 
 class SweepFigure(FigureBase):
     """Medians over the swept parameter, a band from the 5th to the 95th percentile over the seeds."""
 
-    kind: Literal["over_sweep"]
+    kind: Annotated[Literal["over_sweep"], KIND]
     x: str
+    """A swept column."""
     x_label: str = ""
+    """Below the x axis; the column if empty."""
     x_log: bool = False
+    """Whether the x axis is logarithmic."""
     panels: Panels
+    """Columns of the runs, one above the other."""
 
 
 class TimeFigure(FigureBase):
     """Time series of one seed, variants side by side in columns."""
 
-    kind: Literal["over_time"]
+    kind: Annotated[Literal["over_time"], KIND]
     seed: int | None = None
+    """Which run is drawn; the first seed's if absent."""
     until_ns: Annotated[int, Field(ge=1)] | None = None
+    """Where the time axis ends; the run's end if absent."""
     panels: Panels
+    """Columns of time series, one above the other."""
 
 
 class TracesFigure(FigureBase):
     """One flow per line: window columns, or goodput in bins (`rate_bps`), of one seed; variants side by side."""
 
-    kind: Literal["traces"]
+    kind: Annotated[Literal["traces"], KIND]
     seed: int | None = None
+    """Which run is drawn; the first seed's if absent."""
     flows: Annotated[list[int], Field(min_length=1, max_length=32)] | None = Field(
         default=None, description="Flow ids; all if absent, at most 32."
     )
     until_ns: Annotated[int, Field(ge=1)] | None = None
+    """Where the time axis ends; the run's end if absent."""
     bin_ns: Annotated[int, Field(ge=1_000)] = 100_000
+    """Width of the bins of goodput."""
     panels: Panels
+    """Columns of windows, or `rate_bps`."""
 
 
 class CdfFigure(FigureBase):
     """Cumulative distribution of a column of the flows over all seeds, one line per variant (and swept point)."""
 
-    kind: Literal["cdf"]
+    kind: Annotated[Literal["cdf"], KIND]
     table: Literal["flows", "rounds", "rtts"] = "flows"
+    """The table that the columns are of."""
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
     x_log: bool = False
+    """Whether the x axis is logarithmic."""
     panels: Panels
+    """Columns of the table, whose values are along x."""
 
 
 class BarFigure(FigureBase):
     """Medians as bars with the 5-95 % range of the seeds; groups along x, a bar per variant."""
 
-    kind: Literal["bar"]
+    kind: Annotated[Literal["bar"], KIND]
     x: str | None = Field(default=None, description="A swept column; one group if absent.")
     x_label: str = ""
+    """Below the x axis; the column if empty."""
     panels: Panels
+    """Columns of the runs."""
 
 
 class PercentilesFigure(FigureBase):
     """Percentiles of a column of the flows, all seeds together, over a swept parameter such as the load."""
 
-    kind: Literal["percentiles"]
+    kind: Annotated[Literal["percentiles"], KIND]
     x: str
+    """A swept column."""
     x_label: str = ""
+    """Below the x axis; the column if empty."""
     percentiles: Annotated[list[Annotated[float, Field(ge=0, le=100)]], Field(min_length=1, max_length=6)] = Field(
         default=[50, 99]
     )
+    """Which ones, from 0 to 100."""
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
     panels: Panels
+    """Columns of the flows."""
 
 
 class HeatMapFigure(FigureBase):
@@ -102,20 +128,27 @@ class HeatMapFigure(FigureBase):
     to which the median run has none of `value` (the supported concurrency of spec 17 with `value: timeouts`).
     """
 
-    kind: Literal["heatmap"]
+    kind: Annotated[Literal["heatmap"], KIND]
     x: Columns
+    """Swept columns along x."""
     y: Columns
+    """Swept columns along y."""
     value: str
+    """The column that decides the colour."""
     limit_over: str | None = None
+    """A swept column whose largest value without any `value` is drawn instead."""
     label: str = ""
+    """Beside the scale of colours."""
     scale: float = 1.0
+    """Factor on the values."""
 
 
 class UtilisationFigure(FigureBase):
     """Utilisation over a swept window of an incast, beside the model of spec 6.5."""
 
-    kind: Literal["utilisation"]
+    kind: Annotated[Literal["utilisation"], KIND]
     x: str
+    """The swept column that holds the window."""
 
 
 Figure = Annotated[
@@ -147,5 +180,8 @@ class Window(Model):
     """A span of virtual time over which goodput and fairness are reported."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
+    """Ends the names of its columns, as in `goodput_bps_NAME`."""
     start_ns: TimeNs = 0
+    """Where it begins."""
     end_ns: Annotated[int, Field(ge=1)]
+    """Where it ends, at the latest at `stop_ns`."""

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import Model
+from p4cc.scenario.base import KIND, Model
 from p4cc.scenario.where import OfRuns, Where
 
 Pod = Annotated[int, Field(ge=0, le=4_095, description="Pods are counted from 0.")]
@@ -17,15 +17,19 @@ class Sizes(Model):
     """Flows by their size."""
 
     min_bytes: int = Field(default=0, ge=0)
+    """Smaller flows do not count."""
     max_bytes: int | None = Field(default=None, ge=0)
+    """Larger flows do not count; no limit if absent."""
 
 
 class FlowPercentileMeasure(OfRuns, Sizes):
     """A percentile of a column over complete flows of some sizes: of each seed, then their median."""
 
-    kind: Literal["flow_percentile"]
+    kind: Annotated[Literal["flow_percentile"], KIND]
     column: str = "slowdown"
+    """The column of the flows."""
     percent: Percent = 95
+    """The percentile, from 0 to 100."""
 
 
 class FlowRankMeasure(Sizes):
@@ -34,12 +38,16 @@ class FlowRankMeasure(Sizes):
     The percentile is that of `flow_percentile`; variants without such flows are left out.
     """
 
-    kind: Literal["flow_rank"]
+    kind: Annotated[Literal["flow_rank"], KIND]
     variant: str
+    """The variant whose place is given."""
     among: Annotated[list[str], Field(min_length=1, max_length=64)]
+    """The variants that are compared, that one among them."""
     where: Where = Field(default={})
     column: str = "slowdown"
+    """The column of the flows."""
     percent: Percent = 95
+    """The percentile, from 0 to 100."""
 
 
 class PairedFctMeasure(Model):
@@ -48,19 +56,24 @@ class PairedFctMeasure(Model):
     Parts are cut at ranks 0, 0.2, 0.4, 0.6, 0.8, 0.95, 1; of each seed, then the seeds' median.
     """
 
-    kind: Literal["paired_fct"]
+    kind: Annotated[Literal["paired_fct"], KIND]
     variant: str
+    """Whose flows."""
     part: Annotated[int, Field(ge=1, le=6)]
+    """Which part of the ranks, from 1."""
     over: str = Field(description="The swept column that tells the two runs apart.")
     of: str | int | float
+    """The column's value at the first point."""
     to: str | int | float
+    """Its value at the point that the first is divided by."""
 
 
 class PodCellsMeasure(OfRuns):
     """A column of the pod pairs over the cells of full pods that carry flows: of each seed, then their median."""
 
-    kind: Literal["pod_cells"]
+    kind: Annotated[Literal["pod_cells"], KIND]
     column: str = "slowdown_p95"
+    """The column of `pod_pairs`."""
     give: Literal["min", "max", "median", "spread", "ratio"] = Field(
         description="`spread` is the largest less the smallest, `ratio` the largest by the smallest above 0."
     )
@@ -69,18 +82,21 @@ class PodCellsMeasure(OfRuns):
 class PodPairMeasure(OfRuns):
     """A column of one pair of pods: the median over the seeds."""
 
-    kind: Literal["pod_pair"]
+    kind: Annotated[Literal["pod_pair"], KIND]
     src_pod: Pod
     dst_pod: Pod
     column: str
+    """The column of `pod_pairs`."""
     scale: float = 1.0
+    """Factor on the value."""
 
 
 class OutcomeMeasure(OfRuns):
     """Share of the runs that ended so (spec 13.3)."""
 
-    kind: Literal["outcome"]
+    kind: Annotated[Literal["outcome"], KIND]
     outcome: Literal["finished", "not finished", "stalled", "deadlock"] = "finished"
+    """How the runs ended."""
 
 
 FLOW_MEASURES = (

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import Model
+from p4cc.scenario.base import KIND, Model
 
 FIGURE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,123}\.(png|pdf|svg)$"
 FileName = Annotated[str, Field(pattern=FIGURE_NAME)]
@@ -17,7 +17,9 @@ class FlowFigure(Model):
     """What these figures have."""
 
     file: FileName
+    """Name of the file within the results; its ending (.png, .pdf, .svg) decides the format."""
     title: str = ""
+    """Above the figure."""
 
 
 class SweptFigure(FlowFigure):
@@ -29,45 +31,58 @@ class SweptFigure(FlowFigure):
 class PodMatrixFigure(SweptFigure):
     """A column of `pod_pairs` as a map of full pods by full pods, a row of maps for each variant; of one seed."""
 
-    kind: Literal["pod_matrix"]
+    kind: Annotated[Literal["pod_matrix"], KIND]
     column: str
+    """A column of `pod_pairs`."""
     label: str = ""
+    """Beside the scale of colours; the column if empty."""
     scale: float = 1.0
+    """Factor on the values."""
     seed: int | None = Field(default=None, description="The first if absent.")
 
 
 class PairedFigure(FlowFigure):
     """Completion times of two points of a sweep by rank, a panel for each of the six parts, with the medians' ratio."""
 
-    kind: Literal["paired_fct"]
+    kind: Annotated[Literal["paired_fct"], KIND]
     over: str
+    """The swept column that tells the two points apart."""
     of: str | int | float
+    """Its value at the first point."""
     to: str | int | float
+    """Its value at the point that the first is compared with."""
     variant: str
+    """Whose flows are drawn."""
     seed: int | None = None
+    """Which run is drawn; the first seed's if absent."""
 
 
 class PodPairFigure(SweptFigure):
     """The flows from one pod to another: bytes over time as they complete, and the distribution of slowdowns."""
 
-    kind: Literal["pod_pair"]
+    kind: Annotated[Literal["pod_pair"], KIND]
     src_pod: Pod
+    """The pod that sends, counted from 0."""
     dst_pod: Pod
+    """The pod that receives, counted from 0."""
     seed: int | None = None
+    """Which run is drawn; the first seed's if absent."""
 
 
 class BySizeFigure(SweptFigure):
     """A percentile of the slowdown over bins of flow size with as many flows each, a line for each variant."""
 
-    kind: Literal["by_size"]
+    kind: Annotated[Literal["by_size"], KIND]
     percentile: Literal[50, 95, 99] = 95
+    """Which percentile of the slowdown."""
     bins: Annotated[int, Field(ge=2, le=100)] = 10
+    """How many bins of flow size."""
 
 
 class DepthsFigure(SweptFigure):
     """How much of the time ports held more than so much: from `queue_histogram`, a line for each variant."""
 
-    kind: Literal["depths"]
+    kind: Annotated[Literal["depths"], KIND]
 
 
 FLOW_FIGURES = PodMatrixFigure | PairedFigure | PodPairFigure | BySizeFigure | DepthsFigure

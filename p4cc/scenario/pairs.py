@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import Model
+from p4cc.scenario.base import KIND, Model
 from p4cc.scenario.sizes import CdfSize, FlowSize
 
 Sigma = Annotated[float, Field(ge=0, le=5)]
@@ -16,20 +16,20 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class ExponentialGap(Model):
     """Gaps of a Poisson process."""
 
-    kind: Literal["exponential"]
+    kind: Annotated[Literal["exponential"], KIND]
 
 
 class LognormalGap(Model):
     """Bursts and long silences."""
 
-    kind: Literal["lognormal"]
+    kind: Annotated[Literal["lognormal"], KIND]
     sigma: Sigma = Field(default=2.0, description="Standard deviation of the logarithm.")
 
 
 class CdfGap(Model):
     """Gaps from a file of `ns percent` lines, linear between them; they are scaled, so only their shape counts."""
 
-    kind: Literal["cdf"]
+    kind: Annotated[Literal["cdf"], KIND]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
 
 
@@ -41,6 +41,7 @@ class SizeClass(Model):
 
     share: Annotated[float, Field(gt=0, le=1e9, description="Relative to the other classes'.")]
     size: FlowSize
+    """The sizes of these pairs' flows."""
 
 
 # Spec 16.2, step 4: "{small: AliStorage, mid: FB_Hadoop, large: WebSearch with tail 30M:99.5, 70M:100} with probability
@@ -57,7 +58,7 @@ class DrawnMatrix(Model):
     All weights are log-normal with mean 1. A matrix that leaves too few or too many pod pairs empty is drawn again.
     """
 
-    kind: Literal["drawn"] = "drawn"
+    kind: Annotated[Literal["drawn"], KIND] = "drawn"
     pairs: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
         default=None, description="Ordered pairs that talk; as many as hosts if absent."
     )
@@ -65,7 +66,9 @@ class DrawnMatrix(Model):
     host_sigma: Sigma = Field(default=1.0, description="Sigma of a host's weights as sender and as receiver.")
     pod_sigma: Sigma = Field(default=0.6, description="Sigma of the factors that the hosts of a pod share.")
     gap: PairGap = LognormalGap(kind="lognormal")
+    """Gaps between the flows of a pair."""
     classes: Annotated[list[SizeClass], Field(min_length=1, max_length=1_000)] = DEFAULT_CLASSES
+    """Classes of flow sizes, of which each pair is given one."""
     empty_share: Annotated[list[Share], Field(min_length=2, max_length=2)] = Field(
         default=[0.15, 0.40], description="Least and largest share of (full) pods' pairs between which nobody talks."
     )
@@ -80,7 +83,7 @@ class DrawnMatrix(Model):
 class FileMatrix(Model):
     """A matrix of one's own: lines of `src dst intensity [sizes [gaps]]`, the last two files of distributions."""
 
-    kind: Literal["file"]
+    kind: Annotated[Literal["file"], KIND]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     size: FlowSize = Field(description="Sizes of pairs that name no file.")
     gap: PairGap = Field(default=ExponentialGap(kind="exponential"), description="Gaps of pairs that name no file.")

@@ -17,7 +17,9 @@ class CapacityEstimateSettings(Model):
 
     interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
     alpha: Gain = 0.1
+    """Gain of the spare capacity."""
     beta: Gain = 1.0
+    """Gain of the queue."""
     floor_share: Annotated[float, Field(gt=0, le=1, description="Least C_e as a share of C.")] = 0.1
 
 
@@ -38,5 +40,8 @@ class RcpSwitchSettings(Model):
 
     interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
     alpha: Gain = 0.4
+    """Gain of the spare capacity."""
     beta: Gain = 0.4
+    """Gain of the queue."""
     initial_share: Annotated[float, Field(gt=0, le=1)] = 0.05
+    """First fair rate as a share of the link's."""

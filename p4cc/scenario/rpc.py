@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import FlowBytes, Hosts, TimeNs
+from p4cc.scenario.base import KIND, FlowBytes, Hosts, TimeNs
 from p4cc.scenario.traffic_base import JitterNs, Traffic
 
 
@@ -17,29 +17,34 @@ class RpcTraffic(Traffic):
     `rounds`; a server answers at once, unless `service_jitter_ns` says otherwise.
     """
 
-    kind: Literal["rpc"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["rpc"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     clients: Hosts | None = None
+    """Hosts that ask, by name, with * and ?; the topology's senders if absent."""
     servers: Hosts | None = Field(default=None, description="As many as clients; the clients themselves if absent.")
     shifts: Annotated[list[Annotated[int, Field(ge=0, le=100_000)]], Field(min_length=1, max_length=64)] = Field(
         default=[1], description="A connection for each: from client i to server i + shift, counted round."
     )
     request_bytes: FlowBytes = 65_536
+    """Size of a request."""
     response_bytes: FlowBytes = 65_536
+    """Size of an answer."""
     rpcs: Annotated[int, Field(ge=1, le=1_000_000, description="Most RPCs of a connection.")] = 100_000
     load: (
         Annotated[
             float,
-            Field(gt=0, le=10, description="Open loop: requests of all connections, as a share of a client's link."),
+            Field(gt=0, le=10),
         ]
         | None
     ) = None
-    mean_gap_ns: (
-        Annotated[float, Field(gt=0, le=3.6e12, description="Open loop: between two requests on one connection.")]
-        | None
-    ) = None
+    """Open loop: requests of all connections of a client, as a share of its link."""
+    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
+    """Open loop: mean time between two requests on one connection."""
     think_ns: TimeNs = 0
+    """Closed loop: between an answer and the next request."""
     start_jitter_ns: JitterNs = 100_000
+    """Connections start within this time, each at a random one."""
     service_jitter_ns: JitterNs = 0
+    """A server answers within this time, at a random one."""
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import Model, TimeNs
+from p4cc.scenario.base import KIND, Model, TimeNs
 from p4cc.scenario.where import Where
 
 Table = Literal["rtts", "rounds", "flows", "windows", "queues", "goodput"]
@@ -16,10 +16,14 @@ class Rows(Model):
     """A column of the rows of one variant in a table of the results; values below 0 stand for what did not happen."""
 
     variant: str
+    """Whose rows."""
     table: Table
+    """The table of the results."""
     column: str
+    """Its column."""
     where: Where = Field(default={})
     scale: float = 1.0
+    """Factor on the values."""
     offset: float = Field(default=0.0, description="Added after scaling.")
 
 
@@ -29,9 +33,11 @@ class SampleMeasure(Rows):
     `cv` is the deviation as a share of the mean. With `each`: the mean of the statistics of all groups.
     """
 
-    kind: Literal["sample"]
+    kind: Annotated[Literal["sample"], KIND]
     statistic: Annotated[str, Field(pattern=r"^(mean|min|max|std|cv|count|p[0-9]{1,2}(\.[0-9]+)?)$")]
+    """Which one: mean, min, max, std, cv, count, or a percentile such as p99 or p99.9."""
     each: list[str] = Field(default=[], max_length=4)
+    """Columns that split the rows into groups."""
 
 
 class AfterPeakMeasure(Rows):
@@ -42,10 +48,13 @@ class AfterPeakMeasure(Rows):
     microsecond after the same peak while nothing arrives: the least that any sender can leave.
     """
 
-    kind: Literal["after_peak"]
+    kind: Annotated[Literal["after_peak"], KIND]
     after_ns: TimeNs | None = None
+    """The time after the peak."""
     share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """What is left of the peak, from 0 to 1."""
     drained_per_us: Annotated[float, Field(gt=0)] | None = None
+    """What the port sends in a microsecond while nothing arrives."""
 
     @model_validator(mode="after")
     def _one_question(self) -> Self:
@@ -60,16 +69,19 @@ class KolmogorovMeasure(Model):
     A row of `queues` counts as long as its depth held.
     """
 
-    kind: Literal["kolmogorov"]
+    kind: Annotated[Literal["kolmogorov"], KIND]
     of: Rows
+    """The first sample."""
     to: Rows
+    """The second sample."""
 
 
 class CorrelationMeasure(Rows):
     """Pearson's coefficient of two columns of the same rows; of the seeds the median."""
 
-    kind: Literal["correlation"]
+    kind: Annotated[Literal["correlation"], KIND]
     with_column: str
+    """The second column."""
 
 
 class ReachMeasure(Rows):
@@ -78,6 +90,8 @@ class ReachMeasure(Rows):
     Of the seeds the median; nothing where a seed never reaches it.
     """
 
-    kind: Literal["reach"]
+    kind: Annotated[Literal["reach"], KIND]
     level: float
+    """The mean to be reached."""
     from_ns: TimeNs = 0
+    """Where the time begins."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from p4cc.scenario.base import MAX_TIME_NS, Model, Sender
+from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Sender
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
@@ -29,7 +29,9 @@ class Thresholds(Model):
         Field(description="How the planner chooses K; `fixed` takes `k_pkts`, with `never` a port does not mark."),
     ] = "halve_once"
     k_pkts: Annotated[int, Field(ge=0, le=524_287)] | None = None
+    """Lower threshold K, with `k_rule: fixed`: from this depth on packets carry its mark."""
     k_dc_pkts: Annotated[int, Field(ge=0, le=524_287)] = 65
+    """Upper threshold K_dc, at which DCTCP and its relatives cut their windows; a rule's K stays below it."""
     rtt_ns: Annotated[int, Field(ge=0, le=60_000_000_000)] | None = Field(
         default=None, description="Round-trip time for the rule; the network's longest if absent."
     )
@@ -51,11 +53,16 @@ class PortThresholds(Thresholds):
 class SwitchSettings(Model):
     """What the switches run and what the controller installs."""
 
-    program: Annotated[str, Field(min_length=1, description="P4-16 source, relative to the scenario or the project.")]
+    program: Annotated[str, Field(min_length=1)] = Field(
+        default="p4src/v1model/ecn_dual.p4", description="P4-16 source, relative to the scenario or the project."
+    )
     ecn_profile: Literal["gst", "rfc3168", "sce"] = "gst"
+    """Which codepoints stand for the two levels (docs/wire-format.md); `rfc3168` knows one level only."""
     thresholds: Thresholds = Thresholds()
+    """K and K_dc of every port."""
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")
     timestamp_unit: Literal["us", "ns"] = "us"
+    """Unit of the times that the program sees; v1model says microseconds, programs with telemetry ask for ns."""
     qdepth_unit: Literal["packets", "cells_80B", "bytes_80B"] = Field(
         default="packets",
         description="Unit of the depths that the program sees: packets, cells of 80 bytes of which a packet takes "
@@ -65,6 +72,7 @@ class SwitchSettings(Model):
         default=None, description="Shared by a switch's ports; absent: each queue has its own capacity only."
     )
     red: RedCurveSettings = RedCurveSettings()
+    """RED curve of every port."""
     ecmp_seed: Annotated[int, Field(ge=0, lt=1 << 63)] = Field(
         default=0, description="Each switch's choice among equal paths follows from it and from the switch."
     )
@@ -74,25 +82,40 @@ class SwitchSettings(Model):
         "copies included; more are dropped (dropped_pass_limit).",
     )
     d3: D3SwitchSettings = D3SwitchSettings()
+    """For programs that allot rates on request (`d3.p4`)."""
     rcp: RcpSwitchSettings = RcpSwitchSettings()
+    """For programs with one fair rate (`rcp.p4`)."""
 
 
 class Transport(Model):
-    """The window transport all variants share (spec 2; the base reading of the source: spec 18.1b)."""
+    """The window transport all variants share (spec 2; the base reading of the source: spec 18.1b).
 
-    kind: Literal["window"] = "window"
-    recovery: Literal["reno", "newreno", "sack"]
+    Defaults are those of spec 2.2, which the engine has too.
+    """
+
+    kind: Annotated[Literal["window"], KIND] = "window"
+    recovery: Literal["reno", "newreno", "sack"] = "newreno"
+    """What is sent again after duplicate ACKs: as RFC 5681, RFC 6582, or RFC 6675 with reports of what arrived."""
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_436
-    iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")]
-    rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments.")]
-    rto_min_ns: Annotated[int, Field(ge=1)]
+    """Payload of a full segment; 64 bytes of headers come on top."""
+    iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 1
+    rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments: the most in flight.")] = 32
+    rto_min_ns: Annotated[int, Field(ge=1)] = 200_000_000
+    """Least retransmission timeout; well above the round-trip time, or segments that wait in a queue are sent twice."""
     rto_init_ns: Annotated[int, Field(ge=1)] | None = None
+    """Timeout before the first round-trip time is known; the larger of `rto_min_ns` and 1 s if absent."""
     rto_max_ns: Annotated[int, Field(ge=1)] = 60_000_000_000
+    """Largest timeout, doubled ones included."""
     dupthresh: Annotated[int, Field(ge=1, le=1_000)] = 3
-    ssthresh0: Annotated[float, Field(ge=1, description="First slow-start threshold in segments.")] | None = None
-    limited_transmit: Annotated[bool, Field(description="RFC 3042.")] | None = None
-    ack_every: Annotated[int, Field(ge=1, le=1_000, description="2 for delayed ACKs.")] | None = None
+    """Duplicate ACKs that stand for a loss."""
+    ssthresh0: Annotated[float, Field(ge=1)] | None = None
+    """First slow-start threshold in segments; none if absent."""
+    limited_transmit: bool | None = None
+    """Whether each of the first duplicate ACKs lets a new segment leave (RFC 3042); false if absent."""
+    ack_every: Annotated[int, Field(ge=1, le=1_000)] | None = None
+    """Segments in order for each ACK: 1 if absent, 2 for delayed ACKs."""
     ack_delay_ns: Annotated[int, Field(ge=0)] | None = None
+    """Longest that a segment waits for its ACK with `ack_every` above 1; 40 ms if absent."""
 
 
 def _transport_kind(node: Any) -> str:
@@ -109,6 +132,7 @@ class Variant(Sender):
     """One kind of sender to compare."""
 
     name: Annotated[str, Field(min_length=1, max_length=64)]
+    """What tables and figures call it."""
     program: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="In place of the switches' P4 program."
     )
@@ -124,11 +148,14 @@ class Record(Model):
     """Sampling of each run beside its flows; null records nothing, a row is kept where something changed."""
 
     windows_interval_ns: Interval | None = 100_000
+    """Time between samples of every flow's window or rate (table `windows`)."""
     queues_interval_ns: Interval | None = 100_000
+    """Time between samples of every queue that holds something (table `queues`)."""
     queue_histogram_interval_ns: Interval | None = Field(
         default=None, description="Histogram of all switch ports' depths in bytes (table `queue_histogram`)."
     )
     events: bool = False
+    """Timeouts, retransmissions and cuts of windows, one by one (table `events`)."""
     rtts: bool = Field(default=False, description="Every round-trip time that a sender takes (table `rtts`).")
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
@@ -148,6 +175,7 @@ class Fault(Model):
 
     between: Annotated[tuple[str, str], Field(description="The nodes at its two ends.")]
     down_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+    """When it goes down."""
     up_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="When it comes up again; absent: it stays down."
     )
@@ -157,27 +185,38 @@ class Limits(Model):
     """Bounds of one run."""
 
     max_events: Annotated[int, Field(ge=1, le=1 << 40)] = 1_000_000_000
+    """Events after which a run is ended with an error."""
 
 
 class Scenario(Model):
     """One experiment: what is built, what is sent, what is compared, what is drawn."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")]
-    title: str
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,63}$")] = "scenario"
+    """Names the folder of results; that of the file, without its ending, if absent."""
+    title: str = ""
+    """Stands above tables and figures; the name if absent."""
     source: Annotated[str, Field(description="Where the numbers come from: paper, figure, section of the spec.")] = ""
     topology: Topology
-    switch: SwitchSettings
+    """The network: hosts, switches, links."""
+    switch: SwitchSettings = SwitchSettings()
+    """What the switches run and what is installed in them."""
     traffic: TrafficItems = Field(description="One kind of traffic, or a list of kinds.")
-    transport: AnyTransport
+    transport: AnyTransport = Transport()
+    """How senders send, alike for all variants: windows (`kind: window`), or paced packets (`kind: rdma`)."""
     paced: RdmaTransport | None = Field(
         default=None, description="The transport of senders with rate_control, where `transport` is for windows."
     )
     variants: Annotated[list[Variant], Field(min_length=1, max_length=64)]
+    """The senders to compare; each meets the same traffic."""
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1_000)]] = Field(
         default={}, description="Dotted path of a field to the values it takes."
     )
-    seeds: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 63)]], Field(min_length=1, max_length=10_000)]
-    stop_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
+    seeds: Annotated[list[Annotated[int, Field(ge=0, lt=1 << 63)]], Field(min_length=1, max_length=10_000)] = Field(
+        default=[1]
+    )
+    """Each seed draws the traffic anew; tables show medians over them."""
+    stop_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] = 1_000_000_000
+    """A run ends here, or when all has been sent and acknowledged."""
     ties: Literal["lower_port", "ns2", "hand_over"] = Field(
         default="lower_port",
         description="Which of two simultaneous events comes first. lower_port: by kind, node and port (spec 0.2). ns2: "
@@ -186,9 +225,12 @@ class Scenario(Model):
     )
     faults: list[Fault] = Field(default=[], max_length=100_000, description="Links that go down.")
     record: Record = Record()
+    """What is sampled during a run."""
     measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")
     limits: Limits = Limits()
+    """Bounds that end a run."""
     figures: list[Figure] = Field(default=[])
+    """What is drawn."""
     reproduces: Reproduction | None = Field(default=None, description="What `p4cc reproduce` judges it by.")
     extends: str | None = Field(
         default=None,

@@ -6,22 +6,25 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import FlowBytes, Model
+from p4cc.scenario.base import KIND, FlowBytes, Model
 
 
 class FixedSize(Model):
     """Every flow alike."""
 
-    kind: Literal["fixed"]
+    kind: Annotated[Literal["fixed"], KIND]
     bytes: FlowBytes
+    """The size of each flow."""
 
 
 class UniformSize(Model):
     """Sizes between two, equally likely."""
 
-    kind: Literal["uniform"]
+    kind: Annotated[Literal["uniform"], KIND]
     min_bytes: FlowBytes
+    """The smallest size."""
     max_bytes: FlowBytes
+    """The largest size."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
@@ -33,7 +36,7 @@ class UniformSize(Model):
 class CdfSize(Model):
     """Sizes from a file of `bytes percent` lines, linear between them (spec 16.1)."""
 
-    kind: Literal["cdf"]
+    kind: Annotated[Literal["cdf"], KIND]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from p4cc.files import find_named, read_text
+from p4cc.scenario.base import KIND
 from topos import (
     DumbbellParams,
     FatTreeParams,
@@ -35,7 +36,10 @@ LinkChanges = Annotated[
 class Shape(BaseModel):
     """Base of the shapes that a generator of `topos` builds."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     kind: str
+    """The shape's name."""
     link_changes: LinkChanges = ()
 
     def build(self, scenario: Path) -> Graph:
@@ -48,42 +52,47 @@ class Shape(BaseModel):
 class StarTopology(StarParams, Shape):
     """N senders, one switch, one aggregator; every link alike (spec 15, T-incast)."""
 
-    kind: Literal["star"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["star"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class DumbbellTopology(DumbbellParams, Shape):
     """Two rows of hosts and one bottleneck, each pair with its own round-trip time if wanted (spec 15, T-geo)."""
 
-    kind: Literal["dumbbell"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["dumbbell"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class ParkingLotTopology(ParkingLotParams, Shape):
     """A chain of bottlenecks with flows over all and flows over one."""
 
-    kind: Literal["parking_lot"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["parking_lot"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class LeafSpineTopology(LeafSpineParams, Shape):
     """Two tiers, every leaf joined to every spine."""
 
-    kind: Literal["leaf_spine"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["leaf_spine"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class FatTreeTopology(FatTreeParams, Shape):
     """Three tiers of K-port switches (spec 15, T-fat10)."""
 
-    kind: Literal["fat_tree"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["fat_tree"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class CustomTopology(BaseModel):
     """Hosts, switches and links written out; a switch's ports are numbered in the order of its links."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    kind: Literal["custom"]
+    kind: Annotated[Literal["custom"], KIND]
     hosts: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    """End systems: a list of `{name: h1}`."""
     switches: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    """Switches: a list of `{name: s1}`."""
     links: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    """A list of links, each with its ends `a` and `b`, `rate_bps`, `delay_ns`, `queue_capacity_pkts`, and
+    `framing_bytes`, `loss`, `one_way` where wanted.
+    """
 
     def build(self, scenario: Path) -> Graph:
         """The graph; raises TopologyError."""
@@ -94,9 +103,9 @@ class CustomTopology(BaseModel):
 class Ns3Topology(BaseModel):
     """A file in the text format of HPCC's ns-3 simulator (`topos/loaders/ns3.py`)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    kind: Literal["ns3"]
+    kind: Annotated[Literal["ns3"], KIND]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     queue_capacity_pkts: QueuePkts = MAX_QUEUE_PKTS
     """Of each queue; the format has none, and the switches' buffer decides before it."""

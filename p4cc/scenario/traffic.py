@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from p4cc.scenario.base import FlowBytes, Hosts, Model, TimeNs
+from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
@@ -39,10 +39,13 @@ class Shares(Model):
 class IncastTraffic(Traffic, Shares):
     """Every source sends one unit to one destination, all at about the same time."""
 
-    kind: Literal["incast"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["incast"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
+    """Hosts that send, by name, with * and ?; the topology's senders if absent."""
     destination: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    """The host they send to; the topology's first receiver if absent."""
     start_jitter_ns: JitterNs = 10_000
+    """Senders start within this time, each at a random one."""
 
 
 class RoundsTraffic(Traffic, Shares):
@@ -52,17 +55,23 @@ class RoundsTraffic(Traffic, Shares):
     answer is a flow of its own.
     """
 
-    kind: Literal["rounds"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["rounds"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     servers: Hosts | None = None
+    """Hosts that answer, by name, with * and ?; the topology's senders if absent."""
     client: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    """The host that asks; the topology's first receiver if absent."""
     rounds: Annotated[int, Field(ge=1, le=100_000)]
+    """How many requests are made."""
     request_bytes: FlowBytes = 100
+    """Size of a request."""
     think_ns: TimeNs = 0
+    """Between the last answer of a round and the next request."""
     service_jitter_ns: JitterNs = 10_000
+    """A server answers within this time, at a random one."""
     persistent: bool = True
-    mean_gap_ns: (
-        Annotated[float, Field(gt=0, le=3.6e12, description="Open loop: requests leave by a Poisson process.")] | None
-    ) = None
+    """Whether connections keep their windows over the rounds; otherwise each answer is a new flow."""
+    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
+    """Open loop: mean time between requests, which leave by a Poisson process."""
     start_jitter_ns: JitterNs = Field(default=0, description="The first requests leave by so much later, at random.")
 
     @model_validator(mode="after")
@@ -77,12 +86,16 @@ class RoundsTraffic(Traffic, Shares):
 class BulkTraffic(Traffic):
     """Flows of one size, or without end: from each source to the one destination, or to its own one by one."""
 
-    kind: Literal["bulk"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["bulk"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
+    """Hosts that send, by name, with * and ?; the topology's senders if absent."""
     destinations: Hosts | None = None
+    """One host for all, or one for each source; the topology's receivers if absent."""
     size_bytes: FlowBytes | None = Field(default=None, description="null for flows without end.")
     flows_per_pair: Annotated[int, Field(ge=1, le=10_000)] = 1
+    """Flows from each source."""
     start_jitter_ns: JitterNs = 0
+    """Flows start within this time, each at a random one."""
     close_ns: TimeNs | None = Field(default=None, description="When flows without end are closed by their application.")
 
     @model_validator(mode="after")
@@ -95,15 +108,19 @@ class BulkTraffic(Traffic):
 class PoissonTraffic(Traffic):
     """Each source starts flows after exponential gaps, to destinations drawn evenly (spec 16.1)."""
 
-    kind: Literal["poisson"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["poisson"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
+    """Hosts that send, by name, with * and ?; the topology's senders if absent."""
     destinations: Hosts | None = None
+    """Hosts that receive, each as likely as the others; the topology's receivers if absent."""
     size: FlowSize
-    load: Annotated[float, Field(gt=0, le=10, description="Share of each source's link rate, payload only.")] | None = (
-        None
-    )
-    flows_per_s: Annotated[float, Field(gt=0, le=1e9, description="Of all sources together.")] | None = None
-    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12, description="Between two flows of one source.")] | None = None
+    """How large flows are."""
+    load: Annotated[float, Field(gt=0, le=10)] | None = None
+    """Share of each source's link that payload takes on average (give this, `flows_per_s` or `mean_gap_ns`)."""
+    flows_per_s: Annotated[float, Field(gt=0, le=1e9)] | None = None
+    """Flows that start in a second, of all sources together."""
+    mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
+    """Mean time between two flows of one source."""
     end_ns: TimeNs | None = Field(default=None, description="No flow starts then or later; `stop_ns` if absent.")
 
     @model_validator(mode="after")
@@ -123,7 +140,7 @@ class Ns3Traffic(Traffic):
     label is the item's with the destination port behind it, which is a class of flows in that simulator.
     """
 
-    kind: Literal["ns3"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["ns3"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
     paths: Annotated[str, Field(min_length=1)] | None = Field(
         default=None, description="A path map: flows that take the way given there, not the one by hash."
@@ -139,12 +156,13 @@ class Ns3Traffic(Traffic):
 class PairsTraffic(Traffic):
     """Flows between pairs of hosts of very different intensity, or evenly with the same bytes (spec 16.2, 16.3)."""
 
-    kind: Literal["pairs"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["pairs"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     pattern: Literal["uniform", "skewed"] = Field(
         description="By the matrix, or each host to all others alike with the same sizes and load."
     )
     hosts: Hosts | None = Field(default=None, description="All hosts that talk; those the topology means if absent.")
     matrix: Matrix = DrawnMatrix()
+    """Who talks to whom, and how much."""
     load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")]
     knee: Annotated[
         float, Field(ge=0, le=1e6, description="Where gaps begin to be scaled linearly, in medians (spec 16.3).")
@@ -161,7 +179,7 @@ class PairsTraffic(Traffic):
 class BurstsTraffic(Traffic):
     """At random times a few hosts, drawn anew each time, send one unit each to another (HPCC's incasts, spec 16.4)."""
 
-    kind: Literal["bursts"]  # pyright: ignore[reportIncompatibleVariableOverride]
+    kind: Annotated[Literal["bursts"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     hosts: Hosts | None = Field(default=None, description="Hosts to draw from; those the topology means if absent.")
     senders: Annotated[int, Field(ge=1, le=4_095, description="Of each burst, all different.")] = 60
     sru_bytes: Annotated[FlowBytes, Field(description="Each sender's unit.")] = 500_000

@@ -18,8 +18,11 @@ class Deadline(Model):
     """
 
     offset_ns: TimeNs = 0
+    """Added to the drawn time."""
     exp_mean_ns: TimeNs = 0
+    """Mean of the drawn time; 0 draws none."""
     min_ns: TimeNs = 0
+    """No deadline is shorter."""
 
     @model_validator(mode="after")
     def _is_some_time(self) -> Self:
@@ -33,10 +36,13 @@ class Traffic(Model):
 
     name: Label | None = Field(default=None, description="Label in results and of random streams; the kind if absent.")
     start_ns: TimeNs = 0
+    """When it begins."""
     priority: Annotated[int, Field(ge=0, le=7, description="Traffic class on the wire; 7 is the highest.")] = 0
     deadline: Deadline | None = None
+    """Time by which each flow should be complete, for senders that look at it."""
     sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
     kind: str
+    """The kind's name."""
 
     @property
     def label(self) -> str:

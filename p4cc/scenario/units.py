@@ -38,6 +38,12 @@ _TEXTS = ("title", "name", "source", "label", "class", "file", "note", "said", "
 """Fields of free text, where `30%` is a word."""
 _VALUE = re.compile(r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*([A-Za-z\u00b5\u03bc/]+|%)\s*")
 MAX_DIGITS = 40
+_SHOWN = {
+    "bps": ((10**12, "Tbit/s"), (10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s")),
+    "ns": ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns")),
+    "bytes": ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"), (1, "B")),
+    "pkts": ((1, "packets"),),
+}
 
 
 class UnitError(ValueError):
@@ -55,7 +61,7 @@ def parse(field: str, text: str) -> int | float | None:
     if found is None or len(text) > MAX_DIGITS:
         return None
     value, unit = Fraction(found[1].replace("_", "")), found[2]
-    ending = re.split(r"[_.]", field)[-1]
+    ending = _ending(field)
     if unit == "%":
         return None if ending in _TEXTS else _number(value / 100)
     if ending == _MEGABITS and unit in _RATES:
@@ -68,6 +74,25 @@ def parse(field: str, text: str) -> int | float | None:
         said = f"{text.strip()!r} is {other}" if other else f"{unit!r} is no unit"
         raise UnitError(f"{said}; {field} holds {what}, such as {example}")
     return _number(value * units[unit])
+
+
+def held(field: str) -> tuple[str, str] | None:
+    """What a field of this name holds, and examples of it with a unit; None where it has no unit."""
+    found = _KINDS.get(_ending(field))
+    return None if found is None else (found[0], found[2])
+
+
+def shown(field: str, value: float) -> str:
+    """A value of a field as people say it: `10 Gbit/s`, `8 us`; the number itself where the field has no unit."""
+    units = _SHOWN.get(_ending(field), ())
+    for factor, unit in units:
+        if abs(value) >= factor:
+            return f"{value / factor:.10g} {unit}"
+    return f"{value:g} {units[-1][1]}" if units else f"{value:g}"
+
+
+def _ending(field: str) -> str:
+    return re.split(r"[_.]", field)[-1]
 
 
 def _number(value: Fraction) -> int | float:

@@ -13,7 +13,9 @@ class Interval(Model):
     """Values from `min` to `max`, both included; an end that is absent is open."""
 
     min: float | None = None
+    """The least value."""
     max: float | None = None
+    """The largest value."""
 
     @model_validator(mode="after")
     def _has_an_end(self) -> Self:
@@ -36,6 +38,7 @@ class Equal(Model):
     """One value."""
 
     value: str | int | float | bool = Field(alias="is")
+    """The value."""
 
 
 Where = Annotated[
@@ -48,4 +51,5 @@ class OfRuns(Model):
     """Rows of one variant."""
 
     variant: str
+    """Whose runs."""
     where: Where = Field(default={})

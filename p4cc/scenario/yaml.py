@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_SCENARIO_BYTES = 1 << 20
 MAX_EXTENDS = 8
+MAX_NAME = 64
+_NOT_IN_NAMES = re.compile(r"[^a-z0-9_-]+")
 
 Location = tuple[int | str, ...]
 
@@ -35,13 +38,21 @@ class Document:
     base: Document | None = None
 
     def plain(self) -> dict[str, Any]:
-        """Nested dicts, lists and scalars without positions, over those of the extended file."""
+        """Nested dicts, lists and scalars without positions, over those of the extended file.
+
+        A scenario without a name has that of its file.
+        """
+        found = self.over_base()
+        return found if "name" in found else {"name": name_of(self.path), **found}
+
+    def over_base(self) -> dict[str, Any]:
+        """What the files say, and nothing else."""
         own = cast("dict[str, Any]", _plain(self.root))
         if self.base is None:
             return own
         del own[extend.KEY]
         where = ("variants",) if "variants" in self.root else ()
-        return extend.lay_over(self.base.plain(), own, self.place(where))
+        return extend.lay_over(self.base.over_base(), own, self.place(where))
 
     def place(self, location: Location) -> str:
         """`file:line:column` of a path, or of its nearest ancestor that a file holds."""
@@ -120,6 +131,11 @@ def _read_one(path: Path) -> Document:
     if not isinstance(root, CommentedMap):
         raise UserError("a scenario is a mapping of keys to values", place=f"{path}:1:1", remedy="see 'p4cc schema'")
     return Document(path, root)
+
+
+def name_of(path: Path) -> str:
+    """A file's name without its ending, as far as names of scenarios go; `scenario` where nothing is left."""
+    return _NOT_IN_NAMES.sub("-", path.stem.lower()).strip("-_")[:MAX_NAME] or "scenario"
 
 
 def parse_value(text: str) -> Any:

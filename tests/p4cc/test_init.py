@@ -99,7 +99,7 @@ def test_without_a_name_all_are_listed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "name"), [("My Fabric.yaml", "my-fabric"), ("ü.yaml", "incast"), (f"{'x' * 80}.yaml", "x" * 64)]
+    ("file", "name"), [("My Fabric.yaml", "my-fabric"), ("ü.yaml", "scenario"), (f"{'x' * 80}.yaml", "x" * 64)]
 )
 def test_the_scenario_is_named_after_its_file(tmp_path: Path, file: str, name: str) -> None:
     assert p4cc(tmp_path, "init", "incast", file).returncode == 0

@@ -13,15 +13,25 @@ class LeafSpineParams(Params):
     """Hosts h1.. on leaf1.., every leaf joined to every spine; hosts are numbered leaf by leaf."""
 
     leaves: Annotated[int, Field(ge=1, le=256)]
+    """Switches that hosts hang on."""
     spines: Annotated[int, Field(ge=1, le=256)]
+    """Switches that join the leaves."""
     hosts_per_leaf: Annotated[int, Field(ge=1, le=256)]
+    """Hosts at each leaf."""
     host_rate_bps: RateBps = 10_000_000_000
+    """Rate of the links between hosts and leaves."""
     fabric_rate_bps: RateBps = 40_000_000_000
+    """Rate of the links between leaves and spines."""
     host_delay_ns: DelayNs = 1_000
+    """Propagation from one end to the other of a link between host and leaf."""
     fabric_delay_ns: DelayNs = 1_000
+    """Propagation from one end to the other of a link between leaf and spine."""
     queue_capacity_pkts: QueuePkts = 150
+    """What each queue of a switch holds; what is over it is lost."""
     framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
 
 
 class FatTreeParams(Params):
@@ -33,12 +43,19 @@ class FatTreeParams(Params):
     """
 
     k: Annotated[int, Field(ge=2, le=16)]
+    """Ports of each switch, an even number."""
     hosts: Annotated[int, Field(ge=1)] | None = None
+    """Hosts; k^3/4, all that there is room for, if absent."""
     rate_bps: RateBps = 100_000_000_000
+    """Rate of every link."""
     delay_ns: DelayNs = 1_000
+    """Propagation from one end of a link to the other."""
     queue_capacity_pkts: QueuePkts = 1_000
+    """What each queue of a switch holds; what is over it is lost."""
     framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
 
     @model_validator(mode="after")
     def _even_and_not_too_many(self) -> Self:

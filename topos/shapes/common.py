@@ -20,7 +20,7 @@ Loss = Annotated[float, Field(ge=0.0, lt=1.0)]
 class Params(BaseModel):
     """Parameters of a shape; unknown names are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 @dataclass(frozen=True)

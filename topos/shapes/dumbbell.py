@@ -32,15 +32,25 @@ class DumbbellParams(Params):
     """
 
     pairs: Annotated[int, Field(ge=1, le=MAX_HOSTS // 2)] | None = None
+    """Hosts on each side; as many as `pair_rtts_ns` has values if absent."""
     access_rate_bps: RateBps = 10_000_000_000
+    """Rate of the links of hosts."""
     bottleneck_rate_bps: RateBps = 10_000_000_000
+    """Rate of the link between the two switches."""
     rtt_ns: RttNs | None = None
+    """Round-trip time by propagation alone, a multiple of 6; 120 us if absent."""
     pair_rtts_ns: PairRtts | None = None
+    """A round-trip time for each pair, in place of `rtt_ns`."""
     bottleneck_delay_ns: DelayNs | None = None
+    """Propagation over the bottleneck with `pair_rtts_ns`; a sixth of the smallest if absent."""
     queue_capacity_pkts: QueuePkts = 150
+    """What the queue of the bottleneck holds; what is over it is lost."""
     access_queue_capacity_pkts: QueuePkts | None = None
+    """What a queue towards a host holds; that of the bottleneck if absent."""
     framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
 
     @model_validator(mode="after")
     def _one_way_to_give_times(self) -> Self:

@@ -17,17 +17,29 @@ class ParkingLotParams(Params):
     """
 
     bottlenecks: Annotated[int, Field(ge=1, le=64)]
+    """Links in the row."""
     through_pairs: Annotated[int, Field(ge=1, le=400)] = 1
+    """Pairs of hosts whose flows cross all of them."""
     cross_pairs: Annotated[int, Field(ge=0, le=200)] = 1
+    """Pairs of hosts at each of them whose flows cross that one alone."""
     access_rate_bps: RateBps = 10_000_000_000
+    """Rate of the links of hosts."""
     bottleneck_rate_bps: RateBps = 10_000_000_000
+    """Rate of every bottleneck."""
     bottleneck_rates_bps: tuple[RateBps, ...] | None = None
+    """Rate of each bottleneck, in place of one for all."""
     access_delay_ns: DelayNs = 5_000
+    """Propagation from one end to the other of a link of a host."""
     bottleneck_delay_ns: DelayNs = 10_000
+    """Propagation from one end to the other of a bottleneck."""
     queue_capacity_pkts: QueuePkts = 150
+    """What the queue of a bottleneck holds; what is over it is lost."""
     access_queue_capacity_pkts: QueuePkts | None = None
+    """What a queue towards a host holds; that of the bottlenecks if absent."""
     framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
 
     @model_validator(mode="after")
     def _one_rate_for_each(self) -> Self:

@@ -16,12 +16,19 @@ class StarParams(Params):
     """
 
     senders: Annotated[int, Field(ge=1, le=MAX_HOSTS - 1)]
+    """Hosts h1, h2, ... that send to `aggregator`."""
     background_hosts: Annotated[int, Field(ge=0, le=MAX_HOSTS)] = 0
+    """Hosts b1, b2, ... beside them, for other traffic."""
     rate_bps: RateBps = 10_000_000_000
+    """Rate of every link."""
     rtt_ns: RttNs = 100_000
+    """Round-trip time by propagation alone, a multiple of 4."""
     queue_capacity_pkts: QueuePkts = 150
+    """What each queue of the switch holds; what is over it is lost."""
     framing_bytes: FramingBytes = 0
+    """What each packet costs on the wire above its IP length; 24 or 38 for Ethernet."""
     loss: Loss = 0.0
+    """Chance that a packet is lost on a link."""
 
 
 def star(params: StarParams) -> Topology:
