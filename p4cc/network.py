@@ -21,6 +21,7 @@ from controller import (
     program,
     threshold_warnings,
 )
+from p4cc import plausible
 from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
 from p4cc.fabric import FabricPlanner
@@ -80,9 +81,10 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
             watching=bool(case.scenario.faults),
         )
         of_ports = (warning for plan in switches for warning in plan.warnings)
-        warnings = (*of_senders, *(planner.warnings() if marks else ()), *of_ports)
+        warnings = (*planner.odd_values(), *of_senders, *(planner.warnings() if marks else ()), *of_ports)
     except (TopologyError, PlannerError) as error:
-        raise UserError(str(error), place=f"case {case.label()}", remedy="correct the scenario") from error
+        odd = "; ".join(plausible.of_scenario(case.scenario))
+        raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
     spec_json = json.dumps(planner.spec(ports))
     return NetworkPlan(
         planner.topology, planner.paths, planner.alone, spec_json, switches, tuple(dict.fromkeys(warnings))
@@ -251,6 +253,11 @@ class _Planner:
         """What switches that set rates are told."""
         rtt_ns = self.paths.longest_rtt_ns(self.packet_bytes)
         return RatePlanner(self.topology, self.case.switch, rtt_ns, self.fabric.depth_bytes)
+
+    def odd_values(self) -> Iterator[str]:
+        """Warnings about values that the schema takes and that nobody means."""
+        yield from plausible.of_scenario(self.case.scenario)
+        yield from plausible.of_case(self.case.scenario, self.case.variant, self.longest_rtt_ns, self.packet_bytes)
 
     def check_fit(self, tables: frozenset[str], ports: Ports) -> Iterator[str]:
         """Warnings about senders that were made for other switches; raises UserError where none of it makes sense."""

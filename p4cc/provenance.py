@@ -54,6 +54,7 @@ class Told:
     """Files by the names that the scenario gives them."""
     thresholds: Mapping[str, list[dict[str, Any]]]
     """By case: K and K_dc as installed, with the number of ports that have them."""
+    warnings: Sequence[str]
     started: datetime
     duration_s: float
 
@@ -116,6 +117,7 @@ def _plain(told: Told, kept: Mapping[str, dict[str, str]]) -> dict[str, Any]:
             }
             for case in told.cases
         ],
+        "warnings": list(told.warnings),
         "scenario": told.scenario.model_dump(mode="json"),
         "host": {
             "name": platform.node(),

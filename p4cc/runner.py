@@ -32,7 +32,7 @@ from p4cc.progress import Runs, progress
 from p4cc.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.results import ResultWriter, file_names, write_summary
 from p4cc.scenario.expand import Case, expand
-from p4cc.scenario.load import validate
+from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
@@ -159,9 +159,11 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
     data = plain_numbers(data, [])
 
     def check(at_point: dict[str, Any], swept: Origins) -> Scenario:
-        return validate(document, at_point, {**origins, **swept})
+        found = validate(document, at_point, {**origins, **swept})
+        check_network(document, found, {**origins, **swept})
+        return found
 
-    cases = _chosen(expand(data, scenario, check), request.variants)
+    cases = _chosen(expand(data, scenario, check, origins), request.variants)
     programs = {name: _compiled(name, request.scenario) for name in dict.fromkeys(case.program for case in cases)}
     return Prepared(request, scenario, cases, programs, data, inputs)
 
@@ -231,6 +233,7 @@ def _told(prepared: Prepared, collected: _Collected, started: datetime, duration
         programs=prepared.programs,
         inputs=prepared.inputs,
         thresholds=collected.thresholds,
+        warnings=list(collected.warnings),
         started=started,
         duration_s=duration_s,
     )

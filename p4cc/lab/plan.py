@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.errors import ControllerError
+from p4cc import plausible
 from p4cc.errors import UserError
 from p4cc.fabric import alpha_log2
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
@@ -19,7 +20,7 @@ from p4cc.network import HEADER_BYTES, NetworkPlan, plan_case
 from p4cc.programs import find_program
 from p4cc.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
-from p4cc.scenario.load import validate
+from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.yaml import read_document
 from topos import TopologyError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from controller import SwitchPlan
     from controller.pipeline import Pipeline
+    from p4cc.scenario.schema import Scenario
     from topos.lab import LabPort
 
 
@@ -197,13 +199,19 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     origins: Origins = {}
     data = apply_overrides(document.plain(), list(request.overrides), origins)
     scenario = validate(document, data, origins)
-    cases = expand(data, scenario, lambda at, swept: validate(document, at, {**origins, **swept}))
+
+    def check(at: dict[str, Any], swept: Origins) -> Scenario:
+        found = validate(document, at, {**origins, **swept})
+        check_network(document, found, {**origins, **swept})
+        return found
+
+    cases = expand(data, scenario, check, origins)
     case = _chosen(cases, request.variant)
     topology = case.scenario.topology.build(path)
     network = lab_of(topology)
     source = ProgramSource(find_program(case.program, path))
     switch = case.scenario.switch
-    warnings: list[str] = []
+    warnings = list(plausible.of_scenario(case.scenario))
     if sum(request.variant in (None, one.variant.name) for one in cases) > 1:
         warnings.append(f"the lab is that of {case.label()}; --variant and --set choose another")
     return LabPlan(

@@ -95,10 +95,11 @@ def as_key(value: Any) -> str | int | float | bool:
     return value if isinstance(value, str | int | float | bool) else json.dumps(value)
 
 
-def expand(data: dict[str, Any], scenario: Scenario, check: Check) -> list[Case]:
+def expand(data: dict[str, Any], scenario: Scenario, check: Check, told: Origins | None = None) -> list[Case]:
     """All cases, points outermost, variants in the scenario's order.
 
-    `check` validates each point's data and is told which values came from the sweep.
+    `check` validates each point's data and is told which values came from the sweep; `told` says which sweeps the
+    command line asked for.
     """
     cases: list[Case] = []
     paths = list(scenario.sweep)
@@ -108,6 +109,8 @@ def expand(data: dict[str, Any], scenario: Scenario, check: Check) -> list[Case]
         origins: Origins = {}
         for path, value in point.items():
             place = f"sweep {path}={json.dumps(value)}"
+            if (origin := (told or {}).get(("sweep", path), (told or {}).get(("sweep",)))) is not None:
+                place = f"{origin} at {path}={json.dumps(value)}"
             origins.update(dict.fromkeys(set_path(at_point, path, value, place), place))
         checked = check(at_point, origins)
         for variant in checked.variants:

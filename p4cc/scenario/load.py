@@ -5,22 +5,22 @@ A value that came from the command line or from a sweep is named by that, not by
 
 from __future__ import annotations
 
-import difflib
 import json
-from typing import TYPE_CHECKING, Any, cast, get_args
+import re
+from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.scenario.fabric import RdmaTransport
+from p4cc.scenario.findings import Places, dotted, finding, in_data
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
+from topos import TopologyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pydantic_core import ErrorDetails
+    from collections.abc import Iterator, Sequence
 
     from p4cc.scenario.base import Sender
     from p4cc.scenario.overrides import Origins
@@ -30,146 +30,106 @@ if TYPE_CHECKING:
 FASTEST_BPS = 10_000_000_000_000
 """The fastest link there is: what follows from a host's own rate is checked when the network is built."""
 
+_STEP = re.compile(r"[^.\[\]]+")
+_STAND_IN_SENDER = {"congestion_avoidance": {"name": "reno"}}
+_STAND_INS: dict[str, Any] = {
+    "topology": {"kind": "star", "senders": 1},
+    "traffic": {"kind": "incast", "sru_bytes": 1},
+    "variants": [{**_STAND_IN_SENDER, "name": "stand-in"}],
+}
+"""For what a scenario must have, where that cannot be read."""
+
 
 def validate(document: Document, data: dict[str, Any], origins: Origins | None = None) -> Scenario:
     """Checks `data` against the schema and the engine's algorithms; places come from `document` and `origins`.
 
     Raises UserError with every finding.
     """
-    places = _Places(document, origins or {})
+    places = Places(document, origins or {})
     wrong_units: list[tuple[Location, str]] = []
     data = plain_numbers(data, wrong_units)
-    said = {location: f"{_dotted(location)}: {cause}" for location, cause in wrong_units}
-    of_units = [str(UserError(text, place=places.of(location))) for location, text in said.items()]
+    said = {location: f"{dotted(location)}: {cause}" for location, cause in wrong_units}
+    findings = [str(UserError(text, place=places.of(location))) for location, text in said.items()]
     try:
         scenario = Scenario.model_validate_json(json.dumps(data))
     except ValidationError as error:
-        others = [detail for detail in error.errors() if _in_data(data, detail["loc"]) not in said]
-        of_schema = [_finding(places, data, detail) for detail in others]
-        raise UserError("\n".join([*of_units, *of_schema])) from error
-    if of_units:
-        raise UserError("\n".join(of_units))
-    findings = [str(finding) for finding in _sender_findings(places, scenario)]
+        wrong = {in_data(data, detail["loc"]): detail for detail in reversed(error.errors())}
+        others = [detail for location, detail in reversed(wrong.items()) if location not in said]
+        findings += [finding(places, data, detail) for detail in others]
+        findings += _findings_of_the_rest(places, data, [*said, *wrong])
+        raise UserError("\n".join(findings)) from error
+    findings += _findings(places, scenario)
     if findings:
         raise UserError("\n".join(findings))
     return scenario
 
 
-class _Places:
-    """Where a location of the data was written."""
-
-    def __init__(self, document: Document, origins: Origins) -> None:
-        self._document = document
-        self._origins = origins
-
-    def of(self, location: Location) -> str:
-        """The assignment that set the value or what holds it, else file, line and column.
-
-        Where an assignment set something inside of what is wrong, both are named.
-        """
-        for length in range(len(location), 0, -1):
-            if location[:length] in self._origins:
-                return self._origins[location[:length]]
-        place = self._document.place(location)
-        inside = dict.fromkeys(origin for where, origin in self._origins.items() if where[: len(location)] == location)
-        return f"{place} with {', '.join(inside)}" if inside else place
+def check_network(document: Document, scenario: Scenario, origins: Origins) -> None:
+    """Builds the network and forgets it; raises UserError with the place of what does not fit together."""
+    try:
+        scenario.topology.build(document.path)
+    except TopologyError as error:
+        places = Places(document, origins)
+        findings: list[str] = []
+        for problem in error.problems:
+            steps = [int(step) if step.isdecimal() else step for step in _STEP.findall(problem.place)]
+            known = steps and steps[0] in type(scenario.topology).model_fields
+            location: Location = ("topology", *steps) if known else ("topology",)
+            cause = problem.cause if known else f"{problem.place}: {problem.cause}"
+            text = f"{dotted(location)}: {cause}"
+            findings.append(str(UserError(text, place=places.of(location), remedy=problem.remedy)))
+        raise UserError("\n".join(findings)) from error
 
 
-def _finding(places: _Places, data: dict[str, Any], detail: ErrorDetails) -> str:
-    location = _in_data(data, detail["loc"])
-    cause = detail["msg"].removeprefix("Value error, ")
-    remedy = ""
-    if detail["type"] == "extra_forbidden":
-        cause = f"unknown key {location[-1]!r}"
-        known = _known_keys(data, location[:-1])
-        close = difflib.get_close_matches(str(location[-1]), known, n=1)
-        remedy = f"did you mean {close[0]!r}?" if close else f"known keys here: {', '.join(known)}"
-    elif "input" in detail and not isinstance(detail["input"], dict | list):
-        cause += f" (it is {detail['input']!r})"
-    return str(
-        UserError(f"{_dotted(location)}: {cause}", place=places.of(location), remedy=remedy or "see 'p4cc schema'")
-    )
-
-
-def _dotted(location: Location) -> str:
-    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-
-
-def _in_data(data: dict[str, Any], location: Location) -> Location:
-    """A location without the names of union branches, which pydantic puts in and the data does not have."""
-    found: list[int | str] = []
-    node: Any = data
-    tagged = False
-    for step in location:
-        if not tagged and _is_branch(node, step, found):
-            tagged = step not in ("one", "several")
-            continue
-        if found and not isinstance(node, dict | list):
-            # Below a plain value there are only branches: the types that it could have had.
-            break
-        tagged = False
-        found.append(step)
-        node = _inner(node, step)
-    return tuple(found)
-
-
-def _is_branch(node: Any, step: int | str, above: list[int | str]) -> bool:
-    if above == ["traffic"] and step in ("one", "several"):
-        return True
-    # The kind of the transport has a default, so the data need not hold it.
-    if above == ["transport"] and step in ("window", "rdma"):
-        return True
-    return isinstance(node, dict) and cast("dict[str, Any]", node).get("kind") == step
-
-
-def _inner(node: Any, step: int | str) -> Any:
-    if isinstance(node, dict):
-        return cast("dict[Any, Any]", node).get(step)
-    if isinstance(node, list) and isinstance(step, int) and step < len(cast("list[Any]", node)):
-        return cast("list[Any]", node)[step]
-    return None
-
-
-def _known_keys(data: dict[str, Any], location: Location) -> list[str]:
-    """Keys that the model at `location` has."""
-    models: list[type[BaseModel]] = [Scenario]
-    node: Any = data
-    for step in location:
-        node = _inner(node, step)
-        if not isinstance(step, int):
-            models = [inner for model in models if step in model.model_fields for inner in _models_in(model, step)]
-        models = [model for model in models if _is_of_kind(model, node)]
-    return sorted({name for model in models for name in model.model_fields})
-
-
-def _is_of_kind(model: type[BaseModel], node: Any) -> bool:
-    """Whether a union's member is the one that the data chose."""
-    kinds = get_args(model.model_fields["kind"].annotation) if "kind" in model.model_fields else ()
-    given = cast("dict[Any, Any]", node).get("kind") if isinstance(node, dict) else None
-    return not kinds or given is None or given in kinds
-
-
-def _models_in(model: type[BaseModel], field: str) -> list[type[BaseModel]]:
-    found: list[type[BaseModel]] = []
-    pending: list[Any] = [model.model_fields[field].annotation]
-    while pending:
-        kind = pending.pop()
-        if isinstance(kind, type) and issubclass(kind, BaseModel):
-            found.append(kind)
-        pending.extend(get_args(kind))
-    return found
-
-
-def _sender_findings(places: _Places, scenario: Scenario) -> Iterator[UserError]:
-    """What the engine refuses of a sender, at the field that says it."""
-    senders: list[tuple[Location, Sender]] = [
-        (("variants", number), variant) for number, variant in enumerate(scenario.variants)
+def _findings(places: Places, scenario: Scenario, left_out: Sequence[Location] = ()) -> list[str]:
+    """What is wrong though each field alone is right; nothing at places that are `left_out`."""
+    problems = [one for one in scenario.problems() if not _within(one.location, left_out)]
+    found = [
+        str(UserError(f"{dotted(one.location)}: {one.cause}", place=places.of(one.location), remedy=one.remedy))
+        for one in problems
     ]
-    several = isinstance(scenario.traffic, list)
-    for number, item in enumerate(scenario.traffic_items):
-        if item.sender is not None:
-            senders.append((("traffic", number, "sender") if several else ("traffic", "sender"), item.sender))
-    for location, sender in senders:
+    # The engine need not be asked about a sender that no transport runs.
+    left = [*left_out, *(one.location for one in problems)]
+    return found + [str(finding) for finding in _sender_findings(places, scenario, left)]
+
+
+def _findings_of_the_rest(places: Places, data: dict[str, Any], wrong: Sequence[Location]) -> list[str]:
+    """Findings about what the schema takes, with stand-ins for what it does not: all errors come at once."""
+    if () in wrong or {location[0] for location in wrong} & {"transport", "paced"}:
+        # Which senders fit follows from the transport.
+        return []
+    rest = dict(data)
+    left_out: list[Location] = []
+    for key in dict.fromkeys(location[0] for location in wrong):
+        items = rest.pop(str(key), None)
+        stand_in = _STAND_INS.get(str(key))
+        if key == "variants" and isinstance(items, list) and ("variants",) not in wrong:
+            bad = {location[1] for location in wrong if location[0] == key}
+            rest["variants"] = [
+                {**_STAND_IN_SENDER, "name": f"stand-in {number}"} if number in bad else item
+                for number, item in enumerate(cast("list[Any]", items))
+            ]
+            left_out += [("variants", int(number)) for number in bad]
+        else:
+            left_out.append((key,))
+            if stand_in is not None:
+                rest[str(key)] = stand_in
+    try:
+        scenario = Scenario.model_validate_json(json.dumps(rest))
+    except ValidationError:
+        return []
+    return _findings(places, scenario, left_out)
+
+
+def _within(location: Location, above: Sequence[Location]) -> bool:
+    return any(location[: len(one)] == one for one in above)
+
+
+def _sender_findings(places: Places, scenario: Scenario, left_out: Sequence[Location]) -> Iterator[UserError]:
+    """What the engine refuses of a sender, at the field that says it."""
+    for location, sender in scenario.senders():
+        if _within(location, left_out):
+            continue
         try:
             paced = scenario.rdma_transport
             if sender.rate_control is not None and paced is not None:
@@ -178,7 +138,7 @@ def _sender_findings(places: _Places, scenario: Scenario) -> Iterator[UserError]
                 _engine.validate_sender(json.dumps(sender_config(scenario, sender)))
         except _engine.SpecError as error:
             where = _sender_location(location, sender, error.place, scenario)
-            yield UserError(f"{_dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
+            yield UserError(f"{dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
 
 
 def _rdma(transport: RdmaTransport, sender: Sender) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from p4cc.scenario.variants import named_variants
 from p4cc.scenario.yaml import Location, parse_value
 
 MAX_DEPTH = 16
+_SWEEP = "sweep."
 
 
 Origins = dict[Location, str]
@@ -20,6 +21,7 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
 
     A value is YAML (`25`, `[1, 2]`, `{name: gst}`). Setting a swept field to one value ends its sweep, setting it to a
     list replaces the values swept. Steps into a list are positions, names of items that have one, or `*` for all items.
+    `sweep.PATH=5,10` sweeps a field, whether the scenario does or not, and `sweep.PATH=null` ends that.
     `variant=NAME` replaces the variants by named ones. `origins` is told which values came from which assignment.
     """
     changed: dict[str, Any] = _copy(data)
@@ -36,6 +38,10 @@ def apply_overrides(data: dict[str, Any], assignments: list[str], origins: Origi
         if path == "variant":
             changed["variants"] = named_variants(changed, value)
             locations: list[Location] = [("variants",)]
+        elif path.startswith(_SWEEP):
+            swept = path.removeprefix(_SWEEP)
+            _set_sweep(changed, swept, _listed(text, value), place)
+            locations = [("sweep", swept)]
         elif _set_swept(changed, path, value):
             locations = [("sweep", path)]
         else:
@@ -115,6 +121,30 @@ def _set_swept(data: dict[str, Any], path: str, value: Any) -> bool:
         return True
     del swept[path]
     return False
+
+
+def _listed(text: str, value: Any) -> list[Any]:
+    """The values of a sweep: a YAML list, or values with commas between them."""
+    if isinstance(value, list):
+        return cast("list[Any]", value)
+    if "," in text and not isinstance(value, dict):
+        return cast("list[Any]", parse_value(f"[{text}]"))
+    return [value]
+
+
+def _set_sweep(data: dict[str, Any], path: str, values: list[Any], place: str) -> None:
+    """Lets a field take several values; null ends its sweep."""
+    sweep: Any = data.get("sweep") or {}
+    if not isinstance(sweep, dict):
+        raise UserError("the scenario's sweep is no mapping", place=place, remedy="see 'p4cc schema sweep'")
+    swept = cast("dict[str, Any]", sweep)
+    if values == [None]:
+        swept.pop(path, None)
+    else:
+        # What is swept must be there to be set: a path that leads nowhere is told as one of the command line.
+        set_path(_copy(data), path, None, place)
+        swept[path] = values
+    data["sweep"] = swept
 
 
 def _value(assignment: str, text: str) -> Any:

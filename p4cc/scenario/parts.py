@@ -115,6 +115,16 @@ def steps(part: Part) -> list[str]:
     return sorted({*kinds, *(name for mapping in mappings for name in mapping["properties"])})
 
 
+def kinds_at(part: Part) -> list[str]:
+    """Names of all kinds that may stand at a part."""
+    return [kind for mapping in part.mappings for kind in kinds_of(mapping)]
+
+
+def about(part: Part) -> str:
+    """What a field is for: the first sentence of its description."""
+    return " ".join(_merged(part.field).get("description", "").split()).partition(". ")[0]
+
+
 def _lines(part: Part, width: int) -> Iterator[str]:
     mappings = part.mappings
     if len(mappings) == 1:

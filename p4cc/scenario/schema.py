@@ -6,7 +6,8 @@ algorithm specification ("spec 18.1b"). `p4cc schema` prints this as JSON Schema
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -18,7 +19,21 @@ from p4cc.scenario.rates import D3SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 MAX_RUNS = 100_000
+
+Location = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong at a place of the scenario."""
+
+    location: Location
+    cause: str
+    remedy: str
 
 
 class Thresholds(Model):
@@ -242,41 +257,59 @@ class Scenario(Model):
         """All kinds of traffic, in order."""
         return self.traffic if isinstance(self.traffic, list) else [self.traffic]
 
-    @model_validator(mode="after")
-    def _names_and_bounds(self) -> Self:
+    def problems(self) -> Iterator[Problem]:
+        """What is wrong though each field alone is right; `load.validate` asks for it."""
         names = [variant.name for variant in self.variants]
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two variants have one name, {', '.join(twice)}; give each its own")
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                place = ("variants", number, "name")
+                yield Problem(place, f"two variants have one name, {name}", "give each its own")
         if len(set(self.seeds)) != len(self.seeds):
-            raise ValueError("a seed is listed twice; each seed is one run")
-        self._check_senders()
+            yield Problem(("seeds",), "a seed is listed twice; each seed is one run", "leave one of the two out")
+        yield from self._sender_problems()
         labels = [item.label for item in self.traffic_items]
         if len(set(labels)) != len(labels):
-            raise ValueError("two items of traffic have one name; give each its own")
-        for window in self.measure:
+            yield Problem(("traffic",), "two items of traffic have one name", "give each a name of its own")
+        for number, window in enumerate(self.measure):
             if not window.start_ns < window.end_ns <= self.stop_ns:
-                raise ValueError(f"measure {window.name!r}: start_ns, end_ns and stop_ns must rise in this order")
+                cause = f"measure {window.name!r}: from {window.start_ns} to {window.end_ns} of {self.stop_ns} ns"
+                yield Problem(("measure", number), cause, "start_ns, end_ns and stop_ns must rise in this order")
         runs = len(names) * len(self.seeds)
         for values in self.sweep.values():
             runs *= len(values)
         if runs > MAX_RUNS:
-            raise ValueError(f"{runs} runs are more than {MAX_RUNS}; shorten the sweep or the seeds")
-        return self
+            yield Problem((), f"{runs} runs are more than {MAX_RUNS}", "shorten the sweep or the seeds")
 
     @property
     def rdma_transport(self) -> RdmaTransport | None:
         """The transport of senders with rate_control."""
         return self.transport if isinstance(self.transport, RdmaTransport) else self.paced
 
-    def _check_senders(self) -> None:
-        """Each sender has the kind of algorithm that its transport runs."""
+    def _sender_problems(self) -> Iterator[Problem]:
+        """Senders whose kind of algorithm no transport of the scenario runs."""
+        paced = isinstance(self.transport, RdmaTransport)
         if self.paced is not None:
             # Both transports are there: each sender runs on its algorithm's.
-            if isinstance(self.transport, RdmaTransport):
-                raise ValueError("paced: transport is an rdma one already; leave paced out")
+            if paced:
+                yield Problem(("paced",), "transport is an rdma one already", "leave paced out")
             return
-        wanted = "rate_control" if isinstance(self.transport, RdmaTransport) else "congestion_avoidance"
-        others = [item.sender for item in self.traffic_items if item.sender is not None]
-        for sender in (*self.variants, *others):
-            if getattr(sender, wanted) is None:
-                raise ValueError(f"transport {self.transport.kind}: every sender needs {wanted}")
+        wanted = "rate_control" if paced else "congestion_avoidance"
+        for place, sender in self.senders():
+            if getattr(sender, wanted) is not None:
+                continue
+            if paced:
+                cause = "it has a window (congestion_avoidance), and transport is for paced senders (rdma)"
+                remedy = "give transport the fields of windows, and the paced senders theirs: `paced: {kind: rdma}`"
+            else:
+                cause = "it is paced (rate_control), and transport is for windows"
+                remedy = "add `paced: {kind: rdma}` beside transport, or `transport: {kind: rdma}` if all are paced"
+            yield Problem(place, cause, remedy)
+
+    def senders(self) -> Iterator[tuple[Location, Sender]]:
+        """Everything that sends, with its place: the variants, and senders that traffic brings."""
+        for number, variant in enumerate(self.variants):
+            yield ("variants", number), variant
+        several = isinstance(self.traffic, list)
+        for number, item in enumerate(self.traffic_items):
+            if item.sender is not None:
+                yield ("traffic", number, "sender") if several else ("traffic", "sender"), item.sender

@@ -1,0 +1,108 @@
+"""Warnings about values that the schema takes and that nobody means: most often a unit that is not the field's.
+
+Each names the field and the value as p4cc understands it. Nothing is refused here: odd networks are experiments too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from p4cc.scenario.fabric import RdmaTransport
+from p4cc.scenario.units import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p4cc.scenario.schema import Scenario, Variant
+
+# A thousandth of the 1 Gb/s that the slowest data-centre port has today; labs on one machine run at 10 to 100 Mb/s.
+LEAST_RATE_BPS = 1_000_000
+# The fastest Ethernet that is being standardised (IEEE 802.3dj).
+MOST_RATE_BPS = 1_600_000_000_000
+# Light takes 10 ns for 2 m of cable, the shortest that leave a rack; 8 for 8 us is below.
+LEAST_DELAY_NS = 10
+# A hop over a geostationary satellite is 140 ms long, the longest path on the ground some 100 ms.
+MOST_DELAY_NS = 200_000_000
+# One link of a round trip at each end of that: two hops there, two back.
+MOST_RTT_NS = 4 * MOST_DELAY_NS
+
+
+def of_scenario(scenario: Scenario) -> Iterator[str]:
+    """Warnings about rates and times of links, and loads, of one point of a scenario."""
+    for path, value in _numbers("topology", scenario.topology.model_dump(exclude_none=True)):
+        yield from _of_link(path, value)
+    several = isinstance(scenario.traffic, list)
+    for number, item in enumerate(scenario.traffic_items):
+        load = getattr(item, "load", None)
+        if load is not None and load > 1:
+            path = f"traffic[{number}].load" if several else "traffic.load"
+            yield (
+                f"{path} {load:g} is {100 * load:g} % of what the hosts' links carry: queues and flows under way grow "
+                f"until traffic ends; 30% and 0.3 are 30 %"
+            )
+
+
+def of_case(scenario: Scenario, variant: Variant, rtt_ns: int, packet_bytes: int) -> Iterator[str]:
+    """Warnings about what follows from the network: timeouts below `rtt_ns`, a buffer below a packet, an early end."""
+    buffer = scenario.switch.buffer
+    if buffer is not None and buffer.bytes < packet_bytes:
+        yield (
+            f"switch.buffer.bytes {buffer.bytes} is {shown('bytes', buffer.bytes)}, less than one packet of "
+            f"{packet_bytes} B: all of them are dropped"
+        )
+    for path, value in _timeouts(scenario, variant):
+        if value < rtt_ns:
+            yield (
+                f"{path} {value} is {shown('ns', value)}, less than the longest round-trip time of the empty network, "
+                f"{shown('ns', rtt_ns)}: all is sent again before it can be acknowledged"
+            )
+    if scenario.stop_ns < rtt_ns:
+        yield (
+            f"stop_ns {scenario.stop_ns} is {shown('ns', scenario.stop_ns)}, less than one round-trip time, "
+            f"{shown('ns', rtt_ns)}: nothing can be finished by then"
+        )
+
+
+def _of_link(path: str, value: float) -> Iterator[str]:
+    said = f"{path} {value} is {shown(path, value)}"
+    if path.endswith("rate_bps"):
+        if value < LEAST_RATE_BPS:
+            yield f"{said}, slower than any network of today; for gigabits write 25G"
+        elif value > MOST_RATE_BPS:
+            yield f"{said}, faster than any Ethernet port; the field is in bits per second, and 25G is 25_000_000_000"
+    elif path.endswith("delay_ns"):
+        if 0 < value < LEAST_DELAY_NS:
+            yield f"{said}, the time of light over {value / 5:g} m of fibre; for microseconds write 8us"
+        elif value > MOST_DELAY_NS:
+            yield f"{said}, longer than a hop over a satellite; the field is in nanoseconds, and 8us is 8_000"
+    elif "rtt" in path:
+        if 0 < value < LEAST_DELAY_NS:
+            yield f"{said}, the time of light over {value / 5:g} m of fibre; for microseconds write 100us"
+        elif value > MOST_RTT_NS:
+            yield f"{said}, longer than a round trip over satellites; the field is in nanoseconds, and 100us is 100_000"
+
+
+def _timeouts(scenario: Scenario, variant: Variant) -> Iterator[tuple[str, int]]:
+    """Timeouts of a variant's transport, by their place."""
+    if variant.rate_control is None:
+        transport, at, names = scenario.transport, "transport", ("rto_min_ns", "rto_init_ns")
+    else:
+        transport, names = scenario.rdma_transport, ("rto_ns",)
+        at = "transport" if isinstance(scenario.transport, RdmaTransport) else "paced"
+    for name in names:
+        own = variant.transport.get(name)
+        value = getattr(transport, name, None) if own is None else own
+        if isinstance(value, int) and not isinstance(value, bool):
+            yield f"{at}.{name}" if own is None else f"variant {variant.name}: transport.{name}", value
+
+
+def _numbers(path: str, node: Any) -> Iterator[tuple[str, float]]:
+    """Every number below a node, with its path."""
+    if isinstance(node, dict):
+        for key, value in cast("dict[str, Any]", node).items():
+            yield from _numbers(f"{path}.{key}", value)
+    elif isinstance(node, list | tuple):
+        for number, value in enumerate(cast("list[Any]", node)):
+            yield from _numbers(f"{path}[{number}]", value)
+    elif isinstance(node, int | float) and not isinstance(node, bool):
+        yield path, node
