@@ -12,6 +12,7 @@ from controller.cli import app as controller_app
 from controller.options import topology_readers
 from p4cc.commands import cache, compare, info, init, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
+from p4cc.exit_codes import epilog
 
 app = typer.Typer(
     name="p4cc",
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=epilog(),
 )
 init.register(app)
 run.register(app)
