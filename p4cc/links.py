@@ -45,13 +45,13 @@ def _at(link_bytes: pl.DataFrame, time_ns: int) -> dict[str, int]:
 def _shares(
     name: str, gains: dict[str, int], rates: dict[str, int], hosts: Collection[str], span_ns: int
 ) -> dict[str, float]:
-    """Both means over one span."""
+    """Both means over one span; NaN where no time passed or nothing is of that kind."""
     known = frozenset(hosts)
     of: dict[str, list[float]] = {"u1": [], "u2": []}
     for link, bytes_ in gains.items():
         kind = "u1" if link.split(":", 1)[0] in known else "u2"
-        of[kind].append(8e9 * bytes_ / (rates[link] * span_ns) if span_ns else 0.0)
-    return {f"{kind}_{name}": sum(values) / len(values) if values else 0.0 for kind, values in of.items()}
+        of[kind].append(8e9 * bytes_ / (rates[link] * span_ns) if span_ns else float("nan"))
+    return {f"{kind}_{name}": sum(values) / len(values) if values else float("nan") for kind, values in of.items()}
 
 
 def with_paused_share(pauses: pl.DataFrame, end_ns: int) -> pl.DataFrame:

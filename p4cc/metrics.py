@@ -204,7 +204,8 @@ def goodput_bins(windows: pl.DataFrame, interval_ns: int) -> pl.DataFrame:
 def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
     """Figures of each label of traffic: goodput, fairness, completion, slowdown, deadlines; one row per label.
 
-    `goodput_bps` is what its flows had acknowledged from the first start to the last finish, or to the end of the run.
+    `goodput_bps` is what its flows had acknowledged from the first start to the last finish, or to the end of the run;
+    null where no time passed between them.
     """
     rows: list[dict[str, Any]] = []
     for (label,), group in flows.group_by("class", maintain_order=True):
@@ -221,7 +222,7 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
             "flows": group.height,
             "completed": done.height,
             "acked_bytes": int(acked.sum()),
-            "goodput_bps": int(acked.sum()) * 8e9 / span if span > 0 else 0.0,
+            "goodput_bps": int(acked.sum()) * 8e9 / span if span > 0 else float("nan"),
             "jain_index": jain(_goodputs(acked.to_list(), starts.to_list(), ends.to_list())),
             "timeouts": int(begun["timeouts"].sum()),
             "deadline_flows": with_deadline.height,

@@ -82,7 +82,10 @@ def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
 
 
 def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, Any]:
-    """How uneven the offered traffic is: over pairs of hosts that carry anything, and over cells of full pods."""
+    """How uneven the offered traffic is: over pairs of hosts that carry anything, and over cells of full pods.
+
+    Shares of nothing are None.
+    """
     sized = flows.filter(pl.col("size_bytes").is_not_null())
     pairs = sized.group_by("src", "dst", maintain_order=True).agg(pl.col("size_bytes").sum())
     amounts = sorted((int(one) for one in pairs["size_bytes"].to_list()), reverse=True)
@@ -92,10 +95,10 @@ def skew(flows: pl.DataFrame, cells: pl.DataFrame) -> dict[str, Any]:
     return {
         "offered_bytes": whole,
         "active_pairs": len(amounts),
-        "gini_pair_bytes": gini(amounts),
-        "top_pairs_share": sum(amounts[: int(top)]) / whole if whole else 0.0,
+        "gini_pair_bytes": gini(amounts) if whole else None,
+        "top_pairs_share": sum(amounts[: int(top)]) / whole if whole else None,
         "empty_pod_pairs": full.filter(pl.col("flows") == 0).height,
-        "empty_pod_share": full.filter(pl.col("flows") == 0).height / full.height if full.height else 0.0,
+        "empty_pod_share": full.filter(pl.col("flows") == 0).height / full.height if full.height else None,
     }
 
 

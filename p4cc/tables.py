@@ -139,7 +139,12 @@ _TRAFFIC = (
     Column("flows", "flows with this label"),
     Column("completed", "of these, complete"),
     Column("acked_bytes", "payload acknowledged", "bytes"),
-    Column("goodput_bps", "payload acknowledged, over the time from first start to last finish or end", "bit/s"),
+    Column(
+        "goodput_bps",
+        "payload acknowledged, over the time from first start to last finish or end",
+        "bit/s",
+        "no flow began before the run ended",
+    ),
     Column("jain_index", "Jain's fairness index of the flows' goodputs", "", "nothing flowed"),
     Column("timeouts", "retransmission timeouts"),
     Column("deadline_flows", "flows with a deadline"),

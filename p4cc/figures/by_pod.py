@@ -109,6 +109,8 @@ def draw_pair(flows: pl.DataFrame, figure: PodPairFigure, folder: Path) -> Path:
     legend(slowdowns)
     if chosen["slowdown"].drop_nulls().is_empty():
         say(slowdowns, nothing(chosen))
+    if chosen["start_ns"].drop_nulls().is_empty():
+        say(over_time, nothing(chosen))
     slowdowns.set_xlabel(LABEL)
     log_scale(slowdowns, x=True)
     slowdowns.set_ylabel("share of flows")

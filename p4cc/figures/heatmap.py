@@ -79,11 +79,11 @@ def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point]
     for row in medians.iter_rows(named=True):
         cell = (tuple(row[name] for name in figure.x), tuple(row[name] for name in figure.y))
         value = row[figure.value]
-        if value is None:
-            continue
         if figure.limit_over is None:
-            found[cell] = value
+            if value is not None:
+                found[cell] = value
         else:
+            # Where no run has a value, the point is not fine.
             reached.setdefault(cell, []).append((float(row[figure.limit_over]), value == 0))
     found.update({cell: supported(points) for cell, points in reached.items()})
     return found

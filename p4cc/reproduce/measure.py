@@ -100,7 +100,7 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
         case LimitMeasure():
             return Measured(_limit(_chosen(runs.runs, how), how.over, how.column, how.at_least))
         case ValueMeasure():
-            return Measured(_value(runs, how))
+            return Measured(_value(runs, how), _left_out(_chosen(runs.runs, how), how.column))
         case TableMeasure():
             return Measured(_of_table(runs, how))
         case BinsMeasure():
@@ -199,6 +199,12 @@ def _value(runs: FigureRuns, how: ValueMeasure) -> float | None:
     value = pl.col(how.column).cast(pl.Float64)
     over_seeds = (value > 0).mean() if how.seeds == "share_above_0" else _statistic(value, how.seeds)
     return _over_points(runs, rows, over_seeds, how.points, how.scale)
+
+
+def _left_out(rows: pl.DataFrame, column: str) -> str:
+    """What to say of a number that is not of all runs."""
+    valued = rows[column].count() if column in rows.columns else rows.height
+    return "" if valued == rows.height else f"{valued} of {rows.height} runs have a value of {column}"
 
 
 def _statistic(value: pl.Expr, name: str) -> pl.Expr:

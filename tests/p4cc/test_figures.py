@@ -116,6 +116,9 @@ def test_a_heat_map_s_cells_are_medians_or_limits() -> None:
         orient="row",
     )
     assert cells(runs, figure) == {((1,), (1,)): 10.0, ((2,), (1,)): 0.0}
+    # A point where no run has a value is not fine: what comes behind it does not count.
+    some = runs.with_columns(timeouts=pl.when(pl.col("senders") != 10).then(0))
+    assert cells(some, figure)[(1,), (1,)] == 0.0
     medians = cells(runs, figure.model_copy(update={"limit_over": None}))
     # The median of 0, 0, 3, 5.
     assert medians[(1,), (1,)] == 1.5

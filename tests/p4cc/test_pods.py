@@ -54,6 +54,12 @@ def test_skew_is_over_pairs_that_carry_anything_and_cells_of_full_pods() -> None
     assert busiest_drain_ns(flows, dict.fromkeys(("a1", "a2", "b1", "b2", "c1"), 1_000_000_000)) == 7_200.0
 
 
+def test_shares_of_nothing_are_none() -> None:
+    flows = _flows(("a1", "b1", 900, 1)).clear()
+    found = skew(flows, pod_pairs(flows, PODS))
+    assert (found["offered_bytes"], found["gini_pair_bytes"], found["top_pairs_share"]) == (0, None, None)
+
+
 def test_gini_has_its_ends() -> None:
     assert (gini([]), gini([0, 0]), gini([5, 5, 5, 5])) == (0.0, 0.0, 0.0)
     assert gini([0] * 99 + [7]) == pytest.approx(0.99)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,15 @@ def test_readings_are_listed(made_up: FigureRuns) -> None:
     assert found.detail == "3 of 4 readings: senders=2 (2); senders=4 (4); senders=16 (16)"
     found = measure(made_up, _measure(how | {"column": "goodput_bps", "at_least": 7}), {})
     assert found.detail == "2 of 4 readings: senders=2 (2); senders=16 (16)"
+
+
+def test_a_number_of_some_runs_says_of_how_many(made_up: FigureRuns) -> None:
+    finish = pl.when(pl.col("seed") == 0).then(pl.col("senders") * 10).alias("finish_ns")
+    some = replace(made_up, runs=made_up.runs.with_columns(finish))
+    found = measure(
+        some, _measure({"kind": "value", "variant": "A", "column": "finish_ns", "where": {"senders": 8}}), {}
+    )
+    assert found == Measured(80.0, "1 of 3 runs have a value of finish_ns")
 
 
 @pytest.mark.parametrize(
