@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.figures.counts import mark_left_out, numbered, say_marks, spread
-from p4cc.figures.style import COLOURS, label_axes, legend, need_columns, save, say, use_style
+from p4cc.figures.style import COLOURS, label_axes, legends, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,8 +29,8 @@ def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, len(figure.panels), position + 1)
         _draw_panel(page, axes, runs, figure, panel)
-        if position == 0 and figure.x is not None:
-            legend(axes)
+    if figure.x is not None:
+        legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 

@@ -18,6 +18,7 @@ from p4cc.figures.style import (
     COLOURS,
     MARKERS,
     legend,
+    legends,
     log_scale,
     need_columns,
     note,
@@ -90,8 +91,7 @@ def draw_by_size(flows: pl.DataFrame, figure: BySizeFigure, folder: Path) -> Pat
         axes.set_title(point)
         axes.set_xlabel("flow size (B), bins of n flows")
         axes.set_ylabel(f"{LABEL}, p{figure.percentile}")
-        if position == 0:
-            legend(axes)
+    legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
@@ -142,7 +142,6 @@ def draw_depths(histogram: pl.DataFrame, figure: DepthsFigure, folder: Path) -> 
         axes.set_title(point)
         axes.set_xlabel("waiting at a port (kB)")
         axes.set_ylabel("share of ports and times with more")
-        if position == 0:
-            legend(axes)
+    legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)

@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from p4cc.figures.counts import numbered
-from p4cc.figures.style import COLOURS, axis_label, legend, log_scale, need_columns, save, say, use_style
+from p4cc.figures.style import COLOURS, axis_label, legends, log_scale, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,8 +44,7 @@ def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
         axes.set_title(panel.title)
         axes.set_xlabel(axis_label(panel.y, panel.label))
         axes.set_ylabel("share")
-        if position == 0:
-            legend(axes)
+    legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 

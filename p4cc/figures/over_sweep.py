@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from p4cc.figures.counts import mark_few, mark_left_out, numbered, say_marks, spread
-from p4cc.figures.style import COLOURS, MARKERS, label_axes, legend, log_scale, need_columns, save, say, use_style
+from p4cc.figures.style import COLOURS, MARKERS, label_axes, legends, log_scale, need_columns, save, say, use_style
 from p4cc.scenario.figures import Panel, SweepFigure
 
 
@@ -25,8 +25,7 @@ def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, count, position + 1)
         _draw_panel(page, axes, runs, figure, panel)
-        if position == 0:
-            legend(axes)
+    legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 

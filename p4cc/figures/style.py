@@ -92,6 +92,16 @@ def legend(axes: Axes) -> None:
         axes.legend()
 
 
+def legends(page: Figure) -> None:
+    """A legend in the first panel, and in each with labels not seen before it, such as other numbers of values."""
+    shown: set[str] = set()
+    for axes in page.axes:
+        labels = set(axes.get_legend_handles_labels()[1])
+        if labels - shown:
+            axes.legend()
+            shown |= labels
+
+
 def log_scale(axes: Axes, *, x: bool = False) -> None:
     """A logarithmic axis; a linear one, with a word in the panel, where no value is above 0."""
     least = axes.dataLim.minposx if x else axes.dataLim.minposy

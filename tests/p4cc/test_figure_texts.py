@@ -35,7 +35,7 @@ def texts(path: Path) -> str:
 
 def test_percentiles_of_few_flows_are_marked_with_their_number(tmp_path: Path) -> None:
     figures: list[dict[str, Any]] = [
-        {"kind": "over_sweep", "x": "senders", "panels": P99},
+        {"kind": "over_sweep", "x": "senders", "panels": [{"y": "goodput_bps"}, *P99]},
         {"kind": "bar", "panels": P99},
         {"kind": "heatmap", "x": ["iw"], "y": ["rwnd"], "value": "fct_p99_ns"},
         {"kind": "percentiles", "x": "senders", "panels": [{"y": "fct_ns"}]},
