@@ -36,6 +36,8 @@ NOT_METRICS = ("seed", "wall_s", "few_values", "algorithm")
 _NO_SETTINGS = ("figures", "reproduces", "extends", "title", "source")
 """Parts of a scenario that change no number."""
 
+_LARGEST = 1e300
+
 Point = tuple[tuple[str, str | int | float | bool], ...]
 """Swept paths with their values, sorted."""
 
@@ -172,7 +174,7 @@ def compare(a: Ran, b: Ran, matched: Mapping[str, str] | None = None, only: Sequ
             place=f"{a.folder} and {b.folder}",
             remedy="run the same variants and points, or name what to compare with --match VARIANT_OF_A=VARIANT_OF_B",
         )
-    settings = [*_differences(*(side.settings() for side in sides)), *_installed(sides, pairs, paths)]
+    settings = [*_differences(sides), *_installed(sides, pairs, paths)]
     chosen = [_filtered(pair, only) for pair in pairs]
     return Comparison(settings, chosen, alone[0], alone[1], list(_warnings(a, b)))
 
@@ -188,20 +190,17 @@ class _Folder:
     def __init__(self, ran: Ran) -> None:
         self.ran = ran
         told = ran.told
-        scenario = copy.deepcopy(told.scenario)
-        sweep = scenario.get("sweep")
-        self.swept = list(cast("dict[str, Any]", sweep)) if isinstance(sweep, dict) else []
+        self.swept = list(told.scenario.sweep)
         self.variants = list(dict.fromkeys(case.variant for case in told.cases))
-        topology = scenario.get("topology")
-        star = {"senders"} if isinstance(topology, dict) and cast("Any", topology).get("kind") == "star" else set[str]()
+        star = {"senders"} if told.scenario.topology.get("kind") == "star" else set[str]()
         self.columns = column_names(self.swept)
         self.keys = {"variant", *star, *self.columns}
         """Columns of runs that say which run it is."""
+        self.scenario: dict[str, Any] = told.scenario.model_dump()
         first = {case.variant: case for case in reversed(told.cases)}
-        for variant in scenario.get("variants", []):
-            if (case := first.get(variant.get("name"))) is not None:
+        for variant in self.scenario["variants"]:
+            if (case := first.get(variant["name"])) is not None:
                 variant.update({kind: case.algorithms.get(kind) for kind in KINDS})
-        self.scenario: dict[str, Any] = scenario
 
     def by_point(self, paths: Sequence[str]) -> dict[tuple[str, Point], dict[int, dict[str, Any]]]:
         """Runs by variant and point, then by seed."""
@@ -233,7 +232,7 @@ class _Folder:
         scenario = copy.deepcopy(self.scenario)
         for path in self.swept:
             set_path(scenario, path, _SWEPT, str(self.ran.folder))
-        scenario["variants"] = [one for one in scenario.get("variants", []) if one.get("name") in self.variants]
+        scenario["variants"] = [one for one in scenario["variants"] if one["name"] in self.variants]
         rest = {name: value for name, value in scenario.items() if name not in _NO_SETTINGS}
         found.update(_flat("", rest))
         return found
@@ -267,16 +266,19 @@ def _flat(name: str, node: Any) -> Iterator[tuple[str, Any]]:
         yield name, node
 
 
-def _differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
+def _differences(sides: tuple[_Folder, _Folder]) -> Iterator[Difference]:
     """Names whose values differ, in A's order, then those that only B has; a variant of one side is one line."""
-    told: set[str] = set()
-    variants = [{name.split(".")[1] for name in side if name.startswith("variants.")} for side in (a, b)]
+    a, b = (side.settings() for side in sides)
+    alone = {
+        name: side
+        for side, of, other in (("a", *sides), ("b", *reversed(sides)))
+        for name in of.variants
+        if name not in other.variants
+    }
+    for name, side in alone.items():
+        yield Difference(f"variants.{name}", {side: name})
     for name in dict.fromkeys((*a, *b)):
-        step = name.split(".")
-        if step[0] == "variants" and step[1] in variants[0] ^ variants[1]:
-            if step[1] not in told:
-                told.add(step[1])
-                yield Difference(f"variants.{step[1]}", {"a" if step[1] in variants[0] else "b": step[1]})
+        if any(name.startswith(f"variants.{variant}.") for variant in alone):
             continue
         values = {side: of[name] for side, of in (("a", a), ("b", b)) if name in of}
         if len(values) < 2 or values["a"] != values["b"]:
@@ -296,7 +298,8 @@ def _installed(sides: tuple[_Folder, _Folder], pairs: Sequence[Pair], paths: Seq
     for pair in pairs:
         first, second = of_a.get((pair.variant_a, pair.point)), of_b.get((pair.variant_b, pair.point))
         if first is not None and second is not None and first.installed != second.installed:
-            yield Difference(f"installed.{pair.label}", {"a": first.installed, "b": second.installed})
+            values = {side: [one.model_dump() for one in of.installed] for side, of in (("a", first), ("b", second))}
+            yield Difference(f"installed.{pair.label}", values)
 
 
 def _metrics(
@@ -330,11 +333,16 @@ def _numbers(run: Mapping[str, Any], keys: set[str]) -> Iterator[tuple[str, floa
         if isinstance(value, list):
             for number, item in enumerate(cast("list[Any]", value), start=1):
                 for inner, one in cast("dict[str, Any]", item).items() if isinstance(item, dict) else ():
-                    yield f"{name}.{number}.{inner}", one
+                    yield f"{name}.{number}.{inner}", _number(one)
         elif isinstance(value, str):
             yield f"{name}={value}", 1.0
         elif value is None or isinstance(value, int | float):
-            yield name, value
+            yield name, _number(value)
+
+
+def _number(value: Any) -> float | None:
+    """A number that can be compared; None for all else, such as what a file that was edited may hold."""
+    return value if isinstance(value, int | float) and abs(value) < _LARGEST else None
 
 
 def _side(values: Mapping[int, float | None]) -> Side:
@@ -373,7 +381,7 @@ def _filtered(pair: Pair, only: Sequence[str]) -> Pair:
 
 
 def _warnings(a: Ran, b: Ran) -> Iterator[str]:
-    names = [str(one.told.scenario.get("name")) for one in (a, b)]
+    names = [one.told.scenario.name for one in (a, b)]
     if names[0] != names[1]:
         yield f"the scenarios differ: {names[0]} and {names[1]}; what is alike in name may not be alike in meaning"
     if a.folder.resolve() == b.folder.resolve():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from p4cc import provenance
 from p4cc.errors import UserError
@@ -25,13 +25,36 @@ class InputTold(BaseModel):
     sha256: str
 
 
+class InstalledTold(BaseModel):
+    """Thresholds of so many ports."""
+
+    k_pkts: int | None
+    k_dc_pkts: int | None
+    ports: int
+
+
+class VariantTold(BaseModel, extra="allow"):
+    """A variant of the scenario as resolved."""
+
+    name: str
+
+
+class ScenarioTold(BaseModel, extra="allow"):
+    """The scenario as resolved, of this p4cc or another: what it is looked into for."""
+
+    name: str
+    topology: dict[str, Any]
+    variants: list[VariantTold]
+    sweep: dict[str, list[Any]] = {}
+
+
 class CaseTold(BaseModel, extra="allow"):
     """One case as it ran, with its point of the sweep beside (`model_extra`)."""
 
     variant: str
     program: str
     algorithms: dict[str, dict[str, Any]]
-    installed: list[dict[str, Any]]
+    installed: list[InstalledTold]
 
 
 class Told(BaseModel):
@@ -43,7 +66,17 @@ class Told(BaseModel):
     seeds: list[int]
     inputs: list[InputTold]
     cases: list[CaseTold]
-    scenario: dict[str, Any]
+    scenario: ScenarioTold
+
+
+class RunTold(BaseModel, extra="allow"):
+    """A row of summary.json."""
+
+    variant: str
+    seed: int
+
+
+_RUNS = TypeAdapter(Annotated[list[RunTold], Field(min_length=1)])
 
 
 @dataclass(frozen=True)
@@ -80,10 +113,11 @@ def read_ran(folder: Path) -> Ran:
     told, path = read_told(folder), folder / SUMMARY
     summary = _read_json(path)
     runs: Any = cast("dict[str, Any]", summary).get("runs") if isinstance(summary, dict) else None
-    rows = cast("list[Any]", runs) if isinstance(runs, list) else []
-    if not rows or not all(isinstance(row, dict) and {"variant", "seed"} <= row.keys() for row in rows):  # pyright: ignore[reportUnknownMemberType]
-        raise UserError("holds no runs", place=str(path), remedy=_OURS)
-    return Ran(folder, told, rows)
+    try:
+        rows = _RUNS.validate_python(runs)
+    except ValidationError as error:
+        raise UserError("holds no runs", place=str(path), remedy=_OURS) from error
+    return Ran(folder, told, [{"variant": row.variant, "seed": row.seed, **(row.model_extra or {})} for row in rows])
 
 
 def _read_json(path: Path) -> Any:

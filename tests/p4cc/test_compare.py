@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import random
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p4cc.comparison import RULE, Verdict, chance, compare
-from p4cc.ran import Ran, Told
+from p4cc.errors import UserError
+from p4cc.ran import Ran, Told, read_ran
 from tests.p4cc.scenarios import RENO, run, scenario
 from tests.p4cc.test_provenance import cli
 
@@ -176,12 +179,13 @@ def told(seeds: int) -> Told:
         "inputs": [],
         "cases": [case],
     }
-    return Told.model_validate({**plain, "scenario": {"variants": [{"name": "x"}]}})
+    return Told.model_validate({**plain, "scenario": {"name": "s", "topology": {}, "variants": [{"name": "x"}]}})
 
 
 VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(VALUES, VALUES)
 def test_the_verdict_follows_the_rule(tmp_path_factory: pytest.TempPathFactory, a: list[Any], b: list[Any]) -> None:
     place = tmp_path_factory.getbasetemp()
@@ -210,3 +214,42 @@ def test_the_chance_is_that_of_all_orders() -> None:
     assert chance(1, 1) == 1.0
     assert chance(2, 2) == pytest.approx(1 / 3)
     assert chance(5, 5) == pytest.approx(0.0079, abs=1e-4)
+
+
+ODD: tuple[Any, ...] = (None, 7, -1.5, "x", [], {}, [1, "a"], {"name": 3}, [{"name": "x"}, {"name": "x"}], 10**30)
+
+
+def places(node: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where a JSON document holds something."""
+    mapping, items = isinstance(node, dict), isinstance(node, list)
+    inner: Any = node.items() if mapping else enumerate(node) if items else ()
+    return [at, *(place for key, one in inner for place in places(one, (*at, key)))]
+
+
+def changed(document: Any, at: tuple[Any, ...], value: Any) -> Any:
+    """The document with another value at one place."""
+    if not at:
+        return value
+    copied = copy.copy(document)
+    copied[at[0]] = changed(document[at[0]], at[1:], value)
+    return copied
+
+
+def test_a_folder_that_somebody_edited_gets_an_answer_or_a_message(tmp_path: Path) -> None:
+    folder = made(tmp_path / "a", variants=[RENO, DCTCP], sweep={"topology.senders": [2, 3]}, seeds=[1, 2])
+    documents = {name: json.loads((folder / name).read_text(encoding="utf-8")) for name in ("run.json", "summary.json")}
+    other = tmp_path / "b"
+    other.mkdir()
+    chosen = random.Random(5)
+    whole, messages = read_ran(folder), list[UserError]()
+    for name, document in documents.items():
+        for at in places(document):
+            for beside, held in documents.items():
+                (other / beside).write_text(json.dumps(held), encoding="utf-8")
+            (other / name).write_text(json.dumps(changed(document, at, chosen.choice(ODD))), encoding="utf-8")
+            try:
+                json.dumps(compare(whole, read_ran(other)).plain(), allow_nan=False)
+            except UserError as error:
+                messages.append(error)
+    assert len(messages) > 20
+    assert all(error.remedy for error in messages)
