@@ -14,10 +14,11 @@ from p4cc.algorithms import switch_needs
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from controller.planner import Thresholds
     from p4cc.scenario.base import Sender
+    from p4cc.scenario.schema import Scenario
 
 _TELEMETRY = "p4src/v1model/int_hpcc.p4"
 _DUAL = "p4src/v1model/ecn_dual.p4"
@@ -68,6 +69,20 @@ def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str
                 yield from _random_marks(algorithm.name, switches, place)
             case _:
                 continue
+
+
+def check_pauses(sender: Sender, priorities: Iterable[int], scenario: Scenario, place: str) -> Iterator[str]:
+    """Warns of a paced sender whose packets may be lost, the last ones of a flow for good."""
+    transport, buffer = scenario.rdma_transport, scenario.switch.buffer
+    if sender.rate_control is None or transport is None or (transport.rto_ns or sender.transport.get("rto_ns")):
+        return
+    lossy = sorted(set(priorities) - set(buffer.lossless_priorities if buffer is not None else ()))
+    if lossy:
+        yield (
+            f"{place}: {sender.rate_control.name} sends at priority {', '.join(map(str, lossy))}, which no switch "
+            "pauses (PFC), and without rto_ns: what is lost at the end of a flow stays lost; give switch.buffer with "
+            "that priority in lossless_priorities, or rto_ns to the transport"
+        )
 
 
 def _telemetry(name: str, switches: Switches, place: str) -> None:

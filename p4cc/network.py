@@ -25,7 +25,7 @@ from p4cc import plausible
 from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
 from p4cc.fabric import FabricPlanner
-from p4cc.fit import Switches, check_sender
+from p4cc.fit import Switches, check_pauses, check_sender
 from p4cc.rates import RatePlanner
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.traffic import TrafficPlan, plan_traffic
@@ -270,6 +270,17 @@ class _Planner:
         items = (item.sender for item in self.case.scenario.traffic_items)
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
             yield from check_sender(sender, switches, f"case {self.case.label()}")
+        yield from self._unpaused()
+
+    def _unpaused(self) -> Iterator[str]:
+        """Warnings about paced senders on queues that lose packets."""
+        sent: dict[int, tuple[Sender, list[int]]] = {}
+        for item in self.case.scenario.traffic_items:
+            sender = item.sender or self.case.variant
+            if item.kind != "ns3":
+                sent.setdefault(id(sender), (sender, []))[1].append(item.priority)
+        for sender, priorities in sent.values():
+            yield from check_pauses(sender, priorities, self.case.scenario, f"case {self.case.label()}")
 
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""

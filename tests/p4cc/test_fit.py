@@ -24,7 +24,7 @@ def on(program: str, sender: dict[str, Any], **switch: Any) -> dict[str, Any]:
         switch={"program": program, "thresholds": thresholds, "timestamp_unit": "ns", **switch},
     )
     if "rate_control" in sender:
-        data["transport"] = {"kind": "rdma"}
+        data["transport"] = {"kind": "rdma", "rto_ns": 2_000_000}
     return data
 
 
@@ -68,6 +68,20 @@ def test_what_can_give_no_result_is_refused(tmp_path: Path, data: dict[str, Any]
 )
 def test_what_is_an_experiment_is_a_warning(tmp_path: Path, data: dict[str, Any], said: str) -> None:
     assert any(said in warning for warning in run(tmp_path, data).outcome.warnings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "warned"),
+    [
+        ({"transport": {"kind": "rdma"}}, True),
+        ({"transport": {"kind": "rdma", "rto_ns": 2_000_000}}, False),
+        ({"transport": {"kind": "rdma"}, "traffic": {"kind": "incast", "sru_bytes": 20_000, "priority": 3}}, False),
+    ],
+)
+def test_what_is_lost_for_good_is_a_warning(tmp_path: Path, changes: dict[str, Any], *, warned: bool) -> None:
+    data = on(PLAIN, rate("timely"), buffer={"bytes": 4_000_000, "lossless_priorities": [3]}) | changes
+    warnings = run(tmp_path, data).outcome.warnings
+    assert any("timely sends at priority 0, which no switch pauses (PFC)" in one for one in warnings) == warned
 
 
 @pytest.mark.parametrize(
