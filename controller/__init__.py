@@ -6,7 +6,14 @@ Named here is what is pure; `controller.pipeline` and `controller.install` bring
 from controller.ecn import Level, Profile, codepoint_map
 from controller.errors import ControllerError, PlanError, PlannerError, SwitchError
 from controller.model import Bottleneck
-from controller.plan import EcnSettings, SwitchPlan, plan_network, same_thresholds, thresholds_by_rule
+from controller.plan import (
+    EcnSettings,
+    SwitchPlan,
+    plan_network,
+    port_warnings,
+    same_thresholds,
+    thresholds_by_rule,
+)
 from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
 from controller.settings import LinkPlan, plan_link
 
@@ -27,6 +34,7 @@ __all__ = [
     "codepoint_map",
     "plan_link",
     "plan_network",
+    "port_warnings",
     "same_thresholds",
     "threshold_warnings",
     "thresholds_by_rule",

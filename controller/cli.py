@@ -34,7 +34,7 @@ from controller.options import (
     command_of,
     topology_readers,
 )
-from controller.plan import EcnSettings, SwitchPlan, plan_network, thresholds_by_rule
+from controller.plan import EcnSettings, SwitchPlan, plan_network, port_warnings, thresholds_by_rule
 from controller.plan_report import print_link, print_tiers
 from controller.settings import falling, plan_link
 from controller.tiers import TierPlan, plan_tiers
@@ -162,7 +162,7 @@ def install_command(
         for report in reports:
             table.add_row(report.switch, "pushed" if report.pipeline_pushed else "kept", str(report.updates_written))
         Console().print(table)
-    _warn([warning for plan in plans for warning in plan.warnings])
+    _warn(port_warnings(plans))
 
 
 @app.command("diff")

@@ -41,6 +41,14 @@ class EcnSettings:
 
 
 @dataclass(frozen=True)
+class PortWarning:
+    """What to beware of at one port: where, such as `port s1:2 to h2`, and what."""
+
+    place: str
+    text: str
+
+
+@dataclass(frozen=True)
 class SwitchPlan:
     """What one switch should hold (`ports`: number -> neighbour, in order), in what it owns, and what to beware of."""
 
@@ -48,8 +56,28 @@ class SwitchPlan:
     device_id: int
     ports: Mapping[int, str]
     entities: tuple[Entity, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[PortWarning, ...]
     scope: Scope = program.SCOPE
+
+
+# Ports that a line names before it counts the others.
+_PORTS_NAMED = 3
+
+
+def port_warnings(plans: Sequence[SwitchPlan]) -> tuple[str, ...]:
+    """The plans' warnings, one line for each text, with the ports that it is about."""
+    places: dict[str, list[str]] = {}
+    for plan in plans:
+        for warning in plan.warnings:
+            places.setdefault(warning.text, []).append(warning.place)
+    return tuple(f"{_named(at)}: {text}" for text, at in places.items())
+
+
+def _named(places: Sequence[str]) -> str:
+    """The first few places, and how many others."""
+    if len(places) <= _PORTS_NAMED:
+        return ", ".join(places)
+    return f"{', '.join(places[: _PORTS_NAMED - 1])} and {len(places) - _PORTS_NAMED + 1} other ports"
 
 
 def plan_network(
@@ -144,7 +172,7 @@ def _plan_switch(
         *_seeds(routes, ecmp_seed, addresses.device_ids[switch]),
         *(_codepoints(ecn.profile) if ecn else ()),
     ]
-    warnings: list[str] = []
+    warnings: list[PortWarning] = []
     for port in topology.ports[switch]:
         thresholds = ecn.thresholds.get((switch, port.peer)) if ecn else None
         if thresholds is None:
@@ -152,7 +180,7 @@ def _plan_switch(
         entities.append(_threshold_entry(port.number, thresholds))
         buffer_pkts = topology.links[port.link_index].queue_capacity_pkts
         place = f"port {switch}:{port.number} to {port.peer}"
-        warnings.extend(f"{place}: {warning}" for warning in threshold_warnings(thresholds, buffer_pkts))
+        warnings.extend(PortWarning(place, text) for text in threshold_warnings(thresholds, buffer_pkts))
     ports = {port.number: port.peer for port in topology.ports[switch]}
     for feature in features:
         entities.extend(feature.entries(switch, ports))

@@ -18,6 +18,7 @@ from controller import (
     Thresholds,
     choose_thresholds,
     plan_network,
+    port_warnings,
     program,
     threshold_warnings,
 )
@@ -80,8 +81,12 @@ def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan
             case.scenario.switch.ecmp_seed,
             watching=bool(case.scenario.faults),
         )
-        of_ports = (warning for plan in switches for warning in plan.warnings)
-        warnings = (*planner.odd_values(), *of_senders, *(planner.warnings() if marks else ()), *of_ports)
+        warnings = (
+            *planner.odd_values(),
+            *of_senders,
+            *(planner.warnings() if marks else ()),
+            *port_warnings(switches),
+        )
     except (TopologyError, PlannerError) as error:
         odd = "; ".join(plausible.of_scenario(case.scenario))
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error

@@ -9,6 +9,7 @@ from controller import (
     Profile,
     Thresholds,
     plan_network,
+    port_warnings,
     program,
     same_thresholds,
     thresholds_by_rule,
@@ -94,8 +95,17 @@ def test_marks_that_vanish_are_planned_with_a_warning_for_each_port() -> None:
     topology = generate("star", {"senders": 1, "queue_capacity_pkts": 150})
     (plan,) = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
     assert len(of_table(plan.entities, program.THRESHOLDS)) == 2
-    assert [warning.split(":")[1] for warning in plan.warnings] == ["1 to h1", "2 to aggregator"]
-    assert all("no packet is ever marked" in warning for warning in plan.warnings)
+    assert [warning.place.split(":")[1] for warning in plan.warnings] == ["1 to h1", "2 to aggregator"]
+    assert all("no packet is ever marked" in warning.text for warning in plan.warnings)
+
+
+@pytest.mark.parametrize(("senders", "named"), [(1, "to h1, port"), (26, "to h2 and 25 other ports: ")])
+def test_a_warning_about_many_ports_is_one_line(senders: int, named: str) -> None:
+    topology = generate("star", {"senders": senders, "queue_capacity_pkts": 150})
+    plans = plan_network(topology, EcnSettings(Profile.GST, same_thresholds(topology, Thresholds(150, 150))))
+    (line,) = port_warnings(plans)
+    assert named in line
+    assert line.endswith("no packet is ever marked")
 
 
 def test_a_port_that_does_not_exist_is_refused() -> None:
