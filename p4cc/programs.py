@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.execution import Exec
 from p4cc.files import find_named
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 
 @dataclass(frozen=True)
@@ -43,16 +48,28 @@ class CompiledProgram:
         return self._program.p4info_bytes()
 
     def ir_text(self) -> str:
-        """The IR's text form."""
-        return self._program.ir_text()
+        """The IR's text form; raises UserError for a program without `main`."""
+        with _runs():
+            return self._program.ir_text()
 
     def device_config(self) -> bytes:
-        """What is pushed to a switch: the self-contained source, or the BMv2 JSON."""
-        return self._program.device_config()
+        """What is pushed to a switch: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
+        with _runs():
+            return self._program.device_config()
 
     def run_stf(self, test: str, back_end: Exec | None = None) -> _engine.StfReport:
-        """Runs a test of the Simple Test Framework on it."""
-        return self._program.run_stf(test, back_end.value if back_end is not None else None)
+        """Runs a test of the Simple Test Framework on it; raises UserError for a program without `main`."""
+        with _runs():
+            return self._program.run_stf(test, back_end.value if back_end is not None else None)
+
+
+@contextmanager
+def _runs() -> Generator[None]:
+    """Asks for what only a program that a switch can run has."""
+    try:
+        yield
+    except _engine.CompileError as error:
+        raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
 
 
 def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = ()) -> CompiledProgram:

@@ -128,7 +128,10 @@ def _run(pair: Pair, compiled: CompiledProgram | UserError, back_end: Exec | Non
         return error(f"{pair.test}: {failed.strerror or 'cannot be read'}")
     except UnicodeDecodeError:
         return error(f"{pair.test}: is not text")
-    report = compiled.run_stf(text, back_end)
+    try:
+        report = compiled.run_stf(text, back_end)
+    except UserError as refused:
+        return error(str(refused))
     if any(problem.kind == "syntax" for problem in report.problems):
         return Result(pair.program, pair.test, Outcome.ERROR, report=report)
     return Result(pair.program, pair.test, Outcome.FAILED if report.problems else Outcome.PASSED, report=report)

@@ -115,11 +115,16 @@ def test_bad_paths_are_one_message(tmp_path: Path) -> None:
     assert "No such file" in done.stdout
 
 
-def test_a_program_with_errors_is_bad_input(tmp_path: Path) -> None:
-    program = write(tmp_path, "broken.p4", PROGRAM.read_text(encoding="utf-8").replace("packet.emit", "packet.emits"))
+@pytest.mark.parametrize(
+    ("part", "instead", "said"),
+    [("packet.emit", "packet.emits", "broken.p4:"), ("V1Switch(", "// ", "broken.p4: the program has no `main`")],
+)
+def test_a_program_that_cannot_run_is_bad_input(tmp_path: Path, part: str, instead: str, said: str) -> None:
+    program = write(tmp_path, "broken.p4", PROGRAM.read_text(encoding="utf-8").replace(part, instead))
     done = stf(program, TEST)
     assert done.returncode == 2
-    assert "broken.p4:" in done.stdout
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 def test_folders_several_tests_and_json(tmp_path: Path) -> None:
