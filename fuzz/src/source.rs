@@ -17,12 +17,13 @@ pub(crate) fn run(input: &[u8]) {
     assert!(!shown.contains("error of the compiler itself"), "{shown}");
     let (tree, found) = p4cc_syntax::parse(&compiled.source);
     if found.is_empty() {
-        // What is printed parses again.
+        // What is printed parses again, unless the parentheses that it adds nest deeper than any program may.
         let printed = p4cc_syntax::print(&tree);
         let (again, errors) =
             Source::from_text("printed.p4", &printed, &Memory::default(), &Options::default());
         let (_, more) = p4cc_syntax::parse(&again);
-        assert!(errors.is_empty() && more.is_empty(), "{}\n{printed}", again.render(&more, false));
+        let refused = more.iter().any(|diagnostic| !diagnostic.message.contains("levels deep here"));
+        assert!(errors.is_empty() && !refused, "{}\n{printed}", again.render(&more, false));
     }
 }
 

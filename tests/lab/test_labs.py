@@ -174,7 +174,11 @@ def test_ctrl_c_ends_background_jobs_too(own: str, tmp_path: Path, lab_state: Pa
     # Neither of the first two bears the lab's token; the second does not end when it is asked to.
     jobs = "env -i sleep 7001 & env -i sh -c 'trap : TERM; while :; do sleep 0.1; done' x7002 & sleep 7003"
     lab = subprocess.Popen(
-        command_line(own, tmp_path, f"h1 {jobs}"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        # A shell starts its background jobs, and so perhaps this test, with Ctrl-C ignored.
+        ["env", "--default-signal=INT", *command_line(own, tmp_path, f"h1 {jobs}")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     wait_for("the jobs run", lambda: any("7003" in command for command in commands(lab_state)))
     assert len(running("7001", "x7002", "7003")) == 3
