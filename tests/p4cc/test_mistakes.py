@@ -34,6 +34,8 @@ class Mistake:
     code: int = 2
     changes: Mapping[str, Any] | None = None
     files: Mapping[str, str] | None = None
+    warned: bool = False
+    """A warning stands before the message."""
     file_limit_bytes: int | None = None
     """No file may become larger: what a full disk looks like to the program."""
 
@@ -58,7 +60,9 @@ MISTAKES = (
     Mistake("no YAML", ("run", "notes.md"), ("notes.md", "remedy"), files={"notes.md": "a: [1\nb: }"}),
     Mistake("no such program", _set("switch.program=basci.p4"), ("basci.p4", "looked for")),
     Mistake("P4 without main", _set("switch.program=part.p4"), NO_MAIN, files={"part.p4": PART}),
-    Mistake("IR of P4 without main", ("compile", "part.p4", "--ir", "-"), NO_MAIN, files={"part.p4": PART}),
+    Mistake(
+        "IR of P4 without main", ("compile", "part.p4", "--ir", "-"), NO_MAIN, warned=True, files={"part.p4": PART}
+    ),
     Mistake(
         "P4 with an error",
         _set("switch.program=bad.p4"),
@@ -229,7 +233,9 @@ def test_mistakes(tmp_path: Path, mistake: Mistake) -> None:
     )
     assert done.returncode == mistake.code, done.stderr
     assert "Traceback" not in done.stderr
-    assert any(line.startswith("error: ") for line in done.stderr.splitlines())
+    first, message = ("warning: ", "\nerror: ") if mistake.warned else ("error: ", "error: ")
+    assert done.stderr.startswith(first)
+    assert message in done.stderr
     for part in mistake.said:
         assert part in done.stderr
     after = hashes(tmp_path)
