@@ -87,7 +87,8 @@ class Session:
             try:
                 answer = await self._arbitrate(election_id)
             except SwitchError as error:
-                # P4Runtime 5.3: the id is in use. A session of ours that just ended may hold it for a moment yet.
+                # P4Runtime 5.3: the id is in use. A session of ours
+                # that just ended may hold it for a moment yet.
                 if error.code != GRPCStatusCode.INVALID_ARGUMENT.name:
                     raise
                 if attempt + 1 == ELECTION_ATTEMPTS:

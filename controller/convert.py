@@ -32,7 +32,8 @@ from controller.entities import (
 )
 from controller.errors import PlanError
 
-# Stands for an action set that another controller wrote in place; it equals no desired action, so it is replaced.
+# Stands for an action set that another controller wrote in
+# place; it equals no desired action, so it is replaced.
 FOREIGN_ACTION_SET = ActionCall("one-shot action set")
 
 _KINDS = {

@@ -21,7 +21,7 @@ HEADER_BYTES = 64
 
 ALPHA = Fraction(1, 10)
 BETA = Fraction(1)
-"""Gains of the capacity estimate as recalled, not verified (spec A-52)."""
+"""Gains of the capacity estimate as recalled, not verified (docs/algorithms/d3-rcp.md#choice-d3-capacity)."""
 
 FLOOR_SHARE = Fraction(1, 10)
 GAIN_BITS = 16
@@ -124,7 +124,7 @@ def capacity_estimate(
     framing_bytes: int = 0,
     time_unit_ns: int = 1,
 ) -> CapacityEstimate:
-    """Plan C_e of one port (spec 12.3); `depth_bytes` is the unit of queue depths.
+    """Plan C_e of one port (docs/algorithms/d3-rcp.md#d3-switch); `depth_bytes` is the unit of queue depths.
 
     Once each interval C_e changes by alpha (C - y/T) - beta q/T. Raises PlannerError for a value that does not fit.
     """

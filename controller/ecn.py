@@ -1,6 +1,7 @@
 """ECN codepoint profiles: what the two ECN bits mean, and the map from (level, incoming) to outgoing codepoint.
 
-Four states, NOT_ECT apart, UNMARKED < K_MARK < KDC_MARK (spec 6.2). The map is `max(state, level)`: it never lowers a
+Four states, NOT_ECT apart, UNMARKED < K_MARK < KDC_MARK
+(docs/algorithms/marking.md#dual-thresholds). The map is `max(state, level)`: it never lowers a
 mark, and it has no row for packets that are not ECN capable, so the switch leaves those alone.
 """
 

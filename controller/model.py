@@ -1,4 +1,4 @@
-"""The effective-utilisation model of the GST paper (spec 6.5, its equations 2 to 6).
+"""The effective-utilisation model of the GST paper (docs/algorithms/slow-start.md#gst-model, its equations 2 to 6).
 
 n senders with window w share one bottleneck: capacity C, base round-trip time RTT, buffer of B packets,
 BDP = C * RTT in packets. A flow that loses its whole window waits for a timeout. All windows are real numbers of

@@ -99,7 +99,8 @@ def command_of(function: Callable[..., None]) -> Callable[..., None]:
     command.__doc__ = function.__doc__
     command.__name__ = function.__name__
     command.__module__ = function.__module__
-    # typer reads a command's options from its signature; the type checker knows no such attribute of functions.
+    # typer reads a command's options from its signature;
+    # the type checker knows no such attribute of functions.
     command.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     command.__annotations__ = {parameter.name: parameter.annotation for parameter in spread}
     return command

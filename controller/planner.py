@@ -1,10 +1,10 @@
 """Chooses the thresholds of a port: the readings of the papers' rules side by side, and the one that a rule picks.
 
 K_dc follows DCTCP's settings by rate and never falls below DCTCP's bound. K is a share of K_dc, or follows from one of
-the readings of the GST paper's bound (spec 6.5), which as printed halves the window twice and comes out negative for
-the paper's own numbers. Those readings leave less room the more packets the pipe holds, so a faster link gets a
-smaller K by them; `proportional` grows with the rate. Warnings are data: thresholds at which marks vanish are allowed,
-but never silently.
+the readings of the GST paper's bound (docs/algorithms/slow-start.md#gst-model), which as printed halves the window
+twice and comes out negative for the paper's own numbers. Those readings leave less room the more packets the pipe
+holds, so a faster link gets a smaller K by them; `proportional` grows with the rate. Warnings are data: thresholds at
+which marks vanish are allowed, but never silently.
 """
 
 from dataclasses import dataclass
@@ -15,15 +15,17 @@ from math import floor
 from controller.errors import PlannerError
 from controller.model import Bottleneck, argmax_window_pkts
 
-# DCTCP's settings (SIGCOMM 2010): 20 packets at 1 Gb/s, 65 at 10 Gb/s; the latter is the GST paper's too (spec 6.1).
+# DCTCP's settings (SIGCOMM 2010): 20 packets at 1 Gb/s, 65 at 10 Gb/s; the
+# latter is the GST paper's too (docs/algorithms/slow-start.md#gst-parameters).
 _K_DC_AT_1G_PKTS = 20
 _K_DC_AT_10G_PKTS = 65
 _GIGABIT_BPS = 1_000_000_000
 # DCTCP's bound, K > C RTT / 7 (SIGCOMM 2010): below it the queue runs empty after a cut.
 _BOUND_DIVISOR = 7
-# The GST paper's smallest buffer is 100 packets, with K_dc 65 (spec 6.1).
+# The GST paper's smallest buffer is 100 packets, with K_dc 65 (docs/algorithms/slow-start.md#gst-parameters).
 MOST_OF_BUFFER = Fraction(65, 100)
-# The GST paper's best K of 5, 25 and 45 packets, beside K_dc 65 (spec 6.1, figure 6).
+# The GST paper's best K of 5, 25 and 45 packets, beside K_dc 65
+# (docs/algorithms/slow-start.md#gst-parameters, figure 6).
 K_SHARE = Fraction(25, 65)
 # Width of `queue_depth_t` in the P4 programs.
 MAX_THRESHOLD_PKTS = (1 << 19) - 1
@@ -141,9 +143,11 @@ def choose_k(at: Bottleneck, rule: KRule, fixed_k_pkts: int | None, k_dc_pkts: i
 
 
 def k_readings(at: Bottleneck, k_dc_pkts: int) -> tuple[Reading, ...]:
-    """What K can be: a share of K_dc, and the readings of the GST paper's bound (its equation 6, spec 6.5).
+    """What K can be: a share of K_dc, and the readings of the GST paper's bound.
 
     The last is that bound from the numeric peak of the model instead of a formula.
+
+    Source: its equation 6, docs/algorithms/slow-start.md#gst-model.
     """
     b, bdp = at.buffer_pkts, at.bdp_ratio
     values = (

@@ -1,7 +1,9 @@
-"""What RCP ports are told (`rcp.p4`), and its step for switches that cannot multiply (spec 12.4, classic).
+"""What RCP ports are told (`rcp.p4`), and its step for switches that cannot multiply.
 
 R <- R (1 + (T/d) (alpha (C - y/T) - beta q/d) / C), with y what arrived in the interval T, q the queue, d the mean
 round-trip time. The gains are multipliers in units of 2^-40 for each byte.
+
+Source: docs/algorithms/d3-rcp.md#rcp, classic.
 """
 
 from dataclasses import dataclass

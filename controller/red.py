@@ -1,4 +1,7 @@
-"""RED curves for `ecn_red.p4`: K_min, K_max and the slope that its one multiplication needs (spec 10.1)."""
+"""RED curves for `ecn_red.p4`: K_min, K_max and the slope that its one multiplication needs.
+
+Source: docs/algorithms/marking.md#red.
+"""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -31,10 +34,10 @@ class PublishedCurve:
 
 
 SCRIPT = PublishedCurve(100_000, 400_000, Fraction(1, 5))
-"""DCQCN's curve in HPCC's experiments, for each 25 Gb/s (Li et al., SIGCOMM 2019; spec 10.1)."""
+"""DCQCN's curve in HPCC's experiments, for each 25 Gb/s (Li et al., SIGCOMM 2019; docs/algorithms/marking.md#red)."""
 
 DEPLOYMENT = PublishedCurve(5_000, 200_000, Fraction(1, 100))
-"""DCQCN's published curve for 40 Gb/s (Zhu et al., SIGCOMM 2015; spec 10.1, PUB)."""
+"""DCQCN's published curve for 40 Gb/s (Zhu et al., SIGCOMM 2015; docs/algorithms/marking.md#red, recalled)."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """What a link asks of its switch port and of senders, for four schemes: every reading, the one chosen, and why.
 
-Sources: DCTCP (Alizadeh et al., SIGCOMM 2010), the GST paper (spec 6), DCQCN (Zhu et al., SIGCOMM 2015), HPCC (Li et
-al., SIGCOMM 2019) with its authors' simulation script (spec 10.1, 11.2). Pure: figures of a link in, settings out.
+Sources: DCTCP (Alizadeh et al., SIGCOMM 2010), the GST paper (docs/algorithms/slow-start.md#gst), DCQCN (Zhu et al.,
+SIGCOMM 2015), HPCC (Li et al., SIGCOMM 2019) with its authors' simulation script (docs/algorithms/marking.md#red,
+docs/algorithms/hpcc.md#hpcc-parameters). Pure: figures of a link in, settings out.
 """
 
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ DCQCN_SOURCE = "DCQCN, Zhu et al., SIGCOMM 2015"
 HPCC_SOURCE = "HPCC, Li et al., SIGCOMM 2019"
 HPCC_SCRIPT_SOURCE = "simulation script of HPCC's authors"
 
-# HPCC's paper (spec 11.2); its authors' script has maxStage 0 and a step of 10 Mbit/s for each 25 Gbit/s.
+# HPCC's paper (docs/algorithms/hpcc.md#hpcc-parameters); its authors'
+# script has maxStage 0 and a step of 10 Mbit/s for each 25 Gbit/s.
 ETA = Fraction(95, 100)
 MAX_STAGE = 5
 _SCRIPT_MAX_STAGE = 0

@@ -1,4 +1,7 @@
-"""What INT ports are told (`int_hpcc.p4`, `int_md.p4`): line-rate codes, units, bounds (spec 11.1)."""
+"""What INT ports are told (`int_hpcc.p4`, `int_md.p4`): line-rate codes, units, bounds.
+
+Source: docs/algorithms/int.md#hpcc-int.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -46,7 +49,8 @@ def rate_codes(rates_bps: Iterable[int]) -> dict[int, int]:
 def unit_shift(rates_bps: Iterable[int]) -> int:
     """Log2 of the multiplier m of a network: fastest of the rates over 25 Gb/s, rounded up to a power of two, 1 to 32.
 
-    HPCC's simulator takes the hosts' rate (spec 11.1): coarser units hide what a packet more or less means.
+    HPCC's simulator takes the hosts' rate (docs/algorithms/int.md#hpcc-int):
+    coarser units hide what a packet more or less means.
     """
     fastest = max(rates_bps, default=REFERENCE_RATE_BPS)
     shift = 0

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs fuzz targets under libFuzzer: fuzz/run.sh SECONDS [TARGET...]. Inputs that fail are left in target/fuzz/TARGET.
-# Stable Rust does: coverage is LLVM's pass, asked for by options of code generation. libFuzzer's C++ part needs g++.
+# Runs fuzz targets under libFuzzer: fuzz/run.sh SECONDS [TARGET...]. Inputs
+# that fail are left in target/fuzz/TARGET. Stable Rust does: coverage is LLVM's
+# pass, asked for by options of code generation. libFuzzer's C++ part needs g++.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=$1
@@ -22,7 +23,8 @@ for target in "${targets[@]}"; do
 	echo "fuzz: $target for $seconds s"
 	# The first start writes the seeds; the second reads them.
 	P4CC_FUZZ_TARGET=$target P4CC_FUZZ_SEEDS=$folder/seeds "$program" -runs=0 >/dev/null 2>&1 || true
-	# A processor shared with other work needs half a minute for native code of the largest case in a build that counts branches.
+	# A processor shared with other work needs half a minute for
+	# native code of the largest case in a build that counts branches.
 	P4CC_FUZZ_TARGET=$target "$program" "$folder/corpus" "$folder/seeds" -artifact_prefix="$folder/" -close_fd_mask=1 \
 		-max_total_time="$seconds" -timeout=120 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
 		2>"$folder/log" || { failed=1; echo "fuzz: $target found something: see $folder" >&2; }

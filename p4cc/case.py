@@ -171,8 +171,8 @@ async def _run_seeds(
                 wall_s = await _run(fork, case, session)
                 result = fork.result()
                 async with behind_server:
-                    # What the run counted is read like anything else of a switch: over P4Runtime. Then the network as
-                    # installed takes its place again, for the seeds to come.
+                    # What the run counted is read like anything else of a switch: over P4Runtime. Then the
+                    # network as installed takes its place again, for the seeds to come.
                     network.exchange(fork)
                     counters = await controller.read_ports(server, plan)
                     network.exchange(fork)

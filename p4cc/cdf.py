@@ -26,7 +26,7 @@ class SizeCdf:
 
     @property
     def mean_bytes(self) -> float:
-        """Mean flow size: the area under the inverse (spec 16.1)."""
+        """Mean flow size: the area under the inverse (docs/algorithms/traffic.md#uniform)."""
         pairs = zip(self.points, self.points[1:], strict=False)
         return sum((high - low) * (a + b) / 2 for (a, low), (b, high) in pairs)
 

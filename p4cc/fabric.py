@@ -27,7 +27,10 @@ CONTROL_PRIORITY = 7
 
 
 def alpha_log2(buffer: BufferSettings, rate_bps: int, host_rate_bps: int) -> int:
-    """Spec 13.1: a shift of 3 at the hosts' rate, one less for each doubling of it, not below 0."""
+    """A shift of 3 at the hosts' rate, one less for each doubling of it, not below 0.
+
+    Source: docs/algorithms/pfc.md#pfc-parameters.
+    """
     doublings = max(0, int(log2(rate_bps / host_rate_bps)))
     return min(max(0, buffer.alpha_log2), buffer.alpha_log2 + doublings)
 
@@ -102,7 +105,10 @@ class FabricPlanner:
         return plain
 
     def _headroom(self, buffer: BufferSettings, link: Link) -> int:
-        """Spec 13.1: `3 rate delay / 8` for each port, unless the scenario gives a number."""
+        """`3 rate delay / 8` for each port, unless the scenario gives a number.
+
+        Source: docs/algorithms/pfc.md#pfc-parameters.
+        """
         if not buffer.lossless_priorities:
             return 0
         if buffer.headroom_bytes is not None:

@@ -1,6 +1,8 @@
-"""What links and queues did: utilisation, time paused, distribution of depths (spec 17). Pure: frames in, numbers out.
+"""What links and queues did: utilisation, time paused, distribution of depths. Pure: frames in, numbers out.
 
 A link's two directions are two channels, named `node:port->node:port`.
+
+Source: docs/algorithms/metrics.md#metrics.
 """
 
 from __future__ import annotations
@@ -79,7 +81,10 @@ def depths(histogram: pl.DataFrame) -> dict[str, float]:
 
 
 def outcome(summary: dict[str, Any]) -> str:
-    """How a run ended (spec 13.3): `finished`, `deadlock`, `stalled`, or `not finished` though bytes still move."""
+    """How a run ended: `finished`, `deadlock`, `stalled`, or `not finished` though bytes still move.
+
+    Source: docs/algorithms/pfc.md#deadlock.
+    """
     if summary["flows_completed"] == summary["flows_finite"]:
         return "finished"
     if summary["deadlocks"] > 0:

@@ -1,7 +1,7 @@
 """What is worked out from a run's tables: slowdowns, queue percentiles, goodput in bins, figures by label of traffic.
 
-All of spec 17, and pure: tables in, tables and numbers out. Sums are taken in the order of the rows, so that the same
-run gives the same bits.
+All of docs/algorithms/metrics.md#metrics, and pure: tables in, tables and numbers out.
+Sums are taken in the order of the rows, so that the same run gives the same bits.
 """
 
 # pyarrow's and numpy's stubs leave some overloads partly untyped.
@@ -227,7 +227,7 @@ def by_label(flows: pl.DataFrame, end_ns: int) -> pl.DataFrame:
             "timeouts": int(begun["timeouts"].sum()),
             "deadline_flows": with_deadline.height,
             "deadlines_met": in_time.height,
-            # Application throughput (spec 17).
+            # Application throughput (docs/algorithms/metrics.md#metrics).
             "in_time_share": in_time.height / with_deadline.height if with_deadline.height else float("nan"),
             "quenched": int(begun["quenched"].sum()),
             "fct_mean_ns": _number(done["fct_ns"].mean()),
@@ -263,7 +263,10 @@ def jain(rates: Iterable[float]) -> float:
 
 
 def supported(points: Iterable[tuple[float, bool]]) -> float:
-    """The largest point up to which every point is fine (spec 17, supported concurrency); 0 if the first is not."""
+    """The largest point up to which every point is fine; 0 if the first is not.
+
+    Source: docs/algorithms/metrics.md#metrics, supported concurrency.
+    """
     best = 0.0
     for point, fine in sorted(points):
         if not fine:

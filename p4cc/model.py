@@ -1,4 +1,4 @@
-"""A scenario as the utilisation model of the GST paper sees it (spec 6.5)."""
+"""A scenario as the utilisation model of the GST paper sees it (docs/algorithms/slow-start.md#gst-model)."""
 
 from __future__ import annotations
 

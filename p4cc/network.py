@@ -44,7 +44,10 @@ HEADER_BYTES = 64
 """IPv4, UDP and the fixed p4cc header (docs/wire-format.md)."""
 
 NS3_HEADER_BYTES = 48
-"""PPP 14, IPv4 20, UDP 8, sequence header 6 (spec 1.1), which slowdown B counts (spec 17)."""
+"""PPP 14, IPv4 20, UDP 8, sequence header 6, which slowdown B counts (docs/algorithms/metrics.md#metrics).
+
+Source: docs/algorithms/substrate.md#packets.
+"""
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -129,7 +132,8 @@ class _Planner:
         """What a flow alone in the network costs.
 
         For RDMA-like flows as the ns-3 simulator counts it, so that slowdowns compare: its headers, and a base round
-        trip of payloads (spec 17, V-7). That is also the T of spec 11.2.
+        trip of payloads (docs/algorithms/metrics.md#metrics, docs/algorithms/pfc.md#number-fat-tree-pfc). That is also
+        the T of docs/algorithms/hpcc.md#hpcc-parameters.
         """
         mss_bytes = self.case.scenario.transport.mss_bytes
         if isinstance(self.case.scenario.transport, RdmaTransport):

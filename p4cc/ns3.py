@@ -1,4 +1,4 @@
-"""Flows and paths in the text formats of HPCC's ns-3 simulator (spec 16.1).
+"""Flows and paths in the text formats of HPCC's ns-3 simulator (docs/algorithms/traffic.md#uniform).
 
 Flow file: the number of flows, then `source destination priority destination_port bytes start_seconds` for each; words
 count, not lines, and what follows the last flow is not read, as in that simulator.

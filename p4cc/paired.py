@@ -1,4 +1,7 @@
-"""Completion times of two runs of unlike flows beside each other, by rank (spec 17). Pure."""
+"""Completion times of two runs of unlike flows beside each other, by rank. Pure.
+
+Source: docs/algorithms/metrics.md#metrics.
+"""
 
 # numpy's stubs leave some overloads partly untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -14,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 CUTS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
-"""Spec 17, A-70: ranks at which the six parts begin and end."""
+"""docs/algorithms/metrics.md#metrics, #choice-paired-ranks: ranks at which the six parts begin and end."""
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 

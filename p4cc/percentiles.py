@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
 
-DEFINITION = "a percentile p is the value at index `int(n p)` of the n sorted ones (spec 17)"
+DEFINITION = "a percentile p is the value at index `int(n p)` of the n sorted ones (docs/algorithms/metrics.md#metrics)"
 FEW = (
     "of fewer than 1/(1-p) values (p99: 100, p95: 20; below the median 1/p) a percentile is the largest (the least) of "
     "them and says nothing of the share beyond it"
@@ -27,7 +27,7 @@ _NAME = re.compile(r"(?P<of>.*?)_?p(?P<percent>\d+(?:\.\d+)?)(?P<unit>_ns|_pkts)
 
 
 def percentile(values: Values, percent: float) -> float:
-    """The value at index `int(n p)` of the sorted ones (spec 17); NaN if there is none."""
+    """The value at index `int(n p)` of the sorted ones (docs/algorithms/metrics.md#metrics); NaN if there is none."""
     if values.size == 0:
         return float("nan")
     return float(np.sort(values)[min(int(values.size * percent / 100), values.size - 1)])

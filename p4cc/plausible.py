@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.schema import Scenario, Variant
 
-# A thousandth of the 1 Gb/s that the slowest data-centre port has today; labs on one machine run at 10 to 100 Mb/s.
+# A thousandth of the 1 Gb/s that the slowest data-centre
+# port has today; labs on one machine run at 10 to 100 Mb/s.
 LEAST_RATE_BPS = 1_000_000
 # The fastest Ethernet that is being standardised (IEEE 802.3dj).
 MOST_RATE_BPS = 1_600_000_000_000

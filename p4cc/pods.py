@@ -1,7 +1,9 @@
-"""Traffic by pods: who sent how much to whom, how uneven that is, and how flows fared (spec 16.2, 17).
+"""Traffic by pods: who sent how much to whom, how uneven that is, and how flows fared.
 
 Pure: frames in, frames and numbers out. Pods are numbered from 0 on. Cells and shares of empty cells are of full pods
 only, those with as many hosts as the largest: the last pod of a fat-tree may have few hosts.
+
+Source: docs/algorithms/traffic.md#skewed, docs/algorithms/metrics.md#metrics.
 """
 
 # numpy's stubs leave some overloads partly untyped.
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TOP_SHARE = 0.1
-"""Spec 16.2: "share of top 10 % pairs"."""
+"""docs/algorithms/traffic.md#skewed: "share of top 10 % pairs"."""
 
 CELL_PERCENTILES = (50, 95)
 
@@ -47,10 +49,12 @@ def with_pods(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFram
 
 
 def pod_pairs(flows: pl.DataFrame, pods: Sequence[Sequence[str]]) -> pl.DataFrame:
-    """A row for each ordered pair of pods: flows, bytes, percentiles; null where no flow is complete (spec 17).
+    """A row for each ordered pair of pods: flows, bytes, percentiles; null where no flow is complete.
 
     `uplink_share` is the part of what leaves the first pod that goes to the second; null within a pod.
     Percentiles are of complete flows.
+
+    Source: docs/algorithms/metrics.md#metrics.
     """
     full = max((len(pod) for pod in pods), default=0)
     leaving = flows.filter(pl.col("src_pod") != pl.col("dst_pod")).group_by("src_pod").agg(pl.col("size_bytes").sum())

@@ -1,6 +1,8 @@
-"""Slowdowns of flows (spec 17): of each against itself alone in the network, and by bins of size.
+"""Slowdowns of flows: of each against itself alone in the network, and by bins of size.
 
 Pure: frames in, frames and rows out.
+
+Source: docs/algorithms/metrics.md#metrics.
 """
 
 from __future__ import annotations
@@ -17,23 +19,24 @@ if TYPE_CHECKING:
     from topos import Alone, Paths
 
 DEFINITION = """\
-`slowdown` of a flow is `fct_ns / ideal_fct_ns` (slowdown B of spec 17): its completion time over that of the same flow
-alone in the network. `ideal_fct_ns` is twice the propagation delay of the path, one full packet's time on each of
-its links, and the flow with its headers at the rate of the slowest link. So an undisturbed flow lies a little below 1,
-as its own first packet is counted twice; tables and figures by flow size count what lies below 1 as 1, as the ns-3
-simulator's analysis does, and say so. `slowdown_rate_only` (slowdown A) divides by the payload's time at the slowest
-link's rate instead, without delay and headers: of short flows it says little but the delay."""
+`slowdown` of a flow is `fct_ns / ideal_fct_ns` (slowdown B of docs/algorithms/metrics.md#slowdown): its completion
+time over that of the same flow alone in the network. `ideal_fct_ns` is twice the propagation delay of the path, one
+full packet's time on each of its links, and the flow with its headers at the rate of the slowest link. So an
+undisturbed flow lies a little below 1, as its own first packet is counted twice; tables and figures by flow size
+count what lies below 1 as 1, as the ns-3 simulator's analysis does, and say so. `slowdown_rate_only` (slowdown A)
+divides by the payload's time at the slowest link's rate instead, without delay and headers: of short flows it says
+little but the delay."""
 """The one definition; docs/results.md has it from here."""
 
 LABEL = "slowdown (FCT / FCT alone)"
 """What figures write on an axis of slowdowns."""
 
 FLOOR = 1.0
-"""What slowdowns below it count as by flow size (spec 17)."""
+"""What slowdowns below it count as by flow size (docs/algorithms/metrics.md#metrics)."""
 
 SUMMARY_BINS = 10
 TABLE_BINS = 20
-"""As many as the ns-3 simulator's analysis makes (spec 17)."""
+"""As many as the ns-3 simulator's analysis makes (docs/algorithms/metrics.md#metrics)."""
 
 BIN_PERCENTILES = (50, 95, 99)
 
@@ -77,10 +80,12 @@ def with_slowdowns(flows: pl.DataFrame, paths: Paths, alone: Alone) -> pl.DataFr
 
 
 def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any]]:
-    """Slowdowns by bins of flow size, the same number of complete flows in each (spec 17); rows as `BIN_SCHEMA`.
+    """Slowdowns by bins of flow size, the same number of complete flows in each; rows as `BIN_SCHEMA`.
 
     `flows` has `size_bytes` and `slowdown`; only complete flows count, what is below `FLOOR` counts as it.
     With fewer flows than bins there is a row for each flow.
+
+    Source: docs/algorithms/metrics.md#metrics.
     """
     done = (
         flows.filter(pl.col("slowdown").is_not_null())

@@ -227,7 +227,7 @@ class _Planner:
             self.plan.flows.append(added)
 
     def _mean_gap_ns(self, item: PoissonTraffic, source: str, sources: int, mean_bytes: float) -> float:
-        """Between two flows of one source (spec 16.1: 8 m / (b rho))."""
+        """Between two flows of one source (docs/algorithms/traffic.md#uniform: 8 m / (b rho))."""
         if item.mean_gap_ns is not None:
             return item.mean_gap_ns
         if item.flows_per_s is not None:

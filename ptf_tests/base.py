@@ -33,8 +33,8 @@ DESTINATION = "10.0.0.2"
 NEXT_HOP = "02:00:00:00:00:09"
 SET_NEXT_HOP = "ingress.forward.set_next_hop"
 
-# A queue that keeps what comes within 100 ms, and one that drains at once. BMv2 counts rates in packets only, and what
-# it has queued keeps the rate at which it came.
+# A queue that keeps what comes within 100 ms, and one that drains at once. BMv2 counts rates in packets only,
+# and what it has queued keeps the rate at which it came.
 STOPPED_PPS = 10
 OPEN_PPS = 1_000_000
 

@@ -33,7 +33,8 @@ MAX_INTERFACE_CHARS = 15
 MTU_BYTES = 1600
 # What hosts send, so that the room stays free.
 ROUTE_MTU_BYTES = 1500
-# All that a veth would leave to a network card which is not there; a switch must see real packets and checksums.
+# All that a veth would leave to a network card which is
+# not there; a switch must see real packets and checksums.
 HOSTS_FILE = "/etc/hosts"
 OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro", "rxvlan", "txvlan")
 

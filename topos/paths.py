@@ -42,10 +42,12 @@ class Path:
         return min(link.rate_bps for link in self.links)
 
     def ideal_fct_ns(self, size_bytes: int, alone: Alone) -> float:
-        """Completion time of a flow alone in the network (spec 17), by which `p4cc/slowdown.py` divides.
+        """Completion time of a flow alone in the network, by which `p4cc/slowdown.py` divides.
 
         Twice the propagation, one full packet's time on every link, and the flow with its headers at the slowest link's
         rate.
+
+        Source: docs/algorithms/metrics.md#metrics.
         """
         packet_bits = 8 * alone.packet_bytes
         store_ns = sum(packet_bits * 1e9 / link.rate_bps for link in self.links)

@@ -1,4 +1,4 @@
-# Cloud storage 2019 (spec 16.1): bytes, percent of flows up to that size. Mean 40,870 B.
+# Cloud storage 2019 (docs/algorithms/traffic.md#uniform): bytes, percent of flows up to that size. Mean 40,870 B.
 0 0
 4000 22.93
 8000 69.21

@@ -1,4 +1,4 @@
-# Hadoop (spec 16.1): bytes, percent of flows up to that size. Mean 120,421 B.
+# Hadoop (docs/algorithms/traffic.md#uniform): bytes, percent of flows up to that size. Mean 120,421 B.
 0 0
 100 1
 200 2

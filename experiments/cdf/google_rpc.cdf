@@ -1,4 +1,4 @@
-# RPCs at Google, 2008 (spec 16.1; points of HPCC's published ns-3 simulator, traffic_gen/GoogleRPC2008.txt):
+# RPCs at Google, 2008 (docs/algorithms/traffic.md#uniform; points of HPCC's published ns-3 simulator, traffic_gen/GoogleRPC2008.txt):
 # bytes, percent of flows up to that size. Mean 2,892 B.
 0 0
 3 6.48826

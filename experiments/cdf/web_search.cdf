@@ -1,4 +1,4 @@
-# Web search (spec 16.1): bytes, percent of flows up to that size. Mean 1,711,250 B.
+# Web search (docs/algorithms/traffic.md#uniform): bytes, percent of flows up to that size. Mean 1,711,250 B.
 0 0
 10000 15
 20000 20

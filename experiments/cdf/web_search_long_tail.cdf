@@ -1,4 +1,4 @@
-# Web search with a longer tail (spec 16.2, class "large"): bytes, percent of flows up to that size. Mean 1,861,250 B.
+# Web search with a longer tail (docs/algorithms/traffic.md#skewed, class "large"): bytes, percent of flows up to that size. Mean 1,861,250 B.
 0 0
 10000 15
 20000 20

@@ -1,8 +1,8 @@
 //! Any P4Runtime requests to a switch with a program that has a bit of everything, and packets between them.
 //!
-//! An input is a list of steps: a byte for what is done, two for a length, and so many bytes. Messages come as their bytes;
-//! what a controller repeats in each (device and election id) is filled in by some steps, so that changed bytes reach
-//! what lies behind the checks of these.
+//! An input is a list of steps: a byte for what is done, two for a length, and so many bytes. Messages come
+//! as their bytes; what a controller repeats in each (device and election id) is filled in by some steps, so
+//! that changed bytes reach what lies behind the checks of these.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,6 +1,7 @@
 //! Any packets through the programs of `engine/filetests/cases/run`.
 //!
-//! The first byte picks the program; then come packets, each a byte for the port, one for the length, and the bytes.
+//! The first byte picks the program; then come packets, each
+//! a byte for the port, one for the length, and the bytes.
 
 use p4cc_filetests::bench::{PORTS, switch};
 use p4cc_switch::{ExecChoice, Packet};

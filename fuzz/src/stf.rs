@@ -1,6 +1,7 @@
 //! Any text as a test of the Simple Test Framework, on some of the programs of `engine/filetests/cases/run`.
 //!
-//! The first byte picks the program. What the test comes to, problems or none, is the same by both execution back ends.
+//! The first byte picks the program. What the test comes to,
+//! problems or none, is the same by both execution back ends.
 
 use p4cc_switch::ExecChoice;
 

@@ -1,8 +1,9 @@
-//! Every target on its inputs to start from and on changed ones, the same each time: what CI runs of the fuzz targets.
+//! Every target on its inputs to start from and on changed
+//! ones, the same each time: what CI runs of the fuzz targets.
 //!
-//! The number of changed inputs is fixed, so that a slow machine and a fast one try the same. With `P4CC_FUZZ_SECONDS` each
-//! target goes on for so long.
-//! An input that fails is written to the folder of the build, whose path the message says.
+//! The number of changed inputs is fixed, so that a slow machine and a fast one try
+//! the same. With `P4CC_FUZZ_SECONDS` each target goes on for so long. An input
+//! that fails is written to the folder of the build, whose path the message says.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -63,7 +63,8 @@ def stf(
     pairs = find_pairs(paths)
     results: list[Result] = []
     interrupted = False
-    # A bar that moves and lines between do not go together; where there is no bar, lines come as they are found.
+    # A bar that moves and lines between do not go together;
+    # where there is no bar, lines come as they are found.
     at_once = not as_json and not sys.stderr.isatty()
     try:
         with counted("testing", len(pairs), quiet=as_json) as advance:

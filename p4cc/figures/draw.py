@@ -42,7 +42,8 @@ def draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) -
     """
     try:
         with warnings.catch_warnings():
-            # What libraries say of a figure is not for a terminal; what a reader must know stands in the figure.
+            # What libraries say of a figure is not for a terminal;
+            # what a reader must know stands in the figure.
             warnings.simplefilter("ignore")
             return _draw(figure, runs, folder, scenario)
     except _NoRowsError as error:

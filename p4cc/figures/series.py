@@ -27,7 +27,7 @@ HOLE = (
 
 
 THROUGHPUT_BIN_NS = 100_000
-"""Bin of instantaneous throughput (spec 17)."""
+"""Bin of instantaneous throughput (docs/algorithms/metrics.md#metrics)."""
 
 
 @dataclass(frozen=True)

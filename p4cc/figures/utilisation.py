@@ -1,4 +1,7 @@
-"""The utilisation model of the GST paper over the window (spec 6.5), and what runs with held windows reach."""
+"""The utilisation model of the GST paper over the window, and what runs with held windows reach.
+
+Source: docs/algorithms/slow-start.md#gst-model.
+"""
 
 # matplotlib's stubs leave **kwargs untyped.
 # pyright: reportUnknownMemberType=false

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _IPV4 = b"\x08\x00"
 _ETHERNET_BYTES = 14
 _UDP = 17
-# Ports, then the fixed part of our header (flow, sequence, timestamps, which make each packet one of its kind) without
-# the extension's length, which a switch may change as it may UDP's.
+# Ports, then the fixed part of our header (flow, sequence, timestamps, which make each packet one of its
+# kind) without the extension's length, which a switch may change as it may UDP's.
 _KEY_PARTS = ((0, 4), (8, 26), (27, 44))
 # Times are of the capture; leaving a little before arriving is the clock's grain.
 _GRAIN_NS = 1_000_000

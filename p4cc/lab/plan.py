@@ -133,7 +133,7 @@ class LabPlan:
         )
 
     def _alpha_log2(self, link: LabLink) -> int | None:
-        """Of a port with a shared buffer, as virtual time has it (spec 13.1)."""
+        """Of a port with a shared buffer, as virtual time has it (docs/algorithms/pfc.md#pfc-parameters)."""
         buffer = None if self.case is None else self.case.scenario.switch.buffer
         if buffer is None or link.rate_bps is None:
             return None

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.schema import Scenario
 
 FULL_SEEDS = 20
-"""Spec 18.6: 5 seeds by default and 20 with `--full`."""
+"""docs/algorithms/reproductions.md#execution: 5 seeds by default and 20 with `--full`."""
 
 RECORDS_FILE = "reproduce.json"
 TABLE_FILE = "table.md"

@@ -27,13 +27,21 @@ FigureName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _-]{0,31}$")]
 class Band(Interval):
     """Where the measured value should fall."""
 
-    source: Annotated[str, Field(min_length=1, description="Who says so: section of the spec, or OWN.")]
+    source: Annotated[
+        str,
+        Field(
+            min_length=1, description="Who says so: a paper and its section, an anchor of docs/algorithms, or our own."
+        ),
+    ]
 
 
 class LimitMeasure(OfRuns):
-    """The largest value of a swept column up to which the median run has none of `column` (spec 17, supported).
+    """The largest value of a swept column up to which the median run has none of `column`.
 
-    With `at_least`: up to which the median run has at least so much of it (spec 17, flows supported).
+    With `at_least`: up to which the median run has at least so much
+    of it (docs/algorithms/metrics.md#metrics, flows supported).
+
+    Source: docs/algorithms/metrics.md#metrics, supported.
     """
 
     kind: Annotated[Literal["limit"], KIND]
@@ -152,7 +160,10 @@ class TraceMeasure(OfRuns):
 
 
 class ModelMeasure(Model):
-    """The window at which the model of spec 6.5 has its greatest utilisation, searched on the curve itself."""
+    """The window of greatest utilisation in GST's model, searched on the curve itself.
+
+    Source: docs/algorithms/slow-start.md#gst-model.
+    """
 
     kind: Annotated[Literal["model_peak"], KIND]
     printed: bool = Field(default=False, description="The paper's own formula for it, (B + BDP)/(2n), instead.")

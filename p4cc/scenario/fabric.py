@@ -13,7 +13,7 @@ BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
 
 class BufferSettings(Model):
-    """The buffer that all ports of a switch share (spec 13)."""
+    """The buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc)."""
 
     bytes: Annotated[int, Field(ge=1, le=1 << 40)]
     """All of it: reserves, headrooms and what is shared."""
@@ -25,7 +25,9 @@ class BufferSettings(Model):
         default=None, description="For each port and lossless priority; 3 rate delay / 8 if absent."
     )
     pfc_expiry: bool = Field(
-        default=False, description="Pauses end by themselves as in IEEE 802.1Qbb, not by a resume only (A-61)."
+        default=False,
+        description="Pauses end by themselves as in IEEE 802.1Qbb, not by a resume only "
+        "(docs/algorithms/pfc.md#choice-pfc-expiry).",
     )
     pause_quanta: Annotated[int, Field(ge=1, le=65_535)] = Field(
         default=65_535, description="How long a pause lasts with `pfc_expiry`, in times of 512 bits on its link."
@@ -37,7 +39,7 @@ class BufferSettings(Model):
 
 
 class RedCurveSettings(Model):
-    """RED of every port (spec 10.1), for programs that mark by a curve."""
+    """RED of every port (docs/algorithms/marking.md#red), for programs that mark by a curve."""
 
     k_min_bytes: Annotated[int, Field(ge=0)] = 100_000
     """No packet is marked while the queue is shorter."""
@@ -53,7 +55,10 @@ SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
 
 
 class RdmaTransport(Model):
-    """The RDMA-like transport all variants share: paced packets, go-back-N (spec 1.3, 1.4, 10.2)."""
+    """The RDMA-like transport all variants share: paced packets, go-back-N.
+
+    Source: docs/algorithms/substrate.md#pacing, #go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver.
+    """
 
     kind: Annotated[Literal["rdma"], KIND]
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000

@@ -124,8 +124,9 @@ class PercentilesFigure(FigureBase):
 class HeatMapFigure(FigureBase):
     """A value over two (groups of) swept parameters, one map per variant.
 
-    The value is the median of a column over the seeds or, with `limit_over`, the largest value of that swept column up
-    to which the median run has none of `value` (the supported concurrency of spec 17 with `value: timeouts`).
+    The value is the median of a column over the seeds or, with `limit_over`, the largest
+    value of that swept column up to which the median run has none of `value` (the
+    supported concurrency of docs/algorithms/metrics.md#metrics with `value: timeouts`).
     """
 
     kind: Annotated[Literal["heatmap"], KIND]
@@ -144,7 +145,7 @@ class HeatMapFigure(FigureBase):
 
 
 class UtilisationFigure(FigureBase):
-    """Utilisation over a swept window of an incast, beside the model of spec 6.5."""
+    """Utilisation over a swept window of an incast, beside the model of docs/algorithms/slow-start.md#gst-model."""
 
     kind: Annotated[Literal["utilisation"], KIND]
     x: str

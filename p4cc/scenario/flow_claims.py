@@ -51,9 +51,11 @@ class FlowRankMeasure(Sizes):
 
 
 class PairedFctMeasure(Model):
-    """Ratio of medians of completion times within a part of the ranks, between two points of a sweep (spec 17).
+    """Ratio of medians of completion times within a part of the ranks, between two points of a sweep.
 
     Parts are cut at ranks 0, 0.2, 0.4, 0.6, 0.8, 0.95, 1; of each seed, then the seeds' median.
+
+    Source: docs/algorithms/metrics.md#metrics.
     """
 
     kind: Annotated[Literal["paired_fct"], KIND]
@@ -92,7 +94,7 @@ class PodPairMeasure(OfRuns):
 
 
 class OutcomeMeasure(OfRuns):
-    """Share of the runs that ended so (spec 13.3)."""
+    """Share of the runs that ended so (docs/algorithms/pfc.md#deadlock)."""
 
     kind: Annotated[Literal["outcome"], KIND]
     outcome: Literal["finished", "not finished", "stalled", "deadlock"] = "finished"

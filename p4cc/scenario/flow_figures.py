@@ -1,4 +1,4 @@
-"""Figures of flows by pod, by rank and by size, and of what waited in queues (spec 17)."""
+"""Figures of flows by pod, by rank and by size, and of what waited in queues (docs/algorithms/metrics.md#metrics)."""
 
 from __future__ import annotations
 

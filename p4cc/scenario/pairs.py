@@ -1,4 +1,7 @@
-"""Traffic between pairs of hosts: the skewed model and its even twin (spec 16.2, 16.3), or a user's own matrix."""
+"""Traffic between pairs of hosts: the skewed model and its even twin, or a user's own matrix.
+
+Source: docs/algorithms/traffic.md#skewed, #gap-scaling.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +47,8 @@ class SizeClass(Model):
     """The sizes of these pairs' flows."""
 
 
-# Spec 16.2, step 4: "{small: AliStorage, mid: FB_Hadoop, large: WebSearch with tail 30M:99.5, 70M:100} with probability
-# {0.5, 0.3, 0.2}".
+# docs/algorithms/traffic.md#skewed, step 4: "{small: AliStorage, mid: FB_Hadoop, large: WebSearch with tail
+# 30M:99.5, 70M:100} with probability {0.5, 0.3, 0.2}".
 DEFAULT_CLASSES = [
     SizeClass(share=share, size=CdfSize(kind="cdf", file=f"experiments/cdf/{name}.cdf"))
     for share, name in ((0.5, "ali_storage"), (0.3, "fb_hadoop"), (0.2, "web_search_long_tail"))
@@ -53,9 +56,11 @@ DEFAULT_CLASSES = [
 
 
 class DrawnMatrix(Model):
-    """Pairs drawn for each seed: weights of hosts and pods, intensities, classes of sizes (spec 16.2).
+    """Pairs drawn for each seed: weights of hosts and pods, intensities, classes of sizes.
 
     All weights are log-normal with mean 1. A matrix that leaves too few or too many pod pairs empty is drawn again.
+
+    Source: docs/algorithms/traffic.md#skewed.
     """
 
     kind: Annotated[Literal["drawn"], KIND] = "drawn"

@@ -13,7 +13,10 @@ Gain = Annotated[float, Field(ge=0, le=10)]
 
 
 class CapacityEstimateSettings(Model):
-    """C_e follows load and queue: C_e + alpha (C - y/T) - beta q/T once each interval (spec 12.3)."""
+    """C_e follows load and queue: C_e + alpha (C - y/T) - beta q/T once each interval.
+
+    Source: docs/algorithms/d3-rcp.md#d3-switch.
+    """
 
     interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
     alpha: Gain = 0.1
@@ -36,7 +39,7 @@ class D3SwitchSettings(Model):
 
 
 class RcpSwitchSettings(Model):
-    """Ports with one fair rate for all flows (spec 12.4)."""
+    """Ports with one fair rate for all flows (docs/algorithms/d3-rcp.md#rcp)."""
 
     interval_ns: PositiveNs | None = Field(default=None, description="T; the network's longest round trip if absent.")
     alpha: Gain = 0.4

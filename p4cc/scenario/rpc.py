@@ -1,4 +1,4 @@
-"""Requests and answers between pairs of hosts (spec 16.4, TIMELY RPC)."""
+"""Requests and answers between pairs of hosts (docs/algorithms/traffic.md#workloads, TIMELY RPC)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The scenario: one description of an experiment, as YAML writes it and pydantic checks it.
 
-Every field that is a quantity ends in its unit. What a field refers to in the sources is named by its section of the
-algorithm specification ("spec 18.1b"). `p4cc schema` prints this as JSON Schema.
+Every field that is a quantity ends in its unit. What a field refers to in the sources is named by an anchor
+of docs/algorithms ("docs/algorithms/reproductions.md#gst-base"). `p4cc schema` prints this as JSON Schema.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Problem:
 
 
 class Thresholds(Model):
-    """The two marking thresholds of every egress port (spec 6.5)."""
+    """The two marking thresholds of every egress port (docs/algorithms/slow-start.md#gst-model)."""
 
     k_rule: Annotated[
         Literal["halve_once", "quarter_buffer", "fixed", "never"],
@@ -103,9 +103,11 @@ class SwitchSettings(Model):
 
 
 class Transport(Model):
-    """The window transport all variants share (spec 2; the base reading of the source: spec 18.1b).
+    """The window transport all variants share.
 
-    Defaults are those of spec 2.2, which the engine has too.
+    Defaults are those of docs/algorithms/window.md#reno-parameters, which the engine has too.
+
+    Source: docs/algorithms/window.md#reno; the base reading of the source: docs/algorithms/reproductions.md#gst-base.
     """
 
     kind: Annotated[Literal["window"], KIND] = "window"
@@ -177,7 +179,8 @@ class Record(Model):
     )
     slowdown_by_size: bool = Field(
         default=False,
-        description="Slowdowns by bins of flow size: ten in the summary, twenty in table `slowdown` (spec 17).",
+        description="Slowdowns by bins of flow size: ten in the summary, twenty in table `slowdown` "
+        "(docs/algorithms/metrics.md#metrics).",
     )
 
 
@@ -234,8 +237,9 @@ class Scenario(Model):
     """A run ends here, or when all has been sent and acknowledged."""
     ties: Literal["lower_port", "ns2", "hand_over"] = Field(
         default="lower_port",
-        description="Which of two simultaneous events comes first. lower_port: by kind, node and port (spec 0.2). ns2: "
-        "by a clock in seconds in a double, then in the order of scheduling, as in ns-2. hand_over: the same, but that "
+        description="Which of two simultaneous events comes first. lower_port: by kind, node and port "
+        "(docs/algorithms/README.md#simultaneous-events). ns2: by a clock in seconds in a double, then "
+        "in the order of scheduling, as in ns-2. hand_over: the same, but that "
         "a packet counts as scheduled when it is handed to its host's interface, not when its transmission starts.",
     )
     faults: list[Fault] = Field(default=[], max_length=100_000, description="Links that go down.")

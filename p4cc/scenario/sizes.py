@@ -34,7 +34,7 @@ class UniformSize(Model):
 
 
 class CdfSize(Model):
-    """Sizes from a file of `bytes percent` lines, linear between them (spec 16.1)."""
+    """Sizes from a file of `bytes percent` lines, linear between them (docs/algorithms/traffic.md#uniform)."""
 
     kind: Annotated[Literal["cdf"], KIND]
     file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]

@@ -50,13 +50,16 @@ class Shape(BaseModel):
 
 
 class StarTopology(StarParams, Shape):
-    """N senders, one switch, one aggregator; every link alike (spec 15, T-incast)."""
+    """N senders, one switch, one aggregator; every link alike (docs/algorithms/topologies.md#topologies, #t-incast)."""
 
     kind: Annotated[Literal["star"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 class DumbbellTopology(DumbbellParams, Shape):
-    """Two rows of hosts and one bottleneck, each pair with its own round-trip time if wanted (spec 15, T-geo)."""
+    """Two rows of hosts and one bottleneck, each pair with its own round-trip time if wanted.
+
+    Source: docs/algorithms/topologies.md#topologies, #t-geo.
+    """
 
     kind: Annotated[Literal["dumbbell"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 
@@ -74,7 +77,7 @@ class LeafSpineTopology(LeafSpineParams, Shape):
 
 
 class FatTreeTopology(FatTreeParams, Shape):
-    """Three tiers of K-port switches (spec 15, T-fat10)."""
+    """Three tiers of K-port switches (docs/algorithms/topologies.md#topologies, #t-fat10)."""
 
     kind: Annotated[Literal["fat_tree"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
 

@@ -1,4 +1,4 @@
-"""What is sent: kinds of traffic, of which a scenario may mix several (spec 16).
+"""What is sent: kinds of traffic, of which a scenario may mix several (docs/algorithms/traffic.md#traffic).
 
 Hosts that a kind does not name are those that the topology means for it: senders send, receivers receive.
 """
@@ -17,7 +17,10 @@ from p4cc.scenario.traffic_base import JitterNs, Traffic
 
 
 class Shares(Model):
-    """How much each sender sends: the same each, or a total divided by their number (spec 16.4)."""
+    """How much each sender sends: the same each, or a total divided by their number.
+
+    Source: docs/algorithms/traffic.md#workloads.
+    """
 
     sru_bytes: FlowBytes | None = Field(default=None, description="Each sender's unit.")
     total_bytes: FlowBytes | None = Field(default=None, description="What all senders send together.")
@@ -106,7 +109,10 @@ class BulkTraffic(Traffic):
 
 
 class PoissonTraffic(Traffic):
-    """Each source starts flows after exponential gaps, to destinations drawn evenly (spec 16.1)."""
+    """Each source starts flows after exponential gaps, to destinations drawn evenly.
+
+    Source: docs/algorithms/traffic.md#uniform.
+    """
 
     kind: Annotated[Literal["poisson"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     sources: Hosts | None = None
@@ -154,7 +160,10 @@ class Ns3Traffic(Traffic):
 
 
 class PairsTraffic(Traffic):
-    """Flows between pairs of hosts of very different intensity, or evenly with the same bytes (spec 16.2, 16.3)."""
+    """Flows between pairs of hosts of very different intensity, or evenly with the same bytes.
+
+    Source: docs/algorithms/traffic.md#skewed, #gap-scaling.
+    """
 
     kind: Annotated[Literal["pairs"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     pattern: Literal["uniform", "skewed"] = Field(
@@ -165,7 +174,12 @@ class PairsTraffic(Traffic):
     """Who talks to whom, and how much."""
     load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")]
     knee: Annotated[
-        float, Field(ge=0, le=1e6, description="Where gaps begin to be scaled linearly, in medians (spec 16.3).")
+        float,
+        Field(
+            ge=0,
+            le=1e6,
+            description="Where gaps begin to be scaled linearly, in medians (docs/algorithms/traffic.md#gap-scaling).",
+        ),
     ] = 1.0
     end_ns: TimeNs | None = Field(default=None, description="No flow starts then or later; `stop_ns` if absent.")
 
@@ -177,7 +191,10 @@ class PairsTraffic(Traffic):
 
 
 class BurstsTraffic(Traffic):
-    """At random times a few hosts, drawn anew each time, send one unit each to another (HPCC's incasts, spec 16.4)."""
+    """At random times a few hosts, drawn anew each time, send one unit each to another.
+
+    Source: HPCC's incasts, docs/algorithms/traffic.md#workloads.
+    """
 
     kind: Annotated[Literal["bursts"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
     hosts: Hosts | None = Field(default=None, description="Hosts to draw from; those the topology means if absent.")

@@ -14,7 +14,8 @@ JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
 class Deadline(Model):
     """The larger of `min_ns` and `offset_ns` plus an exponential time; counted from the start of the flow.
 
-    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns: 20_000_000, min_ns: 3_000_000}` (spec 4).
+    The stand-in for the GST paper's D2TCP runs is `{exp_mean_ns:
+    20_000_000, min_ns: 3_000_000}` (docs/algorithms/window.md#d2tcp).
     """
 
     offset_ns: TimeNs = 0

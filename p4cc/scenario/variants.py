@@ -51,7 +51,8 @@ def _variant(data: dict[str, Any], name: str) -> dict[str, Any]:
             )
         made[entry.kind] = {"name": entry.name}
     if "rate_control" not in made:
-        # Reno is what slow starts without an avoidance of their own are studied with (spec 7).
+        # Reno is what slow starts without an avoidance of their own are studied with
+        # (docs/algorithms/slow-start.md#slow-start-family).
         made.setdefault("congestion_avoidance", {"name": "reno"})
     return made
 

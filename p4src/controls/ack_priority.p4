@@ -1,5 +1,5 @@
-// The queue of a packet: ACKs, NACKs and CNPs in the highest, data by its traffic class (spec 14; design: priority 7 is
-// served first).
+// The queue of a packet: ACKs, NACKs and CNPs in the highest, data by its traffic class
+// (docs/algorithms/README.md#p4-needs; priority 7 is served first).
 
 #ifndef P4CC_ACK_PRIORITY
 #define P4CC_ACK_PRIORITY
@@ -19,8 +19,9 @@ control AckPriority(inout headers_t hdr, inout priority_t priority) {
         priority = value;
     }
 
-    // Without an entry: control in the highest queue, data in that of its class, but never beside control. The
-    // controller may say otherwise, for instance that ACKs share the queue of data (spec 10.3, `ack_prio 0`).
+    // Without an entry: control in the highest queue, data in that of its class, but never beside control.
+    // The controller may say otherwise, for instance that ACKs share the queue of data
+    // (docs/algorithms/dcqcn.md#dcqcn-sender, `ack_prio 0`).
     table priorities {
         key = {
             is_control: exact @name("is_control");

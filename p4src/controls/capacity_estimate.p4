@@ -1,13 +1,13 @@
-// D3's capacity estimate of one switch (spec 12.3): what a port may give follows its load and its queue. Once each
-// interval T
+// D3's capacity estimate of one switch (docs/algorithms/d3-rcp.md#d3-switch):
+// what a port may give follows its load and its queue. Once each interval T
 //
 //     C_e <- C_e + alpha (C - y/T) - beta q/T        between a floor and C
 //
-// with y what arrived and q what waits. The gains come from the controller as multipliers (controller/d3.py): kbit/s for
-// each byte. A port that the controller does not list here keeps C_e = C and is not measured.
+// with y what arrived and q what waits. The gains come from the controller as multipliers (controller/d3.py):
+// kbit/s for each byte. A port that the controller does not list here keeps C_e = C and is not measured.
 //
-// Bounds: C_e stays between the floor and C. An interval counts as at most 16 T, within which alpha of 1/16 and more
-// brings a port without load back to C.
+// Bounds: C_e stays between the floor and C. An interval counts as at most 16
+// T, within which alpha of 1/16 and more brings a port without load back to C.
 
 #ifndef P4CC_CAPACITY_ESTIMATE
 #define P4CC_CAPACITY_ESTIMATE

@@ -1,24 +1,26 @@
-// D3's rate allocator of one switch (spec 12.3): greedy for deadlines in order of arrival, a fair share of the rest on
-// top, the base rate when nothing is left.
+// D3's rate allocator of one switch (docs/algorithms/d3-rcp.md#d3-switch): greedy for deadlines in order of
+// arrival, a fair share of the rest on top, the base rate when nothing is left.
 //
-// State is per port only. A request brings back what this hop gave last time, stamped with the epoch in which it was
-// given. Counters are kept twice: those in use, and those of the flows that asked in the present epoch; when an epoch
-// ends the second take the place of the first. So a flow is in the counters in use exactly if its last grant is of this
-// epoch or the one before, whatever requests, returns or FINs were lost, and a flow that vanished is forgotten after
-// the end of the epoch that follows its last request.
+// State is per port only. A request brings back what this hop gave last time, stamped with the epoch in which
+// it was given. Counters are kept twice: those in use, and those of the flows that asked in the present
+// epoch; when an epoch ends the second take the place of the first. So a flow is in the counters in use
+// exactly if its last grant is of this epoch or the one before, whatever requests, returns or FINs were lost,
+// and a flow that vanished is forgotten after the end of the epoch that follows its last request.
 //
-// Rules that hosts keep (docs/wire-format.md): a request whose return did not come gives its rate up and brings back
-// nothing (epoch 0), so that no rate is given back twice.
+// Rules that hosts keep (docs/wire-format.md): a request whose return did not come gives its rate up and
+// brings back nothing (epoch 0), so that no rate is given back twice.
 //
-// C_e, what a port may give, is the controller's capacity C, or follows load and queue (capacity_estimate.p4). Desires
-// are counted up to C, which does not move, so that what comes back is what was counted.
+// C_e, what a port may give, is the controller's capacity C, or follows
+// load and queue (capacity_estimate.p4). Desires are counted up to C,
+// which does not move, so that what comes back is what was counted.
 //
 // Bounds, all rates in kbit/s:
 //   allocated  32 bits, at most the capacity: a grant never exceeds what is left; it cannot wrap.
 //   demand     48 bits; a request counts at most the capacity, so 65535 flows of 2^29 stay below 2^45.
 //   flows      16 bits, stays at 65535; the count is right again after an epoch.
 //   epoch      15 bits and a valid bit; wraps after 32768 epochs. A host may not bring back a grant that old.
-// Every subtraction stops at 0. Grants of the base rate are 0 in `granted` and in the counters (spec A-51).
+// Every subtraction stops at 0. Grants of the base rate are 0 in `granted` and in the counters
+// (docs/algorithms/d3-rcp.md#choice-d3-base-rate).
 
 #ifndef P4CC_D3
 #define P4CC_D3
@@ -56,7 +58,8 @@ void enter(inout d3_account_t account, in rate_kbps_t granted, in rate_kbps_t de
     account.count = account.count |+| 1;
 }
 
-// The first request of an epoch: what was counted in the epoch before is in use now, and nothing if there was none.
+// The first request of an epoch: what was counted in the
+// epoch before is in use now, and nothing if there was none.
 void begin_epoch(inout d3_account_t used, inout d3_account_t fresh, in bit<16> last, in bit<16> epoch) {
     if (last != epoch) {
         used = fresh;
@@ -86,8 +89,8 @@ control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capac
         reciprocal = value;
     }
 
-    // floor((2^32 - 1) / flows) by number of flows, filled by the controller: targets have no division. A number that
-    // is not there gives no fair share.
+    // floor((2^32 - 1) / flows) by number of flows, filled by the controller: targets have no division. A
+    // number that is not there gives no fair share.
     table reciprocals {
         key = {
             count: exact @name("flows");

@@ -1,9 +1,10 @@
-// Two congestion levels in the two ECN bits (spec 6.2, 6.6).
+// Two congestion levels in the two ECN bits
+// (docs/algorithms/marking.md#dual-thresholds, #dual-thresholds-p4).
 //
-// The depth of the egress queue at enqueue gives a level by the port's two thresholds; a table turns level and
-// incoming codepoint into the outgoing one. Which codepoint means what is the controller's choice (profiles gst,
-// rfc3168, sce), so one program serves all three; the map never lowers a mark and holds no entry for packets that are
-// not ECN capable.
+// The depth of the egress queue at enqueue gives a level by the port's two thresholds; a table turns level
+// and incoming codepoint into the outgoing one. Which codepoint means what is the controller's choice
+// (profiles gst, rfc3168, sce), so one program serves all three; the map never lowers a mark and holds no
+// entry for packets that are not ECN capable.
 
 #ifndef P4CC_ECN_DUAL
 #define P4CC_ECN_DUAL

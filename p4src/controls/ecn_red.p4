@@ -1,9 +1,11 @@
-// RED marking on the instantaneous queue (spec 10.1): nothing up to K_min, with a probability that rises to P_max at
-// K_max, always above. CE of RFC 3168; a packet that is not capable is never marked.
+// RED marking on the instantaneous queue (docs/algorithms/marking.md#red):
+// nothing up to K_min, with a probability that rises to P_max at K_max,
+// always above. CE of RFC 3168; a packet that is not capable is never marked.
 //
-// The probability is one multiplication and one shift by a slope that the controller computes (controller/red.py):
-// threshold = (queue - K_min) * slope / 2^16 against 16 random bits. Slope and threshold are rounded down, so that the
-// probability is at most 2^-15 below the curve, and a P_max of 1 gives 1 - 2^-16.
+// The probability is one multiplication and one shift by a slope that the controller computes
+// (controller/red.py): threshold = (queue - K_min) * slope / 2^16 against 16 random bits. Slope and threshold
+// are rounded down, so that the probability is at most 2^-15 below the curve, and a P_max of 1 gives 1 -
+// 2^-16.
 
 #ifndef P4CC_ECN_RED
 #define P4CC_ECN_RED
@@ -14,8 +16,8 @@
 const ecn_t ECN_NOT_CAPABLE = 0;
 const ecn_t ECN_CE = 3;
 
-// `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. Needs the architecture's
-// `random`; numbers are drawn on the slope only.
+// `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. Needs the
+// architecture's `random`; numbers are drawn on the slope only.
 control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_depth) {
     // Capable packets that left each port with CE set here; a packet that came with CE is not counted.
     counter(PORT_COUNT, CounterType.packets) marked_packets;

@@ -1,6 +1,8 @@
-// IPv4 longest-prefix forwarding with ECMP groups: chooses the port, rewrites the addresses, counts down the TTL.
+// IPv4 longest-prefix forwarding with ECMP groups: chooses
+// the port, rewrites the addresses, counts down the TTL.
 //
-// Needs the architecture's `action_selector` and `hash` and the program's `headers_t`, which the top program brings in.
+// Needs the architecture's `action_selector` and `hash` and
+// the program's `headers_t`, which the top program brings in.
 
 #ifndef P4CC_FORWARD
 #define P4CC_FORWARD
@@ -13,8 +15,9 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
     @max_group_size(ECMP_MAX_GROUP_SIZE)
     action_selector(HashAlgorithm.crc16, ECMP_SELECTOR_SIZE, ECMP_HASH_WIDTH) ecmp;
 
-    // Switches that hash the same fields alike choose alike, so that a second stage would send all that it gets one way.
-    // A CRC with a seed among its fields only permutes the choice: CRCs are linear. The product is not.
+    // Switches that hash the same fields alike choose alike, so that a second
+    // stage would send all that it gets one way. A CRC with a seed among its
+    // fields only permutes the choice: CRCs are linear. The product is not.
     bit<32> seed = 0;
     bit<16> salt = 0;
 
@@ -22,7 +25,9 @@ control Forward(inout headers_t hdr, inout port_t egress_spec, out bool drop) {
         seed = factor;
     }
 
-    // The switch's own odd factor (spec 14, 15); without one a group's member follows from the five-tuple alone.
+    // The switch's own odd factor (docs/algorithms/README.md#p4-needs,
+    // docs/algorithms/topologies.md#topologies); without one a group's
+    // member follows from the five-tuple alone.
     table ecmp_seeds {
         key = {
             hdr.ethernet.ether_type: exact;

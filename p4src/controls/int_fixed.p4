@@ -1,4 +1,5 @@
-// Hop records by `hs_fixed`: the sender reserved room for five (spec 11.1, as the ns-3 simulator), the packet keeps its
+// Hop records by `hs_fixed`: the sender reserved room for five
+// (docs/algorithms/int.md#hpcc-int, as the ns-3 simulator), the packet keeps its
 // length. The program parses the records into `int_hops`, which moves back by one.
 
 #ifndef P4CC_INT_PLACE

@@ -1,9 +1,10 @@
-// HPCC's telemetry (spec 11.1): each switch puts a record of eight bytes in front of the others when a packet leaves its
-// queue. Where the record finds room is the encoding's: the program includes `int_push.p4` or `int_fixed.p4`.
+// HPCC's telemetry (docs/algorithms/int.md#hpcc-int): each switch puts a record of
+// eight bytes in front of the others when a packet leaves its queue. Where the record
+// finds room is the encoding's: the program includes `int_push.p4` or `int_fixed.p4`.
 //
-// The record goes right behind the shim, the last switch's first. A packet that has its
-// bound of records passes without a new one, but its hop count still grows: a receiver that counts more hops than
-// records knows that some are missing.
+// The record goes right behind the shim, the last switch's first. A packet that has
+// its bound of records passes without a new one, but its hop count still grows: a
+// receiver that counts more hops than records knows that some are missing.
 
 #ifndef P4CC_INT_HPCC
 #define P4CC_INT_HPCC
@@ -13,8 +14,9 @@
 #include "../include/sizes.p4"
 
 control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in queue_depth_t queue_depth) {
-    // Bytes on the link since the start, of every packet of the port. 32 bits wrap after 4.3 GB; that is a multiple of
-    // the period of the record's 20 bits (2^27 bytes * 2^unit_shift) up to a shift of 5, so records never see it.
+    // Bytes on the link since the start, of every packet of the port. 32 bits
+    // wrap after 4.3 GB; that is a multiple of the period of the record's 20 bits
+    // (2^27 bytes * 2^unit_shift) up to a shift of 5, so records never see it.
     register<bit<32>>(PORT_COUNT) tx_bytes;
 
     bool    is_port;
@@ -25,9 +27,9 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     bit<8>  framing_bytes;
     bit<4>  max_hops;
 
-    // `unit_shift`: log2 of the multiplier of both units, 0 to 5. `cells_per_depth`: 80 B cells in one unit of the
-    // queue's depth, 1 where the traffic manager counts cells. `framing_bytes`: what the link adds to IP bytes.
-    // `max_hops`: records after which packets grow no more; beyond 8 counts as 8.
+    // `unit_shift`: log2 of the multiplier of both units, 0 to 5. `cells_per_depth`: 80 B cells in one unit
+    // of the queue's depth, 1 where the traffic manager counts cells. `framing_bytes`: what the link adds to
+    // IP bytes. `max_hops`: records after which packets grow no more; beyond 8 counts as 8.
     action set_port(bit<12> id, bit<4> rate, bit<3> shift, bit<8> cells, bit<8> framing, bit<4> hops) {
         is_port = true;
         switch_id = id;

@@ -1,11 +1,11 @@
-// INT-MD 2.1 (P4.org, In-band Network Telemetry, "INT-MD Metadata Header Format") in extension 2: a hop puts the
-// metadata that the instruction bits ask for in front of the others.
+// INT-MD 2.1 (P4.org, In-band Network Telemetry, "INT-MD Metadata Header Format") in extension 2: a hop puts
+// the metadata that the instruction bits ask for in front of the others.
 //
-// Supported: node id, ports, hop latency, queue, both timestamps, transmitted bytes (bits 0 to 5 and 7). What the
-// model leaves out: level 2 ports, buffers, reserved bits and the checksum complement are filled with ones, as the
-// specification has it; the domain's own instructions are not known, so a hop length that counts them is passed by.
-// A timestamp is in the target's unit; transmitted bytes are a counter modulo 2^32, of which two samples give the
-// utilisation.
+// Supported: node id, ports, hop latency, queue, both timestamps, transmitted bytes (bits 0 to 5 and 7). What
+// the model leaves out: level 2 ports, buffers, reserved bits and the checksum complement are filled with
+// ones, as the specification has it; the domain's own instructions are not known, so a hop length that counts
+// them is passed by. A timestamp is in the target's unit; transmitted bytes are a counter modulo 2^32, of
+// which two samples give the utilisation.
 
 #ifndef P4CC_INT_MD
 #define P4CC_INT_MD

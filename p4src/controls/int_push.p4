@@ -1,4 +1,5 @@
-// Hop records by `push`: the packet grows by eight bytes a hop, and no switch parses the records before its own.
+// Hop records by `push`: the packet grows by eight bytes
+// a hop, and no switch parses the records before its own.
 
 #ifndef P4CC_INT_PLACE
 #define P4CC_INT_PLACE

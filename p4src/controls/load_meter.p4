@@ -1,11 +1,12 @@
-// What a port was offered in an interval, for programs that set rates by load and queue (spec 12.3, 12.4).
+// What a port was offered in an interval, for programs that set rates
+// by load and queue (docs/algorithms/d3-rcp.md#d3-switch, #rcp).
 //
-// There is no timer: the first packet that leaves after the interval's end closes it, with the capacity of the time that
-// really went by. Load is what arrived at the queue: what left plus the growth of the queue. What a full queue dropped
-// is not in it; the queue itself then shows.
+// There is no timer: the first packet that leaves after the interval's end closes it, with the capacity of
+// the time that really went by. Load is what arrived at the queue: what left plus the growth of the queue.
+// What a full queue dropped is not in it; the queue itself then shows.
 //
-// Bounds: `sent_bytes` (32 bits) stops at its largest value. Time (48 bits) is subtracted modulo 2^48 and counts as at
-// most `interval << longest_shift`.
+// Bounds: `sent_bytes` (32 bits) stops at its largest value. Time (48 bits) is
+// subtracted modulo 2^48 and counts as at most `interval << longest_shift`.
 
 #ifndef P4CC_LOAD_METER
 #define P4CC_LOAD_METER

@@ -1,16 +1,19 @@
-// RCP's fair rate of one switch (spec 12.4, classic): one rate for all flows of a port, corrected once each interval T
+// RCP's fair rate of one switch (docs/algorithms/d3-rcp.md#rcp, classic):
+// one rate for all flows of a port, corrected once each interval T
 //
 //     R <- R (1 + (T/d) (alpha (C - y/T) - beta q/d) / C)
 //
 // and stamped into packets as the smallest of their path.
 //
-// There is no division and no timer: the gains come from the controller as multipliers (controller/rcp.py), and the
-// packet that closes the load meter's interval makes the correction. Two products remain whose factors both vary (load
-// times gain, rate times change). A target that cannot multiply leaves them to the controller: it reads `sent_bytes`,
-// computes the same step and installs `set_fixed_rate`, and the switch only measures and stamps.
+// There is no division and no timer: the gains come from the controller as multipliers (controller/rcp.py),
+// and the packet that closes the load meter's interval makes the correction. Two products remain whose
+// factors both vary (load times gain, rate times change). A target that cannot multiply leaves them to the
+// controller: it reads `sent_bytes`, computes the same step and installs `set_fixed_rate`, and the switch
+// only measures and stamps.
 //
-// Bounds: the rate stays between `least` and the capacity and moves by at most 2 up and 1/2 down in one interval;
-// changes below 2^-16 of the rate are lost. The interval counts as at most twice T, so that an idle port does not jump.
+// Bounds: the rate stays between `least` and the capacity and moves by at most
+// 2 up and 1/2 down in one interval; changes below 2^-16 of the rate are lost.
+// The interval counts as at most twice T, so that an idle port does not jump.
 
 #ifndef P4CC_RCP
 #define P4CC_RCP
@@ -73,9 +76,10 @@ control RcpRate(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     load_port_t load_port;
     bit<8>      framing_bytes;
 
-    // `c`, `initial`, `lowest`: capacity, first rate and lowest rate; `t`: the interval in units of time, at most 2^31;
-    // `speed`: capacity in bytes for one unit of time, in units of 2^-20; `load`: alpha T/d, `queue`: beta (T/d)^2, both
-    // over the bytes of one interval; `depth_bytes`: bytes of one unit of the queue's depth.
+    // `c`, `initial`, `lowest`: capacity, first rate and lowest rate; `t`: the interval in units of time, at
+    // most 2^31; `speed`: capacity in bytes for one unit of time, in units of 2^-20; `load`: alpha T/d,
+    // `queue`: beta (T/d)^2, both over the bytes of one interval; `depth_bytes`: bytes of one unit of the
+    // queue's depth.
     action set_port(rate_kbps_t c, rate_kbps_t initial, rate_kbps_t lowest, bit<32> t, bit<32> speed,
                     gain_t load, gain_t queue, bit<12> depth_bytes, bit<8> framing) {
         is_port = true;

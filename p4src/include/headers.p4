@@ -1,8 +1,8 @@
-// Header and scalar types shared by all programs. What the model leaves out: IPv4 options and fragments' later parts are
-// not forwarded (see the parser), IPv6 and VLAN tags do not occur in these networks.
+// Header and scalar types shared by all programs. What the model leaves out: IPv4 options and fragments'
+// later parts are not forwarded (see the parser), IPv6 and VLAN tags do not occur in these networks.
 //
-// A program declares its own `headers_t` of these types before it includes a parser or a control, so that it carries
-// the headers that it uses and no others. Every `headers_t` has `ethernet`, `ipv4` and `l4_ports`.
+// A program declares its own `headers_t` of these types before it includes a parser or a control, so that it
+// carries the headers that it uses and no others. Every `headers_t` has `ethernet`, `ipv4` and `l4_ports`.
 
 #ifndef P4CC_HEADERS
 #define P4CC_HEADERS
@@ -18,7 +18,8 @@ const bit<16> ETHERTYPE_IPV4 = 0x0800;
 const bit<8>  IP_PROTOCOL_TCP = 6;
 const bit<8>  IP_PROTOCOL_UDP = 17;
 
-// Congestion level of an egress queue (spec 6.2): below K, above K, above K_dc.
+// Congestion level of an egress queue
+// (docs/algorithms/marking.md#dual-thresholds): below K, above K, above K_dc.
 const ecn_level_t LEVEL_NONE = 0;
 const ecn_level_t LEVEL_K = 1;
 const ecn_level_t LEVEL_K_DC = 2;

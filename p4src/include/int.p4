@@ -18,11 +18,13 @@ header int_hop_h {
     bit<24> timestamp;
     // Bytes that the port sent before this packet, in units of 128 B * 2^unit_shift, low bits.
     bit<20> tx_units;
-    // What the queue held when this packet had left it, in units of 80 B * 2^unit_shift; stays at its largest value.
+    // What the queue held when this packet had left it, in
+    // units of 80 B * 2^unit_shift; stays at its largest value.
     bit<16> queue_units;
 }
 
-// Extension 7 is the same with room for five records from the start, those of hops to come zero: nothing grows.
+// Extension 7 is the same with room for five records from
+// the start, those of hops to come zero: nothing grows.
 #define INT_FIXED_RECORDS 5
 const bit<8> INT_FIXED_BYTES = 42;
 

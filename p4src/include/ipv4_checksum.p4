@@ -1,5 +1,5 @@
-// The IPv4 header checksum at both ends of the pipeline, for architectures with v1model's checksum controls. Needs the
-// program's `headers_t` and `metadata_t`.
+// The IPv4 header checksum at both ends of the pipeline, for architectures with v1model's checksum controls.
+// Needs the program's `headers_t` and `metadata_t`.
 
 #ifndef P4CC_IPV4_CHECKSUM
 #define P4CC_IPV4_CHECKSUM

@@ -1,4 +1,5 @@
-// Rates on the wire: D3's request with one record for each hop (extension 3), and RCP's fair rate (extension 6).
+// Rates on the wire: D3's request with one record for each
+// hop (extension 3), and RCP's fair rate (extension 6).
 
 #ifndef P4CC_RATE
 #define P4CC_RATE
@@ -22,7 +23,8 @@ header rate_request_h {
     rate_kbps_t desired_before;
 }
 
-// One hop's record. The host copies the two answers of the last return into the next request's `_before` fields.
+// One hop's record. The host copies the two answers of the
+// last return into the next request's `_before` fields.
 header rate_hop_h {
     rate_kbps_t granted_before;
     rate_kbps_t granted;

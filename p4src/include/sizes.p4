@@ -1,5 +1,5 @@
-// Every size of the programs, in one place. Ids and sizes are part of the control plane's contract: a size may grow,
-// an id is never used twice.
+// Every size of the programs, in one place. Ids and sizes are part of the
+// control plane's contract: a size may grow, an id is never used twice.
 
 #ifndef P4CC_SIZES
 #define P4CC_SIZES
@@ -18,7 +18,8 @@ const bit<32> ECMP_SEED_SIZE = 4;
 
 // Ports are nine bits wide in v1model; 511 is the drop port.
 const bit<32> PORT_COUNT = 512;
-// Four cells a port: queue level 0, 1, 2, and one that stays empty so that the index is port and level side by side.
+// Four cells a port: queue level 0, 1, 2, and one that stays
+// empty so that the index is port and level side by side.
 const bit<32> LEVEL_COUNTER_SIZE = 2048;
 
 // Two levels above zero times three capable codepoints, and the same for level zero.

@@ -1,5 +1,5 @@
-// PacketParser, then UDP and the transport header of packets to our port. Needs the program's `headers_t`, with `udp`
-// and `transport` besides those of PacketParser.
+// PacketParser, then UDP and the transport header of packets to our port. Needs the program's `headers_t`,
+// with `udp` and `transport` besides those of PacketParser.
 
 #ifndef P4CC_TRANSPORT_PARSER
 #define P4CC_TRANSPORT_PARSER
@@ -7,8 +7,8 @@
 #include "transport.p4"
 #include "parser.p4"
 
-// `extension` is the code of a data packet's extension, which starts at the cursor, and EXTENSION_NONE for every other
-// packet: ACKs carry copies of extensions that no switch may touch.
+// `extension` is the code of a data packet's extension, which starts at the cursor, and EXTENSION_NONE for
+// every other packet: ACKs carry copies of extensions that no switch may touch.
 parser TransportParser(packet_in packet, out headers_t hdr, out bit<8> extension) {
     PacketParser() lower;
 

@@ -1,4 +1,4 @@
-// D3's rate allocator on v1model; with every desired rate 0 it is RCP_dc (spec 12.4).
+// D3's rate allocator on v1model; with every desired rate 0 it is RCP_dc (docs/algorithms/d3-rcp.md#rcp).
 
 #include <core.p4>
 #include <v1model.p4>

@@ -57,7 +57,8 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         if (hdr.ipv4.isValid()) {
-            // The queue without this packet, when it leaves (spec 10.1, A-3).
+            // The queue without this packet, when it leaves
+            // (docs/algorithms/marking.md#red, #choice-mark-when).
             red.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.deq_qdepth);
         }
     }

@@ -1,4 +1,7 @@
-"""`ecn_dual`: codepoints by profile and by the depth of a queue that is really full (spec 6.2)."""
+"""`ecn_dual`: codepoints by profile and by the depth of a queue that is really full.
+
+Source: docs/algorithms/marking.md#dual-thresholds.
+"""
 
 # pyright: basic
 

@@ -1,4 +1,4 @@
-"""`d3` and `rcp`: rates that a switch writes into requests (spec 12.3, 12.4)."""
+"""`d3` and `rcp`: rates that a switch writes into requests (docs/algorithms/d3-rcp.md#d3-switch, #rcp)."""
 
 # pyright: basic
 

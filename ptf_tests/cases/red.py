@@ -1,4 +1,7 @@
-"""`ecn_red`: the share of marked packets by the depth of a full queue, against the curve (spec 10.1)."""
+"""`ecn_red`: the share of marked packets by the depth of a full queue, against the curve.
+
+Source: docs/algorithms/marking.md#red.
+"""
 
 # pyright: basic
 

@@ -1,7 +1,8 @@
-// What the programs of p4src do not need and labs do: packets from and to the controller, multicast, clones, digests.
+// What the programs of p4src do not need and labs do: packets
+// from and to the controller, multicast, clones, digests.
 //
-// A packet from a port meets a table by its destination address: forward, multicast, copy to the controller, or clone
-// beside forwarding. A packet from the controller names its port.
+// A packet from a port meets a table by its destination address: forward, multicast, copy to the controller,
+// or clone beside forwarding. A packet from the controller names its port.
 
 #include <core.p4>
 #include <v1model.p4>

@@ -1,11 +1,14 @@
-"""Codepoint maps: the max rule over all states and levels (spec 6.2), the design's table, and NOT_ECT left alone."""
+"""Codepoint maps: the max rule over all states and levels, the table of profiles, and NOT_ECT left alone.
+
+Source: docs/algorithms/marking.md#dual-thresholds.
+"""
 
 import pytest
 
 from controller import Level, Profile, codepoint_map
 from controller.ecn import NOT_ECT
 
-# (incoming, outgoing at level 0, 1, 2), from the design's table of profiles.
+# (incoming, outgoing at level 0, 1, 2), from docs/algorithms/marking.md#codepoints.
 EXPECTED = {
     Profile.GST: [(0b11, 0b11, 0b10, 0b01), (0b10, 0b10, 0b10, 0b01), (0b01, 0b01, 0b01, 0b01)],
     Profile.RFC3168: [(0b01, 0b01, 0b01, 0b11), (0b10, 0b10, 0b10, 0b11), (0b11, 0b11, 0b11, 0b11)],

@@ -1,4 +1,7 @@
-"""The effective-utilisation model against the numbers of the specification (V-1 to V-3) and its own properties."""
+"""The effective-utilisation model against numbers checked by hand and its own properties.
+
+Source: docs/algorithms/slow-start.md#number-gst-bdp to docs/algorithms/slow-start.md#number-gst-peak.
+"""
 
 from dataclasses import replace
 

@@ -146,7 +146,8 @@ def test_counter_cells_are_port_and_level_side_by_side() -> None:
 
 
 def test_switches_with_a_choice_get_seeds_of_their_own() -> None:
-    """Spec 14, 15: the hash is seeded by switch; a switch without a choice needs no seed."""
+    """docs/algorithms/README.md#p4-needs, docs/algorithms/topologies.md#topologies:
+    the hash is seeded by switch; a switch without a choice needs no seed."""
     plans = plan_network(leaf_spine(), EcnSettings(Profile.GST, {}))
     seeds = {plan.switch: of_table(plan.entities, program.ECMP_SEEDS) for plan in plans}
     assert {switch: len(entries) for switch, entries in seeds.items()} == {"a": 1, "b": 1, "p1": 0, "p2": 0, "p3": 0}

@@ -63,7 +63,7 @@ def test_every_setting_of_a_link_in_packets_bytes_and_queue() -> None:
 
 
 def test_hpccs_step_is_the_papers_at_its_own_figures() -> None:
-    """Spec V-8: 81 B at 100 Gb/s, 13 us and 100 flows."""
+    """docs/algorithms/int.md#number-hpcc-int: 81 B at 100 Gb/s, 13 us and 100 flows."""
     found = plain("--rate-bps", "100000000000", "--rtt-ns", "13000", "--senders", "100", "--buffer-pkts", "1000")
     assert chosen(found)["w_ai"]["size_bytes"] == pytest.approx(81.25)
 

@@ -16,12 +16,12 @@ PAPER = Bottleneck(buffer_pkts=100, rate_bps=10_000_000_000, rtt_ns=100_000, pac
     ("buffer_pkts", "k", "printed", "halved", "no_bdp", "quarter"),
     [(100, 8, -37.5, 8.333, 45.833, 25.0), (150, 33, -25.0, 33.333, 58.333, 37.5)],
 )
-def test_the_readings_of_the_specification(
+def test_the_readings_of_docs_algorithms(
     buffer_pkts: int, k: int, printed: float, halved: float, no_bdp: float, quarter: float
 ) -> None:
     at = replace(PAPER, buffer_pkts=buffer_pkts)
     assert choose_thresholds(at, KRule.HALVE_ONCE) == Thresholds(k, 65)
-    # Spec 6.1: 25 at either buffer, beside K_dc 65.
+    # docs/algorithms/slow-start.md#gst-parameters: 25 at either buffer, beside K_dc 65.
     assert choose_thresholds(at) == Thresholds(25, 65)
     readings = k_readings(at, 65)
     values = {reading.name: reading.value_pkts for reading in readings}

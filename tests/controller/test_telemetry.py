@@ -30,7 +30,9 @@ def test_a_port() -> None:
     port = int_port(switch_id=7, rate_bps=100 * G, network_rates_bps=[400 * G], max_hops=8)
     assert port == IntPort(7, 2, 4, 1, 0, 8)
     hosts = int_port(switch_id=7, rate_bps=400 * G, network_rates_bps=[400 * G], host_rates_bps=[100 * G])
-    assert (hosts.rate_code, hosts.unit_shift) == (4, 2), "m is 4 at 100 Gb/s, whatever the fabric's links (spec 11.1)"
+    assert (hosts.rate_code, hosts.unit_shift) == (4, 2), (
+        "m is 4 at 100 Gb/s, whatever the fabric's links (docs/algorithms/int.md#hpcc-int)"
+    )
     assert int_port(switch_id=7, rate_bps=G, network_rates_bps=[], depth_bytes=1500).cells_per_depth == 19
 
 

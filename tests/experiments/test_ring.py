@@ -1,4 +1,7 @@
-"""Deadlocks of pauses (spec 13.3): found and named where a cycle was built on purpose, reported nowhere else."""
+"""Deadlocks of pauses: found and named where a cycle was built on purpose, reported nowhere else.
+
+Source: docs/algorithms/pfc.md#deadlock.
+"""
 
 from __future__ import annotations
 

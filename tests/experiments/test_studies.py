@@ -20,7 +20,7 @@ FIGURES = {
     "hpcc": ["H-incast", "reaction", "fairness", "wai"],
     "rfb_ss": ["2", "3", "4", "fairness"],
     "skew": ["U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"],
-    # The rows of spec 18.5; Y-corr's reverse congestion is Y-ack.
+    # The rows of docs/algorithms/reproductions.md#y-corr's reverse congestion is Y-ack.
     "timely": [
         *("Y-rtt", "Y-inc", "Y-dctcp", "Y-fast", "Y-qsz", "Y-tlow", "Y-thigh", "Y-hai", "Y-noise", "Y-clos"),
         *("Y-inc-bg", "Y-corr", "Y-ack", "Y-pace", "Y-app"),
@@ -58,7 +58,7 @@ def test_what_claims_name_is_there(figures: dict[str, list[Figure]]) -> None:
 
 
 def test_the_round_model_gives_the_numbers_of_the_rfb_ss_paper_exactly(figures: dict[str, list[Figure]]) -> None:
-    """Spec 18.4, R-2 and R-34: 5, 8 and 14 rounds; 2.8, 2.24 and 1.96 s; the standard's 1 round."""
+    """docs/algorithms/reproductions.md#r-2, #r-34: 5, 8 and 14 rounds; 2.8, 2.24 and 1.96 s; the standard's 1 round."""
     exact = 0
     for figure in figures["rfb_ss"]:
         for claim in figure.reproduction.claims:

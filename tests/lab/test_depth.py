@@ -45,7 +45,8 @@ def test_a_packet_waits_from_its_arrival_until_it_begins_to_be_sent(tmp_path: Pa
             "b": [(0, packet(3)), (0, packet(4)), (0, Ether() / ARP())],
         }.items()
     )
-    # Five came for this port; number 4 was dropped. The link's delay is 10 ms, sending takes 1 ms, a mark changes IP.
+    # Five came for this port; number 4 was dropped. The link's
+    # delay is 10 ms, sending takes 1 ms, a mark changes IP.
     left = capture(
         tmp_path / "left.pcap",
         [(11, packet(0)), (12, packet(3, tos=1)), (13, packet(1, tos=2)), (14, packet(2))],

@@ -247,7 +247,8 @@ def test_a_scenarios_flows_run_in_a_lab(kind: str, tmp_path: Path) -> None:
     run = report.agents
     assert run is not None
     assert run.summary["flows_completed"] == 3
-    # 300 kB at 50 Mb/s take 50 ms with their headers, and no retransmission timeout of 200 ms is needed for them.
+    # 300 kB at 50 Mb/s take 50 ms with their headers, and no
+    # retransmission timeout of 200 ms is needed for them.
     assert 50e6 < run.summary["finish_ns"] < 2e9
     assert run.flows["acked_bytes"].to_list() == [100_000] * 3
     assert run.windows["cwnd_segments"].max() > 2  # pyright: ignore[reportOperatorIssue]

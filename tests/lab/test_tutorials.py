@@ -88,7 +88,8 @@ def test_the_calculator_adds(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_source_route_is_followed(kind: str, tmp_path: Path) -> None:
-    # Each entry is a bit that marks the last one, and a port: from s1 by port 2 to s2, there by port 1 to the host.
+    # Each entry is a bit that marks the last one, and a port:
+    # from s1 by port 2 to s2, there by port 1 to the host.
     packet = Ether(src="08:00:00:00:01:11", dst="ff:ff:ff:ff:ff:ff", type=0x1234) / Raw(bytes([0, 2, 0x80, 1]))
     packet = packet / IP(src="10.0.1.1", dst="10.0.2.2") / UDP(sport=1234, dport=5678)
     report = lab("source_routing", "topology.json", kind, tmp_path, send(tmp_path, [packet]), "h1 sleep 0.5")

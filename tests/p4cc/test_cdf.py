@@ -1,4 +1,5 @@
-"""Flow-size distributions: the project's own have the means that spec 16.1 gives, bad files are named by line."""
+"""Flow-size distributions: the project's own have the means that
+docs/algorithms/traffic.md#uniform gives, bad files are named by line."""
 
 from __future__ import annotations
 

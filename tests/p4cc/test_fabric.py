@@ -73,7 +73,7 @@ def test_only_senders_that_react_late_are_paused(ran: Ran) -> None:
 
 
 def test_reserved_telemetry_steers_and_costs_the_same_at_every_hop(tmp_path: Path) -> None:
-    """Spec 11.1, `hs_fixed`: 42 B more in each data packet, from the sender on."""
+    """docs/algorithms/int.md#hpcc-int, `hs_fixed`: 42 B more in each data packet, from the sender on."""
     fixed = {**HPCC, "program": "p4src/v1model/int_fixed.p4", "transport": {"int_room": "hs_fixed"}}
     ran = run(tmp_path, fabric(variants=[fixed]))
     (row,) = ran.runs

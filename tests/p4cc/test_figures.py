@@ -1,4 +1,5 @@
-"""Every kind of figure is drawn, the same bytes each time; what they show is computed as spec 17 says."""
+"""Every kind of figure is drawn, the same bytes each time; what
+they show is computed as docs/algorithms/metrics.md#metrics says."""
 
 from __future__ import annotations
 

@@ -107,7 +107,10 @@ def test_crc16_is_v1models() -> None:
 
 
 def test_a_second_stage_chooses_anew() -> None:
-    """Flows that one switch sends to a second spread there too: no polarisation (spec 14)."""
+    """Flows that one switch sends to a second spread there too: no polarisation.
+
+    Source: docs/algorithms/README.md#p4-needs.
+    """
     factors = [switch_factor(0, device) for device in (1, 2, 3)]
     assert all(factor % 2 for factor in factors)
     assert len(set(factors)) == 3

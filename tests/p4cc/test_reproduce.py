@@ -108,7 +108,8 @@ def _measure(text: dict[str, Any]) -> Measure:
         ({"kind": "longest_wait", "variant": "A"}, 50),
         ({"kind": "longest_wait", "variant": "A", "give": "peak_segments_before"}, 4),
         ({"kind": "longest_wait", "variant": "A", "give": "segments_after"}, 1),
-        # Four senders, buffer 100: (100 + 83.33) / 4, and half of it as printed (V-3).
+        # Four senders, buffer 100: (100 + 83.33) / 4, and half of it as printed
+        # (docs/algorithms/slow-start.md#number-gst-peak).
         ({"kind": "model_peak"}, pytest.approx(45.83, abs=0.01)),
         ({"kind": "model_peak", "printed": True}, pytest.approx(22.92, abs=0.01)),
     ],
@@ -137,7 +138,7 @@ def test_a_number_of_some_runs_says_of_how_many(made_up: FigureRuns) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "want"), [("ratio", 4.375), ("difference", 54), ("increase", 3.375)]
-)  # Spec A-20: 16 to 70 is 4.375 times, an increase of 3.375.
+)  # docs/algorithms/reproductions.md#choice-gst-ratio: 16 to 70 is 4.375 times, an increase of 3.375.
 def test_combinations(made_up: FigureRuns, kind: str, want: float) -> None:
     known = {"of": Measured(70), "to": Measured(16), "none": Measured(None), "zero": Measured(0)}
     assert measure(made_up, _measure({"kind": kind, "of": "of", "to": "to"}), known).value == want
@@ -222,21 +223,21 @@ def test_the_table_for_a_readme() -> None:
     assert [number(value) for value in (None, 3.0, 3.14159, 1e12)] == ["-", "3", "3.142", "1e+12"]
 
 
-# ---- end to end --------------------------------------------------------------------------------------------------
+# ---- end to end ----
 
 CLAIMS: list[dict[str, Any]] = [
     {
         "name": "limit",
         "text": "without a timeout",
         "paper": 16,
-        "band": {"min": 2, "source": "OWN"},
+        "band": {"min": 2, "source": "our own"},
         "measure": {"kind": "limit", "variant": "Reno"},
     },
     {
         "name": "goodput",
         "text": "goodput",
         "unit": "Gb/s",
-        "band": {"min": 11, "source": "OWN: beyond the link"},
+        "band": {"min": 11, "source": "our own: beyond the link"},
         "measure": {"kind": "value", "variant": "Reno", "column": "goodput_bps", "scale": 1e-9},
         "cause": "a link carries no more than its rate",
     },
@@ -258,7 +259,7 @@ def study(folder: Path, **changes: Any) -> Path:
         "reproduce.yaml": {
             "name": "small",
             "title": "small",
-            "source": "OWN",
+            "source": "our own",
             "figures": [
                 {"file": "small.yaml"},
                 {"file": "later.yaml", "on_request": True, "full": {"traffic.sru_bytes": 30_000}},

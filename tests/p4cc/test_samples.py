@@ -241,7 +241,8 @@ def test_rpcs_in_a_closed_and_an_open_loop(tmp_path: Path) -> None:
     assert found["closed"] == 4 * 2 * 5
     # Of each client 10 % of 10 Gb/s in requests of 64 KiB: 1907 a second, in 30 ms from four clients 229.
     assert abs(found["open"] - 229) < 5 * 229**0.5
-    # Of a request and its answer of 64 KiB three of four segments are followed by a gap of the pace of 2 Gb/s.
+    # Of a request and its answer of 64 KiB three of four
+    # segments are followed by a gap of the pace of 2 Gb/s.
     whole = rounds.filter(pl.col("label") == "closed")["latency_ns"].to_list()
     assert all(latency > 2 * (0.75 * 65_536 * 8 / 2) for latency in whole)
     assert row["latency_p50_ns"] > 400_000

@@ -160,7 +160,8 @@ def test_the_name_is_that_of_the_file_above_all_that_it_extends(tmp_path: Path) 
 
 
 def test_defaults_of_the_transport_are_the_engines(tmp_path: Path) -> None:
-    """Spec 2.2 has one set of defaults: what is left out is what the engine takes where a key is absent."""
+    """docs/algorithms/window.md#reno-parameters has one set of defaults:
+    what is left out is what the engine takes where a key is absent."""
     data = {
         "topology": {"kind": "star", "senders": 1},
         "traffic": {"kind": "incast", "sru_bytes": 1},

@@ -1,4 +1,7 @@
-"""Slowdowns by size: bins of equal count, percentiles at index int(n p), the floor of 1 (spec 17)."""
+"""Slowdowns by size: bins of equal count, percentiles at index int(n p), the floor of 1.
+
+Source: docs/algorithms/metrics.md#metrics.
+"""
 
 from __future__ import annotations
 

@@ -104,7 +104,8 @@ def test_flow_sizes_come_from_a_file(tmp_path: Path) -> None:
 
 
 def test_the_geo_dumbbell_has_its_round_trip_times_and_its_windows_over_time(tmp_path: Path) -> None:
-    """Spec 15, T-geo: three pairs, 560, 280 and 140 ms, drop-tail 50 packets of 1 KiB."""
+    """docs/algorithms/topologies.md#topologies, #t-geo: three
+    pairs, 560, 280 and 140 ms, drop-tail 50 packets of 1 KiB."""
     ran = run(
         tmp_path,
         scenario(
@@ -205,7 +206,7 @@ def test_ports_have_thresholds_of_their_own(tmp_path: Path) -> None:
         ),
     )
     counters = dict(ran.table("counters").select("peer", "k_pkts").iter_rows())
-    # halve_once at 10 Gb/s, 100 us and 100 packets gives 8 (spec 6.5).
+    # halve_once at 10 Gb/s, 100 us and 100 packets gives 8 (docs/algorithms/slow-start.md#gst-model).
     assert counters == {"h1": 7, "h2": 7, "h3": 7, "h4": 7, "aggregator": 8}
 
 

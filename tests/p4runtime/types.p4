@@ -1,5 +1,5 @@
-// Types that the control plane is told of: declared by `type`, with and without translation, enums of both kinds, errors;
-// annotations in every spelling; names of keys through annotated fields.
+// Types that the control plane is told of: declared by `type`, with and without translation, enums of both
+// kinds, errors; annotations in every spelling; names of keys through annotated fields.
 
 #include <core.p4>
 #include <v1model.p4>

@@ -12,6 +12,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 MAX_LINES = 800
 SOURCES = (".rs", ".py", ".p4")
+MAX_COMMENT_COLUMNS = 110
+COMMENT = {".rs": "//", ".p4": "//", ".py": "#", ".pyi": "#", ".yaml": "#", ".toml": "#", ".sh": "#"}
 
 # What a folder's non-test code never contains, with the invariant that forbids it.
 SANS_IO = (
@@ -116,3 +118,16 @@ def test_unsafe_only_with_a_proof() -> None:
             if re.search(r"\bunsafe\s*(\{|fn|impl)", line) and not proof:
                 found.append(f"{path.relative_to(ROOT)}:{number + 1}")
     assert not found, f"state the proof in a SAFETY comment: {found}"
+
+
+def test_comments_stay_narrow() -> None:
+    wide = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked(*COMMENT)
+        if "engine/filetests/cases" not in str(path)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if line.lstrip().startswith(COMMENT[path.suffix])
+        and len(line.expandtabs(4)) > MAX_COMMENT_COLUMNS
+        and len(line.split()) > 2  # One long word, such as a link, has no place to break.
+    ]
+    assert not wide, f"comments within {MAX_COMMENT_COLUMNS} columns: {wide}"

@@ -1,4 +1,7 @@
-"""Generators: the numbers of T-incast (spec 15), the dumbbell, and clear refusal of bad parameters."""
+"""Generators: the numbers of T-incast, the dumbbell, and clear refusal of bad parameters.
+
+Source: docs/algorithms/topologies.md#topologies.
+"""
 
 from typing import Any
 
@@ -33,7 +36,7 @@ def rtt_ns(topology: Topology, src: str, dst: str) -> int:
 
 
 def test_pairs_of_a_dumbbell_have_round_trip_times_of_their_own() -> None:
-    """T-geo of spec 15: 560, 280 and 140 ms over one bottleneck with 50 packets."""
+    """T-geo of docs/algorithms/topologies.md#topologies: 560, 280 and 140 ms over one bottleneck with 50 packets."""
     rtts = [560_000_000, 280_000_000, 140_000_000]
     topology = generate("dumbbell", {"pair_rtts_ns": rtts, "queue_capacity_pkts": 50, "bottleneck_rate_bps": 10**7})
     pairs = zip(topology.roles.senders, topology.roles.receivers, strict=True)
@@ -64,7 +67,8 @@ def test_a_fat_tree_has_the_numbers_of_spec_15() -> None:
         "p1e1", "p1e1", "p1e2", "p8e5", "p9e1", "p9e1",
     ]  # fmt: skip
     assert all(few.ports[f"p10e{number}"] for number in range(1, 6))
-    # Same edge, same pod, other pod: 4, 8 and 12 us by propagation (spec 15 adds a packet's time to each).
+    # Same edge, same pod, other pod: 4, 8 and 12 us by propagation
+    # (docs/algorithms/topologies.md#topologies adds a packet's time to each).
     assert [rtt_ns(few, "h1", other) for other in ("h2", "h6", "h26")] == [4_000, 8_000, 12_000]
 
 
@@ -89,7 +93,7 @@ def test_single_links_can_differ() -> None:
 def test_the_ideal_completion_time_is_spec_17_s() -> None:
     """Slowdown B: base round trip with a packet's time for each link, and the wire bytes at the slowest rate."""
     path = Paths(generate("fat_tree", {"k": 4})).between("h1", "h16")
-    # Six links of 1 us at 100 Gb/s, and 1,000 B on each: 12.48 us (spec 15).
+    # Six links of 1 us at 100 Gb/s, and 1,000 B on each: 12.48 us (docs/algorithms/topologies.md#topologies).
     alone = Alone(mss_bytes=1_000, header_bytes=48, packet_bytes=1_000)
     assert path.ideal_fct_ns(1_000, alone) == pytest.approx(12_480 + 83.84)
     assert path.ideal_fct_ns(2_500, alone) == pytest.approx(12_480 + (2_500 + 3 * 48) * 0.08)

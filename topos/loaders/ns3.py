@@ -1,4 +1,4 @@
-"""Topologies in the text format of HPCC's ns-3 simulator (spec 15, T-hpcc).
+"""Topologies in the text format of HPCC's ns-3 simulator (docs/algorithms/topologies.md#topologies, #t-hpcc).
 
     nodes switches links
     ids of the switches

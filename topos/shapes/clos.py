@@ -35,7 +35,7 @@ class LeafSpineParams(Params):
 
 
 class FatTreeParams(Params):
-    """A fat-tree of K-port switches (spec 15; T-fat10 with k = 10).
+    """A fat-tree of K-port switches (docs/algorithms/topologies.md#topologies, #t-fat10 with k = 10).
 
     K pods of K/2 edge and K/2 aggregation switches, (K/2)^2 core switches, K/2 hosts at each edge switch. Hosts h1..
     are placed pod by pod and edge by edge; with `hosts` below K^3/4 the last places stay empty. Every link has the same

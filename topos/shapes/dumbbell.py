@@ -23,12 +23,14 @@ PairRtts = Annotated[tuple[RttNs, ...], Field(min_length=1, max_length=MAX_HOSTS
 
 
 class DumbbellParams(Params):
-    """Hosts l1..ln on one switch and r1..rn on another, joined by one bottleneck (T-geo of spec 15).
+    """Hosts l1..ln on one switch and r1..rn on another, joined by one bottleneck.
 
     `rtt_ns` is the base round-trip time by propagation alone between l_i and r_i; a round trip crosses six links, each
     with a sixth of it. With `pair_rtts_ns` in its place (one for each pair) the bottleneck has `bottleneck_delay_ns`, a
     sixth of the smallest if not given, and the two access links of a pair share the rest. `queue_capacity_pkts` is the
     bottleneck's; access links have `access_queue_capacity_pkts`, the same if not given.
+
+    Source: T-geo of docs/algorithms/topologies.md#topologies.
     """
 
     pairs: Annotated[int, Field(ge=1, le=MAX_HOSTS // 2)] | None = None

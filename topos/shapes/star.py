@@ -9,10 +9,12 @@ from topos.shapes.common import FramingBytes, Loss, Params, QueuePkts, RateBps, 
 
 
 class StarParams(Params):
-    """T-incast (spec 15): senders h1..hn and one aggregator on one switch, every link alike.
+    """T-incast: senders h1..hn and one aggregator on one switch, every link alike.
 
     `rtt_ns` is the base round-trip time by propagation alone; a round trip crosses four links. `background_hosts` adds
-    b1..bm, senders of traffic beside that of the senders (spec 16.4).
+    b1..bm, senders of traffic beside that of the senders (docs/algorithms/traffic.md#workloads).
+
+    Source: docs/algorithms/topologies.md#topologies.
     """
 
     senders: Annotated[int, Field(ge=1, le=MAX_HOSTS - 1)]

@@ -1,5 +1,5 @@
-//! Time for one lookup by the shape of the key and the number of entries, beside a plain scan of the same entries; and
-//! for filling a table.
+//! Time for one lookup by the shape of the key and the number of entries,
+//! beside a plain scan of the same entries; and for filling a table.
 //!
 //! With `--count SHAPE SIZE LOOKUPS` it makes so many lookups and nothing else, for a count of instructions.
 
@@ -101,7 +101,8 @@ const SHAPES: [Shape; 8] = [
     },
 ];
 
-/// An entry as a scan sees it: value and mask words, low and high end of the range in the upper half of the word.
+/// An entry as a scan sees it: value and mask words, low
+/// and high end of the range in the upper half of the word.
 struct Scanned {
     rank: u32,
     value: [u64; 2],

@@ -1,4 +1,5 @@
-//! Time for one packet through a program of twenty tables, all of them filled and hit: exact, lpm and ternary in turn.
+//! Time for one packet through a program of twenty tables, all
+//! of them filled and hit: exact, lpm and ternary in turn.
 
 mod common;
 

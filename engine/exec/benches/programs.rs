@@ -1,7 +1,9 @@
-//! Time for one packet through each program of `p4src/v1model`, from parser to deparser, with the work that the program
-//! is for: a record pushed, a rate granted, a packet marked or not; by the register machine and by native code.
+//! Time for one packet through each program of `p4src/v1model`, from parser to
+//! deparser, with the work that the program is for: a record pushed, a rate
+//! granted, a packet marked or not; by the register machine and by native code.
 //!
-//! With `--count PROGRAM BACK_END PACKETS` it runs so many packets and nothing else, for a count of instructions.
+//! With `--count PROGRAM BACK_END PACKETS` it runs so many
+//! packets and nothing else, for a count of instructions.
 
 mod common;
 

@@ -1,7 +1,8 @@
 //! Plans, made at load, that move fields between the frame and packed big-endian bytes.
 //!
-//! A plan cuts the packed form into chunks of at most eight bytes that begin and end on byte boundaries; a chunk moves
-//! with one load or store and a shift and mask per field. Where no such cut exists the plan falls back on a bit cursor.
+//! A plan cuts the packed form into chunks of at most eight bytes that begin and
+//! end on byte boundaries; a chunk moves with one load or store and a shift and
+//! mask per field. Where no such cut exists the plan falls back on a bit cursor.
 
 use crate::PacketView;
 use crate::layout::Place;
@@ -52,8 +53,8 @@ pub(crate) fn pieces_of(place: Place) -> impl Iterator<Item = (u32, u8)> {
 }
 
 impl BitPlan {
-    /// A plan for fields in order; `pad` fills the last byte with zeros, as hash inputs want, else bits past a whole
-    /// byte force the bit cursor.
+    /// A plan for fields in order; `pad` fills the last byte with zeros, as
+    /// hash inputs want, else bits past a whole byte force the bit cursor.
     pub fn new(fields: impl Iterator<Item = Place>, pad: bool) -> Self {
         let mut pieces: Vec<Piece> = fields
             .flat_map(pieces_of)
@@ -132,7 +133,8 @@ impl BitPlan {
     fn store_chunks(&self, slots: &[u64], out: &mut Vec<u8>) {
         let base = out.len();
         let len = self.bytes as usize;
-        // Each chunk writes eight bytes; what hangs over is overwritten by the next one or cut off at the end.
+        // Each chunk writes eight bytes; what hangs over is
+        // overwritten by the next one or cut off at the end.
         out.resize(base + len + 8, 0);
         let mut first = 0;
         for chunk in &self.chunks {

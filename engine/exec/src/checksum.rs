@@ -35,8 +35,9 @@ impl CrcParams {
     };
 }
 
-/// Tables that take bytes in, lowest bit first: entry `k` of `byte` is the register after that byte and `k` bytes of
-/// zeros. Checks are linear, so that what eight bytes do is the exclusive-or of what each does at its place.
+/// Tables that take bytes in, lowest bit first: entry `k` of `byte` is the
+/// register after that byte and `k` bytes of zeros. Checks are linear, so that
+/// what eight bytes do is the exclusive-or of what each does at its place.
 pub(crate) type Reflected = [[u32; 256]; 8];
 
 /// The tables of the standard checks, the same for all switches.

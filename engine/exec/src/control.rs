@@ -11,8 +11,8 @@ pub enum EntryAction {
     Member(u32),
     /// A group of the table's action selector.
     Group(u32),
-    /// Members of the table's action selector that belong to this entry alone (P4Runtime "One Shot Action Selector
-    /// Programming").
+    /// Members of the table's action selector that belong to this
+    /// entry alone (P4Runtime "One Shot Action Selector Programming").
     Set(ActionSet),
 }
 
@@ -140,8 +140,8 @@ pub struct CounterCell {
     pub bytes: u64,
 }
 
-/// Why the control plane's request was refused. The P4Runtime server maps each kind to the code its specification
-/// names; the text says which value was wrong and what would be right.
+/// Why the control plane's request was refused. The P4Runtime server maps each kind to the code its
+/// specification names; the text says which value was wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ControlError {
     /// Something of the request is malformed.

@@ -51,7 +51,8 @@ pub type PayloadView<'a> = PacketView<'a>;
 /// How a parser ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseOutcome {
-    /// Bits taken from the packet. When not a multiple of 8 the caller drops the rest of that byte, as BMv2 does.
+    /// Bits taken from the packet. When not a multiple of 8
+    /// the caller drops the rest of that byte, as BMv2 does.
     pub consumed_bits: u32,
     /// Error code of a reject (`NoError` for a plain `transition reject`); `None` for an accept.
     pub error: Option<u32>,
@@ -73,8 +74,8 @@ pub trait RandomSource {
 
 /// Says whether a packet goes straight on from ingress to egress.
 pub trait Gate {
-    /// Asked once at most, of a packet that ingress sends to one port and asks nothing else for. Where the answer is yes,
-    /// it is as if the packet had been put into its queue and taken out.
+    /// Asked once at most, of a packet that ingress sends to one port and asks nothing else for. Where the
+    /// answer is yes, it is as if the packet had been put into its queue and taken out.
     fn opens(&mut self, port: u32, priority: u8) -> bool;
 }
 
@@ -114,8 +115,8 @@ pub struct DigestMessage {
     pub values: Vec<Bits>,
 }
 
-/// What a run asks of the architecture, in order of the calls; the last of several resubmits, recirculations or
-/// truncations counts.
+/// What a run asks of the architecture, in order of the calls; the
+/// last of several resubmits, recirculations or truncations counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 // In the order of fields: of most runs the first says all.
 #[repr(C)]
@@ -181,7 +182,8 @@ impl Effects {
 ///
 /// Frame and state must come from the pipeline that the executor was made from.
 pub trait Executor {
-    /// Runs the parser that packets meet first over a packet. Sets header fields, metadata and `parser_error`.
+    /// Runs the parser that packets meet first over a packet.
+    /// Sets header fields, metadata and `parser_error`.
     fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome;
     /// Runs a parser by its entry point.
     fn parse_by(
@@ -197,11 +199,12 @@ pub trait Executor {
     fn deparse(&self, frame: &mut Frame, out: &mut Vec<u8>);
     /// Runs a deparser that may call externs by its entry point; appends what it emits to `out`.
     fn deparse_by(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>);
-    /// Runs what stands before the queues of a v1model program: parser, checksum verification, ingress. What lives on
-    /// is left as the frame's front unless the packet is to be dropped. Does nothing for other architectures.
+    /// Runs what stands before the queues of a v1model program: parser, checksum
+    /// verification, ingress. What lives on is left as the frame's front unless
+    /// the packet is to be dropped. Does nothing for other architectures.
     fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome;
-    /// Runs what stands behind the queues of a v1model program: egress, then checksum computation and the deparser
-    /// unless the packet is dropped or asked for something. Does nothing for other architectures.
+    /// Runs what stands behind the queues of a v1model program: egress, then checksum computation and the
+    /// deparser unless the packet is dropped or asked for something. Does nothing for other architectures.
     fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd;
     /// Runs the rest where egress asked for something: checksum computation and the deparser.
     fn finish(&self, frame: &mut Frame, env: &mut Env<'_>);

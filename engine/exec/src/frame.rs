@@ -44,8 +44,8 @@ impl Frame {
         self.slots[..self.zeroed].fill(0);
     }
 
-    /// What the last half of the pipeline left to stand in front of the packet: what lives on through the queues after
-    /// ingress, what the deparser emitted after egress.
+    /// What the last half of the pipeline left to stand in front of the packet: what lives on through the
+    /// queues after ingress, what the deparser emitted after egress.
     #[inline]
     pub fn front(&self) -> &[u8] {
         self.emit.get(..self.front).unwrap_or_default()
@@ -89,7 +89,8 @@ impl Frame {
         bits_of(&self.slots, pipeline, var)
     }
 
-    /// Sets the whole value, truncated or zero-extended to the width. A varbit takes the value's width as its length.
+    /// Sets the whole value, truncated or zero-extended to the
+    /// width. A varbit takes the value's width as its length.
     pub fn set_bits(&mut self, pipeline: &Pipeline, var: VarId, value: &Bits) {
         let place = pipeline.code().layout.var(var);
         let width = if place.varbit { value.width().min(place.width) } else { place.width };
@@ -109,8 +110,8 @@ impl Frame {
         self.slots[pipeline.code().layout.valid(header) as usize] != 0
     }
 
-    /// Bytes of the headers that `setValid` added since the reset, less those that `setInvalid` took away. As in BMv2,
-    /// neither extraction nor copies of headers count.
+    /// Bytes of the headers that `setValid` added since the reset, less those that `setInvalid` took away. As
+    /// in BMv2, neither extraction nor copies of headers count.
     #[inline]
     pub fn length_delta(&self, pipeline: &Pipeline) -> i64 {
         self.slots[pipeline.code().layout.length_delta as usize] as i64

@@ -1,8 +1,8 @@
 //! Where each variable lives in the frame.
 //!
-//! Invariants: places are disjoint; a header's validity word and fields lie side by side, in field order, so that
-//! headers of one type copy and compare as word ranges. Frame: variables (zeroed per packet), temporaries and table
-//! key (never zeroed), constants (written once).
+//! Invariants: places are disjoint; a header's validity word and fields lie side by side, in field order, so
+//! that headers of one type copy and compare as word ranges. Frame: variables (zeroed per packet),
+//! temporaries and table key (never zeroed), constants (written once).
 
 use std::collections::BTreeMap;
 

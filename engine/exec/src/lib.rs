@@ -1,10 +1,10 @@
 //! Executes IR: register machine, tables, action profiles, counters, registers.
 //!
-//! A [`Pipeline`] is compiled once from a verified program and shared; a [`State`] holds what the control plane writes
-//! and what outlives a packet; a [`Frame`] holds one packet. [`Executor`] ties them together.
+//! A [`Pipeline`] is compiled once from a verified program and shared; a [`State`] holds what the control
+//! plane writes and what outlives a packet; a [`Frame`] holds one packet. [`Executor`] ties them together.
 //!
-//! Invariants: no clock, no socket, no randomness of its own; no allocation per packet on the common path; no packet
-//! and no verified program makes it panic or run forever.
+//! Invariants: no clock, no socket, no randomness of its own; no allocation per packet on the common path; no
+//! packet and no verified program makes it panic or run forever.
 
 mod bitplan;
 mod checksum;

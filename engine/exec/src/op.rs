@@ -1,7 +1,7 @@
 //! The register machine's operations: small, fixed size, operands as frame words.
 //!
-//! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables; narrow
-//! values are masked to their width before and after each operation.
+//! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables;
+//! narrow values are masked to their width before and after each operation.
 
 use p4cc_ir::{CloneKind, DigestId, FuncId, HashAlgorithm, MeterId, RegisterId, ValueSetId};
 
@@ -19,8 +19,8 @@ pub(crate) struct Args {
 /// "No word wanted" for optional results.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
-/// One operation. The `u8` is 64 minus the width of the result (of the operands for signed comparisons), so that a
-/// mask is one shift.
+/// One operation. The `u8` is 64 minus the width of the result (of
+/// the operands for signed comparisons), so that a mask is one shift.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     Move {
@@ -317,7 +317,8 @@ pub(crate) struct Data {
     pub fields: Box<[Place]>,
     /// For each field, the validity word of its header, or [`NO_SLOT`].
     pub owners: Box<[u32]>,
-    /// The validity words among them, each once: where one is zero the fields of its header are left out (BMv2).
+    /// The validity words among them, each once: where one
+    /// is zero the fields of its header are left out (BMv2).
     pub guards: Box<[u32]>,
     /// How to pack them, unless one is a varbit.
     pub plan: Option<BitPlan>,

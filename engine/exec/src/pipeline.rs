@@ -95,7 +95,8 @@ impl Pipeline {
         self.made_native().is_some()
     }
 
-    /// Counts a packet that the register machine takes, whichever switch it is of, while there may yet be native code.
+    /// Counts a packet that the register machine takes, whichever
+    /// switch it is of, while there may yet be native code.
     pub fn count_interpreted(&self) {
         self.interpreted.fetch_add(1, Ordering::Relaxed);
     }

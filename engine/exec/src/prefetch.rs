@@ -1,7 +1,7 @@
 //! Asking the processor to fetch memory that is needed soon, so that it need not wait when it is.
 //!
-//! Besides generated code, the only module with `unsafe`; what it gives out is safe. It changes nothing but time, and on
-//! processors other than x86-64 it does nothing at all.
+//! Besides generated code, the only module with `unsafe`; what it gives out is safe. It changes nothing but
+//! time, and on processors other than x86-64 it does nothing at all.
 #![expect(unsafe_code, reason = "the instruction is reached through a function that takes a raw pointer")]
 
 /// Bytes of a line of the cache.
@@ -30,8 +30,8 @@ pub fn prefetch<T>(value: &T) {
 #[inline(always)]
 fn line(at: *const u8) {
     use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: the instruction is part of every x86-64 processor. It is a hint: it reads and writes nothing that a program
-    // can see, whatever the address, and never faults (Intel SDM, volume 2, PREFETCHh).
+    // SAFETY: the instruction is part of every x86-64 processor. It is a hint: it reads and writes nothing
+    // that a program can see, whatever the address, and never faults (Intel SDM, volume 2, PREFETCHh).
     unsafe { _mm_prefetch::<_MM_HINT_T0>(at.cast()) }
 }
 

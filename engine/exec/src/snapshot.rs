@@ -1,12 +1,13 @@
-//! Chosen variables and headers, as far as they are valid, of a frame as bytes: how a packet waits between two halves of a pipeline.
+//! Chosen variables and headers, as far as they are valid, of a frame
+//! as bytes: how a packet waits between two halves of a pipeline.
 //!
-//! A frame takes a word for every field, a kilobyte for a small program; packed, headers take what they take on the
-//! wire. Layout: one validity bit for each header, the metadata, the fields of valid headers in order. Each group of
-//! fields starts on a byte. A varbit stands behind its group: its length in four bytes, then as many whole words as
-//! hold it.
+//! A frame takes a word for every field, a kilobyte for a small program; packed, headers take what they take
+//! on the wire. Layout: one validity bit for each header, the metadata, the fields of valid headers in order.
+//! Each group of fields starts on a byte. A varbit stands behind its group: its length in four bytes, then as
+//! many whole words as hold it.
 //!
-//! Invariant: restoring into a frame that was reset gives every kept variable the value it had when it was saved;
-//! fields of invalid headers read as zero (P4 leaves them open).
+//! Invariant: restoring into a frame that was reset gives every kept variable the value it had when it was
+//! saved; fields of invalid headers read as zero (P4 leaves them open).
 
 use std::collections::BTreeSet;
 
@@ -50,7 +51,8 @@ struct Group {
 }
 
 impl Snapshot {
-    /// Keeps this metadata and these headers; fields of the headers that stand among the metadata are kept once.
+    /// Keeps this metadata and these headers; fields of the
+    /// headers that stand among the metadata are kept once.
     pub fn of(pipeline: &Pipeline, metadata: &[VarId], headers: &[HeaderId]) -> Self {
         Self::with(pipeline.program(), &pipeline.code().layout, metadata, headers)
     }

@@ -1,6 +1,7 @@
 //! Arithmetic on values of up to [`p4cc_ir::limits::MAX_WIDTH`] bits.
 //!
-//! Values are little-endian words, masked to their width. Nothing allocates; the slow path of the register machine.
+//! Values are little-endian words, masked to their width.
+//! Nothing allocates; the slow path of the register machine.
 
 use p4cc_ir::BinOp;
 use p4cc_ir::bits::words_for;

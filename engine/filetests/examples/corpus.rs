@@ -1,12 +1,14 @@
 //! Runs the engine over a copy of p4c's test data and prints what came out of each file.
 //!
 //! ```text
-//! cargo run --release -p p4cc-filetests --features p4info --example corpus -- testdata [--only NAME] [--v1model]
+//! cargo run --release -p p4cc-filetests --features p4info --example corpus -- \
+//!     testdata [--only NAME] [--v1model]
 //! ```
 //!
-//! `testdata` is p4c's folder of that name, or a part of it that holds `p4_16_samples` and `p4_16_samples_outputs` (STF
-//! tests and golden P4Info), `p4_16_errors` and `p4_16_errors_outputs` (programs that must fail, with p4c's messages).
-//! One line for each file and question: `stf`, `p4info`, `compile` or `reject`, then the verdict. The sums come last.
+//! `testdata` is p4c's folder of that name, or a part of it that holds `p4_16_samples` and
+//! `p4_16_samples_outputs` (STF tests and golden P4Info), `p4_16_errors` and `p4_16_errors_outputs` (programs
+//! that must fail, with p4c's messages). One line for each file and question: `stf`, `p4info`, `compile` or
+//! `reject`, then the verdict. The sums come last.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool")]
 

@@ -1,6 +1,8 @@
-//! Cases of diagnostics: `//~ ERROR text` stands beside the line that is wrong, `//~^ ERROR text` on the line below it.
+//! Cases of diagnostics: `//~ ERROR text` stands beside the
+//! line that is wrong, `//~^ ERROR text` on the line below it.
 //!
-//! The text must occur in the diagnostic's message. Every diagnostic must be announced and every announcement come true.
+//! The text must occur in the diagnostic's message. Every
+//! diagnostic must be announced and every announcement come true.
 
 use crate::{Compiled, Failure, compile};
 use p4cc_syntax::Severity;

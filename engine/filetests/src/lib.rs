@@ -1,8 +1,8 @@
 //! Text cases that run a P4 program through every execution back end.
 //!
-//! A case is one P4 file. Under `cases/check` its comments say which diagnostics the compiler must give beside which
-//! line ([`check`]); under `cases/run` they are commands: table entries, packets in, packets out ([`script`],
-//! [`runner`]). A case passes only if everything is as said and nothing else happens.
+//! A case is one P4 file. Under `cases/check` its comments say which diagnostics the compiler must give
+//! beside which line ([`check`]); under `cases/run` they are commands: table entries, packets in, packets out
+//! ([`script`], [`runner`]). A case passes only if everything is as said and nothing else happens.
 
 pub mod bench;
 pub mod check;

@@ -1,7 +1,8 @@
 //! Runs a case's commands on a switch.
 //!
-//! Time is zero throughout: ports are served at once after each packet, so that outputs come in order of ports. Every
-//! output must be expected before the next command that is not an expectation, and before the end.
+//! Time is zero throughout: ports are served at once after each packet, so
+//! that outputs come in order of ports. Every output must be expected
+//! before the next command that is not an expectation, and before the end.
 
 use crate::bench;
 use crate::script::{Action, Command, Key, Runs, parse};

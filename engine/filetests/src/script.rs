@@ -19,8 +19,8 @@
 //! // set NAME VALUE...          members of a value set, one behind the other, a value for each key
 //! ```
 //!
-//! A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`, `LOW..HIGH` or `*`. Numbers are decimal or `0x` hexadecimal. Names
-//! are fully qualified, as the control plane has them. Other comments are comments.
+//! A key is `VALUE`, `VALUE/LEN`, `VALUE&&&MASK`, `LOW..HIGH` or `*`. Numbers are decimal or `0x`
+//! hexadecimal. Names are fully qualified, as the control plane has them. Other comments are comments.
 
 /// A key of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,5 +1,5 @@
-//! Switches with one program, run by the register machine, by native code, and by native code that takes packets straight
-//! on where it can: whatever happens to them must come out alike.
+//! Switches with one program, run by the register machine, by native code, and by native code that takes
+//! packets straight on where it can: whatever happens to them must come out alike.
 
 use std::sync::Arc;
 

@@ -1,11 +1,12 @@
-//! BMv2 JSON: the cases compiled by p4c behave as their source does, documents of our own show what no case does, and
-//! nothing that is wrong with a document makes the reader panic.
+//! BMv2 JSON: the cases compiled by p4c behave as their source does, documents of our own show what no case
+//! does, and nothing that is wrong with a document makes the reader panic.
 //!
-//! `cases/bmv2/NAME.json` is what `p4c-bm2-ss cases/run/NAME.p4` wrote, without `source_info`. Cases that p4c cannot
-//! compile have none. Nor have a few whose document says something else than the source, or nothing BMv2 can run:
-//! `stacks` and `varbit_equal` (a header is written where only a field can), `hash_invalid` (p4c copies the fields
-//! before it hashes them, so that none is left out), `anonymous_profiles` and `tuple_digest` (names that are not those
-//! of p4c's P4Info), `no_bits` (fields of width 0, which the reader does not take yet).
+//! `cases/bmv2/NAME.json` is what `p4c-bm2-ss cases/run/NAME.p4` wrote, without `source_info`. Cases that p4c
+//! cannot compile have none. Nor have a few whose document says something else than the source, or nothing
+//! BMv2 can run: `stacks` and `varbit_equal` (a header is written where only a field can), `hash_invalid`
+//! (p4c copies the fields before it hashes them, so that none is left out), `anonymous_profiles` and
+//! `tuple_digest` (names that are not those of p4c's P4Info), `no_bits` (fields of width 0, which the reader
+//! does not take yet).
 
 use p4cc_filetests::{runner, stf};
 use p4cc_ir::bmv2;
@@ -49,8 +50,9 @@ fn cases_behave_as_their_source_does() {
     assert!(ran >= 30, "only {ran} documents");
 }
 
-/// A document of our own with what p4c's output for the cases does not hold: an older error list and older metadata,
-/// action calls, arithmetic primitives of the first version, direct counter and meter, a stack of unions.
+/// A document of our own with what p4c's output for the cases does not hold:
+/// an older error list and older metadata, action calls, arithmetic primitives
+/// of the first version, direct counter and meter, a stack of unions.
 fn document() -> Value {
     let text =
         std::fs::read_to_string(folder("bmv2_own").join("older.json")).expect("part of the repository");

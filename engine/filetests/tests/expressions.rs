@@ -1,5 +1,5 @@
-//! Random expressions give what a naive evaluator on big integers gives: from source text through the compiler and the
-//! machine to a packet, all operators, widths 1 to 300, with and without sign.
+//! Random expressions give what a naive evaluator on big integers gives: from source text through the
+//! compiler and the machine to a packet, all operators, widths 1 to 300, with and without sign.
 
 use num_bigint::{BigInt, BigUint, Sign};
 use num_integer::Integer as _;
@@ -245,7 +245,8 @@ impl Maker {
             let bits = Ty::Bit(whole.width()).wrap(a);
             ty.wrap(&(bits >> at.to_u64().expect("eight bits")))
         });
-        // A constant place is a slice like any other and may not lie outside; a field keeps it from being one.
+        // A constant place is a slice like any other and may
+        // not lie outside; a field keeps it from being one.
         let zero = converted(
             Made { text: "hdr.given.zero".to_owned(), values: vec![BigInt::zero(); self.packets] },
             Ty::Bit(8),

@@ -1,5 +1,5 @@
-//! Native code against the register machine: random packets and entries on the programs of `p4src`, and on every program
-//! of the cases.
+//! Native code against the register machine: random packets and entries
+//! on the programs of `p4src`, and on every program of the cases.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -37,8 +37,8 @@ fn p4src() -> &'static [Arc<Pipeline>] {
     MADE.get_or_init(|| pipelines("../../p4src/v1model"))
 }
 
-/// An Ethernet and IPv4 packet with a UDP header and our own, of any extension, whose checksum is right; then some of
-/// its bytes are changed and it is cut.
+/// An Ethernet and IPv4 packet with a UDP header and our own, of any extension,
+/// whose checksum is right; then some of its bytes are changed and it is cut.
 fn packet(random: &mut SplitMix) -> Packet {
     let extension = (0..random.next_u64() % 60).map(|_| random.next_u64() as u8).collect::<Vec<u8>>();
     let udp_len = 44 + extension.len() as u16 + 100;

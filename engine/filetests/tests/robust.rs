@@ -1,4 +1,5 @@
-//! The compiler ends with diagnostics, never with a panic, on programs with stretches deleted, doubled or swapped.
+//! The compiler ends with diagnostics, never with a panic,
+//! on programs with stretches deleted, doubled or swapped.
 
 use p4cc_filetests::compile_source;
 use p4cc_syntax::{FileSystem, Options, Severity, Source};

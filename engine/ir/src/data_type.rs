@@ -1,7 +1,7 @@
 //! Types as the control plane sees them: P4Info's `type_info`, and what refers to it.
 //!
-//! The engine itself knows scalars only. What a value is called, and what a controller gives in its place, is kept here
-//! beside the program and changes nothing of how packets are processed.
+//! The engine itself knows scalars only. What a value is called, and what a controller gives in its place, is
+//! kept here beside the program and changes nothing of how packets are processed.
 
 use std::collections::BTreeMap;
 
@@ -74,8 +74,8 @@ pub struct DataTypes {
 }
 
 impl DataTypes {
-    /// Bits of what a controller gives for a value of this named type; 0 for a string. None for a type of the program's
-    /// own width.
+    /// Bits of what a controller gives for a value of this named type;
+    /// 0 for a string. None for a type of the program's own width.
     pub fn sdn_bitwidth(&self, name: &str) -> Option<u32> {
         let translation = self.new_types.get(name)?.translation.as_ref()?;
         Some(translation.sdn_bitwidth.unwrap_or(0))

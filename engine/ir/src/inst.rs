@@ -115,7 +115,8 @@ pub enum Inst {
     /// `dst[lo + width(src) - 1 : lo] = src`
     SetSlice { dst: VarId, lo: u32, src: Operand },
 
-    /// Makes the header valid, with fields of zero if it was not. In a union, makes the other members invalid.
+    /// Makes the header valid, with fields of zero if it was
+    /// not. In a union, makes the other members invalid.
     SetValid { header: HeaderId },
     /// Makes the header invalid.
     SetInvalid { header: HeaderId },
@@ -123,8 +124,8 @@ pub enum Inst {
     IsValid { dst: VarId, header: HeaderId },
     /// `dst = union.isValid()`: some member is valid.
     UnionIsValid { dst: VarId, union: UnionId },
-    /// `dst = src`, same header type: validity, and the fields if `src` is valid; otherwise `dst` keeps its own, as in
-    /// BMv2. In a union, a member that becomes valid makes the others invalid.
+    /// `dst = src`, same header type: validity, and the fields if `src` is valid; otherwise `dst` keeps its
+    /// own, as in BMv2. In a union, a member that becomes valid makes the others invalid.
     CopyHeader { dst: HeaderId, src: HeaderId },
     /// `dst = (a == b)`: both invalid, or both valid with equal fields.
     HeaderEq { dst: VarId, a: HeaderId, b: HeaderId },
@@ -166,7 +167,8 @@ pub enum Inst {
     /// `packet.emit(header)` if valid.
     Emit { header: HeaderId },
 
-    /// `table.apply()`. `hit` gets one bit; `action` gets the position of the action run in [`crate::Table::actions`].
+    /// `table.apply()`. `hit` gets one bit; `action` gets the
+    /// position of the action run in [`crate::Table::actions`].
     Apply { table: TableId, hit: Option<VarId>, action: Option<VarId> },
     /// Runs an action with its parameters set to `args`.
     CallAction { action: ActionId, args: Vec<Operand> },
@@ -183,8 +185,8 @@ pub enum ExternCall {
     CounterCount { counter: CounterId, index: Operand },
     /// `direct_counter.count()` of the entry that was hit.
     DirectCounterCount { counter: CounterId },
-    /// `meter.execute_meter(index, dst)`; colours are 0 green, 1 yellow, 2 red. `color` is that of the packet before
-    /// (RFC 2698's colour-aware mode).
+    /// `meter.execute_meter(index, dst)`; colours are 0 green, 1 yellow, 2 red.
+    /// `color` is that of the packet before (RFC 2698's colour-aware mode).
     MeterExecute { meter: MeterId, index: Operand, color: Option<Operand>, dst: VarId },
     /// `direct_meter.read(dst)`
     DirectMeterRead { meter: MeterId, dst: VarId },

@@ -1,12 +1,13 @@
 //! The intermediate representation of a P4 program.
 //!
-//! One IR, two readers: P4-16 source (checked and lowered from the syntax tree) and, later, BMv2 JSON. All state of a
-//! packet is flattened into scalar variables with static places, since P4 has no recursion: controls, actions and
-//! functions are inlined or called over one frame. Code is a graph of basic blocks of three-address instructions, so
-//! that an interpreter and native code can be made from it alike.
+//! One IR, two readers: P4-16 source (checked and lowered from the syntax tree) and, later, BMv2 JSON. All
+//! state of a packet is flattened into scalar variables with static places, since P4 has no recursion:
+//! controls, actions and functions are inlined or called over one frame. Code is a graph of basic blocks of
+//! three-address instructions, so that an interpreter and native code can be made from it alike.
 //!
-//! Invariants: every reference is its own index type; a program that passed the verifier holds no dangling index, no
-//! width mismatch and no block without terminator; nothing here knows of packets, time or the network.
+//! Invariants: every reference is its own index type; a program that passed
+//! the verifier holds no dangling index, no width mismatch and no block
+//! without terminator; nothing here knows of packets, time or the network.
 
 pub mod bits;
 pub mod bmv2;
@@ -42,10 +43,11 @@ pub enum Unit {
 
 /// Compiles a parsed program that is to run: checks it, and lowers it if the checks found no error.
 ///
-/// All findings are returned, warnings included; the program is there exactly if none of them is an error. Spans are
-/// those of the syntax tree. Never panics on any tree that the parser can give.
+/// All findings are returned, warnings included; the program is there exactly if none of them is an error.
+/// Spans are those of the syntax tree. Never panics on any tree that the parser can give.
 ///
-/// The findings stand in the order of the source; past [`limits::MAX_SHOWN`] errors or warnings the rest is left out.
+/// The findings stand in the order of the source; past
+/// [`limits::MAX_SHOWN`] errors or warnings the rest is left out.
 pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
     finished(compile_all(tree, false), |unit| match unit {
         Unit::Program(program) => Some(*program),
@@ -53,8 +55,8 @@ pub fn compile(tree: &ast::Program) -> (Option<Program>, Vec<Diagnostic>) {
     })
 }
 
-/// As [`compile`], for who only asks what a source declares: one without `main` is a library then, with a warning,
-/// if it includes an architecture.
+/// As [`compile`], for who only asks what a source declares: one without
+/// `main` is a library then, with a warning, if it includes an architecture.
 pub fn compile_unit(tree: &ast::Program) -> (Option<Unit>, Vec<Diagnostic>) {
     finished(compile_all(tree, true), Some)
 }
@@ -125,7 +127,8 @@ fn failed(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
 }
 
-/// Whether a source includes (or declares) an architecture that is known here, which says what P4Info is made of.
+/// Whether a source includes (or declares) an architecture
+/// that is known here, which says what P4Info is made of.
 fn includes_architecture(tree: &ast::Program) -> bool {
     let known = |name: &ast::Ident| lower::PACKAGES.contains(&name.name.as_str());
     tree.decls.iter().any(|decl| matches!(&decl.kind, ast::DeclKind::PackageType { name, .. } if known(name)))

@@ -138,7 +138,8 @@ pub struct ControlPlaneName {
     pub hidden: bool,
     /// Type of a key, parameter or field, where the source tells; of an array, the type of its index.
     pub data_type: Option<DataType>,
-    /// Place among objects of its kind, from 1, when the control plane is told of them; 0 keeps the program's order.
+    /// Place among objects of its kind, from 1, when the control
+    /// plane is told of them; 0 keeps the program's order.
     pub rank: u32,
 }
 
@@ -352,8 +353,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Largest weight of one member where sizes count members (`@selector_size_semantics`), 0 for any; none where they
-    /// count weights.
+    /// Largest weight of one member where sizes count members
+    /// (`@selector_size_semantics`), 0 for any; none where they count weights.
     pub fn member_weight_limit(&self) -> Option<u64> {
         let body = |name: &str| {
             self.cp.annotations.iter().find_map(|text| {
@@ -382,7 +383,8 @@ pub struct Digest {
 /// A `crc16_custom` or `crc32_custom`: each calculation has parameters of its own, as in BMv2.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomCrc {
-    /// BMv2's name of the calculation; of a program given as source, the name that p4c gives (`calc`, `calc_0`, ...).
+    /// BMv2's name of the calculation; of a program given as
+    /// source, the name that p4c gives (`calc`, `calc_0`, ...).
     pub name: String,
     /// 16 or 32 bits.
     pub width: u32,

@@ -1,7 +1,7 @@
 //! Entry points of a program of the Portable Switch Architecture (PSA 1.2, sections 3 and 6).
 //!
-//! A packet is deparsed at the end of ingress and parsed again by egress; what ingress knows of it goes along only as
-//! the metadata of a [`Bridge`].
+//! A packet is deparsed at the end of ingress and parsed again by egress;
+//! what ingress knows of it goes along only as the metadata of a [`Bridge`].
 
 use crate::{FuncId, HeaderId, VarId};
 

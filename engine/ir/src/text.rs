@@ -1,7 +1,7 @@
 //! The text form of a program: what `p4cc compile --ir` writes.
 //!
-//! One line per object and instruction, names before numbers, in the order of the lists; equal programs give equal
-//! text. Variables print as their name, with the number added where a name is not unique.
+//! One line per object and instruction, names before numbers, in the order of the lists; equal programs give
+//! equal text. Variables print as their name, with the number added where a name is not unique.
 
 use core::fmt::{self, Display, Write};
 use std::collections::BTreeMap;

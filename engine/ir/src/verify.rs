@@ -2,14 +2,15 @@
 //!
 //! Invariants it checks, all of them, reporting every breach:
 //! - every index lies in the list it points into; lists stay within [`crate::limits`];
-//! - variables are 1 to `MAX_WIDTH` bits wide, varbits up to `MAX_VARBIT`, all of them `MAX_FRAME_BITS` at most; a
-//!   header has one variable per field of its type, of that type, and no other variable claims the field; a header
-//!   type has at most one varbit;
+//! - variables are 1 to `MAX_WIDTH` bits wide, varbits up to `MAX_VARBIT`, all of them `MAX_FRAME_BITS` at
+//!   most; a header has one variable per field of its type, of that type, and no other variable claims the
+//!   field; a header type has at most one varbit;
 //! - stacks hold headers of one type, none in two stacks or in a union; union and members name each other;
-//! - a function has blocks, each terminator's targets exist, constants and variables have the widths that each
-//!   instruction asks for; varbits stand only where they can (copies, equality, headers, field lists);
-//! - extraction, lookahead, select, accept and reject stand in the parser only; emit in the deparser only; tables and
-//!   actions run in controls only; v1model's deparser calls what keeps no state and asks for nothing;
+//! - a function has blocks, each terminator's targets exist, constants and variables have the widths that
+//!   each instruction asks for; varbits stand only where they can (copies, equality, headers, field lists);
+//! - extraction, lookahead, select, accept and reject stand in the parser
+//!   only; emit in the deparser only; tables and actions run in controls
+//!   only; v1model's deparser calls what keeps no state and asks for nothing;
 //! - no action reaches itself through calls and tables, so that a call chain is bounded;
 //! - tables, actions, entries, defaults and profiles agree: listed actions, scopes, argument and key widths,
 //!   priorities, selector keys, direct counters and meters used by one table and declared without size;

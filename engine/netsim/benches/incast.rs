@@ -1,10 +1,10 @@
-//! Figures of the engine on one core. With the project's ECN program: the program by itself, one switch, packet-hops per
-//! second of an incast, memory of a packet that waits or is on its way. With HPCC's: permutations of the hosts of
-//! fat-trees, memory of a flow that waits for its start.
+//! Figures of the engine on one core. With the project's ECN program: the program by itself, one switch,
+//! packet-hops per second of an incast, memory of a packet that waits or is on its way. With HPCC's:
+//! permutations of the hosts of fat-trees, memory of a flow that waits for its start.
 //!
-//! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile [BYTES]` it only runs one
-//! incast with so many bytes from each host, for a profiler to watch; with `-- --permutation K BYTES [RECORD]` one permutation with so many bytes from each
-//! host, `RECORD` being what to record, in JSON.
+//! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile [BYTES]` it
+//! only runs one incast with so many bytes from each host, for a profiler to watch; with `-- --permutation K
+//! BYTES [RECORD]` one permutation with so many bytes from each host, `RECORD` being what to record, in JSON.
 
 #[path = "../tests/support/mod.rs"]
 mod support;

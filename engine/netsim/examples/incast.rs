@@ -1,4 +1,5 @@
-//! The incast of spec 18.1b: DCTCP and GST over N senders, five seeds each, one line for each point.
+//! The incast of docs/algorithms/reproductions.md#gst-base: DCTCP
+//! and GST over N senders, five seeds each, one line for each point.
 //!
 //! `cargo run --release -p p4cc-netsim --example incast [N ...]`
 
@@ -11,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use p4cc_netsim::run_many;
 use support::{Incast, incast};
 
-/// Spec 18.6.
+/// docs/algorithms/reproductions.md#execution.
 const GRID: [u32; 19] = [1, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 25, 30, 40, 50, 60, 66, 70, 72];
 const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 

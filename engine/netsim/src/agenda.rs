@@ -1,15 +1,16 @@
 //! What is to happen, and in which order it is done.
 //!
-//! As a rule events come in the order of their keys, out of one [wheel](crate::wheel). In a large network that order
-//! goes from switch to switch with each event, and by the time that it comes back to one, the processor's near caches
-//! have lost what it needs. So where the network allows it, time goes on in windows, and within a window one district
-//! after the other does all that it has to do: a district is a switch, or the hosts of one. A window is no longer than any link between
-//! districts takes, so nothing that happens within it can touch another district (the look-ahead of [`crate::parts`]).
-//! Events of later windows wait in a [list](crate::lists) for each window and district, unsorted; those of a district are put in order when
+//! As a rule events come in the order of their keys, out of one [wheel](crate::wheel). In a large network
+//! that order goes from switch to switch with each event, and by the time that it comes back to one, the
+//! processor's near caches have lost what it needs. So where the network allows it, time goes on in windows,
+//! and within a window one district after the other does all that it has to do: a district is a switch, or
+//! the hosts of one. A window is no longer than any link between districts takes, so nothing that happens
+//! within it can touch another district (the look-ahead of [`crate::parts`]). Events of later windows wait in
+//! a [list](crate::lists) for each window and district, unsorted; those of a district are put in order when
 //! its [turn](crate::turn) comes.
 //!
-//! Invariant: while districts take turns, the wheel is empty, and the turn holds events of one district before the end of the
-//! window only.
+//! Invariant: while districts take turns, the wheel is empty, and the
+//! turn holds events of one district before the end of the window only.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -31,7 +32,8 @@ pub(crate) struct Agenda {
     wheel: EventQueue,
     /// Events of the district whose turn it is, before the end of the present window.
     turn: Turn,
-    /// End of the present window: events before it are of the district whose turn it is. Zero while they take no turns.
+    /// End of the present window: events before it are of the
+    /// district whose turn it is. Zero while they take no turns.
     end: Time,
     /// So many picoseconds last a window.
     width_ps: u64,
@@ -245,8 +247,8 @@ impl Agenda {
         self.entries.prefetch(self.present_list(district));
     }
 
-    /// Has it fetch where the next events of a neighbour will stand: what is sent in this window arrives in the next one as
-    /// a rule.
+    /// Has it fetch where the next events of a neighbour will stand:
+    /// what is sent in this window arrives in the next one as a rule.
     #[inline]
     pub fn prefetch_room(&self, node: u32) {
         self.entries.prefetch_end(self.lists[usize::from(self.owner[node as usize])][self.place_after]);
@@ -309,8 +311,8 @@ mod tests {
     const WIDTH_PS: u64 = 1_000;
 
     proptest! {
-        /// Whatever is scheduled, in a window for the same district, behind it for any: each district sees its events in
-        /// the order of one heap, and none is lost, also where the last window is cut.
+        /// Whatever is scheduled, in a window for the same district, behind it for any: each district sees
+        /// its events in the order of one heap, and none is lost, also where the last window is cut.
         #[test]
         fn each_district_sees_its_events_in_order(
             first in prop::collection::vec((0_u64..20_000, 0_u32..4), 1..60),

@@ -1,9 +1,9 @@
 //! Looking ahead: has the processor fetch what the next districts will touch in this window.
 //!
-//! A network of hundreds of switches holds more packets and entries than the processor's near caches do, so most of
-//! what a district touches first would be waited for. While one has its turn, what the next ones are to do is known: their
-//! packets, their switch, the flows of their hosts. One lies behind the other, so there are steps, each a district nearer, and each
-//! reads only what the one before had fetched.
+//! A network of hundreds of switches holds more packets and entries than the processor's near caches do, so
+//! most of what a district touches first would be waited for. While one has its turn, what the next ones are
+//! to do is known: their packets, their switch, the flows of their hosts. One lies behind the other, so there
+//! are steps, each a district nearer, and each reads only what the one before had fetched.
 //!
 //! Nothing here changes anything but time.
 
@@ -45,8 +45,8 @@ impl Network {
         }
     }
 
-    /// What the next event of a district further on is about; false if there is none. One with each event of the district
-    /// whose turn it is: the processor waits for so many lines at once only.
+    /// What the next event of a district further on is about; false if there is none. One with each event of
+    /// the district whose turn it is: the processor waits for so many lines at once only.
     #[inline(always)]
     pub(crate) fn fetch_packet(&self, further: &mut Cursor) -> bool {
         let Some(entry) = self.queue.next_known(further) else { return false };

@@ -1,4 +1,5 @@
-//! Applications: when flows start, get their next piece and are closed, and the rounds of requests and answers.
+//! Applications: when flows start, get their next piece
+//! and are closed, and the rounds of requests and answers.
 
 use std::sync::Arc;
 
@@ -62,8 +63,8 @@ impl Network {
         }
     }
 
-    /// The application of a flow acts: it opens the connection the first time, and gives the next piece if it does not
-    /// give all at once. A connection that was closed before it was opened stays closed.
+    /// The application of a flow acts: it opens the connection the first time, and gives the next piece if it
+    /// does not give all at once. A connection that was closed before it was opened stays closed.
     pub(crate) fn on_start(&mut self, flow: u32) {
         let now = self.now();
         let (is_member, piece_bytes, close) = {

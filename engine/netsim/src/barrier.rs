@@ -1,7 +1,8 @@
 //! Where threads wait for each other after each window.
 //!
-//! A window takes microseconds, so a thread spins first; then it lets others have the processor, and where it goes on
-//! waiting it sleeps: with more threads than processors those that wait would take the time of those that work.
+//! A window takes microseconds, so a thread spins first; then it lets others
+//! have the processor, and where it goes on waiting it sleeps: with more threads
+//! than processors those that wait would take the time of those that work.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -65,8 +66,8 @@ impl Barrier {
         self.round.load(Ordering::SeqCst) == round && !self.is_broken.load(Ordering::SeqCst)
     }
 
-    /// Wakes who sleeps. Who is about to has counted itself before its last look, so either it sees why it need not, or it
-    /// is seen here; and it holds the lock from that look until it sleeps.
+    /// Wakes who sleeps. Who is about to has counted itself before its last look, so either it sees why it
+    /// need not, or it is seen here; and it holds the lock from that look until it sleeps.
     fn ring(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
             drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));

@@ -49,7 +49,8 @@ pub(crate) enum Frame {
     Pause(PauseWord),
 }
 
-/// The receiver is to stop a priority, or to let it go on. As wide as a pointer, so that a frame is moved in words.
+/// The receiver is to stop a priority, or to let it go on.
+/// As wide as a pointer, so that a frame is moved in words.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(8))]
 pub(crate) struct PauseWord {
@@ -198,8 +199,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// There is work: whether to start now, or when to schedule a wake-up. A line that is free at this very instant
-    /// counts as free, as dequeues come first in ties, but where the moment of its end is still to come.
+    /// There is work: whether to start now, or when to schedule a wake-up. A
+    /// line that is free at this very instant counts as free, as dequeues
+    /// come first in ties, but where the moment of its end is still to come.
     #[inline]
     pub fn on_work(&mut self, now: Moment) -> Work {
         if self.wake_scheduled {

@@ -1,13 +1,14 @@
 //! Where a network is cut into parts for threads.
 //!
-//! Switches stand in a row in which neighbours have about the same hosts near them, and the row is cut into pieces of
-//! equal work. So the pods of a fat-tree stay whole, and half of the switches between them go to each of two parts: a
-//! packet crosses from part to part once in the mean, twice if the row were that of levels.
+//! Switches stand in a row in which neighbours have about the same hosts near them, and the row is cut into
+//! pieces of equal work. So the pods of a fat-tree stay whole, and half of the switches between them go to
+//! each of two parts: a packet crosses from part to part once in the mean, twice if the row were that of
+//! levels.
 
 use crate::topology::{ChannelPlan, Topology};
 
-/// Part of each node: parts of about equal work, hosts with their switches. The work of a switch is its packets so far,
-/// those of its hosts included; its ports where there were none.
+/// Part of each node: parts of about equal work, hosts with their switches. The work of a switch is its
+/// packets so far, those of its hosts included; its ports where there were none.
 pub(crate) fn owners(topology: &Topology, parts: usize, packets: &[u64]) -> Vec<usize> {
     let (switches, hosts) = (topology.switches.len(), topology.hosts.len());
     let is_known = packets.iter().any(|&packets| packets > 0);
@@ -36,7 +37,8 @@ fn row(topology: &Topology) -> Vec<usize> {
     row
 }
 
-/// Mean position of the hosts nearest to each switch, in units of 2^-32; the largest number where none can be reached.
+/// Mean position of the hosts nearest to each switch, in units
+/// of 2^-32; the largest number where none can be reached.
 fn middles(topology: &Topology) -> Vec<u64> {
     let switches = topology.switches.len();
     let mut middles = vec![u64::MAX; switches];

@@ -1,8 +1,8 @@
 //! One thread, district after district: the run loop of a large network (see [`crate::agenda`] for why).
 //!
-//! What may not be done out of order is what parts on threads may not do either, so the same conditions hold
-//! ([`crate::parts`]): where they do not, the network runs event after event in the order of their keys. What is found
-//! is the same to the byte.
+//! What may not be done out of order is what parts on threads may not do either, so the
+//! same conditions hold ([`crate::parts`]): where they do not, the network runs event
+//! after event in the order of their keys. What is found is the same to the byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,9 +47,10 @@ pub(crate) struct Districts {
     whole: Vec<usize>,
 }
 
-/// District of each node: a switch, or the hosts of one. They come after all switches, so that the processor goes through
-/// the code for switches again and again, then through that for hosts. Hosts whose links are shorter than those between
-/// switches are in the district of their switch, as windows would be shorter otherwise.
+/// District of each node: a switch, or the hosts of one. They come after all switches, so that the processor
+/// goes through the code for switches again and again, then through that for hosts. Hosts whose links are
+/// shorter than those between switches are in the district of their switch, as windows would be shorter
+/// otherwise.
 pub(crate) fn districts(topology: &Topology) -> Vec<usize> {
     let switches = topology.switches.len();
     let link = |uplink: u32| &topology.channels[uplink as usize];
@@ -173,8 +174,8 @@ impl Network {
         true
     }
 
-    /// Takes the samples that are due if all that happens before them has happened; gives the next limit of a stretch, or
-    /// zero if it has to end.
+    /// Takes the samples that are due if all that happens before them has
+    /// happened; gives the next limit of a stretch, or zero if it has to end.
     fn sample_between(&mut self, limit: Time, until: Time) -> Time {
         let next = self.queue.next_time().filter(|next| *next >= limit && limit <= until);
         let Some(next) = next.filter(|_| self.fabric.wanted.is_none()) else { return Time::ZERO };
@@ -208,7 +209,8 @@ impl Network {
         }
     }
 
-    /// Districts take no turns any more: frames are in their channels again, the first one's arrival scheduled.
+    /// Districts take no turns any more: frames are in their
+    /// channels again, the first one's arrival scheduled.
     pub(crate) fn end_turns(&mut self) {
         for Entry { event, packet } in self.queue.unite(self.now) {
             match (event.kind(), packet) {
@@ -244,7 +246,7 @@ impl Network {
             while let Some(Entry { event, packet }) = self.queue.pop_turn() {
                 self.fetch_packet(&mut further);
                 self.now = event.time();
-                // The order of ties is the design's: it has no clock that would go on.
+                // The order of ties is `lower_port`: it has no clock that would go on.
                 match packet {
                     Some(packet) => self.take_in(event.node(), event.port(), packet),
                     None => self.dispatch(&event),

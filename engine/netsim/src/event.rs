@@ -1,8 +1,10 @@
 //! Events: what happens next, and what comes first.
 //!
-//! Order: time, then kind (dequeue, arrival, timer, start), then node, then port, then the sequence number of the node
-//! that scheduled it (design, tie rules), of arrivals, which one channel brings to each port, their number among all; or, where a run asks for it, time and then a stamp ([`crate::ties`]). What
-//! stands behind the time is one word, so comparing takes two. They wait in a [wheel](crate::wheel).
+//! Order: time, then kind (dequeue, arrival, timer, start), then node, then port, then the sequence number of
+//! the node that scheduled it (docs/algorithms/README.md#simultaneous-events), of arrivals, which one channel
+//! brings to each port, their number among all; or, where a run asks for it, time and then a stamp
+//! ([`crate::ties`]). What stands behind the time is one word, so comparing takes two. They wait in a
+//! [wheel](crate::wheel).
 
 use p4cc_units::Time;
 
@@ -21,8 +23,8 @@ pub(crate) enum Kind {
     Start = 3,
 }
 
-/// Bits of the key's fields below the time. Nodes and ports are bounded by the description; a sequence number may wrap
-/// after 2^39 events of one node without harm, as it decides only between events of one instant.
+/// Bits of the key's fields below the time. Nodes and ports are bounded by the description; a sequence number
+/// may wrap after 2^39 events of one node without harm, as it decides only between events of one instant.
 const PORT_BITS: u32 = 9;
 const SEQ_BITS: u32 = 39;
 const NODE_SHIFT: u32 = PORT_BITS + SEQ_BITS;
@@ -46,7 +48,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// An event at its place in the design's order.
+    /// An event at its place in the order of events.
     #[inline]
     pub fn new(time: Time, kind: Kind, node: u32, port: u32, seq: u64, subject: u32) -> Self {
         let place = (kind as u64) << KIND_SHIFT | u64::from(node) << NODE_SHIFT | u64::from(port) << SEQ_BITS;

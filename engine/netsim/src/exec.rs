@@ -10,7 +10,8 @@ impl Network {
         self.switches.iter_mut().for_each(|node| node.switch.set_exec(choice));
     }
 
-    /// Why some switch's program has no native code, once that was asked for; forks of a network know of each other.
+    /// Why some switch's program has no native code, once that
+    /// was asked for; forks of a network know of each other.
     pub fn native_error(&self) -> Option<String> {
         self.switches.iter().find_map(|node| node.switch.native_error().map(ToString::to_string))
     }

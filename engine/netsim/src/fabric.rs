@@ -1,10 +1,12 @@
-//! Pauses on links and the cycles that they can close (spec 13.2, 13.3).
+//! Pauses on links and the cycles that they can close (docs/algorithms/pfc.md#pfc-rules, #deadlock).
 //!
-//! A pause frame goes behind the packet that its port is sending, takes the link as long as any frame of its size, and
-//! arrives after the link's delay; it is in no queue and is never lost. What it stops stays stopped until a resume.
+//! A pause frame goes behind the packet that its port is sending, takes the link
+//! as long as any frame of its size, and arrives after the link's delay; it is
+//! in no queue and is never lost. What it stops stays stopped until a resume.
 //!
-//! A link waits for another when a packet that came over the first, whose receiver has paused it, stands in a paused
-//! queue for the second. A cycle of such links, all paused for `deadlock_after_ns`, is a deadlock, named once.
+//! A link waits for another when a packet that came over the first, whose
+//! receiver has paused it, stands in a paused queue for the second. A cycle of
+//! such links, all paused for `deadlock_after_ns`, is a deadlock, named once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +22,7 @@ use crate::network::{FABRIC_TIMER, Network, PAUSE_TIMER};
 const PAUSE_FRAME_BYTES: u32 = 64;
 /// IEEE 802.1Qbb counts pauses in quanta of 512 bits on the link.
 const QUANTUM_BYTES: u64 = 64;
-/// Spec 13.3: "check every 1 ms".
+/// docs/algorithms/pfc.md#deadlock: "check every 1 ms".
 const CHECK_INTERVAL: Span = Span::from_ms(1);
 /// Most deadlocks that are kept; they are named once, so a run meets few.
 const MAX_DEADLOCKS: usize = 10_000;
@@ -37,7 +39,8 @@ pub(crate) struct Fabric {
     pub deadlocks: Vec<Deadlock>,
     /// Cycles named so far, each from its smallest channel on.
     named: BTreeSet<(u8, Vec<u32>)>,
-    /// When pauses that do not last for ever are over, by node, port, priority: asked for by a switch, and obeyed.
+    /// When pauses that do not last for ever are over, by node,
+    /// port, priority: asked for by a switch, and obeyed.
     pub asked_until: BTreeMap<(u32, u32), Time>,
     pub obeyed_until: BTreeMap<(u32, u32), Time>,
 }
@@ -176,7 +179,8 @@ impl Network {
         }
     }
 
-    /// For each channel that has been paused for long, the channels, paused as long, for which what it brought waits.
+    /// For each channel that has been paused for long, the
+    /// channels, paused as long, for which what it brought waits.
     fn long_waits(&self, priority: u8, is_any_paused: &mut bool) -> BTreeMap<u32, BTreeSet<u32>> {
         let bound = Span::from_ns(self.spec.deadlock_after_ns);
         let mut waits: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();

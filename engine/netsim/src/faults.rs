@@ -1,8 +1,8 @@
 //! Links that go down and come up again.
 //!
-//! Each end of a link hears of it by an event of its own, at the same instant: what it sends from then on is lost, a
-//! switch's port is down ([`p4cc_switch::Switch::set_port_up`]), and pauses that were under way at the port are over, as
-//! they are where a link is lost in earnest. What was on the way arrives.
+//! Each end of a link hears of it by an event of its own, at the same instant: what it sends from then on is
+//! lost, a switch's port is down ([`p4cc_switch::Switch::set_port_up`]), and pauses that were under way at
+//! the port are over, as they are where a link is lost in earnest. What was on the way arrives.
 
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Hosts and the two ends of flows: interface, demultiplexing, packets to bytes and back.
 //!
-//! An interface sends in order without bound on what waits: the receiver window bounds each flow. What waits is a
-//! segment or an ACK; its bytes are made when it leaves, so timestamps are those of departure. A host reads the real
-//! bytes that the P4 program left in the packet and refuses what is not for it.
+//! An interface sends in order without bound on what waits: the receiver window bounds each flow. What waits
+//! is a segment or an ACK; its bytes are made when it leaves, so timestamps are those of departure. A host
+//! reads the real bytes that the P4 program left in the packet and refuses what is not for it.
 
 use std::collections::VecDeque;
 
@@ -29,8 +29,8 @@ pub(crate) enum Outgoing {
     Ack(u32, AckFields),
 }
 
-/// An answer of an RDMA-like receiver that waits for the interface. It leaves in the packet that it answers, as a rule:
-/// what it carries stands where it belongs already.
+/// An answer of an RDMA-like receiver that waits for the interface. It leaves in the packet that it answers,
+/// as a rule: what it carries stands where it belongs already.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     packet: Packet,

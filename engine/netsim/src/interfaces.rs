@@ -105,8 +105,8 @@ impl Network {
         }
     }
 
-    /// A segment or ACK is handed to an interface, which looks for work. What finds nothing in front of it leaves without
-    /// being put behind others first.
+    /// A segment or ACK is handed to an interface, which looks for work. What finds nothing in front of it
+    /// leaves without being put behind others first.
     pub(crate) fn start_with(&mut self, host: u32, (ticket, out): (Ticket, Outgoing)) {
         let current = self.order.current(self.now);
         let state = &mut self.hosts[host as usize];
@@ -150,8 +150,9 @@ impl Network {
         }
     }
 
-    /// A frame is on its way. A link's frames cannot overtake each other, so only the first one's arrival is scheduled;
-    /// where districts take turns, each is, and a packet waits with its event. What leaves this part of a network waits with the part.
+    /// A frame is on its way. A link's frames cannot overtake each other, so only the
+    /// first one's arrival is scheduled; where districts take turns, each is, and a packet
+    /// waits with its event. What leaves this part of a network waits with the part.
     pub(crate) fn carry(&mut self, channel: u32, arrival: Moment, frame: Frame) {
         let has_turns = self.queue.districts() > 0;
         let state = &mut self.channels[channel as usize];

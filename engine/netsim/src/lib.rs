@@ -1,11 +1,12 @@
 //! Virtual-time network: event loop, links, hosts, switches that run the P4 program.
 //!
-//! A [`NetworkSpec`] describes nodes, links, flows and limits; [`Network::build`] makes a network at time zero whose
-//! switches wait for a program. The control plane loads program and entries ([`Network::switch_mut`]); then
-//! [`Network::run_to_end`] or [`run_many`] run it, and [`Network::results`] gives tables and a summary.
+//! A [`NetworkSpec`] describes nodes, links, flows and limits; [`Network::build`] makes a network at time
+//! zero whose switches wait for a program. The control plane loads program and entries
+//! ([`Network::switch_mut`]); then [`Network::run_to_end`] or [`run_many`] run it, and [`Network::results`]
+//! gives tables and a summary.
 //!
-//! What is not here: no wall clock, no socket, no log, no rule that marks, drops or routes — that is the P4 program's
-//! and the traffic manager's — and no back door into a table.
+//! What is not here: no wall clock, no socket, no log, no rule that marks, drops or routes — that is the P4
+//! program's and the traffic manager's — and no back door into a table.
 
 mod agenda;
 mod ahead;

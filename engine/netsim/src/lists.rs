@@ -1,10 +1,11 @@
 //! Lists of events that wait, each with the packet that arrives by it, in memory that all lists share.
 //!
-//! A list is written once and read once, and by then the processor's near caches have lost it. So a list has no memory of its
-//! own, which would be as large as it ever was: it is made of chunks of one pool, and the chunk that was given back
-//! last, which is still near, is written next.
+//! A list is written once and read once, and by then the processor's near caches have lost it. So a list has
+//! no memory of its own, which would be as large as it ever was: it is made of chunks of one pool, and the
+//! chunk that was given back last, which is still near, is written next.
 //!
-//! Invariants: a chunk is in one list or free; what is behind the end of a list, or in no list, has no packet.
+//! Invariants: a chunk is in one list or free; what is
+//! behind the end of a list, or in no list, has no packet.
 
 use core::ops::Range;
 use std::cmp::Ordering;
@@ -55,7 +56,8 @@ pub(crate) struct Listed {
     time: Time,
     below: u64,
     subject: u32,
-    /// The next one of its slot, while it is in a [turn](crate::turn); before that for [looking ahead](crate::ahead).
+    /// The next one of its slot, while it is in a [turn](crate::turn);
+    /// before that for [looking ahead](crate::ahead).
     pub next: u32,
     /// Freed by [`Lists`]: an entry that was taken is written over without a look at what it was.
     packet: ManuallyDrop<Option<Packet>>,
@@ -98,8 +100,8 @@ impl Listed {
     }
 }
 
-/// A list: its first chunk, and where its next entry goes. At the end of a chunk, and while it is empty, that is a
-/// multiple of a chunk's size.
+/// A list: its first chunk, and where its next entry goes. At the end of
+/// a chunk, and while it is empty, that is a multiple of a chunk's size.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct List {
     first: u32,
@@ -280,7 +282,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever lists grow and are emptied by turns, each holds what was put there, and memory is used again.
+        /// Whatever lists grow and are emptied by turns, each
+        /// holds what was put there, and memory is used again.
         #[test]
         fn lists_hold_what_was_put_there(steps in prop::collection::vec((0_usize..4, 0_u32..40), 1..100)) {
             let mut lists = Lists::default();

@@ -1,10 +1,10 @@
 //! The network in virtual time: the loop that carries packets from sender to switch to receiver and back.
 //!
-//! Virtual time moves only inside [`Network::run_until`] and [`Network::run_to_end`]; between two calls the control
-//! plane may change any switch, so results do not depend on how long it takes.
+//! Virtual time moves only inside [`Network::run_until`] and [`Network::run_to_end`]; between two calls the
+//! control plane may change any switch, so results do not depend on how long it takes.
 //!
-//! Invariants: events happen in the order of [`crate::event`]; nothing here reads a clock or draws a random number but
-//! from a named stream of the run's seed; packets are conserved ([`PacketBalance`]).
+//! Invariants: events happen in the order of [`crate::event`]; nothing here reads a clock or draws a random
+//! number but from a named stream of the run's seed; packets are conserved ([`PacketBalance`]).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,8 +38,8 @@ pub(crate) const PACE_TIMER: u32 = 2;
 pub(crate) const FABRIC_TIMER: u32 = 3;
 /// The application of a flow closes it.
 pub(crate) const CLOSE_TIMER: u32 = 4;
-/// A pause may have lasted its time; the subject is port and priority, of a switch that asked for it or of the node that
-/// it stopped.
+/// A pause may have lasted its time; the subject is port and priority,
+/// of a switch that asked for it or of the node that it stopped.
 pub(crate) const PAUSE_TIMER: u32 = 5;
 /// A link went down or came up; the subject is the channel that leaves the node, and which of the two.
 pub(crate) const LINK_TIMER: u32 = 6;
@@ -187,8 +187,8 @@ impl Network {
         Self::start(Arc::new(spec), Arc::new(topology), switches, seed)
     }
 
-    /// A run of the same network with another seed, from time zero: switches keep program, entries and cells as they
-    /// are now, all else is new.
+    /// A run of the same network with another seed, from time zero: switches
+    /// keep program, entries and cells as they are now, all else is new.
     ///
     /// # Errors
     /// None for a network that was built.
@@ -269,8 +269,8 @@ impl Network {
         Ok(network)
     }
 
-    /// The same switches, as the control plane left them, at the start of a run of another description. It must have
-    /// the same switches with the same ports and rates in the same order; all else may differ.
+    /// The same switches, as the control plane left them, at the start of a run of another description. It
+    /// must have the same switches with the same ports and rates in the same order; all else may differ.
     ///
     /// # Errors
     /// The first value of the description that cannot be used, or a switch that differs.
@@ -398,8 +398,8 @@ impl Network {
         self.run(until, 1, cancel, &mut |_| {})
     }
 
-    /// Runs to the end: all flows with a size complete (unless the description says otherwise), or the stop time.
-    /// `progress` is called now and then; the run ends soon after `cancel` is set.
+    /// Runs to the end: all flows with a size complete (unless the description says otherwise), or the stop
+    /// time. `progress` is called now and then; the run ends soon after `cancel` is set.
     ///
     /// # Errors
     /// The limit of events, or the cancellation.
@@ -411,8 +411,8 @@ impl Network {
         self.run(Time::MAX, 1, cancel, progress)
     }
 
-    /// As [`Self::run_to_end`] on so many threads; what it finds is the same. Where [`Self::one_thread_reason`] gives a
-    /// reason, it runs on one.
+    /// As [`Self::run_to_end`] on so many threads; what it finds is the same. Where
+    /// [`Self::one_thread_reason`] gives a reason, it runs on one.
     ///
     /// # Errors
     /// The limit of events, or the cancellation.

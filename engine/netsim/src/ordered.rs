@@ -1,7 +1,7 @@
 //! A set in order, for few members as a rule.
 //!
-//! The first members stand in a short vector, where adding and taking costs a few instructions; a tree behind it takes
-//! what is more, so that no step takes more than logarithmic time however many there are.
+//! The first members stand in a short vector, where adding and taking costs a few instructions; a tree behind
+//! it takes what is more, so that no step takes more than logarithmic time however many there are.
 //!
 //! Invariants: each member of `few` comes before each of `more`; `few` is empty only where `more` is.
 

@@ -1,4 +1,5 @@
-//! RDMA-like flows in a host: the interface asks them in turn for packets, answers go first (spec 1.3).
+//! RDMA-like flows in a host: the interface asks them in turn for
+//! packets, answers go first (docs/algorithms/substrate.md#pacing).
 
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
@@ -66,7 +67,8 @@ impl Network {
         self.start_interface(host);
     }
 
-    /// The packet that an interface sends now: answers, then segments that were given to it, then paced flows in turn.
+    /// The packet that an interface sends now: answers, then
+    /// segments that were given to it, then paced flows in turn.
     pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
         let now = self.now();
         let hosts = &self.topology.hosts;
@@ -122,8 +124,8 @@ impl Network {
         }
     }
 
-    /// Has the interface know when a flow under way may send; one that will never send again leaves. A flow that is
-    /// complete and has a rate to give back stays until it did.
+    /// Has the interface know when a flow under way may send; one that will never send again leaves. A flow
+    /// that is complete and has a rate to give back stays until it did.
     fn place(&mut self, index: u32) {
         let plan = &self.plans[index as usize];
         if let Ends::Rdma(ends) = &mut self.flows[index as usize].ends {
@@ -191,8 +193,8 @@ impl Network {
         Some(receipt)
     }
 
-    /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface. Gives the
-    /// packet back if no answer leaves in it.
+    /// Hands the answers to a data packet, which had an extension of this kind and length, to the interface.
+    /// Gives the packet back if no answer leaves in it.
     pub(crate) fn answer_rdma(
         &mut self,
         host: u32,

@@ -1,5 +1,5 @@
-//! Many seeds of one network on several threads. Results come in the order of the seeds and do not depend on the
-//! number of threads: runs share nothing but what they only read.
+//! Many seeds of one network on several threads. Results come in the order of the seeds and do not depend on
+//! the number of threads: runs share nothing but what they only read.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -10,8 +10,8 @@ use crate::{Network, Results, RunError};
 /// Most threads.
 pub const MAX_JOBS: usize = 256;
 
-/// Runs a fork of the network for each seed, `jobs` at a time (at least one). `done` is told how many are finished,
-/// from any thread.
+/// Runs a fork of the network for each seed, `jobs` at a time (at
+/// least one). `done` is told how many are finished, from any thread.
 ///
 /// A run that fails does not stop the others; its error stands at its place.
 pub fn run_many(

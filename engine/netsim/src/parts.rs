@@ -1,18 +1,20 @@
 //! One run on several threads, with the results of one thread, byte for byte.
 //!
-//! The nodes are dealt out to parts, a host with its switch. Every part is a network of its own in which only its nodes
-//! are real; while parts run, each handles the events of its nodes in the order of their keys. Events of different nodes
-//! touch each other over links only, so what happens in `[T, T + W)` at one part cannot depend on what happens there at
-//! another while `W` is no longer than the shortest delay of a link between parts (conservative look-ahead). Parts meet
-//! after each such window and hand over what is on its way between them.
+//! The nodes are dealt out to parts, a host with its switch. Every part is a network of its own in which only
+//! its nodes are real; while parts run, each handles the events of its nodes in the order of their keys.
+//! Events of different nodes touch each other over links only, so what happens in `[T, T + W)` at one part
+//! cannot depend on what happens there at another while `W` is no longer than the shortest delay of a link
+//! between parts (conservative look-ahead). Parts meet after each such window and hand over what is on its
+//! way between them.
 //!
-//! What is not a node's own is not done by parts. Samples, the look for deadlocks, the first start and the end of a run
-//! need all nodes at one event: there the parts are put together again and the network runs as one. The silence that
-//! [`Stall`](crate::stall::Stall) measures is told from the parts' deliveries after each window.
+//! What is not a node's own is not done by parts. Samples, the look for deadlocks, the first start and the
+//! end of a run need all nodes at one event: there the parts are put together again and the network runs as
+//! one. The silence that [`Stall`](crate::stall::Stall) measures is told from the parts' deliveries after
+//! each window.
 //!
-//! Invariants: each node's state is in exactly one place; no run can end inside a window ([`Network::cannot_end`]); a
-//! sequence number decides only between events that one node scheduled for itself or arrivals by one channel, so numbers
-//! need not be those of one thread, only rise.
+//! Invariants: each node's state is in exactly one place; no run can end inside a window
+//! ([`Network::cannot_end`]); a sequence number decides only between events that one node scheduled for
+//! itself or arrivals by one channel, so numbers need not be those of one thread, only rise.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,7 +41,8 @@ const FEWEST_WINDOWS: u64 = 16;
 /// Events of one thread after a stretch that was hardly worth it, and where a sample or the like is close.
 const LONG_PAUSE_EVENTS: u64 = 4_096;
 const SHORT_PAUSE_EVENTS: u64 = 64;
-/// The network runs as one when so few events are left of the limit: the event that is one too many is then told exactly.
+/// The network runs as one when so few events are left of the
+/// limit: the event that is one too many is then told exactly.
 const LIMIT_MARGIN: u64 = 1 << 22;
 /// Windows after which a stretch may end so that parts are cut anew; longer where a cut did not help.
 const LEAST_PATIENCE: u64 = 128;
@@ -81,7 +84,8 @@ impl Pace {
 /// Where the threads of one stretch meet.
 struct Meeting {
     barrier: Barrier,
-    /// By part: time of its next event, the look for deadlocks that it asks for, and until when the run cannot end.
+    /// By part: time of its next event, the look for deadlocks
+    /// that it asks for, and until when the run cannot end.
     next: Vec<AtomicU64>,
     check: Vec<AtomicU64>,
     sure_until: Vec<AtomicU64>,
@@ -175,8 +179,8 @@ impl Network {
             .then_some("samples are taken more often than links let threads look ahead")
     }
 
-    /// Windows of virtual time so far in which threads ran side by side, or districts one after the other; all that makes a
-    /// difference to is time.
+    /// Windows of virtual time so far in which threads ran side by side, or
+    /// districts one after the other; all that makes a difference to is time.
     pub fn windows_apart(&self) -> u64 {
         self.windows
     }
@@ -220,7 +224,8 @@ impl Network {
         Ok(shell)
     }
 
-    /// Runs parts on threads of their own as far as they can go before `until`; the network is whole again afterwards.
+    /// Runs parts on threads of their own as far as they can go
+    /// before `until`; the network is whole again afterwards.
     pub(crate) fn run_parts(
         &mut self,
         parts: &mut Parts,
@@ -270,8 +275,9 @@ impl Network {
         self.spec().limits.max_events.saturating_sub(self.events.saturating_add(LIMIT_MARGIN))
     }
 
-    /// Until when the run cannot end, whatever happens before: some flow of this part has data that it has not sent once,
-    /// or has not begun. `witness` is the first flow that may show it; a flow that does not will never again.
+    /// Until when the run cannot end, whatever happens before: some flow of this
+    /// part has data that it has not sent once, or has not begun. `witness` is
+    /// the first flow that may show it; a flow that does not will never again.
     pub(crate) fn cannot_end(&self, owner: &[usize], part: usize, witness: &mut usize) -> Time {
         if !self.spec().stop_when_complete || self.counted_flows == 0 {
             return Time::MAX;
@@ -291,8 +297,8 @@ impl Network {
     }
 }
 
-/// How long parts may run without meeting: no longer than the delay of any link between them, nor than the least round
-/// trip of a packet and its ACK. Zero if there is no such time.
+/// How long parts may run without meeting: no longer than the delay of any link between them, nor than the
+/// least round trip of a packet and its ACK. Zero if there is no such time.
 pub(crate) fn window(topology: &Topology, owner: &[usize]) -> Span {
     let delays = topology.channels.iter().filter(|plan| owner[plan.from as usize] != owner[plan.to as usize]);
     let round_trips = topology.hosts.iter().map(|host| topology.channels[host.uplink as usize].delay * 2);
@@ -315,7 +321,8 @@ impl Parts {
         self.owner = owner;
     }
 
-    /// Cuts anew if one part had far more to do since the last time than another would have had by another cut.
+    /// Cuts anew if one part had far more to do since the
+    /// last time than another would have had by another cut.
     fn balance(&mut self, whole: &Network) {
         /// Switches of this share of all packets have to change hands for it.
         const WORTH_IT: u64 = 50;
@@ -421,8 +428,8 @@ impl Parts {
         }
     }
 
-    /// Runs all parts, one on this thread, until all events before `limit` have happened, or something has to be done by
-    /// the whole network.
+    /// Runs all parts, one on this thread, until all events before `limit`
+    /// have happened, or something has to be done by the whole network.
     fn run(
         &mut self,
         whole: &mut Network,
@@ -608,7 +615,8 @@ impl Network {
         (self.fabric.check_at, self.fabric.is_part) = (whole.fabric.check_at, true);
     }
 
-    /// Sorts the flows that were started since there were so many as their start events stand: time, host, number.
+    /// Sorts the flows that were started since there were so
+    /// many as their start events stand: time, host, number.
     pub(crate) fn put_in_order_of_start(&mut self, from: usize) {
         let (flows, plans) = (&self.flows, &self.plans);
         self.active[from..]

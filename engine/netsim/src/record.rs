@@ -1,8 +1,9 @@
-//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they come, and what
-//! every flow has had acknowledged at chosen times.
+//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they
+//! come, and what every flow has had acknowledged at chosen times.
 //!
-//! A sample row is written only where something differs from the row before of the same flow or port, so a table is a
-//! step function: a value holds until the next row. A sample at `t` shows the state after all events up to `t`.
+//! A sample row is written only where something differs from the row before of
+//! the same flow or port, so a table is a step function: a value holds until
+//! the next row. A sample at `t` shows the state after all events up to `t`.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use p4cc_units::{Span, Time};
 use crate::spec::RecordSpec;
 use crate::table::{Column, Table};
 
-/// Spec 17: "histogram in 1 KB bins".
+/// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
 const BIN_BYTES: u64 = 1_000;
 
 /// One series of samples at a fixed interval.
@@ -301,7 +302,7 @@ impl Recorder {
         }
     }
 
-    /// Depths of all ports at all samples, in bins of 1 kB (spec 17).
+    /// Depths of all ports at all samples, in bins of 1 kB (docs/algorithms/metrics.md#metrics).
     pub fn histogram_table(&self) -> Table {
         let u64s = |values: &mut dyn Iterator<Item = u64>| Column::U64(values.collect());
         Table {

@@ -13,13 +13,15 @@ use crate::table::{Column, Table};
 pub struct Summary {
     /// Seed.
     pub seed: u64,
-    /// Payload bits of flows with a size, acknowledged, over the time from their earliest planned start to the last
-    /// finish, or to the end of the run if one is not complete (spec 17, A-23). 0 if there is none.
+    /// Payload bits of flows with a size, acknowledged, over the time from their earliest planned start to
+    /// the last finish, or to the end of the run if one is not complete (docs/algorithms/metrics.md#metrics,
+    /// #choice-gst-utilisation). 0 if there is none.
     pub goodput_bps: f64,
-    /// As `goodput_bps`, of all flows but requests, flows without end included: payload acknowledged from the first
-    /// start of a flow with a size to the end of the run.
+    /// As `goodput_bps`, of all flows but requests, flows without end included: payload acknowledged from the
+    /// first start of a flow with a size to the end of the run.
     pub total_goodput_bps: f64,
-    /// Jain's index of the goodputs of single flows, each over its own time (spec 17); 0 without a flow.
+    /// Jain's index of the goodputs of single flows, each over its own time
+    /// (docs/algorithms/metrics.md#metrics); 0 without a flow.
     pub jain_index: f64,
     /// Last finish of a flow with a size; -1 if one is not complete.
     pub finish_ns: i64,
@@ -80,8 +82,8 @@ pub struct Summary {
 /// Tables and summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`, `hosts`,
-    /// `pauses`, `deadlocks`, `link_bytes`, `queue_histogram`.
+    /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
+    /// `hosts`, `pauses`, `deadlocks`, `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -369,7 +371,8 @@ impl Network {
         }
     }
 
-    /// Ports and priorities of switches, then of hosts, that were paused or paused a neighbour, or could have.
+    /// Ports and priorities of switches, then of hosts, that
+    /// were paused or paused a neighbour, or could have.
     fn pause_rows(&self) -> Vec<PauseRow<'_>> {
         let mut rows = Vec::new();
         for (node, spec) in self.switches.iter().zip(&self.spec.switches) {

@@ -1,7 +1,7 @@
 //! What a network is made of: the JSON description, as plain data.
 //!
-//! Every size, seed and limit is a field. The P4 program is not here: switches get it from the controller. Checks that
-//! need more than one value are made when the description is resolved ([`crate::topology`]).
+//! Every size, seed and limit is a field. The P4 program is not here: switches get it from the controller.
+//! Checks that need more than one value are made when the description is resolved ([`crate::topology`]).
 
 use std::collections::BTreeMap;
 
@@ -49,7 +49,8 @@ pub struct NetworkSpec {
     /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of rounds.
     #[serde(default)]
     pub arrivals: Vec<ArrivalsSpec>,
-    /// Traffic between pairs of hosts, drawn anew for each seed; its flows are numbered after those of arrivals.
+    /// Traffic between pairs of hosts, drawn anew for each
+    /// seed; its flows are numbered after those of arrivals.
     #[serde(default)]
     pub pairs: Vec<PairsSpec>,
     /// Incasts at random times, drawn anew for each seed; their flows are numbered last.
@@ -58,10 +59,12 @@ pub struct NetworkSpec {
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,
-    /// A cycle of ports that wait for each other, all paused for so long, is a deadlock (spec 13.3).
+    /// A cycle of ports that wait for each other, all paused for
+    /// so long, is a deadlock (docs/algorithms/pfc.md#deadlock).
     #[serde(default = "default_deadlock_after_ns")]
     pub deadlock_after_ns: u64,
-    /// No byte delivered anywhere for so long, with flows under way, is a stall (spec 13.3).
+    /// No byte delivered anywhere for so long, with flows under
+    /// way, is a stall (docs/algorithms/pfc.md#deadlock).
     #[serde(default = "default_stall_after_ns")]
     pub stall_after_ns: u64,
     /// Links that go down, and come up again.
@@ -148,7 +151,7 @@ pub struct SwitchPortSpec {
     pub qdepth_unit: QdepthUnit,
 }
 
-/// A buffer that all ports of a switch share (spec 13).
+/// A buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
@@ -163,8 +166,8 @@ pub struct BufferSpec {
     /// Priorities that are paused rather than dropped (PFC), 0 to 6.
     #[serde(default)]
     pub lossless_priorities: Vec<u8>,
-    /// A pause ends by itself after so many times 512 bits on its link, as in IEEE 802.1Qbb; absent: it lasts until it
-    /// is taken back, as in the ns-3 simulator (spec 13.2).
+    /// A pause ends by itself after so many times 512 bits on its link, as in IEEE 802.1Qbb; absent: it lasts
+    /// until it is taken back, as in the ns-3 simulator (docs/algorithms/pfc.md#pfc-rules).
     #[serde(default)]
     pub pause_quanta: Option<u16>,
 }
@@ -253,7 +256,8 @@ pub struct LinkSpec {
     pub loss: f64,
 }
 
-/// A link goes down for a time, in both directions: what its ends send meanwhile is lost, what is on the way arrives.
+/// A link goes down for a time, in both directions: what its
+/// ends send meanwhile is lost, what is on the way arrives.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {

@@ -1,4 +1,5 @@
-//! Whether a network stands still: flows are under way and no byte is delivered anywhere (spec 13.3).
+//! Whether a network stands still: flows are under way and no
+//! byte is delivered anywhere (docs/algorithms/pfc.md#deadlock).
 
 use p4cc_units::{Span, Time};
 
@@ -59,8 +60,8 @@ impl Stall {
         out.extend(self.moves.iter_mut().flat_map(|moves| moves.drain(..)));
     }
 
-    /// Counts the silence between moves of several parts, and forgets them. The order of simultaneous moves makes no
-    /// difference: the first of them ends the silence.
+    /// Counts the silence between moves of several parts, and forgets them. The order of simultaneous moves
+    /// makes no difference: the first of them ends the silence.
     pub fn replay(&mut self, moves: &mut Vec<(Time, Move)>) {
         self.leave_ends(moves);
         moves.sort_by_key(|(at, _)| *at);
@@ -69,8 +70,8 @@ impl Stall {
         }
     }
 
-    /// Leaves the first and the last of the deliveries, where no silence between moves can count for more than what was
-    /// found before.
+    /// Leaves the first and the last of the deliveries, where no silence
+    /// between moves can count for more than what was found before.
     fn leave_ends(&self, moves: &mut Vec<(Time, Move)>) {
         let ends = |times: &mut dyn Iterator<Item = Time>| {
             times.fold(None, |ends, at| {

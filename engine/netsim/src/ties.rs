@@ -1,11 +1,12 @@
 //! Which of two simultaneous events comes first.
 //!
-//! The design's order needs nothing but the event. The others are those of event lists with a clock in seconds in a
-//! double, as ns-2, the simulator of the GST paper (S0), has it: rounding parts some events that are simultaneous on
-//! paper, and what is left happens in the order in which it was scheduled. When an arrival is scheduled is the
-//! difference between the two: where the interface is a queue of its own (ns-2), as the transmission starts; where it
-//! is no more than a time at which it will be free, as a packet is handed to it. Our clock stays whole picoseconds:
-//! the rounding only orders events of one picosecond.
+//! The default order (`lower_port`) needs nothing but the event. The others are those of event lists with a
+//! clock in seconds in a double, as ns-2, the simulator of the GST paper (GST 2017), has it: rounding parts
+//! some events that are simultaneous on paper, and what is left happens in the order in which it was
+//! scheduled. When an arrival is scheduled is the difference between the two: where the interface is a queue
+//! of its own (ns-2), as the transmission starts; where it is no more than a time at which it will be free,
+//! as a packet is handed to it. Our clock stays whole picoseconds: the rounding only orders events of one
+//! picosecond.
 
 use p4cc_units::Time;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,8 @@ use crate::event::Event;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ties {
-    /// Kind (dequeue, arrival, timer, start), node, port, sequence number of the node that scheduled it (spec 0.2).
+    /// Kind (dequeue, arrival, timer, start), node, port, sequence number
+    /// of the node that scheduled it (docs/algorithms/README.md#units).
     #[default]
     LowerPort,
     /// As ns-2's scheduler: by a clock in seconds in a double, then in the order of scheduling.
@@ -28,7 +30,8 @@ pub enum Ties {
 /// Place of an event among those of its instant; zero under [`Ties::LowerPort`].
 pub(crate) type Stamp = u64;
 
-/// Number of a packet among all that were handed to an interface and all events; zero: it is scheduled as it leaves.
+/// Number of a packet among all that were handed to an interface
+/// and all events; zero: it is scheduled as it leaves.
 pub(crate) type Ticket = u64;
 
 /// An instant and, but under [`Ties::LowerPort`], a place within it.
@@ -54,8 +57,8 @@ impl Order {
         Self((ties != Ties::LowerPort).then_some(clock))
     }
 
-    /// The moment of something that is decided on now and happens at a time. Whatever is scheduled later than it was
-    /// decided on, as the arrival of a packet behind others, keeps the moment that it got then.
+    /// The moment of something that is decided on now and happens at a time. Whatever is scheduled later than
+    /// it was decided on, as the arrival of a packet behind others, keeps the moment that it got then.
     #[inline]
     pub fn moment(&mut self, time: Time) -> Moment {
         self.moment_of(time, 0)

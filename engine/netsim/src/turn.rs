@@ -1,11 +1,13 @@
 //! The events of one district in one window, in order.
 //!
-//! There are some dozens as a rule, all of them within one window, so the slots of this wheel are few enough to stay in
-//! the processor's nearest cache, an event stays where it was listed, and none waits beyond the last slot. What is alone in
-//! its slot, as most are, is given as it stands; the others of a slot are put in order when its time comes, and what is scheduled into a
-//! slot that has been reached goes through a heap, as in the [wheel](crate::wheel) of a whole run.
+//! There are some dozens as a rule, all of them within one window, so the slots of this wheel are few enough
+//! to stay in the processor's nearest cache, an event stays where it was listed, and none waits beyond the
+//! last slot. What is alone in its slot, as most are, is given as it stands; the others of a slot are put in
+//! order when its time comes, and what is scheduled into a slot that has been reached goes through a heap, as
+//! in the [wheel](crate::wheel) of a whole run.
 //!
-//! Invariants: slots before the last one that was reached are empty; an event is in a slot, in `rest` or in `late`.
+//! Invariants: slots before the last one that was reached
+//! are empty; an event is in a slot, in `rest` or in `late`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,7 +25,8 @@ const WORD: usize = u64::BITS as usize;
 /// Events of one district and window.
 #[derive(Debug)]
 pub(crate) struct Turn {
-    /// All of them, those that are over included, as they were scheduled; each is linked to the next one of its slot.
+    /// All of them, those that are over included, as they were
+    /// scheduled; each is linked to the next one of its slot.
     events: List,
     heads: [u32; SLOTS],
     occupied: [u64; SLOTS / WORD],

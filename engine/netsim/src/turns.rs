@@ -1,7 +1,9 @@
-//! The paced flows of a host's interface: whose turn it is, and when one may send next (spec 1.3, round robin).
+//! The paced flows of a host's interface: whose turn it is, and when one may send next
+//! (docs/algorithms/substrate.md#pacing, round robin).
 //!
-//! A flow that has nothing to send stands nowhere; one that waits for its time stands in order of times; one whose time
-//! has come stands in order of starts, where the interface takes turns. All steps take logarithmic time.
+//! A flow that has nothing to send stands nowhere; one that waits for its
+//! time stands in order of times; one whose time has come stands in order of
+//! starts, where the interface takes turns. All steps take logarithmic time.
 //!
 //! Invariant: a flow stands in at most one place, and its [`Seat`] says in which.
 
@@ -148,7 +150,8 @@ impl Turns {
         first(self.turn).or_else(|| first(0))
     }
 
-    /// The flow has sent: the turn goes to the next one by start, behind the last to the first, unless it keeps it.
+    /// The flow has sent: the turn goes to the next one by
+    /// start, behind the last to the first, unless it keeps it.
     pub fn took_turn(&mut self, seat: &Seat, keeps: bool) {
         let is_last = self.highest == seat.rank;
         self.turn = match (keeps, is_last) {
@@ -199,7 +202,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever flows start, wait, end and send, the next one is the one that a scan of all of them finds.
+        /// Whatever flows start, wait, end and send, the next
+        /// one is the one that a scan of all of them finds.
         #[test]
         fn turns_are_those_of_a_scan(
             steps in prop::collection::vec((0_u8..4, 0_usize..8, prop::option::of(0_u64..50), 0_u8..8, any::<u8>()), 1..200),

@@ -1,15 +1,16 @@
 //! The queue of events to come: a wheel of short slots for what comes soon, a heap for the rest.
 //!
-//! Nearly every event of a run is an arrival or the end of a transmission, at most a link's time ahead. Such an event
-//! goes into the list of its slot, which costs the same however many wait. When time reaches a slot, its events are sorted
-//! and leave in the order of their keys; what is scheduled for that slot from then on goes through a small heap beside
-//! them, and what lies beyond the wheel (timeouts, starts of flows) waits in a heap of its own until its slot comes. An
-//! event that is alone in its slot, as most are, is not even sorted. If slots are ill chosen, everything lands in one of
-//! the heaps or one sort, and the queue is no worse than one heap.
+//! Nearly every event of a run is an arrival or the end of a transmission, at most a link's time ahead. Such
+//! an event goes into the list of its slot, which costs the same however many wait. When time reaches a slot,
+//! its events are sorted and leave in the order of their keys; what is scheduled for that slot from then on
+//! goes through a small heap beside them, and what lies beyond the wheel (timeouts, starts of flows) waits in
+//! a heap of its own until its slot comes. An event that is alone in its slot, as most are, is not even
+//! sorted. If slots are ill chosen, everything lands in one of the heaps or one sort, and the queue is no
+//! worse than one heap.
 //!
 //! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
-//! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set exactly where the
-//! slot's list has an event, a bit of `summary` where a word of `occupied` is not zero.
+//! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set
+//! exactly where the slot's list has an event, a bit of `summary` where a word of `occupied` is not zero.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,8 +22,8 @@ use crate::event::Event;
 /// Slots of the wheel; a word of the summary has a bit for each word of bits.
 const SLOTS: usize = 64 * WORD;
 const WORD: usize = u64::BITS as usize;
-/// The wheel reaches a quarter further than most events are scheduled ahead, as packets grow on their way; rounding up
-/// adds to it. Short slots have few events.
+/// The wheel reaches a quarter further than most events are scheduled ahead, as packets grow on their way;
+/// rounding up adds to it. Short slots have few events.
 const REACH: (u64, u64) = (5, 4);
 /// End of a list.
 const NONE: u32 = u32::MAX;
@@ -120,7 +121,8 @@ impl EventQueue {
             let near = self.next_near().unwrap_or(u64::MAX);
             let slot = near.min(self.far_slot);
             if slot > limit.as_ps() >> self.shift {
-                // Time must not go on to a slot behind the limit: what is scheduled before it would come late.
+                // Time must not go on to a slot behind the limit:
+                // what is scheduled before it would come late.
                 return None;
             }
             if near < self.far_slot
@@ -253,7 +255,8 @@ impl EventQueue {
     }
 }
 
-/// Puts the events of a slot in order, the first one last. There are a few as a rule, for which nothing beats insertion.
+/// Puts the events of a slot in order, the first one last. There
+/// are a few as a rule, for which nothing beats insertion.
 fn sort_descending(events: &mut [Event]) {
     const FEW: usize = 24;
     if events.len() > FEW {
@@ -282,7 +285,8 @@ mod tests {
     use crate::event::Kind;
 
     proptest! {
-        /// Whatever is pushed, whenever, near or far, in bursts at one instant: what comes out is what one heap gives.
+        /// Whatever is pushed, whenever, near or far, in bursts
+        /// at one instant: what comes out is what one heap gives.
         #[test]
         fn order_is_that_of_one_heap(
             lead_ps in prop::sample::select(vec![0_u64, 1, 4_096, 1_000_000, u64::MAX]),

@@ -1,5 +1,5 @@
-//! A client's P4Info against its program: ids, match types, forms of values and scopes of actions are the P4Info's, and each
-//! object that it names is the program's of that name.
+//! A client's P4Info against its program: ids, match types, forms of values and scopes of actions are the
+//! P4Info's, and each object that it names is the program's of that name.
 //!
 //! What the P4Info leaves out is out of the client's sight; what it names and the program lacks is refused.
 
@@ -86,8 +86,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The tables of the P4Info, but for those that the program lacks and that could do nothing in it: without keys, with
-    /// `NoAction` only. p4c tells of them, and leaves them out of its JSON.
+    /// The tables of the P4Info, but for those that the program lacks and that could do nothing in it:
+    /// without keys, with `NoAction` only. p4c tells of them, and leaves them out of its JSON.
     pub(crate) fn tables(&self) -> Vec<&'a p4::Table> {
         let known: BTreeSet<&str> = self.program.tables.iter().map(|table| table.cp.name.as_str()).collect();
         let wanted = |table: &&p4::Table| {
@@ -108,8 +108,8 @@ impl<'a> Binder<'a> {
             && table.action_refs.iter().all(|listed| no_action(listed.id))
     }
 
-    /// The action profiles of the P4Info, but for those that no table has and the program lacks: p4c tells of them, and leaves
-    /// them out of its JSON.
+    /// The action profiles of the P4Info, but for those that no table has and
+    /// the program lacks: p4c tells of them, and leaves them out of its JSON.
     pub(crate) fn profiles(&self) -> Vec<&'a p4::ActionProfile> {
         let known: BTreeSet<&str> = self.program.profiles.iter().map(|one| one.cp.name.as_str()).collect();
         let is_used = |profile: &p4::ActionProfile| {
@@ -135,8 +135,8 @@ impl<'a> Binder<'a> {
         all.filter(|one| !kept(one.id)).map(|one| (one.id, one.name.clone())).collect()
     }
 
-    /// Names of the program's digests as the P4Info has them. A message whose type has no name is numbered there; in JSON it
-    /// has the name of a tuple that p4c made, or none.
+    /// Names of the program's digests as the P4Info has them. A message whose type has no name is numbered
+    /// there; in JSON it has the name of a tuple that p4c made, or none.
     pub(crate) fn digest_names(&self) -> Vec<ControlPlaneName> {
         let mut names: Vec<ControlPlaneName> =
             self.program.digests.iter().map(|digest| digest.cp.clone()).collect();
@@ -155,8 +155,8 @@ impl<'a> Binder<'a> {
         names
     }
 
-    /// The actions of the P4Info, but for those that no table lists and the program lacks: p4c tells of actions that only
-    /// the program calls, and leaves them out of its JSON where no packet reaches the call.
+    /// The actions of the P4Info, but for those that no table lists and the program lacks: p4c tells of
+    /// actions that only the program calls, and leaves them out of its JSON where no packet reaches the call.
     pub(crate) fn actions(&self) -> Vec<&'a p4::Action> {
         let tables = self.tables();
         let listed: BTreeSet<u32> =
@@ -202,8 +202,8 @@ impl<'a> Binder<'a> {
         if u32::try_from(bitwidth) == Ok(width) { Ok(Form::own(ty)) } else { differs(bitwidth, width) }
     }
 
-    /// Match fields of a table or value set. A name may leave out the front of the other's: JSON of an old p4c does not
-    /// say what the struct around the headers is called.
+    /// Match fields of a table or value set. A name may leave out the front of the other's: JSON of an old
+    /// p4c does not say what the struct around the headers is called.
     fn keys(
         &self,
         owner: &str,

@@ -198,7 +198,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// Counters and meters. Direct ones are named by the tables' entries: only their names must be the program's.
+    /// Counters and meters. Direct ones are named by the
+    /// tables' entries: only their names must be the program's.
     fn bind_arrays(&mut self, binder: &mut Binder<'_>) -> Result<(), Failure> {
         let (program, info) = (Arc::clone(&self.program), binder.info);
         let p = &*program;

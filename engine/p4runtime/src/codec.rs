@@ -1,7 +1,8 @@
 //! Values between P4Runtime's byte strings and [`Bits`].
 //!
-//! Byte strings are big-endian. What is sent is canonical: the shortest string, at least one byte. What is received may
-//! have leading zeros but must fit the width; an empty string is refused (P4Runtime "Bytestrings").
+//! Byte strings are big-endian. What is sent is canonical: the shortest
+//! string, at least one byte. What is received may have leading zeros but
+//! must fit the width; an empty string is refused (P4Runtime "Bytestrings").
 
 use p4cc_ir::{Bits, VarType};
 
@@ -27,9 +28,10 @@ pub(crate) fn parse(bytes: &[u8], width: u32, what: impl FnOnce() -> String) -> 
     Ok(Bits::from_be_bytes(width, significant))
 }
 
-/// Reads an `int<W>` that stands as a key, parameter or metadata. P4Runtime has no such fields ("Bytestrings"), and P4Info gives
-/// them a bitwidth only: as in BMv2's server, the bytes are the number's two's complement pattern of `width` bits without a
-/// sign. What is too long for that may be the same with its sign extended.
+/// Reads an `int<W>` that stands as a key, parameter or metadata. P4Runtime has no such fields
+/// ("Bytestrings"), and P4Info gives them a bitwidth only: as in BMv2's server, the bytes are the number's
+/// two's complement pattern of `width` bits without a sign. What is too long for that may be the same with
+/// its sign extended.
 pub(crate) fn parse_int(bytes: &[u8], width: u32, what: impl Fn() -> String) -> Result<Bits, Failure> {
     parse(bytes, width, &what).or_else(|failure| parse_signed(bytes, width, what).map_err(|_| failure))
 }

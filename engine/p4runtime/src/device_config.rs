@@ -1,7 +1,7 @@
 //! The bytes of a device config, told apart by content, and the program they hold.
 //!
-//! P4-16 source text is text. A serialized `P4DeviceConfig` holds control bytes, which text does not, and wraps either
-//! kind. BMv2's JSON starts with a brace, which a P4 program never does.
+//! P4-16 source text is text. A serialized `P4DeviceConfig` holds control bytes, which text does not, and
+//! wraps either kind. BMv2's JSON starts with a brace, which a P4 program never does.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -41,12 +41,12 @@ pub(crate) struct Loaded {
 /// The bytes of a device config, and of the P4Info that came with it.
 type Key = (Vec<u8>, Option<Vec<u8>>);
 
-/// Programs in use, by the bytes that they came from. Switches of one network run one program, and share its code: the
-/// time to make it and, packet by packet, the processor's caches.
+/// Programs in use, by the bytes that they came from. Switches of one network run one program, and share its
+/// code: the time to make it and, packet by packet, the processor's caches.
 static IN_USE: Mutex<BTreeMap<Key, Weak<Loaded>>> = Mutex::new(BTreeMap::new());
 
-/// The program that a device config holds, seen as a P4Info says or, without one, as its own does: read now, or the one
-/// that another switch got from the same bytes.
+/// The program that a device config holds, seen as a P4Info says or, without one, as its own does: read now,
+/// or the one that another switch got from the same bytes.
 pub(crate) fn load(device_config: &[u8], given: Option<&P4Info>) -> Result<Arc<Loaded>, Failure> {
     let key = (device_config.to_vec(), given.map(Message::encode_to_vec));
     let known = IN_USE.lock().get(&key).and_then(Weak::upgrade);

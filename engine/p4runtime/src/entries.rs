@@ -106,8 +106,8 @@ fn parse_field(place: &str, key: &KeyInfo, field: &p4::FieldMatch) -> Result<Mat
     }
 }
 
-/// Reads a match whose value stands for another of the program. Masks, prefixes and ranges mean nothing for such values, but
-/// for those that name one value (P4Runtime "Translation of Match Fields").
+/// Reads a match whose value stands for another of the program. Masks, prefixes and ranges mean nothing for
+/// such values, but for those that name one value (P4Runtime "Translation of Match Fields").
 fn parse_foreign(place: &str, key: &KeyInfo, given: &FieldMatchType) -> Result<MatchValue, Failure> {
     let place = || place.to_owned();
     let one = |bytes: &[u8]| key.form.parse(bytes, place);

@@ -10,11 +10,12 @@ use crate::proto::p4::v1 as p4;
 
 /// A status travels in HTTP/2 headers, of which gRPC clients take 8 KiB by default; longer text is cut.
 const MAX_STATUS_TEXT_BYTES: usize = 5_000;
-/// What clients take of a batch's status by default, and what each update may add to it (P4Runtime "gRPC Metadata
-/// Maximum Size").
+/// What clients take of a batch's status by default, and what each
+/// update may add to it (P4Runtime "gRPC Metadata Maximum Size").
 const METADATA_BYTES: usize = 8_192;
 const METADATA_BYTES_PER_UPDATE: usize = 100;
-/// What the headers count beside the two texts of the status: their names, those of the others, HPACK's share of each.
+/// What the headers count beside the two texts of the status:
+/// their names, those of the others, HPACK's share of each.
 const OTHER_HEADER_BYTES: usize = 384;
 /// The longest text of one update, and the shortest: below it says nothing and is left out.
 const MAX_UPDATE_TEXT_BYTES: usize = 2_000;
@@ -83,8 +84,8 @@ impl From<ControlError> for Failure {
     }
 }
 
-/// The status of a batch: OK when all succeeded, else UNKNOWN with one `p4.v1.Error` for each member, in order. Texts are
-/// cut to what a client takes; codes never are.
+/// The status of a batch: OK when all succeeded, else UNKNOWN with one `p4.v1.Error` for each member, in
+/// order. Texts are cut to what a client takes; codes never are.
 ///
 /// # Errors
 /// Some member failed.

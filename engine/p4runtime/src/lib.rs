@@ -5,9 +5,9 @@
 //!                                                        catalog, codec, entries: protocol <-> IR
 //! ```
 //!
-//! Invariants: no request panics the server, whatever bytes it holds; nothing here reads the wall clock to decide
-//! anything a program or packet can see; requests of all clients to all devices are applied one at a time, in the
-//! order in which they arrived.
+//! Invariants: no request panics the server, whatever bytes it holds; nothing here reads
+//! the wall clock to decide anything a program or packet can see; requests of all
+//! clients to all devices are applied one at a time, in the order in which they arrived.
 
 mod binding;
 mod catalog;

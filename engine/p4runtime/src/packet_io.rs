@@ -35,7 +35,8 @@ pub(crate) fn encode_packet_out(catalog: &Catalog, packet: &p4::PacketOut) -> Re
     Ok(bytes)
 }
 
-/// A packet from the CPU port for the controller. A packet shorter than the `packet_in` header is all payload.
+/// A packet from the CPU port for the controller. A packet
+/// shorter than the `packet_in` header is all payload.
 pub(crate) fn decode_packet_in(catalog: &Catalog, bytes: &[u8]) -> p4::PacketIn {
     let whole = || p4::PacketIn { payload: bytes.to_vec(), metadata: Vec::new() };
     let Some(header) = catalog.header("packet_in") else { return whole() };

@@ -5,8 +5,9 @@ use p4cc_ir::{ControlPlaneName, CountUnit, Program};
 
 use crate::proto::p4::config::v1 as p4;
 
-/// Gives the program the sizes of a P4Info. Arrays only grow: what packets do must not depend on what the controller is
-/// told. What the P4Info says nothing of, by a size of 0 or no object of this name, stays as it is.
+/// Gives the program the sizes of a P4Info. Arrays only grow: what packets
+/// do must not depend on what the controller is told. What the P4Info says
+/// nothing of, by a size of 0 or no object of this name, stays as it is.
 pub(crate) fn apply(program: &mut Program, info: &p4::P4Info) {
     for table in &mut program.tables {
         if let Some(given) = find(&info.tables, &table.cp, |one| one.preamble.as_ref()) {

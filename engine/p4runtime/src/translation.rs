@@ -1,10 +1,11 @@
-//! What a controller gives for a value of the program: the value's own bits, a number or string that stands for it
-//! (`@p4runtime_translation`), or a name.
+//! What a controller gives for a value of the program: the value's own bits, a
+//! number or string that stands for it (`@p4runtime_translation`), or a name.
 //!
-//! P4Runtime leaves the mapping of translated values to the switch. Here a number stands for itself where the program's
-//! width holds it, a string of decimal digits for that number; the mapping that the program writes
-//! (`@p4runtime_translation_mappings`) comes first. Every other value gets a number of its own when it is first seen, from the
-//! highest but one downwards, and keeps it as long as the program runs. Types with one URI have one mapping.
+//! P4Runtime leaves the mapping of translated values to the switch. Here a number stands for itself where the
+//! program's width holds it, a string of decimal digits for that number; the mapping that the program writes
+//! (`@p4runtime_translation_mappings`) comes first. Every other value gets a number of its own when it is
+//! first seen, from the highest but one downwards, and keeps it as long as the program runs. Types with one
+//! URI have one mapping.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -133,8 +134,8 @@ impl Pairs {
         self.given.insert(number, given.to_vec());
     }
 
-    /// A number that nothing stands for: neither zero, which is what metadata holds before it is set, nor the highest,
-    /// which is v1model's port to drop at, as long as there are others.
+    /// A number that nothing stands for: neither zero, which is what metadata holds before it is set, nor the
+    /// highest, which is v1model's port to drop at, as long as there are others.
     fn free(&mut self) -> Option<u64> {
         let width = self.width.unwrap_or(0).min(MAX_GIVEN_BITS);
         let highest = (1_u64 << width) - 1;

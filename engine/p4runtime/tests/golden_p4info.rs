@@ -1,6 +1,7 @@
-//! The committed P4Info of every program in `p4src/v1model`, of the program with one object of every kind that the
-//! client tests use, and of one without `main`, is the one that the program gives today: ids are stable and a change of the control plane's view is
-//! seen in review. Each was byte for byte what p4c 1.2.5 printed when it was committed.
+//! The committed P4Info of every program in `p4src/v1model`, of the program with one object of every kind
+//! that the client tests use, and of one without `main`, is the one that the program gives today: ids are
+//! stable and a change of the control plane's view is seen in review. Each was byte for byte what p4c 1.2.5
+//! printed when it was committed.
 //!
 //! `P4CC_UPDATE_GOLDEN=1 cargo test -p p4cc-p4runtime --test golden_p4info` writes them anew.
 

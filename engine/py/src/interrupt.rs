@@ -1,4 +1,5 @@
-//! Work that Python waits for: it runs on a thread of its own while this one looks for Ctrl-C and reports progress.
+//! Work that Python waits for: it runs on a thread of its
+//! own while this one looks for Ctrl-C and reports progress.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -10,9 +11,10 @@ use pyo3::prelude::*;
 /// Time between two looks for a signal.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Runs `work` without the interpreter's lock. What it sends is handed to `report` on the calling thread, so that
-/// Python code never runs on a thread of the engine; of values that came together only the last is reported. A signal or
-/// an error of `report` sets the flag that `work` looks at; its exception is raised when the work has ended.
+/// Runs `work` without the interpreter's lock. What it sends is handed to `report` on the calling thread, so
+/// that Python code never runs on a thread of the engine; of values that came together only the last is
+/// reported. A signal or an error of `report` sets the flag that `work` looks at; its exception is raised
+/// when the work has ended.
 pub(crate) fn run<T: Send, P: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool, Sender<P>) -> T + Send,

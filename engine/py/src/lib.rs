@@ -1,7 +1,8 @@
 //! Python bindings of the engine; the only crate that names pyo3.
 //!
-//! Invariants: thin, every decision is made below; errors become Python exceptions in one file ([`errors`]); a call that
-//! may take long releases the interpreter's lock, and Ctrl-C ends it. `p4cc/_engine.pyi` describes what is here.
+//! Invariants: thin, every decision is made below; errors become Python exceptions
+//! in one file ([`errors`]); a call that may take long releases the interpreter's
+//! lock, and Ctrl-C ends it. `p4cc/_engine.pyi` describes what is here.
 
 mod algorithms;
 mod compile;

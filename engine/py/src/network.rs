@@ -165,7 +165,8 @@ impl Network {
         self.with(py, |network| network.native_error())
     }
 
-    /// Puts the state of a fork behind this network's server: the pipeline is the same, so controllers stay connected.
+    /// Puts the state of a fork behind this network's server:
+    /// the pipeline is the same, so controllers stay connected.
     fn exchange(&self, py: Python<'_>, fork: &Self) -> PyResult<()> {
         if Arc::ptr_eq(&self.shared, &fork.shared) {
             return Err(PyValueError::new_err(

@@ -1,8 +1,8 @@
 //! Names and values of a test as those of the program.
 //!
-//! Tests name things as p4c's runner lets them: by the end of a name where that is enough, stack indices as `$0`,
-//! validity as `valid`. A ternary number matches the digits that are written; keys left out match anything where
-//! they can.
+//! Tests name things as p4c's runner lets them: by the end of a name where that is
+//! enough, stack indices as `$0`, validity as `valid`. A ternary number matches
+//! the digits that are written; keys left out match anything where they can.
 
 use p4cc_ir::{ActionCall, Bits, ControlPlaneName, Key, MatchKind, MatchValue, Program, Table, TableId};
 
@@ -211,8 +211,8 @@ fn prefix_len(value: &KeyValue, width: u32) -> Outcome<u32> {
     Ok(if is_whole { width } else { (written * literal.digit_bits).min(width) })
 }
 
-/// Refuses digits with `*` among them that reach beyond the key: they are its mask. The first digit may have bits of which
-/// the key has only the lower ones.
+/// Refuses digits with `*` among them that reach beyond the key: they are its mask. The first digit may have
+/// bits of which the key has only the lower ones.
 fn fits_mask(literal: &Literal, width: u32) -> Outcome<()> {
     let digits = literal.digits.len() as u32;
     if !literal.digits.contains(&None) || digits.saturating_sub(1) * literal.digit_bits < width.max(1) {

@@ -1,7 +1,8 @@
 //! The Simple Test Framework: the tests of p4c's own programs, run on the switch.
 //!
-//! A test is a list of commands ([`parse`]): entries, packets in, packets expected. As p4c's own runner does, packets
-//! are compared at the end, port by port and in order; a port that the test never names is not connected.
+//! A test is a list of commands ([`parse`]): entries, packets in, packets
+//! expected. As p4c's own runner does, packets are compared at the end, port
+//! by port and in order; a port that the test never names is not connected.
 //!
 //! Invariant: time is a count of packets, so that a run depends on nothing but the program and the test.
 

@@ -53,7 +53,8 @@ pub enum Cell {
     Entry(String),
 }
 
-/// Committed and peak rate, each with its burst: `rate:burst rate:burst`, rates in units for each microsecond.
+/// Committed and peak rate, each with its burst: `rate:burst
+/// rate:burst`, rates in units for each microsecond.
 pub type MeterRates = Vec<(f64, u32)>;
 
 /// A command.

@@ -71,7 +71,8 @@ impl Bench {
             _ => None,
         });
         let ports: BTreeSet<u32> = named.collect();
-        // All ports are there, as egress runs for each; what leaves on one that is not named is not looked at.
+        // All ports are there, as egress runs for each; what
+        // leaves on one that is not named is not looked at.
         let port = |port: u32| PortConfig {
             port,
             rate: Rate::from_bps(1_000_000_000_000),

@@ -1,7 +1,7 @@
 //! What a switch is going to touch, for the processor to fetch before a packet comes or leaves.
 //!
-//! What lies behind a pointer can be named only when the pointer itself is there, so there are steps: each reads what the
-//! one before had fetched. Nothing here changes anything but time.
+//! What lies behind a pointer can be named only when the pointer itself is there, so there are steps: each
+//! reads what the one before had fetched. Nothing here changes anything but time.
 
 use p4cc_exec::prefetch::prefetch_start;
 

@@ -3,8 +3,9 @@
 use p4cc_exec::Exec;
 use p4cc_units::Rate;
 
-/// Packets that the register machine takes before native code is made for a busy switch: what is short, as most tests
-/// are, never pays for it. Making it costs as much as some ten thousand packets of a small program save.
+/// Packets that the register machine takes before native code is made for a
+/// busy switch: what is short, as most tests are, never pays for it. Making
+/// it costs as much as some ten thousand packets of a small program save.
 pub const NATIVE_AFTER_PACKETS: u32 = 1_000;
 
 /// What runs a switch's programs, and from when on.
@@ -12,7 +13,8 @@ pub const NATIVE_AFTER_PACKETS: u32 = 1_000;
 pub enum ExecChoice {
     /// The register machine.
     Interp,
-    /// Native code from the first packet on, made as a program is loaded: where a pause later would lose packets.
+    /// Native code from the first packet on, made as a program
+    /// is loaded: where a pause later would lose packets.
     Native,
     /// Native code once the switches of a program have taken [`NATIVE_AFTER_PACKETS`] together.
     #[default]
@@ -76,11 +78,13 @@ pub enum QdepthUnit {
     Packets,
     /// Cells of [`CELL_BYTES`] bytes; a packet takes whole cells of its length on the link.
     Cells80,
-    /// Bytes on the link of the whole queue in units of [`CELL_BYTES`], rounded down: no packet is rounded by itself.
+    /// Bytes on the link of the whole queue in units of
+    /// [`CELL_BYTES`], rounded down: no packet is rounded by itself.
     Bytes80,
 }
 
-/// Copies and passes that one received packet may cause when nobody says otherwise: four times a full multicast group.
+/// Copies and passes that one received packet may cause when
+/// nobody says otherwise: four times a full multicast group.
 pub const DEFAULT_PASS_LIMIT: u32 = 4_096;
 /// Largest limit of copies and passes: what takes about a second.
 pub const MAX_PASS_LIMIT: u32 = 1_000_000;
@@ -88,8 +92,8 @@ pub const MAX_PASS_LIMIT: u32 = 1_000_000;
 /// Bytes of a unit of [`QdepthUnit::Cells80`] and [`QdepthUnit::Bytes80`].
 pub const CELL_BYTES: u32 = 80;
 
-/// The priority of ACKs and notifications: a shared buffer neither counts nor pauses it (spec 13.1: the ns-3 simulator's
-/// queue 0).
+/// The priority of ACKs and notifications: a shared buffer neither counts nor pauses it
+/// (docs/algorithms/pfc.md#pfc-parameters: the ns-3 simulator's queue 0).
 pub const CONTROL_PRIORITY: u8 = 7;
 /// Largest power of two, up or down, that a dynamic threshold may be of the free pool.
 pub const MAX_ALPHA_LOG2: i8 = 10;
@@ -117,7 +121,7 @@ pub struct PortConfig {
     pub qdepth_unit: QdepthUnit,
 }
 
-/// A buffer that all ports share (spec 13).
+/// A buffer that all ports share (docs/algorithms/pfc.md#pfc).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BufferConfig {
     /// All of it: reserves, headrooms and the shared pool.
@@ -156,8 +160,9 @@ pub struct SwitchConfig {
     pub drop_port: u32,
     /// Seed of the switch's random stream.
     pub seed: u64,
-    /// Most resubmissions, recirculations, clones and multicast copies that one received packet may cause, those of its
-    /// copies included. What would be one more is dropped and counted ([`crate::DropCause::PassLimit`]).
+    /// Most resubmissions, recirculations, clones and multicast copies that
+    /// one received packet may cause, those of its copies included. What would
+    /// be one more is dropped and counted ([`crate::DropCause::PassLimit`]).
     pub pass_limit: u32,
 }
 

@@ -20,8 +20,8 @@ pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
 /// Most lines of `log_msg` that wait for whoever traces.
 pub const MAX_LOG_LINES: usize = 1_024;
 
-/// v1model's `instance_type`, with BMv2's values. No enumeration: the values that one does not have would tell a slot of
-/// the queues that it is free, in the middle of what is copied; so the packet's pointer tells.
+/// v1model's `instance_type`, with BMv2's values. No enumeration: the values that one does not have would
+/// tell a slot of the queues that it is free, in the middle of what is copied; so the packet's pointer tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Instance(u8);
 
@@ -43,8 +43,8 @@ impl Instance {
 /// A packet between ingress and egress.
 #[derive(Clone, Debug)]
 pub(crate) struct Queued {
-    /// The live part of the frame in place of the bytes that were parsed into it, then what was not parsed: most
-    /// packets wait without memory of their own.
+    /// The live part of the frame in place of the bytes that were parsed into it, then what was not parsed:
+    /// most packets wait without memory of their own.
     pub packet: Packet,
     pub enqueued_at: Time,
     /// Length as it came in: what counters count.
@@ -80,13 +80,14 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// Everything of a switch but the program. In the order of fields, which is that of how often they are touched: what
-/// packets need as a rule stands in few lines of the cache, the first and those of the traffic manager's start.
+/// Everything of a switch but the program. In the order of fields, which is
+/// that of how often they are touched: what packets need as a rule stands in
+/// few lines of the cache, the first and those of the traffic manager's start.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Core {
-    /// Packets for ports that have no queue, the controller's and those without an interface, that have yet to pass
-    /// egress. Empty between calls.
+    /// Packets for ports that have no queue, the controller's and those without
+    /// an interface, that have yet to pass egress. Empty between calls.
     pub unqueued: VecDeque<Unqueued>,
     pub trace: TraceLog,
     /// Of the configuration, which lies further off.
@@ -189,8 +190,8 @@ impl Core {
         self.drop_at(u32::from(queued.ingress_port), priority, cause);
     }
 
-    /// Lets a packet cause so many copies and passes as are left of its lineage; how many those are, `wanted` at most. The
-    /// others are dropped and counted against the port that the packet came in on.
+    /// Lets a packet cause so many copies and passes as are left of its lineage; how many those are, `wanted`
+    /// at most. The others are dropped and counted against the port that the packet came in on.
     #[cold]
     pub fn allow(
         &mut self,

@@ -19,7 +19,8 @@ pub enum DropCause {
     NoSuchPort,
     /// It was sent to a multicast group that does not exist or is empty.
     NoReplicas,
-    /// The packet received had caused as many copies and passes as [`crate::SwitchConfig::pass_limit`] allows.
+    /// The packet received had caused as many copies and
+    /// passes as [`crate::SwitchConfig::pass_limit`] allows.
     PassLimit,
     /// It is longer than [`crate::MAX_PACKET_BYTES`].
     TooLong,
@@ -108,12 +109,12 @@ pub struct QueueCounters {
     pub peak_depth_pkts: u32,
     /// Most bytes that waited at once.
     pub peak_depth_bytes: u64,
-    /// Drops: tail drops and egress drops of this queue, and of packets that came in on this port those that never
-    /// reached a queue (by their `priority` metadata).
+    /// Drops: tail drops and egress drops of this queue, and of packets that came in on this port those that
+    /// never reached a queue (by their `priority` metadata).
     pub dropped: Drops,
 }
 
-/// Pauses of one port and priority (spec 13).
+/// Pauses of one port and priority (docs/algorithms/pfc.md#pfc).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PauseCounters {
     /// Pause frames sent to the neighbour.

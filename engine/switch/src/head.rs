@@ -3,8 +3,9 @@
 use core::fmt;
 use core::ops::{Deref, DerefMut};
 
-/// Head bytes that need no memory of their own: headers of all our programs, with five INT hops, fit. With them a packet
-/// takes three lines of the processor's cache, and a head of up to 96 bytes touches two of them.
+/// Head bytes that need no memory of their own: headers of all our programs,
+/// with five INT hops, fit. With them a packet takes three lines of the
+/// processor's cache, and a head of up to 96 bytes touches two of them.
 pub const HEAD_INLINE: usize = 160;
 
 /// Bytes of a head that are taken over whether they are needed or not.
@@ -13,13 +14,14 @@ const TAIL: usize = 56;
 /// Bytes behind the room that who packs headers may overwrite.
 const OVERHANG: usize = 8;
 
-/// Bytes at the head of a packet. They lie at the end of their room, so that a front which grows or shrinks moves nothing
-/// behind it.
+/// Bytes at the head of a packet. They lie at the end of their room,
+/// so that a front which grows or shrinks moves nothing behind it.
 ///
-/// Invariant: while `longer` is none, the bytes are those of `room` from `start` on, up to the overhang; else those of
-/// `longer`.
+/// Invariant: while `longer` is none, the bytes are those of `room`
+/// from `start` on, up to the overhang; else those of `longer`.
 #[derive(Clone)]
-// In the order of fields: `start` stands behind the last byte, so that a short head touches few lines of the cache.
+// In the order of fields: `start` stands behind the last
+// byte, so that a short head touches few lines of the cache.
 #[repr(C)]
 pub struct Head {
     room: [u8; HEAD_INLINE + OVERHANG],
@@ -128,8 +130,8 @@ impl Head {
         &mut self.room
     }
 
-    /// Takes over the last bytes of another head, which stand where they will stand here, before others are written in front
-    /// of them.
+    /// Takes over the last bytes of another head, which stand where they
+    /// will stand here, before others are written in front of them.
     #[inline]
     pub(crate) fn take_tail(&mut self, from: &Self) {
         // As arrays of a known length they move without a call.
@@ -139,7 +141,8 @@ impl Head {
         }
     }
 
-    /// So many bytes that were written to the room behind [`Self::take_tail`], in place of so many of the other head.
+    /// So many bytes that were written to the room behind
+    /// [`Self::take_tail`], in place of so many of the other head.
     #[inline(always)]
     pub(crate) fn set_written(&mut self, written: usize, from: &Self, taken: usize) {
         if self.longer.is_some() {
@@ -213,7 +216,8 @@ mod tests {
 
     use super::*;
 
-    /// Headers are packed eight bytes at a time, so that one of seven bytes writes one byte of what follows it.
+    /// Headers are packed eight bytes at a time, so that one
+    /// of seven bytes writes one byte of what follows it.
     #[test]
     fn what_follows_a_written_head_is_as_it_was() {
         for rest in [0_usize, 1, 4, 8, TAIL - 1, TAIL, TAIL + 1] {

@@ -1,8 +1,9 @@
 //! Switch, sans-IO: the pipeline of v1model or PSA, packet replication, traffic manager.
 //!
-//! A [`Switch`] takes packets with the time at which they arrive and gives packets back when a port is free. It reads
-//! no clock, opens no socket and logs nothing: the simulator and the daemon are shells around it. The P4 program
-//! decides everything that happens to a packet; nothing here marks, routes or inspects headers.
+//! A [`Switch`] takes packets with the time at which they arrive and gives packets back when a port is free.
+//! It reads no clock, opens no socket and logs nothing: the simulator and the daemon are shells around it.
+//! The P4 program decides everything that happens to a packet; nothing here marks, routes or inspects
+//! headers.
 //!
 //! ```text
 //!  receive ─► parser ─► ingress ─► clone / resubmit / multicast / drop ─► queues of each port
@@ -10,11 +11,12 @@
 //!  Transmission ◄── deparser ◄── checksum ◄── egress ◄───────────── transmit ─┘
 //! ```
 //!
-//! A shell that knows which ports are free may call [`Switch::pass`] in the place of [`Switch::receive`]: a packet that
-//! would leave its queue at once is counted in and out of it without being put there.
+//! A shell that knows which ports are free may call [`Switch::pass`] in the place of [`Switch::receive`]: a
+//! packet that would leave its queue at once is counted in and out of it without being put there.
 //!
 //! Invariants:
-//! - nothing is unbounded: passes and copies of a received packet, queues, replicas, what waits for the controller;
+//! - nothing is unbounded: passes and copies of a received
+//!   packet, queues, replicas, what waits for the controller;
 //! - packets are conserved ([`SwitchCounters`]);
 //! - a clone of a switch goes on exactly as the original would.
 

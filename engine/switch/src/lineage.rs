@@ -1,10 +1,13 @@
-//! What one received packet causes: the copies and passes of it and of all that descends from it share one budget.
+//! What one received packet causes: the copies and passes
+//! of it and of all that descends from it share one budget.
 //!
-//! A packet that causes nothing, as most do, has no lineage yet; its first copy, resubmission or recirculation gives it
-//! one, which every descendant carries along. A packet that goes away need not say so: when the list has grown enough,
-//! the lineages of the packets that still wait are looked for, and the others are given to new packets.
+//! A packet that causes nothing, as most do, has no lineage yet; its first copy, resubmission or
+//! recirculation gives it one, which every descendant carries along. A packet that goes away need not say so:
+//! when the list has grown enough, the lineages of the packets that still wait are looked for, and the others
+//! are given to new packets.
 //!
-//! Invariant: at most the limit of passes and copies descend from any received packet, so the work of each packet ends.
+//! Invariant: at most the limit of passes and copies descend
+//! from any received packet, so the work of each packet ends.
 
 /// The budget that a packet shares with its kin.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -39,8 +42,8 @@ impl Default for Lineages {
 }
 
 impl Lineages {
-    /// Takes from the budget of a packet, which starts with `limit`; how much there was, `wanted` at most. `waiting` are
-    /// the lineages of all packets but this one.
+    /// Takes from the budget of a packet, which starts with `limit`; how much there was, `wanted` at most.
+    /// `waiting` are the lineages of all packets but this one.
     pub fn take<I: Iterator<Item = Lineage>>(
         &mut self,
         lineage: &mut Lineage,

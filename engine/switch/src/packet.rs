@@ -1,10 +1,10 @@
 //! A packet: real bytes at its head, then zero bytes that are only counted.
 //!
-//! Payload is zeros by definition, so a 1,500 byte packet is held in about 80 bytes. Invariant: the packet on the wire
-//! is `head` followed by `zeros` zero bytes, and never longer than [`MAX_PACKET_BYTES`].
+//! Payload is zeros by definition, so a 1,500 byte packet is held in about 80 bytes. Invariant: the packet on
+//! the wire is `head` followed by `zeros` zero bytes, and never longer than [`MAX_PACKET_BYTES`].
 //!
-//! A packet is moved from link to queue to link a dozen times for each switch that it passes, so what moves is a pointer;
-//! [`PacketPool`] keeps the memory of packets that are gone for those to come.
+//! A packet is moved from link to queue to link a dozen times for each switch that it passes, so what moves
+//! is a pointer; [`PacketPool`] keeps the memory of packets that are gone for those to come.
 
 use core::ops::{Deref, DerefMut};
 

@@ -1,4 +1,5 @@
-//! The switch as its shells see it: packets in, transmissions out, and what the control plane reads and writes.
+//! The switch as its shells see it: packets in, transmissions
+//! out, and what the control plane reads and writes.
 
 use std::sync::Arc;
 
@@ -74,8 +75,8 @@ impl Switch {
     /// Adds a port to a switch that runs.
     ///
     /// # Errors
-    /// Its number is taken or does not fit, a value is out of bounds, or the switch has a shared buffer, which is laid
-    /// out for its ports.
+    /// Its number is taken or does not fit, a value is out of bounds, or
+    /// the switch has a shared buffer, which is laid out for its ports.
     pub fn add_port(&mut self, port: PortConfig) -> Result<(), ConfigError> {
         let mut config = self.core.config.clone();
         config.ports.push(port);
@@ -99,9 +100,9 @@ impl Switch {
         true
     }
 
-    /// Says that a port went up or down, as its link did. All are up at the start. Members of action selectors that
-    /// watch a port which is down are left out of the choice from the next packet on; what is sent to the port is
-    /// sent all the same, and is its link's to lose.
+    /// Says that a port went up or down, as its link did. All are up at the start. Members of action
+    /// selectors that watch a port which is down are left out of the choice from the next packet on; what is
+    /// sent to the port is sent all the same, and is its link's to lose.
     pub fn set_port_up(&mut self, port: u32, up: bool) {
         let ports_down = &mut self.core.ports_down;
         let changed = if up { ports_down.remove(&port) } else { ports_down.insert(port) };
@@ -115,7 +116,8 @@ impl Switch {
         !self.core.ports_down.contains(&port)
     }
 
-    /// Sets the rate of a port's link, from the next packet on; a rate of 0 counts as 1. False if there is no such port.
+    /// Sets the rate of a port's link, from the next packet on;
+    /// a rate of 0 counts as 1. False if there is no such port.
     pub fn set_port_rate(&mut self, port: u32, rate: Rate) -> bool {
         let rate = rate.max(Rate::from_bps(1));
         let config = self.core.config.ports.iter_mut().find(|other| other.port == port);
@@ -125,25 +127,25 @@ impl Switch {
         true
     }
 
-    /// Sets how many packets a second a queue of a port sends at most, or each if no priority is given; none for as many
-    /// as the link takes. A packet of a queue with such a rate keeps the port busy for its share of the second. False
-    /// if there is no such port.
+    /// Sets how many packets a second a queue of a port sends at most, or each if no priority is given; none
+    /// for as many as the link takes. A packet of a queue with such a rate keeps the port busy for its share
+    /// of the second. False if there is no such port.
     pub fn set_queue_rate_pps(&mut self, port: u32, priority: Option<u8>, rate_pps: Option<u64>) -> bool {
         let Some(index) = self.core.tm.port(port) else { return false };
         self.core.tm.set_rate_pps(index, priority, rate_pps);
         true
     }
 
-    /// Sets how many packets a queue of a port holds, or each if no priority is given. What waits already stays. False
-    /// if there is no such port.
+    /// Sets how many packets a queue of a port holds, or each if no priority
+    /// is given. What waits already stays. False if there is no such port.
     pub fn set_queue_capacity(&mut self, port: u32, priority: Option<u8>, capacity_pkts: u32) -> bool {
         let Some(index) = self.core.tm.port(port) else { return false };
         self.core.tm.set_capacity(index, priority, capacity_pkts);
         true
     }
 
-    /// Loads a program with fresh state; groups and sessions are removed, and waiting packets dropped and counted,
-    /// since both belong to the program before.
+    /// Loads a program with fresh state; groups and sessions are removed, and waiting packets dropped and
+    /// counted, since both belong to the program before.
     pub fn set_pipeline(&mut self, pipeline: Arc<Pipeline>) {
         let waiting = self.core.tm.clear();
         for _ in 0..waiting {
@@ -158,8 +160,8 @@ impl Switch {
         self.program = Some(program);
     }
 
-    /// Chooses what runs programs: the one that is loaded, from the next packet on, and those after it. Results do not
-    /// depend on it.
+    /// Chooses what runs programs: the one that is loaded, from the
+    /// next packet on, and those after it. Results do not depend on it.
     pub fn set_exec(&mut self, choice: ExecChoice) {
         self.exec = choice;
         if let Some(program) = &mut self.program {
@@ -192,7 +194,8 @@ impl Switch {
         self.program.as_mut().map(|program| &mut program.machine_mut().state)
     }
 
-    /// Puts a state of the loaded program in the place of its own. Ports are up or down as this switch knows them.
+    /// Puts a state of the loaded program in the place of its
+    /// own. Ports are up or down as this switch knows them.
     pub fn set_state(&mut self, mut state: State) {
         state.set_ports_down(&self.core.ports_down);
         if let Some(own) = self.state_mut() {
@@ -200,8 +203,8 @@ impl Switch {
         }
     }
 
-    /// The same switch at the start of another run: program, tables, cells, groups and sessions as they are now, empty
-    /// queues, counters of zero, ports that are up, and the random stream of the seed.
+    /// The same switch at the start of another run: program, tables, cells, groups and sessions as they are
+    /// now, empty queues, counters of zero, ports that are up, and the random stream of the seed.
     pub fn fork(&self, seed: u64) -> Self {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
@@ -214,7 +217,8 @@ impl Switch {
         Self { core, program, exec: self.exec }
     }
 
-    /// Lends the switch a workspace for the next calls, or takes it back: to be called before them and after them.
+    /// Lends the switch a workspace for the next calls, or
+    /// takes it back: to be called before them and after them.
     #[inline]
     pub fn exchange(&mut self, workspace: &mut Workspace) {
         if let Some(program) = &mut self.program {
@@ -222,14 +226,16 @@ impl Switch {
         }
     }
 
-    /// Takes a packet that arrived on a port through ingress into queues. Ask [`Self::next_ready`] afterwards.
+    /// Takes a packet that arrived on a port through ingress
+    /// into queues. Ask [`Self::next_ready`] afterwards.
     pub fn receive(&mut self, now: Time, port: u32, packet: Packet) {
         self.pass(now, port, packet, |_| false);
     }
 
-    /// Takes a packet that arrived on a port through ingress, and straight on through egress if it would be the next to
-    /// leave a port that is free, as `is_free` says when it is asked; what is counted, and what the program sees, is what
-    /// [`Self::receive`] and [`Self::transmit`] give. Ask [`Self::next_ready`] afterwards.
+    /// Takes a packet that arrived on a port through ingress, and straight on through egress if it would be
+    /// the next to leave a port that is free, as `is_free` says when it is asked; what is counted, and what
+    /// the program sees, is what [`Self::receive`] and [`Self::transmit`] give. Ask [`Self::next_ready`]
+    /// afterwards.
     #[inline]
     pub fn pass(
         &mut self,
@@ -292,8 +298,8 @@ impl Switch {
         Some((arrival, index))
     }
 
-    /// Takes a packet of the controller: it enters ingress on the CPU port, its controller header in front. Without a
-    /// CPU port it is dropped and counted.
+    /// Takes a packet of the controller: it enters ingress on the CPU port, its controller header in front.
+    /// Without a CPU port it is dropped and counted.
     pub fn packet_out(&mut self, now: Time, packet: Packet) {
         self.core.counters.packet_outs += 1;
         self.core.trace.set_time(now);
@@ -349,8 +355,8 @@ impl Switch {
         (core.tm.is_open(index, onward.priority) && !core.trace.is_on()).then_some(index)
     }
 
-    /// Counts a packet in and out of its queue and takes it through egress; what egress leaves of it and of others that
-    /// it made for the port is sent.
+    /// Counts a packet in and out of its queue and takes it through egress; what
+    /// egress leaves of it and of others that it made for the port is sent.
     fn go_straight(&mut self, now: Time, index: PortIndex, onward: Onward) -> Option<Transmission> {
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
@@ -378,9 +384,9 @@ impl Switch {
         }
     }
 
-    /// Starts the transmission of a port that is idle: takes packets from its queues through egress until one is to be
-    /// sent. The caller asks again when the duration is over. Where egress sends nothing of many packets, the rest is left
-    /// for another call, and [`Self::next_ready`] gives the port again.
+    /// Starts the transmission of a port that is idle: takes packets from its queues through egress until one
+    /// is to be sent. The caller asks again when the duration is over. Where egress sends nothing of many
+    /// packets, the rest is left for another call, and [`Self::next_ready`] gives the port again.
     pub fn transmit(&mut self, now: Time, port: u32) -> Option<Transmission> {
         let index = self.core.tm.port(port)?;
         self.core.tm.release(index, now);
@@ -438,28 +444,28 @@ impl Switch {
         !self.core.packet_ins.is_empty() || !self.core.digests.is_empty()
     }
 
-    /// Whether the text of `log_msg` is kept for [`Self::take_logs`]; at the start it is not, since it costs time.
-    /// Without effect before a program is loaded; a new program starts without.
+    /// Whether the text of `log_msg` is kept for [`Self::take_logs`]; at the start it is not, since it costs
+    /// time. Without effect before a program is loaded; a new program starts without.
     pub fn set_logging(&mut self, on: bool) {
         if let Some(program) = &mut self.program {
             program.set_logging(on);
         }
     }
 
-    /// Takes the lines that `log_msg` wrote, the oldest first; only the newest [`MAX_LOG_LINES`](crate::MAX_LOG_LINES)
-    /// are kept.
+    /// Takes the lines that `log_msg` wrote, the oldest first; only the newest
+    /// [`MAX_LOG_LINES`](crate::MAX_LOG_LINES) are kept.
     pub fn take_logs(&mut self) -> Vec<LogLine> {
         self.core.logs.drain(..).collect()
     }
 
-    /// Whether what packets do is kept for [`Self::take_trace`], step by step; at the start it is not, since it costs
-    /// time.
+    /// Whether what packets do is kept for [`Self::take_trace`],
+    /// step by step; at the start it is not, since it costs time.
     pub fn set_tracing(&mut self, on: bool) {
         self.core.trace.set(on);
     }
 
-    /// Takes the steps of packets, the oldest first; only the newest [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) are
-    /// kept.
+    /// Takes the steps of packets, the oldest first; only the newest
+    /// [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) are kept.
     pub fn take_trace(&mut self) -> Vec<TraceEvent> {
         self.core.trace.take().collect()
     }
@@ -539,8 +545,8 @@ impl Switch {
         }
     }
 
-    /// Pairs of ingress and egress ports: what came in on the one, which this switch has paused, waits at the other,
-    /// which its neighbour has paused.
+    /// Pairs of ingress and egress ports: what came in on the one, which this
+    /// switch has paused, waits at the other, which its neighbour has paused.
     pub fn waits(&self, priority: u8) -> Vec<(u32, u32)> {
         self.core.tm.waits(priority)
     }

@@ -1,11 +1,12 @@
 //! The traffic manager: eight queues for each port, strict priority, tail drop or a shared buffer, pauses.
 //!
-//! Waiting items lie in one pool and queues are lists through it, so memory follows the packets that wait, not the
-//! capacities, and a packet is moved once in and once out. What a queue's own capacity lets in, the shared buffer may
-//! still refuse ([`crate::tm_buffer`]). A priority that the neighbour paused keeps its packets.
+//! Waiting items lie in one pool and queues are lists through it, so memory follows the packets that wait,
+//! not the capacities, and a packet is moved once in and once out. What a queue's own capacity lets in, the
+//! shared buffer may still refuse ([`crate::tm_buffer`]). A priority that the neighbour paused keeps its
+//! packets.
 //!
-//! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in exactly
-//! one list, a queue's or the free one; nothing leaves a paused queue.
+//! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in
+//! exactly one list, a queue's or the free one; nothing leaves a paused queue.
 
 use p4cc_units::Time;
 
@@ -47,8 +48,8 @@ pub struct TrafficManager<T> {
     pub(crate) ports: Vec<Port>,
     /// Eight for each port.
     pub(crate) queues: Vec<Queue>,
-    /// Ports are numbered from `first_port` on in the order of their positions, so many of them: as a rule all, and then
-    /// `index_of` is not looked at. None as soon as numbers come and go.
+    /// Ports are numbered from `first_port` on in the order of their positions, so many of them: as a rule
+    /// all, and then `index_of` is not looked at. None as soon as numbers come and go.
     first_port: u32,
     pub(crate) in_order: u32,
     free: u32,
@@ -259,8 +260,8 @@ impl<T> TrafficManager<T> {
         self.at(port).sendable() != 0
     }
 
-    /// Adds an item of `frame_bytes` that came in on `ingress` to a queue, or drops and counts it. Priorities above 7
-    /// count as 7.
+    /// Adds an item of `frame_bytes` that came in on `ingress` to a
+    /// queue, or drops and counts it. Priorities above 7 count as 7.
     ///
     /// # Errors
     /// Why the item was dropped.
@@ -283,8 +284,8 @@ impl<T> TrafficManager<T> {
         }
     }
 
-    /// Takes a frame into the shared buffer that comes in on `ingress` for a queue, which must have room for it; else
-    /// counts it as dropped. It is to be put into the queue, or to pass it, at once.
+    /// Takes a frame into the shared buffer that comes in on `ingress` for a queue, which must have room for
+    /// it; else counts it as dropped. It is to be put into the queue, or to pass it, at once.
     ///
     /// # Errors
     /// Why it is dropped.
@@ -329,8 +330,8 @@ impl<T> TrafficManager<T> {
         (refusal, Admitted { port, ingress, link_bytes, at: at as u8, pauses })
     }
 
-    /// Whether what is enqueued for a port and priority would be the next to leave, and nothing else is to be done first:
-    /// such a frame may pass.
+    /// Whether what is enqueued for a port and priority would be the next to
+    /// leave, and nothing else is to be done first: such a frame may pass.
     #[inline]
     pub(crate) fn is_open(&self, port: PortIndex, priority: u8) -> bool {
         let state = self.at(port);
@@ -339,7 +340,8 @@ impl<T> TrafficManager<T> {
         is_idle && self.ready.is_empty() && self.frames.is_empty()
     }
 
-    /// Counts a frame in and out of a queue that is empty, where that is all there is to do: whether it is so.
+    /// Counts a frame in and out of a queue that is empty,
+    /// where that is all there is to do: whether it is so.
     #[inline]
     pub(crate) fn pass_plainly(
         &mut self,
@@ -391,7 +393,8 @@ impl<T> TrafficManager<T> {
         };
         let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.occupied |= 1 << at;
-        // A port is also told of the first packet that waits for its queue's rate only: it must know until when.
+        // A port is also told of the first packet that waits
+        // for its queue's rate only: it must know until when.
         if could == 0 && (state.sendable() != 0 || state.waits_for_rate() != waited) {
             self.ready.push(port);
         }
@@ -479,15 +482,17 @@ impl<T> TrafficManager<T> {
         self.pauses_past(port, queue_of(priority)).up_to(self.paused_since(port, priority), now)
     }
 
-    /// The pause that this switch asked for at a port and priority has lapsed: the next packet may bring another.
+    /// The pause that this switch asked for at a port and
+    /// priority has lapsed: the next packet may bring another.
     pub fn lapse(&mut self, port: PortIndex, priority: u8) {
         if let Some(buffer) = &mut self.buffer {
             buffer.lapse(port.at(), priority);
         }
     }
 
-    /// Whether a paused queue holds a packet that is charged to an ingress port and priority which this switch has
-    /// paused: a step of a cyclic wait. Gives the pairs of ingress and egress port numbers, in order.
+    /// Whether a paused queue holds a packet that is charged to an ingress
+    /// port and priority which this switch has paused: a step of a cyclic
+    /// wait. Gives the pairs of ingress and egress port numbers, in order.
     pub fn waits(&self, priority: u8) -> Vec<(u32, u32)> {
         let Some(buffer) = &self.buffer else { return Vec::new() };
         let at = queue_of(priority);
@@ -549,8 +554,8 @@ impl<T> TrafficManager<T> {
         Some(Dequeued { item, port: number, priority: at as u8, enq_depth, deq_depth })
     }
 
-    /// A port that got work while its queues were empty, once for each time that happened. The caller starts it if
-    /// it is idle; a busy port is asked again when its transmission ends.
+    /// A port that got work while its queues were empty, once for each time that happened. The caller starts
+    /// it if it is idle; a busy port is asked again when its transmission ends.
     #[inline]
     pub fn next_ready(&mut self) -> Option<u32> {
         let port = self.ready.pop()?;

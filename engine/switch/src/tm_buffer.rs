@@ -1,13 +1,13 @@
-//! The shared buffer of a switch and the pauses it asks for (spec 13).
+//! The shared buffer of a switch and the pauses it asks for (docs/algorithms/pfc.md#pfc).
 //!
-//! A packet of a lossless priority is charged to the port it came in on: first to the port's reserve, then to the shared
-//! pool as far as a dynamic threshold allows, then to the headroom, which takes what was on its way when the pause was
-//! sent. A packet of any other priority is charged to the shared pool as long as its egress queue is below the
-//! threshold. Priority 7 (ACKs, CNPs) is neither counted nor paused, as queue 0 of the ns-3 simulator is not; its queue's
-//! own capacity bounds it.
+//! A packet of a lossless priority is charged to the port it came in on: first to the port's reserve, then to
+//! the shared pool as far as a dynamic threshold allows, then to the headroom, which takes what was on its
+//! way when the pause was sent. A packet of any other priority is charged to the shared pool as long as its
+//! egress queue is below the threshold. Priority 7 (ACKs, CNPs) is neither counted nor paused, as queue 0 of
+//! the ns-3 simulator is not; its queue's own capacity bounds it.
 //!
-//! Invariants: charges and credits are equal, so an empty switch has counters of zero; shared bytes never exceed the
-//! pool, nor headroom bytes the headroom.
+//! Invariants: charges and credits are equal, so an empty switch has counters of zero; shared bytes never
+//! exceed the pool, nor headroom bytes the headroom.
 
 use crate::config::{BufferConfig, CONTROL_PRIORITY, PRIORITIES, PortConfig};
 use crate::counters::DropCause;
@@ -53,7 +53,8 @@ impl Charge {
         }
     }
 
-    /// "thr(p) = (buffer - sum headroom - sum reserve - shared_used) >> shift[p]", the shift being -log2 of alpha.
+    /// "thr(p) = (buffer - sum headroom - sum reserve -
+    /// shared_used) >> shift[p]", the shift being -log2 of alpha.
     #[inline]
     fn threshold(&self, free_bytes: u64) -> u64 {
         let by = u32::from(self.alpha_log2.unsigned_abs());
@@ -111,8 +112,8 @@ impl SharedBuffer {
         packet.ingress.filter(|_| is_lossless)
     }
 
-    /// Takes in a packet for a queue that holds `queue_bytes` at an egress port, if it fits, and charges it; whether its
-    /// ingress port and priority are to pause now.
+    /// Takes in a packet for a queue that holds `queue_bytes` at an egress port, if it fits, and charges it;
+    /// whether its ingress port and priority are to pause now.
     ///
     /// # Errors
     /// Why it does not fit.
@@ -127,8 +128,8 @@ impl SharedBuffer {
         }
     }
 
-    /// Takes in a packet for a queue that is empty, and gives it back, as far as that changes nothing but a peak: whether that
-    /// is so. If it fits not, or asks for a pause or ends one, nothing is done.
+    /// Takes in a packet for a queue that is empty, and gives it back, as far as that changes nothing but a
+    /// peak: whether that is so. If it fits not, or asks for a pause or ends one, nothing is done.
     #[inline]
     pub fn pass(&mut self, packet: &Charged, egress: usize) -> bool {
         if packet.priority == CONTROL_PRIORITY {
@@ -164,7 +165,8 @@ impl SharedBuffer {
         Ok(())
     }
 
-    /// Spec 13.2: "drop iff len + hdrm > headroom and len + su > thr", and the charge on enqueue.
+    /// docs/algorithms/pfc.md#pfc-rules: "drop iff len + hdrm >
+    /// headroom and len + su > thr", and the charge on enqueue.
     fn admit_lossless(&mut self, packet: &Charged, ingress: usize) -> Result<bool, DropCause> {
         let (bytes, reserve) = (packet.bytes, self.config.reserve_bytes);
         let free_bytes = self.free_bytes();
@@ -192,8 +194,8 @@ impl SharedBuffer {
         Ok(due)
     }
 
-    /// "Credit on dequeue: headroom first, then shared, then reserve"; whether the packet's ingress port and priority may
-    /// go on now.
+    /// "Credit on dequeue: headroom first, then shared, then reserve";
+    /// whether the packet's ingress port and priority may go on now.
     #[inline]
     pub fn release(&mut self, packet: &Charged) -> bool {
         if packet.priority == CONTROL_PRIORITY {
@@ -296,7 +298,8 @@ mod tests {
         assert_eq!(size_of::<Charge>(), 64);
     }
 
-    /// V-7: ten ports at 100 Gbit/s with 37,500 B of headroom: 4,142,309 B of 32 MiB, 2,045,157 B of 16 MiB.
+    /// docs/algorithms/pfc.md#number-fat-tree-pfc: ten ports at 100 Gbit/s with 37,500 B of headroom:
+    /// 4,142,309 B of 32 MiB, 2,045,157 B of 16 MiB.
     #[test]
     fn thresholds_of_the_ns3_simulator() {
         for (mib, want) in [(32, 4_142_309), (16, 2_045_157)] {
@@ -308,7 +311,8 @@ mod tests {
     #[test]
     fn a_port_fills_and_empties() {
         let mut buffer = buffer(2, config(100_000), 10_000, 0);
-        // 100,000 - 2 (10,000 + 4,096) = 71,808 B of pool; with alpha 1 a lone port gets half of it and the reserve.
+        // 100,000 - 2 (10,000 + 4,096) = 71,808 B of pool; with
+        // alpha 1 a lone port gets half of it and the reserve.
         assert_eq!(threshold(&buffer), 71_808);
         let one = packet(0, 1_000);
         let mut sent = Vec::new();
@@ -333,7 +337,8 @@ mod tests {
         assert_eq!((buffer.shared_bytes, held_by(buffer.charge(0, 3))), (0, (0, 0, false)));
     }
 
-    /// The dynamic threshold of a lossy queue: with alpha 1 a lone queue gets half of the pool, and control is not counted.
+    /// The dynamic threshold of a lossy queue: with alpha 1 a lone
+    /// queue gets half of the pool, and control is not counted.
     #[test]
     fn lossy_queues_share_by_the_threshold() {
         let mut buffer = buffer(2, BufferConfig { lossless: 0, reserve_bytes: 0, ..config(10_000) }, 0, 0);
@@ -350,7 +355,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes and goes, bounds hold and charges equal credits (spec 22: "all counters 0 when empty").
+        /// Whatever comes and goes, bounds hold and charges equal credits
+        /// (docs/algorithms/README.md#properties: "all counters 0 when empty").
         #[test]
         fn charges_and_credits_are_equal(
             steps in prop::collection::vec((0_usize..4, 0_u8..8, 1_u64..9_000, any::<bool>()), 0..600),

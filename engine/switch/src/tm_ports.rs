@@ -17,8 +17,8 @@ fn queues(priority: Option<u8>) -> std::ops::Range<usize> {
 }
 
 impl<T> TrafficManager<T> {
-    /// Adds a port in the place of one that is gone, if there is such a place; false if the port is there already, does
-    /// not fit, or a shared buffer is laid out for the ports that there are.
+    /// Adds a port in the place of one that is gone, if there is such a place; false if the port is there
+    /// already, does not fit, or a shared buffer is laid out for the ports that there are.
     pub(crate) fn add_port(&mut self, config: PortConfig) -> bool {
         if self.has_buffer() || !self.has_no_port(config.port) {
             return false;
@@ -53,7 +53,8 @@ impl<T> TrafficManager<T> {
         self.ports[port.at()].set_rate(rate);
     }
 
-    /// Sets the packets a second that a queue of a port, or each, sends at most; none for as many as the link takes.
+    /// Sets the packets a second that a queue of a port, or
+    /// each, sends at most; none for as many as the link takes.
     pub(crate) fn set_rate_pps(&mut self, port: PortIndex, priority: Option<u8>, rate_pps: Option<u64>) {
         /// Picoseconds of a second.
         const SECOND_PS: u64 = 1_000_000_000_000;

@@ -1,8 +1,9 @@
 //! A port and its queues as the traffic manager holds them, laid out by how often they are touched.
 //!
-//! A network of hundreds of switches has more state than the processor's near caches hold, so what a packet costs is how
-//! many of their lines it touches: one of the port it came in on, one of the port it leaves by, one of its queue there.
-//! What few packets need (pauses, drops, rates of queues) stands apart in [`PortRest`].
+//! A network of hundreds of switches has more state than the processor's near caches hold, so what a packet
+//! costs is how many of their lines it touches: one of the port it came in on, one of the port it leaves by,
+//! one of its queue there. What few packets need (pauses, drops, rates of queues) stands apart in
+//! [`PortRest`].
 
 use p4cc_units::{Bytes, Rate, Span, Time};
 
@@ -12,7 +13,7 @@ use crate::counters::{Drops, PauseCounters};
 /// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The link adds no Ethernet header by itself (design: a link serialises IP bytes).
+/// The link adds no Ethernet header by itself (a link serialises IP bytes: docs/wire-format.md).
 const ETHERNET_HEADER_BYTES: u32 = 14;
 
 /// Bytes that a frame takes on a link: its IP bytes and the link's framing.
@@ -178,7 +179,8 @@ impl Queue {
         }
     }
 
-    /// Whether its own capacity takes one packet more (spec 1.2: drop if `q + 1 > B`, or `q_bytes + len > B_bytes`).
+    /// Whether its own capacity takes one packet more (docs/algorithms/substrate.md#tail-drop:
+    /// drop if `q + 1 > B`, or `q_bytes + len > B_bytes`).
     #[inline]
     pub fn has_room(&self, link_bytes: u32) -> bool {
         self.pkts < self.capacity_pkts && self.bytes + u64::from(link_bytes) <= self.capacity_bytes

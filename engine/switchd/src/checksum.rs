@@ -1,8 +1,9 @@
 //! Completing the transport checksum of packets whose sender left it to an offload.
 //!
-//! The kernel hands a packet of a local sender to the other end of a veth pair before anybody computed the checksum of
-//! TCP or UDP (the field holds the sum of the pseudo header only). A receiver that gets it from a packet socket drops it
-//! as damaged, so that labs must switch offloads off; completing it here makes them work either way.
+//! The kernel hands a packet of a local sender to the other end of a veth pair before anybody computed the
+//! checksum of TCP or UDP (the field holds the sum of the pseudo header only). A receiver that gets it from a
+//! packet socket drops it as damaged, so that labs must switch offloads off; completing it here makes them
+//! work either way.
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];

@@ -63,8 +63,8 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// Starts everything that the command line asks for. Packets are taken from the moment at which the program, if
-    /// one is given, is installed.
+    /// Starts everything that the command line asks for. Packets are taken
+    /// from the moment at which the program, if one is given, is installed.
     ///
     /// # Errors
     /// What could not be had; nothing is left running.
@@ -182,8 +182,8 @@ fn capture(general: &General, interface: &str) -> Result<Option<Capture>, StartE
     })
 }
 
-/// Starts P4Runtime. Where nobody asked for an address and BMv2's is taken, a switch with Thrift takes any other: labs
-/// for simple_switch, which has no P4Runtime, run many on one machine.
+/// Starts P4Runtime. Where nobody asked for an address and BMv2's is taken, a switch with Thrift takes any
+/// other: labs for simple_switch, which has no P4Runtime, run many on one machine.
 fn start_server(options: &Options, shared: &Arc<Shared>) -> Result<Server, StartError> {
     let (default, asked) = options.grpc_addr().map_err(StartError::Option)?;
     let addr = if options.without_p4runtime && !asked { ANY_LOCAL } else { default };
@@ -246,8 +246,8 @@ fn install(server: &Server, general: &General, program: String) -> Result<(), St
     restored.map_err(|cause| StartError::Option(format!("--restore-state {}: {cause}", path.display())))
 }
 
-/// Where notifications go for controllers that use Thrift. BMv2's address, when nobody asked for it, may be another
-/// switch's of the same device id; then this one has none.
+/// Where notifications go for controllers that use Thrift. BMv2's address, when nobody asked for it, may be
+/// another switch's of the same device id; then this one has none.
 fn publisher(general: &General) -> Result<Option<Publisher>, StartError> {
     if general.thrift_port.is_none() {
         return Ok(None);
@@ -274,7 +274,8 @@ fn deliver(shared: &Shared, server: &Server, mut links: Links, heard: Option<(Pu
         let now = shared.clock.now();
         let held = server.deliver(now);
         let Some((publisher, notifier)) = &heard else { continue };
-        // While nobody listens nothing is kept: a digest that is lost would not come again before it is acknowledged.
+        // While nobody listens nothing is kept: a digest that is
+        // lost would not come again before it is acknowledged.
         if publisher.is_heard() {
             let held = held.iter().map(|held| p4cc_thrift::Held {
                 pipeline: &held.pipeline,
@@ -297,8 +298,8 @@ mod tests {
 
     use super::*;
 
-    /// A packet for a port as PTF's nanomsg platform sends it: greeting of Pair0, kind and length of the message, three
-    /// numbers, bytes.
+    /// A packet for a port as PTF's nanomsg platform sends it: greeting
+    /// of Pair0, kind and length of the message, three numbers, bytes.
     fn send(stream: &mut UnixStream, port: i32, bytes: &[u8]) {
         let mut message = vec![1];
         message.extend((12 + bytes.len() as u64).to_be_bytes());

@@ -1,7 +1,8 @@
 //! The thread that moves packets: interfaces to switch, switch to links, links to interfaces.
 //!
-//! Invariants: it never waits for a controller longer than one request takes, and sleeps only when nothing is due; what
-//! one round does is bounded ([`Share`]), so that requests and signals are answered whatever packets ask for.
+//! Invariants: it never waits for a controller longer than one request takes, and
+//! sleeps only when nothing is due; what one round does is bounded ([`Share`]),
+//! so that requests and signals are answered whatever packets ask for.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;

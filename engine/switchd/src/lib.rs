@@ -1,15 +1,15 @@
 //! The real-time switch daemon: packet sockets, a monotonic clock and P4Runtime around the sans-IO switch.
 //!
 //! ```text
-//!  interface ─► ring ─► Switch ─► link (rate, delay) ─► interface        data plane: one thread, holds the switch
-//!                         ▲ │                                            for a batch of packets at a time
+//!  interface ─► ring ─► Switch ─► link (rate, delay) ─► interface     data plane: one thread, holds
+//!                         ▲ │                                         the switch for a batch of packets
 //!        requests, packet-outs │ packet-ins, digests, idle entries
 //!                         │ ▼
-//!                    P4Runtime server                                    its own threads
+//!                    P4Runtime server                                 its own threads
 //! ```
 //!
-//! Invariants: the P4 program decides what happens to a packet, and the same crate that the simulator runs executes it;
-//! every lost packet is counted; a start that fails says why and exits with code 2.
+//! Invariants: the P4 program decides what happens to a packet, and the same crate that the simulator runs
+//! executes it; every lost packet is counted; a start that fails says why and exits with code 2.
 
 mod capture;
 mod checksum;

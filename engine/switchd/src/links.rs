@@ -11,7 +11,8 @@ use crate::shared::Shared;
 /// How often the state of links is asked for: a request for each interface costs about a microsecond.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// The links of a switch's ports. What has no interface of the kernel's, such as a port on a socket, is always up.
+/// The links of a switch's ports. What has no interface of
+/// the kernel's, such as a port on a socket, is always up.
 pub(crate) struct Links {
     socket: OwnedFd,
     asked: Option<Instant>,

@@ -1,7 +1,7 @@
 //! BMv2's notifications socket: whoever subscribes hears of digests and of entries that were not hit.
 //!
-//! The socket speaks Scalability Protocols' Pub0 (nanomsg, NNG): everything goes to every subscriber, which chooses by
-//! itself. A subscriber that does not keep up is disconnected; its library connects again.
+//! The socket speaks Scalability Protocols' Pub0 (nanomsg, NNG): everything goes to every subscriber, which
+//! chooses by itself. A subscriber that does not keep up is disconnected; its library connects again.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The command line: simple_switch_grpc's options, and the daemon's own for what BMv2 leaves to the kernel.
 //!
-//! `p4cc-switch [options] [program] [-- target options]`, as in BMv2. Options of BMv2's that have no meaning here are
-//! accepted, so that scripts run unchanged; [`Options::without_effect`] names those that were given.
+//! `p4cc-switch [options] [program] [-- target options]`, as in BMv2. Options of BMv2's that have no meaning
+//! here are accepted, so that scripts run unchanged; [`Options::without_effect`] names those that were given.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -112,10 +112,12 @@ pub struct General {
     /// Attach an interface as a port; may be given more than once
     #[arg(short = 'i', long = "interface", value_name = "PORT@INTERFACE")]
     pub interfaces: Vec<InterfaceOption>,
-    /// Take packets of ports 0 to 63 from this socket instead, ipc://PATH or tcp://HOST:PORT, as PTF's nanomsg platform sends them
+    /// Take packets of ports 0 to 63 from this socket instead, ipc://PATH
+    /// or tcp://HOST:PORT, as PTF's nanomsg platform sends them
     #[arg(long, value_name = "ADDRESS")]
     pub packet_in: Option<String>,
-    /// What runs the program: `interp` is the register machine, `native` is native code where there can be some
+    /// What runs the program: `interp` is the register machine,
+    /// `native` is native code where there can be some
     #[arg(long, value_name = "BACK-END", default_value = "native")]
     pub exec: ExecChoice,
     /// Device id of P4Runtime
@@ -142,7 +144,8 @@ pub struct General {
     /// Start with the state that simple_switch_CLI's serialize_state wrote of this program
     #[arg(long, value_name = "FILE", requires = "program")]
     pub restore_state: Option<PathBuf>,
-    /// With --thrift-port: publish digests and idle entries here as BMv2 does [default: ipc:///tmp/bmv2-ID-notifications.ipc]
+    /// With --thrift-port: publish digests and idle entries here as
+    /// BMv2 does [default: ipc:///tmp/bmv2-ID-notifications.ipc]
     #[arg(long, value_name = "ADDRESS")]
     pub notifications_addr: Option<String>,
     /// Print the version
@@ -177,7 +180,8 @@ pub struct Links {
     /// Share of the packets leaving by a port, or by any, that their link loses
     #[arg(long, value_name = "[PORT@]SHARE")]
     loss: Vec<ForPorts<f64>>,
-    /// Share of the packets coming in on a port, or on any, that their link has lost: for neighbours that lose none
+    /// Share of the packets coming in on a port, or on any,
+    /// that their link has lost: for neighbours that lose none
     #[arg(long, value_name = "[PORT@]SHARE")]
     loss_in: Vec<ForPorts<f64>>,
     /// Bytes of a buffer that all ports share, with dynamic thresholds
@@ -192,7 +196,8 @@ pub struct Links {
     /// Unit of the queue depths that the program sees
     #[arg(long, value_enum, default_value = "packets")]
     qdepth_unit: Depths,
-    /// Copies and passes that one received packet may cause, those of its copies included; more are dropped and counted
+    /// Copies and passes that one received packet may cause,
+    /// those of its copies included; more are dropped and counted
     #[arg(long, value_name = "N", default_value_t = DEFAULT_PASS_LIMIT, value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PASS_LIMIT)))]
     pub pass_limit: u32,
     /// Seed of the program's random numbers
@@ -283,8 +288,8 @@ pub struct Options {
     pub general: General,
     /// After `--`.
     pub target: Target,
-    /// Called as BMv2's simple_switch, which serves no P4Runtime: the port that simple_switch_grpc takes when nobody
-    /// says otherwise is left to switches of that name.
+    /// Called as BMv2's simple_switch, which serves no P4Runtime: the port that simple_switch_grpc takes when
+    /// nobody says otherwise is left to switches of that name.
     pub without_p4runtime: bool,
 }
 
@@ -455,7 +460,8 @@ fn pick<T: Copy>(values: &[ForPorts<T>], port: u32) -> Option<T> {
     own.or_else(|| values.iter().rev().find(|value| value.port.is_none())).map(|found| found.value)
 }
 
-/// Takes `--pcap FOLDER` as `--pcap=FOLDER`, as scripts for BMv2 write either: what follows is the folder if it is one.
+/// Takes `--pcap FOLDER` as `--pcap=FOLDER`, as scripts for
+/// BMv2 write either: what follows is the folder if it is one.
 fn join_pcap_folder(args: &mut Vec<OsString>) {
     let Some(at) = args.iter().position(|arg| arg == "--pcap") else { return };
     let Some(folder) = args.get(at + 1).filter(|next| Path::new(next).is_dir()).cloned() else { return };

@@ -5,7 +5,8 @@ use std::path::Path;
 use p4cc_ir::bmv2;
 use p4cc_syntax::{Options, Severity, Source};
 
-/// Reads a program as the device config that a controller would push: JSON as it is, source in one self-contained text.
+/// Reads a program as the device config that a controller would
+/// push: JSON as it is, source in one self-contained text.
 ///
 /// # Errors
 /// The file cannot be read, or an `#include` cannot; the message says where.

@@ -1,5 +1,5 @@
-//! Scalability Protocols, as nanomsg and NNG speak them over Unix sockets and TCP: addresses, the greeting, the length
-//! in front of a message.
+//! Scalability Protocols, as nanomsg and NNG speak them over Unix sockets
+//! and TCP: addresses, the greeting, the length in front of a message.
 
 use std::fs;
 use std::io::{self, Read, Write};

@@ -1,7 +1,7 @@
 //! The switch behind one lock, and what others may ask of the thread that moves its packets.
 //!
-//! The data plane holds the lock for one batch of packets at a time; requests of controllers take it in between, in
-//! arrival order (the lock is fair).
+//! The data plane holds the lock for one batch of packets at a time; requests
+//! of controllers take it in between, in arrival order (the lock is fair).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;

@@ -1,9 +1,10 @@
 //! The link behind a port: serialisation at its rate, then its delay.
 //!
-//! A packet leaves when its last bit has: at the end of its transmission, plus the link's delay. A transmission that
-//! follows on another starts when that one ended, not when the thread woke up, so that the rate holds over time however
-//! late single wake-ups are; after a pause of the thread itself at most [`MAX_CATCH_UP`] is made up for. A link that
-//! loses packets does so behind their transmission, by a random stream of its own.
+//! A packet leaves when its last bit has: at the end of its transmission, plus the link's delay. A
+//! transmission that follows on another starts when that one ended, not when the thread woke up, so that the
+//! rate holds over time however late single wake-ups are; after a pause of the thread itself at most
+//! [`MAX_CATCH_UP`] is made up for. A link that loses packets does so behind their transmission, by a random
+//! stream of its own.
 
 use std::collections::VecDeque;
 
@@ -44,11 +45,13 @@ impl Loss {
     }
 }
 
-/// How much one round of the data plane may do: a bound on the passes and copies that the switch has counted by then.
+/// How much one round of the data plane may do: a bound on
+/// the passes and copies that the switch has counted by then.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Share(u64);
 
-/// Passes and copies of one round. With the limit of a received packet, it is what others may have to wait for.
+/// Passes and copies of one round. With the limit of a
+/// received packet, it is what others may have to wait for.
 const CAUSED_IN_A_ROUND: u64 = 16_384;
 
 impl Share {
@@ -101,8 +104,8 @@ impl Wire {
         self.delay = delay;
     }
 
-    /// Starts the transmissions that are due. Packets that have arrived already go to `out`. Where packets have caused
-    /// enough work for now, the rest is due at once.
+    /// Starts the transmissions that are due. Packets that have arrived already go to `out`. Where packets
+    /// have caused enough work for now, the rest is due at once.
     #[inline]
     pub(crate) fn start(&mut self, switch: &mut Switch, now: Time, share: Share, out: &mut Vec<Packet>) {
         while !self.busy || self.free_at <= now {
@@ -173,7 +176,8 @@ mod tests {
     use super::*;
     use crate::program;
 
-    /// A switch that sends everything out of port 1 at this rate, with this many packets of 1,014 bytes in its queue.
+    /// A switch that sends everything out of port 1 at this
+    /// rate, with this many packets of 1,014 bytes in its queue.
     fn switch(rate: Rate, packets: usize) -> Switch {
         let ports = [0, 1].map(|port| PortConfig { port, rate, capacity_pkts: 100, ..PortConfig::default() });
         let mut switch = Switch::new(SwitchConfig {

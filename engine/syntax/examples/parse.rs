@@ -1,7 +1,7 @@
 //! Preprocesses and parses P4 files and prints the diagnostics: `parse [-I folder] [-D NAME=value] file...`
 //!
-//! It also prints each tree, parses the text again, does the same with the self-contained form, and says if a tree
-//! came out different.
+//! It also prints each tree, parses the text again, does the same with
+//! the self-contained form, and says if a tree came out different.
 
 use p4cc_syntax::{Memory, Options, Severity, Source, parse, print};
 use std::io::Write;

@@ -1,13 +1,13 @@
-// Declarations of the Portable Switch Architecture (PSA, version 1.2): its types, metadata, externs and packages, with
-// the widths of BMv2's psa_switch.
+// Declarations of the Portable Switch Architecture (PSA, version 1.2): its types, metadata, externs and
+// packages, with the widths of BMv2's psa_switch.
 
 #ifndef __PSA_P4__
 #define __PSA_P4__
 
 #include "core.p4"
 
-// Data-plane numbers. Each has a plain name (`...Uint_t`) to calculate with, and a type of its own that the control
-// plane recognizes; a cast goes from one to the other.
+// Data-plane numbers. Each has a plain name (`...Uint_t`) to calculate with, and a type of its own that
+// the control plane recognizes; a cast goes from one to the other.
 
 typedef bit<32> PortIdUint_t;
 typedef bit<32> MulticastGroupUint_t;

@@ -1,7 +1,7 @@
 // Declarations of the v1model architecture: its metadata, externs and package.
 //
-// V1MODEL_VERSION selects the interface as in other compilers: from 20200408 on, the index type of counters, meters
-// and registers is a type parameter, and ports have the type PortId_t.
+// V1MODEL_VERSION selects the interface as in other compilers: from 20200408 on, the index type of counters,
+// meters and registers is a type parameter, and ports have the type PortId_t.
 
 #ifndef _V1_MODEL_P4_
 #define _V1_MODEL_P4_

@@ -1,7 +1,7 @@
 //! The syntax tree of P4-16 (language version 1.2.5, grammar of its appendix), one noun per type.
 //!
-//! Names are kept as written; types, constants and directions are resolved by `p4cc-ir`, not here. The only semantic
-//! knowledge the parser has is which identifiers name types, since the grammar needs it.
+//! Names are kept as written; types, constants and directions are resolved by `p4cc-ir`, not here. The only
+//! semantic knowledge the parser has is which identifiers name types, since the grammar needs it.
 
 use crate::span::Span;
 
@@ -357,7 +357,8 @@ pub enum Transition {
 /// One line of a select.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectCase {
-    /// `(a, b)` is [`ExprKind::Tuple`]; a single keyset stands alone; `default` and `_` are keyset expressions.
+    /// `(a, b)` is [`ExprKind::Tuple`]; a single keyset stands
+    /// alone; `default` and `_` are keyset expressions.
     pub keyset: Expr,
     /// State it leads to.
     pub state: Ident,

@@ -1,9 +1,9 @@
 //! Preprocessed text to tokens.
 //!
-//! Invariants: the last token is [`Tok::Eof`]; tokens do not overlap and are in order; `>` is always a token of its own
-//! (two of them close two type-argument lists, so the parser joins `>>` where it wants a shift); the words `actions`,
-//! `apply`, `entries`, `key`, `list`, `priority`, `state` and `type` are identifiers, since the grammar reserves them
-//! by place only.
+//! Invariants: the last token is [`Tok::Eof`]; tokens do not overlap and are in order; `>` is always a token
+//! of its own (two of them close two type-argument lists, so the parser joins `>>` where it wants a shift);
+//! the words `actions`, `apply`, `entries`, `key`, `list`, `priority`, `state` and `type` are identifiers,
+//! since the grammar reserves them by place only.
 
 use crate::diag::Diagnostic;
 use crate::span::Span;
@@ -166,8 +166,8 @@ impl Lexer<'_> {
         Tok::Unknown
     }
 
-    /// A string runs to the first quote after an even number of backslashes, over line ends if need be (spec of the
-    /// language, 6.4.3.3).
+    /// A string runs to the first quote after an even number of backslashes,
+    /// over line ends if need be (spec of the language, 6.4.3.3).
     fn string(&mut self) -> Tok {
         let start = self.at;
         let mut escaped = false;

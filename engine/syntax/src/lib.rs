@@ -1,10 +1,10 @@
 //! P4-16 source text to syntax tree.
 //!
-//! The way of a file: preprocessing (includes, macros, conditionals) gives one text with a map back to the files it
-//! came from; parsing gives an [`ast::Program`] and every diagnostic found on the way.
+//! The way of a file: preprocessing (includes, macros, conditionals) gives one text with a map back to the
+//! files it came from; parsing gives an [`ast::Program`] and every diagnostic found on the way.
 //!
-//! Invariants: nothing here panics on any input; every node has a [`Span`] into the preprocessed text; readers return
-//! a result *plus* all diagnostics, never only the first.
+//! Invariants: nothing here panics on any input; every node has a [`Span`] into the preprocessed text;
+//! readers return a result *plus* all diagnostics, never only the first.
 
 pub mod ast;
 pub mod diag;

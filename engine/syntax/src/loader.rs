@@ -1,7 +1,7 @@
 //! Where source text comes from: a file system, memory, and the declaration files built into the engine.
 //!
-//! Invariant: the preprocessor reads files through [`SourceLoader`] only, so a server can compile pushed text without
-//! touching the disk.
+//! Invariant: the preprocessor reads files through [`SourceLoader`]
+//! only, so a server can compile pushed text without touching the disk.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 /// Reads files by path.
 pub trait SourceLoader {
-    /// The bytes of `path`. An error of kind [`io::ErrorKind::NotFound`] lets the search go on in the next folder; any
-    /// other error ends it. A file of more than `limit_bytes` is an error of kind [`io::ErrorKind::FileTooLarge`].
+    /// The bytes of `path`. An error of kind [`io::ErrorKind::NotFound`] lets the
+    /// search go on in the next folder; any other error ends it. A file of more
+    /// than `limit_bytes` is an error of kind [`io::ErrorKind::FileTooLarge`].
     fn read(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>>;
 }
 
@@ -35,7 +36,8 @@ impl SourceLoader for FileSystem {
     }
 }
 
-/// Files held in memory; [`Memory::default`] has none, so that only the built-in declaration files can be included.
+/// Files held in memory; [`Memory::default`] has none, so
+/// that only the built-in declaration files can be included.
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     files: BTreeMap<PathBuf, String>,

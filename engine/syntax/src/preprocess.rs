@@ -1,11 +1,11 @@
 //! C-style preprocessing: one text and a source map out of a root file and what it includes.
 //!
-//! Lines that end with a backslash are joined first, so that no later step sees them; offsets inside a file are those of
-//! its joined text, and lead back to the file itself where places are written down ([`output`]).
+//! Lines that end with a backslash are joined first, so that no later step sees them; offsets inside a file
+//! are those of its joined text, and lead back to the file itself where places are written down ([`output`]).
 //!
-//! Invariants: every bound of [`Limits`](crate::source::Limits) that is exceeded is a diagnostic; nothing is read but
-//! through the loader; comments become white space, and a directive leaves no text behind but the blank on which its
-//! diagnostics hang.
+//! Invariants: every bound of [`Limits`](crate::source::Limits) that is exceeded is a
+//! diagnostic; nothing is read but through the loader; comments become white space,
+//! and a directive leaves no text behind but the blank on which its diagnostics hang.
 
 mod condition;
 mod directive;

@@ -1,7 +1,7 @@
 //! The preprocessed text with its map back to the files it came from.
 //!
-//! Invariants: `segments` is sorted by `out_start` and its first segment starts at 0; every span handed out lies in the
-//! text; a span outside the text is clamped, never a panic.
+//! Invariants: `segments` is sorted by `out_start` and its first segment starts at 0; every span handed out
+//! lies in the text; a span outside the text is clamped, never a panic.
 
 use crate::diag::Diagnostic;
 use crate::loader::{FileSystem, SourceLoader};
@@ -23,7 +23,8 @@ pub struct Options {
 /// Bounds of the preprocessor; what exceeds one is a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes read in all and bytes of the preprocessed text. At most 1 GiB is honoured, spans being 32 bits wide.
+    /// Bytes read in all and bytes of the preprocessed text.
+    /// At most 1 GiB is honoured, spans being 32 bits wide.
     pub total_bytes: u32,
     /// Files open inside one another.
     pub include_depth: u32,

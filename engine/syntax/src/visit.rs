@@ -1,7 +1,8 @@
 //! Walks a syntax tree.
 //!
-//! A [`Visitor`] overrides the methods of the nouns it cares about and calls the `walk_*` function of the same name to go
-//! on below them. Nothing else in the tree is skipped, so a check written once holds wherever its noun may stand.
+//! A [`Visitor`] overrides the methods of the nouns it cares about and calls the
+//! `walk_*` function of the same name to go on below them. Nothing else in the
+//! tree is skipped, so a check written once holds wherever its noun may stand.
 
 use crate::ast::{
     ActionRef, Annotation, AnnotationBody, Argument, Block, Decl, DeclKind, Expr, ExprKind, ForRange,

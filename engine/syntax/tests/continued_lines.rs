@@ -1,5 +1,5 @@
-//! A backslash at the end of a line joins it with the next one before anything else is read (translation phase 2 of C),
-//! and places still lead to the user's own lines.
+//! A backslash at the end of a line joins it with the next one before anything else is read (translation
+//! phase 2 of C), and places still lead to the user's own lines.
 
 use p4cc_syntax::{Diagnostic, Memory, Options, Source, Span, parse, print};
 

@@ -1,8 +1,10 @@
-//! Programs as data: `data/ok/*.p4` parse without a diagnostic to the tree printed in `*.out` beside them;
-//! `data/err/*.p4` give exactly the diagnostics noted in their comments, and the text of `*.rendered` if there is one.
+//! Programs as data: `data/ok/*.p4` parse without a diagnostic to the tree
+//! printed in `*.out` beside them; `data/err/*.p4` give exactly the diagnostics
+//! noted in their comments, and the text of `*.rendered` if there is one.
 //!
-//! A note is `//~ ERROR part of the message` (or `WARNING`) on the line of the diagnostic; each `^` behind the `~` moves
-//! it one line up, each `v` one line down. With `UPDATE_EXPECT=1` the files beside the programs are written anew.
+//! A note is `//~ ERROR part of the message` (or `WARNING`) on the line of the
+//! diagnostic; each `^` behind the `~` moves it one line up, each `v` one line
+//! down. With `UPDATE_EXPECT=1` the files beside the programs are written anew.
 
 use p4cc_syntax::{Options, Severity, Source, parse, print};
 use std::path::{Path, PathBuf};

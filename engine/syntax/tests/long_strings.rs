@@ -1,4 +1,5 @@
-//! A string of several lines is read line by line before it is one string, as the C preprocessor does it for p4c.
+//! A string of several lines is read line by line before it
+//! is one string, as the C preprocessor does it for p4c.
 
 use p4cc_syntax::{Diagnostic, Memory, Options, Source, parse};
 

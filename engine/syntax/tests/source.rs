@@ -1,4 +1,5 @@
-//! Places: a span of the preprocessed text leads back to the user's file, through includes, macros and `#line`.
+//! Places: a span of the preprocessed text leads back to
+//! the user's file, through includes, macros and `#line`.
 
 use p4cc_syntax::{Diagnostic, Location, Memory, Options, Severity, Source, SourceLoader, Span, parse};
 

@@ -1,8 +1,9 @@
-//! The program as BMv2's tools read it: BMv2 JSON as it was given, or, of a program given as P4-16 source, those parts
-//! that describe it to a controller.
+//! The program as BMv2's tools read it: BMv2 JSON as it was given, or, of a
+//! program given as P4-16 source, those parts that describe it to a controller.
 //!
-//! What only a switch needs (parsers, the statements of actions and controls, deparsers) is not written: our own
-//! lowering is not BMv2's, and a tool has no use for it. So a config made here cannot be loaded into a switch.
+//! What only a switch needs (parsers, the statements of actions and controls,
+//! deparsers) is not written: our own lowering is not BMv2's, and a tool has
+//! no use for it. So a config made here cannot be loaded into a switch.
 
 use std::collections::{BTreeMap, BTreeSet};
 

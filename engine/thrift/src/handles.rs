@@ -1,7 +1,7 @@
 //! Handles: numbers by which BMv2's calls name entries.
 //!
-//! The switch knows an entry by its key and priority. A handle is given when an entry is first seen here, whoever added
-//! it, and never again to another entry of the same program.
+//! The switch knows an entry by its key and priority. A handle is given when an entry is first seen here,
+//! whoever added it, and never again to another entry of the same program.
 
 use std::collections::BTreeMap;
 

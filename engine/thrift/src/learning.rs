@@ -1,10 +1,11 @@
 //! BMv2's notifications: digests as samples of learning lists, and entries that were not hit.
 //!
-//! A list is sent when it is full or its oldest sample has waited for the list's timeout. A sample that was sent is not
-//! sent again until its list is acknowledged. A notification is 32 bytes of little-endian numbers and what they count
-//! (the packed structs `msg_hdr_t` of BMv2's learning.h and ageing.h).
+//! A list is sent when it is full or its oldest sample has waited for the list's timeout. A sample that was
+//! sent is not sent again until its list is acknowledged. A notification is 32 bytes of little-endian numbers
+//! and what they count (the packed structs `msg_hdr_t` of BMv2's learning.h and ageing.h).
 //!
-//! Invariants: reads no clock and opens no socket; what waits for an acknowledgement is bounded, the oldest is forgotten.
+//! Invariants: reads no clock and opens no socket; what waits
+//! for an acknowledgement is bounded, the oldest is forgotten.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -104,8 +104,8 @@ pub struct Held<'a> {
 pub struct Notifier(Arc<Shared>);
 
 impl Notifier {
-    /// Takes in what the switch held; gives the notifications that are due. To be called every few milliseconds, by
-    /// a thread that holds neither the switch nor its program.
+    /// Takes in what the switch held; gives the notifications that are due. To be called every few
+    /// milliseconds, by a thread that holds neither the switch nor its program.
     pub fn notifications(&self, now: Time, held: &[Held<'_>]) -> Vec<Vec<u8>> {
         let target = self.0.service.target();
         let memory = &mut *self.0.memory.lock();

@@ -1,7 +1,7 @@
 //! The state of a switch as text: what `bm_serialize_state` gives and `--restore-state` takes.
 //!
-//! Three lines: the format, the MD5 of the program as it was given, the state in hexadecimal. It is no BMv2's, whose states
-//! name nodes of its own control flow; it is read by this switch only.
+//! Three lines: the format, the MD5 of the program as it was given, the state in hexadecimal. It is no
+//! BMv2's, whose states name nodes of its own control flow; it is read by this switch only.
 
 use std::fmt::Write as _;
 

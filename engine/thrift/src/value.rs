@@ -1,7 +1,7 @@
 //! Values of Thrift's binary protocol, read and written without a schema.
 //!
-//! Invariants: what is read costs memory in proportion to the bytes that came, and both are bounded; nesting is bounded;
-//! no input panics.
+//! Invariants: what is read costs memory in proportion to the bytes that
+//! came, and both are bounded; nesting is bounded; no input panics.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};

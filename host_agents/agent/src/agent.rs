@@ -1,7 +1,7 @@
 //! The loop: packets in, timers, packets out, and sleep until something is due.
 //!
-//! Invariant: what the algorithms decide depends on `now` and on what arrived only; this file gives them both and does
-//! what they say.
+//! Invariant: what the algorithms decide depends on `now` and on what
+//! arrived only; this file gives them both and does what they say.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};

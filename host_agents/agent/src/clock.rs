@@ -16,8 +16,8 @@ impl Clock {
         Self { start: Instant::now() }
     }
 
-    /// A clock whose zero is a wall-clock time in the future, in nanoseconds since 1970: agents that are given the same
-    /// one start together.
+    /// A clock whose zero is a wall-clock time in the future, in nanoseconds
+    /// since 1970: agents that are given the same one start together.
     pub fn start_at(unix_ns: u64) -> Self {
         let wall_ns = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let wait_ns = u128::from(unix_ns).saturating_sub(wall_ns);

@@ -22,8 +22,8 @@ impl Line {
 
     /// A packet of so many IP bytes leaves now.
     ///
-    /// The time is counted from when the interface was free, so that a process that wakes late makes up for it, but for no
-    /// more than a few packets.
+    /// The time is counted from when the interface was free, so that a process
+    /// that wakes late makes up for it, but for no more than a few packets.
     pub fn take(&mut self, now: Time, ip_bytes: usize) {
         let Some(rate) = self.rate else { return };
         let packet = rate.time_to_send(Bytes(ip_bytes as u64));

@@ -1,6 +1,7 @@
 //! `p4cc-agent`: runs a host's flows of a plan, or one flow, or receives whatever comes.
 //!
-//! Exit codes: 0 when all flows are complete, 1 when the time was up or a signal came before, 2 when it cannot start.
+//! Exit codes: 0 when all flows are complete, 1 when the time
+//! was up or a signal came before, 2 when it cannot start.
 
 #![allow(clippy::print_stderr, reason = "why a start failed is for whoever started it")]
 

@@ -43,7 +43,8 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Lines to a file, `-` for the standard output, or nowhere; a page for Prometheus at an address, if there is one.
+    /// Lines to a file, `-` for the standard output, or nowhere;
+    /// a page for Prometheus at an address, if there is one.
     ///
     /// # Errors
     /// A file that cannot be made, or an address that cannot be had.

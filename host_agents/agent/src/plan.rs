@@ -51,7 +51,8 @@ pub struct Plan {
     pub rdma: BTreeMap<String, RdmaConfig>,
     /// Flows, each with one sender and one receiver.
     pub flows: Vec<FlowSpec>,
-    /// Rate of every host's interface: packets leave no closer than it would send them. Absent: the kernel's pace.
+    /// Rate of every host's interface: packets leave no closer
+    /// than it would send them. Absent: the kernel's pace.
     #[serde(default)]
     pub line_rate_bps: Option<u64>,
 }

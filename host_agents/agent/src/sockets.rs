@@ -1,7 +1,7 @@
 //! UDP sockets that show and set the ECN bits of each packet.
 //!
-//! Data and ACKs of all flows come in on one socket; packets of a flow leave by a socket that is bound to the flow's own
-//! port, so that switches spread flows. No socket ever waits.
+//! Data and ACKs of all flows come in on one socket; packets of a flow leave by a socket that is bound to the
+//! flow's own port, so that switches spread flows. No socket ever waits.
 
 use std::collections::BTreeMap;
 use std::io::{self, IoSliceMut};
@@ -41,8 +41,8 @@ impl EcnSocket {
 fn send_no_checksum(socket: &Socket) -> io::Result<()> {
     let on: libc::c_int = 1;
     let length = size_of_val(&on) as libc::socklen_t;
-    // SAFETY: the descriptor is open as long as `socket` lives; the kernel reads `length` bytes from `on`, which is that
-    // long and lives beyond the call, and writes nothing.
+    // SAFETY: the descriptor is open as long as `socket` lives; the kernel reads `length` bytes from `on`,
+    // which is that long and lives beyond the call, and writes nothing.
     let done = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),

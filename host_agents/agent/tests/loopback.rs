@@ -10,7 +10,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use p4cc_transport::wire::UDP_PORT;
 use serde_json::Value;
 
-/// Two addresses of 127/8 that no other test of this process has, nor one of another process that runs beside it.
+/// Two addresses of 127/8 that no other test of this process
+/// has, nor one of another process that runs beside it.
 fn addresses() -> (Ipv4Addr, Ipv4Addr) {
     static NEXT: AtomicU8 = AtomicU8::new(1);
     let at = NEXT.fetch_add(2, Ordering::Relaxed);
@@ -112,7 +113,8 @@ fn hosts_of_a_plan_find_each_other_with_either_transport() {
     };
     assert_eq!(whole(&first), BTreeMap::from([(1, 200_000), (3, 1)]));
     assert_eq!(whole(&second), BTreeMap::from([(2, 200_000)]));
-    // 200 kB and their headers at 200 Mb/s take 8.4 ms: the interface does not send faster than it is said to.
+    // 200 kB and their headers at 200 Mb/s take 8.4 ms: the
+    // interface does not send faster than it is said to.
     for flow in lines(&first, "flow") {
         let fct_ns = flow["fct_ns"].as_u64().expect("it is complete");
         assert!(flow["flow"] != 1 || fct_ns > 8_000_000, "{fct_ns}");

@@ -18,9 +18,11 @@ pub enum Reaction {
 /// How the receiver is to return marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Echo {
-    /// Each ACK says what its packets met (spec 3.2): the share of marked packets can be counted.
+    /// Each ACK says what its packets met (docs/algorithms/window.md#dctcp-receiver):
+    /// the share of marked packets can be counted.
     PerPacket,
-    /// A mark is repeated in every ACK until a packet with CWR arrives (spec 2.4, RFC3168): no mark is lost with its ACK.
+    /// A mark is repeated in every ACK until a packet with CWR arrives
+    /// (docs/algorithms/window.md#reno-ecn, RFC3168): no mark is lost with its ACK.
     UntilCwr,
 }
 
@@ -29,7 +31,8 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
     /// Forgets the flow's past; `snd_nxt` is where it starts.
     fn start(&mut self, snd_nxt: u64);
 
-    /// Sees every valid ACK, duplicates and fast recovery included, before anything else: the place of estimates.
+    /// Sees every valid ACK, duplicates and fast recovery
+    /// included, before anything else: the place of estimates.
     fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher);
 
     /// Answers the marks of an ACK outside fast recovery, after [`Self::observe`] of the same ACK.
@@ -45,7 +48,8 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
         false
     }
 
-    /// The threshold after a loss with `flight_segments` in flight (RFC5681, spec 2.3: `max(flight/2, 2)`).
+    /// The threshold after a loss with `flight_segments` in flight (RFC5681,
+    /// docs/algorithms/window.md#reno-rules: `max(flight/2, 2)`).
     fn ssthresh_after_loss(&self, flight_segments: u64) -> f64 {
         (flight_segments as f64 / 2.0).max(2.0)
     }

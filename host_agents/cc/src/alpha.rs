@@ -1,7 +1,9 @@
-//! What DCTCP and the algorithms built on it share: the smoothed share of marked packets, and a cut once per window.
+//! What DCTCP and the algorithms built on it share: the
+//! smoothed share of marked packets, and a cut once per window.
 //!
-//! Invariants: `0 <= alpha <= 1`; at most one cut per window of data; a cut never goes below `cwnd_min`; a loss leaves
-//! alpha alone. Only [`Mark::Kdc`] counts as a mark: the lower level belongs to slow-start modules (spec 6.4).
+//! Invariants: `0 <= alpha <= 1`; at most one cut per window of data; a cut never goes below `cwnd_min`; a
+//! loss leaves alpha alone. Only [`Mark::Kdc`] counts as a mark: the lower level belongs to slow-start
+//! modules (docs/algorithms/slow-start.md#gst-sender).
 
 use crate::config::{ConfigError, Params};
 use crate::registry::{Domain, ParamInfo};
@@ -12,7 +14,7 @@ pub(crate) const G: ParamInfo = ParamInfo {
     unit: "ratio",
     summary: "weight of the newest window in alpha",
     domain: Domain::Number { default: Some(1.0 / 16.0), min: 0.000_1, max: 1.0 },
-    source: "spec 3.3, RFC8257",
+    source: "docs/algorithms/window.md#dctcp-sender, RFC8257",
 };
 
 pub(crate) const ALPHA0: ParamInfo = ParamInfo {
@@ -20,15 +22,15 @@ pub(crate) const ALPHA0: ParamInfo = ParamInfo {
     unit: "ratio",
     summary: "alpha of a new flow",
     domain: Domain::Number { default: Some(1.0), min: 0.0, max: 1.0 },
-    source: "spec 3.3, RFC8257",
+    source: "docs/algorithms/window.md#dctcp-sender, RFC8257",
 };
 
 pub(crate) const CWND_MIN: ParamInfo = ParamInfo {
     name: "cwnd_min",
     unit: "segments",
-    summary: "a cut never goes below this window; 1 in the base of spec 18.1b",
+    summary: "a cut never goes below this window; 1 in the base of docs/algorithms/reproductions.md#gst-base",
     domain: Domain::Number { default: Some(2.0), min: 1.0, max: 1_000.0 },
-    source: "spec 3.3",
+    source: "docs/algorithms/window.md#dctcp-sender",
 };
 
 pub(crate) const CWR_FREEZE: ParamInfo = ParamInfo {
@@ -36,7 +38,7 @@ pub(crate) const CWR_FREEZE: ParamInfo = ParamInfo {
     unit: "",
     summary: "hold the window until the cut's window of data is acknowledged, as Linux does",
     domain: Domain::Choice { default: "off", options: &["off", "on"] },
-    source: "spec 3.3",
+    source: "docs/algorithms/window.md#dctcp-sender",
 };
 
 /// The estimate of the marked share, and the gate that lets one cut through per window.
@@ -80,12 +82,13 @@ impl MarkedShare {
     }
 
     pub(crate) fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
-        // Spec 3.3: "acked += max(n_new, 1); if ECE marked += max(n_new, 1)".
+        // docs/algorithms/window.md#dctcp-sender: "acked += max(n_new, 1); if ECE marked += max(n_new, 1)".
         self.acked += ack.counted_segments();
         if ack.mark == Mark::Kdc {
             self.marked += ack.counted_segments();
         }
-        // Spec 3.3: at window end (ack > win_end) "F = marked/acked; alpha = (1-g) alpha + g F".
+        // docs/algorithms/window.md#dctcp-sender: at window end (ack
+        // > win_end) "F = marked/acked; alpha = (1-g) alpha + g F".
         if ack.ack > self.win_end {
             let marked_fraction = self.marked as f64 / self.acked as f64;
             self.alpha = ((1.0 - self.g) * self.alpha + self.g * marked_fraction).clamp(0.0, 1.0);
@@ -108,7 +111,8 @@ impl MarkedShare {
         window: &mut Window,
         publisher: &mut dyn Publisher,
     ) {
-        // Spec 3.3: "cwnd = max(cwnd (1 - alpha/2), cwnd_min), ssthresh = cwnd, cwr_end = snd_nxt".
+        // docs/algorithms/window.md#dctcp-sender: "cwnd = max(cwnd (1
+        // - alpha/2), cwnd_min), ssthresh = cwnd, cwr_end = snd_nxt".
         let from_segments = window.cwnd();
         window.set_cwnd((from_segments * (1.0 - penalty / 2.0)).max(self.cwnd_min));
         window.set_ssthresh(window.cwnd());
@@ -122,7 +126,8 @@ impl MarkedShare {
         self.cwr_freeze && ack.ack <= self.cwr_end
     }
 
-    /// Whether the ACK of a cut grows the window behind it. Spec 3.3: "while `ack <= cwr_end` … ns-2 style code keeps the
+    /// Whether the ACK of a cut grows the window behind it.
+    /// docs/algorithms/window.md#dctcp-sender: "while `ack <= cwr_end` … ns-2 style code keeps the
     /// additive increase"; the cut has set `cwr_end` beyond its own ACK, so this begins with it.
     pub(crate) const fn grows_after_cut(&self, ack: &AckSample) -> bool {
         !self.is_frozen(ack)

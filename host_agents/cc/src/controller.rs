@@ -9,7 +9,8 @@
 //!     └──────────────────────── timeout ───────────────── Recovery
 //! ```
 //!
-//! The transport finds losses; every change of the window is made here (spec 2.3).
+//! The transport finds losses; every change of the window
+//! is made here (docs/algorithms/window.md#reno-rules).
 
 use crate::config::{ConfigError, Params, find};
 use crate::registry::{Kind, Make, SwitchNeed};
@@ -21,9 +22,9 @@ use crate::{
 /// The window of a new flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct InitialWindow {
-    /// First congestion window, in segments (spec 2.2, `iw`).
+    /// First congestion window, in segments (docs/algorithms/window.md#reno-parameters, `iw`).
     pub cwnd_segments: f64,
-    /// First slow-start threshold, in segments (spec 2.2, `ssthresh0`).
+    /// First slow-start threshold, in segments (docs/algorithms/window.md#reno-parameters, `ssthresh0`).
     pub ssthresh_segments: f64,
 }
 
@@ -113,15 +114,17 @@ impl Controller {
     /// Returns whether the algorithm cut the window, so that the next data packet carries CWR.
     pub fn on_ack(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) -> Reaction {
         let before = self.phase();
-        // Spec 3.3: alpha is updated "before the reaction test of the same ACK".
+        // docs/algorithms/window.md#dctcp-sender: alpha is
+        // updated "before the reaction test of the same ACK".
         self.avoidance.observe(ack, publisher);
         if self.mode == Mode::Recovery {
-            // Spec 3.3: no reaction in fast recovery; its window is the transport's matter.
+            // docs/algorithms/window.md#dctcp-sender: no reaction in
+            // fast recovery; its window is the transport's matter.
             return Reaction::None;
         }
         let reaction = self.avoidance.react(ack, &mut self.window, publisher);
         if reaction == Reaction::Cut {
-            // Spec 3.3: a reaction "ends slow start".
+            // docs/algorithms/window.md#dctcp-sender: a reaction "ends slow start".
             let was = core::mem::replace(&mut self.mode, Mode::Avoidance);
             if ack.new_segments > 0 && self.avoidance.grows_after_cut(ack) {
                 self.grow_after_cut(was, ack);
@@ -145,8 +148,9 @@ impl Controller {
         }
     }
 
-    /// The ACK that cut the window grows it too (spec 3.3, 6.4): by the slow start that it ends where that has a law for
-    /// it, else as any ACK in congestion avoidance.
+    /// The ACK that cut the window grows it too (docs/algorithms/window.md#dctcp-sender,
+    /// docs/algorithms/slow-start.md#gst-sender): by the slow start that it ends where
+    /// that has a law for it, else as any ACK in congestion avoidance.
     fn grow_after_cut(&mut self, was: Mode, ack: &AckSample) {
         if was != Mode::SlowStart || !self.slow_start.grow_after_cut(ack, &mut self.window) {
             self.avoidance.grow(ack, &mut self.window);
@@ -159,8 +163,9 @@ impl Controller {
         }
     }
 
-    /// Fast retransmit with `flight_segments` in flight, `left_segments` of which are known to have left the network
-    /// without an ACK that says so: the duplicates, or none where SACK tells what is in flight (spec 2.3, RFC6675).
+    /// Fast retransmit with `flight_segments` in flight, `left_segments` of which are known to have left the
+    /// network without an ACK that says so: the duplicates, or none where SACK tells what is in flight
+    /// (docs/algorithms/window.md#reno-rules, RFC6675).
     pub fn on_fast_retransmit(
         &mut self,
         flight_segments: u64,
@@ -168,7 +173,8 @@ impl Controller {
         publisher: &mut dyn Publisher,
     ) {
         let (before, from_segments) = (self.phase(), self.window.cwnd());
-        // Spec 2.3: "ssthresh = max(flight/2, 2) … cwnd = ssthresh + 3"; RFC6675 5 (4.2): "ssthresh = cwnd".
+        // docs/algorithms/window.md#reno-rules: "ssthresh = max(flight/2,
+        // 2) … cwnd = ssthresh + 3"; RFC6675 5 (4.2): "ssthresh = cwnd".
         self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
         self.window.set_cwnd(self.window.ssthresh() + f64::from(left_segments));
         self.mode = Mode::Recovery;
@@ -177,26 +183,29 @@ impl Controller {
         self.publish_phase(before, publisher);
     }
 
-    /// A further duplicate in fast recovery: one more packet has left the network (spec 2.3).
+    /// A further duplicate in fast recovery: one more packet has
+    /// left the network (docs/algorithms/window.md#reno-rules).
     pub fn on_recovery_duplicate(&mut self) {
         self.window.set_cwnd(self.window.cwnd() + 1.0);
     }
 
-    /// A partial ACK of `new_segments` in NewReno's recovery (spec 2.3, RFC6582).
+    /// A partial ACK of `new_segments` in NewReno's recovery (docs/algorithms/window.md#reno-rules, RFC6582).
     pub fn on_partial_ack(&mut self, new_segments: u64) {
-        // Spec 2.3: "cwnd = max(cwnd - n_acked + 1, 1)"; the window's own floor is the 1.
+        // docs/algorithms/window.md#reno-rules: "cwnd = max(cwnd
+        // - n_acked + 1, 1)"; the window's own floor is the 1.
         self.window.set_cwnd(self.window.cwnd() - new_segments as f64 + 1.0);
     }
 
-    /// The end of a recovery whose window needs no care, `cwnd = ssthresh`: Reno's at the first new ACK (spec 2.3), and
-    /// SACK's, whose window has that size all along (RFC6675).
+    /// The end of a recovery whose window needs no care, `cwnd = ssthresh`: Reno's at the first new ACK
+    /// (docs/algorithms/window.md#reno-rules), and SACK's, whose window has that size all along (RFC6675).
     pub fn on_recovery_exit(&mut self, publisher: &mut dyn Publisher) {
         self.exit_recovery(self.window.ssthresh(), publisher);
     }
 
-    /// The end of NewReno's recovery, with `flight_segments` still in flight (spec 2.3, RFC6582).
+    /// The end of NewReno's recovery, with `flight_segments` still in flight
+    /// (docs/algorithms/window.md#reno-rules, RFC6582).
     pub fn on_recovery_exit_newreno(&mut self, flight_segments: u64, publisher: &mut dyn Publisher) {
-        // Spec 2.3: "cwnd = min(ssthresh, max(flight, 1) + 1), phase CA".
+        // docs/algorithms/window.md#reno-rules: "cwnd = min(ssthresh, max(flight, 1) + 1), phase CA".
         let cwnd = self.window.ssthresh().min(flight_segments.max(1) as f64 + 1.0);
         self.exit_recovery(cwnd, publisher);
     }
@@ -208,10 +217,11 @@ impl Controller {
         self.publish_phase(before, publisher);
     }
 
-    /// A timeout with `flight_segments` in flight; sending starts again at `snd_una` (spec 2.3).
+    /// A timeout with `flight_segments` in flight; sending starts
+    /// again at `snd_una` (docs/algorithms/window.md#reno-rules).
     pub fn on_timeout(&mut self, flight_segments: u64, snd_una: u64, publisher: &mut dyn Publisher) {
         let (before, from_segments) = (self.phase(), self.window.cwnd());
-        // Spec 2.3: "ssthresh = max(flight/2, 2), cwnd = 1 … phase SS".
+        // docs/algorithms/window.md#reno-rules: "ssthresh = max(flight/2, 2), cwnd = 1 … phase SS".
         self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
         self.window.set_cwnd(1.0);
         self.mode = Mode::SlowStart;
@@ -286,7 +296,7 @@ mod tests {
     const GST_DCTCP: &str =
         r#"{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},"slow_start":{"name":"gst","k":8}}"#;
 
-    /// Spec 3.3: alpha is updated "before the reaction test of the same ACK".
+    /// docs/algorithms/window.md#dctcp-sender: alpha is updated "before the reaction test of the same ACK".
     #[test]
     fn alpha_is_updated_before_the_cut_that_uses_it() {
         let mut control =
@@ -302,8 +312,9 @@ mod tests {
         ));
     }
 
-    /// Spec 3.3: "while ack <= cwr_end … keeps the additive increase", which holds from the cut's own ACK on; spec 6.4 has
-    /// GST's growth behind the reaction; RFC3168 6.1.2 has none. alpha0 = 0 and a small g make the cut 1/32.
+    /// docs/algorithms/window.md#dctcp-sender: "while ack <= cwr_end … keeps the additive increase", which
+    /// holds from the cut's own ACK on; docs/algorithms/slow-start.md#gst-sender has GST's growth behind the
+    /// reaction; RFC3168 6.1.2 has none. alpha0 = 0 and a small g make the cut 1/32.
     #[test]
     fn the_ack_that_cuts_grows_the_window_as_its_phase_does() {
         let with = |rest: &str| {
@@ -336,7 +347,7 @@ mod tests {
         }
     }
 
-    /// Spec 3.3: "phase is not FR"; alpha goes on counting there.
+    /// docs/algorithms/window.md#dctcp-sender: "phase is not FR"; alpha goes on counting there.
     #[test]
     fn marks_in_fast_recovery_count_but_do_not_cut() {
         let mut control = controller(GST_DCTCP, 20.0, 1e9);
@@ -351,7 +362,8 @@ mod tests {
         assert_eq!((control.window().cwnd(), control.phase()), (5.0, Phase::Avoidance));
     }
 
-    /// Spec 6.4: the first K_dc echo ends slow start, even where the host may not cut again in this window.
+    /// docs/algorithms/slow-start.md#gst-sender: the first K_dc echo ends
+    /// slow start, even where the host may not cut again in this window.
     #[test]
     fn the_strong_mark_ends_gst_after_a_timeout_too() {
         let mut control = controller(GST_DCTCP, 16.0, 1e9);
@@ -360,7 +372,8 @@ mod tests {
         assert_eq!((control.window().cwnd(), control.window().ssthresh()), (1.0, 20.0));
         assert_eq!(control.on_ack(&ack(1, 2, 3, Mark::K), &mut Vec::new()), Reaction::None);
         assert_eq!((control.window().cwnd(), control.phase()), (2.0, Phase::Smoothing));
-        // ACK 3 lies below cwr_end = 100: no second cut. All of a window of 2 was marked: delta = 0, one growth by 2^-1.
+        // ACK 3 lies below cwr_end = 100: no second cut. All of a
+        // window of 2 was marked: delta = 0, one growth by 2^-1.
         assert_eq!(control.on_ack(&ack(1, 3, 5, Mark::Kdc), &mut Vec::new()), Reaction::None);
         assert_eq!((control.phase(), control.window().ssthresh()), (Phase::Avoidance, 2.5));
     }
@@ -424,8 +437,8 @@ mod tests {
     }
 
     proptest! {
-        /// Bounds of window, alpha and delta hold for every pair of algorithms; marks never cut below cwnd_min, and
-        /// nothing but a cut, a timeout or the end of a recovery makes a window smaller.
+        /// Bounds of window, alpha and delta hold for every pair of algorithms; marks never cut below
+        /// cwnd_min, and nothing but a cut, a timeout or the end of a recovery makes a window smaller.
         #[test]
         fn bounds_hold_whatever_happens(
             inputs in inputs(),
@@ -465,8 +478,8 @@ mod tests {
             }
         }
 
-        /// Marks never make a larger window, from one that is not below cwnd_min: an unmarked run of ACKs ends above the
-        /// same run with marks.
+        /// Marks never make a larger window, from one that is not below
+        /// cwnd_min: an unmarked run of ACKs ends above the same run with marks.
         #[test]
         fn marks_do_not_make_a_window_larger(
             marks in prop::collection::vec(mark(), 1..120),

@@ -1,9 +1,11 @@
-//! D2TCP's sender (spec 4): DCTCP whose cut knows the deadline. Near deadlines cut less, far ones more.
+//! D2TCP's sender (docs/algorithms/window.md#d2tcp): DCTCP whose
+//! cut knows the deadline. Near deadlines cut less, far ones more.
 //!
-//! `p = alpha^d`, where `d` compares the time that the rest of the flow needs with the time that is left. Without a
-//! deadline `d = 1`, and D2TCP is DCTCP step by step.
+//! `p = alpha^d`, where `d` compares the time that the rest of the flow needs with the time that is left.
+//! Without a deadline `d = 1`, and D2TCP is DCTCP step by step.
 //!
-//! Invariant: `d_min <= d <= d_max`, or `d` is `d_late` after the deadline, or 1 where nothing can be compared.
+//! Invariant: `d_min <= d <= d_max`, or `d` is `d_late`
+//! after the deadline, or 1 where nothing can be compared.
 
 use p4cc_units::Span;
 
@@ -13,7 +15,8 @@ use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
 use crate::reno::additive_increase;
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 
-/// Spec 4: the mean of a sawtooth between half the window and the whole is three quarters of it.
+/// docs/algorithms/window.md#d2tcp: the mean of a sawtooth
+/// between half the window and the whole is three quarters of it.
 const MEAN_WINDOW: f64 = 0.75;
 
 /// What the registry says about this algorithm.
@@ -31,32 +34,32 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ratio",
             summary: "smallest exponent: a far deadline",
             domain: Domain::Number { default: Some(0.5), min: 0.01, max: 1.0 },
-            source: "spec 4",
+            source: "docs/algorithms/window.md#d2tcp",
         },
         ParamInfo {
             name: "d_max",
             unit: "ratio",
             summary: "largest exponent: a near deadline",
             domain: Domain::Number { default: Some(2.0), min: 1.0, max: 100.0 },
-            source: "spec 4",
+            source: "docs/algorithms/window.md#d2tcp",
         },
         ParamInfo {
             name: "d_late",
             unit: "ratio",
             summary: "exponent once the deadline has passed; public codes have 1 and 2",
             domain: Domain::Number { default: Some(1.0), min: 0.01, max: 100.0 },
-            source: "spec 4, A-4",
+            source: "docs/algorithms/window.md#d2tcp, #choice-d2tcp-missed",
         },
         ParamInfo {
             name: "d_step",
             unit: "ratio",
             summary: "exponents are rounded down to multiples of this; 0 for real ones, a kernel has 1/128",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 0.5 },
-            source: "spec 4",
+            source: "docs/algorithms/window.md#d2tcp",
         },
     ],
     switch_needs: SwitchNeed::OneEcnThreshold,
-    source: "spec 4",
+    source: "docs/algorithms/window.md#d2tcp",
     make: Make::CongestionAvoidance(|params| Ok(Box::new(D2tcp::new(params)?))),
 };
 
@@ -90,11 +93,12 @@ impl D2tcp {
         }
         let Some(segments_left) = ack.flow.segments_left else { return 1.0 };
         if segments_left <= 0.0 {
-            // Spec 4: "bytes_left <= 0 -> 0.5".
+            // docs/algorithms/window.md#d2tcp: "bytes_left <= 0 -> 0.5".
             return self.d_min;
         }
         let Some(srtt) = ack.srtt else { return 1.0 };
-        // Spec 4: "T_c = bytes_left * RTT / (0.75 * cwnd_bytes), D = deadline - now, d = clamp(T_c/D, 0.5, 2.0)".
+        // docs/algorithms/window.md#d2tcp: "T_c = bytes_left * RTT / (0.75
+        // * cwnd_bytes), D = deadline - now, d = clamp(T_c/D, 0.5, 2.0)".
         let needed_ps = segments_left * srtt.as_ps() as f64 / (MEAN_WINDOW * cwnd_segments);
         let exponent = (needed_ps / left.as_ps() as f64).clamp(self.d_min, self.d_max);
         if self.d_step > 0.0 {
@@ -117,7 +121,7 @@ impl CongestionAvoidance for D2tcp {
         if !self.share.cut_is_due(ack) {
             return Reaction::None;
         }
-        // Spec 4: "p = alpha^d; marks seen -> cwnd = cwnd (1 - p/2)".
+        // docs/algorithms/window.md#d2tcp: "p = alpha^d; marks seen -> cwnd = cwnd (1 - p/2)".
         let exponent = self.exponent(ack, window.cwnd());
         let alpha = self.share.alpha();
         let penalty = if exponent == 1.0 { alpha } else { libm::pow(alpha, exponent) };
@@ -126,7 +130,7 @@ impl CongestionAvoidance for D2tcp {
     }
 
     fn grow(&mut self, ack: &AckSample, window: &mut Window) {
-        // Spec 4: "else cwnd + 1" per window, as DCTCP.
+        // docs/algorithms/window.md#d2tcp: "else cwnd + 1" per window, as DCTCP.
         if !self.share.is_frozen(ack) {
             additive_increase(window, 1.0);
         }
@@ -166,7 +170,8 @@ mod tests {
         AckSample { now, srtt: Some(Span::from_us(srtt_us)), flow, ..ack(1, 10, 100, Mark::Kdc) }
     }
 
-    /// Spec 4 by hand: 30 segments at a mean window of 0.75 * 20 = 15 take 2 round trips of 100 us.
+    /// docs/algorithms/window.md#d2tcp by hand: 30 segments at a
+    /// mean window of 0.75 * 20 = 15 take 2 round trips of 100 us.
     #[test]
     fn the_exponent_is_time_needed_over_time_left() {
         let sender = d2tcp(r#"{"name":"d2tcp"}"#);
@@ -191,7 +196,8 @@ mod tests {
         assert_eq!(got, 134.0 / 128.0);
     }
 
-    /// Equal marks, nearer deadline: the near flow keeps more of its window (spec 4).
+    /// Equal marks, nearer deadline: the near flow keeps
+    /// more of its window (docs/algorithms/window.md#d2tcp).
     #[test]
     fn a_near_deadline_cuts_less() {
         let after = |left_us| {
@@ -206,7 +212,8 @@ mod tests {
     }
 
     proptest! {
-        /// Spec 4: the correction stays within its bounds and grows with the rest of the flow.
+        /// docs/algorithms/window.md#d2tcp: the correction stays
+        /// within its bounds and grows with the rest of the flow.
         #[test]
         fn the_correction_is_bounded_and_monotone(
             segments_left in 0.0_f64..1e9,
@@ -222,7 +229,8 @@ mod tests {
             prop_assert!(sender.exponent(&ack_with(segments_left, srtt_us, left_us * 2), cwnd) <= d);
         }
 
-        /// Spec 4 and 22: without deadlines D2TCP equals DCTCP step by step.
+        /// docs/algorithms/window.md#d2tcp, docs/algorithms/README.md#properties:
+        /// without deadlines D2TCP equals DCTCP step by step.
         #[test]
         fn without_a_deadline_it_is_dctcp(
             acks in prop::collection::vec((0_u64..4, mark()), 0..200),

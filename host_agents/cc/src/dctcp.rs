@@ -1,4 +1,5 @@
-//! DCTCP's sender (spec 3.3; RFC8257): the share of marked packets decides the depth of the cut.
+//! DCTCP's sender (docs/algorithms/window.md#dctcp-sender; RFC8257):
+//! the share of marked packets decides the depth of the cut.
 //!
 //! The estimate and the once-per-window gate are [`MarkedShare`]'s.
 
@@ -14,7 +15,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "cuts the window once per round by half the smoothed share of marked packets",
     parameters: &[alpha::G, alpha::ALPHA0, alpha::CWND_MIN, alpha::CWR_FREEZE],
     switch_needs: SwitchNeed::OneEcnThreshold,
-    source: "spec 3.3, RFC8257",
+    source: "docs/algorithms/window.md#dctcp-sender, RFC8257",
     make: Make::CongestionAvoidance(|params| Ok(Box::new(Dctcp { share: MarkedShare::new(params)? }))),
 };
 

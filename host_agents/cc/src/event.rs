@@ -7,7 +7,8 @@ use crate::Mark;
 pub enum Phase {
     /// Slow start; GST's phase A.
     SlowStart,
-    /// The slower part of a slow start: GST's phase B, after early marks; near the threshold in modules that know one.
+    /// The slower part of a slow start: GST's phase B, after
+    /// early marks; near the threshold in modules that know one.
     Smoothing,
     /// Congestion avoidance; GST's phase C.
     Avoidance,

@@ -1,10 +1,12 @@
-//! GST, the gentle slow start (spec 6.4): marks of a lower threshold K slow the growth before K_dc ends it.
+//! GST, the gentle slow start (docs/algorithms/slow-start.md#gst-sender):
+//! marks of a lower threshold K slow the growth before K_dc ends it.
 //!
-//! It replaces the slow start of its host protocol and nothing else. Per round `cwnd += cwnd^delta`, spread over
-//! the ACKs of the round; delta falls from 1 (doubling) to 0 (linear) as the estimated queue goes from K to K_dc.
+//! It replaces the slow start of its host protocol and nothing else. Per round
+//! `cwnd += cwnd^delta`, spread over the ACKs of the round; delta falls from 1
+//! (doubling) to 0 (linear) as the estimated queue goes from K to K_dc.
 //!
-//! Invariants: `0 <= delta <= 1`; the first K_dc echo of a slow start ends it, after a last step of growth: spec 6.4 has
-//! the growth behind the host's reaction, of every ACK.
+//! Invariants: `0 <= delta <= 1`; the first K_dc echo of a slow start ends it, after a last step of growth:
+//! docs/algorithms/slow-start.md#gst-sender has the growth behind the host's reaction, of every ACK.
 
 use crate::config::{ConfigError, Params};
 use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
@@ -21,25 +23,25 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "packets",
             summary: "lower threshold, the same as at the switch; the controller's planner gives it",
             domain: Domain::Number { default: None, min: 0.0, max: 1_000_000.0 },
-            source: "spec 6.1, 6.5",
+            source: "docs/algorithms/slow-start.md#gst-parameters, #gst-model",
         },
         ParamInfo {
             name: "k_dc",
             unit: "packets",
             summary: "upper threshold, the same as at the switch",
             domain: Domain::Number { default: Some(65.0), min: 0.0, max: 1_000_000.0 },
-            source: "spec 6.1",
+            source: "docs/algorithms/slow-start.md#gst-parameters",
         },
         ParamInfo {
             name: "delta",
             unit: "",
             summary: "exponent: 'text' falls with the queue, 'literal' is the printed formula, which rises",
             domain: Domain::Choice { default: "text", options: &["text", "literal"] },
-            source: "spec 6.4",
+            source: "docs/algorithms/slow-start.md#gst-sender",
         },
     ],
     switch_needs: SwitchNeed::TwoEcnThresholds,
-    source: "spec 6.4",
+    source: "docs/algorithms/slow-start.md#gst-sender",
     make: Make::SlowStart(|params| Ok(Box::new(Gst::new(params)?))),
 };
 
@@ -56,7 +58,8 @@ struct Gst {
     k: f64,
     k_dc: f64,
     form: Form,
-    /// New packets acknowledged in this window, and those of them echoed with any mark (spec 6.4).
+    /// New packets acknowledged in this window, and those of them echoed with any mark
+    /// (docs/algorithms/slow-start.md#gst-sender).
     w_cnt: u64,
     beta: u64,
     /// The window closes with the first ACK above this byte.
@@ -82,7 +85,8 @@ impl Gst {
         Ok(Self { k, k_dc, form, w_cnt: 0, beta: 0, gst_end: 0, delta: 1.0, growth: 1.0, seen_k: false })
     }
 
-    /// The queue in packets that `beta` marks among `w_cnt` packets stand for (spec 6.4, the paper's eq. 1).
+    /// The queue in packets that `beta` marks among `w_cnt` packets stand for
+    /// (docs/algorithms/slow-start.md#gst-sender, the paper's eq. 1).
     fn queue_estimate(&self) -> Option<f64> {
         let (w, beta) = (self.w_cnt as f64, self.beta as f64);
         (0 < self.beta && self.beta < self.w_cnt).then(|| w * self.k / (w - beta))
@@ -100,10 +104,11 @@ impl Gst {
             _ => 1.0,
         };
         match self.form {
-            // Spec 6.4: clamp((Kdc - q)/(Kdc - K), 0, 1).
+            // docs/algorithms/slow-start.md#gst-sender: clamp((Kdc - q)/(Kdc - K), 0, 1).
             Form::Text => 1.0 - position,
-            // The printed formula: (q - K)/(Kdc - K), its limit 1 where q is unbounded. The pseudo-code's zero there
-            // is the text form's; with it the printed form would recover at 70 senders, which spec 18.1b denies.
+            // The printed formula: (q - K)/(Kdc - K), its limit 1 where q is unbounded. The pseudo-code's
+            // zero there is the text form's; with it the printed form would recover at 70 senders, which
+            // docs/algorithms/reproductions.md#gst-base denies.
             Form::Literal => position,
         }
     }
@@ -117,13 +122,13 @@ impl Gst {
         self.open_window(ack.snd_nxt, window);
     }
 
-    /// Spec 6.4: `cwnd += n * W0^(delta-1)`.
+    /// docs/algorithms/slow-start.md#gst-sender: `cwnd += n * W0^(delta-1)`.
     fn grow(&self, ack: &AckSample, window: &mut Window) {
         if ack.new_segments > 0 {
             let (cwnd, n) = (window.cwnd(), ack.new_segments as f64);
             let grown = cwnd + n * self.growth;
-            // An ACK that jumps over a filled hole (n > 1) must not carry slow start past the threshold in one leap;
-            // an ACK of one packet grows exactly as the spec says.
+            // An ACK that jumps over a filled hole (n > 1) must not carry slow start past the threshold in
+            // one leap; an ACK of one packet grows exactly as the spec says.
             window.set_cwnd(grown.min(window.ssthresh().max(cwnd + self.growth)));
         }
     }
@@ -138,7 +143,7 @@ impl Gst {
 
 impl SlowStart for Gst {
     fn enter(&mut self, snd_nxt: u64, window: &Window) {
-        // Spec 6.4: "After an RTO: phase A again"; phase A is delta = 1.
+        // docs/algorithms/slow-start.md#gst-sender: "After an RTO: phase A again"; phase A is delta = 1.
         self.delta = 1.0;
         self.seen_k = false;
         self.open_window(snd_nxt, window);
@@ -146,7 +151,8 @@ impl SlowStart for Gst {
 
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> bool {
         if ack.mark == Mark::Kdc {
-            // Spec 6.4: the first K_dc echo ends slow start, also where the host has already cut in this window.
+            // docs/algorithms/slow-start.md#gst-sender: the first K_dc echo ends slow start, also where the
+            // host has already cut in this window.
             self.grow(ack, window);
             return false;
         }
@@ -166,7 +172,8 @@ impl SlowStart for Gst {
     }
 
     fn grow_after_cut(&self, ack: &AckSample, window: &mut Window) -> bool {
-        // Spec 6.4: "if e == KDC: host reaction (section 3.3), leave slow start", then "cwnd += n * W0^(delta-1)".
+        // docs/algorithms/slow-start.md#gst-sender: "if e == KDC: host reaction (section 3.3), leave slow
+        // start", then "cwnd += n * W0^(delta-1)".
         self.grow(ack, window);
         true
     }
@@ -197,7 +204,7 @@ mod tests {
         module.next_delta()
     }
 
-    /// Spec 6.4, "Values for K=25, K_dc=65 with f = beta/w".
+    /// docs/algorithms/slow-start.md#gst-sender, "Values for K=25, K_dc=65 with f = beta/w".
     #[test]
     fn delta_table_of_the_spec() {
         let k25 = r#"{"name":"gst","k":25,"k_dc":65}"#;
@@ -248,8 +255,9 @@ mod tests {
         assert!((window.cwnd() - (16.0 + libm::pow(16.0, 0.375))).abs() < 1e-9);
     }
     proptest! {
-        /// Spec 6.4 at its limits: the estimate is K without marks' weight and has no bound when all are marked, and the
-        /// exponent falls from 1 to 0 (text) or rises from 0 to 1 (literal) with the marked share.
+        /// docs/algorithms/slow-start.md#gst-sender at its limits: the estimate is K
+        /// without marks' weight and has no bound when all are marked, and the exponent
+        /// falls from 1 to 0 (text) or rises from 0 to 1 (literal) with the marked share.
         #[test]
         fn estimate_and_exponent_follow_the_marks(
             k in 0_u64..64,
@@ -283,8 +291,8 @@ mod tests {
             }
         }
 
-        /// A round never grows the window by less than one segment nor by more than it was (spec 6.4: "between
-        /// exponential and linear").
+        /// A round never grows the window by less than one segment nor by more than it was
+        /// (docs/algorithms/slow-start.md#gst-sender: "between exponential and linear").
         #[test]
         fn growth_lies_between_linear_and_doubling(w0 in 1_u64..500, beta_share in 0.0_f64..=1.0) {
             let mut module = gst(r#"{"name":"gst","k":25}"#);

@@ -1,18 +1,19 @@
-//! The round model: a sender's windows on an ideal path, where every segment is acknowledged by itself one round trip
-//! after it left and nothing is lost or marked. What the papers on slow start count in rounds (spec 7, 18.4) is counted
-//! here with the very code that senders run.
+//! The round model: a sender's windows on an ideal path, where every segment is acknowledged by itself one
+//! round trip after it left and nothing is lost or marked. What the papers on slow start count in rounds
+//! (docs/algorithms/slow-start.md#slow-start-family, docs/algorithms/reproductions.md#rfb-ss) is counted here
+//! with the very code that senders run.
 
 use p4cc_units::Span;
 
 use crate::config::ConfigError;
 use crate::{AckSample, AlgorithmConfig, InitialWindow, Mark, Phase, build};
 
-/// Windows beyond this, the largest receiver window of a scenario, are not followed: a slow start without threshold would
-/// double without end.
+/// Windows beyond this, the largest receiver window of a scenario, are
+/// not followed: a slow start without threshold would double without end.
 const MAX_WINDOW_SEGMENTS: f64 = 65_536.0;
 
-/// The windows, in segments, at the start of each round from the initial one to the end of slow start, at most
-/// `max_rounds` of them after the first.
+/// The windows, in segments, at the start of each round from the initial one
+/// to the end of slow start, at most `max_rounds` of them after the first.
 ///
 /// # Errors
 /// What [`build`] refuses.

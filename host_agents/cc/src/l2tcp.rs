@@ -1,7 +1,8 @@
-//! L2TCP's sender (spec 5; the literature's L2DCT): least attained service by weights on DCTCP.
+//! L2TCP's sender (docs/algorithms/window.md#l2tcp; the
+//! literature's L2DCT): least attained service by weights on DCTCP.
 //!
-//! A flow that has sent little has a large weight: it grows by a whole segment a round and cuts by alpha^2.5; one that
-//! has sent much grows by a twentieth of a segment and cuts by alpha^0.125, nearly half.
+//! A flow that has sent little has a large weight: it grows by a whole segment a round and cuts by alpha^2.5;
+//! one that has sent much grows by a twentieth of a segment and cuts by alpha^0.125, nearly half.
 //!
 //! Invariant: `w_min <= weight <= w_max`, never rising while the flow goes on.
 
@@ -26,36 +27,36 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ratio",
             summary: "weight of a flow that has sent at most s1",
             domain: Domain::Number { default: Some(2.5), min: 0.001, max: 1_000.0 },
-            source: "spec 5",
+            source: "docs/algorithms/window.md#l2tcp",
         },
         ParamInfo {
             name: "w_min",
             unit: "ratio",
             summary: "weight of a flow that has sent at least s2",
             domain: Domain::Number { default: Some(0.125), min: 0.001, max: 1_000.0 },
-            source: "spec 5",
+            source: "docs/algorithms/window.md#l2tcp",
         },
         ParamInfo {
             name: "s1",
             unit: "segments",
             summary: "sent data up to which the weight is w_max",
             domain: Domain::Number { default: Some(200.0), min: 0.0, max: 1e12 },
-            source: "spec 5, A-6",
+            source: "docs/algorithms/window.md#l2tcp, #choice-l2tcp-limits",
         },
         ParamInfo {
             name: "s2",
             unit: "segments",
             summary: "sent data from which the weight is w_min",
             domain: Domain::Number { default: Some(1_000.0), min: 0.0, max: 1e12 },
-            source: "spec 5, A-6",
+            source: "docs/algorithms/window.md#l2tcp, #choice-l2tcp-limits",
         },
     ],
     switch_needs: SwitchNeed::OneEcnThreshold,
-    source: "spec 5",
+    source: "docs/algorithms/window.md#l2tcp",
     make: Make::CongestionAvoidance(|params| Ok(Box::new(L2tcp::new(params)?))),
 };
 
-/// Spec 5: "ssthresh = max(cwnd, 2)".
+/// docs/algorithms/window.md#l2tcp: "ssthresh = max(cwnd, 2)".
 const MIN_SSTHRESH_SEGMENTS: f64 = 2.0;
 
 /// State of one L2TCP sender.
@@ -88,7 +89,8 @@ impl L2tcp {
         Ok(sender)
     }
 
-    /// Spec 5: `w_max` up to `s1`, falling linearly to `w_min` at `s2`, constant after.
+    /// docs/algorithms/window.md#l2tcp: `w_max` up to `s1`,
+    /// falling linearly to `w_min` at `s2`, constant after.
     fn weight(&self, sent_segments: u64) -> f64 {
         let sent = sent_segments as f64;
         if sent <= self.s1 {
@@ -114,7 +116,8 @@ impl CongestionAvoidance for L2tcp {
         if !self.share.cut_is_due(ack) {
             return Reaction::None;
         }
-        // Spec 5: "b = alpha^{w_c}, cwnd = max(cwnd (1 - b/2), cwnd_min), ssthresh = max(cwnd, 2)".
+        // docs/algorithms/window.md#l2tcp: "b = alpha^{w_c}, cwnd =
+        // max(cwnd (1 - b/2), cwnd_min), ssthresh = max(cwnd, 2)".
         let penalty = libm::pow(self.share.alpha(), self.weight(ack.flow.sent_segments));
         self.share.cut(penalty, ack, window, publisher);
         window.set_ssthresh(window.cwnd().max(MIN_SSTHRESH_SEGMENTS));
@@ -122,7 +125,7 @@ impl CongestionAvoidance for L2tcp {
     }
 
     fn grow(&mut self, ack: &AckSample, window: &mut Window) {
-        // Spec 5: "cwnd += (w_c/w_max)/cwnd per ACK".
+        // docs/algorithms/window.md#l2tcp: "cwnd += (w_c/w_max)/cwnd per ACK".
         if !self.share.is_frozen(ack) {
             additive_increase(window, self.weight(ack.flow.sent_segments) / self.w_max);
         }
@@ -157,7 +160,7 @@ mod tests {
         AckSample { flow: FlowProgress { sent_segments, ..FlowProgress::default() }, ..ack(1, 10, 100, mark) }
     }
 
-    /// Spec 22: the weights at 200, 600 and 1000 segments.
+    /// docs/algorithms/README.md#properties: the weights at 200, 600 and 1000 segments.
     #[test]
     fn weights_of_the_spec() {
         let sender = l2tcp();
@@ -210,7 +213,8 @@ mod tests {
     }
 
     proptest! {
-        /// Spec 5: the weight stays within its bounds and never rises; more sent, deeper cut.
+        /// docs/algorithms/window.md#l2tcp: the weight stays within
+        /// its bounds and never rises; more sent, deeper cut.
         #[test]
         fn the_weight_is_bounded_and_falls(sent in 0_u64..5_000, more in 0_u64..5_000, alpha0 in 0.0_f64..=1.0) {
             let sender = l2tcp();

@@ -3,8 +3,8 @@
 //! A [`Controller`] holds the [`Window`] of one flow and composes a [`SlowStart`] with a
 //! [`CongestionAvoidance`]; the transport tells it what happened and never writes the window itself.
 //! [`registry`] is the one table of algorithms: names, parameters, defaults, ranges and switch needs;
-//! [`build`] makes a controller from an [`AlgorithmConfig`] by it. Senders paced by a rate have a trait of their own,
-//! [`RateControl`].
+//! [`build`] makes a controller from an [`AlgorithmConfig`] by it. Senders paced by a rate have a trait of
+//! their own, [`RateControl`].
 //!
 //! Invariants:
 //! - no clock, no socket, no log: state changes only through the calls, and is reported as typed [`Event`]s;

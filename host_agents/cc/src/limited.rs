@@ -1,7 +1,8 @@
-//! Limited slow start (spec 7.3, RFC3742): above a window of `max_ssthresh` a round adds about half of it, not the
-//! whole window.
+//! Limited slow start (docs/algorithms/slow-start.md#limited, RFC3742): above a window of `max_ssthresh` a
+//! round adds about half of it, not the whole window.
 //!
-//! Invariant: above the limit a round of one ACK per segment adds at least half of `max_ssthresh` (V-13).
+//! Invariant: above the limit a round of one ACK per segment adds at least half of `max_ssthresh`
+//! (docs/algorithms/slow-start.md#number-slow-start-rounds).
 
 use crate::config::{ConfigError, Params};
 use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
@@ -17,10 +18,10 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         unit: "segments",
         summary: "window from which growth is limited; 32 lets it act below the RFB-SS paper's threshold of 64",
         domain: Domain::Number { default: Some(100.0), min: 2.0, max: Window::MAX_SEGMENTS },
-        source: "spec 7.3, RFC3742",
+        source: "docs/algorithms/slow-start.md#limited, RFC3742",
     }],
     switch_needs: SwitchNeed::None,
-    source: "spec 7.3, RFC3742",
+    source: "docs/algorithms/slow-start.md#limited, RFC3742",
     make: Make::SlowStart(|params| Ok(Box::new(Limited::new(params)?))),
 };
 
@@ -48,7 +49,8 @@ impl SlowStart for Limited {
         }
         let cwnd = window.cwnd();
         self.is_limited = cwnd > self.max_ssthresh;
-        // Spec 7.3: "cwnd <= max_ssthresh: +1; else K = int(cwnd/(0.5 max_ssthresh)), cwnd += 1/K".
+        // docs/algorithms/slow-start.md#limited: "cwnd <= max_ssthresh:
+        // +1; else K = int(cwnd/(0.5 max_ssthresh)), cwnd += 1/K".
         let divisor = if self.is_limited { libm::floor(cwnd / (0.5 * self.max_ssthresh)) } else { 1.0 };
         window.set_cwnd(cwnd + 1.0 / divisor);
         true
@@ -91,8 +93,9 @@ mod tests {
     }
 
     proptest! {
-        /// V-13: growth per round above the limit lies between 0.5 and 0.75 of max_ssthresh, because of the truncation.
-        /// The rate is that of the window at the start of the round.
+        /// docs/algorithms/slow-start.md#number-slow-start-rounds: growth per round
+        /// above the limit lies between 0.5 and 0.75 of max_ssthresh, because of the
+        /// truncation. The rate is that of the window at the start of the round.
         #[test]
         fn growth_per_round_above_the_limit(max_ssthresh in 50_u32..500, times in 1.01_f64..20.0) {
             let max = f64::from(max_ssthresh);

@@ -1,4 +1,5 @@
-//! P-start (spec 7.5): RFB-SS with half of what is missing per round for every round-trip time.
+//! P-start (docs/algorithms/slow-start.md#p-start): RFB-SS with
+//! half of what is missing per round for every round-trip time.
 
 use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
 use crate::rfb_ss::{ConcaveRise, DELTA};
@@ -11,11 +12,11 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "doubles to ssthresh/2, then adds half of what is missing per round",
     parameters: &[DELTA],
     switch_needs: SwitchNeed::None,
-    source: "spec 7.5",
+    source: "docs/algorithms/slow-start.md#p-start",
     make: Make::SlowStart(|params| Ok(Box::new(PStart { rise: ConcaveRise::new(params)? }))),
 };
 
-/// Spec 7.5: "each round adds (ssthresh-cwnd)/2".
+/// docs/algorithms/slow-start.md#p-start: "each round adds (ssthresh-cwnd)/2".
 const SHARE: f64 = 0.5;
 
 /// State of one P-start.
@@ -45,7 +46,7 @@ mod tests {
 
     use crate::testing::windows_by_round;
 
-    /// Spec 7.5: "Equals RFB-SS with k = 1/2 for every RTT, cwnd0 = 1".
+    /// docs/algorithms/slow-start.md#p-start: "Equals RFB-SS with k = 1/2 for every RTT, cwnd0 = 1".
     #[test]
     fn it_is_rfb_ss_at_the_longest_round_trip() {
         let longest = windows_by_round(r#"{"name":"rfb_ss"}"#, 1.0, 64.0, Span::from_ms(560), 40);

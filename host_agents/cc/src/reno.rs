@@ -1,4 +1,5 @@
-//! Reno's additive increase (spec 2.3, RFC5681); it has no answer to congestion marks.
+//! Reno's additive increase (docs/algorithms/window.md#reno-rules,
+//! RFC5681); it has no answer to congestion marks.
 
 use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
@@ -10,13 +11,14 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "one segment per round; halves on loss, blind to congestion marks",
     parameters: &[],
     switch_needs: SwitchNeed::None,
-    source: "spec 2.3, RFC5681",
+    source: "docs/algorithms/window.md#reno-rules, RFC5681",
     make: Make::CongestionAvoidance(|_| Ok(Box::new(Reno))),
 };
 
-/// Additive increase by one ACK, shared by the algorithms built on Reno: `segments` per round, Reno's being 1.
+/// Additive increase by one ACK, shared by the algorithms
+/// built on Reno: `segments` per round, Reno's being 1.
 pub(crate) fn additive_increase(window: &mut Window, segments: f64) {
-    // Spec 2.3: "per ACK cwnd += 1/cwnd".
+    // docs/algorithms/window.md#reno-rules: "per ACK cwnd += 1/cwnd".
     window.set_cwnd(window.cwnd() + segments / window.cwnd());
 }
 

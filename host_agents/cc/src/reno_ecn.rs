@@ -1,4 +1,5 @@
-//! Reno with classic ECN (spec 2.4, RFC3168): a mark counts as a loss, without the loss.
+//! Reno with classic ECN (docs/algorithms/window.md#reno-ecn,
+//! RFC3168): a mark counts as a loss, without the loss.
 //!
 //! The receiver repeats a mark until it sees CWR ([`Echo::UntilCwr`]); the sender answers once per window.
 
@@ -13,11 +14,11 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "Reno that halves on a congestion mark too, once per round; the receiver repeats a mark until CWR",
     parameters: &[],
     switch_needs: SwitchNeed::OneEcnThreshold,
-    source: "spec 2.4, RFC3168",
+    source: "docs/algorithms/window.md#reno-ecn, RFC3168",
     make: Make::CongestionAvoidance(|_| Ok(Box::new(RenoEcn { cwr_end: 0 }))),
 };
 
-/// Spec 2.4: "max(cwnd/2, 2)".
+/// docs/algorithms/window.md#reno-ecn: "max(cwnd/2, 2)".
 const MIN_SEGMENTS: f64 = 2.0;
 
 /// State of one sender.
@@ -38,7 +39,8 @@ impl CongestionAvoidance for RenoEcn {
         if ack.mark != Mark::Kdc || ack.ack <= self.cwr_end {
             return Reaction::None;
         }
-        // Spec 2.4: "on ECE, at most once per window, ssthresh = cwnd = max(cwnd/2, 2)".
+        // docs/algorithms/window.md#reno-ecn: "on ECE, at most
+        // once per window, ssthresh = cwnd = max(cwnd/2, 2)".
         let from_segments = window.cwnd();
         window.set_cwnd((from_segments / 2.0).max(MIN_SEGMENTS));
         window.set_ssthresh(window.cwnd());

@@ -1,7 +1,9 @@
-//! RFB-SS, the slow start that is fair among round-trip times (spec 7.1): doubling up to half the threshold, then
-//! steps of a share of what is missing. Flows with a long round trip take the larger share.
+//! RFB-SS, the slow start that is fair among round-trip times
+//! (docs/algorithms/slow-start.md#rfb-ss): doubling up to half the threshold, then steps
+//! of a share of what is missing. Flows with a long round trip take the larger share.
 //!
-//! [`ConcaveRise`] is the rule, with the share as its argument: P-start is the same rule with a share of one half.
+//! [`ConcaveRise`] is the rule, with the share as its argument:
+//! P-start is the same rule with a share of one half.
 //!
 //! Invariant: the window rises every round and never passes the threshold in the slow part.
 
@@ -17,7 +19,7 @@ pub(crate) const DELTA: ParamInfo = ParamInfo {
     unit: "segments",
     summary: "once no more than this is missing, the window goes to the threshold in one round",
     domain: Domain::Number { default: Some(2.0), min: 0.001, max: 1_000_000.0 },
-    source: "spec 7.1, A-31",
+    source: "docs/algorithms/slow-start.md#rfb-ss, #choice-rfb-ss-delta",
 };
 
 /// What the registry says about this module.
@@ -32,22 +34,23 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ns",
             summary: "largest round-trip time among the flows at the bottleneck",
             domain: Domain::Number { default: Some(560e6), min: 1.0, max: 3.6e12 },
-            source: "spec 7.1, A-32",
+            source: "docs/algorithms/slow-start.md#rfb-ss, #choice-rfb-ss-rtt-max",
         },
         ParamInfo {
             name: "rtt_ns",
             unit: "ns",
             summary: "the flow's round-trip time; 0 for the measured one, smoothed",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 3.6e12 },
-            source: "spec 7.1",
+            source: "docs/algorithms/slow-start.md#rfb-ss",
         },
     ],
     switch_needs: SwitchNeed::None,
-    source: "spec 7.1",
+    source: "docs/algorithms/slow-start.md#rfb-ss",
     make: Make::SlowStart(|params| Ok(Box::new(RfbSs::new(params)?))),
 };
 
-/// Spec 7.1: an RTT of rtt_max takes half of what is missing; none takes more, as rtt_max is the largest.
+/// docs/algorithms/slow-start.md#rfb-ss: an RTT of rtt_max takes half
+/// of what is missing; none takes more, as rtt_max is the largest.
 const MAX_SHARE: f64 = 0.5;
 
 /// The rule that RFB-SS and P-start share.
@@ -77,7 +80,8 @@ impl ConcaveRise {
         self.round.on_ack(ack, window, |window| {
             let (cwnd, ssthresh) = (window.cwnd(), window.ssthresh());
             let missing = ssthresh - cwnd;
-            // Spec 7.1: "cwnd < ssthresh/2 … ssthresh - cwnd > delta"; at half exactly the slow branch (A-34).
+            // docs/algorithms/slow-start.md#rfb-ss: "cwnd < ssthresh/2 … ssthresh - cwnd > delta"; at half
+            // exactly the slow branch (docs/algorithms/slow-start.md#choice-rfb-ss-half).
             *is_slow = cwnd >= ssthresh / 2.0;
             match () {
                 () if !*is_slow => cwnd,
@@ -107,7 +111,7 @@ impl RfbSs {
         Ok(Self { rise, rtt_max: params.number("rtt_max_ns")?, rtt: params.number("rtt_ns")? })
     }
 
-    /// Spec 7.1: `k = RTT/(RTT_max + RTT)`.
+    /// docs/algorithms/slow-start.md#rfb-ss: `k = RTT/(RTT_max + RTT)`.
     fn share(&self, srtt: Option<Span>) -> f64 {
         let rtt = match srtt {
             _ if self.rtt > 0.0 => self.rtt,
@@ -144,7 +148,8 @@ mod tests {
 
     const RFB_SS: &str = r#"{"name":"rfb_ss"}"#;
 
-    /// Spec 18.4, R-2: rounds from 32 to 64 with ssthresh 64 and delta 2, and the windows of V-4.
+    /// docs/algorithms/reproductions.md#r-2: rounds from 32 to 64 with ssthresh 64 and delta 2, and the
+    /// windows of docs/algorithms/slow-start.md#number-rfb-ss-rounds.
     #[test]
     fn rounds_of_the_paper() {
         for (rtt_ms, slow_rounds, slow_ms, all_ms) in
@@ -161,7 +166,8 @@ mod tests {
         assert_eq!(geo[4..], [32.0, 48.0, 56.0, 60.0, 62.0, 64.0]);
     }
 
-    /// V-4: other step limits give other counts, so the paper's is 2.
+    /// docs/algorithms/slow-start.md#number-rfb-ss-rounds: other
+    /// step limits give other counts, so the paper's is 2.
     #[test]
     fn only_a_step_limit_of_two_gives_the_paper_s_rounds() {
         for (delta, want) in [(1, [6, 10, 17]), (4, [4, 7, 11])] {
@@ -172,8 +178,8 @@ mod tests {
         }
     }
 
-    /// Spec 7.1: with RTT = RTT_max and delta = ssthresh/8 there are N+2 rounds against the standard's N+1; the standard
-    /// starts at 1 segment and RFB-SS at 2.
+    /// docs/algorithms/slow-start.md#rfb-ss: with RTT = RTT_max and delta = ssthresh/8 there are N+2 rounds
+    /// against the standard's N+1; the standard starts at 1 segment and RFB-SS at 2.
     #[test]
     fn one_round_more_than_the_standard_at_the_longest_round_trip() {
         let json = r#"{"name":"rfb_ss","delta":8}"#;

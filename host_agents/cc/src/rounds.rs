@@ -1,7 +1,8 @@
-//! Growth that is decided once per round and spread over the round's ACKs (spec 7.1, "per-ACK form").
+//! Growth that is decided once per round and spread over the round's ACKs
+//! (docs/algorithms/slow-start.md#rfb-ss, "per-ACK form").
 //!
-//! A round ends with the first ACK above what had been sent when it began (spec 0.2); that ACK is the first of the
-//! next round, so a round of `w` segments has `w` ACKs.
+//! A round ends with the first ACK above what had been sent when it began (docs/algorithms/README.md#units);
+//! that ACK is the first of the next round, so a round of `w` segments has `w` ACKs.
 //!
 //! Invariant: a round never grows the window by more than was decided at its start.
 
@@ -24,7 +25,8 @@ impl Round {
         Self { end: snd_nxt, w0: 1.0, increment: 0.0, acked: 0 }
     }
 
-    /// Takes an ACK of new data; `decide` gives the growth, in segments, of the round that it opens, if it opens one.
+    /// Takes an ACK of new data; `decide` gives the growth, in
+    /// segments, of the round that it opens, if it opens one.
     pub(crate) fn on_ack(
         &mut self,
         ack: &AckSample,
@@ -35,8 +37,8 @@ impl Round {
             *self = Self { end: ack.snd_nxt, w0: window.cwnd(), increment: decide(window), acked: 0 };
         }
         self.acked = self.acked.saturating_add(ack.new_segments);
-        // Spec 7.1: "each ACKed segment adds inc/W0". A window of 42.67 segments has 42 ACKs: the last one brings the
-        // rest, so that rounds give the real numbers of the round model.
+        // docs/algorithms/slow-start.md#rfb-ss: "each ACKed segment adds inc/W0". A window of 42.67 segments
+        // has 42 ACKs: the last one brings the rest, so that rounds give the real numbers of the round model.
         let whole = self.acked as f64 >= libm::floor(self.w0);
         let share = if whole { 1.0 } else { self.acked as f64 / self.w0 };
         let grown = self.w0 + self.increment * share;

@@ -2,7 +2,8 @@
 
 use p4cc_units::{Span, Time};
 
-/// The congestion level that one packet met, the highest along its path (spec 6.2).
+/// The congestion level that one packet met, the highest along
+/// its path (docs/algorithms/marking.md#dual-thresholds).
 ///
 /// A network with one threshold (plain DCTCP) uses `None` and `Kdc` only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
@@ -49,7 +50,8 @@ pub struct AckSample {
 }
 
 impl AckSample {
-    /// How many packets this ACK counts for where duplicates count too: `max(n_new, 1)` (spec 3.3).
+    /// How many packets this ACK counts for where duplicates count
+    /// too: `max(n_new, 1)` (docs/algorithms/window.md#dctcp-sender).
     pub const fn counted_segments(&self) -> u64 {
         if self.new_segments == 0 { 1 } else { self.new_segments }
     }

@@ -1,7 +1,7 @@
-//! Smooth start (spec 7.4): growth slows down step by step near the threshold.
+//! Smooth start (docs/algorithms/slow-start.md#smooth): growth slows down step by step near the threshold.
 //!
-//! The source only says so much; the steps are the spec's stand-in: in the j-th round from half the threshold on, one
-//! segment per j+1 ACKs.
+//! The source only says so much; the steps are the spec's stand-in: in
+//! the j-th round from half the threshold on, one segment per j+1 ACKs.
 //!
 //! Invariant: a round of the slow part never passes the threshold.
 
@@ -16,7 +16,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "doubles to ssthresh/2, then grows by 1/2, 1/3, 1/4 … of the window in each further round",
     parameters: &[],
     switch_needs: SwitchNeed::None,
-    source: "spec 7.4, A-36",
+    source: "docs/algorithms/slow-start.md#smooth, #choice-smooth",
     make: Make::SlowStart(|_| Ok(Box::new(Smooth { round: Round::before_first(0), slow_rounds: 0 }))),
 };
 
@@ -42,7 +42,7 @@ impl SlowStart for Smooth {
                     return cwnd;
                 }
                 *slow_rounds = slow_rounds.saturating_add(1);
-                // Spec 7.4: "per round cwnd += cwnd/(j+1), stop at ssthresh".
+                // docs/algorithms/slow-start.md#smooth: "per round cwnd += cwnd/(j+1), stop at ssthresh".
                 (cwnd / (f64::from(*slow_rounds) + 1.0)).min(ssthresh - cwnd)
             });
         }

@@ -1,4 +1,5 @@
-//! Standard slow start (spec 2.3, RFC5681 without byte counting): doubling per round.
+//! Standard slow start (docs/algorithms/window.md#reno-rules,
+//! RFC5681 without byte counting): doubling per round.
 
 use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
 use crate::{AckSample, Publisher, SlowStart, Window};
@@ -10,7 +11,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "one segment per ACK of new data: the window doubles every round",
     parameters: &[],
     switch_needs: SwitchNeed::None,
-    source: "spec 2.3, RFC5681",
+    source: "docs/algorithms/window.md#reno-rules, RFC5681",
     make: Make::SlowStart(|_| Ok(Box::new(Standard))),
 };
 
@@ -22,7 +23,7 @@ impl SlowStart for Standard {
     fn enter(&mut self, _snd_nxt: u64, _window: &Window) {}
 
     fn on_ack(&mut self, ack: &AckSample, window: &mut Window, _publisher: &mut dyn Publisher) -> bool {
-        // Spec 2.3: "per ACK of n new segments cwnd += min(n, 1)".
+        // docs/algorithms/window.md#reno-rules: "per ACK of n new segments cwnd += min(n, 1)".
         if ack.new_segments > 0 {
             window.set_cwnd(window.cwnd() + 1.0);
         }

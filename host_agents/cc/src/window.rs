@@ -1,4 +1,4 @@
-//! The congestion window and its threshold, in segments (real numbers, spec 0.2).
+//! The congestion window and its threshold, in segments (real numbers, docs/algorithms/README.md#units).
 //!
 //! Invariant: `1 <= cwnd <= MAX_SEGMENTS` whatever is assigned.
 
@@ -10,7 +10,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// Upper bound of the window and the "infinite" first threshold, in segments (spec 2.2: 2^30).
+    /// Upper bound of the window and the "infinite" first threshold, in segments
+    /// (docs/algorithms/window.md#reno-parameters: 2^30).
     pub const MAX_SEGMENTS: f64 = 1_073_741_824.0;
     /// A window below one segment could never send.
     pub const MIN_SEGMENTS: f64 = 1.0;

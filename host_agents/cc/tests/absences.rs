@@ -1,5 +1,5 @@
-//! What must not be in the two sans-IO crates: clocks, sockets, logs, unordered maps, and float functions of the
-//! platform, whose last bit differs between machines.
+//! What must not be in the two sans-IO crates: clocks, sockets, logs, unordered maps, and float functions of
+//! the platform, whose last bit differs between machines.
 
 use std::fs;
 use std::path::{Path, PathBuf};

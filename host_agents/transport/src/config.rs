@@ -1,4 +1,5 @@
-//! Configuration of a sender: defaults of spec 2.2, checked as a whole before a sender is made.
+//! Configuration of a sender: defaults of docs/algorithms/window.md#reno-parameters,
+//! checked as a whole before a sender is made.
 
 use p4cc_cc::{AlgorithmConfig, ConfigError, Controller, Echo, InitialWindow, SwitchNeed, Window, build};
 use p4cc_units::Span;
@@ -19,7 +20,7 @@ pub enum Recovery {
     Sack,
 }
 
-/// Parameters of a window sender; absent keys take the defaults of spec 2.2.
+/// Parameters of a window sender; absent keys take the defaults of docs/algorithms/window.md#reno-parameters.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SenderConfig {
@@ -69,9 +70,10 @@ impl Default for SenderConfig {
             rto_init_ns: None,
             rto_max_ns: 60_000_000_000,
             dupthresh: 3,
-            // Spec 2.3: off, "it changes incast results strongly".
+            // docs/algorithms/window.md#reno-rules: off, "it changes incast results strongly".
             limited_transmit: false,
-            // Spec 1.1: one ACK per data packet; delayed ACKs have m = 2 and 40 ms.
+            // docs/algorithms/substrate.md#packets: one ACK per
+            // data packet; delayed ACKs have m = 2 and 40 ms.
             ack_every: 1,
             ack_delay_ns: 40_000_000,
             clock_granularity_ns: 1_000,
@@ -166,7 +168,8 @@ impl SenderConfig {
     }
 
     pub(crate) fn rto_bounds(&self) -> RtoBounds {
-        // Spec 2.2: rto_init = max(rto_min, 1 s), and never above the maximum that was asked for.
+        // docs/algorithms/window.md#reno-parameters: rto_init = max(rto_min,
+        // 1 s), and never above the maximum that was asked for.
         let default_ns = self.rto_min_ns.max(1_000_000_000).min(self.rto_max_ns);
         RtoBounds {
             min: Span::from_ns(self.rto_min_ns),

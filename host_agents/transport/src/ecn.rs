@@ -1,6 +1,8 @@
-//! The two ECN bits and the profiles that give them meaning (spec 6.2; docs/wire-format.md).
+//! The two ECN bits and the profiles that give them meaning
+//! (docs/algorithms/marking.md#dual-thresholds; docs/wire-format.md).
 //!
-//! Switches and receivers handle raw codepoints only; the profile is the sender's and the controller's knowledge.
+//! Switches and receivers handle raw codepoints only; the
+//! profile is the sender's and the controller's knowledge.
 
 use core::fmt;
 
@@ -92,7 +94,8 @@ impl EcnProfile {
         }
     }
 
-    /// What a switch makes of a packet: the higher of the level it carries and its own (spec 6.2).
+    /// What a switch makes of a packet: the higher of the level it carries and its own
+    /// (docs/algorithms/marking.md#dual-thresholds).
     ///
     /// The switch does this in P4; here it is the reference that tests of both sides share.
     #[inline]
@@ -115,7 +118,7 @@ mod tests {
     const PROFILES: [EcnProfile; 3] = [EcnProfile::Gst, EcnProfile::Rfc3168, EcnProfile::Sce];
     const MARKS: [Mark; 3] = [Mark::None, Mark::K, Mark::Kdc];
 
-    /// The table of design.md, "ECN codepoints".
+    /// The table of docs/algorithms/marking.md#codepoints.
     #[test]
     fn codepoints_of_the_profiles() {
         let bits = |profile: EcnProfile| MARKS.map(|mark| profile.codepoint(mark).bits());
@@ -139,7 +142,8 @@ mod tests {
         assert_eq!(EcnProfile::Rfc3168.mark(Codepoint::from_bits(0b01)), Mark::None);
     }
 
-    /// Spec 22 item 5: the max rule for all 12 (in state, level) pairs in both mappings.
+    /// docs/algorithms/README.md#properties item 5: the max rule
+    /// for all 12 (in state, level) pairs in both mappings.
     #[test]
     fn a_mark_never_goes_down() {
         for profile in [EcnProfile::Gst, EcnProfile::Sce] {

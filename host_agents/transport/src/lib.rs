@@ -1,12 +1,14 @@
 //! Window transport, RDMA-like transport and wire format, sans-IO.
 //!
-//! [`WindowSender`] and [`Receiver`] are the two ends of one flow: they take `now` and what arrived and return
-//! actions, ACKs and typed events. [`rdma`] has the two ends of a paced flow. [`wire`] turns both into packet bytes and back; docs/wire-format.md defines them.
+//! [`WindowSender`] and [`Receiver`] are the two ends of one flow: they take `now` and what arrived and
+//! return actions, ACKs and typed events. [`rdma`] has the two ends of a paced flow. [`wire`] turns both into
+//! packet bytes and back; docs/wire-format.md defines them.
 //!
 //! Invariants:
 //! - no clock, no socket, no log, no random number;
 //! - a sender never has more than the receiver window in flight, and a receiver never buffers more than it;
-//! - encoding and decoding allocate nothing; sender and receiver allocate nothing once their buffers have grown;
+//! - encoding and decoding allocate nothing; sender and
+//!   receiver allocate nothing once their buffers have grown;
 //! - whatever bytes arrive, the answer is a value or a typed error, never a panic.
 
 mod actions;

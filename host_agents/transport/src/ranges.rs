@@ -1,6 +1,7 @@
 //! A set of numbers kept as ranges: bytes above a hole at the receiver, reported segments at the sender.
 //!
-//! Invariant: ranges are half-open, not empty, sorted and apart from each other; at most `max_ranges` of them.
+//! Invariant: ranges are half-open, not empty, sorted and
+//! apart from each other; at most `max_ranges` of them.
 
 /// What became of a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,7 @@
 //! Puts a byte stream back in order.
 //!
-//! Invariant: what is kept lies above `next`, in at most `max_pieces` pieces, and nothing beyond `next + window_bytes`.
+//! Invariant: what is kept lies above `next`, in at most
+//! `max_pieces` pieces, and nothing beyond `next + window_bytes`.
 
 use crate::ranges::{Inserted, RangeSet};
 

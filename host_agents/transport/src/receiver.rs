@@ -1,12 +1,14 @@
-//! The receiving end of a flow: cumulative and selective ACKs, and the echo of what each packet met (spec 2, 3.2, 6.3).
+//! The receiving end of a flow: cumulative and selective ACKs, and the echo of what each packet met
+//! (docs/algorithms/window.md#reno, #dctcp-receiver, docs/algorithms/marking.md#echo).
 //!
-//! By default one ACK per data packet, at once, with that packet's ECN bits and timestamp. Delayed ACKs wait for a
-//! second packet, but not where waiting would hide something: a hole, the end of the flow, a change of the ECN bits
-//! (spec 3.2: then one ACK for the old state and one for the new). The echo is the raw codepoint: what it means is the
-//! sender's knowledge, so one receiver serves every profile.
+//! By default one ACK per data packet, at once, with that packet's ECN bits and timestamp. Delayed ACKs wait
+//! for a second packet, but not where waiting would hide something: a hole, the end of the flow, a change of
+//! the ECN bits (docs/algorithms/window.md#dctcp-receiver: then one ACK for the old state and one for the
+//! new). The echo is the raw codepoint: what it means is the sender's knowledge, so one receiver serves every
+//! profile.
 //!
-//! Invariants: what is kept out of order never exceeds the receiver window, and what was reported as kept is never given
-//! up; a packet waits for its ACK only while [`Receiver::deadline`] says until when.
+//! Invariants: what is kept out of order never exceeds the receiver window, and what was reported as kept is
+//! never given up; a packet waits for its ACK only while [`Receiver::deadline`] says until when.
 
 use p4cc_units::{Span, Time};
 use smallvec::SmallVec;
@@ -151,11 +153,13 @@ impl Receiver {
 
         let echo = self.next_echo(data);
         let echo_changed = echo != self.echo;
-        // Spec 3.2: "first send at once an ACK for everything up to the previous packet" with the old state.
+        // docs/algorithms/window.md#dctcp-receiver: "first send at once an
+        // ACK for everything up to the previous packet" with the old state.
         let earlier = if echo_changed { self.waiting.take() } else { None };
         let earlier = earlier.map(|waiting| self.ack(before, waiting.timestamp_ns, SackBlocks::NONE));
         self.echo = echo;
-        // RFC5681 4.2: at once out of order and where a hole is filled; the end of a flow has nothing to wait for.
+        // RFC5681 4.2: at once out of order and where a hole is
+        // filled; the end of a flow has nothing to wait for.
         let at_once = outcome != Outcome::InOrder || had_holes || data.fin || self.complete || echo_changed;
         let waiting = self.waiting.take();
         let packets = waiting.map_or(0, |waiting| waiting.packets) + 1;
@@ -187,12 +191,14 @@ impl Receiver {
         AckFields { ack: seq::wrap(next), ecn_echo: self.echo, timestamp_echo_ns, sack }
     }
 
-    /// What the ACK of this packet echoes (spec 3.2, or 2.4 where the sender asks for it).
+    /// What the ACK of this packet echoes (docs/algorithms/window.md#dctcp-receiver,
+    /// or 2.4 where the sender asks for it).
     fn next_echo(&mut self, data: &DataFields) -> Codepoint {
         if !data.echo_until_cwr {
             return data.ecn;
         }
-        // Spec 2.4: "once a CE packet arrives, every ACK carries ECE until a data packet with CWR arrives".
+        // docs/algorithms/window.md#reno-ecn: "once a CE packet arrives,
+        // every ACK carries ECE until a data packet with CWR arrives".
         self.holds_ce = (self.holds_ce && !data.cwr) || data.ecn == Codepoint::CE;
         if self.holds_ce { Codepoint::CE } else { data.ecn }
     }
@@ -317,7 +323,8 @@ mod tests {
         assert_eq!((receiver.deadline(), receiver.on_timer(Time::MAX)), (None, None));
     }
 
-    /// RFC5681 4.2: a packet out of order, and one that fills a hole, are acknowledged at once; so is the end.
+    /// RFC5681 4.2: a packet out of order, and one that fills
+    /// a hole, are acknowledged at once; so is the end.
     #[test]
     fn a_delayed_ack_does_not_hide_a_hole_or_the_end() {
         let mut receiver = Receiver::new(&DELAYED);
@@ -328,7 +335,8 @@ mod tests {
         assert_eq!(take(&mut receiver, data(300, 100, true)), [(400, 2)]);
     }
 
-    /// Spec 3.2: an ACK for the old state, then one for the new; without packets waiting the old state is told already.
+    /// docs/algorithms/window.md#dctcp-receiver: an ACK for the old state, then one for the new; without
+    /// packets waiting the old state is told already.
     #[test]
     fn a_change_of_the_mark_is_told_at_once() {
         let mut receiver = Receiver::new(&DELAYED);
@@ -341,7 +349,8 @@ mod tests {
         assert_eq!(take(&mut receiver, data(500, 100, false)), [(600, 2)]);
     }
 
-    /// Spec 2.4: the echo stays until CWR, which does not hide a mark of its own packet.
+    /// docs/algorithms/window.md#reno-ecn: the echo stays until
+    /// CWR, which does not hide a mark of its own packet.
     #[test]
     fn a_mark_is_repeated_until_cwr_if_the_sender_asks() {
         let mut receiver = Receiver::new(&CONFIG);
@@ -383,8 +392,8 @@ mod tests {
     }
 
     proptest! {
-        /// Spec 3.2, RFC8257 3.2: however ACKs are delayed, the bytes that they acknowledge with a mark are those of the
-        /// marked packets.
+        /// docs/algorithms/window.md#dctcp-receiver, RFC8257 3.2: however ACKs are delayed, the bytes that
+        /// they acknowledge with a mark are those of the marked packets.
         #[test]
         fn the_marked_share_is_exact(marks in prop::collection::vec(0_u8..4, 1..60), ack_every in 1_u32..6) {
             let mut receiver = Receiver::new(&ReceiverConfig { ack_every, ..CONFIG });

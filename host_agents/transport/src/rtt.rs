@@ -1,4 +1,5 @@
-//! Round-trip time and retransmission timeout (RFC6298, spec 2.3), in integer picoseconds.
+//! Round-trip time and retransmission timeout (RFC6298,
+//! docs/algorithms/window.md#reno-rules), in integer picoseconds.
 //!
 //! Invariant: `min <= rto() <= max`, backoff included.
 
@@ -42,7 +43,7 @@ impl RttEstimator {
             }
         };
         self.smoothed = Some((srtt, rttvar));
-        // Spec 2.3: rto = clamp(srtt + max(G, 4 rttvar), rto_min, rto_max).
+        // docs/algorithms/window.md#reno-rules: rto = clamp(srtt + max(G, 4 rttvar), rto_min, rto_max).
         let raw = srtt + self.bounds.granularity.max(rttvar * 4);
         self.rto = raw.max(self.bounds.min).min(self.bounds.max);
     }
@@ -52,7 +53,8 @@ impl RttEstimator {
         self.backoff = self.backoff.saturating_mul(2);
     }
 
-    /// New data was acknowledged: the timeout is what it was before it backed off (spec 2.3).
+    /// New data was acknowledged: the timeout is what it was before
+    /// it backed off (docs/algorithms/window.md#reno-rules).
     pub(crate) fn reset_backoff(&mut self) {
         self.backoff = 1;
     }

@@ -7,8 +7,8 @@ pub const MAX_SACK_BLOCKS: usize = 4;
 /// Two 32-bit positions.
 const BLOCK_BYTES: usize = 8;
 
-/// Up to four ranges of bytes, each by the low 32 bits of its first position and of the one past its last; the range
-/// that the newest packet lies in comes first.
+/// Up to four ranges of bytes, each by the low 32 bits of its first position and of the one past its last;
+/// the range that the newest packet lies in comes first.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SackBlocks {
     blocks: [(u32, u32); MAX_SACK_BLOCKS],

@@ -1,4 +1,5 @@
-//! What the sender knows of selective acknowledgements, and what it sends next by it (RFC6675), in byte positions.
+//! What the sender knows of selective acknowledgements, and
+//! what it sends next by it (RFC6675), in byte positions.
 //!
 //! Invariants: no reported byte is ever chosen again; `high_rxt` never falls within one recovery.
 
@@ -49,10 +50,12 @@ impl Scoreboard {
         self.repeat(self.next_below(nxt, nxt))
     }
 
-    /// The timer expired with `una..nxt` outstanding: what was not reported is lost, once more if it was sent again.
+    /// The timer expired with `una..nxt` outstanding: what was
+    /// not reported is lost, once more if it was sent again.
     pub(crate) fn on_timeout(&mut self, una: u64, nxt: u64) {
         if self.sacked.containing(una).is_some() {
-            // The receiver reported this byte and still waits for it: its reports are worth nothing (RFC2018 8).
+            // The receiver reported this byte and still waits
+            // for it: its reports are worth nothing (RFC2018 8).
             self.sacked.clear();
         }
         self.high_rxt = una;
@@ -81,8 +84,8 @@ impl Scoreboard {
         for (start, end) in self.sacked.iter().rev() {
             ranges += 1;
             bytes += end - start;
-            // RFC6675 4: "either DupThresh discontiguous SACKed sequences have arrived above SeqNum or more than
-            // (DupThresh - 1) * SMSS bytes".
+            // RFC6675 4: "either DupThresh discontiguous SACKed sequences have arrived above SeqNum or more
+            // than (DupThresh - 1) * SMSS bytes".
             if ranges >= self.dupthresh || bytes > (self.dupthresh - 1) * self.mss_bytes {
                 return start.max(self.timed_out);
             }
@@ -130,7 +133,8 @@ impl Scoreboard {
         stretch
     }
 
-    /// NextSeg rule 4: once in a recovery, the last outstanding segment, so that its ACK tells of the end of the window.
+    /// NextSeg rule 4: once in a recovery, the last outstanding
+    /// segment, so that its ACK tells of the end of the window.
     pub(crate) fn take_rescue(&mut self, nxt: u64) -> Option<(u64, u64)> {
         let above_reports = self.sacked.end().unwrap_or(0);
         let start = above_reports.max(nxt.saturating_sub(self.mss_bytes));
@@ -212,8 +216,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is reported, the rules give unreported bytes only, each once, and `pipe` agrees with the RFC's count
-        /// byte by byte.
+        /// Whatever is reported, the rules give unreported bytes only,
+        /// each once, and `pipe` agrees with the RFC's count byte by byte.
         #[test]
         fn no_reported_byte_is_chosen(
             reports in prop::collection::vec((1_u64..60, 1_u64..9), 0..20),

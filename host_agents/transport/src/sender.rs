@@ -1,12 +1,15 @@
-//! The window sender: sliding window, loss recovery and timer of one flow (spec 2; RFC5681, RFC6582, RFC6298).
+//! The window sender: sliding window, loss recovery and timer of one
+//! flow (docs/algorithms/window.md#reno; RFC5681, RFC6582, RFC6298).
 //!
 //! The congestion controller decides how large the window is, this file when data leaves and when it is lost.
-//! SACK and limited transmit are off by default (spec 2.3): they change incast results strongly. With SACK nothing is
-//! taken back after a timeout: `snd_nxt` stays, and [`Scoreboard`] says which segments to send again.
+//! SACK and limited transmit are off by default (docs/algorithms/window.md#reno-rules): they change incast
+//! results strongly. With SACK nothing is taken back after a timeout: `snd_nxt` stays, and [`Scoreboard`]
+//! says which segments to send again.
 //!
 //! Invariants:
 //! - `snd_una <= snd_nxt <= snd_max <= flow_end`, and `snd_nxt - snd_una` is at most the receiver window;
-//! - a segment that the receiver reported is not sent again, unless the receiver turns out to have given it up;
+//! - a segment that the receiver reported is not sent again,
+//!   unless the receiver turns out to have given it up;
 //! - the timer runs exactly while data is outstanding; a timer call at a wrong time changes nothing.
 
 use p4cc_cc::{AckSample, ConfigError, Controller, Echo, FlowProgress, Mark, Phase, Reaction};
@@ -29,7 +32,7 @@ enum State {
 /// Fast recovery under way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct FastRecovery {
-    /// The timer is restarted on the first partial ACK only (RFC6582, spec 2.3).
+    /// The timer is restarted on the first partial ACK only (RFC6582, docs/algorithms/window.md#reno-rules).
     partial_seen: bool,
 }
 
@@ -83,7 +86,8 @@ pub struct WindowSender {
     state: State,
     /// One past the last byte of the flow; `u64::MAX` without a limit.
     flow_end: u64,
-    /// One past the last byte that the application has given so far; `u64::MAX` when it gave all at the start.
+    /// One past the last byte that the application has given
+    /// so far; `u64::MAX` when it gave all at the start.
     supplied: u64,
     /// When the flow ought to be complete.
     flow_deadline: Option<Time>,
@@ -105,8 +109,8 @@ pub struct WindowSender {
     cwr_pending: bool,
     /// When the retransmission timer expires.
     deadline: Option<Time>,
-    /// When `on_timer` will be called as far as we have asked. It may lie before the deadline: moving it on every
-    /// ACK would cost the caller an event per ACK, so it is asked for again only when it fires early.
+    /// When `on_timer` will be called as far as we have asked. It may lie before the deadline: moving it on
+    /// every ACK would cost the caller an event per ACK, so it is asked for again only when it fires early.
     wakeup: Option<Time>,
     timeouts: u64,
     fast_retransmits: u64,
@@ -158,15 +162,15 @@ impl WindowSender {
         })
     }
 
-    /// Makes the application hand out the flow's bytes piece by piece ([`Self::supply`]): a connection that is kept
-    /// over several answers (spec 16.4, barrier rounds). Nothing leaves before the first piece. To be called before
-    /// the start.
+    /// Makes the application hand out the flow's bytes piece by piece ([`Self::supply`]): a connection that
+    /// is kept over several answers (docs/algorithms/traffic.md#workloads, barrier rounds). Nothing leaves
+    /// before the first piece. To be called before the start.
     pub fn await_supply(&mut self) {
         self.supplied = 0;
     }
 
-    /// The application gives `bytes` more; what is beyond the end of the flow is not sent. Changes nothing for a flow
-    /// that was given whole.
+    /// The application gives `bytes` more; what is beyond the end of the
+    /// flow is not sent. Changes nothing for a flow that was given whole.
     ///
     /// A piece ends with a short segment as a flow does, and without FIN unless it is the last.
     pub fn supply(&mut self, bytes: u64, now: Time, out: &mut Actions) {
@@ -176,8 +180,8 @@ impl WindowSender {
         }
     }
 
-    /// The application closes the connection: nothing that was not sent yet is sent, and the flow is complete when what was
-    /// sent is acknowledged.
+    /// The application closes the connection: nothing that was not sent yet
+    /// is sent, and the flow is complete when what was sent is acknowledged.
     pub fn close(&mut self, out: &mut Actions) {
         self.flow_end = self.flow_end.min(self.snd_max);
         if self.state == State::Active && self.snd_una == self.flow_end {
@@ -239,8 +243,8 @@ impl WindowSender {
         }
     }
 
-    /// Notes what the receiver reports; tells whether a duplicate with these blocks counts as one: with SACK it must say
-    /// something new (RFC6675 2, "duplicate acknowledgment").
+    /// Notes what the receiver reports; tells whether a duplicate with these blocks counts as one: with SACK
+    /// it must say something new (RFC6675 2, "duplicate acknowledgment").
     fn take_reports(&mut self, blocks: &SackBlocks) -> bool {
         let (una, nxt) = (self.snd_una, self.snd_nxt);
         let Some(board) = &mut self.scoreboard else { return true };
@@ -355,7 +359,7 @@ impl WindowSender {
             return;
         }
         let (is_lost, guard) = match &self.scoreboard {
-            // Spec 2.3: "third duplicate ACK, and ack > recover (RFC6582 guard)".
+            // docs/algorithms/window.md#reno-rules: "third duplicate ACK, and ack > recover (RFC6582 guard)".
             None => {
                 (self.dupacks == self.dupthresh, self.recover.is_none_or(|recover| self.snd_una > recover))
             }
@@ -400,7 +404,8 @@ impl WindowSender {
         }
     }
 
-    /// Spec 2.3, "Timeout": everything outstanding is sent again from `snd_una`, one segment first.
+    /// docs/algorithms/window.md#reno-rules, "Timeout": everything
+    /// outstanding is sent again from `snd_una`, one segment first.
     fn on_timeout(&mut self, now: Time, out: &mut Actions) {
         self.timeouts += 1;
         out.report(Event::Timeout { seq: self.snd_una, rto: self.rtt.rto() });
@@ -419,8 +424,8 @@ impl WindowSender {
 
     /// Sends what the windows allow: a segment may leave while `flight + 1 <= min(floor(cwnd), rwnd)`.
     ///
-    /// The window is counted in whole segments, as ns-2 does (it sends while the segment's number is at most the
-    /// last acknowledged one plus the integer part of the window); RFC5681 3.1 bounds the same flight by
+    /// The window is counted in whole segments, as ns-2 does (it sends while the segment's number is at most
+    /// the last acknowledged one plus the integer part of the window); RFC5681 3.1 bounds the same flight by
     /// min(cwnd, rwnd). A window grows to the next segment only when its real value reaches it.
     fn send_allowed(&mut self, now: Time, out: &mut Actions) {
         let repairs = self.fast_recovery.is_some()
@@ -434,7 +439,8 @@ impl WindowSender {
         }
     }
 
-    /// Segments that may leave beyond the window for duplicates that are not enough for a loss (RFC3042, spec 2.3).
+    /// Segments that may leave beyond the window for duplicates that are not
+    /// enough for a loss (RFC3042, docs/algorithms/window.md#reno-rules).
     fn limited_segments(&self) -> u64 {
         if self.limited_transmit && self.fast_recovery.is_none() && self.snd_nxt == self.snd_max {
             u64::from(self.dupacks.min(self.dupthresh - 1))
@@ -443,7 +449,8 @@ impl WindowSender {
         }
     }
 
-    /// RFC6675: while fewer segments are in the network than the window allows, sends by the order of NextSeg.
+    /// RFC6675: while fewer segments are in the network than
+    /// the window allows, sends by the order of NextSeg.
     fn send_by_scoreboard(&mut self, now: Time, out: &mut Actions) {
         let window = self.controller.window().whole_segments().min(self.rwnd_segments);
         let Some(board) = &self.scoreboard else { return };
@@ -490,7 +497,8 @@ impl WindowSender {
     /// Puts `len` bytes from `seq`, at most a segment, on the wire; moves no pointer.
     fn send_bytes(&mut self, seq: u64, len: u64, now: Time, out: &mut Actions) {
         let retransmit = seq < self.snd_max;
-        // Retransmissions are capable too, as in DCTCP: their marks count like any other. RFC3168 has them not.
+        // Retransmissions are capable too, as in DCTCP: their
+        // marks count like any other. RFC3168 has them not.
         let is_capable = !(retransmit && self.echo_until_cwr);
         if retransmit {
             self.retransmitted_segments += 1;
@@ -543,8 +551,8 @@ impl WindowSender {
         position.div_ceil(self.mss_bytes)
     }
 
-    /// Whether the next segment fits the receiver window in bytes. Short segments inside a flow that is given piece by
-    /// piece can make the count of segments one too low; in a whole flow the count alone is exact.
+    /// Whether the next segment fits the receiver window in bytes. Short segments inside a flow that is given
+    /// piece by piece can make the count of segments one too low; in a whole flow the count alone is exact.
     fn fits_bytes(&self) -> bool {
         self.supplied == u64::MAX
             || self.snd_nxt + self.segment_len(self.snd_nxt) - self.snd_una
@@ -561,7 +569,8 @@ impl WindowSender {
         self.flow_end.min(self.supplied)
     }
 
-    /// Segments sent, and after a timeout sent again, that are not acknowledged; with SACK the reported ones included.
+    /// Segments sent, and after a timeout sent again, that are
+    /// not acknowledged; with SACK the reported ones included.
     fn flight_segments(&self) -> u64 {
         let nxt_segments = match &self.scoreboard {
             None => self.nxt_segments,

@@ -1,5 +1,5 @@
-// What labs with p4-utils use: learning by digests, multicast, copies for a controller, paths chosen by hash, counters,
-// meters, registers, custom checks, idle entries.
+// What labs with p4-utils use: learning by digests, multicast, copies for a controller, paths chosen by hash,
+// counters, meters, registers, custom checks, idle entries.
 
 #include <core.p4>
 #include <v1model.p4>
@@ -142,7 +142,8 @@ control ingress(inout headers_t hdr, inout meta_t meta, inout standard_metadata_
             if (!where.apply().hit) {
                 everywhere.apply();
             } else if (standard_metadata.egress_spec == standard_metadata.ingress_port) {
-                // Flooded here by a switch that did not know yet: sent back, the sender would be learned anew.
+                // Flooded here by a switch that did not know yet:
+                // sent back, the sender would be learned anew.
                 drop();
             }
             if (hdr.ipv4.isValid()) {

@@ -1,4 +1,5 @@
-// A byte chooses the port; what a test of the Simple Test Framework can touch: a table, a register, a counter, a clone.
+// A byte chooses the port; what a test of the Simple Test
+// Framework can touch: a table, a register, a counter, a clone.
 #include <core.p4>
 #include <v1model.p4>
 

@@ -37,7 +37,8 @@ impl Compiler<'_> {
             return (None, Box::default());
         }
         let plan = BitPlan::new(fields.iter().copied(), true);
-        // 2^16 is 1 modulo 2^16 - 1, so a field adds its value shifted to its column, wherever the 16-bit cuts fall.
+        // 2^16 is 1 modulo 2^16 - 1, so a field adds its value
+        // shifted to its column, wherever the 16-bit cuts fall.
         let mut below = plan.bits.next_multiple_of(16);
         let columns = fields
             .iter()

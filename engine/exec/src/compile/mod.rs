@@ -1,7 +1,7 @@
 //! Turns a verified program into register-machine code, once, at load.
 //!
-//! Invariants: only verified programs get here, so indices and widths hold; addresses are block numbers until their
-//! function is finished, then they are patched; nothing of the IR is consulted per packet.
+//! Invariants: only verified programs get here, so indices and widths hold; addresses are block numbers until
+//! their function is finished, then they are patched; nothing of the IR is consulted per packet.
 
 mod data;
 mod externs;

@@ -1,11 +1,12 @@
-//! A v1model program cut at its queues: what runs before a packet waits, what is kept of it, and what runs after.
+//! A v1model program cut at its queues: what runs before a
+//! packet waits, what is kept of it, and what runs after.
 //!
-//! v1model keeps a packet's headers and metadata while it waits; it is not deparsed and parsed again. Keeping a whole
-//! frame for each waiting packet would take kilobytes, so only what egress can see is kept: the valid headers and the
-//! metadata that egress or what follows names. [`Snapshot`] packs it.
+//! v1model keeps a packet's headers and metadata while it waits; it is not deparsed and parsed again. Keeping
+//! a whole frame for each waiting packet would take kilobytes, so only what egress can see is kept: the valid
+//! headers and the metadata that egress or what follows names. [`Snapshot`] packs it.
 //!
-//! Each half can be run piece by piece, as here, or by native code that is made for the half as a whole; both leave the
-//! same behind.
+//! Each half can be run piece by piece, as here, or by native code
+//! that is made for the half as a whole; both leave the same behind.
 
 mod live;
 
@@ -27,8 +28,8 @@ pub(crate) const EGRESS_METADATA: usize = 10;
 pub struct IngressStart<'a> {
     /// The packet.
     pub packet: PacketView<'a>,
-    /// Port and time of arrival of a packet from outside, whose frame starts empty. Absent where the frame holds what
-    /// the packet brings along from its pass before.
+    /// Port and time of arrival of a packet from outside, whose frame starts empty. Absent where the frame
+    /// holds what the packet brings along from its pass before.
     pub outside: Option<(u32, u64)>,
     /// v1model's `instance_type`.
     pub instance_type: u32,
@@ -147,8 +148,8 @@ pub enum PassEnd {
 /// What came of a packet that may go straight on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// It is through; what the deparser emitted stands in the room that it was given, with as many bytes behind it as the
-    /// parser left of those that are stored.
+    /// It is through; what the deparser emitted stands in the room that it was given, with as many bytes
+    /// behind it as the parser left of those that are stored.
     Written {
         /// Bytes that were emitted.
         bytes: u32,
@@ -171,7 +172,8 @@ pub(crate) enum Told {
     Input(usize),
 }
 
-/// The same by the place among [`EgressMetadata`]: it is of the normal kind, its queue is empty, no time passes.
+/// The same by the place among [`EgressMetadata`]: it is
+/// of the normal kind, its queue is empty, no time passes.
 pub(crate) const TOLD_STRAIGHT: [Told; EGRESS_METADATA] = [
     Told::NoDrop,
     Told::Port,
@@ -200,8 +202,8 @@ pub struct Halves {
     v1: V1Model,
     /// Slots of priority, multicast group, egress specification.
     verdict: [u32; 3],
-    /// For each of [`set_at_egress`] whether it is set: what nothing reads is left out, but the drop decision reads the
-    /// egress specification.
+    /// For each of [`set_at_egress`] whether it is set: what nothing reads
+    /// is left out, but the drop decision reads the egress specification.
     sets: [bool; EGRESS_METADATA],
     kept: Vec<VarId>,
     snapshot: Snapshot,
@@ -273,8 +275,8 @@ impl Halves {
         all.filter(|&(place, _)| self.sets[place])
     }
 
-    /// What the deparser and what computes checksums ask of the architecture is forgotten, so where they ask for
-    /// something they run after egress's own requests are met.
+    /// What the deparser and what computes checksums ask of the architecture is forgotten, so where they ask
+    /// for something they run after egress's own requests are met.
     pub(crate) fn finish_asks(&self) -> bool {
         self.finish_asks
     }

@@ -1,7 +1,7 @@
 //! The register machine: one loop over the code, no recursion, no allocation on the common path.
 //!
-//! Invariants: calls keep their return addresses in the frame; every jump is counted, so that no program runs forever;
-//! a verified program never leaves its code, its frame or its side tables.
+//! Invariants: calls keep their return addresses in the frame; every jump is counted, so that no program runs
+//! forever; a verified program never leaves its code, its frame or its side tables.
 
 mod externs;
 mod packet;

@@ -146,7 +146,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         *delta = change(*delta, bytes);
     }
 
-    /// `push_front` and `pop_front` (P4-16 8.18): elements move, what comes in is invalid, the next index follows.
+    /// `push_front` and `pop_front` (P4-16 8.18): elements
+    /// move, what comes in is invalid, the next index follows.
     fn stack_shift(&mut self, next: u32, words: u32, elements: &[u32], count: u32, push: bool) {
         let size = elements.len();
         let count = (count as usize).min(size);

@@ -1,8 +1,8 @@
 //! Which words of the frame have to be zero when a half of the pipeline begins.
 //!
-//! A register machine's frame starts as zeros. Of these a run sees the words that it may read before it writes them;
-//! fields that are read as part of their header only, while it is valid, are not among them: whatever makes a header
-//! valid writes all of its fields.
+//! A register machine's frame starts as zeros. Of these a run sees the words that it may read before it
+//! writes them; fields that are read as part of their header only, while it is valid, are not among them:
+//! whatever makes a header valid writes all of its fields.
 
 use core::ops::Range;
 use std::collections::BTreeSet;

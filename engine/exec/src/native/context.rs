@@ -1,12 +1,13 @@
-//! What native code and the functions that it calls work on, the memory that the code lives in, and the call into it.
+//! What native code and the functions that it calls work on,
+//! the memory that the code lives in, and the call into it.
 //!
-//! But for [`crate::prefetch`] the only module of the executor with `unsafe`; what it gives out is safe. Native code touches memory in
-//! eight ways:
-//! words of the frame at places below [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a
-//! comparison with their number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
-//! comparison with their number, inputs of a half that are as many as it takes, the room for
-//! a packet's new head behind a comparison with its length, fields of [`Context`] itself, and in a half
-//! the state: its tables, profiles, counters and registers by their numbers in the program, whose state it is, and what
+//! But for [`crate::prefetch`] the only module of the executor with `unsafe`; what it gives out is safe.
+//! Native code touches memory in eight ways: words of the frame at places below
+//! [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a comparison with their
+//! number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
+//! comparison with their number, inputs of a half that are as many as it takes, the room for a packet's new
+//! head behind a comparison with its length, fields of [`Context`] itself, and in a half the state: its
+//! tables, profiles, counters and registers by their numbers in the program, whose state it is, and what
 //! their vectors hold behind a comparison with the length.
 
 #![allow(
@@ -43,12 +44,12 @@ pub(super) const ASKED: u64 = 5;
 pub(super) const DEPARSED: u64 = 7;
 /// The same, but it stands in the room for it.
 pub(super) const WRITTEN: u64 = 8;
-/// What was kept of a packet is shorter than it says, or a header of a packet is not stored as a whole: nothing ran that
-/// anybody sees.
+/// What was kept of a packet is shorter than it says, or a header of
+/// a packet is not stored as a whole: nothing ran that anybody sees.
 pub(super) const UNREADABLE: u64 = 6;
 
-/// One call of native code. The fields that are visible to this folder are those that native code reads and writes, by
-/// their offsets.
+/// One call of native code. The fields that are visible to this folder
+/// are those that native code reads and writes, by their offsets.
 // What starts as zero stands together.
 #[repr(C)]
 pub(super) struct Context<'a> {
@@ -103,9 +104,9 @@ impl Context<'_> {
     /// Gives the register machine, where this run stands, to a function.
     pub(super) fn machine<R>(&mut self, f: impl FnOnce(&mut Run<'_, '_, '_, NoTrace>) -> R) -> R {
         let (mut trace, mut none) = (NoTrace, Vec::new());
-        // SAFETY: `enter` made these pointers from references that it holds while native code runs, and this context is
-        // not seen outside of that call; native code keeps none of its own references to what they point to, and the
-        // references made here end with this function, of which only one runs at a time.
+        // SAFETY: `enter` made these pointers from references that it holds while native code runs, and this
+        // context is not seen outside of that call; native code keeps none of its own references to what they
+        // point to, and the references made here end with this function, of which only one runs at a time.
         let mut run = unsafe {
             let Frame { slots, calls, bytes, .. } = &mut *self.frame;
             Run {
@@ -144,8 +145,9 @@ impl Context<'_> {
     /// What is left behind the bytes that the parser took is the payload from now on.
     pub(super) fn set_payload(&mut self) {
         let taken = u32::try_from(self.at.div_ceil(8)).unwrap_or(u32::MAX);
-        // SAFETY: as in `machine`. Only the half of a pipeline calls this, and `Executor::ingress` is given a packet that
-        // lives as long as what the environment lends, so it may stay there when native code has ended.
+        // SAFETY: as in `machine`. Only the half of a pipeline calls this, and
+        // `Executor::ingress` is given a packet that lives as long as what the
+        // environment lends, so it may stay there when native code has ended.
         unsafe {
             let bytes = core::slice::from_raw_parts(self.packet, (self.stored_bits / 8) as usize);
             if let Some(env) = self.env.as_mut() {
@@ -172,8 +174,8 @@ impl Context<'_> {
         }
     }
 
-    /// Hands the arguments of an action to native code, which looks at their number and reads them before the state
-    /// changes again.
+    /// Hands the arguments of an action to native code, which looks
+    /// at their number and reads them before the state changes again.
     #[inline]
     pub(super) fn set_args(&mut self, args: *const [u64]) {
         (self.args, self.arg_count) = (args.cast(), args.len() as u64);
@@ -194,7 +196,8 @@ pub(crate) struct VectorPlaces {
 }
 
 impl VectorPlaces {
-    /// Those of vectors of one type, found by what a vector of known values holds; none where that is not plain.
+    /// Those of vectors of one type, found by what a vector
+    /// of known values holds; none where that is not plain.
     pub fn of<T>() -> Option<Self> {
         const CAPACITY: usize = 5;
         const WORD: usize = size_of::<usize>();
@@ -202,8 +205,8 @@ impl VectorPlaces {
             return None;
         }
         let vector: Vec<T> = Vec::with_capacity(CAPACITY);
-        // SAFETY: a vector is a pointer, a capacity and a length; it has the size of three words, so it has no padding, and
-        // the copy is looked at as numbers only.
+        // SAFETY: a vector is a pointer, a capacity and a length; it has the size of three words, so it has
+        // no padding, and the copy is looked at as numbers only.
         let words: [usize; 3] = unsafe { core::mem::transmute_copy(&vector) };
         let wanted = [vector.as_ptr().addr(), vector.len()];
         if wanted.contains(&vector.capacity()) || wanted[0] == wanted[1] {
@@ -221,8 +224,8 @@ pub(super) struct Address(*const u8);
 /// Generated code; its memory goes when this goes.
 pub(super) struct Memory(Option<JITModule>);
 
-// SAFETY: after `finalize_definitions` the module is only read until it is dropped, its code keeps no state of its own,
-// and the pointers are to memory that belongs to it.
+// SAFETY: after `finalize_definitions` the module is only read until it is dropped, its code keeps no state
+// of its own, and the pointers are to memory that belongs to it.
 unsafe impl Send for Memory {}
 // SAFETY: as above; a shared reference gives no access to the module at all.
 unsafe impl Sync for Memory {}
@@ -241,8 +244,8 @@ impl Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if let Some(module) = self.0.take() {
-            // SAFETY: entries are called only through the `Native` that owns this memory, which is being dropped, so no
-            // generated code runs or will run.
+            // SAFETY: entries are called only through the `Native` that owns this memory, which is being
+            // dropped, so no generated code runs or will run.
             unsafe { module.free_memory() }
         }
     }
@@ -395,10 +398,11 @@ fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
         lent: PhantomData,
     };
     let slots = context.slots;
-    // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as the
-    // `Native` that this is called through; the frame is as large as the code that was translated takes it to be, the
-    // emit buffer as large as what it emits, the room as large as it is told, the inputs as many as it reads, and all
-    // pointers are to what this call borrows; a half is entered by `enter_half` only, with the state of its program.
+    // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as
+    // the `Native` that this is called through; the frame is as large as the code that was translated takes
+    // it to be, the emit buffer as large as what it emits, the room as large as it is told, the inputs as
+    // many as it reads, and all pointers are to what this call borrows; a half is entered by `enter_half`
+    // only, with the state of its program.
     let how = unsafe {
         let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry);
         function(&raw mut context, slots)

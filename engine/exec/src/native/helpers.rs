@@ -84,7 +84,8 @@ extern "C" fn register_write(context: &mut Context<'_>, register: u64, index: u6
     0
 }
 
-/// Applies a table with a key of one word and without a selector, as most are: the [`Head`] of what is to run.
+/// Applies a table with a key of one word and without a
+/// selector, as most are: the [`Head`] of what is to run.
 extern "C" fn apply_word(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
     if let Some((env, _)) = context.env()
         && let Some((head, args)) = env.state.lookup_exact(TableId(table as u32), key)
@@ -119,8 +120,8 @@ fn lookup_words(context: &mut Context<'_>, table: u64) -> u32 {
     context.env().map_or(0, |(env, _)| env.state.lookup(TableId(table as u32), &key))
 }
 
-/// Applies a table with a selector and a key of one word. Where a list was hit, its member is still to be chosen by
-/// [`apply_list`]; nothing is counted until then.
+/// Applies a table with a selector and a key of one word. Where a list was hit, its member is still to be
+/// chosen by [`apply_list`]; nothing is counted until then.
 extern "C" fn apply_selector(context: &mut Context<'_>, table: u64, key: u64) -> u64 {
     let Some((env, _)) = context.env() else { return Head::NOTHING.0 };
     let row = env.state.lookup_word(TableId(table as u32), key);
@@ -233,8 +234,8 @@ extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64
     state.hash(algorithm, PacketView::new(packed), PacketView::default())
 }
 
-/// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with parameters of
-/// their own are left to the machine.
+/// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with
+/// parameters of their own are left to the machine.
 pub(super) const ALGORITHMS: [HashAlgorithm; 5] = [
     HashAlgorithm::Crc32,
     HashAlgorithm::Crc16,

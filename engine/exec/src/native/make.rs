@@ -116,8 +116,8 @@ impl Maker<'_> {
         declared.map_err(|error| self.refused(func, error))
     }
 
-    /// Translates and compiles one native function; the bytes that it may pack by itself, and the headers that packets
-    /// have behind it as a rule.
+    /// Translates and compiles one native function; the bytes that it may
+    /// pack by itself, and the headers that packets have behind it as a rule.
     fn define(
         &mut self,
         id: cranelift_module::FuncId,
@@ -233,8 +233,8 @@ pub(super) fn pieces(pipeline: &Pipeline, locals: Locals) -> Result<MadePieces, 
     Ok(MadePieces { entries: (0..program.funcs.len()).map(function).collect(), _memory: Memory::new(module) })
 }
 
-/// Makes the halves of a v1model program; none where a half has something that straight code does not do, or is too
-/// large for one function.
+/// Makes the halves of a v1model program; none where a half has something
+/// that straight code does not do, or is too large for one function.
 pub(super) fn halves(pipeline: &Pipeline, halves: &Halves) -> Result<Option<MadeHalves>, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let V1Model { parser, verify_checksum, ingress, egress, compute_checksum, deparser, .. } =

@@ -1,15 +1,16 @@
-//! Native code for a compiled program: the second execution back end. The register machine is the first, and says what
-//! is right.
+//! Native code for a compiled program: the second execution back
+//! end. The register machine is the first, and says what is right.
 //!
-//! The machine's operations are translated one by one into Cranelift's form, over the same frame, state and effects;
-//! what is wide or rare calls the machine's own functions ([`helpers`]), so there is one implementation of each. Entries,
-//! cells and default actions are data: they change without translating anew.
+//! The machine's operations are translated one by one into Cranelift's form, over the same frame, state and
+//! effects; what is wide or rare calls the machine's own functions ([`helpers`]), so there is one
+//! implementation of each. Entries, cells and default actions are data: they change without translating anew.
 //!
-//! A v1model program is translated half by half: what runs before the queues as one native function, what runs behind
-//! them as another ([`crate::Halves`]). Its parts by themselves are translated when they are first asked for.
+//! A v1model program is translated half by half: what runs before the queues as
+//! one native function, what runs behind them as another ([`crate::Halves`]).
+//! Its parts by themselves are translated when they are first asked for.
 //!
-//! Invariants: outputs, state and effects are those of the register machine for any packet and any entries; `unsafe` is
-//! in [`context`] only.
+//! Invariants: outputs, state and effects are those of the register machine
+//! for any packet and any entries; `unsafe` is in [`context`] only.
 
 mod clear;
 mod context;
@@ -176,8 +177,8 @@ impl Native {
     }
 }
 
-/// Each half runs by one of three: usually the code runs at once, and what else there is stands apart, so that a packet as
-/// a rule calls nothing but the code.
+/// Each half runs by one of three: usually the code runs at once, and what else there is stands apart, so
+/// that a packet as a rule calls nothing but the code.
 impl Native {
     #[inline(always)]
     fn run_ingress<'e>(
@@ -245,9 +246,10 @@ impl Native {
         }
     }
 
-    /// Runs what stands before the queues of a v1model program for a packet from outside; where that sends it to one port,
-    /// asks for nothing else, and `gate` opens, what stands behind the queues follows at once. The new head of a packet
-    /// may then be put into `room`, at its end but for eight bytes, which may be overwritten.
+    /// Runs what stands before the queues of a v1model program for a packet from outside; where that sends it
+    /// to one port, asks for nothing else, and `gate` opens, what stands behind the queues follows at once.
+    /// The new head of a packet may then be put into `room`, at its end but for eight bytes, which may be
+    /// overwritten.
     #[inline(always)]
     pub fn pass<'e>(
         &self,

@@ -1,8 +1,9 @@
-//! What is decided about a program before it is translated: which actions stand inside of the functions that run them,
-//! and which words of the frame need not be in memory.
+//! What is decided about a program before it is translated: which actions stand inside of the functions that
+//! run them, and which words of the frame need not be in memory.
 //!
-//! Invariant: a word that lives in a register is touched by one native function only, or each function starts it anew; of
-//! the helpers only those work with it before which it is written to its place in the frame, and read from there after.
+//! Invariant: a word that lives in a register is touched by one native function
+//! only, or each function starts it anew; of the helpers only those work with it
+//! before which it is written to its place in the frame, and read from there after.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +18,8 @@ use crate::op::{Code, Data, ExternOp, HeaderPlan, NO_SLOT, Op, SlowOp, WideKind}
 /// Operations that copies of one action may take in all; past that it becomes a function of its own.
 const MAX_COPIES_OPS: usize = 2_048;
 
-/// Operations of a program's functions times words that last, above which what lasts stays in the frame: finding a register
-/// for every word at every place would take long.
+/// Operations of a program's functions times words that last, above which what lasts stays in the frame:
+/// finding a register for every word at every place would take long.
 const MAX_REGISTER_PLACES: usize = 8_000_000;
 
 /// Most operations of one native function; a larger one would take long to translate.
@@ -53,7 +54,8 @@ impl Part {
     }
 }
 
-/// Bytes of a header in one register: as a number of 8, 16, 32 or 64 bits, of which the first byte is the highest.
+/// Bytes of a header in one register: as a number of 8, 16,
+/// 32 or 64 bits, of which the first byte is the highest.
 #[derive(Clone, Debug)]
 pub(super) struct Packed {
     pub bytes: u32,
@@ -111,7 +113,8 @@ impl Packed {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
     Code,
-    /// By code as a rule; where a helper does it, the word is written to the frame before and read from it after.
+    /// By code as a rule; where a helper does it, the word is
+    /// written to the frame before and read from it after.
     Either,
     Helper,
 }
@@ -158,7 +161,8 @@ impl Plan {
         plan
     }
 
-    /// Whether functions begin anew with what lasts: actions that are functions of their own look for it in the frame.
+    /// Whether functions begin anew with what lasts: actions
+    /// that are functions of their own look for it in the frame.
     fn anew(&self, validity: Validity) -> bool {
         validity == Validity::InRegisters && self.outlined.is_empty() && self.is_small
     }

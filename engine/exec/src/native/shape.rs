@@ -8,8 +8,8 @@ use crate::op::{Code, Op, SlowOp};
 /// The shape of a function with the actions inlined into it.
 pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> Shape {
     let Shared { program, code, plan } = *shared;
-    // Without a loop no path is longer than the function with its copies, and the smaller of the two limits, a parser's,
-    // is above what a parser without loops takes unless it is very large.
+    // Without a loop no path is longer than the function with its copies, and the smaller of the two limits,
+    // a parser's, is above what a parser without loops takes unless it is very large.
     let loops = plan.reached(program, code, root).into_iter().any(|func| has_loop(code, func));
     let limit = p4cc_ir::limits::MAX_PARSER_STEPS.min(MAX_CONTROL_STEPS) as usize;
     let mut shape = Shape {

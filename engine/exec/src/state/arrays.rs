@@ -149,7 +149,8 @@ impl State {
         Ok(())
     }
 
-    /// Reads the direct counter of an entry, or of the default entry where no match values are given; so below.
+    /// Reads the direct counter of an entry, or of the default
+    /// entry where no match values are given; so below.
     pub fn direct_counter_read(
         &self,
         table: TableId,

@@ -49,7 +49,8 @@ impl State {
         self.place(id, matches, priority)
     }
 
-    /// What hits of an entry changed, or misses where no match values are given; nothing yet where hits change nothing.
+    /// What hits of an entry changed, or misses where no match
+    /// values are given; nothing yet where hits change nothing.
     pub(super) fn cells(
         &self,
         id: TableId,
@@ -282,8 +283,8 @@ impl State {
         Ok(now.since(last_hit.max(written)))
     }
 
-    /// Takes the entries that were not hit for as long as their timeout. Their timers start anew, so that each comes
-    /// again after another timeout.
+    /// Takes the entries that were not hit for as long as their timeout. Their
+    /// timers start anew, so that each comes again after another timeout.
     pub fn take_idle(&mut self, now: Time) -> Vec<(TableId, TableEntry)> {
         let mut idle = Vec::new();
         for (index, table) in self.tables.iter_mut().enumerate() {

@@ -1,7 +1,8 @@
-//! Where generated code finds what lookups, counters and registers read: offsets within the state of a switch.
+//! Where generated code finds what lookups, counters and
+//! registers read: offsets within the state of a switch.
 //!
-//! Invariant: these are facts about types, so they hold for every state; what is behind them generated code compares with
-//! the lengths that stand there before it reads.
+//! Invariant: these are facts about types, so they hold for every state; what is behind them generated code
+//! compares with the lengths that stand there before it reads.
 
 use core::mem::{offset_of, size_of};
 
@@ -44,7 +45,8 @@ pub(crate) const TUPLES_TAG: u64 = Index::TUPLES;
 /// Pointer to the tuples, where the tag says so, as an offset in the table's structure.
 pub(crate) const TUPLES: usize = INDEX_TAG + Index::TUPLES_POINTER;
 
-/// What the search begins with: mask, seed of the hash and number of the best tuple, of 64 bits each; within the tuples.
+/// What the search begins with: mask, seed of the hash and
+/// number of the best tuple, of 64 bits each; within the tuples.
 pub(crate) const FIRST_MASK: usize = Tuples::FIRST + First::MASK;
 /// See [`FIRST_MASK`].
 pub(crate) const FIRST_SEED: usize = Tuples::FIRST + First::SEED;

@@ -1,7 +1,8 @@
-//! Match indexes: from a packed key to the row of an entry. One kind per shape of table; lookups do not allocate.
+//! Match indexes: from a packed key to the row of an entry.
+//! One kind per shape of table; lookups do not allocate.
 //!
-//! Invariants: an index holds exactly the live entries of its table; of several matches the one with the larger rank
-//! (prefix length or priority) wins, then the one inserted earlier; row 0 is no entry's.
+//! Invariants: an index holds exactly the live entries of its table; of several matches the one with the
+//! larger rank (prefix length or priority) wins, then the one inserted earlier; row 0 is no entry's.
 
 use p4cc_ir::{MatchKind, Table};
 
@@ -17,7 +18,8 @@ use super::validate::needs_priority;
 pub(crate) enum Index {
     /// No key: never hits.
     Empty = 0,
-    /// Exact keys of one word, none of them further apart than the number of entries says: a row for each key.
+    /// Exact keys of one word, none of them further apart
+    /// than the number of entries says: a row for each key.
     Dense(Dense) = Self::DENSE,
     /// Exact.
     Hash(Hash),
@@ -45,8 +47,8 @@ pub(crate) struct Dense {
     len: usize,
 }
 
-/// Keys that are always found by position, and keys for each entry up to which all of them are: a hash takes about as
-/// much memory.
+/// Keys that are always found by position, and keys for each entry
+/// up to which all of them are: a hash takes about as much memory.
 const DENSE_KEYS: u64 = 256;
 const DENSE_KEYS_PER_ENTRY: u64 = 8;
 

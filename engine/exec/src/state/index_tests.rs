@@ -1,4 +1,5 @@
-//! Indexes against a plain scan: all kinds of keys, packed and wide, with what comes and goes between lookups.
+//! Indexes against a plain scan: all kinds of keys, packed
+//! and wide, with what comes and goes between lookups.
 
 use p4cc_ir::{Bits, MatchValue, VarType};
 use proptest::prelude::*;
@@ -313,7 +314,8 @@ fn near_keys_need_not_be_small() {
     }
 }
 
-/// Priorities of what is left decide when all better entries are gone, and the order of the search is worked out anew.
+/// Priorities of what is left decide when all better entries
+/// are gone, and the order of the search is worked out anew.
 #[test]
 fn removals_leave_the_order_of_the_search_right() {
     let mut twin = Twin::new(vec![(32, Kind::Ternary)]);

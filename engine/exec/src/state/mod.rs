@@ -1,7 +1,8 @@
 //! What outlives a packet: tables, profiles, counters, meters, registers, value sets.
 //!
-//! Invariants: made for one pipeline and valid for no other; every write is checked against the program first, so the
-//! data path checks nothing; iteration orders depend on contents only; a clone shares nothing mutable.
+//! Invariants: made for one pipeline and valid for no other; every write is
+//! checked against the program first, so the data path checks nothing;
+//! iteration orders depend on contents only; a clone shares nothing mutable.
 
 mod arrays;
 mod control;
@@ -81,7 +82,8 @@ pub(crate) struct Chosen<'a> {
 }
 
 impl State {
-    /// The state a pipeline starts with: source entries and default actions are installed, all else is empty or zero.
+    /// The state a pipeline starts with: source entries and
+    /// default actions are installed, all else is empty or zero.
     pub fn new(pipeline: &Pipeline) -> State {
         let program = Arc::clone(pipeline.program());
         let mut state = State {
@@ -156,8 +158,8 @@ impl State {
         Arc::ptr_eq(&self.program, program) || self.program == *program
     }
 
-    /// Whether what packets change is the same: counters, meters, registers, and what entries count and when they were
-    /// hit. The other state must be of the same program.
+    /// Whether what packets change is the same: counters, meters, registers, and what entries count and when
+    /// they were hit. The other state must be of the same program.
     pub fn has_same_cells(&self, other: &State) -> bool {
         let mut tables = self.tables.iter().zip(&other.tables);
         self.counters == other.counters
@@ -225,7 +227,8 @@ impl State {
         self.tables.get(table.0 as usize).map_or(0, |table| table.path.index.find_word(key))
     }
 
-    /// What an exact key of one word comes to, where that is an action and a hit changes nothing: the usual case.
+    /// What an exact key of one word comes to, where that is
+    /// an action and a hit changes nothing: the usual case.
     #[inline]
     pub(crate) fn lookup_exact(&self, table: TableId, key: u64) -> Option<(Head, &[u64])> {
         let path = &self.tables.get(table.0 as usize)?.path;
@@ -248,7 +251,8 @@ impl State {
         Some((head, profile.listed(head.place())))
     }
 
-    /// Whether a table is looked up by longest prefixes; with a key of one word its index is always of one kind.
+    /// Whether a table is looked up by longest prefixes; with
+    /// a key of one word its index is always of one kind.
     pub(crate) fn is_longest(program: &Program, table: TableId) -> bool {
         program.tables.get(table.index()).is_some_and(|table| IndexKind::of(table) == IndexKind::Lpm)
     }
@@ -259,15 +263,16 @@ impl State {
         Some(row::Rows::stride(program, TableState::actions(table)))
     }
 
-    /// Words of the rows of a table without a profile whose hits change nothing: what generated code reads by itself.
+    /// Words of the rows of a table without a profile whose hits
+    /// change nothing: what generated code reads by itself.
     pub(crate) fn plain_stride(program: &Program, table: TableId) -> Option<usize> {
         let table = program.tables.get(table.index())?;
         let is_plain = table.profile.is_none() && !TableState::counts(table);
         is_plain.then(|| row::Rows::stride(program, TableState::actions(table)))
     }
 
-    /// The same for the rows of the profile of a table whose hits change nothing, where places are those of the table's own
-    /// list; and the bits of a hash that count.
+    /// The same for the rows of the profile of a table whose hits change nothing, where places are those of
+    /// the table's own list; and the bits of a hash that count.
     pub(crate) fn member_stride(program: &Program, table: TableId) -> Option<(ProfileId, usize, u64)> {
         let of = program.tables.get(table.index())?;
         let id = of.profile.filter(|&id| ProfileState::first_table(program, id) == Some(table))?;

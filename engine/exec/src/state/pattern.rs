@@ -53,8 +53,8 @@ impl Pattern {
 
     /// Calls `f` with the value and the mask of disjoint blocks that hold every key that matches.
     ///
-    /// A range is cut where its ends first differ. Each half then starts or ends with a block of twice its size at most,
-    /// so that for one range at least every second key of a block matches.
+    /// A range is cut where its ends first differ. Each half then starts or ends with a block of twice its
+    /// size at most, so that for one range at least every second key of a block matches.
     pub fn blocks(&self, mut f: impl FnMut(&[u64], &[u64])) {
         if self.ranges.narrow.is_empty() {
             return f(&self.value, &self.mask);
@@ -142,7 +142,8 @@ struct Field {
     width: u32,
 }
 
-/// How a list of keys packs: fields share a word as long as they fit, a field wider than a word has its own words.
+/// How a list of keys packs: fields share a word as long as
+/// they fit, a field wider than a word has its own words.
 #[derive(Clone, Debug)]
 pub(crate) struct KeyShape {
     fields: Vec<Field>,

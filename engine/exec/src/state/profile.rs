@@ -1,10 +1,11 @@
 //! Action profiles and selectors: members, groups, and which member a hash chooses.
 //!
-//! Entries may bring sets of actions of their own (P4Runtime's one-shot programming). A set is stored as a group whose
-//! members nobody else sees; a profile holds either sets or members and groups. Both choose from a list of rows.
+//! Entries may bring sets of actions of their own (P4Runtime's one-shot
+//! programming). A set is stored as a group whose members nobody else sees; a
+//! profile holds either sets or members and groups. Both choose from a list of rows.
 //!
-//! Invariants: every group's member exists; a member or group used by an entry or group is never deleted; the choice
-//! depends on ids, weights and port states only, not on the order of requests.
+//! Invariants: every group's member exists; a member or group used by an entry or group is never deleted; the
+//! choice depends on ids, weights and port states only, not on the order of requests.
 
 use std::collections::BTreeMap;
 
@@ -36,10 +37,11 @@ struct StoredGroup {
 /// Contents of a profile.
 #[derive(Clone, Debug)]
 pub(crate) struct ProfileState {
-    /// What members run, with places in the list of the first table that uses the profile; row 0 is for lists without
-    /// a usable member.
+    /// What members run, with places in the list of the first table that
+    /// uses the profile; row 0 is for lists without a usable member.
     rows: Rows,
-    /// For each group and set the rows that can be used now, each as often as its weight says, in the order of ids.
+    /// For each group and set the rows that can be used now,
+    /// each as often as its weight says, in the order of ids.
     lists: Vec<Vec<u32>>,
     /// Mask of the hash.
     hash_mask: u64,

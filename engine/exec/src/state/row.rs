@@ -1,7 +1,7 @@
 //! What entries and members run, in rows of words: a head that says what, then the words of the arguments.
 //!
-//! Invariant: every row of a table is as long as the longest of the actions that it may name, so a head and its
-//! arguments lie together and a lookup reads one place.
+//! Invariant: every row of a table is as long as the longest of the actions that it may name, so a head and
+//! its arguments lie together and a lookup reads one place.
 
 use hashbrown::HashTable;
 use p4cc_ir::{ActionCall, ActionId, Bits, Program, TableId, bits::words_for};
@@ -174,8 +174,8 @@ impl Rows {
         })
     }
 
-    /// A row that holds this, which all that want the same share: hundreds of routes have a dozen next hops, whose rows
-    /// stay in the processor's near caches.
+    /// A row that holds this, which all that want the same share: hundreds of routes have a dozen next hops,
+    /// whose rows stay in the processor's near caches.
     pub fn share(&mut self, head: Head, call: Option<&ActionCall>) -> u32 {
         let row = self.take();
         self.set(row, head, call);

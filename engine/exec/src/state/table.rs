@@ -1,10 +1,10 @@
 //! The entries of one table.
 //!
-//! Where a hit has nothing to count and the index tells no two entries of one key apart, entries that run the same share
-//! a row, and the index gives that row. Elsewhere each entry has the row of its own number.
+//! Where a hit has nothing to count and the index tells no two entries of one key apart, entries that run the
+//! same share a row, and the index gives that row. Elsewhere each entry has the row of its own number.
 //!
-//! Invariants: an entry keeps its number while it lives; index, identities, rows and stored entries agree; what a lookup
-//! needs lies together and apart from the rest.
+//! Invariants: an entry keeps its number while it lives; index, identities, rows and stored entries agree;
+//! what a lookup needs lies together and apart from the rest.
 
 use core::hash::{Hash as _, Hasher};
 
@@ -68,8 +68,8 @@ pub(crate) struct TableState {
     has_counter: bool,
     /// What the direct meter counts.
     pub meter_unit: Option<CountUnit>,
-    /// By action its place in the table's list, and the length of the list at the end; only where the rows of the
-    /// profile name places in another table's list.
+    /// By action its place in the table's list, and the length of the list at the end; only where the rows of
+    /// the profile name places in another table's list.
     pub positions: Box<[u32]>,
     /// Whether entries share rows.
     shares: bool,

@@ -1,4 +1,5 @@
-//! Checks of control-plane requests against the program. Every refusal names the object, the value and what would do.
+//! Checks of control-plane requests against the program. Every
+//! refusal names the object, the value and what would do.
 
 use p4cc_ir::{ActionCall, ActionScope, Bits, Key, MatchKind, MatchValue, Profile, Program, Table, VarType};
 
@@ -261,7 +262,8 @@ pub(crate) fn table_action(
     }
 }
 
-/// Checks what an entry runs against the table's implementation; members and groups are looked up by the caller.
+/// Checks what an entry runs against the table's implementation;
+/// members and groups are looked up by the caller.
 pub(crate) fn entry_action(program: &Program, table: &Table, entry: &TableEntry) -> Result<(), ControlError> {
     let name = &table.cp.name;
     let profile = table.profile.map(|profile| &program.profiles[profile.index()]);

@@ -275,8 +275,8 @@ fn entry(matches: Vec<MatchValue>, action: EntryAction) -> TableEntry {
 }
 
 impl EcnProgram {
-    /// State with `routes` host routes 10.0.x.y to groups of four ports, thresholds 33 and 65 on 64 ports, and the
-    /// codepoints of the profile `gst` (spec 6.2).
+    /// State with `routes` host routes 10.0.x.y to groups of four ports, thresholds 33 and 65 on 64 ports,
+    /// and the codepoints of the profile `gst` (docs/algorithms/marking.md#dual-thresholds).
     ///
     /// # Panics
     /// When the program refuses an entry.

@@ -1,6 +1,7 @@
 //! Programs built by hand and a bench to run them on: for tests of this crate and of those above it.
 //!
-//! Not part of a normal build (feature `testing`). Builders put no checks of their own: the verifier has them.
+//! Not part of a normal build (feature `testing`). Builders
+//! put no checks of their own: the verifier has them.
 
 mod builder;
 mod ecn;
@@ -10,7 +11,8 @@ pub use builder::{ProgramBuilder, block, constant, var};
 pub use ecn::{EcnProgram, ecn_program};
 pub use rig::{Rig, SplitMix};
 
-/// A lookup alone, without running anything: whether a packed key hits an entry of a table, and some number for it.
+/// A lookup alone, without running anything: whether a packed
+/// key hits an entry of a table, and some number for it.
 pub fn lookup(state: &crate::State, table: p4cc_ir::TableId, key: &[u64]) -> Option<u32> {
     core::num::NonZeroU32::new(state.lookup(table, key)).map(core::num::NonZeroU32::get)
 }

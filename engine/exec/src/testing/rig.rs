@@ -19,8 +19,8 @@ impl RandomSource for SplitMix {
     }
 }
 
-/// A pipeline, its state, a frame, and what calls leave behind. Each call runs in native code too, on a copy of all
-/// that, and must leave the same behind.
+/// A pipeline, its state, a frame, and what calls leave behind. Each call runs
+/// in native code too, on a copy of all that, and must leave the same behind.
 pub struct Rig {
     /// The program.
     pub pipeline: Pipeline,

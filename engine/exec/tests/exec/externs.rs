@@ -266,8 +266,8 @@ fn meters_colour_by_two_rates() {
     assert_eq!(rig.state.meter_write(meter, 0, Some(config)), Ok(()));
     assert_eq!(rig.state.meter_read(meter, 0), Ok(Some(config)));
     let colors: Vec<u64> = [0, 0, 0, 0, 499, 500, 500, 999, 1500].map(|ns| send(&mut rig, ns)).to_vec();
-    // 200 B committed, 300 B peak; at 500 ns the peak has 100 B again but the committed bucket only 50 B; at 999 ns
-    // the peak has 99.8 B; at 1500 ns both have at least 100 B.
+    // 200 B committed, 300 B peak; at 500 ns the peak has 100 B again but the committed bucket only 50 B; at
+    // 999 ns the peak has 99.8 B; at 1500 ns both have at least 100 B.
     assert_eq!(colors, [0, 0, 1, 2, 2, 1, 2, 2, 0]);
     // The packet before the configuration counts too.
     let packets = |rig: &Rig| rig.state.meter_counts(meter, 0).map(|counts| counts.map(|cell| cell.packets));

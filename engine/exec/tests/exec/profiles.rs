@@ -233,7 +233,8 @@ fn a_set_without_usable_actions_runs_none() {
     assert_eq!((s.choose(0), s.choose(1)), (100, 200));
 }
 
-/// Tables of one profile list its actions in their own order, and an entry's action is named by its place there.
+/// Tables of one profile list its actions in their own
+/// order, and an entry's action is named by its place there.
 #[test]
 fn tables_that_share_a_profile_name_actions_by_their_own_lists() {
     let mut b = ProgramBuilder::new();

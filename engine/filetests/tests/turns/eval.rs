@@ -1,5 +1,5 @@
-//! The rules of the P4-16 text on the order of evaluation, followed word by word: 6.8 (calls), 8.1 (expressions), 12.1
-//! (assignment), 12.4 and 12.5 (return and exit), 14.2.3 (tables).
+//! The rules of the P4-16 text on the order of evaluation, followed word by word: 6.8 (calls), 8.1
+//! (expressions), 12.1 (assignment), 12.4 and 12.5 (return and exit), 14.2.3 (tables).
 
 use crate::tree::{Arg, Call, Cond, Dir, Expr, Op, Place, Program, Runs, STACK, Step, Stmt, Ty, Var, Whole};
 

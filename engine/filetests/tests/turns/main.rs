@@ -1,5 +1,5 @@
-//! Random programs of nested calls with effects give what a direct reading of the text's rules of evaluation gives, by
-//! both back ends.
+//! Random programs of nested calls with effects give what a direct
+//! reading of the text's rules of evaluation gives, by both back ends.
 
 mod eval;
 mod make;

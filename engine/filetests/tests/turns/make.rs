@@ -1,4 +1,5 @@
-//! Random programs: few variables, so that arguments overlap often; calls in arguments, indexes, conditions and keys.
+//! Random programs: few variables, so that arguments overlap
+//! often; calls in arguments, indexes, conditions and keys.
 
 use crate::tree::{
     Arg, Call, Callable, Cond, Dir, Expr, Kind, Op, Param, Place, Program, Runs, SHARED, Step, Stmt, Table,

@@ -3,7 +3,8 @@
 /// A variable or parameter, by position in [`Program::vars`].
 pub type Var = usize;
 
-/// Variables that outlive the control: two fields of a header, a number, a struct and a stack of the metadata.
+/// Variables that outlive the control: two fields of a
+/// header, a number, a struct and a stack of the metadata.
 pub const SHARED: [(&str, Ty); 5] = [
     ("hdr.g.f0", Ty::Num),
     ("hdr.g.f1", Ty::Num),

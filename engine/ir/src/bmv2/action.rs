@@ -1,7 +1,8 @@
 //! Actions.
 //!
-//! p4c gives each table a copy of its actions; copies that do the same become one action again, as in the source.
-//! `exit` only marks the packet in BMv2: the rest of the action still runs, and the pipeline ends after it.
+//! p4c gives each table a copy of its actions; copies that do the same become
+//! one action again, as in the source. `exit` only marks the packet in BMv2:
+//! the rest of the action still runs, and the pipeline ends after it.
 
 use std::collections::BTreeMap;
 

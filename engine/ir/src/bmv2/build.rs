@@ -1,7 +1,7 @@
 //! Functions in the making, and temporaries.
 //!
-//! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live for one
-//! statement; counts of variables and instructions never pass their limits, whatever the input says.
+//! Invariants: every block gets exactly one terminator (those left open return or accept); temporaries live
+//! for one statement; counts of variables and instructions never pass their limits, whatever the input says.
 
 use std::collections::{BTreeMap, BTreeSet};
 

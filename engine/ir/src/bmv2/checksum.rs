@@ -1,7 +1,7 @@
 //! What calculations run over, and checksums.
 //!
-//! BMv2 leaves fields of invalid headers out of a calculation. Operands of the IR are always there, so that code is
-//! made for each combination of valid headers, chosen when the packet is there.
+//! BMv2 leaves fields of invalid headers out of a calculation. Operands of the IR are always there, so that
+//! code is made for each combination of valid headers, chosen when the packet is there.
 
 use serde_json::Value;
 
@@ -25,8 +25,8 @@ struct Part {
 }
 
 impl<'j> Reader<'j> {
-    /// Calls `act` with the data of a calculation and whether the payload follows, once for each combination of valid
-    /// headers, each in a block of its own.
+    /// Calls `act` with the data of a calculation and whether the payload follows, once for each combination
+    /// of valid headers, each in a block of its own.
     pub(super) fn with_data(
         &mut self,
         input: &'j [Value],

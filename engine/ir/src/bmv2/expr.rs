@@ -1,9 +1,9 @@
 //! Expressions.
 //!
 //! The format computes with integers without bounds and says where they are cut: `(a + b) & 0xff`,
-//! `two_comp_mod(a - b, 8)`, or the field that is written. Here every expression is lowered for what is wanted of it:
-//! its low bits, which need only the low bits of the operands of `+ - * << & | ^ ~`, or its exact value, held in as
-//! many bits as it can need. Both give what the integers give.
+//! `two_comp_mod(a - b, 8)`, or the field that is written. Here every expression is lowered for what is
+//! wanted of it: its low bits, which need only the low bits of the operands of `+ - * << & | ^ ~`, or its
+//! exact value, held in as many bits as it can need. Both give what the integers give.
 
 use serde_json::Value;
 

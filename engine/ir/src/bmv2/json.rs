@@ -1,7 +1,7 @@
 //! The JSON under the reader: bounded parsing, typed access, and the path of a value for messages.
 //!
-//! Invariants: nothing here recurses deeper than [`MAX_DEPTH`]; every accessor answers with a value or a [`Fault`]
-//! that points at the value it was given.
+//! Invariants: nothing here recurses deeper than [`MAX_DEPTH`]; every accessor answers with a value or a
+//! [`Fault`] that points at the value it was given.
 
 use serde::Deserialize;
 use serde_json::Value;

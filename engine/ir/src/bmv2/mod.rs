@@ -1,11 +1,13 @@
 //! The second reader of the IR: BMv2 JSON, as p4c's v1model back end writes it.
 //!
-//! [`read`] takes the text of a document and gives a program that the verifier accepts, or errors with the path in
-//! the document, the cause and a remedy. Where the format's meaning is BMv2's own, the program does what BMv2 does:
-//! integers without bounds, fields of invalid headers left out of checksums, `exit` at the end of its action.
+//! [`read`] takes the text of a document and gives a program that the verifier accepts, or errors with the
+//! path in the document, the cause and a remedy. Where the format's meaning is BMv2's own, the program does
+//! what BMv2 does: integers without bounds, fields of invalid headers left out of checksums, `exit` at the
+//! end of its action.
 //!
-//! Not in the format, and so not in the program: annotations, ids chosen in the source, scopes of actions, the width
-//! of a selector's hash (all of it counts), units of counters (both), `optional` keys (they are ternary).
+//! Not in the format, and so not in the program: annotations, ids chosen in
+//! the source, scopes of actions, the width of a selector's hash (all of it
+//! counts), units of counters (both), `optional` keys (they are ternary).
 //!
 //! Invariants: no document makes it panic, loop or recurse without bound; what it does not know is an error.
 
@@ -62,7 +64,8 @@ impl fmt::Display for ReadError {
 
 impl core::error::Error for ReadError {}
 
-/// Whether a text is meant as a document of this format: it starts with a brace, which P4-16 source never does.
+/// Whether a text is meant as a document of this format:
+/// it starts with a brace, which P4-16 source never does.
 pub fn is_document(text: &str) -> bool {
     text.strip_prefix('\u{feff}').unwrap_or(text).trim_start().starts_with('{')
 }

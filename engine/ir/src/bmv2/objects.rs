@@ -282,8 +282,8 @@ impl<'j> Reader<'j> {
         Ok(HeaderField { name: field.to_owned(), ty })
     }
 
-    /// Names of errors: core.p4's first, as the IR wants them, then the program's in order of their codes. Codes that
-    /// differ from the IR's positions are translated where the parser hands its error over.
+    /// Names of errors: core.p4's first, as the IR wants them, then the program's in order of their codes.
+    /// Codes that differ from the IR's positions are translated where the parser hands its error over.
     fn errors_of_program(&mut self) {
         let core = [
             "NoError",

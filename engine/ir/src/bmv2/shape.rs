@@ -1,8 +1,8 @@
 //! Header types, header instances, metadata, stacks and unions.
 //!
-//! A "header" of the format is a header, a struct of metadata, or the compiler's scalars. Headers become headers of
-//! the IR; fields of the others become metadata variables. A stack of header unions, which the IR does not have, is a
-//! list of unions and a variable for the next index.
+//! A "header" of the format is a header, a struct of metadata, or the compiler's scalars. Headers become
+//! headers of the IR; fields of the others become metadata variables. A stack of header unions, which the IR
+//! does not have, is a list of unions and a variable for the next index.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -294,8 +294,9 @@ fn is_signed(value: &Value) -> Res<'_, bool> {
     }
 }
 
-/// Largest width of a varbit: what `max_length` bytes leave beside the other fields. `may_be_bits` says that an older
-/// p4c may have given the length in bits: then a length that makes a wider varbit than those compilers had is one.
+/// Largest width of a varbit: what `max_length` bytes leave beside the other
+/// fields. `may_be_bits` says that an older p4c may have given the length in
+/// bits: then a length that makes a wider varbit than those compilers had is one.
 fn varbit_width<'j>(item: &'j Value, all: &'j [Value], may_be_bits: bool) -> Res<'j, u32> {
     let most = u64::from(super::json::number(get(item, "max_length")?)?);
     let others = all.iter().filter_map(|field| field.get(1)?.as_u64()).fold(0, u64::saturating_add);

@@ -1,5 +1,5 @@
-//! What core.p4's methods ask of their arguments beyond their types: headers to extract and emit, sizes to look ahead,
-//! `verify` in parsers only.
+//! What core.p4's methods ask of their arguments beyond their types: headers
+//! to extract and emit, sizes to look ahead, `verify` in parsers only.
 
 use super::walk::{self, Owner};
 use crate::types::hir::{Call, Callee, Expr, Program};

@@ -81,7 +81,8 @@ fn check_numbers(table: &Table, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// An entry that matches just what one before it does: never found where the order decides, an error elsewhere.
+/// An entry that matches just what one before it does:
+/// never found where the order decides, an error elsewhere.
 fn check_duplicates(table: &Table, found: &mut Vec<Diagnostic>) {
     let mut seen: BTreeMap<Vec<String>, &Entry> = BTreeMap::new();
     for entry in &table.entries {

@@ -1,8 +1,8 @@
 //! Checks that need no more than the shape of a program: passes beside the typing walk.
 //!
-//! Two entry points: [`syntax`] looks at the syntax tree and runs on every program, also on one with type errors;
-//! [`typed`] looks at the typed tree and runs only on one without. Each pass is a file with one subject and adds
-//! findings only: no pass changes a tree, and none relies on another.
+//! Two entry points: [`syntax`] looks at the syntax tree and runs on every program, also on one with type
+//! errors; [`typed`] looks at the typed tree and runs only on one without. Each pass is a file with one
+//! subject and adds findings only: no pass changes a tree, and none relies on another.
 
 mod annotations;
 mod core_calls;

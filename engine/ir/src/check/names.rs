@@ -1,8 +1,8 @@
 //! Actions that the control plane could not tell apart.
 //!
-//! A name is what `@name` says, or the action's own, behind the name of its control; one that starts with a dot, or
-//! that stands outside a control, has nothing before it. The lowering looks at the names of instances, too late to
-//! know where they were written.
+//! A name is what `@name` says, or the action's own, behind the name of its control; one that starts with a
+//! dot, or that stands outside a control, has nothing before it. The lowering looks at the names of
+//! instances, too late to know where they were written.
 
 use p4cc_syntax::ast::{Annotation, AnnotationBody, Decl, DeclKind, ExprKind, Ident, Program};
 use p4cc_syntax::{Diagnostic, Span};

@@ -1,5 +1,5 @@
-//! What may stand where: instances, labels after `default`, constructors, directions and options of parameters,
-//! built-in types that core.p4 fills.
+//! What may stand where: instances, labels after `default`, constructors, directions and options of
+//! parameters, built-in types that core.p4 fills.
 
 use p4cc_syntax::ast::{
     Block, Decl, DeclKind, Direction, ExternMethod, Ident, Param, ParserState, Program, Stmt, StmtKind,

@@ -1,7 +1,7 @@
 //! Names that hide other names.
 //!
-//! Hiding a parameter is an error, since whoever reads the body takes the name for the parameter; hiding anything else
-//! is a warning. Two names in one scope are the typing walk's business.
+//! Hiding a parameter is an error, since whoever reads the body takes the name for the parameter; hiding
+//! anything else is a warning. Two names in one scope are the typing walk's business.
 
 use p4cc_syntax::ast::{Block, Decl, DeclKind, Ident, Param, ParserState, Program, Stmt, StmtKind};
 use p4cc_syntax::visit::{self, Visitor};

@@ -13,7 +13,8 @@ pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// A table without a default action runs core.p4's `NoAction`; a program may declare its own, but like that one.
+/// A table without a default action runs core.p4's `NoAction`;
+/// a program may declare its own, but like that one.
 fn no_action(tree: &Program, found: &mut Vec<Diagnostic>) {
     for decl in &tree.decls {
         let (name, fits) = match &decl.kind {

@@ -73,7 +73,8 @@ impl Lowerer<'_> {
         self.copy_out(copies, call.span)
     }
 
-    /// Calls of global actions in statements that no packet reaches: p4c tells the control plane of these actions.
+    /// Calls of global actions in statements that no packet
+    /// reaches: p4c tells the control plane of these actions.
     pub(super) fn note_unreached(&mut self, stmts: &[hir::Stmt]) {
         for stmt in stmts {
             let hir::StmtKind::Call(call) = &stmt.kind else { continue };
@@ -88,8 +89,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Actions that were only inlined, because all their arguments come from the program: the control plane sees them
-    /// nevertheless, without parameters (as p4c has it).
+    /// Actions that were only inlined, because all their arguments come from the program: the control plane
+    /// sees them nevertheless, without parameters (as p4c has it).
     pub(super) fn declare_inlined(&mut self) -> Option<()> {
         for (source, cp) in std::mem::take(&mut self.inlined_actions) {
             if self.action_sources.contains(&source) {
@@ -109,8 +110,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// The action that a table lists. Directional parameters are bound by an action of its own; several that bind one
-    /// action to different arguments share its name, and are one action to the control plane.
+    /// The action that a table lists. Directional parameters are bound by an action of its own; several that
+    /// bind one action to different arguments share its name, and are one action to the control plane.
     pub(super) fn listed_action(&mut self, listed: &ActionRef) -> Option<ActionId> {
         let action = self.hir.actions.get(listed.action.index())?;
         if !action.params.iter().any(|param| self.is_directional(*param)) {
@@ -200,8 +201,8 @@ impl Lowerer<'_> {
 
     /// Behind a call or a table: when an action of these ended by `exit`, so does what called it.
     ///
-    /// An action cannot know which copies its callers owe. It leaves a flag and returns; each caller looks at the flag,
-    /// pays what it owes and leaves in its turn.
+    /// An action cannot know which copies its callers owe. It leaves a flag and returns; each caller looks at
+    /// the flag, pays what it owes and leaves in its turn.
     pub(super) fn pass_exit_on(&mut self, actions: &[ActionId], span: Span) -> Option<()> {
         if !actions.iter().any(|action| self.exiting.contains(action)) {
             return Some(());

@@ -125,7 +125,8 @@ impl Lowerer<'_> {
         Some((Architecture::V1Model(v1model), envs))
     }
 
-    /// The blocks of a package, their number and kinds checked: a program may declare its own package of that name.
+    /// The blocks of a package, their number and kinds checked:
+    /// a program may declare its own package of that name.
     pub(super) fn blocks(
         &mut self,
         package: &str,

@@ -162,8 +162,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Writes a scalar that `expr` gave. An operator's result is a temporary of its own that nobody else knows of: its
-    /// instruction can write the target itself, and the temporary is given back.
+    /// Writes a scalar that `expr` gave. An operator's result is a temporary of its own that nobody else
+    /// knows of: its instruction can write the target itself, and the temporary is given back.
     pub(super) fn assign_scalar(&mut self, dst: VarId, src: Operand, expr: &Expr) {
         let fresh = matches!(expr.kind, ExprKind::Unary(..) | ExprKind::Binary(..));
         if src != Operand::Var(dst) && !(fresh && self.forward(&src, dst)) {
@@ -382,7 +382,8 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    /// `push_front` and `pop_front` of a stack of unions (P4-16 8.18): elements move, what comes in is invalid.
+    /// `push_front` and `pop_front` of a stack of unions
+    /// (P4-16 8.18): elements move, what comes in is invalid.
     pub(super) fn shift_unions(
         &mut self,
         stack: &UnionStack,

@@ -1,7 +1,7 @@
 //! Making a function: blocks that are filled one after another, then tidied.
 //!
-//! Invariant: after [`FuncBuilder::finish`] every block is reachable, every block has a terminator and no block but the
-//! entry is an empty jump.
+//! Invariant: after [`FuncBuilder::finish`] every block is reachable, every
+//! block has a terminator and no block but the entry is an empty jump.
 
 use crate::{Block, BlockId, Func, Inst, Terminator};
 

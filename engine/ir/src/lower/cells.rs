@@ -1,7 +1,7 @@
 //! Values as data of registers, digests and value sets: their scalars one behind the other.
 //!
-//! A header brings a flag in front of its fields, which says whether it is valid, so that an invalid one comes back
-//! invalid; a cell that nobody wrote holds invalid headers.
+//! A header brings a flag in front of its fields, which says whether it is valid, so that an invalid one
+//! comes back invalid; a cell that nobody wrote holds invalid headers.
 
 use super::Lowerer;
 use super::place::{Place, Rvalue, Target};
@@ -13,8 +13,8 @@ use p4cc_syntax::Span;
 const VALID: &str = "$valid$";
 
 impl Lowerer<'_> {
-    /// Names and types of the scalars of a type. `None` for a type that has others parts than scalars, or whose scalars
-    /// have no fixed width.
+    /// Names and types of the scalars of a type. `None` for a type that has
+    /// others parts than scalars, or whose scalars have no fixed width.
     pub(super) fn cell_leaves(&self, ty: &Ty, name: &str, out: &mut Vec<HeaderField>) -> Option<()> {
         let within = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
         match self.var_type(ty) {

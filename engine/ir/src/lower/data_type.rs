@@ -7,7 +7,8 @@ use crate::{ControlPlaneName, DataType, NewType, VarType};
 use p4cc_syntax::ast::AggregateKind;
 
 impl Lowerer<'_> {
-    /// A type for the control plane; those that it names are described with it. None for a type that no value has.
+    /// A type for the control plane; those that it names are
+    /// described with it. None for a type that no value has.
     pub(super) fn data_type(&mut self, ty: &Ty) -> Option<DataType> {
         Some(match ty {
             Ty::NewType(id) => DataType::NewType(self.describe_new_type(*id)?),

@@ -59,8 +59,8 @@ fn root(expr: &Expr) -> Option<LocalId> {
     }
 }
 
-/// Whether evaluating an expression does anything but give a value: calls, and places of a stack that end the parser
-/// where there are none.
+/// Whether evaluating an expression does anything but give a value:
+/// calls, and places of a stack that end the parser where there are none.
 pub(super) fn acts(expr: &Expr) -> bool {
     let mut found = matches!(expr.kind, ExprKind::StackNext(_) | ExprKind::StackLast(_)) || has_call(expr);
     if !found {

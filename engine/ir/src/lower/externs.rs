@@ -102,8 +102,8 @@ impl Lowerer<'_> {
         Some(())
     }
 
-    /// `mark_to_drop(m)`, where `m` may be a copy of the standard metadata: then the copy gets the drop port, and the
-    /// original keeps what it has until the copy is given back.
+    /// `mark_to_drop(m)`, where `m` may be a copy of the standard metadata: then the copy gets the drop port,
+    /// and the original keeps what it has until the copy is given back.
     fn mark_to_drop(&mut self, call: &Call) -> Option<()> {
         let original = self.standard.clone();
         let given = match call.args.first().and_then(Option::as_ref) {
@@ -296,8 +296,8 @@ impl Lowerer<'_> {
         self.emit_extern(ExternCall::Digest { digest: DigestId::from_index(digest), data })
     }
 
-    /// A field list made of the metadata that an argument names, for the calls that came before `@field_list`. What is
-    /// not metadata means nothing to the new packet: its headers are parsed anew.
+    /// A field list made of the metadata that an argument names, for the calls that came before
+    /// `@field_list`. What is not metadata means nothing to the new packet: its headers are parsed anew.
     fn data_list(&mut self, call: &Call, at: usize) -> Option<Operand> {
         /// Numbers from here on are not those of `@field_list`, which are 8 bits wide.
         const FIRST: u32 = 1 << 8;

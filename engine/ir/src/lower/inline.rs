@@ -1,8 +1,8 @@
 //! Arguments of inlined calls: by reference where nobody can tell, by copy otherwise.
 //!
-//! P4 copies arguments in and out. An argument can stand for its parameter itself when it is a static place that no
-//! other written argument overlaps, since a callee sees its parameters only. Actions see the control's variables too,
-//! so theirs are always copied.
+//! P4 copies arguments in and out. An argument can stand for its parameter itself when it is a static place
+//! that no other written argument overlaps, since a callee sees its parameters only. Actions see the
+//! control's variables too, so theirs are always copied.
 
 use super::Lowerer;
 use super::effects::Footprint;
@@ -66,10 +66,11 @@ impl Site {
 }
 
 impl Lowerer<'_> {
-    /// Evaluates arguments in the current environment and binds them in `callee`. Gives the copies owed at the end.
+    /// Evaluates arguments in the current environment and binds
+    /// them in `callee`. Gives the copies owed at the end.
     ///
-    /// All happens in the order written (P4-16 6.8): places and values are found one argument after the other, what a
-    /// later argument changes is kept, and copies go out in the same order.
+    /// All happens in the order written (P4-16 6.8): places and values are found one argument after the
+    /// other, what a later argument changes is kept, and copies go out in the same order.
     pub(super) fn bind_args(
         &mut self,
         params: &[LocalId],
@@ -117,7 +118,8 @@ impl Lowerer<'_> {
         Some(copies)
     }
 
-    /// Sets `out` parameters to what they begin with: last, since an argument that is read may lie in the same place.
+    /// Sets `out` parameters to what they begin with: last,
+    /// since an argument that is read may lie in the same place.
     fn begin(&mut self, begun: Vec<(Place, Option<Ty>)>) -> Option<()> {
         for (place, ty) in begun {
             if let Some(ty) = ty {
@@ -138,8 +140,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// A compile-time argument. What an instance made of one, tables and actions, cannot change with the place that
-    /// applies it.
+    /// A compile-time argument. What an instance made of one, tables
+    /// and actions, cannot change with the place that applies it.
     fn bind_const(
         &mut self,
         param: LocalId,
@@ -302,7 +304,8 @@ impl Lowerer<'_> {
         Some(target.map(|target| CopyOut { target, place: storage, ty }))
     }
 
-    /// Storage of a parameter. An instance keeps its own from call to call; it must not be the storage of an argument.
+    /// Storage of a parameter. An instance keeps its own from
+    /// call to call; it must not be the storage of an argument.
     fn own_storage(&mut self, param: LocalId, env: EnvId, fresh: bool, span: Span) -> Option<Place> {
         let local = self.hir.locals.get(param.index())?;
         let name = format!("{}.{}", self.env_name(env), local.name);

@@ -1,10 +1,12 @@
 //! Lowering: typed tree to IR.
 //!
-//! What the language composes is taken apart here: instances are elaborated with their constructor arguments, structs
-//! and headers flattened into variables, controls, sub-parsers and functions inlined. Each file has one subject.
+//! What the language composes is taken apart here: instances are elaborated with
+//! their constructor arguments, structs and headers flattened into variables,
+//! controls, sub-parsers and functions inlined. Each file has one subject.
 //!
-//! Invariants: a construct without lowering is reported as "not supported yet", never dropped; code made after an
-//! error is never handed out; all growth (variables, instructions, inlined calls) is bounded by `limits`.
+//! Invariants: a construct without lowering is reported as "not supported
+//! yet", never dropped; code made after an error is never handed out; all
+//! growth (variables, instructions, inlined calls) is bounded by `limits`.
 
 mod action;
 mod arch;

@@ -1,9 +1,9 @@
 //! The order in which the control plane hears of objects, and which actions it hears of.
 //!
-//! p4c lists what a program declares after it has taken calls of controls apart: block by block of the pipeline, what an
-//! instance brings at the place of the instance (a direct application counts as an instance behind all others), actions
-//! declared outside of controls first, in the order in which tables list them. Actions that only other actions call are
-//! gone by then.
+//! p4c lists what a program declares after it has taken calls of controls apart: block by block of the
+//! pipeline, what an instance brings at the place of the instance (a direct application counts as an instance
+//! behind all others), actions declared outside of controls first, in the order in which tables list them.
+//! Actions that only other actions call are gone by then.
 
 use super::Lowerer;
 use super::env::{EnvId, GLOBAL, Object};
@@ -42,7 +42,8 @@ impl Lowerer<'_> {
         }
     }
 
-    /// Gives every object its rank, and takes actions that the control plane does not hear of out of its sight.
+    /// Gives every object its rank, and takes actions that
+    /// the control plane does not hear of out of its sight.
     pub(super) fn rank_objects(&mut self, blocks: &[EnvId]) {
         let mut items = Vec::new();
         let mut global = Vec::new();
@@ -58,7 +59,8 @@ impl Lowerer<'_> {
         self.give_ranks(&items);
     }
 
-    /// What an environment declares and what its instances bring, in the order of the source; all environments seen.
+    /// What an environment declares and what its instances
+    /// bring, in the order of the source; all environments seen.
     fn items(&self, env: EnvId, items: &mut Vec<Item>) -> BTreeSet<EnvId> {
         let mut seen = BTreeSet::from([env]);
         let Some(this) = self.envs.get(env.0) else { return seen };

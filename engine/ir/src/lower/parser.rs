@@ -199,7 +199,8 @@ impl Lowerer<'_> {
         Some(made)
     }
 
-    /// The values that a member of a value set has: those of a struct by their names, one inside another by both.
+    /// The values that a member of a value set has: those of
+    /// a struct by their names, one inside another by both.
     fn set_keys(
         &mut self,
         ty: &Ty,

@@ -1,6 +1,7 @@
-//! What may be called where, and with what: a program may declare externs of the architecture's names with types of
-//! its own. A parser reads the packet, a deparser emits; v1model's deparser calls besides only what
-//! asks nothing of the switch and keeps no state, since the switch looks at its answers before (as p4c and BMv2 have it).
+//! What may be called where, and with what: a program may declare externs of the architecture's names with
+//! types of its own. A parser reads the packet, a deparser emits; v1model's deparser calls besides only what
+//! asks nothing of the switch and keeps no state, since the switch looks at its answers before (as p4c and
+//! BMv2 have it).
 
 use super::Lowerer;
 use super::env::Object;
@@ -82,8 +83,8 @@ impl Lowerer<'_> {
         None
     }
 
-    /// A call whose result nobody wants. What follows is looked at even if an extern or table cannot be called here, so
-    /// that all such places are told at once.
+    /// A call whose result nobody wants. What follows is looked at even if an extern or table cannot be
+    /// called here, so that all such places are told at once.
     pub(super) fn call_stmt(&mut self, call: &Call) -> Option<()> {
         let before = self.diagnostics.len();
         let made = self.call(call, None).map(|_| ());

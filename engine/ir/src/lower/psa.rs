@@ -1,7 +1,7 @@
 //! PSA: from `main` to the entry points.
 //!
-//! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. Metadata that a
-//! deparser hands to a parser is one place for both; the switch carries its values along with the packet.
+//! Ingress and egress have headers and metadata of their own, since the packet is parsed twice. Metadata that
+//! a deparser hands to a parser is one place for both; the switch carries its values along with the packet.
 
 use super::Lowerer;
 use super::arch::BlockShape;

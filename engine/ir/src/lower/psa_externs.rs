@@ -1,7 +1,8 @@
 //! Externs of PSA.
 //!
-//! They are those of v1model in other clothes, so that they become the same calls: methods that give their result
-//! back, hashes and digests as objects, colours numbered otherwise. An `InternetChecksum` is a variable of its own.
+//! They are those of v1model in other clothes, so that they become the same
+//! calls: methods that give their result back, hashes and digests as objects,
+//! colours numbered otherwise. An `InternetChecksum` is a variable of its own.
 
 use super::Lowerer;
 use super::env::{EnvId, Object};
@@ -14,7 +15,8 @@ use crate::{
 };
 use p4cc_syntax::{Diagnostic, Span};
 
-/// Colours of both architectures are numbered 0 to 2, one apart in a circle: v1model begins with green, PSA with red.
+/// Colours of both architectures are numbered 0 to 2, one
+/// apart in a circle: v1model begins with green, PSA with red.
 const COLORS: u128 = 3;
 /// Width of the ones' complement sum.
 const SUM_BITS: u32 = 16;
@@ -90,8 +92,8 @@ impl Lowerer<'_> {
         Some(Some(value))
     }
 
-    /// The running sum of an `InternetChecksum`. All variables are zero when a packet enters a parser, so that it
-    /// begins empty.
+    /// The running sum of an `InternetChecksum`. All variables are
+    /// zero when a packet enters a parser, so that it begins empty.
     fn new_sum(&mut self, name: &str) -> VarId {
         self.new_var(&format!("{name}.sum"), VarType::Bit(SUM_BITS), VarKind::Local)
     }

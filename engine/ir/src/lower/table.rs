@@ -108,8 +108,8 @@ impl Lowerer<'_> {
         Some(made)
     }
 
-    /// Whether a key is one that entries match: what has no bits has one value only, and where nothing selects a
-    /// selector's keys choose nothing.
+    /// Whether a key is one that entries match: what has no bits has one value
+    /// only, and where nothing selects a selector's keys choose nothing.
     fn is_matched(&self, table: &hir::Table, key: &hir::Key) -> bool {
         !self.is_empty(&key.expr.ty) && (key.match_kind != "selector" || self.selects(table))
     }
@@ -240,8 +240,8 @@ impl Lowerer<'_> {
         self.misplaced(span, message, "declare one for each table")
     }
 
-    /// The object of a property. One that is made in the property has the property's `@name` as it stands, as p4c has
-    /// it; without one it is named after the table.
+    /// The object of a property. One that is made in the property has the property's `@name` as it stands, as
+    /// p4c has it; without one it is named after the table.
     fn attached(&mut self, attached: &Attached, table: &str, property: &str) -> Option<Object> {
         let ExprKind::Construct(construct) = &attached.object.kind else {
             return self.object(&attached.object);
@@ -374,7 +374,8 @@ fn scope(annotations: &Annotations) -> ActionScope {
     }
 }
 
-/// Priorities of the entries, larger first as in P4Runtime. Those not written follow from the order (P4-16 14.2.1.4).
+/// Priorities of the entries, larger first as in P4Runtime.
+/// Those not written follow from the order (P4-16 14.2.1.4).
 fn priorities(table: &hir::Table) -> Vec<u32> {
     let count = table.entries.len() as u32;
     if !table.has_priorities() {

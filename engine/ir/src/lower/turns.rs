@@ -1,7 +1,7 @@
 //! Arguments of externs, each evaluated at its turn (P4-16 6.8).
 //!
-//! How an extern becomes an instruction asks for its arguments in whatever order suits it. Where that could be told,
-//! because some argument has effects, all are evaluated first, and names stand for what came out.
+//! How an extern becomes an instruction asks for its arguments in whatever order suits it. Where that could
+//! be told, because some argument has effects, all are evaluated first, and names stand for what came out.
 
 use super::Lowerer;
 use super::place::{Binding, CopyOut, Target};

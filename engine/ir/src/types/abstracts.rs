@@ -1,7 +1,7 @@
 //! Methods that an extern leaves to its instances: `Extern(...) name = { method implementations };`
 //!
-//! The architecture decides what calls them. v1model has no such extern, so that they are checked here and refused
-//! with their extern when the program is lowered.
+//! The architecture decides what calls them. v1model has no such extern, so that they are checked here and
+//! refused with their extern when the program is lowered.
 
 use super::Checker;
 use super::hir::{Construct, Constructed, Sig};

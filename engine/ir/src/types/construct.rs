@@ -193,7 +193,8 @@ impl Checker {
         for param in &mut sig.params {
             param.ty = self.fill(&param.ty, &known);
         }
-        // The object's own type variables may follow from the constructor's arguments, where `_` stands for one too.
+        // The object's own type variables may follow from the
+        // constructor's arguments, where `_` stands for one too.
         let open = |var: &&TypeVar| matches!(with.get(*var), None | Some(Ty::DontCare));
         sig.type_vars.extend(ext.type_vars.iter().filter(open).copied());
         if !self.check_self_argument(id, &written, span) {

@@ -298,7 +298,8 @@ impl Checker {
         if a == b {
             return true;
         }
-        // What `type` declares is cast to and from the type that it stands for, and nothing else (P4-16 8.12.1).
+        // What `type` declares is cast to and from the type
+        // that it stands for, and nothing else (P4-16 8.12.1).
         if matches!(from, Ty::NewType(_)) || (matches!(to, Ty::NewType(_)) && *from != Ty::Integer) {
             return false;
         }

@@ -1,5 +1,5 @@
-//! Declarations at top level, and those that may also stand inside parsers and controls: constants, variables,
-//! instances.
+//! Declarations at top level, and those that may also stand
+//! inside parsers and controls: constants, variables, instances.
 
 use super::hir::{
     Construct, EnumDef, EnumId, Expr, ExprKind, ExternDef, ExternId, InstId, Instance, LocalKind, NewType,
@@ -87,7 +87,8 @@ impl Checker {
         }
     }
 
-    /// Checks a constant, variable or instance wherever it may stand. Gives the statement that a variable becomes.
+    /// Checks a constant, variable or instance wherever it may
+    /// stand. Gives the statement that a variable becomes.
     pub(super) fn local_decl(&mut self, decl: &Decl) -> Option<Stmt> {
         match &decl.kind {
             DeclKind::Variable { ty, name, init } => {

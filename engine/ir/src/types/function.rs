@@ -203,8 +203,8 @@ impl Checker {
         }
     }
 
-    /// Run-time parameters cannot have compile-time types; those without direction may take an `int` that is known when
-    /// the call is made.
+    /// Run-time parameters cannot have compile-time types; those without
+    /// direction may take an `int` that is known when the call is made.
     pub(super) fn check_run_time_params(&mut self, sig: &Sig, span: Span) {
         for param in &sig.params {
             let bad = match &param.ty {

@@ -1,7 +1,8 @@
 //! Functions, parsers and controls with type parameters: one is made for each list of type arguments.
 //!
-//! A body is checked when it is made, with its type parameters standing for types, so that whatever is allowed for those
-//! types is allowed in it. Invariant: none is made inside itself, since P4 has no recursion.
+//! A body is checked when it is made, with its type parameters standing
+//! for types, so that whatever is allowed for those types is allowed in
+//! it. Invariant: none is made inside itself, since P4 has no recursion.
 
 use super::hir::{Constructed, ControlId, FnId, ParserId, Sig, TypeVar};
 use super::scope::{FnSymbol, Symbol, TypeSymbol};

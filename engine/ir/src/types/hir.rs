@@ -1,8 +1,9 @@
 //! The typed tree: what the checker makes of the syntax tree and the lowering reads.
 //!
-//! Invariants (once checking ended without an error): every name is resolved to an index, every implicit cast is
-//! explicit, every named argument stands at its parameter's place, every compile-time constant that does not depend on
-//! a constructor parameter is folded to [`ExprKind::Const`]. After an error the tree may hold [`ExprKind::Poison`].
+//! Invariants (once checking ended without an error): every name is resolved to an index, every implicit cast
+//! is explicit, every named argument stands at its parameter's place, every compile-time constant that does
+//! not depend on a constructor parameter is folded to [`ExprKind::Const`]. After an error the tree may hold
+//! [`ExprKind::Poison`].
 
 use super::order::Order;
 use super::ty::Ty;
@@ -539,7 +540,8 @@ pub enum ExprKind {
     Aggregate(Vec<Expr>),
     /// The same where the order in which the parts were written is another and some part has effects.
     AggregateInOrder(Vec<Expr>, Order),
-    /// Names of the fields of an [`ExprKind::Aggregate`] without a known type yet: the type is [`Ty::Record`].
+    /// Names of the fields of an [`ExprKind::Aggregate`]
+    /// without a known type yet: the type is [`Ty::Record`].
     InvalidHeader,
     /// The default value of the type.
     Default,

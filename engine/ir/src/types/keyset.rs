@@ -116,8 +116,8 @@ impl Checker {
 }
 
 impl Checker {
-    /// Whether a keyset's value is one of an enum's numbers: in a select the type that the enum is stored in will do (as
-    /// p4c has it), in an entry only a member will.
+    /// Whether a keyset's value is one of an enum's numbers: in a select the type that the enum is stored in
+    /// will do (as p4c has it), in an entry only a member will.
     fn stands_for_member(&self, ty: &Ty, under: &Ty) -> bool {
         self.place == super::Place::Parser && (*ty == Ty::Integer || ty == under)
     }

@@ -1,8 +1,8 @@
 //! Checking: syntax tree to typed tree.
 //!
-//! One walk in source order, since P4 wants every name declared before its use. Each file has one subject: types as
-//! written ([`typexpr`]), declarations, expressions, calls, statements, tables, parsers. The checker reports and goes
-//! on: an expression in error becomes a poison that silences what follows from it.
+//! One walk in source order, since P4 wants every name declared before its use. Each file has one subject:
+//! types as written ([`typexpr`]), declarations, expressions, calls, statements, tables, parsers. The checker
+//! reports and goes on: an expression in error becomes a poison that silences what follows from it.
 
 pub mod hir;
 pub mod scope;
@@ -44,7 +44,8 @@ const MAX_DEPTH: u32 = 200;
 /// Checks a program. The tree is meaningful only if no diagnostic is an error.
 pub fn check(program: &ast::Program) -> (Program, Vec<Diagnostic>) {
     let mut checker = Checker::default();
-    // The engine sets core.p4's errors by their positions: they come first, also behind errors of the program's own.
+    // The engine sets core.p4's errors by their positions: they
+    // come first, also behind errors of the program's own.
     let (core, others): (Vec<&Decl>, Vec<&Decl>) = program.decls.iter().partition(|decl| core_errors(decl));
     for decl in core.into_iter().chain(others) {
         checker.global_decl(decl);

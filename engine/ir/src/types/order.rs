@@ -1,5 +1,5 @@
-//! The order in which arguments and parts of values were written, which is that of their evaluation (P4-16 6.8, 8.1), and
-//! the directions of parameters that go with it.
+//! The order in which arguments and parts of values were written, which is that of their evaluation (P4-16
+//! 6.8, 8.1), and the directions of parameters that go with it.
 
 use super::hir::{Call, Expr, LocalId, LocalKind, Program, Sig, SigParam};
 use super::ty::Ty;

@@ -155,7 +155,8 @@ impl Checker {
         }
     }
 
-    /// Checks an action with the values of its control-plane parameters, and perhaps its bound arguments again.
+    /// Checks an action with the values of its control-plane
+    /// parameters, and perhaps its bound arguments again.
     fn action_call(
         &mut self,
         table: &Table,

@@ -32,7 +32,8 @@ pub enum Ty {
     Enum(EnumId),
     /// A struct, header or union.
     Aggregate(AggId),
-    /// A generic struct, header or union whose type arguments hold type variables: position in the checker's list.
+    /// A generic struct, header or union whose type arguments
+    /// hold type variables: position in the checker's list.
     Open(usize, Rc<[Ty]>),
     /// A `type`.
     NewType(NewTypeId),

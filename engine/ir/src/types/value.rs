@@ -1,7 +1,7 @@
 //! Compile-time values and the arithmetic on them.
 //!
-//! Invariant: an integer of a fixed type lies in the range of that type; `int` has no range but a bound on its size, so
-//! that a shift in the source cannot take all memory.
+//! Invariant: an integer of a fixed type lies in the range of that type; `int` has no range but a bound on
+//! its size, so that a shift in the source cannot take all memory.
 
 use super::ty::Ty;
 use crate::Bits;
@@ -136,7 +136,8 @@ pub fn unary(op: UnaryOp, value: &Value, ty: &Ty) -> Result<Value, FoldError> {
     }
 }
 
-/// `a op b` where both operands of arithmetic have type `ty`; shifts and concatenations take `ty` for the left one.
+/// `a op b` where both operands of arithmetic have type `ty`;
+/// shifts and concatenations take `ty` for the left one.
 pub fn binary(op: BinaryOp, a: &Value, b: &Value, ty: &Ty) -> Result<Value, FoldError> {
     match (a, b) {
         (Value::Int(a), Value::Int(b)) => integer_binary(op, a, b, ty),

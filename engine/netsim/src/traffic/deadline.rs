@@ -8,9 +8,10 @@ use super::exponential;
 use crate::SpecError;
 use crate::spec::{MAX_TIME_NS, in_range};
 
-/// The larger of `min_ns` and `offset_ns` plus an exponential time of mean `exp_mean_ns`. It covers a fixed deadline
-/// (offset alone), the stand-in for the GST paper's D2TCP runs (exponential of 20 ms, at least 3 ms; spec 4, A-5) and
-/// the D3 benchmark (3 ms plus exponential; spec 16.4).
+/// The larger of `min_ns` and `offset_ns` plus an exponential time of mean `exp_mean_ns`. It covers a fixed
+/// deadline (offset alone), the stand-in for the GST paper's D2TCP runs (exponential of 20 ms, at least 3 ms;
+/// docs/algorithms/window.md#d2tcp, #choice-d2tcp-deadlines) and the D3 benchmark (3 ms plus exponential;
+/// docs/algorithms/traffic.md#workloads).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DeadlineSpec {

@@ -1,4 +1,5 @@
-//! Gaps between the flows of a pair of hosts: a base distribution, and the map that gives it another mean (spec 16.3).
+//! Gaps between the flows of a pair of hosts: a base distribution, and the
+//! map that gives it another mean (docs/algorithms/traffic.md#gap-scaling).
 
 use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
@@ -25,7 +26,7 @@ pub struct GapPoint {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GapSpec {
-    /// Exponential (spec 16.1); it is scaled linearly, which leaves it exponential.
+    /// Exponential (docs/algorithms/traffic.md#uniform); it is scaled linearly, which leaves it exponential.
     Exponential,
     /// Log-normal with median 1: bursts and long silences.
     Lognormal {
@@ -43,9 +44,9 @@ pub enum GapSpec {
 #[derive(Clone, Debug)]
 pub(crate) struct Gap {
     shape: GapSpec,
-    /// Spec 16.3, x0: gaps below it are scaled by a parabola.
+    /// docs/algorithms/traffic.md#gap-scaling, x0: gaps below it are scaled by a parabola.
     knee: f64,
-    /// Spec 16.3, c, for `E[g] = 1`.
+    /// docs/algorithms/traffic.md#gap-scaling, c, for `E[g] = 1`.
     scale: f64,
 }
 
@@ -102,7 +103,7 @@ impl Gap {
     }
 }
 
-/// Spec 16.3 without c: `x^2 / (2 x0)` below the knee, `x - x0/2` from it on.
+/// docs/algorithms/traffic.md#gap-scaling without c: `x^2 / (2 x0)` below the knee, `x - x0/2` from it on.
 fn parabola_then_line(gap: f64, knee: f64) -> f64 {
     if gap < knee { gap * gap / (2.0 * knee) } else { gap - knee / 2.0 }
 }
@@ -208,7 +209,8 @@ mod tests {
         }
     }
 
-    /// Spec 16.3: for sigma 2 the constant is 1 / 7.018 (partial moments by hand), and the map has no step.
+    /// docs/algorithms/traffic.md#gap-scaling: for sigma 2 the constant
+    /// is 1 / 7.018 (partial moments by hand), and the map has no step.
     #[test]
     fn the_map_is_smooth_at_its_knee() {
         let gap = GapSpec::Lognormal { sigma: 2.0 }.resolve("gap", 1.0).expect("a good distribution");

@@ -1,4 +1,5 @@
-//! Which pairs of hosts talk, how much, and how: given, or drawn by the skewed model (spec 16.2).
+//! Which pairs of hosts talk, how much, and how: given, or drawn
+//! by the skewed model (docs/algorithms/traffic.md#skewed).
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ const TRIES_PER_PAIR: usize = 1_000;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum MatrixSpec {
-    /// Drawn anew for each seed (spec 16.2, steps 1 to 4).
+    /// Drawn anew for each seed (docs/algorithms/traffic.md#skewed, steps 1 to 4).
     Drawn {
         /// Ordered pairs that talk.
         pairs: u32,
@@ -161,7 +162,8 @@ impl Matrix {
         })
     }
 
-    /// The pairs of a run; `stream` gives the stream of a name. None if weights are so uneven that too few hosts talk.
+    /// The pairs of a run; `stream` gives the stream of a name.
+    /// None if weights are so uneven that too few hosts talk.
     pub fn draw(&self, pods: &[Vec<u32>], stream: &dyn Fn(&str) -> Stream) -> Option<Vec<Pair>> {
         match &self.pairs {
             Pairs::Given(pairs) => Some(pairs.clone()),
@@ -236,7 +238,8 @@ fn given(
     Ok(Matrix { pairs: Pairs::Given(found), sizes: sizes.to_vec(), gaps: resolved?, empty_share: None })
 }
 
-/// Ordered pairs, each once, drawn by the product of a sender's and a receiver's weight (given as running sums).
+/// Ordered pairs, each once, drawn by the product of a
+/// sender's and a receiver's weight (given as running sums).
 fn choose(
     hosts: &[u32],
     (senders, receivers): (&[f64], &[f64]),
@@ -258,7 +261,7 @@ fn choose(
     None
 }
 
-/// Intensities with mean 1 (spec 16.2, step 3: "renormalized to mean 1").
+/// Intensities with mean 1 (docs/algorithms/traffic.md#skewed, step 3: "renormalized to mean 1").
 fn normalise(pairs: &mut [Pair]) {
     let mean = pairs.iter().map(|pair| pair.intensity).sum::<f64>() / pairs.len() as f64;
     pairs.iter_mut().for_each(|pair| pair.intensity /= mean);

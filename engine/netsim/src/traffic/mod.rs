@@ -1,9 +1,10 @@
 //! Traffic models: what they are made of in the description, and what they do in a run.
 //!
-//! A model that draws numbers has streams of its own, named after it, so that one model never shifts another's numbers
-//! and every sender algorithm meets the same traffic. Poisson arrivals are drawn when a run is made ([`arrivals`]);
-//! the flows of pairs of hosts and incasts at random times likewise ([`pairs`], [`bursts`]);
-//! barrier rounds depend on what the network delivers and are a state machine that the event loop feeds ([`rounds`]).
+//! A model that draws numbers has streams of its own, named after it, so that one model never shifts
+//! another's numbers and every sender algorithm meets the same traffic. Poisson arrivals are drawn when a run
+//! is made ([`arrivals`]); the flows of pairs of hosts and incasts at random times likewise ([`pairs`],
+//! [`bursts`]); barrier rounds depend on what the network delivers and are a state machine that the event
+//! loop feeds ([`rounds`]).
 
 pub(crate) mod arrivals;
 pub(crate) mod bursts;
@@ -32,10 +33,11 @@ pub(crate) fn uniform(stream: &mut Stream, max: Span) -> Span {
     Span::from_ps(stream.below(max.as_ps() + 1))
 }
 
-/// An exponential time by inversion: `-ln(1 - U)` times the mean (spec 16.1).
+/// An exponential time by inversion: `-ln(1 - U)` times the mean (docs/algorithms/traffic.md#uniform).
 pub(crate) fn exponential(stream: &mut Stream, mean: Span) -> Span {
     let units = -libm::log(1.0 - stream.unit());
-    // U is below 1 by at least 2^-53: at most 36.7 means, far below the range of a span for any mean that is allowed.
+    // U is below 1 by at least 2^-53: at most 36.7 means, far
+    // below the range of a span for any mean that is allowed.
     Span::from_ps((units * mean.as_ps() as f64) as u64)
 }
 

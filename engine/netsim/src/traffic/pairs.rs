@@ -1,9 +1,11 @@
-//! Traffic between pairs of hosts, each with its own intensity, sizes and gaps, and its even twin (spec 16.2, 16.3).
+//! Traffic between pairs of hosts, each with its own intensity, sizes and gaps, and its even twin
+//! (docs/algorithms/traffic.md#skewed, #gap-scaling).
 //!
-//! A model describes two traces of the same bytes: the skewed one, in which each pair of the matrix has a renewal
-//! process of its own, and the uniform one, in which every host sends to every other one (spec 16.1) flows of the
-//! mixture of sizes that the skewed one has. Both are drawn for a seed whichever is used, as the second sets the bytes
-//! of the first: gaps of all pairs are stretched by one factor until the bytes agree (spec 16.3, "otherwise rescale c").
+//! A model describes two traces of the same bytes: the skewed one, in which each pair of the matrix has a
+//! renewal process of its own, and the uniform one, in which every host sends to every other one
+//! (docs/algorithms/traffic.md#uniform) flows of the mixture of sizes that the skewed one has. Both are drawn
+//! for a seed whichever is used, as the second sets the bytes of the first: gaps of all pairs are stretched
+//! by one factor until the bytes agree (docs/algorithms/traffic.md#gap-scaling, "otherwise rescale c").
 //!
 //! Every draw has a stream of its own, named after the model, the try, and the pair or host.
 
@@ -18,7 +20,7 @@ use crate::SpecError;
 use crate::spec::MAX_FLOWS;
 use crate::topology::{FlowPlan, Resolver};
 
-/// Spec 16.3: "offered bytes of both traces must agree within 5 %".
+/// docs/algorithms/traffic.md#gap-scaling: "offered bytes of both traces must agree within 5 %".
 const MAX_DIFFERENCE: f64 = 0.05;
 /// Matrices that are drawn at most for one seed.
 const MAX_TRIES: u32 = 200;
@@ -39,7 +41,8 @@ pub struct PairsSpec {
     pub pattern: Pattern,
     /// Payload that all hosts offer together.
     pub offered_bps: f64,
-    /// Where gaps begin to be scaled linearly, in medians of their distribution (spec 16.3).
+    /// Where gaps begin to be scaled linearly, in medians of their
+    /// distribution (docs/algorithms/traffic.md#gap-scaling).
     pub knee: f64,
     /// When flows begin.
     #[serde(default)]
@@ -165,7 +168,8 @@ impl PairsPlan {
         pairs.iter().for_each(|pair| shares[pair.size] += pair.intensity / pairs.len() as f64);
         let sizes = self.matrix.sizes.iter().zip(&shares);
         let mean_bytes: f64 = sizes.map(|(size, share)| size.mean_bytes() * share).sum();
-        // Spec 16.1, 8 m / (b rho), for one pair of as many as there are.
+        // docs/algorithms/traffic.md#uniform, docs/algorithms/timely.md#timely
+        // m / (b rho), for one pair of as many as there are.
         let flow_gap_ns = 8e9 * mean_bytes / self.offered_bps;
         let uniform = self.uniform(&shares, flow_gap_ns * self.host_names.len() as f64, &stream)?;
         let bytes: u64 = uniform.iter().map(|flow| flow.bytes).sum();
@@ -173,8 +177,8 @@ impl PairsPlan {
         Ok(skewed.map(|skewed| Traces { uniform, skewed }))
     }
 
-    /// Ordered pairs of pods between which no pair talks, and all; a pod that is not full is not looked at (spec 17: 64
-    /// cells of nine pods, the last of which has three hosts).
+    /// Ordered pairs of pods between which no pair talks, and all; a pod that is not full is not looked at
+    /// (docs/algorithms/metrics.md#metrics: 64 cells of nine pods, the last of which has three hosts).
     fn empty_pod_pairs(&self, pairs: &[Pair]) -> (usize, usize) {
         let full = self.pods.iter().map(Vec::len).max().unwrap_or(0);
         let places: Vec<usize> = (0..self.pods.len()).filter(|&pod| self.pods[pod].len() == full).collect();
@@ -185,7 +189,7 @@ impl PairsPlan {
         (all - used.len(), all)
     }
 
-    /// Spec 16.1: exponential gaps at each source, any other host as destination.
+    /// docs/algorithms/traffic.md#uniform: exponential gaps at each source, any other host as destination.
     fn uniform(
         &self,
         shares: &[f64],
@@ -215,7 +219,8 @@ impl PairsPlan {
         Ok(flows)
     }
 
-    /// The pairs' flows, gaps stretched so that they offer `bytes` until the end; none if flows are too large for that.
+    /// The pairs' flows, gaps stretched so that they offer `bytes`
+    /// until the end; none if flows are too large for that.
     fn skewed(
         &self,
         pairs: &[Pair],

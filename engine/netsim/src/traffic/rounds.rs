@@ -1,13 +1,16 @@
-//! Barrier rounds, as incast is in practice: a client asks all servers, each answers, and the next request leaves when
-//! every answer is in (spec 16.4, A-17). In an open loop requests leave at random times whatever the answers do; with one
-//! server that is an RPC workload (spec 16.4, TIMELY RPC).
+//! Barrier rounds, as incast is in practice: a client asks all servers, each answers, and the next request
+//! leaves when every answer is in (docs/algorithms/traffic.md#workloads, #choice-gst-rounds). In an open loop
+//! requests leave at random times whatever the answers do; with one server that is an RPC workload
+//! (docs/algorithms/traffic.md#workloads, TIMELY RPC).
 //!
-//! Requests are packets as answers are. A group has one request flow to each server, kept over all rounds, and answer
-//! flows: one for each server kept over all rounds, or a fresh one for each round. Flows stand in the order: requests by
-//! server, then answers by round (if fresh) and server.
+//! Requests are packets as answers are. A group has one request flow to each server, kept over all rounds,
+//! and answer flows: one for each server kept over all rounds, or a fresh one for each round. Flows stand in
+//! the order: requests by server, then answers by round (if fresh) and server.
 //!
 //! ```text
-//! ask all ──► request whole at server i ──► (service time) ──► answer i whole at client ──► all whole? next round
+//! ask all ──► request whole at server i ──► (service time) ──► answer i whole at client
+//!    ▲                                                              │
+//!    └──────────────────────── all whole: next round ◄──────────────┘
 //! ```
 
 use std::sync::Arc;
@@ -53,7 +56,8 @@ pub struct RoundsSpec {
     /// Whether answers of one server share a connection and with it window and estimates.
     #[serde(default = "yes")]
     pub persistent: bool,
-    /// Open loop: the mean of the exponential time between two requests; absent: a request waits for the answers.
+    /// Open loop: the mean of the exponential time between
+    /// two requests; absent: a request waits for the answers.
     #[serde(default)]
     pub mean_gap_ns: Option<f64>,
     /// The first requests leave after a random time from 0 to this, uniform, of a stream of the group.
@@ -437,7 +441,8 @@ mod tests {
         }
     }
 
-    /// Open loop: requests leave whatever the answers do; one delivery may bring several of them, and answers count in order.
+    /// Open loop: requests leave whatever the answers do; one delivery
+    /// may bring several of them, and answers count in order.
     #[test]
     fn in_an_open_loop_requests_do_not_wait() {
         let plan = RoundsPlan {

@@ -1,4 +1,4 @@
-//! Flow sizes: fixed, uniform, or from a cumulative distribution (spec 16.1).
+//! Flow sizes: fixed, uniform, or from a cumulative distribution (docs/algorithms/traffic.md#uniform).
 
 use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ impl SizeSpec {
         }
     }
 
-    /// Mean size; of a distribution the area under its inverse (spec 16.1).
+    /// Mean size; of a distribution the area under its inverse (docs/algorithms/traffic.md#uniform).
     pub(crate) fn mean_bytes(&self) -> f64 {
         match self {
             Self::Fixed { bytes } => *bytes as f64,
@@ -116,7 +116,7 @@ mod tests {
         points.iter().map(|&(bytes, share)| CdfPoint { bytes, share }).collect()
     }
 
-    /// Web Search of spec 16.1, which gives its mean as 1,711,250 B.
+    /// Web Search of docs/algorithms/traffic.md#uniform, which gives its mean as 1,711,250 B.
     fn web_search() -> Vec<CdfPoint> {
         points(&[
             (0, 0.0),

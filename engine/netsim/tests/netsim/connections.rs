@@ -40,8 +40,8 @@ fn rtts(results: &Results) -> Vec<u64> {
 
 const SLOW: &str = r#"{"name":"fixed","rate_mbps":1000}"#;
 
-/// A segment of 16 packets of 1000 B gives one round-trip time: four delays of 1 us, the last packet's way through the
-/// switch, and the ACK's two; the segment's own time on the sender's link is taken off.
+/// A segment of 16 packets of 1000 B gives one round-trip time: four delays of 1 us, the last packet's way
+/// through the switch, and the ACK's two; the segment's own time on the sender's link is taken off.
 #[test]
 fn a_segment_gives_one_round_trip_time() {
     let more = json!({"segment_bytes": 16_000, "ack_every": 1_000});
@@ -77,7 +77,8 @@ fn noise_is_of_a_stream_of_its_own() {
     assert!((mean - 5_000.0).abs() < 1_200.0, "{mean}");
 }
 
-/// A connection without end that is closed at 50 us sends nothing after it; one that was to begin later never begins.
+/// A connection without end that is closed at 50 us sends
+/// nothing after it; one that was to begin later never begins.
 #[test]
 fn a_closed_connection_sends_no_more() {
     let base = pair(SLOW, json!({}));

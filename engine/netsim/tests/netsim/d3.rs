@@ -1,5 +1,6 @@
-//! Real hosts against `d3.p4`: what a switch has given never exceeds its capacity whatever is lost, nothing leaks past
-//! the next epoch, deadlines are met where they can be, quenching ends what cannot, and long flows share alike.
+//! Real hosts against `d3.p4`: what a switch has given never exceeds its capacity
+//! whatever is lost, nothing leaks past the next epoch, deadlines are met where
+//! they can be, quenching ends what cannot, and long flows share alike.
 
 use std::sync::atomic::AtomicBool;
 
@@ -23,10 +24,11 @@ const MOST_LOSS: f64 = 0.01;
 /// Three links there and three back.
 const LEAST_RTT_NS: u64 = 6_000;
 
-/// By when all flows that end have ended. A request that is lost, or whose return is, stays counted for two epochs at most.
-/// A flow asks once in a round trip over six links, so there are on average at most `lost` such for each flow under way, and
-/// all flows together have at least the share 1 / (1 + lost) of the trunk. In that share each has sent the size of the
-/// largest. Twice that time, for data that is sent again and rounds in which a flow waits for a return that does not come.
+/// By when all flows that end have ended. A request that is lost, or whose return is, stays counted for two
+/// epochs at most. A flow asks once in a round trip over six links, so there are on average at most `lost`
+/// such for each flow under way, and all flows together have at least the share 1 / (1 + lost) of the trunk.
+/// In that share each has sent the size of the largest. Twice that time, for data that is sent again and
+/// rounds in which a flow waits for a return that does not come.
 fn settled_by_ns() -> u64 {
     let lost = (2 * EPOCH_NS / LEAST_RTT_NS) as f64 * (6.0 * MOST_LOSS);
     let wire_bits = (MOST_FLOWS * MOST_BYTES * 8) as f64 * 1_500.0 / 1_436.0;
@@ -126,7 +128,8 @@ fn long_flows_share_the_trunk_and_give_it_back() {
 
 #[test]
 fn deadlines_come_before_size_and_arrival() {
-    // One flow takes all; one with a deadline that needs most of the link comes later, and one like it without.
+    // One flow takes all; one with a deadline that needs
+    // most of the link comes later, and one like it without.
     let flows: [Flow; 3] = [
         (0, 4, None, 0, None),
         (1, 5, Some(5_000_000), 100_000, Some(700_000)),
@@ -170,8 +173,8 @@ fn open(network: &Network) -> u64 {
     ends.iter().zip(quits).filter(|(finish, quit)| **finish < 0 && *quit == 0).count() as u64
 }
 
-/// Requests that were lost, and those whose returns were, make a switch count many times the flows that there are, each
-/// with a share of its own. Flows that need a share of the rest end all the same.
+/// Requests that were lost, and those whose returns were, make a switch count many times the flows that there
+/// are, each with a share of its own. Flows that need a share of the rest end all the same.
 #[test]
 fn lost_requests_leave_a_share_for_flows_without_deadlines() {
     let mut flows: Vec<Flow> =
@@ -191,9 +194,9 @@ fn lost_requests_leave_a_share_for_flows_without_deadlines() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// With C_e = C what a hop has given stays within its capacity at any time (the base rate is not counted, A-51); and
-    /// when all flows that end have ended, whatever was lost of them, nothing of them is counted after the end of the epoch
-    /// that follows.
+    /// With C_e = C what a hop has given stays within its capacity at any time (the base rate is not counted,
+    /// docs/algorithms/d3-rcp.md#choice-d3-base-rate); and when all flows that end have ended, whatever was
+    /// lost of them, nothing of them is counted after the end of the epoch that follows.
     #[test]
     fn grants_stay_within_the_capacity_and_nothing_leaks(
         flows in prop::collection::vec(flow(), 1..MOST_FLOWS as usize),
@@ -219,8 +222,8 @@ proptest! {
             }
         }
         prop_assert!(settled_ns.is_some(), "{} flows open at {now_ns}, {} without end", open(&network), endless(&flows));
-        // The trunk, which the endless flow keeps awake. Flows without end desire nothing; of those that had a deadline,
-        // no desire is left. Where nothing is lost, no flow is counted that is not there.
+        // The trunk, which the endless flow keeps awake. Flows without end desire nothing; of those that had
+        // a deadline, no desire is left. Where nothing is lost, no flow is counted that is not there.
         let [_, demand, counted] = counters(&network)[4];
         prop_assert_eq!(demand, 0);
         prop_assert!(loss > 0.0 || counted == endless(&flows), "{counted} flows are counted");

@@ -85,7 +85,8 @@ fn too_little_headroom_loses_packets() {
     assert!(drops > 0 && results.summary.buffer_drops == drops, "{:?}", results.summary);
 }
 
-/// Spec 15, T-ring3: three switches, every host sends two switches on, clockwise.
+/// docs/algorithms/topologies.md#topologies, #t-ring3: three
+/// switches, every host sends two switches on, clockwise.
 fn ring(flows: &'static [(usize, usize, u64, u64)]) -> Fabric<'static> {
     Fabric {
         trunks: &[(0, 1), (1, 2), (2, 0)],
@@ -96,7 +97,8 @@ fn ring(flows: &'static [(usize, usize, u64, u64)]) -> Fabric<'static> {
     }
 }
 
-/// Spec 13.3 and A-62: a cycle of paused links on purpose is found and named, once, when it has held for 10 ms.
+/// docs/algorithms/pfc.md#deadlock, #choice-pfc-deadlock: a cycle of paused
+/// links on purpose is found and named, once, when it has held for 10 ms.
 #[test]
 fn a_deadlock_is_found_and_named() {
     let results =
@@ -116,8 +118,9 @@ fn a_deadlock_is_found_and_named() {
     );
 }
 
-/// pauses that end by themselves after 100 quanta open the ring again, at the cost of packets. Nothing moved for long
-/// in the ring whose pauses last: a stall, from the bound on.
+/// docs/algorithms/pfc.md#choice-pfc-expiry: pauses that end by themselves
+/// after 100 quanta open the ring again, at the cost of packets. Nothing
+/// moved for long in the ring whose pauses last: a stall, from the bound on.
 #[test]
 fn pauses_that_expire_open_a_deadlock() {
     let flows = &[(0, 2, 10_000_000, 0), (1, 0, 10_000_000, 0), (2, 1, 10_000_000, 0)];
@@ -141,7 +144,8 @@ fn pauses_that_expire_open_a_deadlock() {
     assert!(lasting.longest_pause_ns > 20_000_000);
 }
 
-/// What a link carried, at a checkpoint and in the end, and the histogram of depths, agree with the ports' own counts.
+/// What a link carried, at a checkpoint and in the end, and
+/// the histogram of depths, agree with the ports' own counts.
 #[test]
 fn links_and_depths_are_counted() {
     let flows: Vec<_> = (1..4).map(|src| (src, 0, 500_000, 0)).collect();
@@ -181,12 +185,14 @@ fn without_a_cycle_no_deadlock_is_reported() {
     assert_eq!((summary.deadlocks, summary.flows_completed, summary.drops), (0, 4, 0));
 }
 
-/// Spec 18.5, H-incast: what waits at the bottleneck some base RTTs after the peak, as a share of the peak.
+/// docs/algorithms/reproductions.md#h-incast: what waits at the
+/// bottleneck some base RTTs after the peak, as a share of the peak.
 ///
-/// The row says "under 10 % within 5 base RTTs", which cannot be: seven windows of one BDP against one BDP a round leave six
-/// BDPs waiting, and they take 5.4 rounds to fall to a tenth even if nobody sends. HPCC takes longer still: `W_c` stays at
-/// one BDP until the first window is acknowledged, seven rounds, and W = W_c eta/U with U = 1 + q/BDP holds a queue of
-/// 1.6 BDPs, 26 % of the peak, meanwhile. The round after that it is gone. A sender that does not react is above half.
+/// The row says "under 10 % within 5 base RTTs", which cannot be: seven windows of one BDP against one BDP a
+/// round leave six BDPs waiting, and they take 5.4 rounds to fall to a tenth even if nobody sends. HPCC takes
+/// longer still: `W_c` stays at one BDP until the first window is acknowledged, seven rounds, and W = W_c
+/// eta/U with U = 1 + q/BDP holds a queue of 1.6 BDPs, 26 % of the peak, meanwhile. The round after that it
+/// is gone. A sender that does not react is above half.
 #[test]
 fn hpcc_drains_an_incast() {
     let flows: Vec<_> = (1..8).map(|src| (src, 0, 4_000_000, 0)).collect();

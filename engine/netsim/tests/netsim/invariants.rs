@@ -115,8 +115,8 @@ fn losses_on_a_link_are_counted_and_repaired() {
     assert!(network.packet_balance().is_even());
 }
 
-/// SACK blocks and delayed ACKs cross the P4 program like anything else, and every sender of the registry repairs its
-/// losses with them.
+/// SACK blocks and delayed ACKs cross the P4 program like anything
+/// else, and every sender of the registry repairs its losses with them.
 #[test]
 fn every_sender_repairs_losses() {
     let senders = registry().iter().enumerate().map(|(i, row)| {

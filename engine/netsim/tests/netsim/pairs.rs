@@ -99,8 +99,8 @@ fn bytes(flows: &[(String, String, u64, u64)]) -> f64 {
     flows.iter().map(|flow| flow.2).sum::<u64>() as f64
 }
 
-/// Spec 16.3: the bytes of both traces agree within 5 %; 16.2: one pair for each host on average, 15 to 40 % of the pod
-/// pairs without a pair, and far more uneven than the even trace.
+/// docs/algorithms/traffic.md#gap-scaling: the bytes of both traces agree within 5 %; 16.2: one pair for each
+/// host on average, 15 to 40 % of the pod pairs without a pair, and far more uneven than the even trace.
 #[test]
 fn both_traces_offer_the_same_bytes() {
     let networks =

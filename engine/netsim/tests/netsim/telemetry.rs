@@ -79,8 +79,8 @@ fn port_of(record: &Record) -> u32 {
     if record.device_id == 1 { 3 } else { 1 }
 }
 
-/// Runs the network on, picosecond by picosecond within the nanosecond of these records, and compares each at the
-/// instant at which its port sent; gives the queues found.
+/// Runs the network on, picosecond by picosecond within the nanosecond of these records, and compares each at
+/// the instant at which its port sent; gives the queues found.
 fn compare(network: &mut Network, records: &[Record]) -> Vec<(u64, u32)> {
     let timestamp_ns = records[0].timestamp_ns;
     let start = Time::from_ns(timestamp_ns).as_ps();

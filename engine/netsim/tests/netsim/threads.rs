@@ -1,4 +1,5 @@
-//! A run on several threads, or district after district, finds, byte for byte, what it finds event after event.
+//! A run on several threads, or district after district,
+//! finds, byte for byte, what it finds event after event.
 
 use std::sync::atomic::AtomicBool;
 

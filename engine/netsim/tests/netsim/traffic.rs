@@ -109,8 +109,9 @@ fn a_round_takes_what_a_pencil_says() {
         spec.rounds = vec![RoundsSpec { service_jitter_ns: 0, ..rounds(1, 1_436, 3, true) }];
     });
     let results = finish(&mut network);
-    // Request of 164 B and answer of 1,500 B cross two links each, store and forward; the request's ACK of 64 B leaves
-    // the server first: 4 * 25 us + 2 * 131.2 + 51.2 + 2 * 1,200, in tenths of a nanosecond to be exact.
+    // Request of 164 B and answer of 1,500 B cross two links each, store and
+    // forward; the request's ACK of 64 B leaves the server first: 4 * 25 us
+    // + 2 * 131.2 + 51.2 + 2 * 1,200, in tenths of a nanosecond to be exact.
     let round_dns: i64 = 1_000_000 + 2_624 + 512 + 24_000;
     let at = |rounds: i64| 1_000 + rounds * (round_dns + 50_000) / 10;
     let starts = integers(&results, "rounds", "start_ns");
@@ -136,7 +137,8 @@ fn no_answer_leaves_before_every_answer_of_the_round_before_is_in() {
             let is_answer: Vec<bool> =
                 texts(&results, "flows", "class").iter().map(|class| class == "reads").collect();
             let sum: i64 = acked.iter().zip(&is_answer).filter(|(_, is)| **is).map(|(acked, _)| acked).sum();
-            // What is acknowledged belongs to rounds that have begun, and all before the last are whole at the client.
+            // What is acknowledged belongs to rounds that have begun,
+            // and all before the last are whole at the client.
             assert!(sum as u64 <= begun * 12 * 40_000);
             past.push(begun);
         }
@@ -152,7 +154,8 @@ fn no_answer_leaves_before_every_answer_of_the_round_before_is_in() {
     }
 }
 
-/// Open loop (spec 16.4, TIMELY RPC): requests leave by a Poisson process, whatever the answers do.
+/// Open loop (docs/algorithms/traffic.md#workloads, TIMELY RPC):
+/// requests leave by a Poisson process, whatever the answers do.
 #[test]
 fn in_an_open_loop_requests_leave_by_their_own_clock() {
     let with = |service_jitter_ns: u64| {
@@ -194,7 +197,8 @@ fn a_random_start_shifts_the_whole_group() {
     assert!(end.iter().zip(&later_end).all(|(at, later)| (later - at - shift).abs() <= 1));
 }
 
-/// A window flow that its application closes sends nothing new, and is complete when what was sent is acknowledged.
+/// A window flow that its application closes sends nothing
+/// new, and is complete when what was sent is acknowledged.
 #[test]
 fn a_closed_window_flow_ends_with_what_was_sent() {
     let mut network = star(1, |spec| {
@@ -293,8 +297,8 @@ fn checkpoints_and_the_total_see_flows_without_end() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Any mix on a lossy star, stopped anywhere: no packet appears or vanishes, and the receiver never has more than was
-    /// sent nor the sender more acknowledged than was received.
+    /// Any mix on a lossy star, stopped anywhere: no packet appears or vanishes, and the receiver never has
+    /// more than was sent nor the sender more acknowledged than was received.
     #[test]
     fn mixes_conserve_packets(
         seed in any::<u64>(),
@@ -385,7 +389,8 @@ fn what_is_wrong_with_a_model_is_said_with_its_path() {
     }
 }
 
-/// Spec 16.4: all flows of a burst start together, from different hosts to one that is none of them.
+/// docs/algorithms/traffic.md#workloads: all flows of a burst start
+/// together, from different hosts to one that is none of them.
 #[test]
 fn bursts_are_incasts_of_distinct_hosts() {
     let bursts = BurstsSpec {

@@ -1,4 +1,5 @@
-//! Lossless fabrics of RDMA-like flows on the project's own P4 programs, entries installed as the controller does.
+//! Lossless fabrics of RDMA-like flows on the project's own
+//! P4 programs, entries installed as the controller does.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,12 +13,12 @@ use serde_json::{Value, json};
 
 use crate::support::{action, bits, compile, entry, table};
 
-/// Rate and delay of every link (spec 18.5, H-incast).
+/// Rate and delay of every link (docs/algorithms/reproductions.md#h-incast).
 pub const RATE_BPS: u64 = 100_000_000_000;
 pub const DELAY_NS: u64 = 1_000;
 /// What senders are told, above that of any pair.
 const BASE_RTT_NS: u64 = 9_000;
-/// Spec 13.1: "headroom per port: 3 rate link_delay / 8".
+/// docs/algorithms/pfc.md#pfc-parameters: "headroom per port: 3 rate link_delay / 8".
 pub const HEADROOM_BYTES: u64 = 3 * RATE_BPS * DELAY_NS / 8 / 1_000_000_000;
 /// Code of 100 Gbit/s in the network's table of rates.
 const RATE_CODE: u128 = 2;
@@ -156,9 +157,9 @@ impl Fabric<'_> {
         }
     }
 
-    /// Every port allots its whole rate, an epoch is 2^20 ns. Base rate and reciprocals are as the controller has them
-    /// (`controller/d3.py`): a header of 64 B each base round trip, and a share for as many flows as get more than that.
-    /// Lost requests stay counted, so there are many times more than the flows of a test.
+    /// Every port allots its whole rate, an epoch is 2^20 ns. Base rate and reciprocals are as the controller
+    /// has them (`controller/d3.py`): a header of 64 B each base round trip, and a share for as many flows as
+    /// get more than that. Lost requests stay counted, so there are many times more than the flows of a test.
     fn install_allocator(&self, state: &mut State, program: &Program, switch: usize) {
         let mut add = |name: &str, key: (u32, u128), set: &str, args: &[(u32, u128)]| {
             let args = args.iter().map(|(width, value)| bits(*width, *value)).collect();

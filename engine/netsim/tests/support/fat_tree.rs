@@ -1,5 +1,5 @@
-//! A fat-tree of HPCC senders on `int_hpcc.p4`: every switch hashes flows over its equal paths, as the controller
-//! installs it; every host sends to one other.
+//! A fat-tree of HPCC senders on `int_hpcc.p4`: every switch hashes flows over its equal paths, as the
+//! controller installs it; every host sends to one other.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::support::{action, bits, compile, entry, table};
 
 const RATE_BPS: u64 = 100_000_000_000;
 const DELAY_NS: u64 = 1_000;
-/// Spec 13.1: "headroom per port: 3 rate link_delay / 8".
+/// docs/algorithms/pfc.md#pfc-parameters: "headroom per port: 3 rate link_delay / 8".
 const HEADROOM_BYTES: u64 = 3 * RATE_BPS * DELAY_NS / 8 / 1_000_000_000;
 /// Six links each way, a packet of 1,064 B and its ACK serialised at each.
 const BASE_RTT_NS: u64 = 13_000;

@@ -1,4 +1,5 @@
-//! The incast of spec 15 on the project's own P4 program, entries installed as the controller does.
+//! The incast of docs/algorithms/topologies.md#topologies on the
+//! project's own P4 program, entries installed as the controller does.
 //!
 //! Shared by tests, bench and example.
 

@@ -14,7 +14,8 @@ use crate::proto::p4::v1 as p4;
 use p4::action_profile_action::WatchKind;
 use p4::action_profile_action_set::{ActionSelectionMode as Mode, SizeSemantics as Size};
 
-/// Reads the actions of a set. Its size may count in either way; its choice is the selector's, which is by hash.
+/// Reads the actions of a set. Its size may count in either
+/// way; its choice is the selector's, which is by hash.
 pub(super) fn parse(
     target: &Target<'_>,
     info: &TableInfo,

@@ -1,9 +1,10 @@
 //! Which digests the controller asked for, and the lists that are on their way to it.
 //!
-//! A digest is sent only after its configuration was inserted. Data waits until a list is full or its oldest has waited
-//! for `max_timeout_ns`, of which 0 means not at all; no list holds the same data twice. With an acknowledgement timeout,
-//! data that is in a list the controller has not acknowledged is not sent again until the timeout is over (P4Runtime
-//! "DigestEntry"). Time is the time of the network, given by the caller; nothing is sent but when the owner delivers.
+//! A digest is sent only after its configuration was inserted. Data waits until a list is full or its oldest
+//! has waited for `max_timeout_ns`, of which 0 means not at all; no list holds the same data twice. With an
+//! acknowledgement timeout, data that is in a list the controller has not acknowledged is not sent again
+//! until the timeout is over (P4Runtime "DigestEntry"). Time is the time of the network, given by the caller;
+//! nothing is sent but when the owner delivers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

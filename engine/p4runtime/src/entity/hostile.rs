@@ -1,4 +1,5 @@
-//! No message makes a write or a read panic: random entities, with ids that exist, against every kind of object.
+//! No message makes a write or a read panic: random entities,
+//! with ids that exist, against every kind of object.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The entities of the protocol over a switch's state: one file for each family, each with its write and its read.
+//! The entities of the protocol over a switch's state: one
+//! file for each family, each with its write and its read.
 
 mod action_set;
 pub(crate) mod array;

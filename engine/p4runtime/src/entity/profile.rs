@@ -82,8 +82,8 @@ pub(super) fn write_group(
     put_group(target, verb, given)
 }
 
-/// A group's size is bounded where the program bounds it, and stays as it was inserted (P4Runtime "Rules on Setting
-/// `max_size`").
+/// A group's size is bounded where the program bounds it, and stays
+/// as it was inserted (P4Runtime "Rules on Setting `max_size`").
 fn check_max_size(
     target: &Target<'_>,
     verb: Verb,

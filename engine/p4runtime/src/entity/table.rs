@@ -256,7 +256,8 @@ impl Direct {
         })
     }
 
-    /// A counter that is not given is left alone; a meter that is not given is reset when the entry is modified.
+    /// A counter that is not given is left alone; a meter
+    /// that is not given is reset when the entry is modified.
     fn apply(self, target: &mut Target<'_>, info: &TableInfo, key: &Key, verb: Verb) -> Result<(), Failure> {
         let has_meter = target.catalog.ir_table(info.table).meter.is_some();
         let state = target.state_mut()?;
@@ -273,7 +274,8 @@ impl Direct {
     }
 }
 
-/// Reads entries by filter: one table or all, one match, one action, one priority, one cookie; or default entries.
+/// Reads entries by filter: one table or all, one match, one
+/// action, one priority, one cookie; or default entries.
 pub(super) fn read(
     target: &Target<'_>,
     filter: &p4::TableEntry,

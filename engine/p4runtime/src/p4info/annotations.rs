@@ -1,7 +1,7 @@
 //! Annotations as P4Info carries them: plain ones as text, structured ones parsed, documentation apart.
 //!
-//! They arrive as source text (`@name(...)`, `@name[...]`). Text that is not of that form is kept as it stands: an
-//! annotation can never make a program invalid here.
+//! They arrive as source text (`@name(...)`, `@name[...]`). Text that is not of that form is kept as it
+//! stands: an annotation can never make a program invalid here.
 
 use crate::proto::p4::config::v1 as p4;
 use p4::action_profile::{SelectorSizeSemantics, SumOfMembers, SumOfWeights};

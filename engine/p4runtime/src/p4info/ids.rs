@@ -1,9 +1,9 @@
 //! Ids and aliases of control-plane objects, by p4c's rules.
 //!
-//! An id is the resource's prefix in the top 8 bits and, in the low 24, the `@id` or the one-at-a-time hash of the
-//! fully qualified name. Names are hashed in sorted order and a taken id moves to the next free one, so ids do not
-//! depend on the order of declarations. An alias is the shortest suffix of the name, in whole components, that no other
-//! object of the program has.
+//! An id is the resource's prefix in the top 8 bits and, in the low 24, the `@id` or the one-at-a-time hash
+//! of the fully qualified name. Names are hashed in sorted order and a taken id moves to the next free one,
+//! so ids do not depend on the order of declarations. An alias is the shortest suffix of the name, in whole
+//! components, that no other object of the program has.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -131,7 +131,8 @@ impl Ids {
 /// Objects by kind, in the order of the fields of [`Ids`].
 type Lists<'a> = [Vec<(Prefix, &'a ControlPlaneName)>; 9];
 
-/// Controller headers under the names that p4c hashes: of the header types, not those that the annotations give.
+/// Controller headers under the names that p4c hashes: of
+/// the header types, not those that the annotations give.
 fn hashed_headers(headers: &[ControllerHeader], types: &[HeaderType]) -> Vec<ControlPlaneName> {
     let named = |header: &ControllerHeader| ControlPlaneName {
         name: types[header.ty.index()].name.clone(),
@@ -220,8 +221,8 @@ fn aliases<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<String, String>
     names.iter().map(|name| ((*name).to_owned(), shortest(name).to_owned())).collect()
 }
 
-/// Ids of fields or parameters: `@id` first, the others from 1 on in order. A field with an `@id` uses up a number, as
-/// in p4c.
+/// Ids of fields or parameters: `@id` first, the others from 1 on
+/// in order. A field with an `@id` uses up a number, as in p4c.
 pub(crate) fn field_ids<'a>(fields: impl Iterator<Item = &'a ControlPlaneName> + Clone) -> Vec<u32> {
     let mut taken: BTreeSet<u32> = fields.clone().filter_map(|cp| cp.explicit_id).collect();
     let mut next = 1_u32;

@@ -217,8 +217,8 @@ impl Builder<'_> {
         p4::TableActionCall { action_id: self.action_id(call.action), arguments }
     }
 
-    /// Copies of an action that differ by table only are one action to the controller. Of an action that no table lists
-    /// there is nothing but the name: its arguments are the program's.
+    /// Copies of an action that differ by table only are one action to the controller. Of an action that no
+    /// table lists there is nothing but the name: its arguments are the program's.
     fn actions(&self, info: &mut p4::P4Info) {
         let program = self.program;
         let listed: BTreeSet<ActionId> =

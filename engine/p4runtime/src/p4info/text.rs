@@ -1,4 +1,5 @@
-//! P4Info as protobuf text, byte for byte in p4c's form: fields by number, a line for each value, two spaces of indent.
+//! P4Info as protobuf text, byte for byte in p4c's form: fields
+//! by number, a line for each value, two spaces of indent.
 
 use std::fmt::Write;
 

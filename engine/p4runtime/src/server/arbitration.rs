@@ -1,10 +1,12 @@
-//! Who may write: arbitration between the controllers of one device, as the P4Runtime specification's section on
-//! client arbitration rules it.
+//! Who may write: arbitration between the controllers of one device, as
+//! the P4Runtime specification's section on client arbitration rules it.
 //!
 //! ```text
 //!  backup ──(election id >= the highest ever seen)──► primary
 //!    ▲                                                   │
-//!    └──(a lower id or none, or another takes over)──────┘        closing the stream: no primary until one asks again
+//!    └──(a lower id or none, or another takes over)──────┘
+//!
+//!  a closed stream: no primary until one asks again
 //! ```
 //!
 //! Invariant: at most one primary, and its election id is the highest ever seen.

@@ -17,8 +17,8 @@ use crate::errors::Failure;
 use crate::proto::p4::v1 as p4;
 use p4::stream_message_response::Update;
 
-/// Messages that wait for a slow controller; more are dropped, and a controller that misses an arbitration message is
-/// disconnected.
+/// Messages that wait for a slow controller; more are dropped, and
+/// a controller that misses an arbitration message is disconnected.
 pub(super) const MAX_WAITING_MESSAGES: usize = 4_096;
 
 /// The way to a controller.
@@ -108,7 +108,8 @@ impl Device {
     /// Takes in a controller's arbitration and tells whom it concerns.
     ///
     /// # Errors
-    /// The stream is to be closed: the id is taken, there is too much of something, or the config does not do.
+    /// The stream is to be closed: the id is taken, there
+    /// is too much of something, or the config does not do.
     pub(super) fn arbitrate(
         &mut self,
         device_id: u64,

@@ -40,7 +40,8 @@ impl Local {
         Ok(Self { service: Service::new(devices), runtime, streams: Vec::new() })
     }
 
-    /// The call of a method of the service by its name and the bytes of its message; the messages that it answers.
+    /// The call of a method of the service by its name and the
+    /// bytes of its message; the messages that it answers.
     ///
     /// # Errors
     /// The service's status, or `InvalidArgument` where the bytes are no such message.

@@ -47,8 +47,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 #[error("there is no device with id {0}")]
 pub struct NoSuchDevice(pub u64);
 
-/// Where the devices are. The server calls with requests in arrival order, one at a time; a call may wait until the
-/// owner has a moment at which control requests may be applied.
+/// Where the devices are. The server calls with requests in arrival order, one at a time; a call may wait
+/// until the owner has a moment at which control requests may be applied.
 pub trait Devices: Send + Sync + 'static {
     /// Ids of all devices.
     fn ids(&self) -> Vec<u64>;
@@ -59,8 +59,8 @@ pub trait Devices: Send + Sync + 'static {
     /// No device has this id.
     fn with_device(&self, device_id: u64, f: &mut dyn FnMut(&mut Switch, Time)) -> Result<(), NoSuchDevice>;
 
-    /// Nanoseconds from the Epoch to an instant of the network: what digests and idle notifications are stamped with. A
-    /// network in virtual time counts from its own zero.
+    /// Nanoseconds from the Epoch to an instant of the network: what digests and idle notifications are
+    /// stamped with. A network in virtual time counts from its own zero.
     fn since_epoch_ns(&self, now: Time) -> u64 {
         now.as_ns()
     }
@@ -200,8 +200,8 @@ impl Server {
         self.local_addr
     }
 
-    /// Installs a program before any controller does: BMv2 JSON or P4-16 source. Controllers find it as if it had been
-    /// pushed, with its P4Info and without a cookie. Not to be called while lending a device.
+    /// Installs a program before any controller does: BMv2 JSON or P4-16 source. Controllers find it as if it
+    /// had been pushed, with its P4Info and without a cookie. Not to be called while lending a device.
     ///
     /// # Errors
     /// Why the program cannot be used, with the compiler's diagnostics; the device is as before.
@@ -209,14 +209,14 @@ impl Server {
         self.service.install(device_id, device_config).map_err(|failure| failure.message)
     }
 
-    /// The program that a device runs, as it was given: P4-16 source or BMv2 JSON, out of its envelope. None without a
-    /// program. Not to be called while lending a device.
+    /// The program that a device runs, as it was given: P4-16 source or BMv2 JSON, out of its envelope. None
+    /// without a program. Not to be called while lending a device.
     pub fn device_config(&self, device_id: u64) -> Option<String> {
         self.service.device_config(device_id)
     }
 
-    /// Everything that controllers have set in a device, and its counters, as bytes for [`Self::restore`]. Not to be called
-    /// while lending a device.
+    /// Everything that controllers have set in a device, and its counters, as
+    /// bytes for [`Self::restore`]. Not to be called while lending a device.
     ///
     /// # Errors
     /// It has no program, or too much state for one answer.
@@ -224,8 +224,8 @@ impl Server {
         self.service.save(device_id).map_err(|failure| failure.message)
     }
 
-    /// Puts a device that runs the same program into a state that [`Self::save`] gave. Not to be called while lending a
-    /// device.
+    /// Puts a device that runs the same program into a state that
+    /// [`Self::save`] gave. Not to be called while lending a device.
     ///
     /// # Errors
     /// The bytes do not fit; the device is as before.
@@ -233,9 +233,9 @@ impl Server {
         self.service.restore(device_id, state).map_err(|failure| failure.message)
     }
 
-    /// Sends what the switches hold for their controllers: packet-ins, digests and idle notifications. `now` is the network's time. Not
-    /// to be called while lending a device. Gives digests and idle entries back, for those who hear of them in other
-    /// ways.
+    /// Sends what the switches hold for their controllers: packet-ins, digests and idle
+    /// notifications. `now` is the network's time. Not to be called while lending a device.
+    /// Gives digests and idle entries back, for those who hear of them in other ways.
     pub fn deliver(&self, now: Time) -> Vec<Held> {
         self.service.deliver(now)
     }

@@ -1,8 +1,9 @@
 //! Roles: the share of a device that a group of controllers has.
 //!
-//! P4Runtime leaves the form of `Role.config` to agreement. Here it is Stratum's `P4RoleConfig`, which finsy and
-//! Stratum's tools speak: ids that only this role may write, ids that several may, who gets packet-ins, who may push a
-//! pipeline. Without a config a role may do everything, as may the default role, whose name is empty.
+//! P4Runtime leaves the form of `Role.config` to agreement. Here it is Stratum's `P4RoleConfig`, which finsy
+//! and Stratum's tools speak: ids that only this role may write, ids that several may, who gets packet-ins,
+//! who may push a pipeline. Without a config a role may do everything, as may the default role, whose name is
+//! empty.
 
 #![expect(deprecated, reason = "numbers of roles are honoured")]
 

@@ -1,4 +1,5 @@
-//! The calls of the service: each takes the one lock, finds its device, and hands over to the file of its verb.
+//! The calls of the service: each takes the one lock, finds
+//! its device, and hands over to the file of its verb.
 
 #![expect(deprecated, reason = "numbers of roles are honoured")]
 
@@ -80,7 +81,8 @@ impl Service {
         }
     }
 
-    /// Like [`Self::apply`], for what concerns only the controllers of a device. An unknown device does nothing.
+    /// Like [`Self::apply`], for what concerns only the
+    /// controllers of a device. An unknown device does nothing.
     pub(super) async fn with_controllers(&self, device_id: u64, f: impl FnOnce(&mut Device)) {
         if let Some(device) = self.states.lock().await.get_mut(&device_id) {
             f(device);

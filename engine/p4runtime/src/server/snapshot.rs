@@ -1,5 +1,5 @@
-//! A device's state as bytes: what reads of every kind of entity give, and the same written into a device that runs the
-//! same program.
+//! A device's state as bytes: what reads of every kind of entity give,
+//! and the same written into a device that runs the same program.
 //!
 //! The bytes are a `ReadResponse` of P4Runtime's. Entries and defaults that the program fixes are left out.
 

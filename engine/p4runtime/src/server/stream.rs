@@ -1,7 +1,7 @@
 //! One controller's StreamChannel: arbitration first, then packet-outs and acknowledgements.
 //!
-//! A message that breaks the rules of arbitration closes the stream; any other failure is reported on it, as is a message
-//! that is empty or of a kind that this version does not know.
+//! A message that breaks the rules of arbitration closes the stream; any other failure is reported on it, as
+//! is a message that is empty or of a kind that this version does not know.
 
 #![expect(deprecated, reason = "numbers of roles are honoured")]
 

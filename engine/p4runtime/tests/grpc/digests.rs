@@ -102,7 +102,8 @@ fn what_is_not_acknowledged_waits_for_its_timeout() {
     assert_ne!(addresses(&learn(20, 7)), [vec![7]], "the first list's second half");
     let ack = p4::DigestListAck { digest_id: first.digest_id, list_id: first.list_id };
     lab.say(&stream, Some(Said::DigestAck(ack)));
-    // The server answers an acknowledgement of nothing that it knows, which shows that it took the one before.
+    // The server answers an acknowledgement of nothing that
+    // it knows, which shows that it took the one before.
     let unknown = p4::DigestListAck { digest_id: 1, list_id: 1 };
     lab.say(&stream, Some(Said::DigestAck(unknown)));
     let mut heard = Vec::new();

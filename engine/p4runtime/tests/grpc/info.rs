@@ -156,7 +156,8 @@ fn what_the_p4info_leaves_out_is_not_there() {
     assert_eq!(written.expect_err("it is not in the P4Info").0, Code::NotFound);
 }
 
-/// JSON does not say which header is the controller's, and JSON of an old p4c not what the struct around headers is called.
+/// JSON does not say which header is the controller's, and JSON
+/// of an old p4c not what the struct around headers is called.
 #[test]
 fn headers_for_the_controller_and_short_names_of_fields_are_found_in_json() {
     let mut info = other_info();

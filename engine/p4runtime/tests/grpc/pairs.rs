@@ -1,4 +1,5 @@
-//! BMv2 JSON and the P4Info of the same run of p4c: its middle end drops, copies and renames what P4Info told of before.
+//! BMv2 JSON and the P4Info of the same run of p4c: its middle
+//! end drops, copies and renames what P4Info told of before.
 
 use p4cc_p4runtime::proto::p4::config::v1 as p4info;
 use p4cc_p4runtime::proto::p4::v1 as p4;

@@ -1,5 +1,6 @@
-//! Keys and parameters of `int<W>`, which the P4Runtime text does not have ("Bytestrings"): P4Info gives them a bitwidth, so
-//! that bytes are two's complement patterns without a sign, as in BMv2's server; ranges go by the order of the numbers.
+//! Keys and parameters of `int<W>`, which the P4Runtime text does not have
+//! ("Bytestrings"): P4Info gives them a bitwidth, so that bytes are two's complement
+//! patterns without a sign, as in BMv2's server; ranges go by the order of the numbers.
 
 use p4cc_p4runtime::proto::p4::v1 as p4;
 use tonic::Code;

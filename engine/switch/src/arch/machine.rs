@@ -71,8 +71,8 @@ impl DerefMut for Memory {
     }
 }
 
-/// Working memory that switches of one program take turns with, so that it stays in the processor's caches: a packet
-/// leaves nothing in it that the next one sees.
+/// Working memory that switches of one program take turns with, so that it stays in the processor's caches: a
+/// packet leaves nothing in it that the next one sees.
 #[derive(Debug, Default)]
 pub struct Workspace(Vec<(Arc<Pipeline>, Box<Memory>)>);
 
@@ -228,7 +228,8 @@ impl Machine {
         self.frame.get(&self.pipeline, var)
     }
 
-    /// Runs what stands before v1model's queues on the frame; returns the number of bytes that the parser took.
+    /// Runs what stands before v1model's queues on the frame;
+    /// returns the number of bytes that the parser took.
     #[inline(always)]
     pub fn ingress(
         &mut self,
@@ -253,7 +254,8 @@ impl Machine {
         outcome.consumed_bytes()
     }
 
-    /// Runs a packet from outside through v1model's halves, as far as it goes; none where native code is not to run.
+    /// Runs a packet from outside through v1model's halves, as
+    /// far as it goes; none where native code is not to run.
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -282,8 +284,8 @@ impl Machine {
         packet
     }
 
-    /// Runs what stands behind v1model's queues on the frame. `payload` follows what was saved, `packet_length` is what
-    /// counters count.
+    /// Runs what stands behind v1model's queues on the frame. `payload`
+    /// follows what was saved, `packet_length` is what counters count.
     #[inline]
     pub fn egress(
         &mut self,
@@ -299,8 +301,8 @@ impl Machine {
         egress(how, frame, &mut core.trace, start, &mut env)
     }
 
-    /// The same for the packet whose ingress ran last: what that left is not kept in the packet meanwhile, but as
-    /// [`Self::passed_on`].
+    /// The same for the packet whose ingress ran last: what that left
+    /// is not kept in the packet meanwhile, but as [`Self::passed_on`].
     #[inline]
     pub fn egress_at_once(
         &mut self,

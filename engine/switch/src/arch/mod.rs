@@ -1,4 +1,5 @@
-//! A loaded program in the pipeline of its architecture: the way of a packet to the queues, and from a queue onward.
+//! A loaded program in the pipeline of its architecture: the
+//! way of a packet to the queues, and from a queue onward.
 
 mod machine;
 mod psa;
@@ -95,8 +96,9 @@ impl Program {
         }
     }
 
-    /// Takes a packet from outside through ingress, and into queues unless it is given back: then it is to
-    /// [wait](v1model::V1Switch::wait) or to go [straight](v1model::V1Switch::straight) on before anything else happens.
+    /// Takes a packet from outside through ingress, and into queues unless it
+    /// is given back: then it is to [wait](v1model::V1Switch::wait) or to go
+    /// [straight](v1model::V1Switch::straight) on before anything else happens.
     #[inline(always)]
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         match self {
@@ -108,8 +110,8 @@ impl Program {
         }
     }
 
-    /// Takes a packet from outside through ingress, and straight on through egress if it may leave the port that it goes
-    /// to at once and that is free, as `is_free` says.
+    /// Takes a packet from outside through ingress, and straight on through egress if it may leave the port
+    /// that it goes to at once and that is free, as `is_free` says.
     #[inline(always)]
     pub fn pass(
         &mut self,

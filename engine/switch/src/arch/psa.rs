@@ -1,17 +1,17 @@
 //! The two halves of PSA's pipeline around the queues (PSA 1.2, section 6).
 //!
-//! Ingress: parser, control, deparser, then clone, drop, resubmit, multicast or unicast, in BMv2's order. Egress, when
-//! a packet leaves its queue: parser, control, deparser, then clone, drop, recirculation. The deparsed packet waits in
-//! its queue; in front of it stands the metadata that the ingress deparser, or what cloned it, hands to the egress
-//! parser.
+//! Ingress: parser, control, deparser, then clone, drop, resubmit, multicast or unicast, in BMv2's order.
+//! Egress, when a packet leaves its queue: parser, control, deparser, then clone, drop, recirculation. The
+//! deparsed packet waits in its queue; in front of it stands the metadata that the ingress deparser, or what
+//! cloned it, hands to the egress parser.
 //!
-//! Where BMv2's psa_switch falls short of PSA, this follows PSA: metadata goes along with every kind of packet, a
-//! resubmitted packet keeps its port, deparsers run for packets that are dropped too, since they fill in the metadata
-//! of clones.
+//! Where BMv2's psa_switch falls short of PSA, this follows PSA: metadata goes
+//! along with every kind of packet, a resubmitted packet keeps its port, deparsers
+//! run for packets that are dropped too, since they fill in the metadata of clones.
 //!
-//! Invariants: as for v1model, a received packet causes as many resubmissions, recirculations and copies as the switch
-//! allows at most, and the loop back to ingress holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order; so every call
-//! ends.
+//! Invariants: as for v1model, a received packet causes as many resubmissions,
+//! recirculations and copies as the switch allows at most, and the loop back to ingress
+//! holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order; so every call ends.
 
 use std::sync::Arc;
 
@@ -222,8 +222,8 @@ impl PsaSwitch {
         self.replicate(core, &replicas[..=copies], verdict.class_of_service, &queued);
     }
 
-    /// Copies a packet to egress by a session, from ingress as it came in, from egress as it leaves. Whatever deparser
-    /// ran last filled in the clone's metadata. A session that is not there makes no copies.
+    /// Copies a packet to egress by a session, from ingress as it came in, from egress as it leaves. Whatever
+    /// deparser ran last filled in the clone's metadata. A session that is not there makes no copies.
     fn clone_packet(
         &mut self,
         core: &mut Core,
@@ -362,7 +362,8 @@ impl PsaSwitch {
         Some(packet)
     }
 
-    /// Makes the frame that the egress parser starts from. Gives the packet without what stood in front of it.
+    /// Makes the frame that the egress parser starts from.
+    /// Gives the packet without what stood in front of it.
     fn enter_egress(&mut self, psa: &Psa, queued: &mut Queued, port: u32) -> Packet {
         let mut packet = core::mem::take(&mut queued.packet);
         self.machine.frame.reset();

@@ -1,10 +1,11 @@
 //! The two halves of v1model's pipeline around the queues.
 //!
-//! Ingress: parser, checksum verification, ingress, then in BMv2's order clone, digests, resubmit, multicast, drop,
-//! unicast. Egress, when a packet leaves its queue: egress, clone, drop, checksum update, deparser, recirculation.
+//! Ingress: parser, checksum verification, ingress, then in BMv2's order clone,
+//! digests, resubmit, multicast, drop, unicast. Egress, when a packet leaves
+//! its queue: egress, clone, drop, checksum update, deparser, recirculation.
 //!
-//! Invariant: a received packet causes as many resubmissions, recirculations and copies as the switch allows at most
-//! ([`crate::lineage`]), so every call ends.
+//! Invariant: a received packet causes as many resubmissions, recirculations and copies as the switch allows
+//! at most ([`crate::lineage`]), so every call ends.
 
 use p4cc_exec::{
     CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, Gate, IngressStart, ParseOutcome,
@@ -93,7 +94,8 @@ impl V1Switch {
         Self { machine, v1 }
     }
 
-    /// Takes a packet from outside through ingress, and into queues unless nothing but one port is to be served.
+    /// Takes a packet from outside through ingress, and into
+    /// queues unless nothing but one port is to be served.
     #[inline(always)]
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
         let outside = (arrival.ingress_port, core.timestamp(now));
@@ -114,7 +116,8 @@ impl V1Switch {
         Some(Onward { packet, port, priority, ingress_port, length, payload_at, lineage })
     }
 
-    /// Takes a packet from outside through ingress, and straight on through egress where it may leave at once.
+    /// Takes a packet from outside through ingress, and
+    /// straight on through egress where it may leave at once.
     #[inline(always)]
     pub fn pass(
         &mut self,
@@ -226,9 +229,9 @@ impl V1Switch {
         }
     }
 
-    /// Takes a packet through egress whose queue is empty and whose port is idle: the metadata is that of a packet that
-    /// waits for no time, and what lives on of the frame goes from one half to the other without going into the packet.
-    /// Gives it back if it is to be sent.
+    /// Takes a packet through egress whose queue is empty and whose port is idle: the metadata is that of a
+    /// packet that waits for no time, and what lives on of the frame goes from one half to the other without
+    /// going into the packet. Gives it back if it is to be sent.
     #[inline(always)]
     pub fn straight(&mut self, core: &mut Core, now: Time, onward: Onward) -> Option<Packet> {
         let length = onward.length;
@@ -281,7 +284,8 @@ impl V1Switch {
         self.after_egress(core, now, queued, left, end)
     }
 
-    /// What the headers that the program added and removed so far add to the packet's length as egress sees it.
+    /// What the headers that the program added and removed
+    /// so far add to the packet's length as egress sees it.
     #[inline]
     fn length_delta(&self, before: i16) -> i16 {
         match self.machine.frame.length_delta(&self.machine.pipeline) {
@@ -290,8 +294,8 @@ impl V1Switch {
         }
     }
 
-    /// Takes a packet that is not from outside through ingress into queues, resubmissions included. The frame holds
-    /// nothing but the metadata that it brings along.
+    /// Takes a packet that is not from outside through ingress into queues, resubmissions included. The frame
+    /// holds nothing but the metadata that it brings along.
     fn ingress(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
         let after = self.ingress_again(core, now, &arrival);
         self.after_ingress(core, now, arrival, after);
@@ -395,8 +399,8 @@ impl V1Switch {
         if copies == 0 {
             return;
         }
-        // The original's frame is set aside while the spare one parses the packet again. Effects of this parse do not
-        // count, nor does the metadata that it writes (BMv2 resets it).
+        // The original's frame is set aside while the spare one parses the packet again. Effects of this
+        // parse do not count, nor does the metadata that it writes (BMv2 resets it).
         let effects = core::mem::take(&mut self.machine.effects);
         core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
         self.machine.frame.reset();

@@ -34,8 +34,8 @@ pub struct Bench {
 /// Packets of a bench that all ways are compared for.
 const COMPARED: u32 = 12;
 
-/// Compiles a program of `p4src/v1model`; where P4CC_JSON_DIR is set, reads what another compiler made of it there
-/// (`NAME.json`, BMv2's format), so that the same tests hold both to the same packets.
+/// Compiles a program of `p4src/v1model`; where P4CC_JSON_DIR is set, reads what another compiler made of it
+/// there (`NAME.json`, BMv2's format), so that the same tests hold both to the same packets.
 pub fn compile(name: &str) -> Arc<Program> {
     if let Some(folder) = std::env::var_os("P4CC_JSON_DIR") {
         let path = Path::new(&folder).join(format!("{name}.json"));
@@ -210,8 +210,8 @@ impl Bench {
         Some((sent.packet, sent.duration))
     }
 
-    /// A packet through the empty switch: through a queue, and for the first of a bench straight on with each of what runs
-    /// programs; all must leave the same behind.
+    /// A packet through the empty switch: through a queue, and for the first of a bench straight on with each
+    /// of what runs programs; all must leave the same behind.
     pub fn pass(&mut self, now_ns: u64, packet: Packet) -> Option<Packet> {
         self.passes += 1;
         let execs = [ExecChoice::Interp, ExecChoice::Native].into_iter().filter(|_| self.passes <= COMPARED);

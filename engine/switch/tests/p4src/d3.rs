@@ -1,4 +1,5 @@
-//! `d3.p4`: the allocator's rules one by one (spec 12.3), and the bounds of its registers.
+//! `d3.p4`: the allocator's rules one by one
+//! (docs/algorithms/d3-rcp.md#d3-switch), and the bounds of its registers.
 
 use p4cc_switch::QdepthUnit;
 

@@ -1,4 +1,5 @@
-//! `d3.p4`: C_e against its formula (spec 12.3), its bounds, and what it does to grants; requests with few records.
+//! `d3.p4`: C_e against its formula (docs/algorithms/d3-rcp.md#d3-switch),
+//! its bounds, and what it does to grants; requests with few records.
 
 use p4cc_switch::QdepthUnit;
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! `d3.p4` under random arrival, departure and loss: grants never sum above the capacity, and they are those of the
-//! published rule with a true division.
+//! `d3.p4` under random arrival, departure and loss: grants never sum above the
+//! capacity, and they are those of the published rule with a true division.
 //!
 //! The model knows what the switch cannot: each flow, what it was granted last and whether it heard of it.
 
@@ -68,7 +68,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The published rule (spec 12.3) on exact counters, with a division.
+/// The published rule (docs/algorithms/d3-rcp.md#d3-switch) on exact counters, with a division.
 #[derive(Default)]
 struct Reference {
     allocated: u64,
@@ -139,7 +139,8 @@ impl Run {
         Ok(())
     }
 
-    /// Whether another flow was answered in the epoch of this grant before it, so that no epoch began with it.
+    /// Whether another flow was answered in the epoch of
+    /// this grant before it, so that no epoch began with it.
     fn same_epoch(&self, epoch: u16, but: usize) -> bool {
         let others = self.flows.iter().enumerate().filter(|(at, _)| *at != but);
         others.into_iter().any(|(_, flow)| flow.heard.epoch == epoch && flow.at == self.epoch())
@@ -225,7 +226,8 @@ fn a_host_that_gives_back_what_it_may_have_given_back_breaks_the_bound() {
 
 #[test]
 fn long_flows_share_the_capacity_like_rcp_dc() {
-    // Every desire is 0: after a few rounds each flow has its share of the capacity (spec 12.4).
+    // Every desire is 0: after a few rounds each flow has its
+    // share of the capacity (docs/algorithms/d3-rcp.md#rcp).
     for flows in [2_usize, 7, 20] {
         let mut bench = bench(CAPACITY, BASE, EPOCH_SHIFT);
         let mut state = vec![(Request::default(), Grant::default()); flows];

@@ -1,4 +1,5 @@
-//! `controls/forward.p4`: which member of a group a flow gets, without and with the switch's own seed (spec 14, 15).
+//! `controls/forward.p4`: which member of a group a flow gets, without and with the switch's own seed
+//! (docs/algorithms/README.md#p4-needs, docs/algorithms/topologies.md#topologies).
 
 use p4cc_switch::{Packet, QdepthUnit};
 
@@ -46,7 +47,8 @@ fn crc(bytes: &[u8], polynomial: u32, start: u32) -> u32 {
     })
 }
 
-/// The place by the definition: CRC-16 over the salt and the five-tuple, the salt from CRC-32 times the factor.
+/// The place by the definition: CRC-16 over the salt and
+/// the five-tuple, the salt from CRC-32 times the factor.
 fn expected(packet: &Packet, factor: u32) -> usize {
     let tuple = five_tuple(packet);
     let product = (!crc(&tuple, 0xedb8_8320, u32::MAX)).wrapping_mul(factor);
@@ -89,7 +91,8 @@ fn without_a_seed_the_five_tuple_decides() {
     }
 }
 
-/// Flows that one switch gives to one member are spread again by a switch with another seed, and by none of the same.
+/// Flows that one switch gives to one member are spread again
+/// by a switch with another seed, and by none of the same.
 #[test]
 fn a_second_switch_chooses_anew() {
     let (mut first, mut second) = (bench(Some(0x1234_5679)), bench(Some(0x8765_4321)));
@@ -104,7 +107,8 @@ fn a_second_switch_chooses_anew() {
     assert!(arrived.iter().all(|&flow| chosen(&mut first, flow) == 0));
 }
 
-/// A member whose watch port is down is left out of the choice by both back ends, and comes back with its port.
+/// A member whose watch port is down is left out of the
+/// choice by both back ends, and comes back with its port.
 #[test]
 fn members_of_ports_that_are_down_are_not_chosen() {
     let mut bench = bench(Some(7));

@@ -1,5 +1,5 @@
-//! `ecn_dual.p4`: the codepoint that each packet leaves with, by profile, queue depth and the codepoint it came with
-//! (spec 6.2), and which packets are dropped.
+//! `ecn_dual.p4`: the codepoint that each packet leaves with, by profile, queue depth and the codepoint it
+//! came with (docs/algorithms/marking.md#dual-thresholds), and which packets are dropped.
 
 use p4cc_switch::QdepthUnit;
 
@@ -54,7 +54,8 @@ fn set_thresholds(bench: &mut Bench) {
     bench.add("egress.ecn.thresholds", &[OUT.into()], "egress.ecn.set_thresholds", &args);
 }
 
-/// The level that a packet meets which finds `depth` others waiting: with itself they are more than K from K on.
+/// The level that a packet meets which finds `depth` others
+/// waiting: with itself they are more than K from K on.
 fn level_at(depth: u64) -> Level {
     usize::from(depth >= K_PKTS) + usize::from(depth >= K_DC_PKTS)
 }

@@ -1,4 +1,5 @@
-//! `ecn_red.p4`: the share of marked packets against the curve (spec 10.1), depth by depth.
+//! `ecn_red.p4`: the share of marked packets against the
+//! curve (docs/algorithms/marking.md#red), depth by depth.
 
 use p4cc_switch::{Packet, QdepthUnit};
 
@@ -85,7 +86,8 @@ fn a_port_without_a_curve_never_marks() {
 
 #[test]
 fn depths_in_cells_have_a_curve_of_their_own_scale() {
-    // HPCC's set-up at 100 Gb/s: 400 KB and 1600 KB are 5000 and 20000 cells; the slope is far below 2^-16 a cell.
+    // HPCC's set-up at 100 Gb/s: 400 KB and 1600 KB are 5000
+    // and 20000 cells; the slope is far below 2^-16 a cell.
     let (k_min, k_max, p_max) = (5_000, 20_000, 0.2);
     let mut bench = Bench::new("ecn_red", QdepthUnit::Cells80);
     let args = [k_min.into(), k_max.into(), slope(k_min, k_max, p_max)];

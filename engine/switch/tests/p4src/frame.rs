@@ -1,4 +1,5 @@
-//! Packets as docs/wire-format.md has them, written from fields and read back with every length and checksum checked.
+//! Packets as docs/wire-format.md has them, written from fields
+//! and read back with every length and checksum checked.
 
 use p4cc_switch::Packet;
 
@@ -114,7 +115,8 @@ pub fn ip_bytes(packet: &Packet) -> u32 {
     number(&packet.head[ETHERNET + 2..ETHERNET + 4]) as u32
 }
 
-/// The extension of a packet that left, after its addresses, TTL, checksum and all its lengths were found right.
+/// The extension of a packet that left, after its addresses,
+/// TTL, checksum and all its lengths were found right.
 pub fn extension(packet: &Packet, sent: &Frame) -> Vec<u8> {
     let bytes = packet.to_vec();
     let ip = &bytes[ETHERNET..ETHERNET + IP];

@@ -1,4 +1,5 @@
-//! `rcp.p4`: the stamp, each correction against the formula (spec 12.4), the bounds, and a closed loop.
+//! `rcp.p4`: the stamp, each correction against the formula
+//! (docs/algorithms/d3-rcp.md#rcp), the bounds, and a closed loop.
 
 use p4cc_switch::QdepthUnit;
 use proptest::prelude::*;
@@ -159,8 +160,8 @@ fn nothing_changes_within_an_interval() {
     assert!(rate(&bench) > 5_000_000, "the port was nearly idle");
 }
 
-/// Flows that send at the rate they heard half a round-trip time ago. Gives the rate and the queue in packets over the
-/// second half.
+/// Flows that send at the rate they heard half a round-trip time ago.
+/// Gives the rate and the queue in packets over the second half.
 fn closed_loop(flows: u64, rounds: u64) -> (f64, u32, u64) {
     let mut bench = bench(INITIAL_KBPS);
     let frame = stamped(u32::MAX, 1_432);

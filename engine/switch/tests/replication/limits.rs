@@ -6,11 +6,13 @@ use proptest::prelude::*;
 
 use super::{CPU_PORT, DEFAULT_PASS_LIMIT, drain, is_conserved, limited, packet, seen, session};
 
-/// Operations that cause copies or passes for ever: resubmission, recirculation, multicast and recirculation, clones from
-/// egress and recirculation, clones from ingress and resubmission, and the like at a port without an interface.
+/// Operations that cause copies or passes for ever: resubmission, recirculation,
+/// multicast and recirculation, clones from egress and recirculation, clones
+/// from ingress and resubmission, and the like at a port without an interface.
 const ENDLESS: [(u8, u16); 7] = [(5, 2), (11, 2), (12, 2), (13, 2), (14, 2), (16, 77), (16, CPU_PORT as u16)];
 
-/// A switch with a group of `copies` replicas, one of them at a port without an interface, and sessions to ports 1 and 2.
+/// A switch with a group of `copies` replicas, one of them at
+/// a port without an interface, and sessions to ports 1 and 2.
 fn hostile(pass_limit: u32, copies: u32, exec: ExecChoice) -> Switch {
     let mut switch = limited(None, pass_limit);
     switch.set_exec(exec);

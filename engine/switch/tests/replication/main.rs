@@ -1,4 +1,5 @@
-//! The switch around a P4 program: replication in BMv2's order, standard metadata, queues, the controller's port.
+//! The switch around a P4 program: replication in BMv2's
+//! order, standard metadata, queues, the controller's port.
 
 mod limits;
 mod straight;

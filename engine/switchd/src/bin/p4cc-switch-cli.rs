@@ -1,7 +1,8 @@
-//! `p4cc-switch-cli`: looks into a running switch and sets its queues, with the verbs of BMv2's simple_switch_CLI.
+//! `p4cc-switch-cli`: looks into a running switch and sets
+//! its queues, with the verbs of BMv2's simple_switch_CLI.
 //!
-//! One command on the command line, or one for each line of the standard input. Exit code 1 if a command failed, 2 if
-//! the switch cannot be reached.
+//! One command on the command line, or one for each line of the standard
+//! input. Exit code 1 if a command failed, 2 if the switch cannot be reached.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "answers are for whoever asked")]
 

@@ -1,7 +1,7 @@
 //! All ports on one socket, for packet tests without privilege: BMv2's `--packet-in`, PTF's nanomsg platform.
 //!
-//! The socket speaks Scalability Protocols' Pair0. A message is three little-endian numbers (type, port, one more) and,
-//! for a packet, its bytes. One peer at a time; another waits until the first has gone.
+//! The socket speaks Scalability Protocols' Pair0. A message is three little-endian numbers (type, port, one
+//! more) and, for a packet, its bytes. One peer at a time; another waits until the first has gone.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};

@@ -1,7 +1,7 @@
 //! A network interface as a port: frames in from a ring shared with the kernel, frames out many at a time.
 //!
-//! Invariants: a frame that does not fit the ring is counted, never cut; what the interface does not take is counted,
-//! never waited for; packets that this host itself sends on the interface are not seen.
+//! Invariants: a frame that does not fit the ring is counted, never cut; what the interface does not take is
+//! counted, never waited for; packets that this host itself sends on the interface are not seen.
 
 mod message;
 pub(crate) mod sys;
@@ -18,7 +18,8 @@ pub use sys::pin_to;
 pub(crate) use sys::precise_timers;
 use sys::{MAX_SEND, Ring, send_many, set_option};
 
-/// Room of a ring's frame beside the interface's largest payload: the kernel's header, Ethernet's, two VLAN tags.
+/// Room of a ring's frame beside the interface's largest
+/// payload: the kernel's header, Ethernet's, two VLAN tags.
 const FRAME_OVERHEAD: u32 = 128;
 /// Smallest frame of a ring.
 const MIN_FRAME: u32 = 2_048;
@@ -70,7 +71,8 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// Opens an interface of this network namespace with a ring of this many frames, rounded up to whole blocks.
+    /// Opens an interface of this network namespace with a
+    /// ring of this many frames, rounded up to whole blocks.
     ///
     /// # Errors
     /// There is no such interface, the process may not, or the system refuses a step.
@@ -180,8 +182,8 @@ impl Interface {
         }
     }
 
-    /// Sends packets, in order; what the interface does not take is counted. Leaves `packets` empty; their memory goes to
-    /// the pool.
+    /// Sends packets, in order; what the interface does not take is
+    /// counted. Leaves `packets` empty; their memory goes to the pool.
     pub fn send(&mut self, packets: &mut Vec<Packet>, pool: &mut PacketPool) {
         let fd = match &self.medium {
             Medium::Ring(_, fd) => fd,
@@ -199,7 +201,8 @@ impl Interface {
             });
             match send_many(fd, parts) {
                 Ok(sent) if sent > 0 => rest = &rest[sent.min(rest.len())..],
-                // The first of them was refused: too long for the interface, too short, or no room; or it is down.
+                // The first of them was refused: too long for the
+                // interface, too short, or no room; or it is down.
                 _ => {
                     self.losses.not_sent += 1;
                     rest = &rest[1..];

@@ -1,8 +1,10 @@
-//! What the standard library has no safe call for: packet sockets, their receive ring, sending many packets at once,
-//! waiting with nanosecond timeouts. The only module of the daemon with `unsafe`; everything it gives out is safe.
+//! What the standard library has no safe call for: packet sockets, their receive
+//! ring, sending many packets at once, waiting with nanosecond timeouts. The
+//! only module of the daemon with `unsafe`; everything it gives out is safe.
 //!
-//! The ring is TPACKET_V2: version 3 hands packets over by the block, and a block that is not full waits for a timer of
-//! at least a millisecond, which is longer than the links that labs model; version 2 hands over each packet at once.
+//! The ring is TPACKET_V2: version 3 hands packets over by the block, and a block
+//! that is not full waits for a timer of at least a millisecond, which is longer
+//! than the links that labs model; version 2 hands over each packet at once.
 
 #![allow(unsafe_code, reason = "system calls and memory shared with the kernel; each use states its proof")]
 
@@ -51,7 +53,8 @@ pub(crate) fn set_option<T: PlainOption>(
     value: &T,
 ) -> io::Result<()> {
     let (at, len) = (std::ptr::from_ref(value).cast::<c_void>(), size_of_val(value) as u32);
-    // SAFETY: `at` points to `len` initialised bytes (`PlainOption`), which the kernel reads before the call returns.
+    // SAFETY: `at` points to `len` initialised bytes (`PlainOption`),
+    // which the kernel reads before the call returns.
     check(unsafe { libc::setsockopt(fd.as_raw_fd(), level, name, at, len) }).map(|_| ())
 }
 
@@ -85,7 +88,8 @@ pub(crate) fn asking_socket() -> io::Result<OwnedFd> {
 /// Whether an interface is up and has a link (RFC 2863's operational state).
 pub(crate) fn interface_runs(fd: &OwnedFd, name: &str) -> io::Result<bool> {
     let mut request = interface_request(name);
-    // SAFETY: SIOCGIFFLAGS reads the name and writes the flags inside `request`, which lives through the call.
+    // SAFETY: SIOCGIFFLAGS reads the name and writes the
+    // flags inside `request`, which lives through the call.
     check(unsafe { libc::ioctl(fd.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) })?;
     // SAFETY: the call above succeeded, so this member of the union holds the flags.
     let flags = c_int::from(unsafe { request.ifr_ifru.ifru_flags });
@@ -113,7 +117,8 @@ pub(crate) fn bind(fd: &OwnedFd, index: c_int) -> io::Result<()> {
     check(unsafe { libc::bind(fd.as_raw_fd(), at, size_of::<libc::sockaddr_ll>() as u32) }).map(|_| ())
 }
 
-/// Takes the error that a socket waits to tell, such as that its interface went down; until then it can always be "read".
+/// Takes the error that a socket waits to tell, such as that
+/// its interface went down; until then it can always be "read".
 pub(crate) fn take_error(fd: RawFd) -> Option<io::Error> {
     let mut error: c_int = 0;
     let mut len = size_of::<c_int>() as u32;
@@ -156,7 +161,8 @@ pub(crate) struct Ring {
     next: usize,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and `Ring` is its only user; all access takes `&mut`.
+// SAFETY: the mapping belongs to the process, not to a thread,
+// and `Ring` is its only user; all access takes `&mut`.
 unsafe impl Send for Ring {}
 
 impl Ring {
@@ -172,7 +178,8 @@ impl Ring {
             return Err(io::Error::from(io::ErrorKind::InvalidInput));
         }
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: asks for a new mapping at an address of the kernel's choice; nothing that is mapped already changes.
+        // SAFETY: asks for a new mapping at an address of the
+        // kernel's choice; nothing that is mapped already changes.
         let at = unsafe {
             libc::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd.as_raw_fd(), 0)
         };
@@ -187,22 +194,23 @@ impl Ring {
     /// Lends the next frame if the kernel has filled it, then gives it back; false if there is none.
     #[inline]
     pub(crate) fn receive(&mut self, f: impl FnOnce(Frame<'_>)) -> bool {
-        // SAFETY: `next < frames`, and `frames * frame_bytes` bytes are mapped (`map`), so the header lies inside.
+        // SAFETY: `next < frames`, and `frames * frame_bytes`
+        // bytes are mapped (`map`), so the header lies inside.
         let frame = unsafe { self.base.add(self.next * self.frame_bytes) };
-        // SAFETY: the status is the header's first field, aligned as frames are to 16 bytes, and written by the kernel
-        // as one word; it is only ever accessed as an atomic here.
+        // SAFETY: the status is the header's first field, aligned as frames are to 16 bytes, and written by
+        // the kernel as one word; it is only ever accessed as an atomic here.
         let status = unsafe { AtomicU32::from_ptr(frame.as_ptr().cast::<u32>()) };
         let flags = status.load(Ordering::Acquire);
         if flags & libc::TP_STATUS_USER == 0 {
             return false;
         }
-        // SAFETY: a whole header lies at the frame's start, and the kernel writes none of it while the frame is ours,
-        // which the load above acquired.
+        // SAFETY: a whole header lies at the frame's start, and the kernel writes none of it while the frame
+        // is ours, which the load above acquired.
         let header = unsafe { frame.as_ptr().cast::<tpacket2_hdr>().read() };
         let at = usize::from(header.tp_mac).min(self.frame_bytes);
         let len = (header.tp_snaplen as usize).min(self.frame_bytes - at);
-        // SAFETY: `at + len` is at most the frame's size, so the bytes lie inside the mapping; the kernel leaves them
-        // alone until the status is given back below, after `f`, which cannot keep the slice.
+        // SAFETY: `at + len` is at most the frame's size, so the bytes lie inside the mapping; the kernel
+        // leaves them alone until the status is given back below, after `f`, which cannot keep the slice.
         let bytes = unsafe { std::slice::from_raw_parts(frame.as_ptr().add(at), len) };
         let has = |flag: u32| flags & flag != 0;
         f(Frame {
@@ -222,13 +230,14 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made with this address and size, and no borrow of it outlives `self`. It cannot fail
-        // for such a pair.
+        // SAFETY: the mapping was made with this address and size, and no
+        // borrow of it outlives `self`. It cannot fail for such a pair.
         let _ = unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
     }
 }
 
-/// Sends packets, each given as two parts, without waiting; how many the kernel took. At most [`MAX_SEND`] are looked at.
+/// Sends packets, each given as two parts, without waiting; how
+/// many the kernel took. At most [`MAX_SEND`] are looked at.
 pub(crate) fn send_many<'a>(fd: &OwnedFd, packets: impl Iterator<Item = [&'a [u8]; 2]>) -> io::Result<usize> {
     // SAFETY: both are plain data for which all zeros (null pointers of length 0) is a value.
     let (mut parts, mut messages): ([[iovec; 2]; MAX_SEND], [mmsghdr; MAX_SEND]) =
@@ -243,8 +252,8 @@ pub(crate) fn send_many<'a>(fd: &OwnedFd, packets: impl Iterator<Item = [&'a [u8
         message.msg_hdr.msg_iovlen = 2;
         count += 1;
     }
-    // SAFETY: the first `count` messages point to pairs in `parts`, which lives through the call, and these to slices that
-    // live for 'a; sending only reads them.
+    // SAFETY: the first `count` messages point to pairs in `parts`, which lives through the call, and these
+    // to slices that live for 'a; sending only reads them.
     let sent =
         unsafe { libc::sendmmsg(fd.as_raw_fd(), messages.as_mut_ptr(), count as c_uint, libc::MSG_DONTWAIT) };
     check(sent).map(|sent| sent as usize)
@@ -257,8 +266,8 @@ pub(crate) fn wait(fds: &mut [pollfd], timeout: Option<Duration>) -> io::Result<
         tv_nsec: timeout.subsec_nanos().into(),
     });
     let at = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: `fds` is an exclusive slice of the length given; `at` is null or points to `timeout`, which lives through
-    // the call.
+    // SAFETY: `fds` is an exclusive slice of the length given; `at`
+    // is null or points to `timeout`, which lives through the call.
     let result = unsafe { libc::ppoll(fds.as_mut_ptr(), fds.len() as libc::nfds_t, at, std::ptr::null()) };
     match check(result) {
         Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(error),

@@ -45,7 +45,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Items up to the closing brace, which is consumed; the opening one was. An item with an error is left out.
+    /// Items up to the closing brace, which is consumed; the
+    /// opening one was. An item with an error is left out.
     pub(super) fn members<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         while self.more_items() {
@@ -60,8 +61,8 @@ impl Parser<'_> {
         !matches!(self.tok(), Tok::RBrace | Tok::Eof) && !self.at_top_word() && !self.full
     }
 
-    /// One item; after an error in it `None`, with parsing to go on at the next item. Fails if the closing brace of the
-    /// list is missing.
+    /// One item; after an error in it `None`, with parsing to go on at
+    /// the next item. Fails if the closing brace of the list is missing.
     pub(super) fn item<T>(&mut self, item: &mut impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Option<T>> {
         let start = self.at;
         let depth = self.scopes.depth();

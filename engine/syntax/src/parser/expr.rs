@@ -78,8 +78,8 @@ impl Parser<'_> {
         self.postfix(false)
     }
 
-    /// A primary expression with calls, members and indices behind it. In a `statement` a `<` can only open type
-    /// arguments.
+    /// A primary expression with calls, members and indices behind
+    /// it. In a `statement` a `<` can only open type arguments.
     pub(super) fn postfix(&mut self, statement: bool) -> Parsed<Expr> {
         let mut expr = self.primary()?;
         loop {

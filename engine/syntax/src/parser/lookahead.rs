@@ -37,8 +37,8 @@ impl Parser<'_> {
         token.tok == Tok::Ident && self.scopes.is_type(self.text_of(token))
     }
 
-    /// A word that begins a declaration at top level and nothing inside one, at the start of a line: a brace is missing
-    /// before it.
+    /// A word that begins a declaration at top level and nothing inside
+    /// one, at the start of a line: a brace is missing before it.
     pub(super) fn at_top_word(&self) -> bool {
         self.token().new_line
             && matches!(
@@ -55,7 +55,8 @@ impl Parser<'_> {
             )
     }
 
-    /// An action or table, annotated or not, begins on this line. Among statements that means a `}` is missing before.
+    /// An action or table, annotated or not, begins on this line.
+    /// Among statements that means a `}` is missing before.
     pub(super) fn at_control_member(&self) -> bool {
         self.token().new_line && matches!(self.tok_behind_annotations(), Tok::Action | Tok::Table)
     }

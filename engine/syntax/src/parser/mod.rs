@@ -1,8 +1,9 @@
 //! Recursive descent over the P4-16 grammar, one file per area of the language.
 //!
-//! Invariants: parsing consumes at least one token per round of every loop, so it ends; recursion is bounded by
-//! [`MAX_NESTING`] and the height of an expression by [`MAX_HEIGHT`], so neither the parser nor a visitor of the tree
-//! runs out of stack; an error is reported where it is found and parsing goes on behind the next `;` or `}`.
+//! Invariants: parsing consumes at least one token per round of every loop, so it ends; recursion is bounded
+//! by [`MAX_NESTING`] and the height of an expression by [`MAX_HEIGHT`], so neither the parser nor a visitor
+//! of the tree runs out of stack; an error is reported where it is found and parsing goes on behind the next
+//! `;` or `}`.
 
 mod annotation;
 mod decl;
@@ -140,7 +141,8 @@ impl Parser<'_> {
         if self.at(tok) { Ok(self.bump().span) } else { self.expected(tok.text()) }
     }
 
-    /// Expects the `;` of `what`; its absence is shown behind the last token and forgiven at the end of a line.
+    /// Expects the `;` of `what`; its absence is shown behind
+    /// the last token and forgiven at the end of a line.
     fn expect_semi(&mut self, what: &str) -> Parsed<()> {
         if self.eat(Tok::Semi) {
             return Ok(());
@@ -262,8 +264,8 @@ impl Parser<'_> {
         result
     }
 
-    /// Tries `inner`; on failure everything is as before and nothing is reported. `kind` tells apart two guesses that
-    /// start at the same token.
+    /// Tries `inner`; on failure everything is as before and nothing is
+    /// reported. `kind` tells apart two guesses that start at the same token.
     fn guess<T>(&mut self, kind: bool, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
         let start = self.at;
         if self.failed_guesses.contains(&(start, kind)) {

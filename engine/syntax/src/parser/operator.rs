@@ -1,5 +1,5 @@
-//! Binary operators and their precedence (grammar of the language specification: bit operators bind tighter than
-//! comparisons).
+//! Binary operators and their precedence (grammar of the language
+//! specification: bit operators bind tighter than comparisons).
 
 use super::Parser;
 use crate::ast::BinaryOp;

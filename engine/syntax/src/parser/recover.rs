@@ -4,8 +4,8 @@ use super::Parser;
 use crate::lexer::Tok;
 
 impl Parser<'_> {
-    /// After an error in a statement or member that began at token `start`: skips to behind its `;`, or to the `}` that
-    /// closes the block around it. A brace opened on the way is skipped with its contents.
+    /// After an error in a statement or member that began at token `start`: skips to behind its `;`, or to
+    /// the `}` that closes the block around it. A brace opened on the way is skipped with its contents.
     pub(super) fn skip_item(&mut self, start: usize) {
         let mut depth = self.open_braces(start);
         loop {
@@ -42,8 +42,8 @@ impl Parser<'_> {
     }
 }
 
-/// Words that begin a declaration or statement and occur nowhere else, so that parsing can go on there even if a `;` is
-/// missing.
+/// Words that begin a declaration or statement and occur nowhere
+/// else, so that parsing can go on there even if a `;` is missing.
 fn begins_item(tok: Tok) -> bool {
     matches!(
         tok,

@@ -1,6 +1,7 @@
 //! Which names are types at a place of the program.
 //!
-//! The grammar needs no more than this: a name declared as a type and not hidden by a later object of that name.
+//! The grammar needs no more than this: a name declared as
+//! a type and not hidden by a later object of that name.
 
 use std::collections::BTreeMap;
 

@@ -18,8 +18,8 @@ impl Parser<'_> {
         Ok(Block { annotations, stmts: stmts?, span: self.since(start) })
     }
 
-    /// Statements up to the closing brace, which is consumed. A brace missing before an action or table is reported and
-    /// otherwise taken as read, so that the members behind it are parsed as what they are.
+    /// Statements up to the closing brace, which is consumed. A brace missing before an action or table is
+    /// reported and otherwise taken as read, so that the members behind it are parsed as what they are.
     fn statements(&mut self) -> Parsed<Vec<Stmt>> {
         let mut stmts = Vec::new();
         while self.more_items() {
@@ -124,7 +124,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A declaration stands here: a type, or two names in a row (the first then being a type nobody declared).
+    /// A declaration stands here: a type, or two names in a
+    /// row (the first then being a type nobody declared).
     fn declaration_here(&self) -> bool {
         let type_value = self.type_name(self.token()) && self.peek(1).tok == Tok::Dot;
         let two_names = self.at(Tok::Ident) && self.peek(1).tok == Tok::Ident;

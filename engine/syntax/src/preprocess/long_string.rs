@@ -1,10 +1,12 @@
 //! Strings of several lines, as the C preprocessor reads them for p4c.
 //!
-//! To it a string ends with its line. So what follows the first line is ordinary text: conditionals choose among its
-//! lines, macros are replaced, blanks in a row become one. Nothing is replaced behind an apostrophe or an escaped quote,
-//! nor in a comment, and comments stay. The string itself ends with the first quote in what is left.
+//! To it a string ends with its line. So what follows the first line is ordinary text: conditionals choose
+//! among its lines, macros are replaced, blanks in a row become one. Nothing is replaced behind an apostrophe
+//! or an escaped quote, nor in a comment, and comments stay. The string itself ends with the first quote in
+//! what is left.
 //!
-//! Invariant: each line of the file is a line of the string, empty if a directive or a skipped group stood there.
+//! Invariant: each line of the file is a line of the string,
+//! empty if a directive or a skipped group stood there.
 
 use super::scan::{Kind, Piece, Scanner};
 use super::{FileJob, Job, directive};

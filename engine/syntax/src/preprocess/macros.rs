@@ -1,7 +1,8 @@
 //! Macro definitions and their expansion.
 //!
-//! Each token carries the names of the macros it came out of (its hide set); a macro is not expanded inside itself, so
-//! expansion ends. Bounds on depth, on tokens made and on the bytes of new ones keep it short and small as well.
+//! Each token carries the names of the macros it came out of (its hide set); a
+//! macro is not expanded inside itself, so expansion ends. Bounds on depth, on
+//! tokens made and on the bytes of new ones keep it short and small as well.
 
 use super::scan::{Kind, Scanner};
 use crate::source::Limits;
@@ -179,8 +180,8 @@ impl Expander<'_> {
         Ok(Some(body))
     }
 
-    /// Arguments up to the closing parenthesis, and that parenthesis; `None` if the text or the bound on tokens ends
-    /// first.
+    /// Arguments up to the closing parenthesis, and that parenthesis;
+    /// `None` if the text or the bound on tokens ends first.
     fn arguments(
         &mut self,
         queue: &mut VecDeque<Token>,

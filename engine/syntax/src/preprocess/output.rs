@@ -64,8 +64,8 @@ impl Output {
         self.stand_for(file, start, end.max(start), text);
     }
 
-    /// A blank that stands for `start..end` of a file: a place to hang a diagnostic about text that is not in the
-    /// output (a directive).
+    /// A blank that stands for `start..end` of a file: a place to hang
+    /// a diagnostic about text that is not in the output (a directive).
     pub(super) fn anchor(&mut self, file: usize, start: usize, end: usize) -> Span {
         let at = self.text.len() as u32;
         self.expansion(file, start, end, " ");

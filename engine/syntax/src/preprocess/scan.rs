@@ -34,8 +34,8 @@ pub(super) struct Scanner<'t> {
     at: usize,
     /// Start of a comment that the end of the text cut off.
     pub(super) unclosed: Option<Piece>,
-    /// A string had no end. Then no later one has, since an end of the later would have been one of the earlier; so
-    /// none is searched again.
+    /// A string had no end. Then no later one has, since an end of the
+    /// later would have been one of the earlier; so none is searched again.
     open_string: bool,
 }
 
@@ -57,8 +57,8 @@ impl<'t> Scanner<'t> {
         &self.text[piece.start..piece.end]
     }
 
-    /// Next piece. Without `strings` (in a skipped group, where an apostrophe or lone quote is ordinary text) a quote
-    /// is one character.
+    /// Next piece. Without `strings` (in a skipped group, where an
+    /// apostrophe or lone quote is ordinary text) a quote is one character.
     pub(super) fn next(&mut self, strings: bool) -> Option<Piece> {
         let bytes = self.text.as_bytes();
         let start = self.at;

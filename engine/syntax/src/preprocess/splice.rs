@@ -1,4 +1,5 @@
-//! Lines joined by a backslash at their end (translation phase 2 of C), and the way back to the file's own bytes.
+//! Lines joined by a backslash at their end (translation
+//! phase 2 of C), and the way back to the file's own bytes.
 //!
 //! Invariant: `cuts` is in order of `at`; a file without such lines has none and is not copied.
 

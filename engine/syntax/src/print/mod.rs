@@ -1,7 +1,7 @@
 //! Syntax tree to P4 text.
 //!
-//! Invariants: `parse(print(tree))` is the same tree but for spans; every operator stands in parentheses, so the text
-//! shows the tree's shape without precedence.
+//! Invariants: `parse(print(tree))` is the same tree but for spans; every operator stands in parentheses, so
+//! the text shows the tree's shape without precedence.
 
 mod decl;
 mod expr;

@@ -1,7 +1,7 @@
 //! Multicast as BMv2's tools set it up: groups of nodes, a node being a replication id with ports and LAGs.
 //!
-//! The engine's groups are lists of copies; they are made anew whenever a node of theirs changes. A LAG takes one copy,
-//! on the first of its ports: simple_switch never sets the hash that would choose another.
+//! The engine's groups are lists of copies; they are made anew whenever a node of theirs changes. A LAG takes
+//! one copy, on the first of its ports: simple_switch never sets the hash that would choose another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,7 +75,8 @@ fn no_group(handle: u32) -> Fault {
 }
 
 impl Nodes {
-    /// Copies of a mirroring session to a port and to a group's nodes, none as long as there is no such group.
+    /// Copies of a mirroring session to a port and to a
+    /// group's nodes, none as long as there is no such group.
     pub fn session_replicas(&self, port: Option<u32>, group: Option<u32>) -> Vec<Replica> {
         let members = group.and_then(|group| self.groups.get(&group));
         let of_group = members.map(|members| self.replicas(members)).unwrap_or_default();

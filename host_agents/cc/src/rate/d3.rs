@@ -1,9 +1,11 @@
-//! D3 (spec 12): a flow asks the switches of its path for the rate that its deadline needs, once per round trip, and
-//! paces its data at what they grant. RCP_dc (spec 12.4) is the same sender with nothing ever desired.
+//! D3 (docs/algorithms/d3-rcp.md#d3): a flow asks the switches of its path for the rate
+//! that its deadline needs, once per round trip, and paces its data at what they grant.
+//! RCP_dc (docs/algorithms/d3-rcp.md#rcp) is the same sender with nothing ever desired.
 //!
 //! The transport carries requests and returns; here is what a flow desires, and when it gives up.
 //!
-//! Invariants: `0 <= granted <= line rate` and 0 is the base rate; what is desired is 0 or positive, at most the line rate.
+//! Invariants: `0 <= granted <= line rate` and 0 is the base
+//! rate; what is desired is 0 or positive, at most the line rate.
 
 use p4cc_units::{Span, Time};
 
@@ -22,32 +24,32 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "round trips",
             summary: "kept free before the deadline: one to get the rate, one to close; 0 for size over time",
             domain: Domain::Number { default: Some(2.0), min: 0.0, max: 100.0 },
-            source: "spec 12.2",
+            source: "docs/algorithms/d3-rcp.md#d3-sender",
         },
         ParamInfo {
             name: "quench",
             unit: "",
             summary: "'on': a flow ends early when its deadline has passed or needs more than the uplink",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
-            source: "spec 12.5",
+            source: "docs/algorithms/d3-rcp.md#d3-quench",
         },
         ParamInfo {
             name: "late",
             unit: "",
             summary: "a flow that missed its deadline goes on at the 'fair_share', or has it 'extend'ed",
             domain: Domain::Choice { default: "fair_share", options: &["fair_share", "extend"] },
-            source: "spec 12.2; OWN",
+            source: "docs/algorithms/d3-rcp.md#d3-sender; our own",
         },
         ParamInfo {
             name: "extend_ns",
             unit: "ns",
             summary: "by how much 'extend' moves a deadline, as often as it is missed",
             domain: Domain::Number { default: Some(20e6), min: 1e3, max: 3.6e12 },
-            source: "OWN",
+            source: "our own",
         },
     ],
     switch_needs: SwitchNeed::RateAllocation,
-    source: "spec 12",
+    source: "docs/algorithms/d3-rcp.md#d3",
     make: Make::RateControl(|params, environment| Ok(Box::new(D3::new(params, environment)?))),
 };
 
@@ -58,7 +60,7 @@ pub(crate) const RCP_DC_INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "asks like D3 and desires nothing: every flow gets an equal share, whatever its deadline",
     parameters: &[],
     switch_needs: SwitchNeed::RateAllocation,
-    source: "spec 12.4",
+    source: "docs/algorithms/d3-rcp.md#rcp",
     make: Make::RateControl(|_, environment| Ok(Box::new(D3::fair(environment)))),
 };
 
@@ -80,7 +82,7 @@ pub struct Ahead {
 pub enum Ask {
     /// This rate in bit/s; 0 for a fair share.
     Rate(f64),
-    /// Nothing any more: the flow ends early (spec 12.5).
+    /// Nothing any more: the flow ends early (docs/algorithms/d3-rcp.md#d3-quench).
     Quench,
 }
 
@@ -118,14 +120,15 @@ impl D3 {
 }
 
 impl Deadlines {
-    /// Spec 12.2: `r_new = remaining_bytes*8 / (deadline - now - c*RTT)`; 0 where that is no time.
+    /// docs/algorithms/d3-rcp.md#d3-sender: `r_new = remaining_bytes*8
+    /// / (deadline - now - c*RTT)`; 0 where that is no time.
     fn ask(&self, ahead: &Ahead, line_bps: f64) -> Ask {
         let (Some(deadline), Some(left_bytes)) = (ahead.deadline, ahead.left_bytes) else {
             return Ask::Rate(0.0);
         };
         let (now, bits) = (ahead.now, left_bytes as f64 * 8.0);
         let left_s = deadline.max(now).since(now).as_ps() as f64 / 1e12;
-        // Spec 12.5; the slack is the sender's caution and quenches nothing.
+        // docs/algorithms/d3-rcp.md#d3-quench; the slack is the sender's caution and quenches nothing.
         if self.quench && bits > left_s * line_bps {
             return Ask::Quench;
         }
@@ -184,7 +187,8 @@ mod tests {
         made(&format!(r#"{{"name":"d3"{parameters}}}"#), &environment(1, 300)).ask(ahead)
     }
 
-    /// Spec 12.2 by hand: 50000 B in 10.6 ms less two round trips of 0.3 ms is 400 kbit in 10 ms, 40 Mbit/s.
+    /// docs/algorithms/d3-rcp.md#d3-sender by hand: 50000 B in 10.6 ms
+    /// less two round trips of 0.3 ms is 400 kbit in 10 ms, 40 Mbit/s.
     #[test]
     fn the_desired_rate_is_size_left_over_time_left() {
         assert_eq!(ask("", &ahead(MS, 50_000, MS + 10_600_000)), Ask::Rate(40e6));

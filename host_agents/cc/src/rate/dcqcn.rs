@@ -1,9 +1,10 @@
-//! DCQCN's reaction point in two forms (spec 10.3): as the ns-3 simulator and the hardware that it follows have it (HS), and
-//! as its paper has it (PUB).
+//! DCQCN's reaction point in two forms (docs/algorithms/dcqcn.md#dcqcn-sender): as the ns-3 simulator and the
+//! hardware that it follows have it, and as its paper has it.
 //!
-//! HS: three timers decide: one smooths `alpha`, one cuts if a notification came since it last fired, one raises the rate by
-//! stages: fast recovery halves the distance to the target, additive and hyper increase lift the target.
-//! PUB: every notification cuts; a timer and a counter of bytes both count stages.
+//! The simulator form: three timers decide: one smooths `alpha`, one cuts if a notification came since it
+//! last fired, one raises the rate by stages: fast recovery halves the distance to the target, additive and
+//! hyper increase lift the target. The published form: every notification cuts; a timer and a counter of
+//! bytes both count stages.
 //!
 //! Invariants: `0 <= alpha <= 1`; before the first notification no timer runs.
 
@@ -15,7 +16,7 @@ use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
 
 const fn timer(name: &'static str, summary: &'static str, default: f64) -> ParamInfo {
     let domain = Domain::Number { default: Some(default), min: 100.0, max: 3.6e12 };
-    ParamInfo { name, unit: "ns", summary, domain, source: "spec 10.3" }
+    ParamInfo { name, unit: "ns", summary, domain, source: "docs/algorithms/dcqcn.md#dcqcn-sender" }
 }
 
 /// What the registry says about this algorithm.
@@ -32,62 +33,63 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ratio",
             summary: "weight of the newest interval in alpha",
             domain: Domain::Number { default: Some(1.0 / 256.0), min: 0.000_01, max: 1.0 },
-            source: "spec 10.3, A-75",
+            source: "docs/algorithms/dcqcn.md#dcqcn-sender, #choice-dcqcn-g",
         },
         ParamInfo {
             name: "f",
             unit: "stages",
             summary: "stages of fast recovery; 5 in the paper",
             domain: Domain::Number { default: Some(1.0), min: 0.0, max: 1e6 },
-            source: "spec 10.3",
+            source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "ai_mbps",
             unit: "Mbit/s",
             summary: "additive step, for each 25 Gbit/s of line rate",
             domain: Domain::Number { default: Some(5.0), min: 0.0, max: 1e6 },
-            source: "spec 10.3",
+            source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "hai_mbps",
             unit: "Mbit/s",
             summary: "hyper step, for each 25 Gbit/s of line rate",
             domain: Domain::Number { default: Some(50.0), min: 0.0, max: 1e6 },
-            source: "spec 10.3",
+            source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "clamp_target",
             unit: "",
             summary: "'on' lowers the target with every cut, not only with the first after an increase",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
-            source: "spec 10.3",
+            source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "form",
             unit: "",
             summary: "'hs' cuts by a timer, 'paper' with every notification, and counts bytes beside its timer",
             domain: Domain::Choice { default: "hs", options: &["hs", "paper"] },
-            source: "spec 10.3",
+            source: "docs/algorithms/dcqcn.md#dcqcn-sender",
         },
         ParamInfo {
             name: "byte_counter_bytes",
             unit: "B",
             summary: "with form 'paper': bytes sent that count as a stage, as the increase timer does",
             domain: Domain::Number { default: Some(10e6), min: 1.0, max: 1e12 },
-            source: "spec 10.3, PUB",
+            source: "docs/algorithms/dcqcn.md#dcqcn-published-form",
         },
         R_MIN,
         WINDOW,
     ],
     switch_needs: SwitchNeed::RandomEcn,
-    source: "spec 10",
+    source: "docs/algorithms/dcqcn.md#dcqcn",
     make: Make::RateControl(|params, environment| Ok(Box::new(Dcqcn::new(params, environment)?))),
 };
 
-/// Spec 10.3: steps are given for 25 Gbit/s and scale with the line rate.
+/// docs/algorithms/dcqcn.md#dcqcn-sender: steps are given for 25 Gbit/s and scale with the line rate.
 const STEP_LINE_BPS: f64 = 25e9;
 
-/// Spec 10.3: the decrease timer starts "1 ns later" than the alpha timer, so that alpha is updated first.
+/// docs/algorithms/dcqcn.md#dcqcn-sender: the decrease timer starts
+/// "1 ns later" than the alpha timer, so that alpha is updated first.
 const DECREASE_AFTER: Span = Span::from_ns(1);
 
 /// When each timer fires next; none runs before the first notification.
@@ -116,7 +118,7 @@ struct Dcqcn {
     ai_bps: f64,
     hai_bps: f64,
     clamp_target: bool,
-    /// `R_T` of spec 10.3; `R_C` is the rate.
+    /// `R_T` of docs/algorithms/dcqcn.md#dcqcn-sender; `R_C` is the rate.
     target_bps: f64,
     alpha: f64,
     /// Increases since the last cut.
@@ -165,7 +167,8 @@ impl Dcqcn {
         })
     }
 
-    /// PUB: "on CNP R_T = R_C; R_C *= 1 - alpha/2; alpha = (1-g) alpha + g", and both counts of stages start anew.
+    /// The published form: "on CNP R_T = R_C; R_C *= 1 - alpha/2;
+    /// alpha = (1-g) alpha + g", and both counts of stages start anew.
     fn cut_at_once(&mut self, now: Time) {
         self.target_bps = self.rate.bps();
         self.rate.set(self.rate.bps() * (1.0 - self.alpha / 2.0));
@@ -178,8 +181,8 @@ impl Dcqcn {
         self.timers.increase = Some(now + self.increase_interval);
     }
 
-    /// PUB: "max(T, BC) < F fast recovery; min(T, BC) > F hyper with R_T += i R_HAI, i = min(T, BC) - F; else additive". The
-    /// event that is counted is the newest of `T` and `BC`.
+    /// The published form: "max(T, BC) < F fast recovery; min(T, BC) > F hyper with R_T += i R_HAI, i =
+    /// min(T, BC) - F; else additive". The event that is counted is the newest of `T` and `BC`.
     fn increase_by_both(&mut self, by_bytes: u32) {
         let (most, least) = (f64::from(self.stage.max(by_bytes)), f64::from(self.stage.min(by_bytes)));
         let step_bps = if most < self.f {
@@ -255,7 +258,8 @@ impl RateControl for Dcqcn {
             return self.cut_at_once(now);
         }
         if self.timers.alpha.is_none() {
-            // "First CNP: alpha = 1, R_T = R_C (no cut yet), start alpha timer and (1 ns later) decrease timer."
+            // "First CNP: alpha = 1, R_T = R_C (no cut yet),
+            // start alpha timer and (1 ns later) decrease timer."
             self.alpha = 1.0;
             self.target_bps = self.rate.bps();
             self.timers.alpha = Some(now + self.alpha_interval);
@@ -282,8 +286,8 @@ impl RateControl for Dcqcn {
     }
 
     fn on_timer(&mut self, now: Time) {
-        // Intervals are at least 100 ns, so a late call makes up for its lateness in bounded time; a caller that keeps to
-        // `next_timer` fires what is due at that instant only.
+        // Intervals are at least 100 ns, so a late call makes up for its lateness in bounded time; a caller
+        // that keeps to `next_timer` fires what is due at that instant only.
         while let Some(at) = self.timers.next().filter(|at| *at <= now) {
             self.fire(at);
         }
@@ -313,7 +317,8 @@ mod tests {
         Dcqcn::new(&params, &environment(100, 13)).expect("valid parameters")
     }
 
-    /// Spec 10.3: the first notification cuts nothing; the decrease timer does, by half while alpha is 1.
+    /// docs/algorithms/dcqcn.md#dcqcn-sender: the first notification
+    /// cuts nothing; the decrease timer does, by half while alpha is 1.
     #[test]
     fn the_first_cut_comes_with_the_decrease_timer() {
         let mut sender = dcqcn(r#"{"name":"dcqcn","g":0.5}"#);
@@ -340,7 +345,8 @@ mod tests {
         sender
     }
 
-    /// Spec 22: "DCQCN stage sequence FR, AI, HAI with F = 1 and 5", from half the line rate with a target of 80 Gbit/s.
+    /// docs/algorithms/README.md#properties: "DCQCN stage sequence FR, AI, HAI
+    /// with F = 1 and 5", from half the line rate with a target of 80 Gbit/s.
     #[test]
     fn stages_of_the_increase() {
         for f in [1, 5] {
@@ -366,7 +372,7 @@ mod tests {
         }
     }
 
-    /// Spec 10.3: "R_T = R_C unless (clamp off and stage = 0)".
+    /// docs/algorithms/dcqcn.md#dcqcn-sender: "R_T = R_C unless (clamp off and stage = 0)".
     #[test]
     fn the_target_falls_with_a_cut_after_an_increase_only() {
         for (clamp, increases, target) in [("off", 0, 100e9), ("off", 1, 75e9), ("on", 0, 50e9)] {
@@ -379,7 +385,7 @@ mod tests {
         }
     }
 
-    /// Spec 10.2, `ack_flag`: many marked ACKs within one interval are one cut.
+    /// docs/algorithms/dcqcn.md#dcqcn-receiver, `ack_flag`: many marked ACKs within one interval are one cut.
     #[test]
     fn the_decrease_interval_thins_notifications() {
         let mut sender = dcqcn(r#"{"name":"dcqcn"}"#);
@@ -395,8 +401,9 @@ mod tests {
         assert_eq!(sender.rate_bps(), once, "no notification, no cut");
     }
 
-    /// Spec 10.3, PUB, by hand, with steps of 40 and 400 Mbit/s at 100 Gbit/s: cut by half at once, alpha stays 1 while
-    /// notifications come, falls without them; the timer alone stays additive, with the bytes it turns hyper.
+    /// docs/algorithms/dcqcn.md#dcqcn-sender, the published form, by hand, with steps of 40 and 400 Mbit/s at
+    /// 100 Gbit/s: cut by half at once, alpha stays 1 while notifications come, falls without them; the timer
+    /// alone stays additive, with the bytes it turns hyper.
     #[test]
     fn the_paper_cuts_at_once_and_counts_time_and_bytes() {
         let mut sender = dcqcn(
@@ -409,7 +416,8 @@ mod tests {
         assert_eq!((sender.rate_bps(), sender.target_bps, sender.alpha), (50e9, 100e9, 1.0));
         sender.on_cnp(Time::from_us(50));
         assert_eq!((sender.rate_bps(), sender.target_bps), (25e9, 50e9));
-        // 55 us later alpha decays and the first stage is fast recovery; from the second on the target moves too.
+        // 55 us later alpha decays and the first stage is fast
+        // recovery; from the second on the target moves too.
         sender.on_timer(Time::from_us(105));
         assert_eq!((sender.rate_bps(), sender.alpha), (37.5e9, 1.0 - 1.0 / 256.0));
         sender.on_timer(Time::from_us(160));

@@ -1,7 +1,8 @@
-//! DCTCP as a rate, as the authors of HPCC emulate it on an RDMA-like transport (spec 3.4): line-rate start, no slow start.
+//! DCTCP as a rate, as the authors of HPCC emulate it on an RDMA-like transport
+//! (docs/algorithms/window.md#dctcp-rate): line-rate start, no slow start.
 //!
-//! `alpha` follows the share of marked packets window by window; a mark cuts the rate once in a window, and a window without
-//! a cut adds one step.
+//! `alpha` follows the share of marked packets window by window; a mark cuts
+//! the rate once in a window, and a window without a cut adds one step.
 
 use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment};
 use crate::config::{ConfigError, Params};
@@ -18,21 +19,21 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ratio",
             summary: "weight of the newest window in alpha",
             domain: Domain::Number { default: Some(1.0 / 16.0), min: 0.000_01, max: 1.0 },
-            source: "spec 3",
+            source: "docs/algorithms/window.md#dctcp",
         },
         ParamInfo {
             name: "ai_mbps",
             unit: "Mbit/s",
             summary: "step of a window without a cut; 615 is a packet of 1000 B in 13 us",
             domain: Domain::Number { default: Some(615.0), min: 0.0, max: 1e6 },
-            source: "spec 3.4, V-14",
+            source: "docs/algorithms/window.md#dctcp-rate, #number-dctcp-step",
         },
         ParamInfo {
             name: "packet_bytes",
             unit: "B",
             summary: "payload of a packet, by which the packets of a window are counted",
             domain: Domain::Number { default: Some(1_000.0), min: 1.0, max: 65_000.0 },
-            source: "spec 3.4",
+            source: "docs/algorithms/window.md#dctcp-rate",
         },
         R_MIN,
         ParamInfo {
@@ -40,11 +41,11 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "",
             summary: "'vwin' bounds what is in flight by the largest BDP times rate over line rate",
             domain: Domain::Choice { default: "vwin", options: &["none", "vwin"] },
-            source: "spec 3.4",
+            source: "docs/algorithms/window.md#dctcp-rate",
         },
     ],
     switch_needs: SwitchNeed::OneEcnThreshold,
-    source: "spec 3.4",
+    source: "docs/algorithms/window.md#dctcp-rate",
     make: Make::RateControl(|params, environment| Ok(Box::new(DctcpRate::new(params, environment)?))),
 };
 
@@ -128,8 +129,9 @@ mod tests {
         RateAck { ack, snd_nxt, cnp, ..RateAck::default() }
     }
 
-    /// Spec 3.4: alpha is 1 at the start, so the first mark halves; further marks of the window do not; the window that ends
-    /// without a cut adds 615 Mbit/s. The window in flight follows the rate.
+    /// docs/algorithms/window.md#dctcp-rate: alpha is 1 at the start, so the
+    /// first mark halves; further marks of the window do not; the window that
+    /// ends without a cut adds 615 Mbit/s. The window in flight follows the rate.
     #[test]
     fn one_cut_in_a_window_and_one_step_in_a_clean_one() {
         let mut control = made(r#"{"name":"dctcp_rate"}"#, &environment(100, 13));

@@ -1,5 +1,5 @@
-//! The FAST equation on a rate (spec 9), a comparison of the TIMELY source: each flow keeps a fixed amount of rate in
-//! the queue.
+//! The FAST equation on a rate (docs/algorithms/timely.md#fast-like), a comparison of the TIMELY source: each
+//! flow keeps a fixed amount of rate in the queue.
 //!
 //! `R = min(2R, (1-g) R + g (R baseRTT/RTT + a))` once per round trip; at rest `R (1 - baseRTT/RTT) = a`.
 
@@ -18,27 +18,27 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "Mbit/s",
             summary: "what each flow keeps waiting; the source runs 10, 50 and a third, 100",
             domain: Domain::Number { default: Some(10.0), min: 0.001, max: 1e6 },
-            source: "spec 9, A-42",
+            source: "docs/algorithms/timely.md#fast-like, #choice-fast-parameters",
         },
         ParamInfo {
             name: "g",
             unit: "ratio",
             summary: "weight of the new rate",
             domain: Domain::Number { default: Some(0.5), min: 0.001, max: 1.0 },
-            source: "spec 9, A-42",
+            source: "docs/algorithms/timely.md#fast-like, #choice-fast-parameters",
         },
         ParamInfo {
             name: "base_rtt_ns",
             unit: "ns",
             summary: "round-trip time of an idle path; 0 for the network's largest",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 3.6e12 },
-            source: "spec 9",
+            source: "docs/algorithms/timely.md#fast-like",
         },
         R_MIN,
         WINDOW,
     ],
     switch_needs: SwitchNeed::None,
-    source: "spec 9",
+    source: "docs/algorithms/timely.md#fast-like",
     make: Make::RateControl(|params, environment| Ok(Box::new(FastLike::new(params, environment)?))),
 };
 
@@ -75,7 +75,8 @@ impl RateControl for FastLike {
         let Some(rtt) = ack.rtt.filter(|_| ack.ack > self.window_end) else { return };
         self.window_end = ack.snd_nxt;
         let rate = self.rate.bps();
-        // A sample below the base would ask for more than the equation means; the base is what an idle path takes.
+        // A sample below the base would ask for more than the
+        // equation means; the base is what an idle path takes.
         let idle_share = (self.base_rtt_ps / rtt.as_ps() as f64).min(1.0);
         let target = rate * idle_share + self.a_bps;
         self.rate.set((2.0 * rate).min((1.0 - self.g) * rate + self.g * target));
@@ -107,7 +108,8 @@ mod tests {
         control.rate_bps()
     }
 
-    /// Spec 9 and V-6: at rest `R (1 - baseRTT/RTT) = a`; 7.5 of 20 Gbit/s over 40 flows at a = 10 is an RTT of 1.056.
+    /// docs/algorithms/timely.md#fast-like, #number-timely-rates: at rest `R (1 - baseRTT/RTT) = a`; 7.5 of
+    /// 20 Gbit/s over 40 flows at a = 10 is an RTT of 1.056.
     #[test]
     fn every_flow_keeps_a_waiting() {
         for (a_mbps, rtt_ns, want) in [(10, 200_000, 20e6), (50, 125_000, 250e6), (10, 105_634, 187.5e6)] {

@@ -1,4 +1,5 @@
-//! A rate that nothing changes: what "PFC only" means in the TIMELY source (spec 18.5), and cross traffic of a known rate.
+//! A rate that nothing changes: what "PFC only" means in the TIMELY source
+//! (docs/algorithms/reproductions.md#timely), and cross traffic of a known rate.
 
 use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
 use crate::config::{ConfigError, Params};
@@ -15,13 +16,13 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "Mbit/s",
             summary: "the rate; 0 for the line rate",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e9 },
-            source: "spec 18.5, Y-inc",
+            source: "docs/algorithms/reproductions.md#y-inc",
         },
         R_MIN,
         WINDOW,
     ],
     switch_needs: SwitchNeed::None,
-    source: "spec 18.5, Y-inc",
+    source: "docs/algorithms/reproductions.md#y-inc",
     make: Make::RateControl(|params, environment| Ok(Box::new(Fixed::new(params, environment)?))),
 };
 

@@ -1,7 +1,8 @@
-//! HPCC (spec 11): the window follows the utilisation of the busiest hop, as telemetry tells it.
+//! HPCC (docs/algorithms/hpcc.md#hpcc): the window follows
+//! the utilisation of the busiest hop, as telemetry tells it.
 //!
-//! The window of every ACK is computed from a reference `W_c` that changes once per round trip, so that ACKs of one
-//! round do not act twice on one cause (spec 11.3, A-45).
+//! The window of every ACK is computed from a reference `W_c` that changes once per round trip, so that ACKs
+//! of one round do not act twice on one cause (docs/algorithms/hpcc.md#hpcc-sender, #choice-hpcc-reference).
 //!
 //! Invariant: `W_min <= W <= W_init`.
 
@@ -21,58 +22,59 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ratio",
             summary: "utilisation to keep",
             domain: Domain::Number { default: Some(0.95), min: 0.01, max: 1.0 },
-            source: "spec 11.2",
+            source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },
         ParamInfo {
             name: "max_stage",
             unit: "rounds",
             summary: "rounds of additive increase before a multiplicative one; 0 in the script, 5 in the paper",
             domain: Domain::Number { default: Some(0.0), min: 0.0, max: 1e6 },
-            source: "spec 11.2, A-44",
+            source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-max-stage",
         },
         ParamInfo {
             name: "ai_mbps",
             unit: "Mbit/s",
             summary: "additive step, for each 25 Gbit/s of line rate; its window is the step times the base RTT",
             domain: Domain::Number { default: Some(10.0), min: 0.0, max: 1e6 },
-            source: "spec 11.2",
+            source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },
         ParamInfo {
             name: "reaction",
             unit: "",
             summary: "a window for every 'ack' from a reference of the round, one per 'rtt' only, or a 'running' reference",
             domain: Domain::Choice { default: "ack", options: &["ack", "rtt", "running"] },
-            source: "spec 11.2, A-45",
+            source: "docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-reference",
         },
         ParamInfo {
             name: "multi_rate",
             unit: "",
             summary: "'on' keeps a reference for each hop, the smallest window wins",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
-            source: "spec 11.3",
+            source: "docs/algorithms/hpcc.md#hpcc-sender",
         },
         ParamInfo {
             name: "u0",
             unit: "ratio",
             summary: "first estimate of the utilisation; another code has eta",
             domain: Domain::Number { default: Some(1.0), min: 0.01, max: 10.0 },
-            source: "spec 11.2",
+            source: "docs/algorithms/hpcc.md#hpcc-parameters",
         },
         R_MIN,
     ],
     switch_needs: SwitchNeed::Telemetry,
-    source: "spec 11",
+    source: "docs/algorithms/hpcc.md#hpcc",
     make: Make::RateControl(|params, environment| Ok(Box::new(Hpcc::new(params, environment)?))),
 };
 
-/// Spec 11.2: the additive step is given for 25 Gbit/s and scales with the line rate.
+/// docs/algorithms/hpcc.md#hpcc-parameters: the additive step
+/// is given for 25 Gbit/s and scales with the line rate.
 const STEP_LINE_BPS: f64 = 25e9;
 
-/// Most hops that records are kept for (design: 8 at most).
+/// Most hops that records are kept for (docs/wire-format.md: 8 at most).
 const MAX_HOPS: usize = 8;
 
-/// What moves with the rounds: `W_c`, `U` and `incStage` of spec 11.3. One for the path, or with `multi_rate` one for
-/// each hop.
+/// What moves with the rounds: `W_c`, `U` and `incStage` of docs/algorithms/hpcc.md#hpcc-sender.
+/// One for the path, or with `multi_rate` one for each hop.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Reference {
     window: f64,
@@ -80,14 +82,16 @@ struct Reference {
     inc_stage: u32,
 }
 
-/// Which ACKs give a window, and which move the reference (spec 11.2, A-45).
+/// Which ACKs give a window, and which move the reference
+/// (docs/algorithms/hpcc.md#hpcc-parameters, #choice-hpcc-reference).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Reaction {
     /// Every ACK gives a window, computed from a reference that moves once per round: HPCC's own.
     Ack,
     /// Only the ACK that ends a round does.
     Rtt,
-    /// Every ACK gives a window, and that is the next reference: what A-45 warns of.
+    /// Every ACK gives a window, and that is the next reference: what
+    /// docs/algorithms/hpcc.md#choice-hpcc-reference warns of.
     Running,
 }
 
@@ -103,7 +107,7 @@ struct Hpcc {
     multi_rate: bool,
     base_rtt_ns: f64,
     int: IntEncoding,
-    /// `W` of spec 11.3.
+    /// `W` of docs/algorithms/hpcc.md#hpcc-sender.
     window: f64,
     first: Reference,
     references: Vec<Reference>,
@@ -142,7 +146,8 @@ impl Hpcc {
         })
     }
 
-    /// Spec 11.3: `u_i` of a hop and the time between its two records; none where the hop tells nothing new.
+    /// docs/algorithms/hpcc.md#hpcc-sender: `u_i` of a hop and the time
+    /// between its two records; none where the hop tells nothing new.
     #[inline]
     fn of_hop(&self, now: &HopRecord, last: &HopRecord) -> Option<(f64, f64)> {
         let dt_ns = self.int.elapsed_ns(last.timestamp, now.timestamp);
@@ -157,7 +162,8 @@ impl Hpcc {
         Some((queue_bits / (line_bps * self.base_rtt_ns / 1e9) + tx_bps / line_bps, dt_ns))
     }
 
-    /// Spec 11.3, MeasureInflight; leaves the estimate alone where no hop tells anything new.
+    /// docs/algorithms/hpcc.md#hpcc-sender, MeasureInflight;
+    /// leaves the estimate alone where no hop tells anything new.
     #[inline]
     fn measure(&mut self, hops: &[HopRecord]) {
         let mut busiest: Option<(f64, f64)> = None;
@@ -176,7 +182,7 @@ impl Hpcc {
         }
     }
 
-    /// Spec 11.3, ComputeWind; with several references "the minimum wins".
+    /// docs/algorithms/hpcc.md#hpcc-sender, ComputeWind; with several references "the minimum wins".
     #[inline]
     fn compute(&mut self, commit: bool) {
         let mut smallest = f64::INFINITY;
@@ -218,7 +224,8 @@ impl RateControl for Hpcc {
             return;
         }
         if self.last.len() != hops.len() {
-            // Spec 11.3: the first ACK "only stores INT and sets last_update_seq"; so does one of another path.
+            // docs/algorithms/hpcc.md#hpcc-sender: the first ACK "only stores
+            // INT and sets last_update_seq"; so does one of another path.
             self.last_update_seq = ack.snd_nxt;
             if self.multi_rate {
                 self.references.resize(hops.len(), self.first);
@@ -238,7 +245,7 @@ impl RateControl for Hpcc {
         }
     }
 
-    /// Spec 11.3: `R = W/T`.
+    /// docs/algorithms/hpcc.md#hpcc-sender: `R = W/T`.
     fn rate_bps(&self) -> f64 {
         self.window * 8e9 / self.base_rtt_ns
     }
@@ -279,7 +286,7 @@ mod tests {
         RateAck { ack, snd_nxt: ack + in_flight, hops, ..RateAck::default() }
     }
 
-    /// V-8: 40 Mbit/s at T = 13 us are 65 B; W_init is 162.5 kB.
+    /// docs/algorithms/int.md#number-hpcc-int: 40 Mbit/s at T = 13 us are 65 B; W_init is 162.5 kB.
     #[test]
     fn constants_of_the_script() {
         let sender = hpcc(r#"{"name":"hpcc"}"#);
@@ -288,7 +295,8 @@ mod tests {
         assert!((sender.w_min - 1_625.0).abs() < 1e-9);
     }
 
-    /// Spec 22: "HPCC fixed point (U = eta keeps W_c + W_AI)"; the additive stages come first where there are any.
+    /// docs/algorithms/README.md#properties: "HPCC fixed point (U = eta keeps
+    /// W_c + W_AI)"; the additive stages come first where there are any.
     #[test]
     fn the_fixed_point() {
         for (max_stage, utilisation, commits, want) in [
@@ -311,8 +319,8 @@ mod tests {
         assert_eq!(sender.references[0].inc_stage, 0);
     }
 
-    /// Spec 11.3 by hand: a hop at 100 Gbit/s that sent 81,250 B in half of T is busy to 1.0, and 40,960 B waiting in both
-    /// records add 0.252; the estimate moves half of the way.
+    /// docs/algorithms/hpcc.md#hpcc-sender by hand: a hop at 100 Gbit/s that sent 81,250 B in half of T is
+    /// busy to 1.0, and 40,960 B waiting in both records add 0.252; the estimate moves half of the way.
     #[test]
     fn utilisation_by_hand() {
         let mut sender = hpcc(r#"{"name":"hpcc","u0":0.5}"#);
@@ -345,7 +353,8 @@ mod tests {
         assert_eq!((sender.window, sender.last.len()), (window, 1));
     }
 
-    /// Spec 11.2: with reaction 'rtt' ACKs within a round leave the window alone.
+    /// docs/algorithms/hpcc.md#hpcc-parameters: with reaction
+    /// 'rtt' ACKs within a round leave the window alone.
     #[test]
     fn per_rtt_reaction_waits_for_the_round() {
         for (reaction, moves) in [("ack", true), ("rtt", false)] {
@@ -362,7 +371,8 @@ mod tests {
         }
     }
 
-    /// A-45: a running reference acts on one cause with every ACK of a round. Four ACKs that all tell U = 1.9 leave half of
+    /// docs/algorithms/hpcc.md#choice-hpcc-reference: a running reference acts on one
+    /// cause with every ACK of a round. Four ACKs that all tell U = 1.9 leave half of
     /// the window by HPCC's rule, and a sixteenth (and steps) by the running one.
     #[test]
     fn a_running_reference_acts_on_one_cause_again() {
@@ -383,7 +393,8 @@ mod tests {
         assert!((after("running") - 6.25).abs() < 0.1, "{}", after("running"));
     }
 
-    /// Spec 11.3, `MULTI_RATE`: each hop keeps its own estimate and reference; the smallest window is the sender's.
+    /// docs/algorithms/hpcc.md#hpcc-sender, `MULTI_RATE`: each hop keeps
+    /// its own estimate and reference; the smallest window is the sender's.
     #[test]
     fn with_many_references_the_smallest_wins() {
         let mut sender = hpcc(r#"{"name":"hpcc","multi_rate":"on","ai_mbps":0}"#);
@@ -394,7 +405,8 @@ mod tests {
         let windows: Vec<f64> = sender.references.iter().map(|one| one.window).collect();
         assert_eq!((windows[0], windows[2], sender.window), (162_500.0, 162_500.0, windows[1]));
         assert!((windows[1] / 162_500.0 - 0.5).abs() < 2e-3, "{windows:?}");
-        // The busy hop changes: the first is busy to 1.0 (its queue counts from the second record on), the second idle.
+        // The busy hop changes: the first is busy to 1.0 (its queue
+        // counts from the second record on), the second idle.
         sender.on_ack(&ack(3, 0, &[hop(26_000, 317, 458), hop(26_000, 317, 0), idle(26_000)]));
         let windows: Vec<f64> = sender.references.iter().map(|one| one.window).collect();
         assert!((windows[0] / 162_500.0 - 0.95).abs() < 2e-3 && windows[1] == 162_500.0, "{windows:?}");

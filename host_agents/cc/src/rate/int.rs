@@ -1,4 +1,4 @@
-//! Telemetry as a header carries it: counters that wrap, in units (spec 11.1).
+//! Telemetry as a header carries it: counters that wrap, in units (docs/algorithms/int.md#hpcc-int).
 
 /// How switches write hop records: widths and units of their fields.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,8 +16,8 @@ pub struct IntEncoding {
 }
 
 impl IntEncoding {
-    /// The ns-3 simulator's header with `INT_MULTI` = `multiple` (spec 11.1): 24 bits of nanoseconds, 20 bits of 128 B
-    /// and a queue in units of 80 B, the last two times `multiple`.
+    /// The ns-3 simulator's header with `INT_MULTI` = `multiple` (docs/algorithms/int.md#hpcc-int): 24 bits
+    /// of nanoseconds, 20 bits of 128 B and a queue in units of 80 B, the last two times `multiple`.
     pub const fn hs_fixed(multiple: u32) -> Self {
         let multiple = if multiple == 0 { 1 } else { multiple };
         Self {
@@ -59,7 +59,8 @@ const fn wrapped(earlier: u32, later: u32, bits: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Spec 11.1 and V-8: 24 bits of nanoseconds wrap after 16.78 ms, 20 bits of 128 B after 134 MB.
+    /// docs/algorithms/int.md#hpcc-int, #number-hpcc-int: 24 bits of
+    /// nanoseconds wrap after 16.78 ms, 20 bits of 128 B after 134 MB.
     #[test]
     fn counters_wrap() {
         let int = IntEncoding::hs_fixed(1);

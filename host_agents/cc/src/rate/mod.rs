@@ -1,12 +1,13 @@
-//! The rate family: senders of RDMA-like transports, whose output is a pacing rate and, for some, a window in bytes.
+//! The rate family: senders of RDMA-like transports, whose
+//! output is a pacing rate and, for some, a window in bytes.
 //!
-//! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate. They
-//! react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry (HPCC), or are told
-//! their rate by the switches (D3, RCP).
-//! [`rate_registry`] is their table; it stands apart from [`crate::registry`] because another transport runs them.
+//! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate.
+//! They react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry
+//! (HPCC), or are told their rate by the switches (D3, RCP). [`rate_registry`] is their table; it stands
+//! apart from [`crate::registry`] because another transport runs them.
 //!
-//! Invariants: `min <= rate <= line rate`, or 0 where switches allot rates and have none left; nothing changes but
-//! through the calls.
+//! Invariants: `min <= rate <= line rate`, or 0 where switches allot
+//! rates and have none left; nothing changes but through the calls.
 
 mod d3;
 mod dcqcn;
@@ -32,9 +33,12 @@ pub use int::IntEncoding;
 /// Where a rate-controlled sender runs: what its algorithm must know of the network.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RateEnvironment {
-    /// Rate of the host's interface, the first rate and the highest (spec 8.2, 10.3, 11.3).
+    /// Rate of the host's interface, the first rate and the highest
+    /// (docs/algorithms/timely.md#timely-parameters,
+    /// docs/algorithms/dcqcn.md#dcqcn-sender, docs/algorithms/hpcc.md#hpcc-sender).
     pub line_rate: Rate,
-    /// Largest base round-trip time over host pairs (spec 11.2, T; spec 8.4, for the window).
+    /// Largest base round-trip time over host pairs (docs/algorithms/hpcc.md#hpcc-parameters, T;
+    /// docs/algorithms/timely.md#timely-variants, for the window).
     pub base_rtt: Span,
     /// How switches write telemetry.
     pub int: IntEncoding,
@@ -46,13 +50,15 @@ impl RateEnvironment {
         self.line_rate.as_bps() as f64
     }
 
-    /// Bytes that fit a base round trip at the line rate: `W_max` of spec 8.4, `W_init` of spec 11.3.
+    /// Bytes that fit a base round trip at the line rate: `W_max` of
+    /// docs/algorithms/timely.md#timely-variants, `W_init` of docs/algorithms/hpcc.md#hpcc-sender.
     pub(crate) fn bdp_bytes(&self) -> f64 {
         self.line_bps() * self.base_rtt.as_ps() as f64 / 8e12
     }
 }
 
-/// What one hop wrote into a packet, as it stands in the header: wrapping counters in units (spec 11.1).
+/// What one hop wrote into a packet, as it stands in the header:
+/// wrapping counters in units (docs/algorithms/int.md#hpcc-int).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct HopRecord {
     /// Rate of the link.
@@ -76,13 +82,14 @@ pub struct RateAck<'a> {
     pub snd_nxt: u64,
     /// Round-trip time by the timestamp that came back, serialisation taken off where the transport does so.
     pub rtt: Option<Span>,
-    /// The receiver saw a congestion mark (spec 10.2, `ack_flag`).
+    /// The receiver saw a congestion mark (docs/algorithms/dcqcn.md#dcqcn-receiver, `ack_flag`).
     pub cnp: bool,
     /// Rate at which the flow really sent lately, in bit/s; none if it always had data.
     pub sent_bps: Option<f64>,
     /// Telemetry in the order of hops.
     pub hops: &'a [HopRecord],
-    /// Rate in bit/s that the switches of the path grant; 0 for the base rate, none where the ACK says nothing of it.
+    /// Rate in bit/s that the switches of the path grant; 0 for
+    /// the base rate, none where the ACK says nothing of it.
     pub granted_bps: Option<f64>,
 }
 
@@ -91,7 +98,8 @@ pub trait RateControl: fmt::Debug + Send {
     /// Takes an ACK.
     fn on_ack(&mut self, ack: &RateAck<'_>);
 
-    /// Takes a congestion notification that came as a packet of its own (spec 10.2).
+    /// Takes a congestion notification that came as a packet of its own
+    /// (docs/algorithms/dcqcn.md#dcqcn-receiver).
     fn on_cnp(&mut self, _now: Time) {}
 
     /// Counts bytes that left.
@@ -139,7 +147,8 @@ pub fn rate_registry() -> &'static [AlgorithmInfo] {
 /// Makes the algorithm that a configuration names.
 ///
 /// # Errors
-/// An unknown algorithm or parameter, a value out of range, or values that contradict each other or the network.
+/// An unknown algorithm or parameter, a value out of range,
+/// or values that contradict each other or the network.
 pub fn build_rate(
     spec: &AlgorithmSpec,
     environment: &RateEnvironment,
@@ -157,7 +166,7 @@ pub(crate) const R_MIN: ParamInfo = ParamInfo {
     unit: "Mbit/s",
     summary: "the rate never falls below this",
     domain: Domain::Number { default: Some(1_000.0), min: 0.001, max: 1e9 },
-    source: "spec 8.2, 10.3, 11.2",
+    source: "docs/algorithms/timely.md#timely-parameters, docs/algorithms/dcqcn.md#dcqcn-sender, docs/algorithms/hpcc.md#hpcc-parameters",
 };
 
 pub(crate) const WINDOW: ParamInfo = ParamInfo {
@@ -165,10 +174,11 @@ pub(crate) const WINDOW: ParamInfo = ParamInfo {
     unit: "",
     summary: "'vwin' bounds what is in flight by the largest BDP times rate over line rate",
     domain: Domain::Choice { default: "none", options: &["none", "vwin"] },
-    source: "spec 8.4",
+    source: "docs/algorithms/timely.md#timely-variants",
 };
 
-/// A rate between its bounds, with the window of the "+win" variants (spec 8.4).
+/// A rate between its bounds, with the window of the "+win"
+/// variants (docs/algorithms/timely.md#timely-variants).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundedRate {
     bps: f64,
@@ -201,7 +211,7 @@ impl BoundedRate {
         self.bps = if bps.is_nan() { self.min_bps } else { bps.clamp(self.min_bps, self.line_bps) };
     }
 
-    /// Spec 8.4: `W = W_max * R/R_max`, at least 1 byte.
+    /// docs/algorithms/timely.md#timely-variants: `W = W_max * R/R_max`, at least 1 byte.
     pub(crate) fn cwnd_bytes(&self) -> Option<f64> {
         self.window_max_bytes.map(|max| (max * self.bps / self.line_bps).max(1.0))
     }

@@ -1,8 +1,8 @@
-//! Classic RCP (spec 12.4): switches keep one fair rate for all flows of a port and stamp the path's smallest into every
-//! packet; the sender paces at what comes back.
+//! Classic RCP (docs/algorithms/d3-rcp.md#rcp): switches keep one fair rate for all flows of a port and stamp
+//! the path's smallest into every packet; the sender paces at what comes back.
 //!
-//! A flow starts with one packet per base round-trip time, until the first stamp is back (OWN: the handshake that would
-//! bring it does not exist here).
+//! A flow starts with one packet per base round-trip time, until the first stamp is back (our own: the
+//! handshake that would bring it does not exist here).
 
 use super::{RateAck, RateControl, RateEnvironment};
 use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
@@ -14,11 +14,11 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
     summary: "paces at the smallest fair rate that the switches of the path stamp into packets",
     parameters: &[],
     switch_needs: SwitchNeed::FairRate,
-    source: "spec 12.4",
+    source: "docs/algorithms/d3-rcp.md#rcp",
     make: Make::RateControl(|_, environment| Ok(Box::new(Rcp::new(environment)))),
 };
 
-/// A full packet at IP level (spec 1.1).
+/// A full packet at IP level (docs/algorithms/substrate.md#packets).
 const PACKET_BITS: f64 = 1_500.0 * 8.0;
 /// The smallest rate that the transport paces at.
 const LEAST_BPS: f64 = 1_000.0;

@@ -1,7 +1,8 @@
-//! TIMELY (spec 8): the rate follows the gradient of the round-trip time.
+//! TIMELY (docs/algorithms/timely.md#timely): the rate follows the gradient of the round-trip time.
 //!
-//! Below `t_low` it rises, above `t_high` it falls whatever the gradient says, between them a falling or level round-trip
-//! time raises it and a rising one lowers it in proportion. Equal thresholds make the queue-size mode of spec 8.4.
+//! Below `t_low` it rises, above `t_high` it falls whatever the gradient says, between them a falling or
+//! level round-trip time raises it and a rising one lowers it in proportion. Equal thresholds make the
+//! queue-size mode (docs/algorithms/timely.md#timely-variants).
 
 use p4cc_units::{Span, Time};
 
@@ -20,121 +21,122 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             unit: "ratio",
             summary: "weight of the newest difference of round-trip times",
             domain: Domain::Number { default: Some(0.875), min: 0.000_1, max: 1.0 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "beta",
             unit: "ratio",
             summary: "weight of a decrease",
             domain: Domain::Number { default: Some(0.8), min: 0.0, max: 1.0 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "t_low_ns",
             unit: "ns",
             summary: "below this round-trip time the rate rises",
             domain: Domain::Number { default: Some(50e3), min: 0.0, max: 3.6e12 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "t_high_ns",
             unit: "ns",
             summary: "above this round-trip time the rate falls; equal to t_low_ns for the queue-size mode",
             domain: Domain::Number { default: Some(500e3), min: 1.0, max: 3.6e12 },
-            source: "spec 8.2, 8.4",
+            source: "docs/algorithms/timely.md#timely-parameters, #timely-variants",
         },
         ParamInfo {
             name: "min_rtt_ns",
             unit: "ns",
             summary: "what makes a gradient of a difference, a constant",
             domain: Domain::Number { default: Some(20e3), min: 1.0, max: 3.6e12 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "delta_mbps",
             unit: "Mbit/s",
             summary: "additive step, for each 10 Gbit/s of line rate",
             domain: Domain::Number { default: Some(10.0), min: 0.001, max: 1e6 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_factor",
             unit: "ratio",
             summary: "hyperactive increase: so many additive steps at once",
             domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1_000.0 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_trigger",
             unit: "samples",
             summary: "increases in a row that start hyperactive increase",
             domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1e6 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_counts",
             unit: "",
             summary: "what counts for the trigger: increases by 'gradient' only, 'every' increase, or 'raw' falls of the RTT",
             domain: Domain::Choice { default: "gradient", options: &["gradient", "every", "raw"] },
-            source: "spec 8.3, A-41; 'raw' is the authors' code",
+            source: "docs/algorithms/timely.md#timely-update, #choice-timely-hai; 'raw' is the authors' code",
         },
         ParamInfo {
             name: "scale_by_time",
             unit: "",
             summary: "'on' weighs steps and cuts above t_high by min(1, time since the last update / min_rtt_ns)",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
-            source: "spec 8.3, the authors' code",
+            source: "docs/algorithms/timely.md#timely-update, the authors' code",
         },
         ParamInfo {
             name: "max_cut",
             unit: "ratio",
             summary: "largest share of the rate that one update takes away; 0.5 in the authors' code",
             domain: Domain::Number { default: Some(1.0), min: 0.01, max: 1.0 },
-            source: "spec 8.3",
+            source: "docs/algorithms/timely.md#timely-update",
         },
         ParamInfo {
             name: "patched",
             unit: "",
             summary: "'on': between the thresholds steps and cuts are weighed by the gradient, against t_low",
             domain: Domain::Choice { default: "off", options: &["off", "on"] },
-            source: "spec 8.4",
+            source: "docs/algorithms/timely.md#timely-variants",
         },
         ParamInfo {
             name: "start_share",
             unit: "ratio",
             summary: "first rate as a share of the line rate; 1/(n+1) with n flows on the host is another reading",
             domain: Domain::Number { default: Some(1.0), min: 0.000_1, max: 1.0 },
-            source: "spec 8.2",
+            source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "update",
             unit: "",
             summary: "on each 'sample', or once per 'window' of data",
             domain: Domain::Choice { default: "sample", options: &["sample", "window"] },
-            source: "spec 8.1",
+            source: "docs/algorithms/timely.md#rtt-sample",
         },
         ParamInfo {
             name: "app_limit",
             unit: "ratio",
             summary: "no increase while the flow sends no more than this share of its rate",
             domain: Domain::Number { default: Some(0.8), min: 0.0, max: 1.0 },
-            source: "spec 8.3",
+            source: "docs/algorithms/timely.md#timely-update",
         },
         R_MIN,
         WINDOW,
     ],
     switch_needs: SwitchNeed::None,
-    source: "spec 8",
+    source: "docs/algorithms/timely.md#timely",
     make: Make::RateControl(|params, environment| Ok(Box::new(Timely::new(params, environment)?))),
 };
 
-/// Spec 8.2: steps are given for a line rate of 10 Gbit/s and scale with it.
+/// docs/algorithms/timely.md#timely-parameters: steps are
+/// given for a line rate of 10 Gbit/s and scale with it.
 const STEP_LINE_BPS: f64 = 10e9;
 
-/// Spec 8.4, patched TIMELY: the weight of the error in a cut.
+/// docs/algorithms/timely.md#timely-variants, patched TIMELY: the weight of the error in a cut.
 const PATCHED_BETA: f64 = 0.008;
 
-/// What counts towards hyperactive increase (spec 8.3, A-41).
+/// What counts towards hyperactive increase (docs/algorithms/timely.md#timely-update, #choice-timely-hai).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum HaiCounts {
     /// Increases by the gradient; anything else starts the count anew.
@@ -209,7 +211,7 @@ impl Timely {
         Ok(sender)
     }
 
-    /// Spec 8.3.
+    /// docs/algorithms/timely.md#timely-update.
     fn update(&mut self, now: Time, rtt: Span, sent_bps: Option<f64>) {
         let rtt_ns = rtt.as_ps() as f64 / 1_000.0;
         let weight = self.weight_of_time(now);
@@ -234,7 +236,7 @@ impl Timely {
         }
     }
 
-    /// Spec 8.3, the authors' code: `min(1, time since last update / minRTT)`.
+    /// docs/algorithms/timely.md#timely-update, the authors' code: `min(1, time since last update / minRTT)`.
     fn weight_of_time(&mut self, now: Time) -> f64 {
         let elapsed_ns = now.since(core::mem::replace(&mut self.updated, now)).as_ps() as f64 / 1e3;
         if self.scales_by_time { (elapsed_ns / self.min_rtt_ns).min(1.0) } else { 1.0 }
@@ -270,8 +272,8 @@ impl Timely {
         self.rate.set(self.rate.bps() * factor.max(1.0 - self.max_cut));
     }
 
-    /// Spec 8.4, patched TIMELY: `w = clamp(2 grad + 1/2, 0, 1)`, `err = (rtt - T_low)/T_low`,
-    /// `R = delta (1 - w) + R (1 - 0.008 w err)`.
+    /// docs/algorithms/timely.md#timely-variants, patched TIMELY: `w = clamp(2 grad + 1/2, 0, 1)`, `err =
+    /// (rtt - T_low)/T_low`, `R = delta (1 - w) + R (1 - 0.008 w err)`.
     fn follow_patched(&mut self, rtt_ns: f64, gradient: f64, weight: f64, sent_bps: Option<f64>) {
         let w = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
         let error = if self.t_low_ns > 0.0 { (rtt_ns - self.t_low_ns) / self.t_low_ns } else { 0.0 };
@@ -330,7 +332,7 @@ mod tests {
         control
     }
 
-    /// Spec 8.3, the four branches by hand at 10 Gbit/s.
+    /// docs/algorithms/timely.md#timely-update, the four branches by hand at 10 Gbit/s.
     #[test]
     fn the_four_branches() {
         // Below t_low: one step of 10 Mbit/s.
@@ -339,16 +341,17 @@ mod tests {
         assert!((feed(&mut *slowed(PAPER), &[1_000.0]) - 3e9).abs() < 1e4);
         // Between, falling: one step.
         assert!((feed(&mut *slowed(PAPER), &[400.0]) - 5.01e9).abs() < 1e4);
-        // Between, rising: three level samples let the smoothed difference decay, then 2 us more: the gradient is about
-        // 0.875 * 2/20 = 0.0875, the factor 1 - 0.8 * 0.0875 = 0.93.
+        // Between, rising: three level samples let the smoothed difference decay, then 2 us more: the
+        // gradient is about 0.875 * 2/20 = 0.0875, the factor 1 - 0.8 * 0.0875 = 0.93.
         let mut control = slowed(PAPER);
         let before = feed(&mut *control, &[100.0; 30]);
         let after = feed(&mut *control, &[102.0]);
         assert!((after / before - 0.93).abs() < 1e-6, "{}", after / before);
     }
 
-    /// Spec 8.3 and V-6: the fifth increase in a row is five steps; from 200 Mbit/s to 1.5 Gbit/s at 20 Gbit/s it takes as
-    /// many samples as the model of the spec has.
+    /// docs/algorithms/timely.md#timely-update, #number-timely-rates: the
+    /// fifth increase in a row is five steps; from 200 Mbit/s to 1.5 Gbit/s
+    /// at 20 Gbit/s it takes as many samples as the model of the spec has.
     #[test]
     fn hyperactive_increase_begins_with_the_fifth() {
         let mut control = slowed(PAPER);
@@ -366,7 +369,8 @@ mod tests {
         }
     }
 
-    /// Spec 8.3, S4: a flow that sends no more than 80 % of its rate does not raise it.
+    /// docs/algorithms/timely.md#timely-update, TIMELY 2015: a flow
+    /// that sends no more than 80 % of its rate does not raise it.
     #[test]
     fn an_application_limited_flow_does_not_rise() {
         for (share, rises) in [(0.79, false), (0.8, false), (0.81, true)] {
@@ -378,8 +382,8 @@ mod tests {
         }
     }
 
-    /// Spec 8.3, the authors' code: five raw falls in a row start hyperactive increase, a step and the cut above t_high
-    /// weigh by time, and no update takes more than half.
+    /// docs/algorithms/timely.md#timely-update, the authors' code: five raw falls in a row start hyperactive
+    /// increase, a step and the cut above t_high weigh by time, and no update takes more than half.
     #[test]
     fn the_reference_form() {
         let json = r#"{"name":"timely","r_min_mbps":10,"ewma":0.02,"t_high_ns":1000000,"hai_counts":"raw",
@@ -394,7 +398,8 @@ mod tests {
             (control.rate_bps() - before, control.rate_bps() / before)
         };
         assert_eq!(feed(600.0, 1_000).0, 0.0);
-        // Falling samples, 5 us apart: a quarter of minRTT, so a quarter of a step; the fifth is five quarters.
+        // Falling samples, 5 us apart: a quarter of minRTT,
+        // so a quarter of a step; the fifth is five quarters.
         let steps: Vec<f64> =
             (1..6).map(|fall| (feed(600.0 - 10.0 * f64::from(fall), 5).0 / 1e5).round() / 10.0).collect();
         assert_eq!(steps, [2.5, 2.5, 2.5, 2.5, 12.5]);
@@ -403,7 +408,8 @@ mod tests {
         assert!((feed(4_000.0, 2).1 - 0.94).abs() < 1e-9);
     }
 
-    /// Spec 8.4, patched, by hand: a level RTT of 100 us with t_low 50 us has w = 1/2 and err = 1.
+    /// docs/algorithms/timely.md#timely-variants, patched, by hand: a
+    /// level RTT of 100 us with t_low 50 us has w = 1/2 and err = 1.
     #[test]
     fn the_patched_form() {
         let mut control = slowed(r#"{"name":"timely","r_min_mbps":10,"patched":"on"}"#);
@@ -412,13 +418,15 @@ mod tests {
         let after = feed(&mut *control, &[100.0]);
         let want = 5e6 + before * (1.0 - 0.008 * 0.5);
         assert!((after - want).abs() < 1e3, "{after} {want}");
-        // It has a fixed point, R = delta (1 - w)/(0.008 w err): 1.25 Gbit/s here; the gradient alone has none.
+        // It has a fixed point, R = delta (1 - w)/(0.008 w
+        // err): 1.25 Gbit/s here; the gradient alone has none.
         let rest = feed(&mut *control, &[100.0; 5_000]);
         assert!((rest / 1.25e9 - 1.0).abs() < 1e-3, "{rest}");
     }
 
-    /// V-6: the pure increase model of the HAI row. 100 connections share 20 Gbit/s, so each starts at 200 Mbit/s; one
-    /// completion of a segment comes each `segment/R`. Steps of the server's NIC of 10 Gbit/s are 10 Mbit/s.
+    /// docs/algorithms/timely.md#number-timely-rates: the pure increase model of the HAI row. 100 connections
+    /// share 20 Gbit/s, so each starts at 200 Mbit/s; one completion of a segment comes each `segment/R`.
+    /// Steps of the server's NIC of 10 Gbit/s are 10 Mbit/s.
     #[test]
     fn time_of_a_pure_increase() {
         let time_to = |target_bps: f64, segment_bytes: f64, hai_trigger: u32| {
@@ -456,7 +464,7 @@ mod tests {
         }
     }
 
-    /// Spec 8.4: queue-size mode knows no gradient.
+    /// docs/algorithms/timely.md#timely-variants: queue-size mode knows no gradient.
     #[test]
     fn equal_thresholds_make_the_queue_size_mode() {
         let json = r#"{"name":"timely","r_min_mbps":10,"t_low_ns":500000,"t_high_ns":500000}"#;
@@ -466,7 +474,7 @@ mod tests {
         assert!(feed(&mut *control, &[499.0]) > before);
     }
 
-    /// Spec 8.1 (HS): with one update per window, ACKs within it change nothing.
+    /// docs/algorithms/timely.md#rtt-sample: with one update per window, ACKs within it change nothing.
     #[test]
     fn once_per_window() {
         let mut control = made(r#"{"name":"timely","update":"window"}"#, &environment(10, 20));
@@ -479,7 +487,7 @@ mod tests {
         assert!(rate(10_002, 1_000) < 10e9);
     }
 
-    /// Spec 8.4: `W = W_max R/R_max`.
+    /// docs/algorithms/timely.md#timely-variants: `W = W_max R/R_max`.
     #[test]
     fn the_window_follows_the_rate() {
         let mut control = made(r#"{"name":"timely","window":"vwin"}"#, &environment(100, 13));

@@ -1,9 +1,11 @@
-//! A sender that asks for its rate (spec 12.2): which packet leaves next, and what it carries.
+//! A sender that asks for its rate (docs/algorithms/d3-rcp.md#d3-sender):
+//! which packet leaves next, and what it carries.
 //!
-//! A round begins when the last request's return arrives. Its first packet carries the next request; where the rate lets
-//! no data leave within the round, a header without payload carries it, and so it does at the base rate. A flow whose rest
-//! leaves within the round asks no more, but gives its rate back with its last packet (OWN: a grant for a round without
-//! data would serve nobody). A FIN waits for the return of the request on its way, which says what there is to give back.
+//! A round begins when the last request's return arrives. Its first packet carries the next request; where
+//! the rate lets no data leave within the round, a header without payload carries it, and so it does at the
+//! base rate. A flow whose rest leaves within the round asks no more, but gives its rate back with its last
+//! packet (our own: a grant for a round without data would serve nobody). A FIN waits for the return of the
+//! request on its way, which says what there is to give back.
 
 use p4cc_cc::{Ahead, Ask};
 use p4cc_units::{Span, Time};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::request::MAX_RECORDS;
 
-/// How a receiver tells the sender of a marked packet (spec 10.2, `np`).
+/// How a receiver tells the sender of a marked packet (docs/algorithms/dcqcn.md#dcqcn-receiver, `np`).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Notification {
@@ -37,7 +37,7 @@ pub struct IntTable {
     pub room: IntRoom,
 }
 
-/// How packets make room for hop records (spec 11.1).
+/// How packets make room for hop records (docs/algorithms/int.md#hpcc-int).
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntRoom {
@@ -62,16 +62,17 @@ impl IntTable {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RdmaConfig {
-    /// Payload bytes of a full packet (spec 1.1: 1000).
+    /// Payload bytes of a full packet (docs/algorithms/substrate.md#packets: 1000).
     #[serde(default = "default_mss_bytes")]
     pub mss_bytes: u32,
-    /// An ACK for so many packets in order (spec 1.1: 1).
+    /// An ACK for so many packets in order (docs/algorithms/substrate.md#packets: 1).
     #[serde(default = "one")]
     pub ack_every: u32,
-    /// Shortest time between two NACKs for the same byte (spec 1.4: 500 us).
+    /// Shortest time between two NACKs for the same byte (docs/algorithms/substrate.md#go-back-n: 500 us).
     #[serde(default = "default_nack_interval_ns")]
     pub nack_interval_ns: u64,
-    /// Retransmission timeout; absent: none, as in the ns-3 simulator, so what is lost at the end of a flow stays lost.
+    /// Retransmission timeout; absent: none, as in the ns-3
+    /// simulator, so what is lost at the end of a flow stays lost.
     #[serde(default)]
     pub rto_ns: Option<u64>,
     /// How marks come back.
@@ -80,43 +81,49 @@ pub struct RdmaConfig {
     /// Shortest time between two notifications that are packets of their own.
     #[serde(default = "default_cnp_interval_ns")]
     pub cnp_interval_ns: u64,
-    /// Traffic class of ACKs, NACKs and notifications: the queue of the sending host that they share, and what switches may
-    /// go by (spec 13.1: 7 with `ack_high_prio`, else that of data).
+    /// Traffic class of ACKs, NACKs and notifications: the queue of the sending host that
+    /// they share, and what switches may go by (docs/algorithms/pfc.md#pfc-parameters: 7
+    /// with `ack_high_prio`, else that of data).
     #[serde(default = "default_ack_class")]
     pub ack_class: u8,
-    /// Whether the time of the packet on the sender's link is taken off round-trip times (spec 8.1).
+    /// Whether the time of the packet on the sender's link is taken
+    /// off round-trip times (docs/algorithms/timely.md#rtt-sample).
     #[serde(default)]
     pub rtt_without_serialisation: bool,
-    /// Payload of a segment, which gives one round-trip time when all of it is acknowledged, serialisation taken off, and
-    /// whose last packet asks for an ACK (spec 8.1); absent: a round-trip time with every ACK.
+    /// Payload of a segment, which gives one round-trip time when all of it is
+    /// acknowledged, serialisation taken off, and whose last packet asks for an ACK
+    /// (docs/algorithms/timely.md#rtt-sample); absent: a round-trip time with every ACK.
     #[serde(default)]
     pub segment_bytes: Option<u32>,
-    /// Payload that leaves back to back before the pace is kept; absent: a segment, or a packet where there are none.
+    /// Payload that leaves back to back before the pace is kept;
+    /// absent: a segment, or a packet where there are none.
     #[serde(default)]
     pub burst_bytes: Option<u32>,
-    /// Rate within a burst; absent: the interface's (spec 18.5, Y-pace).
+    /// Rate within a burst; absent: the interface's (docs/algorithms/reproductions.md#y-pace).
     #[serde(default)]
     pub burst_rate_bps: Option<u64>,
-    /// Whether switches may mark its data; absent: if the algorithm reads marks (spec 18.5, Y-corr looks at marks that TIMELY
-    /// does not).
+    /// Whether switches may mark its data; absent: if the algorithm reads marks
+    /// (docs/algorithms/reproductions.md#y-corr looks at marks that TIMELY does not).
     #[serde(default)]
     pub ecn_capable: Option<bool>,
-    /// Round-trip times are longer by a uniform random time from 0 to this (spec 18.5, Y-noise). Who runs the sender draws
-    /// it.
+    /// Round-trip times are longer by a uniform random time from 0 to this
+    /// (docs/algorithms/reproductions.md#y-noise). Who runs the sender draws it.
     #[serde(default)]
     pub rtt_noise_uniform_ns: u64,
-    /// And by an exponential one of this mean: timestamps of a kernel (spec 18.5, Y-rtt).
+    /// And by an exponential one of this mean: timestamps of
+    /// a kernel (docs/algorithms/reproductions.md#y-rtt).
     #[serde(default)]
     pub rtt_noise_exp_ns: u64,
-    /// Largest base round-trip time over host pairs (spec 11.2, T).
+    /// Largest base round-trip time over host pairs (docs/algorithms/hpcc.md#hpcc-parameters, T).
     pub base_rtt_ns: u64,
     /// How to read hop records; needed by algorithms that read telemetry.
     #[serde(default)]
     pub int: Option<IntTable>,
-    /// Hops that rate requests have room for; a path with more gets the base rate (spec 12.1: at most 6).
+    /// Hops that rate requests have room for; a path with more gets the base rate
+    /// (docs/algorithms/d3-rcp.md#d3-header: at most 6).
     #[serde(default = "default_request_records")]
     pub request_records: u8,
-    /// Smoothed round-trip times after which the return of a rate request is given up (OWN).
+    /// Smoothed round-trip times after which the return of a rate request is given up (our own).
     #[serde(default = "default_request_patience_rounds")]
     pub request_patience_rounds: u32,
     /// The algorithm of the rate family.

@@ -1,10 +1,11 @@
-//! RDMA-like transport: packets paced at a rate, go-back-N, notifications and telemetry echoed (spec 1.3, 1.4, 10.2).
+//! RDMA-like transport: packets paced at a rate, go-back-N, notifications and telemetry echoed
+//! (docs/algorithms/substrate.md#pacing, #go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver).
 //!
-//! [`RdmaSender`] is asked for packets rather than giving them: an interface serves many flows in turn, and only it knows
-//! when a packet may leave. [`RdmaReceiver`] takes what is in order and nothing else.
+//! [`RdmaSender`] is asked for packets rather than giving them: an interface serves many flows in turn, and
+//! only it knows when a packet may leave. [`RdmaReceiver`] takes what is in order and nothing else.
 //!
-//! Invariants: in flight never exceeds the window by more than a packet, nor 2^30 bytes; the receiver keeps nothing out
-//! of order; what a switch wrote into a packet's extension comes back unchanged in its ACK.
+//! Invariants: in flight never exceeds the window by more than a packet, nor 2^30 bytes; the receiver keeps
+//! nothing out of order; what a switch wrote into a packet's extension comes back unchanged in its ACK.
 
 mod asking;
 mod config;

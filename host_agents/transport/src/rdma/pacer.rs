@@ -1,5 +1,6 @@
-//! When a paced flow's next packet may leave (spec 1.3), packet by packet or in bursts (spec 18.5, Y-pace), and how much
-//! of what pacing allowed the application used (spec 8.3, application limit).
+//! When a paced flow's next packet may leave (docs/algorithms/substrate.md#pacing), packet by packet or in
+//! bursts (docs/algorithms/reproductions.md#y-pace), and how much of what pacing allowed the application used
+//! (docs/algorithms/timely.md#timely-update, application limit).
 //!
 //! Invariant: over a burst and the gap behind it the flow sends at its rate, never above.
 
@@ -88,9 +89,10 @@ impl Pacer {
         }
     }
 
-    /// Spec 1.3: a rate that changes while a packet waits shifts its departure by the difference of the last packet's
-    /// times; that of the last burst where packets leave in bursts. Behind a rate of 0 nothing was paced, so the new rate
-    /// counts from now; a rate of 0 leaves the departure as it is, for whoever then has no rate to ask for one.
+    /// docs/algorithms/substrate.md#pacing: a rate that changes while a packet waits shifts its departure by
+    /// the difference of the last packet's times; that of the last burst where packets leave in bursts.
+    /// Behind a rate of 0 nothing was paced, so the new rate counts from now; a rate of 0 leaves the
+    /// departure as it is, for whoever then has no rate to ask for one.
     #[inline]
     pub fn repace(&mut self, now: Time, rate_bps: f64) {
         if rate_bps == self.paced_bps {
@@ -197,7 +199,8 @@ mod tests {
         assert_eq!(pacer.next_send(), Time::from_us(20));
     }
 
-    /// Spec 8.3: what pacing would have allowed and the application did not use.
+    /// docs/algorithms/timely.md#timely-update: what pacing
+    /// would have allowed and the application did not use.
     #[test]
     fn only_a_lack_of_data_counts_as_unused() {
         let mut pacer = Pacer::new(0, LINE_BPS, 1e9);

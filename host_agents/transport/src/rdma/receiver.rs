@@ -1,4 +1,5 @@
-//! The receiving end of an RDMA-like flow: in order or not at all (spec 1.4, 10.2).
+//! The receiving end of an RDMA-like flow: in order or not at all
+//! (docs/algorithms/substrate.md#go-back-n, docs/algorithms/dcqcn.md#dcqcn-receiver).
 
 use p4cc_units::{Span, Time};
 
@@ -167,7 +168,8 @@ impl RdmaReceiver {
         }
     }
 
-    /// Spec 1.4: "on a gap it sends a NACK with the expected sequence, at most one per 500 us for the same expected value".
+    /// docs/algorithms/substrate.md#go-back-n: "on a gap it sends a NACK with the expected sequence, at most
+    /// one per 500 us for the same expected value".
     fn nack(&mut self, now: Time, data: &RdmaData<'_>) -> Option<RdmaAck> {
         if self.nacked.is_some_and(|(byte, after)| byte == self.expected && now < after) {
             return None;
@@ -176,7 +178,8 @@ impl RdmaReceiver {
         Some(RdmaAck { nack: true, ..self.ack(data) })
     }
 
-    /// Spec 10.2: "on a CE packet send a CNP for that flow unless one was sent within 50 us".
+    /// docs/algorithms/dcqcn.md#dcqcn-receiver: "on a CE packet
+    /// send a CNP for that flow unless one was sent within 50 us".
     fn notify(&mut self, now: Time, data: &RdmaData<'_>) -> Option<RdmaAck> {
         let interval = self.cnp_interval.filter(|_| data.ecn == Codepoint::CE)?;
         self.marked_pkts = self.marked_pkts.saturating_add(1);

@@ -1,14 +1,15 @@
-//! D3's rate requests as a host keeps them (spec 12.1, 12.2; docs/wire-format.md, extension 3).
+//! D3's rate requests as a host keeps them (docs/algorithms/d3-rcp.md#d3-header,
+//! #d3-sender; docs/wire-format.md, extension 3).
 //!
-//! Invariants: at most one request is on its way; a grant is brought back at most once, and nothing is brought back of a
-//! request whose return was given up, so that no switch takes a rate back twice.
+//! Invariants: at most one request is on its way; a grant is brought back at most once, and nothing is
+//! brought back of a request whose return was given up, so that no switch takes a rate back twice.
 
 use p4cc_units::{Span, Time};
 use smallvec::SmallVec;
 
 use crate::wire::{Extension, ExtensionType};
 
-/// Records that a request may have room for (spec 12.1).
+/// Records that a request may have room for (docs/algorithms/d3-rcp.md#d3-header).
 pub(crate) const MAX_RECORDS: u8 = 6;
 const FIXED_BYTES: usize = 12;
 const RECORD_BYTES: usize = 12;
@@ -92,7 +93,8 @@ impl Requests {
     pub fn request(&mut self, now: Time, desired_bps: f64, patience: Span) -> RequestBytes {
         // Rounded up: a rate below what the deadline needs misses it.
         let desired_kbps = u32::try_from((desired_bps as u64).div_ceil(1_000)).unwrap_or(u32::MAX);
-        // Not at once, however short the round trip is said to be: the next request would follow at the same instant.
+        // Not at once, however short the round trip is said to
+        // be: the next request would follow at the same instant.
         let give_up = now + patience.max(Span::from_ps(1));
         self.sent = Some(Sent { timestamp_ns: now.as_ns(), desired_kbps, give_up });
         self.encode(desired_kbps, 0)
@@ -106,7 +108,8 @@ impl Requests {
         bytes
     }
 
-    /// The return of the request on its way did not come: the flow falls to the base rate and brings back nothing.
+    /// The return of the request on its way did not come: the
+    /// flow falls to the base rate and brings back nothing.
     pub fn give_up(&mut self, now: Time) {
         self.sent = None;
         self.forget(now);
@@ -133,8 +136,9 @@ impl Requests {
         bytes
     }
 
-    /// Takes what came back with the ACK of a packet of this timestamp: the rate in bit/s that all hops grant, 0 for the
-    /// base rate, infinite where no hop allots; none if it is not the return that is awaited.
+    /// Takes what came back with the ACK of a packet of this timestamp: the
+    /// rate in bit/s that all hops grant, 0 for the base rate, infinite
+    /// where no hop allots; none if it is not the return that is awaited.
     pub fn on_return(&mut self, now: Time, timestamp_ns: u64, extension: &Extension<'_>) -> Option<f64> {
         let sent = self.sent.filter(|sent| sent.timestamp_ns == timestamp_ns)?;
         if extension.kind != ExtensionType::RATE_REQUEST || extension.bytes.len() != self.len() {

@@ -1,7 +1,8 @@
-//! Round-trip times by segment: one sample when all of a segment is acknowledged (spec 8.1).
+//! Round-trip times by segment: one sample when all of a segment
+//! is acknowledged (docs/algorithms/timely.md#rtt-sample).
 //!
-//! A segment is what the host hands to its interface at once. Its last packet asks for an ACK, so that the sample does not
-//! wait for a receiver that acknowledges rarely.
+//! A segment is what the host hands to its interface at once. Its last packet asks for an ACK, so that the
+//! sample does not wait for a receiver that acknowledges rarely.
 
 use std::collections::VecDeque;
 
@@ -42,8 +43,8 @@ impl Segments {
         self.current.map_or((next + self.bytes).min(end), |current| current.end)
     }
 
-    /// A packet up to byte `next` leaves; `serialisation` gives the time of the whole segment's bytes. True if it is the
-    /// segment's last.
+    /// A packet up to byte `next` leaves; `serialisation` gives the time
+    /// of the whole segment's bytes. True if it is the segment's last.
     pub fn sent(
         &mut self,
         now: Time,
@@ -62,7 +63,8 @@ impl Segments {
         true
     }
 
-    /// The sender goes on at byte `next`, earlier or later than expected: what it sends there is a new segment.
+    /// The sender goes on at byte `next`, earlier or later
+    /// than expected: what it sends there is a new segment.
     pub fn restart(&mut self, next: u64) {
         self.current = None;
         while self.flying.back().is_some_and(|segment| segment.end > next) {
@@ -70,7 +72,8 @@ impl Segments {
         }
     }
 
-    /// Spec 8.1: "t_completion - t_send - seg_bytes*8/NIC_rate" of the newest segment that this ACK completes.
+    /// docs/algorithms/timely.md#rtt-sample: "t_completion - t_send -
+    /// seg_bytes*8/NIC_rate" of the newest segment that this ACK completes.
     pub fn complete(&mut self, now: Time, ack: u64) -> Option<Span> {
         let mut newest = None;
         while self.flying.front().is_some_and(|segment| segment.end <= ack) {

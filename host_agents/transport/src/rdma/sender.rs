@@ -1,8 +1,10 @@
-//! The sending end of an RDMA-like flow: pacing, window, go-back-N (spec 1.3, 1.4).
+//! The sending end of an RDMA-like flow: pacing, window,
+//! go-back-N (docs/algorithms/substrate.md#pacing, #go-back-n).
 //!
-//! Timers of the algorithm run when the sender is looked at: with an ACK, a notification, and when it may send. Each fires
-//! for the instant at which it was due and shifts the waiting packet from that instant on, so state does not depend on
-//! when that is; only a rate that rises while nobody looks does not bring the packet that waits forward.
+//! Timers of the algorithm run when the sender is looked at: with an ACK, a notification, and when it may
+//! send. Each fires for the instant at which it was due and shifts the waiting packet from that instant on,
+//! so state does not depend on when that is; only a rate that rises while nobody looks does not bring the
+//! packet that waits forward.
 
 use p4cc_cc::{ConfigError, HopRecord, Phase, RateAck, RateControl, SwitchNeed, Window};
 use p4cc_units::{Bytes, Rate, Span, Time};
@@ -56,7 +58,7 @@ pub struct RdmaSender {
     segments: Option<Segments>,
     pub(super) started: bool,
     complete: bool,
-    /// The flow ended itself early (spec 12.5).
+    /// The flow ended itself early (docs/algorithms/d3-rcp.md#d3-quench).
     pub(super) quenched: bool,
     /// When the flow should be complete.
     pub(super) flow_deadline: Option<Time>,
@@ -89,7 +91,7 @@ impl RdmaSender {
             mss_bytes: config.mss_bytes,
             flow_bytes,
             supplied: None,
-            // RFC 3168's profile: what RED marks for (spec 10.1).
+            // RFC 3168's profile: what RED marks for (docs/algorithms/marking.md#red).
             ecn: if config.ecn_capable.unwrap_or(needs.reads_marks()) {
                 EcnProfile::Rfc3168.unmarked()
             } else {
@@ -144,8 +146,8 @@ impl RdmaSender {
         self.pacer.start(now, self.end() == 0);
     }
 
-    /// The application closes the connection: nothing that was not sent yet is sent, and the flow is complete when what was
-    /// sent is acknowledged. True if it is so already.
+    /// The application closes the connection: nothing that was not sent yet is sent, and the flow is complete
+    /// when what was sent is acknowledged. True if it is so already.
     pub fn close(&mut self) -> bool {
         self.flow_bytes = Some(self.snd_max.min(self.flow_bytes.unwrap_or(u64::MAX)));
         let ends_now = !self.complete && self.snd_una == self.snd_max;
@@ -156,7 +158,8 @@ impl RdmaSender {
         ends_now
     }
 
-    /// Whether more of a burst is to leave at once: an interface that serves flows in turn stays with this one.
+    /// Whether more of a burst is to leave at once: an
+    /// interface that serves flows in turn stays with this one.
     #[inline]
     pub fn is_in_burst(&self) -> bool {
         self.pacer.is_in_burst()
@@ -167,8 +170,8 @@ impl RdmaSender {
         self.flow_deadline = Some(deadline);
     }
 
-    /// When the next packet may leave; none if there is nothing to send or the window is full. A flow that asks for its
-    /// rate also names the time when it stops waiting for an answer.
+    /// When the next packet may leave; none if there is nothing to send or the window is full. A flow that
+    /// asks for its rate also names the time when it stops waiting for an answer.
     #[inline]
     pub fn ready_at(&self) -> Option<Time> {
         if self.requests.is_some() {
@@ -183,7 +186,7 @@ impl RdmaSender {
         self.snd_nxt < self.end()
     }
 
-    /// Spec 1.3: "inflight < W (strict test before sending …)".
+    /// docs/algorithms/substrate.md#pacing: "inflight < W (strict test before sending …)".
     #[inline]
     pub(super) fn has_window(&self) -> bool {
         let flight = self.snd_nxt - self.snd_una;
@@ -267,8 +270,8 @@ impl RdmaSender {
         }
     }
 
-    /// Takes an ACK, NACK or notification. `noise` is the random part of a round-trip time that it gives (spec 18.5,
-    /// Y-noise, Y-rtt).
+    /// Takes an ACK, NACK or notification. `noise` is the random part of a round-trip time that it gives
+    /// (docs/algorithms/reproductions.md#timely, Y-noise, Y-rtt).
     pub fn on_ack(
         &mut self,
         now: Time,
@@ -349,7 +352,7 @@ impl RdmaSender {
             return None;
         }
         let rtt = self.sample(now, ack, fields).map(|rtt| rtt + noise);
-        // Spec 2.3: srtt = 7/8 srtt + 1/8 R, from the first sample on.
+        // docs/algorithms/window.md#reno-rules: srtt = 7/8 srtt + 1/8 R, from the first sample on.
         self.smooth_rtt = match (self.rtt, rtt) {
             (None, Some(rtt)) => rtt,
             (Some(_), Some(rtt)) => Span::from_ps((7 * self.smooth_rtt.as_ps() + rtt.as_ps()) / 8),
@@ -408,12 +411,13 @@ impl RdmaSender {
         self.complete
     }
 
-    /// Whether it has to send data that it never sent before it can end; never of one that may end itself early.
+    /// Whether it has to send data that it never sent before
+    /// it can end; never of one that may end itself early.
     pub fn has_unsent(&self) -> bool {
         self.requests.is_none() && self.flow_bytes.is_some_and(|bytes| self.snd_max < bytes)
     }
 
-    /// Whether it ended itself early, by its algorithm (spec 12.5).
+    /// Whether it ended itself early, by its algorithm (docs/algorithms/d3-rcp.md#d3-quench).
     #[inline]
     pub fn is_quenched(&self) -> bool {
         self.quenched

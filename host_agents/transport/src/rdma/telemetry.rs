@@ -37,7 +37,8 @@ const fn empty(room: IntRoom) -> Extension<'static> {
 pub(crate) struct IntReader {
     /// The extension that its packets leave with.
     pub empty: Extension<'static>,
-    /// Line rate of each code; a code that nobody gave a rate is a hop of rate 0, which no algorithm takes into account.
+    /// Line rate of each code; a code that nobody gave a rate is
+    /// a hop of rate 0, which no algorithm takes into account.
     line_rates: [Rate; RATE_CODES],
 }
 
@@ -51,8 +52,8 @@ impl IntReader {
     }
 }
 
-/// The records in the order of hops, which it puts into `room`: the first on the wire is the last switch's. None where this
-/// is no telemetry.
+/// The records in the order of hops, which it puts into `room`: the first
+/// on the wire is the last switch's. None where this is no telemetry.
 #[inline]
 pub(crate) fn hops<'a>(
     extension: &Extension<'_>,

@@ -192,7 +192,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header of a data segment that leaves at `now`; none if the segment is too long for the length field.
+    /// The header of a data segment that leaves at `now`;
+    /// none if the segment is too long for the length field.
     #[inline]
     pub fn data(flow_id: u32, class: TrafficClass, segment: &Segment, now: Time) -> Option<Self> {
         Some(Self {
@@ -214,8 +215,8 @@ impl Header {
         })
     }
 
-    /// The header of an ACK that leaves at `now`; its packet is never capable of ECN, and carries the SACK blocks as its
-    /// extension.
+    /// The header of an ACK that leaves at `now`; its packet is never
+    /// capable of ECN, and carries the SACK blocks as its extension.
     #[inline]
     pub fn ack(flow_id: u32, class: TrafficClass, fields: &AckFields, now: Time) -> Self {
         Self {
@@ -232,7 +233,8 @@ impl Header {
         }
     }
 
-    /// The header of an RDMA-like receiver's answer that leaves at `now`; its packet carries the answer's extension.
+    /// The header of an RDMA-like receiver's answer that leaves
+    /// at `now`; its packet carries the answer's extension.
     #[inline]
     pub fn rdma_ack(flow_id: u32, class: TrafficClass, answer: &RdmaAck, now: Time) -> Self {
         let fields = AckFields {
@@ -319,8 +321,8 @@ impl Header {
     }
 }
 
-/// `N` bytes of a header from byte `AT` on, which lie inside it. Without a copy of slices, which is a call where the
-/// compiler does not look across crates.
+/// `N` bytes of a header from byte `AT` on, which lie inside it. Without a copy of slices, which is a call
+/// where the compiler does not look across crates.
 #[inline(always)]
 pub(super) fn take<const N: usize, const AT: usize, const LEN: usize>(header: &[u8; LEN]) -> [u8; N] {
     header[AT..].first_chunk().copied().unwrap_or([0; N])

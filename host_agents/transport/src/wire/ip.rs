@@ -15,7 +15,8 @@ pub(super) fn words(header: &[u8; IPV4_LEN]) -> [u32; IPV4_LEN / 4] {
     [word(0), word(4), word(8), word(12), word(16)]
 }
 
-/// The RFC1071 checksum over the words of a header, whose own checksum, the lower half of the third, counts as zero.
+/// The RFC1071 checksum over the words of a header, whose own
+/// checksum, the lower half of the third, counts as zero.
 #[inline]
 pub(super) fn checksum_of([a, b, c, d, e]: [u32; IPV4_LEN / 4]) -> u16 {
     // A sum of words of 32 bits folds to that of their halves.
@@ -38,7 +39,8 @@ pub fn ecn_bits(frame: &[u8]) -> Option<Codepoint> {
     frame.get(TOS).map(|tos| Codepoint::from_bits(*tos))
 }
 
-/// Rewrites the ECN bits and patches the checksum as a switch does (RFC1624); false if the frame is too short.
+/// Rewrites the ECN bits and patches the checksum as a
+/// switch does (RFC1624); false if the frame is too short.
 pub fn rewrite_ecn_bits(frame: &mut [u8], codepoint: Codepoint) -> bool {
     if frame.len() < ETHERNET_LEN + IPV4_LEN {
         return false;

@@ -1,9 +1,10 @@
 //! The packet format: Ethernet, IPv4, UDP and the p4cc transport header. docs/wire-format.md defines it.
 //!
-//! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only, which is
-//! why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.
+//! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only,
+//! which is why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.
 //!
-//! Invariants: encoding and decoding allocate nothing; decoding any bytes gives a packet or a [`DecodeError`].
+//! Invariants: encoding and decoding allocate nothing;
+//! decoding any bytes gives a packet or a [`DecodeError`].
 
 mod datagram;
 mod error;
@@ -20,7 +21,8 @@ pub use packet::{Packet, peek_flow_id, source_port};
 /// Version of the p4cc transport header that this code speaks.
 pub const VERSION: u8 = 1;
 
-/// UDP destination port of every p4cc packet, data and ACK (dynamic range of RFC6335, so registered by nobody).
+/// UDP destination port of every p4cc packet, data and ACK
+/// (dynamic range of RFC6335, so registered by nobody).
 pub const UDP_PORT: u16 = 52_224;
 
 /// Bytes of the Ethernet header.

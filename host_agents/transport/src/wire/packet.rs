@@ -95,7 +95,8 @@ impl<'a> Packet<'a> {
         IP_HEADERS_LEN + self.extension.bytes.len() + self.header.payload_len as usize
     }
 
-    /// Replaces the content of `out` by the headers and the extension; the payload is for the caller to append.
+    /// Replaces the content of `out` by the headers and the
+    /// extension; the payload is for the caller to append.
     ///
     /// # Errors
     /// A packet that is too long, or an extension whose type and length contradict each other.
@@ -193,7 +194,8 @@ impl<'a> Packet<'a> {
         put::<2, 6, _>(out, [0; 2]);
     }
 
-    /// Reads a packet of which `payload_elsewhere` payload bytes are not in `frame`: 0 for a frame off a real wire.
+    /// Reads a packet of which `payload_elsewhere` payload
+    /// bytes are not in `frame`: 0 for a frame off a real wire.
     ///
     /// Bytes after the packet (Ethernet padding) are ignored.
     ///
@@ -252,7 +254,8 @@ fn check_lengths(ip_len: usize, ipv4: &[u8; IPV4_LEN], udp: &[u8; UDP_LEN]) -> R
     Ok(())
 }
 
-/// Why a frame that ends inside its headers is no packet: what is wrong with the layers that are whole comes first.
+/// Why a frame that ends inside its headers is no packet:
+/// what is wrong with the layers that are whole comes first.
 #[cold]
 fn cut(frame: &[u8]) -> DecodeError {
     let cut = |layer, needed| DecodeError::Truncated { layer, needed, available: frame.len() };

@@ -1,4 +1,5 @@
-//! The slow starts of the RFB-SS paper packet by packet, on paths as long as its satellites' (spec 18.4).
+//! The slow starts of the RFB-SS paper packet by packet, on paths as
+//! long as its satellites' (docs/algorithms/reproductions.md#rfb-ss).
 
 use p4cc_cc::{Mark, Phase};
 use p4cc_units::{Span, Time};
@@ -32,8 +33,9 @@ fn reached_ms(slow_start: &str, iw: u32, rtt_ms: u64) -> (u64, u64) {
     (ms(at_half), ms(at_threshold))
 }
 
-/// Spec 18.4, R-34: from 32 to 64 segments in 2.8, 2.24 and 1.96 s with RFB-SS, 0.56, 0.28 and 0.14 s with the standard;
-/// RFB-SS is at 32 one round earlier; R-tot: all of slow start in 5.04, 3.36 and 2.52 s, 3.36, 1.68 and 0.84 s.
+/// docs/algorithms/reproductions.md#r-34: from 32 to 64 segments in 2.8, 2.24 and 1.96 s
+/// with RFB-SS, 0.56, 0.28 and 0.14 s with the standard; R-2: RFB-SS is at 32 one round
+/// earlier; R-tot: all of slow start in 5.04, 3.36 and 2.52 s, 3.36, 1.68 and 0.84 s.
 #[test]
 fn times_of_the_paper() {
     for (rtt_ms, slow_ms, whole_ms) in [(560, 2_800, 5_040), (280, 2_240, 3_360), (140, 1_960, 2_520)] {
@@ -45,7 +47,8 @@ fn times_of_the_paper() {
     }
 }
 
-/// Spec 7.4, 7.5: P-start takes as many rounds whatever the round trip, smooth start two from half the threshold.
+/// docs/algorithms/slow-start.md#smooth, #p-start: P-start takes as many
+/// rounds whatever the round trip, smooth start two from half the threshold.
 #[test]
 fn the_others_do_not_know_the_round_trip() {
     for rtt_ms in [560, 280, 140] {
@@ -63,7 +66,8 @@ fn the_others_do_not_know_the_round_trip() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Spec 7.1: of two flows the one with the longer round trip needs no more rounds in the slow part.
+    /// docs/algorithms/slow-start.md#rfb-ss: of two flows the one with
+    /// the longer round trip needs no more rounds in the slow part.
     #[test]
     fn a_longer_round_trip_needs_fewer_rounds(short_ms in 30_u64..560, more_ms in 0_u64..300) {
         let long_ms = (short_ms + more_ms).min(560);

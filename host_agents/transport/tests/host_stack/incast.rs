@@ -1,8 +1,9 @@
-//! The base reading of spec 18.1b on the smallest network that shows it: N senders, one marking bottleneck.
+//! The base reading of docs/algorithms/reproductions.md#gst-base on the
+//! smallest network that shows it: N senders, one marking bottleneck.
 //!
 //! The queue here is a reference of a few lines; the same experiment with the P4 program at the switch is the
-//! simulator's. What this proves is the host stack: the collapse of DCTCP and its absence with GST need every rule.
-//! Where exactly the collapse begins is a matter of ties, which the last test shows.
+//! simulator's. What this proves is the host stack: the collapse of DCTCP and its absence with GST need every
+//! rule. Where exactly the collapse begins is a matter of ties, which the last test shows.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,7 +19,7 @@ const LINK: Rate = Rate::from_bps(10_000_000_000);
 const PROPAGATION: Span = Span::from_us(25);
 const PACKET_BYTES: u64 = 1_500;
 const ACK_BYTES: u64 = 64;
-/// Spec 18.1: 512 KiB from every sender.
+/// docs/algorithms/reproductions.md#gst: 512 KiB from every sender.
 const SRU_BYTES: u64 = 524_288;
 const K_DC: usize = 65;
 const PROFILE: EcnProfile = EcnProfile::Gst;
@@ -35,7 +36,7 @@ enum Happening {
 }
 
 impl Happening {
-    /// Order of what happens at one instant (spec 0.2).
+    /// Order of what happens at one instant (docs/algorithms/README.md#units).
     fn rank(&self) -> u8 {
         match self {
             Self::Sent => 0,
@@ -60,7 +61,7 @@ impl Happening {
 enum Ties {
     /// The one whose sender decided first to send it.
     SentFirst,
-    /// The one from the lower port: the order of spec 0.2, and the simulator's.
+    /// The one from the lower port: the order of docs/algorithms/README.md#units, and the simulator's.
     LowerPort,
 }
 
@@ -123,7 +124,7 @@ impl Incast {
             open: senders,
             finish: Time::ZERO,
         };
-        // Starts spread over 10 us (spec 18.1b) by splitmix64.
+        // Starts spread over 10 us (docs/algorithms/reproductions.md#gst-base) by splitmix64.
         let mut state = seed;
         for flow in 0..senders {
             state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -229,7 +230,7 @@ impl Incast {
     }
 }
 
-/// The base of spec 18.1b, for every variant.
+/// The base of docs/algorithms/reproductions.md#gst-base, for every variant.
 fn base(slow_start: &str) -> SenderConfig {
     config(&format!(
         r#"{{"recovery":"newreno","iw":1,"rwnd":32,"rto_min_ns":200000000,"rto_init_ns":200000000,
@@ -257,7 +258,8 @@ fn outcomes_of(config: &SenderConfig, case: Case) -> (usize, u64) {
     (outcomes.iter().filter(|outcome| outcome.timeouts > 0).count(), latest.unwrap_or(0))
 }
 
-/// Spec 18.1b, figure 9: from 30 senders on DCTCP times out in every seed, and GST's text form in none.
+/// docs/algorithms/reproductions.md#gst-base, figure 9: from 30 senders
+/// on DCTCP times out in every seed, and GST's text form in none.
 #[test]
 fn gst_avoids_the_collapse_of_dctcp() {
     for senders in [30, 50, 60] {
@@ -271,7 +273,7 @@ fn gst_avoids_the_collapse_of_dctcp() {
     }
 }
 
-/// Spec 18.1b: the printed exponent times out where the text's does not.
+/// docs/algorithms/reproductions.md#gst-base: the printed exponent times out where the text's does not.
 #[test]
 fn the_literal_exponent_collapses() {
     for senders in [40, 60, 70] {
@@ -279,7 +281,7 @@ fn the_literal_exponent_collapses() {
     }
 }
 
-/// Spec 18.1b, figures 3, 6 and 8: buffer 100, 25 senders.
+/// docs/algorithms/reproductions.md#gst-base, figures 3, 6 and 8: buffer 100, 25 senders.
 #[test]
 fn k_decides_at_the_small_buffer() {
     assert_eq!(seeds_with_timeouts(&dctcp(), 4, 100, K_DC).0, 0);
@@ -292,10 +294,10 @@ fn k_decides_at_the_small_buffer() {
     assert!(timeouts == 5 && finish_ns > 200_000_000, "{timeouts} seeds, {finish_ns} ns");
 }
 
-/// `experiments/gst/README.md`, "The order in ties": every interface has the rate of the bottleneck, so trains of two
-/// senders reach the full queue in step, and the order in ties says whether a sender loses half a window or all of it.
-/// With the order of sending nothing waits for a timer up to 16 senders (but at 9 and 10), with the order of ports
-/// everything does from 11 on.
+/// `experiments/gst/README.md`, "The order in ties": every interface has the rate of the bottleneck, so
+/// trains of two senders reach the full queue in step, and the order in ties says whether a sender loses half
+/// a window or all of it. With the order of sending nothing waits for a timer up to 16 senders (but at 9 and
+/// 10), with the order of ports everything does from 11 on.
 #[test]
 fn the_order_of_simultaneous_arrivals_moves_the_collapse() {
     let counts = |config: &SenderConfig, senders, k| {

@@ -1,7 +1,7 @@
 //! A sender and a receiver joined by a scripted channel, stepped in virtual time.
 //!
-//! Every packet crosses as bytes: encoded, perhaps remarked, decoded. Timers are never cancelled, so each one that
-//! was ever asked for fires, stale or not: the sender must not care.
+//! Every packet crosses as bytes: encoded, perhaps remarked, decoded. Timers are never cancelled, so each one
+//! that was ever asked for fires, stale or not: the sender must not care.
 
 use core::fmt::Write as _;
 use core::net::Ipv4Addr;
@@ -55,12 +55,14 @@ pub struct Pair<F> {
     pub trace: String,
     profile: Option<EcnProfile>,
     mss_bytes: u64,
-    /// Decides about each data packet by its segment number, whether it is a repetition, and the count so far.
+    /// Decides about each data packet by its segment number,
+    /// whether it is a repetition, and the count so far.
     fate: F,
     ack_fate: Box<dyn FnMut(u64) -> Fate>,
     sent: u64,
     pub acks_sent: u64,
-    /// What the receiver reported and the sender has read, by position; a segment in it must not be sent again.
+    /// What the receiver reported and the sender has read,
+    /// by position; a segment in it must not be sent again.
     pub sacked: Vec<(u64, u64)>,
     queue: BTreeMap<(Time, u64), Arrival>,
     next_event: u64,
@@ -125,8 +127,8 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
                 Arrival::Ack(bytes) => {
                     let packet = Packet::decode(&bytes, 0).expect("our own ACK");
                     let fields = packet.ack_fields();
-                    // The flows of these tests are shorter than the wire's sequence numbers. An ACK that was overtaken
-                    // is not read.
+                    // The flows of these tests are shorter than the wire's
+                    // sequence numbers. An ACK that was overtaken is not read.
                     if u64::from(fields.ack) >= self.sender.snapshot().snd_una {
                         let blocks = fields.sack.as_slice().iter();
                         self.sacked.extend(blocks.map(|block| (u64::from(block.0), u64::from(block.1))));

@@ -85,8 +85,8 @@ proptest! {
         prop_assert_eq!(pair.receiver.is_complete(), flow_bytes > 0);
     }
 
-    /// A connection kept over several answers (spec 16.4): nothing leaves before it is given, windows keep their
-    /// bounds over short segments inside the flow, and the end comes once.
+    /// A connection kept over several answers (docs/algorithms/traffic.md#workloads): nothing leaves before
+    /// it is given, windows keep their bounds over short segments inside the flow, and the end comes once.
     #[test]
     fn pieces_arrive_in_turn(
         config in configs(),

@@ -1,4 +1,5 @@
-//! Two ends of an RDMA-like flow with a channel between them: exactly once under any loss, pacing, NACKs, notifications.
+//! Two ends of an RDMA-like flow with a channel between them:
+//! exactly once under any loss, pacing, NACKs, notifications.
 
 use std::collections::BTreeMap;
 
@@ -142,7 +143,8 @@ fn run(config: &RdmaConfig, flow_bytes: u64, fates: &Fates<'_>, limit: Time) -> 
 
 const CLEAN: Fates<'static> = Fates { lost_data: &[], lost_answers: &[], marked: &[] };
 
-/// Spec 1.3: a packet leaves when the one before has passed at the rate, which is the line's at the start.
+/// docs/algorithms/substrate.md#pacing: a packet leaves when the one
+/// before has passed at the rate, which is the line's at the start.
 #[test]
 fn packets_are_paced_at_the_line_rate_from_the_start() {
     let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"timely"}}"#);
@@ -155,7 +157,8 @@ fn packets_are_paced_at_the_line_rate_from_the_start() {
     assert_eq!(log.end, Some(Time::from_ps(9 * 851_200) + HALF_RTT + HALF_RTT));
 }
 
-/// Spec 1.3 and 8.4: with a window of one BDP (12,500 B) the thirteenth packet still passes `inflight < W`, the next waits.
+/// docs/algorithms/substrate.md#pacing, docs/algorithms/timely.md#timely-variants: with a window of one BDP
+/// (12,500 B) the thirteenth packet still passes `inflight < W`, the next waits.
 #[test]
 fn a_window_bounds_what_is_in_flight_by_one_packet_more() {
     let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"dcqcn","window":"vwin"}}"#);
@@ -171,8 +174,9 @@ fn a_window_bounds_what_is_in_flight_by_one_packet_more() {
     assert_eq!(sender.take(now + Span::from_ms(1)), None);
 }
 
-/// Spec 8.1: one round-trip time for each segment, when all of it is acknowledged, freed of the segment's own time; its
-/// last packet is answered though the receiver acknowledges rarely. The next segment leaves when the pace allows.
+/// docs/algorithms/timely.md#rtt-sample: one round-trip time for each segment, when all of it is
+/// acknowledged, freed of the segment's own time; its last packet is answered though the receiver
+/// acknowledges rarely. The next segment leaves when the pace allows.
 #[test]
 fn segments_give_a_sample_each_and_leave_as_bursts() {
     let config = config(
@@ -193,13 +197,14 @@ fn segments_give_a_sample_each_and_leave_as_bursts() {
             flags
         })
     );
-    // The channel has no time of its own for a packet, so the last leaves one packet's time before the segment's is over.
+    // The channel has no time of its own for a packet, so the
+    // last leaves one packet's time before the segment's is over.
     assert_eq!(log.answers.len(), 3);
     assert_eq!(log.rtts, vec![Span::from_ps(10_000_000 - 851_200); 3]);
 }
 
-/// Spec 8.3: a connection whose application gives half of what the rate allows does not raise its rate, one that always has
-/// data does.
+/// docs/algorithms/timely.md#timely-update: a connection whose application gives half of what the rate allows
+/// does not raise its rate, one that always has data does.
 #[test]
 fn an_application_limit_is_told_to_the_algorithm() {
     let config = config(
@@ -229,7 +234,8 @@ fn an_application_limit_is_told_to_the_algorithm() {
     }
 }
 
-/// A connection that its application closes sends nothing new, and is complete when what was sent is acknowledged.
+/// A connection that its application closes sends nothing
+/// new, and is complete when what was sent is acknowledged.
 #[test]
 fn a_closed_connection_ends_with_what_was_sent() {
     let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"fixed"}}"#);
@@ -244,7 +250,8 @@ fn a_closed_connection_ends_with_what_was_sent() {
     assert!(!sender.close(), "once only");
 }
 
-/// Spec 1.4: one NACK for a hole however many packets follow it within its interval, then the flow goes back.
+/// docs/algorithms/substrate.md#go-back-n: one NACK for a hole however
+/// many packets follow it within its interval, then the flow goes back.
 #[test]
 fn a_hole_is_named_once_and_the_sender_goes_back() {
     let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"timely"}}"#);
@@ -258,7 +265,7 @@ fn a_hole_is_named_once_and_the_sender_goes_back() {
     assert!(log.end.is_some());
 }
 
-/// Spec 1.4: without a timeout a lost tail never recovers, with one it does.
+/// docs/algorithms/substrate.md#go-back-n: without a timeout a lost tail never recovers, with one it does.
 #[test]
 fn a_lost_tail_needs_a_timeout() {
     for (rto, done) in [("", false), (r#""rto_ns":100000,"#, true)] {
@@ -269,7 +276,8 @@ fn a_lost_tail_needs_a_timeout() {
     }
 }
 
-/// Spec 10.2: marked packets within 50 us are one notification, which counts them; each ACK echoes in the other mode.
+/// docs/algorithms/dcqcn.md#dcqcn-receiver: marked packets within 50 us are
+/// one notification, which counts them; each ACK echoes in the other mode.
 #[test]
 fn notifications_come_at_most_once_in_their_interval() {
     let json = |mode| format!(r#"{{"notification":"{mode}","base_rtt_ns":10000,"cc":{{"name":"dcqcn"}}}}"#);
@@ -293,8 +301,8 @@ fn notifications_come_at_most_once_in_their_interval() {
     assert!(log.end.is_some());
 }
 
-/// Two pieces of a connection with a deadline each (spec 12.2): each is asked for by its own, between them the rate is
-/// given back, and the second starts anew.
+/// Two pieces of a connection with a deadline each (docs/algorithms/d3-rcp.md#d3-sender): each is asked for
+/// by its own, between them the rate is given back, and the second starts anew.
 #[test]
 fn a_connection_asks_by_the_deadline_of_its_present_piece() {
     let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"d3","slack_rounds":0},"request_records":1}"#);
@@ -344,7 +352,8 @@ fn a_connection_asks_by_the_deadline_of_its_present_piece() {
     }
 }
 
-/// An echo of a time to come makes the round trip nothing: a request is not given up at the instant at which it leaves.
+/// An echo of a time to come makes the round trip nothing: a
+/// request is not given up at the instant at which it leaves.
 #[test]
 fn a_request_is_under_way_for_longer_than_an_instant() {
     let config = config(r#"{"base_rtt_ns":10000,"cc":{"name":"d3"}}"#);

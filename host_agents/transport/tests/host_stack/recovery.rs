@@ -1,4 +1,5 @@
-//! The switches of the transport, one by one: SACK, limited transmit, delayed ACKs, classic ECN, deadlines, backoff.
+//! The switches of the transport, one by one: SACK, limited
+//! transmit, delayed ACKs, classic ECN, deadlines, backoff.
 
 use p4cc_cc::Mark;
 use p4cc_transport::{Action, Actions, Codepoint, Segment, WindowSender};
@@ -50,7 +51,8 @@ fn sack_keeps_what_arrived_across_a_timeout() {
     assert_eq!((resent("sack"), resent("newreno")), (6, 7));
 }
 
-/// RFC3042: a window of three segments has too few duplicates for a fast retransmit, unless they let new ones leave.
+/// RFC3042: a window of three segments has too few duplicates
+/// for a fast retransmit, unless they let new ones leave.
 #[test]
 fn limited_transmit_saves_small_windows_from_the_timer() {
     for (recovery, ack_every) in [("reno", 1), ("newreno", 1), ("sack", 1)] {
@@ -66,7 +68,7 @@ fn limited_transmit_saves_small_windows_from_the_timer() {
     }
 }
 
-/// Spec 1.1: with m = 2 half as many ACKs, and a lone packet waits for the timer.
+/// docs/algorithms/substrate.md#packets: with m = 2 half as many ACKs, and a lone packet waits for the timer.
 #[test]
 fn delayed_acks_halve_the_acks() {
     let acks = |ack_every: u32| {
@@ -104,7 +106,8 @@ fn sent(out: &Actions) -> Vec<Segment> {
     out.actions().iter().filter_map(segment).collect()
 }
 
-/// Spec 2.4: "retransmissions and pure ACKs 00"; DCTCP's retransmissions are capable.
+/// docs/algorithms/window.md#reno-ecn: "retransmissions
+/// and pure ACKs 00"; DCTCP's retransmissions are capable.
 #[test]
 fn classic_ecn_sends_repetitions_that_are_not_capable() {
     for (name, capable, asks) in [("reno_ecn", false, true), ("dctcp", true, false)] {
@@ -122,7 +125,7 @@ fn classic_ecn_sends_repetitions_that_are_not_capable() {
     }
 }
 
-/// Spec 4: with equal marks the flow with the near deadline is done first.
+/// docs/algorithms/window.md#d2tcp: with equal marks the flow with the near deadline is done first.
 #[test]
 fn a_near_deadline_gets_d2tcp_there_earlier() {
     let json = r#"{"iw":8,"ssthresh0":8,"cc":{"congestion_avoidance":{"name":"d2tcp","alpha0":0.3}}}"#;
@@ -160,8 +163,8 @@ proptest! {
         prop_assert_eq!(pair.sender.snapshot().rto, Span::from_ms(1));
     }
 
-    /// SACK with any single burst of losses in a large window: every missing segment is sent again once, in one
-    /// recovery and without the timer.
+    /// SACK with any single burst of losses in a large window: every missing
+    /// segment is sent again once, in one recovery and without the timer.
     #[test]
     fn sack_repairs_any_burst_once(holes in prop::collection::btree_set(40_u64..60, 1..10)) {
         let lost = holes.clone();

@@ -18,13 +18,14 @@ fn trace(json: &str, segments: u64, fate: impl FnMut(u64, bool, u64) -> Fate) ->
     pair.trace
 }
 
-/// Spec 2.3: doubling per round up to the threshold, then one segment a round.
+/// docs/algorithms/window.md#reno-rules: doubling per round up to the threshold, then one segment a round.
 #[test]
 fn slow_start() {
     insta::assert_snapshot!(trace(r#"{"ssthresh0":8}"#, 40, |_, _, _| FINE));
 }
 
-/// Spec 2.3 and RFC6582: two holes in one window, repaired by a fast retransmit and a partial ACK.
+/// docs/algorithms/window.md#reno-rules and RFC6582: two holes in
+/// one window, repaired by a fast retransmit and a partial ACK.
 #[test]
 fn newreno_recovery() {
     insta::assert_snapshot!(trace(r#"{"ssthresh0":8}"#, 40, |segment, again, _| {
@@ -32,7 +33,7 @@ fn newreno_recovery() {
     }));
 }
 
-/// Spec 2.3, "Reno mode": the first new ACK ends recovery.
+/// docs/algorithms/window.md#reno-rules, "Reno mode": the first new ACK ends recovery.
 #[test]
 fn reno_recovery() {
     insta::assert_snapshot!(trace(r#"{"ssthresh0":8,"recovery":"reno"}"#, 30, |segment, again, _| {
@@ -40,7 +41,7 @@ fn reno_recovery() {
     }));
 }
 
-/// Spec 2.3, "Timeout": a whole window is lost, and the first repetition too.
+/// docs/algorithms/window.md#reno-rules, "Timeout": a whole window is lost, and the first repetition too.
 #[test]
 fn timeout() {
     let mut lost = 0;
@@ -51,7 +52,8 @@ fn timeout() {
     }));
 }
 
-/// Spec 6.4: K marks slow the doubling; the first K_dc mark hands over to DCTCP.
+/// docs/algorithms/slow-start.md#gst-sender: K marks slow
+/// the doubling; the first K_dc mark hands over to DCTCP.
 #[test]
 fn gst_over_dctcp() {
     let json =
@@ -65,7 +67,8 @@ fn gst_over_dctcp() {
     }));
 }
 
-/// Spec 3.3: without GST the same marks of the lower level are nothing to DCTCP.
+/// docs/algorithms/window.md#dctcp-sender: without GST the
+/// same marks of the lower level are nothing to DCTCP.
 #[test]
 fn dctcp_ignores_the_lower_level() {
     let json = |slow_start: &str| {
@@ -78,7 +81,8 @@ fn dctcp_ignores_the_lower_level() {
     assert_ne!(with_k, trace(&gst, 60, |segment, _, _| if segment > 10 { marked(Mark::K) } else { FINE }));
 }
 
-/// Without a profile DCTCP is not capable of ECN and behaves as Reno (spec 3.3, "No ECN agreed").
+/// Without a profile DCTCP is not capable of ECN and behaves as
+/// Reno (docs/algorithms/window.md#dctcp-sender, "No ECN agreed").
 #[test]
 fn dctcp_without_ecn_is_reno() {
     let lossy = |segment: u64, again: bool, _| {
@@ -96,7 +100,8 @@ fn dctcp_without_ecn_is_reno() {
     assert_eq!(without_alpha(trace(dctcp, 60, lossy)), without_alpha(trace("{}", 60, lossy)));
 }
 
-/// The three-valued echo decides, not the bits that carry it (spec 6.2: "all tests must pass in both").
+/// The three-valued echo decides, not the bits that carry it
+/// (docs/algorithms/marking.md#dual-thresholds: "all tests must pass in both").
 #[test]
 fn gst_and_sce_profiles_give_one_trace() {
     let json = |profile: &str| {
@@ -113,7 +118,8 @@ fn gst_and_sce_profiles_give_one_trace() {
     assert_eq!(trace(&json("gst"), 200, fate), trace(&json("sce"), 200, fate));
 }
 
-/// RFC6675: three holes in one window are repaired in one round trip, lowest first, and the window stays as it was set.
+/// RFC6675: three holes in one window are repaired in one round
+/// trip, lowest first, and the window stays as it was set.
 #[test]
 fn sack_recovery() {
     insta::assert_snapshot!(trace(r#"{"recovery":"sack","ssthresh0":8}"#, 60, |segment, again, _| {
@@ -121,7 +127,8 @@ fn sack_recovery() {
     }));
 }
 
-/// RFC6675 5.1 and RFC2018 8: after a timeout what was reported stays, and the rest goes out by the slow start's window.
+/// RFC6675 5.1 and RFC2018 8: after a timeout what was reported
+/// stays, and the rest goes out by the slow start's window.
 #[test]
 fn sack_timeout() {
     insta::assert_snapshot!(trace(
@@ -141,7 +148,8 @@ fn limited_transmit() {
     ));
 }
 
-/// Spec 4: marks in every window; the depth of a cut follows alpha and the time needed over the time left.
+/// docs/algorithms/window.md#d2tcp: marks in every window; the depth
+/// of a cut follows alpha and the time needed over the time left.
 #[test]
 fn d2tcp_near_its_deadline() {
     let json = r#"{"iw":16,"ssthresh0":16,"cc":{"congestion_avoidance":{"name":"d2tcp","alpha0":0.5}}}"#;
@@ -158,7 +166,8 @@ fn d2tcp_near_its_deadline() {
     insta::assert_snapshot!(pair.trace);
 }
 
-/// Spec 5: the same marks, and a weight that falls from 2.5 at segment 20 to 0.125 at segment 60.
+/// docs/algorithms/window.md#l2tcp: the same marks, and a weight
+/// that falls from 2.5 at segment 20 to 0.125 at segment 60.
 #[test]
 fn l2tcp_while_its_weight_falls() {
     let json = r#"{"iw":16,"ssthresh0":16,
@@ -168,7 +177,8 @@ fn l2tcp_while_its_weight_falls() {
     insta::assert_snapshot!(cuts.join("\n"));
 }
 
-/// Spec 7: the four slow starts on one path, from 2 segments to a threshold of 24; one line per round trip.
+/// docs/algorithms/slow-start.md#slow-start-family: the four slow starts on
+/// one path, from 2 segments to a threshold of 24; one line per round trip.
 #[test]
 fn slow_starts_side_by_side() {
     let rounds = |slow_start: &str| {
@@ -200,7 +210,8 @@ fn slow_starts_side_by_side() {
     insta::assert_snapshot!(all.join("\n"));
 }
 
-/// Spec 1.1: with delayed ACKs the first segment waits 40 ms, then two are acknowledged together.
+/// docs/algorithms/substrate.md#packets: with delayed ACKs the
+/// first segment waits 40 ms, then two are acknowledged together.
 #[test]
 fn delayed_acks() {
     insta::assert_snapshot!(trace(r#"{"ssthresh0":4,"ack_every":2}"#, 20, |_, _, _| FINE));

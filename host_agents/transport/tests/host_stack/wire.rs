@@ -14,8 +14,8 @@ use proptest::prelude::*;
 const SENDER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 0, 0, 1));
 const RECEIVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 2], Ipv4Addr::new(10, 0, 0, 2));
 
-/// The example packets of docs/wire-format.md: the last segment of flow 7, marked above K, its ACK, and an ACK that
-/// reports two blocks.
+/// The example packets of docs/wire-format.md: the last segment of flow
+/// 7, marked above K, its ACK, and an ACK that reports two blocks.
 fn examples() -> [Vec<u8>; 3] {
     let segment = Segment {
         seq: (1 << 32) + 0x2cc0,

@@ -166,8 +166,8 @@ impl Translator<'_, '_> {
         self.b.ins().select(carry, most, sum)
     }
 
-    /// The sum or difference of two values of 64 minus `shift` bits, clamped to their range; `overflow` is negative where
-    /// it wrapped, which it can only at 64 bits.
+    /// The sum or difference of two values of 64 minus `shift` bits, clamped to their range; `overflow` is
+    /// negative where it wrapped, which it can only at 64 bits.
     fn clamp(&mut self, shift: u8, value: Value, overflow: Value) -> Value {
         let max = i64::MAX >> shift;
         let clamped = if shift > 0 {

@@ -46,7 +46,8 @@ impl Translator<'_, '_> {
         })
     }
 
-    /// Works out the sum under the condition and gives it to `f`; where a header is missing the machine does it all.
+    /// Works out the sum under the condition and gives it to
+    /// `f`; where a header is missing the machine does it all.
     fn checksum(
         &mut self,
         op: &ChecksumOp,

@@ -1,7 +1,8 @@
-//! What is known of words in registers where code is made: constants, and by them branches that are decided already.
+//! What is known of words in registers where code is made:
+//! constants, and by them branches that are decided already.
 //!
-//! Invariants: a fact holds on every way to the place where it is known; all jumps to a block are made before the block
-//! begins, but for those that loop, and where a loop begins nothing is known.
+//! Invariants: a fact holds on every way to the place where it is known; all jumps to a block are made before
+//! the block begins, but for those that loop, and where a loop begins nothing is known.
 
 use std::collections::BTreeMap;
 
@@ -209,7 +210,8 @@ impl Translator<'_, '_> {
         self.b.seal_block(block);
     }
 
-    /// Begins a block that is jumped to from within, with nothing changed that is known; it is to be sealed then.
+    /// Begins a block that is jumped to from within, with
+    /// nothing changed that is known; it is to be sealed then.
     pub(super) fn switch_to_open(&mut self, block: Block) {
         self.b.switch_to_block(block);
         let facts = self.known.entered.remove(&block);

@@ -209,7 +209,8 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// The keys of a select that are not known side by side; those that stand so in a chunk are taken at once.
+    /// The keys of a select that are not known side by side;
+    /// those that stand so in a chunk are taken at once.
     fn select_key(&mut self, select: &SelectOp) -> Made<Value> {
         let mut parts: Vec<(Home, u32, u8)> = Vec::new();
         for &(slot, shift) in &select.keys {

@@ -1,8 +1,8 @@
-//! The halves of a v1model program around its queues, each as one native function: nothing goes back to the switch
-//! between the parser and the end of ingress, nor between egress and what the deparser emits.
+//! The halves of a v1model program around its queues, each as one native function: nothing goes back to the
+//! switch between the parser and the end of ingress, nor between egress and what the deparser emits.
 //!
-//! Invariant: a half leaves behind what [`crate::halves`] leaves behind when it runs the same piece by piece, but for
-//! words of the frame that nothing reads before they are written ([`super::super::clear`]).
+//! Invariant: a half leaves behind what [`crate::halves`] leaves behind when it runs the same piece by piece,
+//! but for words of the frame that nothing reads before they are written ([`super::super::clear`]).
 
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -47,8 +47,8 @@ fn little_flags() -> MemFlags {
 }
 
 impl<'a, 'f> Translator<'a, 'f> {
-    /// Translates what runs before the queues; besides the bytes that it may emit, what headers packets have as a rule
-    /// when it ends, as [`Packing`] has them.
+    /// Translates what runs before the queues; besides the bytes that it may emit, what headers packets have
+    /// as a rule when it ends, as [`Packing`] has them.
     pub fn ingress_half(
         shared: &'a Shared<'a>,
         halves: &Halves,
@@ -133,15 +133,16 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(headers)
     }
 
-    /// Whether functions are small enough to be there twice: for packets with the headers that they have as a rule, so
-    /// that nothing asks for these, and for others.
+    /// Whether functions are small enough to be there twice: for packets with the headers that they have as a
+    /// rule, so that nothing asks for these, and for others.
     pub(super) fn is_copied(&self, funcs: &[FuncId]) -> bool {
         let ops: usize = funcs.iter().map(|func| self.shared.plan.size(func.index())).sum();
         ops <= MAX_COPIED_OPS
     }
 
-    /// Blocks that packets with most headers go on at behind the parser, and in programs that read beyond the ports those
-    /// with all of these but one: data and what acknowledges them. All others go on where a part is done.
+    /// Blocks that packets with most headers go on at behind the parser, and
+    /// in programs that read beyond the ports those with all of these but one:
+    /// data and what acknowledges them. All others go on where a part is done.
     fn usual_accepts(&mut self) -> Vec<Block> {
         let ends = self.ends.take().unwrap_or_default();
         let headers = &self.shared.code.headers;
@@ -541,8 +542,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 }
 
-/// Headers, by their validity words, that a packet may bring to egress: those that ingress may leave, or any where egress
-/// may clone what it made.
+/// Headers, by their validity words, that a packet may bring to egress:
+/// those that ingress may leave, or any where egress may clone what it made.
 fn brought(shared: &Shared<'_>, halves: &Halves) -> BTreeSet<u32> {
     let v1 = halves.v1model();
     if clear::clones(shared, v1.egress) {

@@ -1,4 +1,5 @@
-//! Hashes of fields. The standard checks of short lists are straight code, byte by byte with tables; others go through memory.
+//! Hashes of fields. The standard checks of short lists are straight
+//! code, byte by byte with tables; others go through memory.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
@@ -18,8 +19,8 @@ const MAX_CHECKED_BYTES: u32 = 40;
 const MAX_CUT_BYTES: u32 = 16;
 
 impl Translator<'_, '_> {
-    /// Works out the hash of fields and gives it to `f`, which ends its block; `f` gets nothing where the machine has to
-    /// do it: the algorithm draws a number, a field is a varbit, or a header is missing.
+    /// Works out the hash of fields and gives it to `f`, which ends its block; `f` gets nothing where the
+    /// machine has to do it: the algorithm draws a number, a field is a varbit, or a header is missing.
     pub(super) fn hash(
         &mut self,
         algorithm: HashAlgorithm,
@@ -95,17 +96,19 @@ impl Translator<'_, '_> {
             register = sum.map(|sum| self.b.ins().uextend(types::I64, sum));
         }
         let Some(register) = register else { return Ok(None) };
-        // Checks are linear: from any start, a message gives what it gives from zero and what zeros give from that start.
+        // Checks are linear: from any start, a message gives what
+        // it gives from zero and what zeros give from that start.
         let zeros = check.of_zeros(bytes.len());
         Ok(Some(if zeros == 0 { register } else { self.b.ins().bxor_imm(register, i64::from(zeros)) }))
     }
 
-    /// CRC-16/ARC of a message in words of eight bytes, the first byte highest; zeros in front of a message change nothing.
+    /// CRC-16/ARC of a message in words of eight bytes, the first
+    /// byte highest; zeros in front of a message change nothing.
     ///
-    /// Its polynomial is the product of x + 1 and p = x^15 + x + 1. Modulo p, x^60 is x^4 + 1, x^30 is x^2 + 1: what stands
-    /// that high is added further down twice. Then p itself is added if that mends the remainder modulo x + 1, which is
-    /// the message's parity. In a word that begins with its highest power, as the check takes bytes, times x is a shift
-    /// to the right.
+    /// Its polynomial is the product of x + 1 and p = x^15 + x + 1. Modulo p, x^60 is x^4 + 1, x^30 is x^2 +
+    /// 1: what stands that high is added further down twice. Then p itself is added if that mends the
+    /// remainder modulo x + 1, which is the message's parity. In a word that begins with its highest power,
+    /// as the check takes bytes, times x is a shift to the right.
     fn crc16(&mut self, message: &[Value]) -> Value {
         let b = &mut self.b;
         let mut sum: Option<(Value, Value)> = None;
@@ -127,7 +130,8 @@ impl Translator<'_, '_> {
             });
         }
         let Some((sum, parity)) = sum else { return self.iconst(0) };
-        // Times x^16, 80 bits; each step takes the highest ones off: 28 and 22 of them by x^30, 14 by x^15 = x + 1.
+        // Times x^16, 80 bits; each step takes the highest ones
+        // off: 28 and 22 of them by x^30, 14 by x^15 = x + 1.
         let mut rest = sum;
         for (off, apart, up) in [(28, 2, 0), (22, 2, 6), (14, 1, 0)] {
             let high = b.ins().band_imm(rest, (1 << off) - 1);

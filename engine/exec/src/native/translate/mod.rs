@@ -1,8 +1,9 @@
-//! Turns the register machine's operations into Cranelift's form: one native function for each entry point, actions
-//! copied to where they run.
+//! Turns the register machine's operations into Cranelift's form: one
+//! native function for each entry point, actions copied to where they run.
 //!
-//! Invariants: every word that is touched lies in the frame ([`Translator::offset`]); every jump of a function that may
-//! loop is counted as the register machine counts it; what is not translated is a call of the machine's own function.
+//! Invariants: every word that is touched lies in the frame ([`Translator::offset`]);
+//! every jump of a function that may loop is counted as the register machine counts
+//! it; what is not translated is a call of the machine's own function.
 
 mod alu;
 mod externs;
@@ -352,7 +353,8 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    /// Takes words that live in registers from their places in the frame, where a helper may have written them.
+    /// Takes words that live in registers from their places
+    /// in the frame, where a helper may have written them.
     fn reload(&mut self, slots: impl IntoIterator<Item = u32>) -> Made {
         for slot in slots {
             if matches!(self.shared.plan.home(slot), Home::Register | Home::Part(_)) {
@@ -464,8 +466,9 @@ impl<'a, 'f> Translator<'a, 'f> {
         if ty == types::I64 { value } else { self.b.ins().uextend(types::I64, value) }
     }
 
-    /// Bytes of what a run is given: nothing writes to them, so they may be loaded where their values are used. Where an
-    /// operation may run again they are loaded at once: what comes before it need not have been compared with the length.
+    /// Bytes of what a run is given: nothing writes to them, so they may be loaded
+    /// where their values are used. Where an operation may run again they are loaded
+    /// at once: what comes before it need not have been compared with the length.
     fn taken_flags(&self) -> MemFlags {
         let flags = MemFlags::new().with_notrap().with_readonly();
         if self.shape.counted { flags } else { flags.with_can_move() }

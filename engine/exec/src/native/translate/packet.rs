@@ -162,7 +162,8 @@ impl Translator<'_, '_> {
     fn load_chunk(&mut self, plan: &BitPlan, chunk: &Chunk, slot: u32, packed: &Packed, from: Value) {
         let whole = u32::from(packed.unit / 8);
         let word = if chunk.store_from + whole <= plan.bytes {
-            // What stands behind the chunk comes along; nobody reads it there, or stores it where it is not written anew.
+            // What stands behind the chunk comes along; nobody reads
+            // it there, or stores it where it is not written anew.
             let word = self.load_be(packed.ty(), from, chunk.store_from as i32);
             self.loaded.insert(word, Loaded::new(from, chunk, packed));
             word
@@ -334,8 +335,8 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// Packs the fields of a chunk; it writes eight bytes, of which what hangs over is overwritten by the next one or not
-    /// taken.
+    /// Packs the fields of a chunk; it writes eight bytes, of which
+    /// what hangs over is overwritten by the next one or not taken.
     fn store_pieces(&mut self, chunk: &Chunk, pieces: &[Piece], to: Value) -> Made {
         let mut word: Option<Value> = None;
         for piece in pieces {

@@ -1,6 +1,8 @@
-//! The state of the switch as straight code reads it: counters and registers, and what lookups need of tables.
+//! The state of the switch as straight code reads it:
+//! counters and registers, and what lookups need of tables.
 //!
-//! Only halves of the pipeline do so: they always run with a state, that of their program. Everything else calls.
+//! Only halves of the pipeline do so: they always run with
+//! a state, that of their program. Everything else calls.
 
 use core::mem::{offset_of, size_of};
 
@@ -19,8 +21,8 @@ pub(super) fn lasting_flags() -> MemFlags {
     MemFlags::trusted().with_readonly()
 }
 
-/// What is always there and lasts while native code runs: fields of the context, the state's lists of structures, the
-/// vectors of those. It may be read anywhere.
+/// What is always there and lasts while native code runs: fields of the context, the state's lists of
+/// structures, the vectors of those. It may be read anywhere.
 pub(super) fn given_flags() -> MemFlags {
     lasting_flags().with_can_move()
 }

@@ -1,8 +1,8 @@
-//! A packet that goes straight on from ingress to egress: both halves as one native function, for packets with the headers
-//! that most have.
+//! A packet that goes straight on from ingress to egress: both halves
+//! as one native function, for packets with the headers that most have.
 //!
-//! Invariant: what runs behind the queues meets the same values as if the packet had been packed and unpacked: valid
-//! headers and the metadata that is kept as they are, all else zero.
+//! Invariant: what runs behind the queues meets the same values as if the packet had been packed and
+//! unpacked: valid headers and the metadata that is kept as they are, all else zero.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -122,8 +122,8 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    /// Sets where the deparser emits to: to the end of the room for the packet's new head, in front of what the parser left,
-    /// if that fits; whether it does. None where it is not known how much is emitted.
+    /// Sets where the deparser emits to: to the end of the room for the packet's new head, in front of what
+    /// the parser left, if that fits; whether it does. None where it is not known how much is emitted.
     fn find_room(&mut self, halves: &Halves, taken: Value) -> Made<Option<Value>> {
         let Some(bytes) = self.emitted_bytes(halves)? else { return Ok(None) };
         let stored = self.load_given(field!(stored_bits));

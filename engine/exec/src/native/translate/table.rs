@@ -22,8 +22,8 @@ struct Found {
 }
 
 impl Translator<'_, '_> {
-    /// Applies a table and goes on at `next`, or at the block that it is known of an action to lead to from the address
-    /// behind.
+    /// Applies a table and goes on at `next`, or at the block that
+    /// it is known of an action to lead to from the address behind.
     pub(super) fn apply(
         &mut self,
         table: u32,
@@ -65,8 +65,8 @@ impl Translator<'_, '_> {
         self.handed_over(table, head)
     }
 
-    /// What a helper found: entries are checked when they are written, so there are always as many arguments as any action
-    /// takes; if there were not, none would run.
+    /// What a helper found: entries are checked when they are written, so there are always as many arguments
+    /// as any action takes; if there were not, none would run.
     fn handed_over(&mut self, table: u32, head: Value) -> Found {
         let actions = self.shared.plan.candidates(table).iter();
         let wanted = actions.map(|action| self.shared.code.actions[action.index()].param_words.len()).max();
@@ -92,7 +92,8 @@ impl Translator<'_, '_> {
         self.jump(next, &[head.into(), args.into()]);
     }
 
-    /// Applies a table with a key of one word: where rows stand by key, or by the first tuple of prefixes, here.
+    /// Applies a table with a key of one word: where rows
+    /// stand by key, or by the first tuple of prefixes, here.
     fn apply_word(&mut self, table: u32, key: Value) -> Found {
         let stride = State::plain_stride(self.shared.program, TableId(table));
         let (Some(stride), Some(words)) = (stride, self.vector(direct::TABLE_ROWS, table)) else {
@@ -140,8 +141,8 @@ impl Translator<'_, '_> {
         Some(row)
     }
 
-    /// The row of a key that the tuple of the longest prefixes holds where it is looked for first; goes to `otherwise` where
-    /// the search goes on.
+    /// The row of a key that the tuple of the longest prefixes holds where
+    /// it is looked for first; goes to `otherwise` where the search goes on.
     fn longest(&mut self, table: u32, key: Value, otherwise: Block) -> Option<Value> {
         let (places, tag) = (self.vectors?, self.index_tag(table)?);
         let at = i32::try_from(table as usize * direct::DENSE.stride + direct::TUPLES).ok()?;
@@ -172,7 +173,8 @@ impl Translator<'_, '_> {
         let at = self.b.append_block_param(look, types::I64);
         self.jump(look, &[first.into()]);
         self.switch_to_open(look);
-        // Tag and key: both are there if the key is. The mask is a number of places less one, so this does not wrap.
+        // Tag and key: both are there if the key is. The mask is
+        // a number of places less one, so this does not wrap.
         let word = self.b.ins().ishl_imm(at, 1);
         let word = self.b.ins().bor_imm(word, 1);
         let slot = self.element(slots, word, size_of::<u64>(), otherwise);
@@ -272,8 +274,9 @@ impl Translator<'_, '_> {
         Ok(found)
     }
 
-    /// Looks a longest prefix up: goes to `list` with the rows to choose among, to the first of the blocks with what else
-    /// was found, to the second where a helper is to do it. None where that is always so; the block goes on then.
+    /// Looks a longest prefix up: goes to `list` with the rows to choose among,
+    /// to the first of the blocks with what else was found, to the second where a
+    /// helper is to do it. None where that is always so; the block goes on then.
     fn member_list(
         &mut self,
         table: u32,

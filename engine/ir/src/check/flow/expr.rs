@@ -190,7 +190,8 @@ impl Flow<'_> {
     }
 }
 
-/// What holds behind a test that is used as a value: it tells what follows nothing about the headers that it tests.
+/// What holds behind a test that is used as a value: it tells
+/// what follows nothing about the headers that it tests.
 fn after_value(expr: &Expr, before: Option<State>, after: Option<State>) -> Option<State> {
     if has_call(expr) { after } else { before }
 }

@@ -1,12 +1,13 @@
 //! Values read before they are written, fields of invalid headers, out parameters without a value.
 //!
-//! Each parser, control and function is gone through once in the order of execution, with what is known of each
-//! variable: which of its leaves may have no value yet, which of its headers are valid. Actions see their control's
-//! variables and are gone through at each call. Where two ways meet, a leaf has a value only if both ways give it one;
-//! loops and parser states are repeated until nothing changes, without a word, and then once more to report.
+//! Each parser, control and function is gone through once in the order of execution, with what is known of
+//! each variable: which of its leaves may have no value yet, which of its headers are valid. Actions see
+//! their control's variables and are gone through at each call. Where two ways meet, a leaf has a value only
+//! if both ways give it one; loops and parser states are repeated until nothing changes, without a word, and
+//! then once more to report.
 //!
-//! Everything here is a warning: the engine reads zero where nothing was written, and so does BMv2, but the language
-//! leaves the value open. Where a place is not known at compile time the pass keeps silent.
+//! Everything here is a warning: the engine reads zero where nothing was written, and so does BMv2, but the
+//! language leaves the value open. Where a place is not known at compile time the pass keeps silent.
 
 mod call;
 mod expr;
@@ -22,7 +23,8 @@ use p4cc_syntax::{Diagnostic, Span};
 use state::{State, Validity, join};
 use std::collections::BTreeSet;
 
-/// Statements gone through in all, repetitions and inlined actions included. Past it the pass ends with what it found.
+/// Statements gone through in all, repetitions and inlined
+/// actions included. Past it the pass ends with what it found.
 const MAX_STEPS: u32 = 200_000;
 
 /// Runs the pass.

@@ -143,7 +143,8 @@ impl Flow<'_> {
         self.now = join(self.now.take(), continued);
     }
 
-    /// Goes round until nothing changes, then once more to report. A round gives the state in which the loop may end.
+    /// Goes round until nothing changes, then once more to
+    /// report. A round gives the state in which the loop may end.
     fn repeat(&mut self, mut round: impl FnMut(&mut Self) -> Option<State>) {
         let mut before = self.now.take();
         self.quiet += 1;
