@@ -5,7 +5,7 @@
 //! mask per field. Where no such cut exists the plan falls back on a bit cursor.
 
 use crate::PacketView;
-use crate::layout::Place;
+use crate::frame_layout::Place;
 
 /// Up to 64 bits of one word of the frame.
 #[derive(Clone, Copy, Debug)]

@@ -12,15 +12,15 @@ mod compile;
 pub mod control;
 mod env;
 mod frame;
-mod halves;
-mod layout;
-mod machine;
+mod frame_layout;
+mod interpreter;
 mod native;
 mod op;
 mod pipeline;
 pub mod prefetch;
 mod snapshot;
 mod state;
+mod v1_pipelines;
 mod wide;
 
 pub use checksum::CrcParams;
@@ -29,13 +29,15 @@ pub use env::{
     PayloadView, RandomSource, Trace, Values,
 };
 pub use frame::Frame;
-pub use halves::{EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, PassEnd, Passage, Verdict};
-pub use machine::MAX_CONTROL_STEPS;
+pub use interpreter::MAX_CONTROL_STEPS;
 pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};
 pub use snapshot::Snapshot;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
 pub use state::{DEFAULT_DROP_PORT, State};
+pub use v1_pipelines::{
+    EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, PassEnd, Passage, Verdict,
+};
 
 /// The register machine is the pipeline itself.
 pub type Machine = Pipeline;

@@ -6,7 +6,7 @@
 use p4cc_ir::{CloneKind, DigestId, FuncId, HashAlgorithm, MeterId, RegisterId, ValueSetId};
 
 use crate::bitplan::BitPlan;
-use crate::layout::{Layout, Place};
+use crate::frame_layout::{Layout, Place};
 
 /// Destination and operands of a two-operand operation on words.
 #[derive(Clone, Copy, Debug)]

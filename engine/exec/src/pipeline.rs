@@ -7,9 +7,9 @@ use p4cc_ir::verify::{self, Violation};
 use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 
 use crate::compile;
-use crate::halves::Halves;
 use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
+use crate::v1_pipelines::Halves;
 
 /// A compiled program: immutable, shared by `Arc` or by clone.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use p4cc_ir::{HeaderId, Program, VarId};
 
 use crate::bitplan::{BitPlan, BitWriter};
 use crate::env::PacketView;
-use crate::layout::{Layout, Place};
+use crate::frame_layout::{Layout, Place};
 use crate::{Frame, Pipeline};
 
 /// What is kept of a frame, and how. Usable only with frames of the pipeline it was made from.

@@ -20,7 +20,6 @@
 //! - packets are conserved ([`SwitchCounters`]);
 //! - a clone of a switch goes on exactly as the original would.
 
-mod ahead;
 mod arch;
 pub mod config;
 mod core;
@@ -29,6 +28,7 @@ mod head;
 mod lineage;
 pub mod packet;
 pub mod pre;
+mod prefetch_steps;
 pub mod random;
 mod switch;
 pub mod tm;

@@ -4,7 +4,7 @@ use p4cc_ir::{Operand, VarKind};
 
 use super::Compiler;
 use crate::bitplan::{BitPlan, pieces_of};
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{Data, NO_SLOT};
 
 impl Compiler<'_> {

@@ -3,7 +3,7 @@
 use p4cc_ir::{ExternCall, Operand};
 
 use super::Compiler;
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{ChecksumOp, ExternOp, Op};
 
 impl Compiler<'_> {

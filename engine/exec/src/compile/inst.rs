@@ -3,7 +3,7 @@
 use p4cc_ir::{BinOp, HeaderId, Inst, Operand, StackId, UnOp, VarId};
 
 use super::Compiler;
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{Args, NO_SLOT, Op, SlowOp, WideKind};
 
 /// 64 minus the width: how far the all-ones word shifts to become the mask.

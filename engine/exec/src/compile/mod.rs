@@ -11,7 +11,7 @@ mod terminator;
 use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table};
 
 use crate::bitplan::BitPlan;
-use crate::layout::{Layout, Place};
+use crate::frame_layout::{Layout, Place};
 use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelPlaces, WideKind};
 use crate::state::{KeyShape, match_keys};
 

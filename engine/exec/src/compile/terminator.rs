@@ -3,7 +3,7 @@
 use p4cc_ir::{Bits, BlockId, Keyset, Operand, Terminator};
 
 use super::Compiler;
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{Op, SelectOp, SelectSlowOp, SlowKeyset};
 
 impl Compiler<'_> {

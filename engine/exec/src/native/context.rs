@@ -3,7 +3,7 @@
 //!
 //! But for [`crate::prefetch`] the only module of the executor with `unsafe`; what it gives out is safe.
 //! Native code touches memory in eight ways: words of the frame at places below
-//! [`Layout::size`](crate::layout::Layout::size), stored bytes of the packet behind a comparison with their
+//! [`Layout::size`](crate::frame_layout::Layout::size), stored bytes of the packet behind a comparison with their
 //! number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
 //! comparison with their number, inputs of a half that are as many as it takes, the room for a packet's new
 //! head behind a comparison with its length, fields of [`Context`] itself, and in a half the state: its
@@ -24,9 +24,9 @@ use p4cc_ir::Program;
 
 use crate::bitplan::BitWriter;
 use crate::env::{Env, Gate, NoTrace, PacketView};
-use crate::halves::{EGRESS_METADATA, EgressMetadata};
-use crate::machine::Run;
+use crate::interpreter::Run;
 use crate::op::Code;
+use crate::v1_pipelines::{EGRESS_METADATA, EgressMetadata};
 use crate::{Frame, State};
 
 /// How a native function ended, as it returns it.

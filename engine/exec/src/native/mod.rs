@@ -12,29 +12,29 @@
 //! Invariants: outputs, state and effects are those of the register machine
 //! for any packet and any entries; `unsafe` is in [`context`] only.
 
-mod clear;
+mod codegen;
 mod context;
 mod helpers;
-mod make;
-mod plan;
-mod shape;
+mod storage;
+mod summary;
 mod translate;
+mod zero_init;
 
 use core::fmt;
 use std::sync::OnceLock;
 
 use p4cc_ir::{FuncId, core_errors, limits};
 
+use self::codegen::{MadeHalves, MadePieces};
 pub(crate) use self::context::VectorPlaces;
 use self::context::{
     ASKED, Call, DEPARSED, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Through, Translated, UNREADABLE,
     WRITTEN, egress_words, enter, enter_half, is_ready, make_ready,
 };
-use self::make::{MadeHalves, MadePieces};
-pub(crate) use self::plan::Locals;
-use self::plan::MAX_FUNCTION_OPS;
+pub(crate) use self::storage::Locals;
+use self::storage::MAX_FUNCTION_OPS;
 use crate::env::{Env, Executor, Gate, PacketView, ParseOutcome};
-use crate::halves::{self, EgressEnd, EgressStart, IngressStart, PassEnd, Passage, Pieces};
+use crate::v1_pipelines::{self, EgressEnd, EgressStart, IngressStart, PassEnd, Passage, Pieces};
 use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 
 /// What runs a program.
@@ -114,7 +114,7 @@ impl Native {
     /// Translates a program.
     pub(crate) fn compile(pipeline: &Pipeline, locals: Locals) -> Result<Native, NativeError> {
         let halves = match (pipeline.halves(), locals) {
-            (Some(halves), Locals::InRegisters) => make::halves(pipeline, halves)?,
+            (Some(halves), Locals::InRegisters) => codegen::halves(pipeline, halves)?,
             _ => None,
         };
         let native = Native { pipeline: pipeline.bare(), locals, halves, pieces: OnceLock::new() };
@@ -125,7 +125,7 @@ impl Native {
     }
 
     fn pieces(&self) -> Result<&MadePieces, &NativeError> {
-        self.pieces.get_or_init(|| make::pieces(&self.pipeline, self.locals)).as_ref()
+        self.pieces.get_or_init(|| codegen::pieces(&self.pipeline, self.locals)).as_ref()
     }
 
     /// Runs a function; `None` where there is no code for it.
@@ -279,7 +279,7 @@ impl Native {
         start: IngressStart<'e>,
         env: &mut Env<'e>,
     ) -> ParseOutcome {
-        halves::ingress(&self.pipeline, &mut &*self, frame, start, env)
+        v1_pipelines::ingress(&self.pipeline, &mut &*self, frame, start, env)
     }
 
     #[cold]
@@ -332,7 +332,7 @@ impl Native {
             make_ready(frame, env, &made.egress, self.pipeline.program());
             self.run_egress(made, frame, start, env)
         });
-        ran.unwrap_or_else(|| halves::egress(&self.pipeline, &mut &*self, frame, start, env))
+        ran.unwrap_or_else(|| v1_pipelines::egress(&self.pipeline, &mut &*self, frame, start, env))
     }
 }
 
@@ -415,7 +415,7 @@ impl Executor for Native {
     }
 
     fn finish(&self, frame: &mut Frame, env: &mut Env<'_>) {
-        halves::finish(&self.pipeline, &mut &*self, frame, env);
+        v1_pipelines::finish(&self.pipeline, &mut &*self, frame, env);
     }
 }
 

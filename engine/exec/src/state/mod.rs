@@ -6,12 +6,12 @@
 
 mod arrays;
 mod control;
-pub(crate) mod direct;
 mod hash;
 mod index;
 #[cfg(test)]
 mod index_tests;
 pub(crate) mod meter;
+pub(crate) mod offsets;
 mod pattern;
 mod profile;
 mod row;

@@ -9,8 +9,8 @@ use super::Reader;
 use super::build::bit;
 use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, flag, get, items, number_to, of_type, opt, text, tuple, typed};
+use super::lvalue::HeaderRef;
 use super::objects::Calculation;
-use super::place::HeaderRef;
 use crate::verify::MAX_DATA_FIELDS;
 use crate::{BinOp, ExternCall, Func, HeaderId, Inst, Operand, Terminator, VarType, limits};
 

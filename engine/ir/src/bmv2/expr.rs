@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::Reader;
 use super::build::{bit, constant};
 use super::json::{NOT_P4C, Res, fault, flag, get, number, opt, text, tuple, typed};
+use super::lvalue::{HeaderRef, UnionRef};
 use super::number::{Number, ones};
-use super::place::{HeaderRef, UnionRef};
 use super::shape::INDEX_WIDTH;
 use crate::{BinOp, Bits, ExternCall, Inst, Operand, StackId, UnOp, VarId, VarType, limits};
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Reader;
 use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, get, list, of_type, opt, parameters, text, typed};
-use super::place::{HeaderRef, Place, UnionRef};
+use super::lvalue::{HeaderRef, Place, UnionRef};
 use super::shape::INDEX_WIDTH;
 use crate::{
     BinOp, Bits, CloneKind, ExternCall, HashAlgorithm, HeaderId, Inst, Operand, StackId, Terminator, VarId,

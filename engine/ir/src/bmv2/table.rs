@@ -9,9 +9,9 @@ use super::action::MeterPlan;
 use super::json::{
     NOT_P4C, Res, fault, flag, get, items, list, name_of, number, number_to, opt, text, tuple,
 };
+use super::lvalue::HeaderRef;
 use super::number::ones;
 use super::objects::visible;
-use super::place::HeaderRef;
 use crate::{
     ActionCall, ActionId, ActionScope, Bits, ControlPlaneName, HeaderId, Key, MatchKind, MatchValue,
     SourceEntry, Table, TableAction, TableId, VarId, VarType, limits,

@@ -1,7 +1,7 @@
 //! Actions: bodies that tables run, wrappers that bind directional arguments, direct calls.
 
 use super::inline::Passing;
-use super::place::{Binding, Place};
+use super::storage::{Binding, Place};
 use super::{Flow, Lowerer};
 use crate::types::hir::{self, ActId, ActionRef, Call, Expr, LocalId, LocalKind};
 use crate::{

@@ -1,7 +1,7 @@
 //! From `main` to the entry points: what all architectures share, and v1model.
 
 use super::env::{EnvId, Object, Owner};
-use super::place::{Binding, Place};
+use super::storage::{Binding, Place};
 use super::{Flow, Lowerer};
 use crate::limits::MAX_FRAME_BITS;
 use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};

@@ -1,7 +1,7 @@
 //! Writing values: scalars, slices, headers with their validity, whole structs.
 
 use super::Lowerer;
-use super::place::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
+use super::storage::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
 use crate::types::hir::{Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::env::{Env, EnvId, Object, Owner};
 use super::inline::Passing;
-use super::place::{Place, Rvalue, Target};
+use super::storage::{Place, Rvalue, Target};
 use super::target::Array;
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;

@@ -4,7 +4,7 @@
 //! comes back invalid; a cell that nobody wrote holds invalid headers.
 
 use super::Lowerer;
-use super::place::{Place, Rvalue, Target};
+use super::storage::{Place, Rvalue, Target};
 use crate::types::ty::Ty;
 use crate::{Bits, HeaderField, HeaderId, Inst, Operand, VarId, VarKind, VarType};
 use p4cc_syntax::Span;

@@ -1,7 +1,7 @@
 //! Compile-time values of typed expressions, constructor parameters filled in.
 
 use super::Lowerer;
-use super::place::{Binding, Rvalue};
+use super::storage::{Binding, Rvalue};
 use crate::Operand;
 use crate::types::hir::{Expr, ExprKind};
 use crate::types::ty::Ty;

@@ -1,7 +1,7 @@
 //! What expressions that are evaluated later may change: a value is kept from them only where it must be.
 
 use super::Lowerer;
-use super::place::{Binding, Rvalue, Target};
+use super::storage::{Binding, Rvalue, Target};
 use crate::check::walk::each_part;
 use crate::types::hir::{Callee, Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;

@@ -1,7 +1,7 @@
 //! Instances: environments of parsers and controls, extern objects, names for the control plane.
 
 use super::Lowerer;
-use super::place::Binding;
+use super::storage::Binding;
 use crate::limits::{MAX_ARRAY_CELLS, MAX_TABLE_SIZE, MAX_WIDTH};
 use crate::types::hir::{
     ActId, Annotations, Construct, Constructed, ControlId, Expr, InstId, LocalId, ParserId, SetId, TabId,

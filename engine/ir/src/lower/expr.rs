@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::effects::acts;
-use super::place::{Binding, Place, Rvalue, Target};
+use super::storage::{Binding, Place, Rvalue, Target};
 use crate::types::hir::{Callee, Expr, ExprKind};
 use crate::types::order::Order;
 use crate::types::stmt::has_call;

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::place::{INDEX_BITS, Place, Rvalue, Target};
+use super::storage::{INDEX_BITS, Place, Rvalue, Target};
 use super::target::Array;
 use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};

@@ -7,7 +7,7 @@
 use super::Lowerer;
 use super::effects::Footprint;
 use super::env::{EnvId, Object, Owner};
-use super::place::{Binding, CopyOut, Place, Rvalue, Target};
+use super::storage::{Binding, CopyOut, Place, Rvalue, Target};
 use crate::types::hir::{Expr, LocalId, LocalKind};
 use crate::types::order::Order;
 use crate::types::ty::Ty;

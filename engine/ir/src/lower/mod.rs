@@ -10,6 +10,7 @@
 
 mod action;
 mod arch;
+mod argument_order;
 mod assign;
 mod block;
 mod build;
@@ -24,14 +25,13 @@ mod externs;
 mod inline;
 mod order;
 mod parser;
-mod place;
 mod placed;
 mod psa;
 mod psa_externs;
 mod stmt;
+mod storage;
 mod table;
 mod target;
-mod turns;
 
 use crate::limits::MAX_INSTS;
 use crate::types::hir::{ActId, AggId, Program};
@@ -43,8 +43,8 @@ use crate::{
 use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
 use p4cc_syntax::{Diagnostic, Severity, Span};
-use place::{CopyOut, Place};
 use std::collections::{BTreeMap, BTreeSet};
+use storage::{CopyOut, Place};
 
 /// Most calls that are inlined; nested calls multiply.
 const MAX_INLINED: usize = 20_000;

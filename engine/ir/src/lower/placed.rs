@@ -5,7 +5,7 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::place::Rvalue;
+use super::storage::Rvalue;
 use crate::types::hir::{Call, Callee};
 use crate::types::ty::Ty;
 use crate::{HeaderField, Operand, VarType};

@@ -6,7 +6,7 @@
 use super::Lowerer;
 use super::arch::BlockShape;
 use super::env::EnvId;
-use super::place::Place;
+use super::storage::Place;
 use crate::types::hir::{Construct, Constructed, Expr, ExprKind, Instance};
 use crate::{
     Architecture, Bridge, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput, PsaIngressOutput,

@@ -6,7 +6,7 @@
 
 use super::Lowerer;
 use super::env::{EnvId, Object};
-use super::place::Rvalue;
+use super::storage::Rvalue;
 use crate::types::hir::{Call, Construct, Expr};
 use crate::types::ty::Ty;
 use crate::{

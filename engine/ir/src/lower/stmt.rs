@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Lowerer;
-use super::place::{CopyOut, INDEX_BITS, Place, Rvalue, Target};
+use super::storage::{CopyOut, INDEX_BITS, Place, Rvalue, Target};
 use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::place::{Place, Rvalue};
+use super::storage::{Place, Rvalue};
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;

@@ -1,7 +1,7 @@
 //! Places of expressions: static ones, and those of header stacks found at run time.
 
 use super::Lowerer;
-use super::place::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
+use super::storage::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
 use crate::types::hir::{Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;

@@ -1,8 +1,8 @@
 //! A loaded program in the pipeline of its architecture: the
 //! way of a packet to the queues, and from a queue onward.
 
-mod machine;
 mod psa;
+mod runtime;
 mod v1model;
 
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::Target;
 use crate::tm::{Admitted, Dequeued, PortIndex};
-use machine::Machine;
-pub use machine::Workspace;
+use runtime::Machine;
+pub use runtime::Workspace;
 
 /// A packet at the entrance of the parser.
 pub(crate) struct Arrival {

@@ -19,7 +19,7 @@ use p4cc_exec::Snapshot;
 use p4cc_ir::{Bridge, PSA_PORT_CPU, PSA_PORT_RECIRCULATE, Psa, VarId};
 use p4cc_units::Time;
 
-use super::machine::Machine;
+use super::runtime::Machine;
 use super::{Arrival, LeftQueue, copies, truncation};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
 use crate::counters::DropCause;

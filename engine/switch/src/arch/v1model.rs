@@ -14,7 +14,7 @@ use p4cc_exec::{
 use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
-use super::machine::{Machine, view};
+use super::runtime::{Machine, view};
 use super::{Arrival, LeftQueue, Onward, Passed, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;

@@ -1,8 +1,8 @@
 //! The switch around a P4 program: replication in BMv2's
 //! order, standard metadata, queues, the controller's port.
 
+mod bypass;
 mod limits;
-mod straight;
 
 use std::sync::{Arc, OnceLock};
 

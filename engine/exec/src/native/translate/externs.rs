@@ -6,9 +6,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
 use super::{Made, Translator};
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::native::helpers::Name;
-use crate::native::plan::Home;
+use crate::native::storage::Home;
 use crate::op::{ChecksumOp, Data, ExternOp};
 
 impl Translator<'_, '_> {

@@ -10,7 +10,7 @@ use p4cc_ir::core_errors::NO_MATCH;
 
 use super::{Made, OutOfFrame, Shared, Translator, field};
 use crate::native::helpers::Name;
-use crate::native::plan::{Home, range};
+use crate::native::storage::{Home, range};
 use crate::op::{Code, Op, SelectOp};
 use crate::state::Head;
 

@@ -9,7 +9,7 @@ use super::{Made, Translator, field};
 use crate::bitplan::BitPlan;
 use crate::checksum::Standard;
 use crate::native::helpers::{ALGORITHMS, Name};
-use crate::native::plan::{Home, Part};
+use crate::native::storage::{Home, Part};
 use crate::op::{Data, ExternOp};
 
 /// Most bytes of a check that is straight code.

@@ -6,15 +6,15 @@
 //! it; what is not translated is a call of the machine's own function.
 
 mod alu;
+mod basic_blocks;
+mod bypass;
 mod externs;
-mod facts;
 mod flow;
-mod half;
 mod hash;
-mod order;
+mod known_bits;
 mod packet;
+mod pipelines;
 mod state;
-mod straight;
 mod table;
 
 use std::collections::BTreeMap;
@@ -24,13 +24,13 @@ use cranelift_codegen::ir::{AliasRegion, Block, FuncRef, InstBuilder, MemFlags, 
 use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
-use self::facts::{Bits, Known};
 pub(super) use self::flow::targets;
-pub(super) use self::half::is_plain;
+use self::known_bits::{Bits, Known};
 use self::packet::Loaded;
+pub(super) use self::pipelines::is_plain;
 use super::context::{DONE, REJECT, STEP_LIMIT, VectorPlaces};
 use super::helpers::Name;
-use super::plan::{Home, Part, Plan};
+use super::storage::{Home, Part, Plan};
 use crate::op::{Code, Op};
 
 /// What an action that is a function of its own returns where it does not end the whole run.
@@ -534,12 +534,12 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Translates a function, or an action inlined into one; a return goes `back`, or ends the function.
     fn body(&mut self, func: usize, back: Option<Block>) -> Made {
         let code = self.shared.code;
-        let pieces = order::pieces(code, func);
+        let pieces = basic_blocks::pieces(code, func);
         let order: BTreeMap<u32, usize> =
             pieces.iter().enumerate().map(|(i, piece)| (piece.start, i)).collect();
         let blocks: BTreeMap<u32, Block> =
             order.keys().map(|&start| (start, self.b.create_block())).collect();
-        let looped = order::looped(code, &pieces, &order);
+        let looped = basic_blocks::looped(code, &pieces, &order);
         let around = (self.is_straight, self.is_outermost);
         (self.is_straight, self.is_outermost) = (looped.is_empty(), back.is_none());
         if let Some(first) = pieces.first() {

@@ -9,7 +9,7 @@ use p4cc_ir::core_errors::PACKET_TOO_SHORT;
 use super::{Made, Translator, bytes_flags, field};
 use crate::bitplan::{BitPlan, Chunk, Piece};
 use crate::native::helpers::Name;
-use crate::native::plan::Packed;
+use crate::native::storage::Packed;
 use crate::op::{HeaderPlan, Op, SlowOp};
 
 /// Where a chunk was loaded from that is stored elsewhere as it is.

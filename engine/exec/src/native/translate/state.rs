@@ -14,7 +14,7 @@ use crate::control::CounterCell;
 use crate::env::Env;
 use crate::native::context::VectorPlaces;
 use crate::native::helpers::Name;
-use crate::state::direct::{self, Place};
+use crate::state::offsets::{self, Place};
 
 /// What is found behind a comparison: it lasts while a half runs, but is read there only.
 pub(super) fn lasting_flags() -> MemFlags {
@@ -88,7 +88,7 @@ impl Translator<'_, '_> {
 
     /// Counts the packet in an array; past the end counts nothing.
     pub(super) fn count(&mut self, counter: u32, index: Value) {
-        let Some(cells) = self.vector(direct::COUNTER, counter) else {
+        let Some(cells) = self.vector(offsets::COUNTER, counter) else {
             let counter = self.iconst(counter.into());
             self.call(Name::Count, &[counter, index]);
             return;
@@ -116,7 +116,7 @@ impl Translator<'_, '_> {
         if width > 64 || width == 0 {
             return None;
         }
-        self.vector(direct::REGISTER, register)
+        self.vector(offsets::REGISTER, register)
     }
 
     /// The cell of a register; zero past the end.

@@ -10,7 +10,7 @@ use super::state::{Vector, given_flags, lasting_flags, state_flags};
 use super::{Made, Translator, field};
 use crate::native::helpers::Name;
 use crate::op::NO_SLOT;
-use crate::state::{Head, State, direct};
+use crate::state::{Head, State, offsets};
 
 /// What applying a table came to.
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ impl Translator<'_, '_> {
     /// stand by key, or by the first tuple of prefixes, here.
     fn apply_word(&mut self, table: u32, key: Value) -> Found {
         let stride = State::plain_stride(self.shared.program, TableId(table));
-        let (Some(stride), Some(words)) = (stride, self.vector(direct::TABLE_ROWS, table)) else {
+        let (Some(stride), Some(words)) = (stride, self.vector(offsets::TABLE_ROWS, table)) else {
             return self.apply_by(Name::ApplyWord, table, &[key]);
         };
         let other = self.b.create_block();
@@ -122,10 +122,10 @@ impl Translator<'_, '_> {
 
     /// The row of a key in a dense index; goes to `otherwise` where the index is another.
     fn dense(&mut self, table: u32, key: Value, otherwise: Block) -> Option<Value> {
-        let (tag, rows) = (self.index_tag(table)?, self.vector(direct::DENSE, table)?);
-        let at = i32::try_from(table as usize * direct::DENSE.stride + direct::DENSE_FIRST).ok()?;
-        let structures = self.structures(direct::DENSE.list)?;
-        self.require_tag(tag, direct::DENSE_TAG, otherwise);
+        let (tag, rows) = (self.index_tag(table)?, self.vector(offsets::DENSE, table)?);
+        let at = i32::try_from(table as usize * offsets::DENSE.stride + offsets::DENSE_FIRST).ok()?;
+        let structures = self.structures(offsets::DENSE.list)?;
+        self.require_tag(tag, offsets::DENSE_TAG, otherwise);
         // Below the first key it wraps, and is past all rows.
         let first = self.b.ins().load(types::I64, lasting_flags(), structures, at);
         let key = self.b.ins().isub(key, first);
@@ -145,19 +145,19 @@ impl Translator<'_, '_> {
     /// it is looked for first; goes to `otherwise` where the search goes on.
     fn longest(&mut self, table: u32, key: Value, otherwise: Block) -> Option<Value> {
         let (places, tag) = (self.vectors?, self.index_tag(table)?);
-        let at = i32::try_from(table as usize * direct::DENSE.stride + direct::TUPLES).ok()?;
-        let structures = self.structures(direct::DENSE.list)?;
-        self.require_tag(tag, direct::TUPLES_TAG, otherwise);
+        let at = i32::try_from(table as usize * offsets::DENSE.stride + offsets::TUPLES).ok()?;
+        let structures = self.structures(offsets::DENSE.list)?;
+        self.require_tag(tag, offsets::TUPLES_TAG, otherwise);
         let tuples = self.b.ins().load(types::I64, lasting_flags(), structures, at);
-        let [mask, seed, tuple] = [direct::FIRST_MASK, direct::FIRST_SEED, direct::FIRST_TUPLE]
+        let [mask, seed, tuple] = [offsets::FIRST_MASK, offsets::FIRST_SEED, offsets::FIRST_TUPLE]
             .map(|at| self.b.ins().load(types::I64, lasting_flags(), tuples, at as i32));
         let key = self.b.ins().band(key, mask);
-        let (hash, multiplier) = (self.b.ins().bxor(seed, key), self.iconst(direct::MULTIPLIER));
+        let (hash, multiplier) = (self.b.ins().bxor(seed, key), self.iconst(offsets::MULTIPLIER));
         let (low, high) = (self.b.ins().imul(hash, multiplier), self.b.ins().umulhi(hash, multiplier));
         let hash = self.b.ins().bxor(low, high);
-        let mask = self.b.ins().load(types::I64, lasting_flags(), tuples, direct::HASH_MASK as i32);
+        let mask = self.b.ins().load(types::I64, lasting_flags(), tuples, offsets::HASH_MASK as i32);
         let at = self.b.ins().band(hash, mask);
-        let slots = self.vector_at(places, tuples, direct::HASH_SLOTS as i32);
+        let slots = self.vector_at(places, tuples, offsets::HASH_SLOTS as i32);
         Some(self.probe((slots, mask, at), tuple, key, otherwise))
     }
 
@@ -180,7 +180,7 @@ impl Translator<'_, '_> {
         let slot = self.element(slots, word, size_of::<u64>(), otherwise);
         let [stored, tag] = [0, -8].map(|at| self.b.ins().load(types::I64, lasting_flags(), slot, at));
         let row = self.b.ins().band_imm(tag, i64::from(u32::MAX));
-        let stored_space = self.b.ins().ushr_imm(tag, i64::from(direct::SPACE_SHIFT));
+        let stored_space = self.b.ins().ushr_imm(tag, i64::from(offsets::SPACE_SHIFT));
         let (spaces, keys) = (self.b.ins().bxor(stored_space, space), self.b.ins().bxor(stored, key));
         let differs = self.b.ins().bor(spaces, keys);
         self.brif(differs, other, &[], found, &[]);
@@ -210,8 +210,8 @@ impl Translator<'_, '_> {
 
     /// Which kind of index a table has.
     fn index_tag(&mut self, table: u32) -> Option<Value> {
-        let place = direct::DENSE;
-        let at = i32::try_from(table as usize * place.stride + direct::INDEX_TAG).ok()?;
+        let place = offsets::DENSE;
+        let at = i32::try_from(table as usize * place.stride + offsets::INDEX_TAG).ok()?;
         let structures = self.structures(place.list)?;
         Some(self.b.ins().load(types::I64, given_flags(), structures, at))
     }
@@ -292,16 +292,16 @@ impl Translator<'_, '_> {
         }
         let places = self.vectors?;
         let (words, lists) =
-            (self.vector(direct::TABLE_ROWS, table)?, self.vector(direct::LISTS, profile.0)?);
+            (self.vector(offsets::TABLE_ROWS, table)?, self.vector(offsets::LISTS, profile.0)?);
         let row = self.longest(table, key, other)?;
         let run = self.row(words, row, stride, other);
         let [listed, single, member, plain] = core::array::from_fn(|_| self.b.create_block());
-        let members = self.vector(direct::PROFILE_ROWS, profile.0)?;
+        let members = self.vector(offsets::PROFILE_ROWS, profile.0)?;
         let is_list = self.b.ins().band_imm(run.head, 1 << Head::LIST_BIT);
         self.brif(is_list, listed, &[], single, &[]);
         self.switch_to(listed);
         let number = self.b.ins().band_imm(run.head, i64::from(u32::MAX));
-        let chosen = self.element(lists, number, direct::LIST_BYTES, other);
+        let chosen = self.element(lists, number, offsets::LIST_BYTES, other);
         let Vector { pointer, len } = self.vector_at(places, chosen, 0);
         self.jump(list, &[pointer.into(), len.into(), row.into()]);
         self.switch_to(single);
@@ -322,7 +322,7 @@ impl Translator<'_, '_> {
         let members = State::member_stride(self.shared.program, TableId(table));
         let by_helper = self.b.create_block();
         if let Some((profile, stride, mask)) = members
-            && let Some(words) = self.vector(direct::PROFILE_ROWS, profile.0)
+            && let Some(words) = self.vector(offsets::PROFILE_ROWS, profile.0)
         {
             self.b.set_cold_block(by_helper);
             let [divided, masked, chosen] = core::array::from_fn(|_| self.b.create_block());

@@ -2,7 +2,7 @@
 
 use super::{Run, get};
 use crate::env::Trace;
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{SlowKeyset, SlowOp, WideKind};
 use crate::wide::{self, Wide};
 

@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::Switch;
 
 use super::Translator;
-use crate::native::plan::Home;
+use crate::native::storage::Home;
 use crate::op::{Op, SelectOp};
 
 /// Ends code that no way leads to; it is never part of the function.

@@ -12,8 +12,8 @@ use p4cc_ir::{BlockId, FuncId, core_errors, limits};
 
 use crate::bitplan::BitWriter;
 use crate::env::{Env, Executor, NoTrace, PacketView, ParseOutcome, Trace};
-use crate::halves::{self, Pieces};
 use crate::op::{Args, Code, Op};
+use crate::v1_pipelines::{self, Pieces};
 use crate::{EgressEnd, EgressStart, Frame, IngressStart, Pipeline};
 
 /// Most jumps of one control run. A control that loops on is cut off as by `exit`.
@@ -342,7 +342,7 @@ impl Pipeline {
         env: &mut Env<'e>,
         trace: &mut T,
     ) -> ParseOutcome {
-        halves::ingress(self, &mut Watched { pipeline: self, trace }, frame, start, env)
+        v1_pipelines::ingress(self, &mut Watched { pipeline: self, trace }, frame, start, env)
     }
 
     /// As [`Executor::egress`], with a trace.
@@ -353,12 +353,12 @@ impl Pipeline {
         env: &mut Env<'e>,
         trace: &mut T,
     ) -> EgressEnd {
-        halves::egress(self, &mut Watched { pipeline: self, trace }, frame, &start, env)
+        v1_pipelines::egress(self, &mut Watched { pipeline: self, trace }, frame, &start, env)
     }
 
     /// As [`Executor::finish`], with a trace.
     pub fn finish_traced<T: Trace>(&self, frame: &mut Frame, env: &mut Env<'_>, trace: &mut T) {
-        halves::finish(self, &mut Watched { pipeline: self, trace }, frame, env);
+        v1_pipelines::finish(self, &mut Watched { pipeline: self, trace }, frame, env);
     }
 }
 

@@ -13,11 +13,11 @@ use cranelift_module::{Linkage, Module, ModuleError, default_libcall_names};
 use p4cc_ir::{ActionId, FuncId, Program, V1Model};
 
 use super::context::{Address, Memory, Translated};
-use super::plan::{Locals, MAX_FUNCTION_OPS, Plan, Validity};
+use super::storage::{Locals, MAX_FUNCTION_OPS, Plan, Validity};
 use super::translate::{Callees, Shared, Translator, is_plain};
-use super::{NativeError, helpers, shape};
+use super::{NativeError, helpers, summary};
 use crate::Pipeline;
-use crate::halves::Halves;
+use crate::v1_pipelines::Halves;
 
 /// The halves of a v1model program.
 pub(super) struct MadeHalves {
@@ -142,7 +142,7 @@ impl Maker<'_> {
         let shared = &self.shared;
         let bound = match body {
             Body::Function { action } => {
-                let shape = shape::of(shared, func, action);
+                let shape = summary::of(shared, func, action);
                 Translator::function(shared, shape, builder, callees, func).map(|bound| (bound, Vec::new()))
             }
             Body::Ingress(halves) => Translator::ingress_half(shared, halves, builder, callees),

@@ -8,11 +8,11 @@
 //! Each half can be run piece by piece, as here, or by native code
 //! that is made for the half as a whole; both leave the same behind.
 
-mod live;
+mod liveness;
 
 use p4cc_ir::{FuncId, HeaderId, Program, StandardMetadata, V1Model, VarId};
 
-use self::live::Named;
+use self::liveness::Named;
 use crate::env::{Env, PacketView, ParseOutcome};
 use crate::op::Code;
 use crate::snapshot::Snapshot;

@@ -13,12 +13,12 @@ use p4cc_ir::{VarId, VarKind};
 
 use super::state::given_flags;
 use super::{Made, Shared, Translator, field};
-use crate::halves::{Halves, TOLD_STRAIGHT, Told};
-use crate::native::clear;
 use crate::native::context::{DEPARSED, DROPPED, WRITTEN};
 use crate::native::helpers::Name;
-use crate::native::plan::{Home, range};
+use crate::native::storage::{Home, range};
+use crate::native::zero_init;
 use crate::op::Op;
+use crate::v1_pipelines::{Halves, TOLD_STRAIGHT, Told};
 
 /// Where a packet goes on that goes straight on.
 pub(super) struct Straight {
@@ -71,7 +71,7 @@ impl Translator<'_, '_> {
         }
         // Each part counts the bits that it takes anew.
         let taken = self.load_field(field!(at));
-        if clear::reads_payload(self.shared, &egress) {
+        if zero_init::reads_payload(self.shared, &egress) {
             self.call(Name::Payload, &[]);
         }
         self.control(v1.egress)?;
@@ -115,7 +115,7 @@ impl Translator<'_, '_> {
                 self.write(slot, zero)?;
             }
         }
-        let cleared = clear::at_egress(self.shared, halves).into_iter().flatten();
+        let cleared = zero_init::at_egress(self.shared, halves).into_iter().flatten();
         let cleared: Vec<Range<u32>> =
             cleared.filter(|slot| !lasting.contains(slot)).map(|slot| slot..slot + 1).collect();
         self.clear(&cleared);

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::targets;
-use crate::native::plan::range;
+use crate::native::storage::range;
 use crate::op::{Code, Op};
 
 /// Addresses that a piece goes on at when it ends.

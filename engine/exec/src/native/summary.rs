@@ -1,6 +1,6 @@
 //! What a function as a whole does, found before it is translated.
 
-use super::plan::range;
+use super::storage::range;
 use super::translate::{Shape, Shared, targets};
 use crate::MAX_CONTROL_STEPS;
 use crate::op::{Code, Op, SlowOp};

@@ -7,7 +7,7 @@ use p4cc_ir::core_errors::{
 use super::{Run, get};
 use crate::bitplan::{pieces_of, read_bits};
 use crate::env::Trace;
-use crate::layout::Place;
+use crate::frame_layout::Place;
 
 impl<T: Trace> Run<'_, '_, '_, T> {
     /// Whether so many bits are left.

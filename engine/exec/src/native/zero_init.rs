@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 
 use p4cc_ir::{CloneKind, FuncId, VarId};
 
-use super::plan::{Home, range};
+use super::storage::{Home, range};
 use super::translate::Shared;
-use crate::halves::Halves;
 use crate::op::{Data, ExternOp, NO_SLOT, Op, SlowOp};
+use crate::v1_pipelines::Halves;
 
 /// Words that functions name, or that are looked at afterwards.
 struct Named<'a> {

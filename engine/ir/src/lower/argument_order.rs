@@ -4,7 +4,7 @@
 //! be told, because some argument has effects, all are evaluated first, and names stand for what came out.
 
 use super::Lowerer;
-use super::place::{Binding, CopyOut, Target};
+use super::storage::{Binding, CopyOut, Target};
 use crate::VarKind;
 use crate::types::hir::{Call, Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;

@@ -12,7 +12,7 @@ use p4cc_ir::{ActionId, HashAlgorithm, Program, TableId, VarId, VarKind};
 
 use super::helpers::ALGORITHMS;
 use crate::bitplan::{BitPlan, Piece};
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{Code, Data, ExternOp, HeaderPlan, NO_SLOT, Op, SlowOp, WideKind};
 
 /// Operations that copies of one action may take in all; past that it becomes a function of its own.

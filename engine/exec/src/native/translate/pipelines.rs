@@ -1,7 +1,7 @@
 //! The halves of a v1model program around its queues, each as one native function: nothing goes back to the
 //! switch between the parser and the end of ingress, nor between egress and what the deparser emits.
 //!
-//! Invariant: a half leaves behind what [`crate::halves`] leaves behind when it runs the same piece by piece,
+//! Invariant: a half leaves behind what [`crate::v1_pipelines`] leaves behind when it runs the same piece by piece,
 //! but for words of the frame that nothing reads before they are written ([`super::super::clear`]).
 
 use core::ops::Range;
@@ -16,14 +16,14 @@ use super::state::{given_flags, lasting_flags};
 use super::{Callees, Made, Shared, Translator, bytes_flags, field};
 use crate::MAX_CONTROL_STEPS;
 use crate::bitplan::BitPlan;
-use crate::halves::Halves;
-use crate::native::clear;
 use crate::native::context::{ASKED, DONE, DROPPED, UNREADABLE};
 use crate::native::helpers::Name;
-use crate::native::plan::Home;
-use crate::native::shape;
+use crate::native::storage::Home;
+use crate::native::summary;
+use crate::native::zero_init;
 use crate::snapshot::Packing;
-use crate::state::direct;
+use crate::state::offsets;
+use crate::v1_pipelines::Halves;
 
 /// Most operations of functions that are there twice.
 const MAX_COPIED_OPS: usize = 2_048;
@@ -57,15 +57,15 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> Made<(u32, Vec<u64>)> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
-        t.vectors = direct::vectors();
+        t.vectors = offsets::vectors();
         t.start_anew()?;
-        t.clear(&clear::at_ingress(shared, halves));
+        t.clear(&zero_init::at_ingress(shared, halves));
         for (place, var) in halves.set_at_ingress().into_iter().enumerate() {
             t.set_input(given_flags(), place, var)?;
         }
         let behind = [v1.verify_checksum, v1.ingress];
         t.ends = t.is_copied(&behind).then(Vec::new);
-        let unreadable = clear::is_repeatable(shared, v1.parser).then(|| t.b.create_block());
+        let unreadable = zero_init::is_repeatable(shared, v1.parser).then(|| t.b.create_block());
         t.unreadable = unreadable;
         t.part(v1.parser, Part::Parser)?;
         t.unreadable = None;
@@ -90,7 +90,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn behind_parser(&mut self, halves: &Halves, goes_straight: bool) -> Made<Option<u64>> {
         let v1 = halves.v1model();
         self.flush_at();
-        if clear::reads_payload(self.shared, &[v1.verify_checksum, v1.ingress]) {
+        if zero_init::reads_payload(self.shared, &[v1.verify_checksum, v1.ingress]) {
             self.call(Name::Payload, &[]);
         }
         self.control(v1.verify_checksum)?;
@@ -179,9 +179,9 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> Made<u32> {
         let v1 = halves.v1model();
         let mut t = Self::start(shared, b, callees);
-        t.vectors = direct::vectors();
+        t.vectors = offsets::vectors();
         t.start_anew()?;
-        t.clear(&clear::at_egress(shared, halves));
+        t.clear(&zero_init::at_egress(shared, halves));
         if let Some(packing) = halves.snapshot().packing() {
             let copied = t.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser]);
             for &usual in usual.iter().filter(|_| copied && packing.validity_bytes <= 8) {
@@ -204,7 +204,7 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.set_input(lasting_flags(), place, var)?;
         }
         self.control(v1.egress)?;
-        if clear::clones(self.shared, v1.egress) {
+        if zero_init::clones(self.shared, v1.egress) {
             let clones = self.call(Name::Clones, &[]);
             let [asked, next] = core::array::from_fn(|_| self.b.create_block());
             self.brif(clones, asked, &[], next, &[]);
@@ -286,7 +286,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Runs one function of a half; however it ends, it goes to where it is done.
     fn part(&mut self, func: FuncId, part: Part) -> Made {
         let bound = core::mem::take(&mut self.emit_bound);
-        self.open(shape::of(self.shared, func.index(), false));
+        self.open(summary::of(self.shared, func.index(), false));
         if self.shape.counted || !self.callees.actions.is_empty() {
             let steps = if part == Part::Parser { limits::MAX_PARSER_STEPS } else { MAX_CONTROL_STEPS };
             let steps = self.iconst(steps.into());
@@ -385,7 +385,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     fn save(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
         let base = self.load_given(field!(emit));
         let v1 = halves.v1model();
-        let there = clear::may_be_valid(self.shared, &[v1.parser, v1.verify_checksum, v1.ingress]);
+        let there = zero_init::may_be_valid(self.shared, &[v1.parser, v1.verify_checksum, v1.ingress]);
         for (group, headers) in packing.headers.chunks(64).enumerate() {
             let mut bits = self.iconst(0);
             for (place, &(valid, _)) in
@@ -546,10 +546,10 @@ impl<'a, 'f> Translator<'a, 'f> {
 /// those that ingress may leave, or any where egress may clone what it made.
 fn brought(shared: &Shared<'_>, halves: &Halves) -> BTreeSet<u32> {
     let v1 = halves.v1model();
-    if clear::clones(shared, v1.egress) {
+    if zero_init::clones(shared, v1.egress) {
         return shared.code.headers.iter().map(|header| header.valid).collect();
     }
-    clear::may_be_valid(shared, &[v1.parser, v1.verify_checksum, v1.ingress])
+    zero_init::may_be_valid(shared, &[v1.parser, v1.verify_checksum, v1.ingress])
 }
 
 /// Whether straight code packs and unpacks the packets of a program, and sets what the switch sets.
@@ -557,7 +557,7 @@ pub(in crate::native) fn is_plain(shared: &Shared<'_>, halves: &Halves) -> bool 
     let narrow = |var: VarId| shared.code.layout.var(var).is_narrow();
     let set = halves.set_at_egress().map(|(_, var)| var).chain(halves.set_at_ingress());
     let func = halves.v1model().deparser.index();
-    let deparser = shape::of(shared, func, false);
+    let deparser = summary::of(shared, func, false);
     // A hash packs its input where the deparser emits.
     let calls = shared.program.funcs[func]
         .blocks

@@ -7,7 +7,7 @@ use crate::COLOR_GREEN;
 use crate::bitplan::{BitWriter, pieces_of};
 use crate::checksum;
 use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
-use crate::layout::Place;
+use crate::frame_layout::Place;
 use crate::op::{ChecksumOp, Data, ExternOp, NO_SLOT};
 use crate::wide::Wide;
 
