@@ -1,14 +1,17 @@
-//! What native code and the functions that it calls work on,
-//! the memory that the code lives in, and the call into it.
+//! The call into native code: what native code and its helpers work on, and the memory that holds the code.
 //!
-//! But for [`crate::prefetch`] the only module of the executor with `unsafe`; what it gives out is safe.
-//! Native code touches memory in eight ways: words of the frame at places below
-//! [`Layout::size`](crate::frame_layout::Layout::size), stored bytes of the packet behind a comparison with their
-//! number, bytes of the emit buffer below the bound that the translation worked out, arguments behind a
-//! comparison with their number, inputs of a half that are as many as it takes, the room for a packet's new
-//! head behind a comparison with its length, fields of [`Context`] itself, and in a half the state: its
-//! tables, profiles, counters and registers by their numbers in the program, whose state it is, and what
-//! their vectors hold behind a comparison with the length.
+//! Apart from [`crate::prefetch`] this is the only module of the executor with `unsafe`. Its interface is
+//! safe. Native code touches memory in eight ways:
+//!
+//! - words of the frame, below [`Layout::size`](crate::frame_layout::Layout::size);
+//! - stored bytes of the packet, after a comparison with their number;
+//! - bytes of the emit buffer, below the bound that the translation computed;
+//! - arguments of an action, after a comparison with their number;
+//! - inputs of an ingress or egress pipeline, whose number is fixed at translation;
+//! - the room for a packet's new head, after a comparison with its length;
+//! - fields of [`Context`] itself;
+//! - in an ingress or egress pipeline, the state of the pipeline's own program: tables, profiles, counters
+//!   and registers by their numbers, and elements of their vectors after a comparison with the length.
 
 #![allow(
     unsafe_code,

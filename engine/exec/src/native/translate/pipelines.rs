@@ -1,8 +1,10 @@
-//! The halves of a v1model program around its queues, each as one native function: nothing goes back to the
-//! switch between the parser and the end of ingress, nor between egress and what the deparser emits.
+//! The ingress and the egress pipeline of a v1model program, each as one native function. Control does not
+//! return to the switch between the parser and the end of ingress, nor between egress and the deparser's
+//! output.
 //!
-//! Invariant: a half leaves behind what [`crate::v1_pipelines`] leaves behind when it runs the same piece by piece,
-//! but for words of the frame that nothing reads before they are written ([`super::super::clear`]).
+//! Invariant: the function leaves the same frame, state and effects as [`crate::v1_pipelines`], which runs
+//! one programmable block after the other. Only words of the frame that are written before they are read may
+//! differ ([`super::super::zero_init`]).
 
 use core::ops::Range;
 use std::collections::BTreeSet;
