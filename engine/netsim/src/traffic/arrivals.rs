@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::model::{Model, check_within, model_spec};
 use super::{DeadlineSpec, SizeSpec, exponential};
 use crate::SpecError;
-use crate::spec::{MAX_FLOWS, MAX_TIME_NS};
-use crate::topology::{FlowPlan, Resolver};
+use crate::describe::spec::{MAX_FLOWS, MAX_TIME_NS};
+use crate::describe::topology::{FlowPlan, Resolver};
 
 /// A Poisson process at each source.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

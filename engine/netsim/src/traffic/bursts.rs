@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::model::{Model, check_within, model_spec};
 use super::{DeadlineSpec, exponential};
 use crate::SpecError;
-use crate::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
-use crate::topology::{FlowPlan, Resolver};
+use crate::describe::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::describe::topology::{FlowPlan, Resolver};
 
 /// A Poisson process of incasts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

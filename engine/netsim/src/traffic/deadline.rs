@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::exponential;
 use crate::SpecError;
-use crate::spec::{MAX_TIME_NS, in_range};
+use crate::describe::spec::{MAX_TIME_NS, in_range};
 
 /// The larger of `min_ns` and `offset_ns` plus an exponential time of mean `exp_mean_ns`. It covers a fixed
 /// deadline (offset alone), the stand-in for the GST paper's D2TCP runs (exponential of 20 ms, at least 3 ms;

@@ -6,8 +6,8 @@ use p4cc_units::Time;
 
 use super::DeadlineSpec;
 use crate::SpecError;
-use crate::spec::{MAX_TIME_NS, in_range};
-use crate::topology::{FlowPlan, Resolver};
+use crate::describe::spec::{MAX_TIME_NS, in_range};
+use crate::describe::topology::{FlowPlan, Resolver};
 
 /// As it stands in a description.
 pub(super) struct ModelSpec<'a> {

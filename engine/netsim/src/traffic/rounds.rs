@@ -22,8 +22,8 @@ use smallvec::SmallVec;
 
 use super::{DeadlineSpec, exponential, uniform};
 use crate::SpecError;
-use crate::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
-use crate::topology::{FlowPlan, Resolver};
+use crate::describe::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::describe::topology::{FlowPlan, Resolver};
 
 /// A client and its servers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

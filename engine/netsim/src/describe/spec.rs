@@ -1,0 +1,434 @@
+//! What a network is made of: the JSON description, as plain data.
+//!
+//! Every size, seed and limit is a field. The P4 program is not here: switches get it from the controller.
+//! Checks that need more than one value are made when the description is resolved
+//! ([`crate::describe::topology`]).
+
+use std::collections::BTreeMap;
+
+use p4cc_transport::SenderConfig;
+use p4cc_transport::rdma::RdmaConfig;
+use serde::{Deserialize, Serialize};
+
+use crate::SpecError;
+use crate::events::tie_break::Ties;
+use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSpec};
+
+/// Most switches and hosts together.
+pub const MAX_NODES: usize = 16_384;
+/// Most faults of links.
+pub const MAX_FAULTS: usize = 100_000;
+/// Most flows.
+pub const MAX_FLOWS: usize = 1_000_000;
+/// Largest flow.
+pub const MAX_FLOW_BYTES: u64 = 1 << 50;
+/// Longest run: one virtual hour.
+pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
+
+/// A network and its traffic.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkSpec {
+    /// Switches; their order is the order of nodes in ties.
+    pub switches: Vec<SwitchSpec>,
+    /// Hosts; they come after the switches in ties.
+    pub hosts: Vec<HostSpec>,
+    /// Links, each between two ends that no other link uses.
+    pub links: Vec<LinkSpec>,
+    /// Configurations of window senders by name.
+    #[serde(default)]
+    pub algorithms: BTreeMap<String, SenderConfig>,
+    /// Configurations of RDMA-like flows by name; no name stands in both maps.
+    #[serde(default)]
+    pub rdma: BTreeMap<String, RdmaConfig>,
+    /// Flows in any order.
+    #[serde(default)]
+    pub flows: Vec<FlowSpec>,
+    /// Clients that ask many servers, round by round; their flows are numbered after `flows`.
+    #[serde(default)]
+    pub rounds: Vec<RoundsSpec>,
+    /// Poisson arrivals, drawn anew for each seed; their flows are numbered after those of rounds.
+    #[serde(default)]
+    pub arrivals: Vec<ArrivalsSpec>,
+    /// Traffic between pairs of hosts, drawn anew for each
+    /// seed; its flows are numbered after those of arrivals.
+    #[serde(default)]
+    pub pairs: Vec<PairsSpec>,
+    /// Incasts at random times, drawn anew for each seed; their flows are numbered last.
+    #[serde(default)]
+    pub bursts: Vec<BurstsSpec>,
+    /// What to record besides the flows.
+    #[serde(default)]
+    pub record: RecordSpec,
+    /// A cycle of ports that wait for each other, all paused for
+    /// so long, is a deadlock (docs/algorithms/pfc.md#deadlock).
+    #[serde(default = "default_deadlock_after_ns")]
+    pub deadlock_after_ns: u64,
+    /// No byte delivered anywhere for so long, with flows under
+    /// way, is a stall (docs/algorithms/pfc.md#deadlock).
+    #[serde(default = "default_stall_after_ns")]
+    pub stall_after_ns: u64,
+    /// Links that go down, and come up again.
+    #[serde(default)]
+    pub faults: Vec<FaultSpec>,
+    /// Which of two simultaneous events comes first.
+    #[serde(default)]
+    pub ties: Ties,
+    /// End of the run if it does not end by itself.
+    pub stop_ns: u64,
+    /// Whether the run ends when every flow with a size is complete.
+    #[serde(default = "yes")]
+    pub stop_when_complete: bool,
+    /// Bounds of a run.
+    pub limits: LimitsSpec,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn default_deadlock_after_ns() -> u64 {
+    10_000_000
+}
+
+const fn default_stall_after_ns() -> u64 {
+    50_000_000
+}
+
+/// A switch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchSpec {
+    /// Name, unique among all nodes.
+    pub name: String,
+    /// P4Runtime's device id, unique.
+    pub device_id: u64,
+    /// Ports; every port has a link.
+    pub ports: Vec<SwitchPortSpec>,
+    /// The buffer that its ports share; absent: each queue has its own capacity only.
+    #[serde(default)]
+    pub buffer: Option<BufferSpec>,
+    /// Unit of v1model's timestamps.
+    #[serde(default)]
+    pub timestamp_unit: TimestampUnit,
+    /// Port of the controller, if there is one.
+    #[serde(default)]
+    pub cpu_port: Option<u32>,
+    /// Value of `egress_spec` that drops.
+    #[serde(default = "default_drop_port")]
+    pub drop_port: u32,
+    /// Most copies and passes that one received packet may cause; more are dropped and counted.
+    #[serde(default = "default_pass_limit")]
+    pub pass_limit: u32,
+}
+
+const fn default_pass_limit() -> u32 {
+    p4cc_switch::DEFAULT_PASS_LIMIT
+}
+
+const fn default_drop_port() -> u32 {
+    p4cc_switch::config::DEFAULT_DROP_PORT
+}
+
+/// A port of a switch; rate and framing are its link's.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SwitchPortSpec {
+    /// Number that the program sees.
+    pub port: u32,
+    /// Packets that each of its queues holds.
+    pub queue_capacity_pkts: u32,
+    /// Bytes that each of its queues holds, if they are bounded too.
+    #[serde(default)]
+    pub queue_capacity_bytes: Option<u64>,
+    /// With a shared buffer: bytes for what arrives here after a pause, for each lossless priority.
+    #[serde(default)]
+    pub headroom_bytes: u64,
+    /// With a shared buffer: log2 of alpha.
+    #[serde(default)]
+    pub alpha_log2: i8,
+    /// Unit of the depths that the program sees.
+    #[serde(default)]
+    pub qdepth_unit: QdepthUnit,
+}
+
+/// A buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc).
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferSpec {
+    /// All of it.
+    pub bytes: u64,
+    /// Set aside for each port and lossless priority.
+    #[serde(default = "default_reserve_bytes")]
+    pub reserve_bytes: u64,
+    /// How far below its threshold a paused port must be to go on.
+    #[serde(default = "default_resume_offset_bytes")]
+    pub resume_offset_bytes: u64,
+    /// Priorities that are paused rather than dropped (PFC), 0 to 6.
+    #[serde(default)]
+    pub lossless_priorities: Vec<u8>,
+    /// A pause ends by itself after so many times 512 bits on its link, as in IEEE 802.1Qbb; absent: it lasts
+    /// until it is taken back, as in the ns-3 simulator (docs/algorithms/pfc.md#pfc-rules).
+    #[serde(default)]
+    pub pause_quanta: Option<u16>,
+}
+
+const fn default_reserve_bytes() -> u64 {
+    4_096
+}
+
+const fn default_resume_offset_bytes() -> u64 {
+    3_072
+}
+
+/// Unit of v1model's timestamps.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimestampUnit {
+    /// Microseconds, as BMv2.
+    #[default]
+    Us,
+    /// Nanoseconds.
+    Ns,
+}
+
+/// Unit of queue depths.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+pub enum QdepthUnit {
+    /// Packets.
+    #[default]
+    #[serde(rename = "packets")]
+    Packets,
+    /// Cells of 80 bytes; a packet takes whole ones.
+    #[serde(rename = "cells_80B")]
+    Cells80,
+    /// Bytes of the whole queue in units of 80, rounded down.
+    #[serde(rename = "bytes_80B")]
+    Bytes80,
+}
+
+/// A host with one network interface.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostSpec {
+    /// Name, unique among all nodes.
+    pub name: String,
+    /// Its address, `aa:bb:cc:dd:ee:ff`.
+    pub mac: String,
+    /// Its address, unique.
+    pub ipv4: core::net::Ipv4Addr,
+    /// Address that it sends to: what a first-hop switch expects, known without ARP.
+    #[serde(default = "default_gateway_mac")]
+    pub gateway_mac: String,
+}
+
+fn default_gateway_mac() -> String {
+    "02:00:00:00:00:01".to_owned()
+}
+
+/// One end of a link.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EndSpec {
+    /// Name of a switch or host.
+    pub node: String,
+    /// Port of the switch; absent or 0 for a host.
+    #[serde(default)]
+    pub port: u32,
+}
+
+/// A link, the same in both directions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkSpec {
+    /// One end.
+    pub a: EndSpec,
+    /// The other end.
+    pub b: EndSpec,
+    /// Rate in bit/s.
+    pub rate_bps: u64,
+    /// Propagation delay.
+    pub delay_ns: u64,
+    /// Bytes added to the IP bytes of each packet: 0, or 24 or 38 for Ethernet's.
+    #[serde(default)]
+    pub framing_bytes: u32,
+    /// Share of packets lost on the way, independently; 0 for none.
+    #[serde(default)]
+    pub loss: f64,
+}
+
+/// A link goes down for a time, in both directions: what its
+/// ends send meanwhile is lost, what is on the way arrives.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultSpec {
+    /// The nodes at its two ends, in any order; all links between them go down.
+    pub between: [String; 2],
+    /// When it goes down.
+    pub down_ns: u64,
+    /// When it comes up again; absent: it stays down.
+    #[serde(default)]
+    pub up_ns: Option<u64>,
+}
+
+/// A flow.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Number on the wire, unique.
+    pub id: u32,
+    /// Name of the sending host.
+    pub src: String,
+    /// Name of the receiving host.
+    pub dst: String,
+    /// Payload bytes; absent or null for a flow without end.
+    #[serde(default)]
+    pub size_bytes: Option<u64>,
+    /// Earliest start.
+    #[serde(default)]
+    pub start_ns: u64,
+    /// The start is later by a random time from 0 to this, uniform, of the flow's own stream.
+    #[serde(default)]
+    pub start_jitter_ns: u64,
+    /// When the application closes a flow without end: nothing new is sent then.
+    #[serde(default)]
+    pub close_ns: Option<u64>,
+    /// Name in `algorithms`.
+    pub algorithm: String,
+    /// Traffic class on the wire, 0 (lowest) to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// Label for results.
+    #[serde(default)]
+    pub class: String,
+    /// Time from its start by which it should be complete; a random part is of the flow's own stream.
+    #[serde(default)]
+    pub deadline: Option<DeadlineSpec>,
+    /// UDP source port of its packets and of their ACKs; absent: it follows from the id.
+    #[serde(default)]
+    pub src_port: Option<u16>,
+}
+
+/// What to record over time; absent intervals record nothing.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecordSpec {
+    /// Sampling interval of the senders' state.
+    pub windows_interval_ns: Option<u64>,
+    /// Sampling interval of queue depths.
+    pub queues_interval_ns: Option<u64>,
+    /// Sampling interval of the histogram of queue depths, over all switch ports.
+    pub queue_histogram_interval_ns: Option<u64>,
+    /// Times at which every flow's acknowledged bytes and every link's bytes are noted, rising.
+    pub checkpoints_ns: Vec<u64>,
+    /// Whether to keep the senders' events.
+    pub events: bool,
+    /// Whether to keep every round-trip time that a sender takes.
+    pub rtts: bool,
+    /// Most rows of each of the recorded tables; later ones are counted and left out.
+    pub max_rows: u64,
+}
+
+impl Default for RecordSpec {
+    fn default() -> Self {
+        Self {
+            windows_interval_ns: None,
+            queues_interval_ns: None,
+            queue_histogram_interval_ns: None,
+            checkpoints_ns: Vec::new(),
+            events: false,
+            rtts: false,
+            max_rows: 5_000_000,
+        }
+    }
+}
+
+/// Bounds of a run.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSpec {
+    /// Most events; a run that needs more ends with an error.
+    pub max_events: u64,
+}
+
+impl NetworkSpec {
+    /// Names of all senders, in the order of their indices: window senders first.
+    pub(crate) fn sender_names(&self) -> impl Iterator<Item = &str> {
+        self.algorithms.keys().chain(self.rdma.keys()).map(String::as_str)
+    }
+
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with its JSON, its keys or its types, with its path.
+    pub fn from_json(text: &str) -> Result<Self, SpecError> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let spec = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let path = error.path().to_string();
+            let path = if path == "." { "$".to_owned() } else { path };
+            SpecError::new(path, error.inner().to_string(), "see the NetworkSpec schema for keys and types")
+        })?;
+        json.end().map_err(|error| {
+            SpecError::new("$", error.to_string(), "give one JSON object and nothing after it")
+        })?;
+        Ok(spec)
+    }
+}
+
+/// Refuses a value outside `min..=max`.
+pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(SpecError::new(
+        path,
+        format!("{value} is out of range"),
+        format!("give a number from {min} to {max}"),
+    ))
+}
+
+/// Reads `aa:bb:cc:dd:ee:ff`.
+pub(crate) fn parse_mac(text: &str) -> Option<[u8; 6]> {
+    let mut mac = [0; 6];
+    let mut parts = text.split(':');
+    for byte in &mut mac {
+        // `from_str_radix` alone would take a sign.
+        let part =
+            parts.next().filter(|part| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit()))?;
+        *byte = u8::from_str_radix(part, 16).ok()?;
+    }
+    parts.next().is_none().then_some(mac)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_key_names_its_path() {
+        let error =
+            NetworkSpec::from_json(r#"{"switches":[{"name":"s","device_id":1,"ports":[{"prt":1}]}]}"#)
+                .expect_err("prt is no key");
+        assert_eq!(error.path, "switches[0].ports[0].prt");
+        assert!(error.cause.contains("unknown field `prt`"), "{error}");
+        let error =
+            NetworkSpec::from_json(r#"{"switches":[],"hosts":[],"links":[],"algorithms":{"a":{"rwnd":-1}}}"#)
+                .expect_err("a window is not negative");
+        assert_eq!(error.path, "algorithms.a.rwnd");
+    }
+
+    #[test]
+    fn addresses_are_six_pairs_of_digits() {
+        assert_eq!(parse_mac("02:00:00:aB:00:01"), Some([2, 0, 0, 0xab, 0, 1]));
+        for bad in [
+            "",
+            "02:00:00:00:00",
+            "02:00:00:00:00:00:00",
+            "2:0:0:0:0:1",
+            "02:00:00:00:00:0g",
+            "+2:00:00:00:00:01",
+        ] {
+            assert_eq!(parse_mac(bad), None, "{bad}");
+        }
+    }
+}

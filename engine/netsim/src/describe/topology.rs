@@ -1,0 +1,567 @@
+//! The description resolved: names become indices, and what contradicts itself is refused.
+//!
+//! Nodes are numbered switches first, then hosts, each in the order of the
+//! description; that order decides ties. A channel is one direction of a link;
+//! channel `2 i` leads from end `a` of link `i`, channel `2 i + 1` from end `b`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
+use p4cc_switch::{
+    BufferConfig, PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit,
+};
+use p4cc_transport::wire::TrafficClass;
+use p4cc_units::{Rate, Span, Time};
+
+use crate::SpecError;
+use crate::describe::spec::{
+    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS,
+    NetworkSpec, QdepthUnit, SwitchSpec, TimestampUnit, in_range, parse_mac,
+};
+use crate::links::faults::{self, FaultPlan};
+use crate::traffic::DeadlineSpec;
+use crate::traffic::arrivals::ArrivalsPlan;
+use crate::traffic::bursts::BurstsPlan;
+use crate::traffic::pairs::PairsPlan;
+use crate::traffic::rounds::{Member, RoundsPlan};
+
+/// One direction of a link.
+#[derive(Clone, Debug)]
+pub(crate) struct ChannelPlan {
+    pub from: u32,
+    pub to: u32,
+    pub to_port: u32,
+    pub rate: Rate,
+    pub delay: Span,
+    pub framing_bytes: u32,
+    pub loss: f64,
+    /// Whether it goes down in a run.
+    pub has_faults: bool,
+    /// `name:port->name:port`, the name of its random stream too.
+    pub name: String,
+}
+
+/// A host.
+#[derive(Clone, Debug)]
+pub(crate) struct HostPlan {
+    pub mac: [u8; 6],
+    pub gateway_mac: [u8; 6],
+    pub ipv4: core::net::Ipv4Addr,
+    /// Channel that leaves it.
+    pub uplink: u32,
+    /// Of that channel.
+    pub framing_bytes: u32,
+    pub rate: Rate,
+}
+
+/// A flow between hosts, by host index.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlowPlan {
+    pub id: u32,
+    pub src: u32,
+    pub dst: u32,
+    pub size_bytes: Option<u64>,
+    /// Bytes that its application gives at a time; 0 if all at the start.
+    pub piece_bytes: u64,
+    /// Earliest start; of a flow that waits for another, the start of its group.
+    pub start: Time,
+    pub start_jitter: Span,
+    /// When its application closes it.
+    pub close: Option<Time>,
+    /// Whether what another flow delivers starts it.
+    pub is_triggered: bool,
+    pub algorithm: u32,
+    pub priority: TrafficClass,
+    pub class: Arc<str>,
+    pub deadline: Option<DeadlineSpec>,
+    pub src_port: Option<u16>,
+    pub member: Option<Member>,
+}
+
+impl FlowPlan {
+    /// Whether the run is about this flow: it has a size and is no request.
+    pub fn is_counted(&self) -> bool {
+        self.size_bytes.is_some() && !self.is_request()
+    }
+
+    /// Whether it has a size and its application gives all of it at the start.
+    pub fn is_given_whole(&self) -> bool {
+        self.size_bytes.is_some() && self.piece_bytes == 0
+    }
+
+    pub fn is_request(&self) -> bool {
+        self.member.is_some_and(|member| member.is_request)
+    }
+}
+
+/// The description, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Topology {
+    /// Configurations; the seed is set for each run.
+    pub switches: Vec<SwitchConfig>,
+    /// For each switch the outgoing channel of each port number.
+    pub switch_channels: Vec<Vec<Option<u32>>>,
+    pub hosts: Vec<HostPlan>,
+    pub channels: Vec<ChannelPlan>,
+    /// By rising flow id; those drawn for a run are not among them.
+    pub flows: Arc<Vec<FlowPlan>>,
+    pub rounds: Vec<RoundsPlan>,
+    pub arrivals: Vec<ArrivalsPlan>,
+    pub pairs: Vec<PairsPlan>,
+    pub bursts: Vec<BurstsPlan>,
+    pub faults: Vec<FaultPlan>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy)]
+enum Node {
+    Switch(usize),
+    Host(usize),
+}
+
+impl Topology {
+    pub fn new(spec: &NetworkSpec) -> Result<Self, SpecError> {
+        let names = names(spec)?;
+        check_times(spec)?;
+        let mut topology = Self {
+            switches: Vec::with_capacity(spec.switches.len()),
+            switch_channels: vec![vec![None; MAX_PORTS as usize]; spec.switches.len()],
+            hosts: Vec::with_capacity(spec.hosts.len()),
+            channels: Vec::with_capacity(2 * spec.links.len()),
+            flows: Arc::default(),
+            rounds: Vec::with_capacity(spec.rounds.len()),
+            arrivals: Vec::with_capacity(spec.arrivals.len()),
+            pairs: Vec::with_capacity(spec.pairs.len()),
+            bursts: Vec::with_capacity(spec.bursts.len()),
+            faults: Vec::new(),
+        };
+        let mut uplinks = vec![None; spec.hosts.len()];
+        for (i, link) in spec.links.iter().enumerate() {
+            topology.add_link(spec, i, link, &names, &mut uplinks)?;
+        }
+        for (i, switch) in spec.switches.iter().enumerate() {
+            let config = topology.switch_config(i, switch)?;
+            topology.switches.push(config);
+        }
+        topology.add_faults(spec)?;
+        check_device_ids(spec)?;
+        for (i, host) in spec.hosts.iter().enumerate() {
+            topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
+        }
+        check_addresses(spec)?;
+        topology.add_traffic(spec, &names)?;
+        Ok(topology)
+    }
+
+    fn add_link(
+        &mut self,
+        spec: &NetworkSpec,
+        index: usize,
+        link: &LinkSpec,
+        names: &BTreeMap<&str, Node>,
+        uplinks: &mut [Option<u32>],
+    ) -> Result<(), SpecError> {
+        check_link(index, link)?;
+        let first = self.channels.len() as u32;
+        let mut ends = [0; 2];
+        for (side, (key, end)) in [("a", &link.a), ("b", &link.b)].into_iter().enumerate() {
+            let path = format!("links[{index}].{key}");
+            let taken = match node(names, &format!("{path}.node"), &end.node)? {
+                Node::Switch(switch) => {
+                    ends[side] = switch as u32;
+                    self.take_port(spec, switch, &path, end, first + side as u32)?
+                }
+                Node::Host(host) => {
+                    ends[side] = (spec.switches.len() + host) as u32;
+                    if end.port != 0 {
+                        let cause = format!("host {:?} has one interface, port 0", end.node);
+                        return Err(SpecError::new(format!("{path}.port"), cause, "leave the port out"));
+                    }
+                    uplinks[host].replace(first + side as u32).is_some()
+                }
+            };
+            if taken {
+                let cause = format!("another link uses {}:{}", end.node, end.port);
+                return Err(SpecError::new(path, cause, "give every link two ends of its own"));
+            }
+        }
+        for (from, to, near, far) in [(0, 1, &link.a, &link.b), (1, 0, &link.b, &link.a)] {
+            self.channels.push(ChannelPlan {
+                from: ends[from],
+                to: ends[to],
+                to_port: far.port,
+                rate: Rate::from_bps(link.rate_bps),
+                delay: Span::from_ns(link.delay_ns),
+                framing_bytes: link.framing_bytes,
+                loss: link.loss,
+                has_faults: false,
+                name: format!("{}:{}->{}:{}", near.node, near.port, far.node, far.port),
+            });
+        }
+        Ok(())
+    }
+
+    fn add_faults(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
+        self.faults = faults::plans(spec)?;
+        for fault in &self.faults {
+            self.channels[fault.channel as usize].has_faults = true;
+        }
+        Ok(())
+    }
+
+    /// Gives a switch's port its channel; returns whether it had one.
+    fn take_port(
+        &mut self,
+        spec: &NetworkSpec,
+        switch: usize,
+        path: &str,
+        end: &EndSpec,
+        channel: u32,
+    ) -> Result<bool, SpecError> {
+        if !spec.switches[switch].ports.iter().any(|port| port.port == end.port) {
+            let cause = format!("switch {:?} has no port {}", end.node, end.port);
+            let remedy = format!("add the port to switches[{switch}].ports");
+            return Err(SpecError::new(format!("{path}.port"), cause, remedy));
+        }
+        let ports = &mut self.switch_channels[switch];
+        Ok(ports.get_mut(end.port as usize).is_some_and(|place| place.replace(channel).is_some()))
+    }
+
+    fn switch_config(&self, index: usize, switch: &SwitchSpec) -> Result<SwitchConfig, SpecError> {
+        let mut ports = Vec::with_capacity(switch.ports.len());
+        for (i, port) in switch.ports.iter().enumerate() {
+            let channel = self.switch_channels[index].get(port.port as usize).copied().flatten();
+            // A number out of range is reported by the switch's own check below.
+            let channel = channel.map(|channel| &self.channels[channel as usize]);
+            if channel.is_none() && port.port < MAX_PORTS {
+                let cause = format!("port {} of switch {:?} has no link", port.port, switch.name);
+                let path = format!("switches[{index}].ports[{i}]");
+                return Err(SpecError::new(path, cause, "add a link, or leave the port out"));
+            }
+            ports.push(PortConfig {
+                port: port.port,
+                rate: channel.map_or(Rate::from_bps(1), |channel| channel.rate),
+                capacity_pkts: port.queue_capacity_pkts,
+                capacity_bytes: port.queue_capacity_bytes,
+                headroom_bytes: port.headroom_bytes,
+                alpha_log2: port.alpha_log2,
+                framing_bytes: channel.map_or(0, |channel| channel.framing_bytes),
+                qdepth_unit: match port.qdepth_unit {
+                    QdepthUnit::Packets => SwitchQdepthUnit::Packets,
+                    QdepthUnit::Cells80 => SwitchQdepthUnit::Cells80,
+                    QdepthUnit::Bytes80 => SwitchQdepthUnit::Bytes80,
+                },
+            });
+        }
+        let config = SwitchConfig {
+            device_id: switch.device_id,
+            ports,
+            buffer: switch.buffer.as_ref().map(|buffer| buffer_config(index, buffer)).transpose()?,
+            timestamp_unit: match switch.timestamp_unit {
+                TimestampUnit::Us => SwitchUnit::Us,
+                TimestampUnit::Ns => SwitchUnit::Ns,
+            },
+            cpu_port: switch.cpu_port,
+            drop_port: switch.drop_port,
+            seed: 0,
+            pass_limit: switch.pass_limit,
+        };
+        config.check().map_err(|error| {
+            let place = error.place.replace("capacity_pkts", "queue_capacity_pkts");
+            SpecError::new(format!("switches[{index}].{place}"), error.cause, error.remedy)
+        })?;
+        Ok(config)
+    }
+
+    fn add_traffic(&mut self, spec: &NetworkSpec, names: &BTreeMap<&str, Node>) -> Result<(), SpecError> {
+        for (name, config) in &spec.algorithms {
+            config.validate().map_err(|error| {
+                SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
+            })?;
+        }
+        if let Some(name) = spec.rdma.keys().find(|name| spec.algorithms.contains_key(*name)) {
+            let cause = format!("the name {name:?} stands in algorithms too");
+            return Err(SpecError::new(format!("rdma.{name}"), cause, "give every sender its own name"));
+        }
+        check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
+        check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
+        check_labels("pairs", spec.pairs.iter().map(|one| one.name.as_str()))?;
+        check_labels("bursts", spec.bursts.iter().map(|one| one.name.as_str()))?;
+        let resolver = Resolver { names, algorithms: spec.sender_names().collect() };
+        let mut flows = Vec::with_capacity(spec.flows.len());
+        for (i, flow) in spec.flows.iter().enumerate() {
+            flows.push(flow_plan(i, flow, &resolver)?);
+        }
+        flows.sort_by_key(|flow| flow.id);
+        if let Some(twice) = flows.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            let cause = format!("flow id {} is used twice", twice[0].id);
+            return Err(SpecError::new("flows", cause, "give every flow an id of its own"));
+        }
+        for (i, rounds) in spec.rounds.iter().enumerate() {
+            let plan = RoundsPlan::new(i, rounds, &resolver, next_id(&flows)?, &mut flows)?;
+            self.rounds.push(plan);
+        }
+        for (i, arrivals) in spec.arrivals.iter().enumerate() {
+            self.arrivals.push(ArrivalsPlan::new(i, arrivals, &resolver)?);
+        }
+        for (i, pairs) in spec.pairs.iter().enumerate() {
+            self.pairs.push(PairsPlan::new(i, pairs, &resolver)?);
+        }
+        for (i, bursts) in spec.bursts.iter().enumerate() {
+            self.bursts.push(BurstsPlan::new(i, bursts, &resolver)?);
+        }
+        self.flows = Arc::new(flows);
+        Ok(())
+    }
+
+    /// All flows of one run, by rising id.
+    pub fn flows_of_run(&self, seed: u64) -> Result<Arc<Vec<FlowPlan>>, SpecError> {
+        if self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty() {
+            return Ok(self.flows.clone());
+        }
+        let mut flows = self.flows.to_vec();
+        for arrivals in &self.arrivals {
+            let drawn = arrivals.draw(seed, next_id(&flows)?)?;
+            flows.extend(drawn);
+        }
+        for pairs in &self.pairs {
+            let drawn = pairs.draw(seed, next_id(&flows)?)?;
+            flows.extend(drawn);
+        }
+        for bursts in &self.bursts {
+            let drawn = bursts.draw(seed, next_id(&flows)?)?;
+            flows.extend(drawn);
+        }
+        next_id(&flows)?;
+        Ok(Arc::new(flows))
+    }
+}
+
+/// The id after the last, with room for as many flows as a network may have.
+fn next_id(flows: &[FlowPlan]) -> Result<u32, SpecError> {
+    let next = flows.last().map_or(1, |flow| u64::from(flow.id) + 1);
+    if flows.len() > MAX_FLOWS {
+        let cause = format!("{} flows", flows.len());
+        return Err(SpecError::new("flows", cause, format!("use at most {MAX_FLOWS}")));
+    }
+    in_range("flows", next, 1, u64::from(u32::MAX) - MAX_FLOWS as u64)
+        .map_err(|error| SpecError { cause: format!("flow id {} is too large", next - 1), ..error })?;
+    Ok(next as u32)
+}
+
+fn check_labels<'a>(list: &str, labels: impl Iterator<Item = &'a str>) -> Result<(), SpecError> {
+    let mut seen = std::collections::BTreeSet::new();
+    for (i, label) in labels.enumerate() {
+        if !seen.insert(label) {
+            let cause = format!("the name {label:?} is used twice");
+            return Err(SpecError::new(format!("{list}[{i}].name"), cause, "give each its own name"));
+        }
+    }
+    Ok(())
+}
+
+/// Names of the description to what they stand for.
+pub(crate) struct Resolver<'a> {
+    names: &'a BTreeMap<&'a str, Node>,
+    algorithms: Vec<&'a str>,
+}
+
+impl Resolver<'_> {
+    /// A host by name.
+    pub fn host(&self, path: &str, name: &str) -> Result<u32, SpecError> {
+        match node(self.names, path, name)? {
+            Node::Host(host) => Ok(host as u32),
+            Node::Switch(_) => {
+                let cause = format!("{name:?} is a switch");
+                Err(SpecError::new(path, cause, "flows go from host to host"))
+            }
+        }
+    }
+
+    /// An algorithm's place by name.
+    pub fn algorithm(&self, path: &str, name: &str) -> Result<u32, SpecError> {
+        let found = self.algorithms.iter().position(|known| *known == name).ok_or_else(|| {
+            let cause = format!("there is no algorithm {name:?}");
+            SpecError::new(path, cause, format!("name one of: {}", self.algorithms.join(", ")))
+        })?;
+        Ok(found as u32)
+    }
+
+    /// A traffic class.
+    pub fn priority(&self, path: &str, priority: u8) -> Result<TrafficClass, SpecError> {
+        TrafficClass::new(priority).ok_or_else(|| {
+            let cause = format!("{priority} is out of range");
+            SpecError::new(path, cause, "give a number from 0 to 7")
+        })
+    }
+}
+
+fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
+    let (nodes, flows) = (spec.switches.len() + spec.hosts.len(), spec.flows.len());
+    if nodes > MAX_NODES {
+        return Err(SpecError::new("hosts", format!("{nodes} nodes"), format!("use at most {MAX_NODES}")));
+    }
+    if flows > MAX_FLOWS {
+        return Err(SpecError::new("flows", format!("{flows} flows"), format!("use at most {MAX_FLOWS}")));
+    }
+    let switches = spec.switches.iter().enumerate().map(|(i, s)| (&s.name, Node::Switch(i), "switches", i));
+    let hosts = spec.hosts.iter().enumerate().map(|(i, h)| (&h.name, Node::Host(i), "hosts", i));
+    let mut names = BTreeMap::new();
+    for (name, node, list, i) in switches.chain(hosts) {
+        if names.insert(name.as_str(), node).is_some() {
+            let cause = format!("the name {name:?} is used twice");
+            return Err(SpecError::new(format!("{list}[{i}].name"), cause, "give every node its own name"));
+        }
+    }
+    Ok(names)
+}
+
+fn node(names: &BTreeMap<&str, Node>, path: &str, name: &str) -> Result<Node, SpecError> {
+    names.get(name).copied().ok_or_else(|| {
+        SpecError::new(path, format!("there is no switch or host {name:?}"), "name one that is listed")
+    })
+}
+
+fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
+    in_range("stop_ns", spec.stop_ns, 1, MAX_TIME_NS)?;
+    in_range("deadlock_after_ns", spec.deadlock_after_ns, 1, MAX_TIME_NS)?;
+    in_range("stall_after_ns", spec.stall_after_ns, 1, MAX_TIME_NS)?;
+    in_range("limits.max_events", spec.limits.max_events, 1, u64::MAX)?;
+    for (key, interval) in [
+        ("record.windows_interval_ns", spec.record.windows_interval_ns),
+        ("record.queues_interval_ns", spec.record.queues_interval_ns),
+        ("record.queue_histogram_interval_ns", spec.record.queue_histogram_interval_ns),
+    ] {
+        if let Some(interval) = interval {
+            in_range(key, interval, 1, MAX_TIME_NS)?;
+        }
+    }
+    let checkpoints = &spec.record.checkpoints_ns;
+    for (i, &at) in checkpoints.iter().enumerate() {
+        let after = i.checked_sub(1).map_or(0, |before| checkpoints[before].saturating_add(1));
+        in_range(&format!("record.checkpoints_ns[{i}]"), at, after, MAX_TIME_NS)?;
+    }
+    in_range("record.max_rows", spec.record.max_rows, 0, 100_000_000)
+}
+
+fn check_link(index: usize, link: &LinkSpec) -> Result<(), SpecError> {
+    let path = |key| format!("links[{index}].{key}");
+    in_range(&path("rate_bps"), link.rate_bps, 1, 10_000_000_000_000)?;
+    in_range(&path("delay_ns"), link.delay_ns, 0, MAX_TIME_NS)?;
+    in_range(&path("framing_bytes"), u64::from(link.framing_bytes), 0, u64::from(MAX_FRAMING_BYTES))?;
+    if !(0.0..=1.0).contains(&link.loss) {
+        let cause = format!("{} is no share of packets", link.loss);
+        return Err(SpecError::new(path("loss"), cause, "give a number from 0 to 1"));
+    }
+    Ok(())
+}
+
+fn check_device_ids(spec: &NetworkSpec) -> Result<(), SpecError> {
+    let mut seen = BTreeMap::new();
+    for (i, switch) in spec.switches.iter().enumerate() {
+        let path = format!("switches[{i}].device_id");
+        if switch.device_id == 0 {
+            return Err(SpecError::new(path, "0 is no P4Runtime device id", "give 1 or more"));
+        }
+        if let Some(other) = seen.insert(switch.device_id, &switch.name) {
+            let cause = format!("device id {} is that of {other:?} too", switch.device_id);
+            return Err(SpecError::new(path, cause, "give every switch an id of its own"));
+        }
+    }
+    Ok(())
+}
+
+fn check_addresses(spec: &NetworkSpec) -> Result<(), SpecError> {
+    let mut seen = BTreeMap::new();
+    for (i, host) in spec.hosts.iter().enumerate() {
+        if let Some(other) = seen.insert(host.ipv4, &host.name) {
+            let cause = format!("{} is the address of {other:?} too", host.ipv4);
+            return Err(SpecError::new(format!("hosts[{i}].ipv4"), cause, "give every host its own address"));
+        }
+    }
+    Ok(())
+}
+
+fn buffer_config(index: usize, buffer: &BufferSpec) -> Result<BufferConfig, SpecError> {
+    let mut lossless = 0;
+    for (i, &priority) in buffer.lossless_priorities.iter().enumerate() {
+        let path = format!("switches[{index}].buffer.lossless_priorities[{i}]");
+        in_range(&path, priority.into(), 0, 6)?;
+        lossless |= 1 << priority;
+    }
+    Ok(BufferConfig {
+        bytes: buffer.bytes,
+        reserve_bytes: buffer.reserve_bytes,
+        resume_offset_bytes: buffer.resume_offset_bytes,
+        lossless,
+    })
+}
+
+fn host_plan(
+    index: usize,
+    host: &HostSpec,
+    uplink: Option<u32>,
+    channels: &[ChannelPlan],
+) -> Result<HostPlan, SpecError> {
+    let mac = |key: &str, text: &str| {
+        parse_mac(text).ok_or_else(|| {
+            let cause = format!("{text:?} is no MAC address");
+            SpecError::new(
+                format!("hosts[{index}].{key}"),
+                cause,
+                "write six pairs of digits: 02:00:00:00:00:01",
+            )
+        })
+    };
+    let uplink = uplink.ok_or_else(|| {
+        let cause = format!("host {:?} has no link", host.name);
+        SpecError::new(format!("hosts[{index}]"), cause, "add a link to a switch or another host")
+    })?;
+    Ok(HostPlan {
+        mac: mac("mac", &host.mac)?,
+        gateway_mac: mac("gateway_mac", &host.gateway_mac)?,
+        ipv4: host.ipv4,
+        uplink,
+        framing_bytes: channels[uplink as usize].framing_bytes,
+        rate: channels[uplink as usize].rate,
+    })
+}
+
+fn flow_plan(index: usize, flow: &FlowSpec, resolver: &Resolver<'_>) -> Result<FlowPlan, SpecError> {
+    let path = |key: &str| format!("flows[{index}].{key}");
+    let src = resolver.host(&path("src"), &flow.src)?;
+    let dst = resolver.host(&path("dst"), &flow.dst)?;
+    if src == dst {
+        let cause = format!("{:?} would send to itself", flow.src);
+        return Err(SpecError::new(path("dst"), cause, "name another host"));
+    }
+    in_range(&path("start_ns"), flow.start_ns, 0, MAX_TIME_NS)?;
+    in_range(&path("start_jitter_ns"), flow.start_jitter_ns, 0, MAX_TIME_NS)?;
+    in_range(&path("size_bytes"), flow.size_bytes.unwrap_or(1), 1, MAX_FLOW_BYTES)?;
+    if let Some(deadline) = &flow.deadline {
+        deadline.check(&path("deadline"))?;
+    }
+    if let Some(close_ns) = flow.close_ns {
+        in_range(&path("close_ns"), close_ns, flow.start_ns, MAX_TIME_NS)?;
+        if flow.size_bytes.is_some() {
+            let cause = "a flow with a size ends by itself";
+            return Err(SpecError::new(path("close_ns"), cause, "leave out close_ns or size_bytes"));
+        }
+    }
+    Ok(FlowPlan {
+        id: flow.id,
+        src,
+        dst,
+        size_bytes: flow.size_bytes,
+        start: Time::from_ns(flow.start_ns),
+        start_jitter: Span::from_ns(flow.start_jitter_ns),
+        close: flow.close_ns.map(Time::from_ns),
+        algorithm: resolver.algorithm(&path("algorithm"), &flow.algorithm)?,
+        priority: resolver.priority(&path("priority"), flow.priority)?,
+        class: Arc::from(flow.class.as_str()),
+        deadline: flow.deadline,
+        src_port: flow.src_port,
+        ..FlowPlan::default()
+    })
+}

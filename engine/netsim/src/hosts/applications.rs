@@ -1,0 +1,123 @@
+//! Applications: when flows start, get their next piece
+//! and are closed, and the rounds of requests and answers.
+
+use std::sync::Arc;
+
+use p4cc_units::Time;
+
+use crate::events::event::Kind;
+use crate::hosts::host::Ends;
+use crate::network::state::{CLOSE_TIMER, Network};
+use crate::traffic::rounds::{Member, Next, RoundsPlan};
+
+impl Network {
+    /// Schedules what applications do by themselves, at the start of a run.
+    pub(crate) fn schedule_applications(&mut self) {
+        for flow in 0..self.flows.len() {
+            if let Some(start) = self.flows[flow].start {
+                self.schedule_application(start, flow as u32);
+            }
+            if let Some(close) = self.plans[flow].close {
+                let node = self.host_node(self.plans[flow].src);
+                self.schedule(close, Kind::Timer, node, CLOSE_TIMER, flow as u32);
+            }
+        }
+        let topology = Arc::clone(&self.topology);
+        for (group, plan) in topology.rounds.iter().enumerate() {
+            if let Some(at) = self.rounds[group].first_ask(plan) {
+                self.schedule_requests(plan, at);
+            }
+        }
+    }
+
+    /// Schedules that a flow's application acts.
+    fn schedule_application(&mut self, time: Time, flow: u32) {
+        let node = self.host_node(self.plans[flow as usize].src);
+        self.schedule(time, Kind::Start, node, 0, flow);
+    }
+
+    fn schedule_requests(&mut self, plan: &RoundsPlan, at: Time) {
+        for flow in plan.requests() {
+            self.schedule_application(at, flow);
+        }
+    }
+
+    /// A flow of rounds brought bytes to its receiver.
+    pub(crate) fn on_member_delivered(&mut self, member: Member, delivered: u64) {
+        let (topology, now) = (Arc::clone(&self.topology), self.now());
+        let plan = &topology.rounds[member.group as usize];
+        for next in self.rounds[member.group as usize].on_delivered(plan, member, delivered, now) {
+            match next {
+                Next::Answer(flow, after) => self.schedule_application(now + after, flow),
+                Next::Ask(after) => self.schedule_requests(plan, now + after),
+            }
+        }
+    }
+
+    /// A group's requests leave; in an open loop the next ones do not wait for the answers.
+    fn ask_again(&mut self, group: u32) {
+        let (topology, now) = (Arc::clone(&self.topology), self.now());
+        let plan = &topology.rounds[group as usize];
+        if let Some(gap) = self.rounds[group as usize].on_asked(plan, now) {
+            self.schedule_requests(plan, now + gap);
+        }
+    }
+
+    /// The application of a flow acts: it opens the connection the first time, and gives the next piece if it
+    /// does not give all at once. A connection that was closed before it was opened stays closed.
+    pub(crate) fn on_start(&mut self, flow: u32) {
+        let now = self.now();
+        let (is_member, piece_bytes, close) = {
+            let plan = &self.plans[flow as usize];
+            (plan.member, plan.piece_bytes, plan.close)
+        };
+        if !self.flows[flow as usize].has_begun {
+            if close.is_some_and(|close| close <= now) {
+                return;
+            }
+            self.open(flow);
+        }
+        if let Some(group) = is_member.and_then(Member::asks_first) {
+            self.ask_again(group);
+        }
+        if piece_bytes > 0 {
+            self.with_sender(flow, |sender, now, out| sender.supply(piece_bytes, now, out));
+            self.supply_rdma(flow, piece_bytes);
+        }
+    }
+
+    fn open(&mut self, flow: u32) {
+        let now = self.now();
+        let is_counted = self.plans[flow as usize].is_counted();
+        let state = &mut self.flows[flow as usize];
+        state.has_begun = true;
+        state.start.get_or_insert(now);
+        if self.plans[flow as usize].is_given_whole() {
+            self.stall.on_begin(now);
+        }
+        if is_counted && self.first_begin.is_none() {
+            self.first_begin = Some((now, self.acked_bytes()));
+        }
+        let state = &mut self.flows[flow as usize];
+        let deadline = state.start.zip(state.deadline).map(|(start, span)| start + span);
+        match (deadline, &mut state.ends) {
+            (Some(deadline), Ends::Window { sender, .. }) => sender.set_deadline(deadline),
+            (Some(deadline), Ends::Rdma(ends)) => ends.sender.set_deadline(deadline),
+            (None, _) => {}
+        }
+        self.active.push(flow);
+        self.with_sender(flow, |sender, now, out| sender.start(now, out));
+        self.start_rdma(flow);
+    }
+
+    /// The application closes a flow: what was not sent yet is not sent. One that has not begun never begins.
+    pub(crate) fn on_close(&mut self, flow: u32) {
+        let state = &mut self.flows[flow as usize];
+        if !state.has_begun {
+            state.start = None;
+            return;
+        }
+        self.with_sender(flow, |sender, _, out| sender.close(out));
+        self.close_rdma(flow);
+    }
+}

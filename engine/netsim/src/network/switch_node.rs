@@ -1,0 +1,60 @@
+//! A switch in the network.
+
+use p4cc_switch::Switch;
+use p4cc_switch::prefetch::prefetch_start;
+
+use crate::links::channel::Line;
+
+/// A switch with the lines of its ports.
+// In the order of fields: the ports stand behind what the switch ends with, its program.
+#[repr(C)]
+pub(crate) struct SwitchNode {
+    pub switch: Switch,
+    /// By port number, up to the highest one that has a channel.
+    ports: Vec<PortLine>,
+}
+
+/// Behind a port.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct PortLine {
+    pub line: Line,
+    pub channel: Option<u32>,
+}
+
+impl SwitchNode {
+    /// A switch whose ports of these numbers lead into these channels.
+    pub fn new(switch: Switch, channels: &[Option<u32>]) -> Self {
+        let last = channels.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+        let port = |&channel: &Option<u32>| PortLine { channel, line: Line::default() };
+        Self { switch, ports: channels[..last].iter().map(port).collect() }
+    }
+
+    /// The switch, and what is behind its ports by their numbers.
+    #[inline]
+    pub fn split(&mut self) -> (&mut Switch, &[PortLine]) {
+        (&mut self.switch, &self.ports)
+    }
+
+    /// What is behind a port; nothing yet behind one that was added to a running switch.
+    #[inline]
+    pub fn port(&mut self, port: u32) -> &mut PortLine {
+        let at = port as usize;
+        if at >= self.ports.len() {
+            self.ports.resize(at + 1, PortLine::default());
+        }
+        &mut self.ports[at]
+    }
+
+    /// The channels that its ports lead into.
+    #[inline]
+    pub fn channels(&self) -> impl Iterator<Item = usize> {
+        self.ports.iter().filter_map(|port| port.channel).map(|channel| channel as usize)
+    }
+
+    /// Has the processor fetch the places where the ports' lines stand.
+    pub fn prefetch_lines(&self) {
+        for pair in self.ports.chunks(2) {
+            prefetch_start(pair);
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they
+//! come, and what every flow has had acknowledged at chosen times.
+//!
+//! A sample row is written only where something differs from the row before of
+//! the same flow or port, so a table is a step function: a value holds until
+//! the next row. A sample at `t` shows the state after all events up to `t`.
+
+use std::collections::BTreeMap;
+
+use p4cc_cc::{CutCause, Mark};
+use p4cc_transport::{Event, Snapshot};
+use p4cc_units::{Span, Time};
+
+use crate::describe::spec::RecordSpec;
+use crate::output::table::{Column, Table};
+
+/// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
+const BIN_BYTES: u64 = 1_000;
+
+/// One series of samples at a fixed interval.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    interval: Span,
+    next: Time,
+}
+
+impl Clock {
+    fn new(interval_ns: Option<u64>) -> Option<Self> {
+        interval_ns.map(|ns| Self { interval: Span::from_ns(ns), next: Time::ZERO })
+    }
+}
+
+/// The recorder of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorder {
+    windows_clock: Option<Clock>,
+    queues_clock: Option<Clock>,
+    histogram_clock: Option<Clock>,
+    /// Times of checkpoints to come, the next one last.
+    checkpoints_due: Vec<Time>,
+    events_wanted: bool,
+    rtts_wanted: bool,
+    max_rows: usize,
+    /// Earliest sample due, so that a run without samples pays one comparison for each event.
+    next: Time,
+    windows: Windows,
+    queues: Queues,
+    events: Events,
+    checkpoints: Checkpoints,
+    rtts: Rtts,
+    links: Links,
+    /// Samples and the sum of their bytes, by depth in kB.
+    histogram: BTreeMap<u64, (u64, u64)>,
+    /// Last row of each flow and of each port.
+    last_windows: Vec<Option<Snapshot>>,
+    last_depths: Vec<Option<u32>>,
+    /// Rows left out because of `max_rows`.
+    pub rows_left_out: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Windows {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    cwnd: Vec<f64>,
+    ssthresh: Vec<f64>,
+    alpha: Vec<f64>,
+    delta: Vec<f64>,
+    srtt_ns: Vec<i64>,
+    rto_ns: Vec<u64>,
+    flight: Vec<u64>,
+    acked_bytes: Vec<u64>,
+    next_byte: Vec<u64>,
+    rate_bps: Vec<f64>,
+    phase: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Queues {
+    time_ns: Vec<u64>,
+    device_id: Vec<u64>,
+    port: Vec<u64>,
+    depth_pkts: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Events {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    event: Vec<&'static str>,
+    value: Vec<f64>,
+    second: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rtts {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    rtt_ns: Vec<u64>,
+    marked: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Checkpoints {
+    time_ns: Vec<u64>,
+    flow_id: Vec<u64>,
+    acked_bytes: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Links {
+    time_ns: Vec<u64>,
+    link: Vec<u32>,
+    bytes: Vec<u64>,
+}
+
+/// Which samples are due.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Due {
+    pub at: Time,
+    pub windows: bool,
+    pub queues: bool,
+    pub queue_histogram: bool,
+    pub checkpoint: bool,
+}
+
+impl Recorder {
+    pub fn new(spec: &RecordSpec, flows: usize, ports: usize) -> Self {
+        let mut recorder = Self {
+            windows_clock: Clock::new(spec.windows_interval_ns),
+            queues_clock: Clock::new(spec.queues_interval_ns),
+            histogram_clock: Clock::new(spec.queue_histogram_interval_ns),
+            checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
+            events_wanted: spec.events,
+            rtts_wanted: spec.rtts,
+            max_rows: usize::try_from(spec.max_rows).unwrap_or(usize::MAX),
+            next: Time::MAX,
+            windows: Windows::default(),
+            queues: Queues::default(),
+            events: Events::default(),
+            checkpoints: Checkpoints::default(),
+            rtts: Rtts::default(),
+            links: Links::default(),
+            histogram: BTreeMap::new(),
+            last_windows: Vec::new(),
+            last_depths: Vec::new(),
+            rows_left_out: 0,
+        };
+        if recorder.windows_clock.is_some() {
+            recorder.last_windows = vec![None; flows];
+        }
+        if recorder.queues_clock.is_some() {
+            recorder.last_depths = vec![None; ports];
+        }
+        recorder.set_next();
+        recorder
+    }
+
+    fn set_next(&mut self) {
+        let clocks = [self.windows_clock, self.queues_clock, self.histogram_clock];
+        let next = clocks.into_iter().flatten().map(|clock| clock.next);
+        self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
+    }
+
+    /// When the next sample is due.
+    pub fn next_due(&self) -> Time {
+        self.next
+    }
+
+    /// Whether a sample is due before `time`.
+    #[inline]
+    pub fn is_due_before(&self, time: Time) -> bool {
+        self.next < time
+    }
+
+    /// The earliest samples due before `time`, once; the caller asks again until there are none.
+    pub fn due_before(&mut self, time: Time) -> Option<Due> {
+        let at = self.next;
+        if at >= time {
+            return None;
+        }
+        let take = |clock: &mut Option<Clock>| match clock {
+            Some(clock) if clock.next == at => {
+                clock.next += clock.interval;
+                true
+            }
+            _ => false,
+        };
+        let due = Due {
+            at,
+            windows: take(&mut self.windows_clock),
+            queues: take(&mut self.queues_clock),
+            queue_histogram: take(&mut self.histogram_clock),
+            checkpoint: self.checkpoints_due.pop_if(|due| *due == at).is_some(),
+        };
+        self.set_next();
+        Some(due)
+    }
+
+    pub fn window(&mut self, at: Time, flow: usize, flow_id: u32, now: &Snapshot) {
+        let last = &mut self.last_windows[flow];
+        if last.as_ref() == Some(now) {
+            return;
+        }
+        *last = Some(*now);
+        let rows = &mut self.windows;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.cwnd.push(now.cwnd_segments);
+        rows.ssthresh.push(now.ssthresh_segments);
+        rows.alpha.push(now.alpha.unwrap_or(f64::NAN));
+        rows.delta.push(now.delta.unwrap_or(f64::NAN));
+        rows.srtt_ns.push(now.srtt.map_or(-1, |srtt| srtt.as_ns() as i64));
+        rows.rto_ns.push(now.rto.as_ns());
+        rows.flight.push(now.flight_segments);
+        rows.acked_bytes.push(now.snd_una);
+        rows.next_byte.push(now.snd_nxt);
+        rows.rate_bps.push(now.rate_bps.unwrap_or(f64::NAN));
+        rows.phase.push(now.phase.name());
+    }
+
+    pub fn depth(&mut self, at: Time, place: usize, device_id: u64, port: u32, depth_pkts: u32) {
+        let last = &mut self.last_depths[place];
+        if *last == Some(depth_pkts) {
+            return;
+        }
+        *last = Some(depth_pkts);
+        let rows = &mut self.queues;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.device_id.push(device_id);
+        rows.port.push(u64::from(port));
+        rows.depth_pkts.push(u64::from(depth_pkts));
+    }
+
+    pub fn checkpoint(&mut self, at: Time, flow_id: u32, acked_bytes: u64) {
+        let rows = &mut self.checkpoints;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.acked_bytes.push(acked_bytes);
+    }
+
+    /// A round-trip time that a sender took, and whether the ACK that gave it told of a mark.
+    #[inline]
+    pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
+        if self.rtts_wanted {
+            self.keep_rtt(at, flow_id, rtt, marked);
+        }
+    }
+
+    fn keep_rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
+        let rows = &mut self.rtts;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.rtt_ns.push(rtt.as_ns());
+        rows.marked.push(u64::from(marked));
+    }
+
+    /// What a channel had carried; their number bounds the rows of a checkpoint.
+    pub fn link(&mut self, at: Time, channel: usize, bytes: u64) {
+        let rows = &mut self.links;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.link.push(channel as u32);
+        rows.bytes.push(bytes);
+    }
+
+    /// Bytes that wait at a port at a sample of the histogram.
+    pub fn depth_bytes(&mut self, bytes: u64) {
+        let bin = self.histogram.entry(bytes / BIN_BYTES).or_default();
+        *bin = (bin.0 + 1, bin.1 + bytes);
+    }
+
+    /// What links had carried at the checkpoints; `names` are those of the channels.
+    pub fn links_table(&self, names: &[&str]) -> Table {
+        let rows = &self.links;
+        Table {
+            name: "link_bytes",
+            columns: vec![
+                ("time_ns", Column::U64(rows.time_ns.clone())),
+                ("link", Column::text(rows.link.iter().map(|&link| names[link as usize]))),
+                ("bytes", Column::U64(rows.bytes.clone())),
+            ],
+        }
+    }
+
+    /// Depths of all ports at all samples, in bins of 1 kB (docs/algorithms/metrics.md#metrics).
+    pub fn histogram_table(&self) -> Table {
+        let u64s = |values: &mut dyn Iterator<Item = u64>| Column::U64(values.collect());
+        Table {
+            name: "queue_histogram",
+            columns: vec![
+                ("depth_bytes", u64s(&mut self.histogram.keys().map(|bin| bin * BIN_BYTES))),
+                ("samples", u64s(&mut self.histogram.values().map(|bin| bin.0))),
+                ("sum_bytes", u64s(&mut self.histogram.values().map(|bin| bin.1))),
+            ],
+        }
+    }
+
+    /// Events of a sender, in their order.
+    #[inline]
+    pub fn events(&mut self, at: Time, flow_id: u32, events: &[Event]) {
+        if self.events_wanted {
+            events.iter().for_each(|event| self.keep_event(at, flow_id, event));
+        }
+    }
+
+    fn keep_event(&mut self, at: Time, flow_id: u32, event: &Event) {
+        let Some((name, value, second)) = row_of(event) else { return };
+        let rows = &mut self.events;
+        if rows.time_ns.len() >= self.max_rows {
+            self.rows_left_out += 1;
+            return;
+        }
+        rows.time_ns.push(at.as_ns());
+        rows.flow_id.push(u64::from(flow_id));
+        rows.event.push(name);
+        rows.value.push(value);
+        rows.second.push(second);
+    }
+
+    /// All tables.
+    pub fn tables(&self) -> [Table; 5] {
+        let (w, q, e) = (self.windows.clone(), self.queues.clone(), self.events.clone());
+        let (c, r) = (self.checkpoints.clone(), self.rtts.clone());
+        [
+            Table {
+                name: "windows",
+                columns: vec![
+                    ("time_ns", Column::U64(w.time_ns)),
+                    ("flow_id", Column::U64(w.flow_id)),
+                    ("cwnd_segments", Column::F64(w.cwnd)),
+                    ("ssthresh_segments", Column::F64(w.ssthresh)),
+                    ("alpha", Column::F64(w.alpha)),
+                    ("delta", Column::F64(w.delta)),
+                    ("srtt_ns", Column::I64(w.srtt_ns)),
+                    ("rto_ns", Column::U64(w.rto_ns)),
+                    ("flight_segments", Column::U64(w.flight)),
+                    ("acked_bytes", Column::U64(w.acked_bytes)),
+                    ("next_byte", Column::U64(w.next_byte)),
+                    ("rate_bps", Column::F64(w.rate_bps)),
+                    ("phase", Column::text(w.phase)),
+                ],
+            },
+            Table {
+                name: "queues",
+                columns: vec![
+                    ("time_ns", Column::U64(q.time_ns)),
+                    ("device_id", Column::U64(q.device_id)),
+                    ("port", Column::U64(q.port)),
+                    ("depth_pkts", Column::U64(q.depth_pkts)),
+                ],
+            },
+            Table {
+                name: "events",
+                columns: vec![
+                    ("time_ns", Column::U64(e.time_ns)),
+                    ("flow_id", Column::U64(e.flow_id)),
+                    ("event", Column::text(e.event)),
+                    ("value", Column::F64(e.value)),
+                    ("second_value", Column::F64(e.second)),
+                ],
+            },
+            Table {
+                name: "checkpoints",
+                columns: vec![
+                    ("time_ns", Column::U64(c.time_ns)),
+                    ("flow_id", Column::U64(c.flow_id)),
+                    ("acked_bytes", Column::U64(c.acked_bytes)),
+                ],
+            },
+            Table {
+                name: "rtts",
+                columns: vec![
+                    ("time_ns", Column::U64(r.time_ns)),
+                    ("flow_id", Column::U64(r.flow_id)),
+                    ("rtt_ns", Column::U64(r.rtt_ns)),
+                    ("marked", Column::U64(r.marked)),
+                ],
+            },
+        ]
+    }
+}
+
+/// Name and values of an event's row: positions in bytes, windows in segments before and after, estimates.
+fn row_of(event: &Event) -> Option<(&'static str, f64, f64)> {
+    use p4cc_cc::Event as Congestion;
+    let none = f64::NAN;
+    Some(match *event {
+        Event::Timeout { seq, rto } => ("timeout", seq as f64, rto.as_ns() as f64),
+        Event::FastRetransmit { seq } => ("fast_retransmit", seq as f64, none),
+        Event::PartialAck { seq } => ("partial_ack", seq as f64, none),
+        Event::AckIgnored(_) => return None,
+        Event::Congestion(Congestion::AlphaUpdated { alpha, marked_fraction }) => {
+            ("alpha", alpha, marked_fraction)
+        }
+        Event::Congestion(Congestion::DeltaUpdated { delta, queue_pkts }) => {
+            ("delta", delta, queue_pkts.unwrap_or(none))
+        }
+        Event::Congestion(Congestion::WindowCut { from_segments, to_segments, cause }) => {
+            let name = match cause {
+                CutCause::Mark => "cut_mark",
+                CutCause::FastRetransmit => "cut_fast_retransmit",
+                CutCause::Timeout => "cut_timeout",
+            };
+            (name, from_segments, to_segments)
+        }
+        Event::Congestion(Congestion::PhaseChanged { to, .. }) => (to.name(), none, none),
+        Event::Congestion(Congestion::FirstMark { mark }) => {
+            let name = if mark == Mark::K { "first_mark_k" } else { "first_mark_k_dc" };
+            (name, none, none)
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_come_in_order_and_strictly_before_the_event() {
+        let spec =
+            RecordSpec { windows_interval_ns: Some(2), queues_interval_ns: Some(3), ..RecordSpec::default() };
+        let mut recorder = Recorder::new(&spec, 0, 0);
+        let mut due = Vec::new();
+        while let Some(next) = recorder.due_before(Time::from_ns(6)) {
+            due.push((next.at.as_ns(), next.windows, next.queues));
+        }
+        assert_eq!(due, [(0, true, true), (2, true, false), (3, false, true), (4, true, false)]);
+    }
+
+    #[test]
+    fn checkpoints_come_once_beside_the_samples() {
+        let spec =
+            RecordSpec { queues_interval_ns: Some(4), checkpoints_ns: vec![3, 4], ..RecordSpec::default() };
+        let mut recorder = Recorder::new(&spec, 0, 0);
+        let mut due = Vec::new();
+        while let Some(next) = recorder.due_before(Time::from_ns(9)) {
+            due.push((next.at.as_ns(), next.queues, next.checkpoint));
+        }
+        assert_eq!(due, [(0, true, false), (3, false, true), (4, true, true), (8, true, false)]);
+    }
+
+    #[test]
+    fn an_unchanged_depth_is_no_row_and_rows_are_bounded() {
+        let spec = RecordSpec { queues_interval_ns: Some(1), max_rows: 2, ..RecordSpec::default() };
+        let mut recorder = Recorder::new(&spec, 0, 1);
+        for (at, depth) in [(0, 0), (1, 0), (2, 5), (3, 5), (4, 6)] {
+            recorder.depth(Time::from_ns(at), 0, 1, 1, depth);
+        }
+        let [_, queues, ..] = recorder.tables();
+        assert_eq!(queues.column("time_ns"), Some(&Column::U64(vec![0, 2])));
+        assert_eq!(recorder.rows_left_out, 1);
+    }
+}
