@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (".rs", ".py", ".pyi", ".p4", ".yaml", ".md", ".toml", ".sh", ".cdf", "Makefile")
 
-# Sections and tags of a document that no reader has: a paper's name or an anchor of docs/algorithms says more.
+# Text of others' programs, pages where a host or a parameter is called S1, what this file spells itself.
 UNRESOLVABLE = re.compile(
     r"""(?<![\w#/.-])(?:
         [Ss]pec\ \d[\d.]*[a-c]?        # a numbered section
