@@ -190,7 +190,7 @@ impl Bench {
             Exec::Interp => pipeline,
             Exec::Native => pipeline.native().expect("native code for this processor"),
         };
-        let halves = pipeline.halves().expect("a v1model program");
+        let v1_pipelines = pipeline.v1_pipelines().expect("a v1model program");
         let frame = &mut self.frame;
         self.next += 1;
         self.at = if self.at + 1 < self.packets.len() { self.at + 1 } else { 0 };
@@ -211,7 +211,7 @@ impl Bench {
             drop_port: DEFAULT_DROP_PORT,
         };
         let outcome = executor.ingress(frame, start, &mut env);
-        let port = u64::from(halves.verdict(frame).egress_spec);
+        let port = u64::from(v1_pipelines.verdict(frame).egress_spec);
         self.saved.clear();
         self.saved.extend_from_slice(frame.front());
         let metadata = EgressMetadata {

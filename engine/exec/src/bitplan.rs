@@ -5,11 +5,11 @@
 //! mask per field. Where no such cut exists the plan falls back on a bit cursor.
 
 use crate::PacketView;
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 
 /// Up to 64 bits of one word of the frame.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct FieldSlice {
     /// Word of the frame.
     pub slot: u32,
     /// Bits of it, from the low end.
@@ -38,13 +38,13 @@ pub(crate) struct BitPlan {
     pub bits: u32,
     /// Bytes in all, rounded up.
     pub bytes: u32,
-    pieces: Vec<Piece>,
+    slices: Vec<FieldSlice>,
     /// Empty when the bit cursor is needed.
     chunks: Vec<Chunk>,
 }
 
 /// Splits a value into pieces of one word each, highest first.
-pub(crate) fn pieces_of(place: Place) -> impl Iterator<Item = (u32, u8)> {
+pub(crate) fn slices_of(place: FrameLocation) -> impl Iterator<Item = (u32, u8)> {
     let words = place.width.div_ceil(64);
     (0..words).rev().map(move |word| {
         let width = (place.width - word * 64).min(64);
@@ -55,16 +55,16 @@ pub(crate) fn pieces_of(place: Place) -> impl Iterator<Item = (u32, u8)> {
 impl BitPlan {
     /// A plan for fields in order; `pad` fills the last byte with zeros, as
     /// hash inputs want, else bits past a whole byte force the bit cursor.
-    pub fn new(fields: impl Iterator<Item = Place>, pad: bool) -> Self {
-        let mut pieces: Vec<Piece> = fields
-            .flat_map(pieces_of)
-            .map(|(slot, width)| Piece { slot, width, load_shift: 0, store_shift: 0 })
+    pub fn new(fields: impl Iterator<Item = FrameLocation>, pad: bool) -> Self {
+        let mut slices: Vec<FieldSlice> = fields
+            .flat_map(slices_of)
+            .map(|(slot, width)| FieldSlice { slot, width, load_shift: 0, store_shift: 0 })
             .collect();
-        let bits = pieces.iter().map(|piece| u32::from(piece.width)).sum::<u32>();
+        let bits = slices.iter().map(|slice| u32::from(slice.width)).sum::<u32>();
         let bytes = bits.div_ceil(8);
         let whole = bits.is_multiple_of(8) || pad;
-        let chunks = if whole { cut(&mut pieces, bytes).unwrap_or_default() } else { Vec::new() };
-        Self { bits, bytes, pieces, chunks }
+        let chunks = if whole { chunks_of(&mut slices, bytes).unwrap_or_default() } else { Vec::new() };
+        Self { bits, bytes, slices, chunks }
     }
 
     /// Whether chunks cover the plan.
@@ -74,13 +74,13 @@ impl BitPlan {
 
     /// Words of the frame and their widths, in order.
     pub fn words(&self) -> impl Iterator<Item = (u32, u8)> + '_ {
-        self.pieces.iter().map(|piece| (piece.slot, piece.width))
+        self.slices.iter().map(|slice| (slice.slot, slice.width))
     }
 
     /// The chunks with their pieces.
-    pub fn chunks(&self) -> impl Iterator<Item = (&Chunk, &[Piece])> {
+    pub fn chunks(&self) -> impl Iterator<Item = (&Chunk, &[FieldSlice])> {
         let starts = core::iter::once(0).chain(self.chunks.iter().map(|chunk| chunk.end as usize));
-        self.chunks.iter().zip(starts).map(|(chunk, start)| (chunk, &self.pieces[start..chunk.end as usize]))
+        self.chunks.iter().zip(starts).map(|(chunk, start)| (chunk, &self.slices[start..chunk.end as usize]))
     }
 
     /// Reads the fields from `packet` at bit `at`; the caller has checked the length.
@@ -103,17 +103,17 @@ impl BitPlan {
                 None => bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte)),
             };
             let end = chunk.end as usize;
-            for piece in &self.pieces[first..end] {
-                slots[piece.slot as usize] = (word >> piece.load_shift) & (u64::MAX >> (64 - piece.width));
+            for slice in &self.slices[first..end] {
+                slots[slice.slot as usize] = (word >> slice.load_shift) & (u64::MAX >> (64 - slice.width));
             }
             first = end;
         }
     }
 
     fn load_bits(&self, packet: PacketView<'_>, mut at: u64, slots: &mut [u64]) {
-        for piece in &self.pieces {
-            slots[piece.slot as usize] = read_bits(packet, at, u32::from(piece.width));
-            at += u64::from(piece.width);
+        for slice in &self.slices {
+            slots[slice.slot as usize] = read_bits(packet, at, u32::from(slice.width));
+            at += u64::from(slice.width);
         }
     }
 
@@ -123,8 +123,8 @@ impl BitPlan {
         if self.is_chunked() && out.spare == 0 {
             self.store_chunks(slots, out.bytes);
         } else {
-            for piece in &self.pieces {
-                out.put(slots[piece.slot as usize], u32::from(piece.width));
+            for slice in &self.slices {
+                out.put(slots[slice.slot as usize], u32::from(slice.width));
             }
         }
     }
@@ -139,9 +139,9 @@ impl BitPlan {
         let mut first = 0;
         for chunk in &self.chunks {
             let end = chunk.end as usize;
-            let word = self.pieces[first..end]
+            let word = self.slices[first..end]
                 .iter()
-                .fold(0, |word, piece| word | slots[piece.slot as usize] << piece.store_shift);
+                .fold(0, |word, slice| word | slots[slice.slot as usize] << slice.store_shift);
             let from = base + chunk.store_from as usize;
             if let Some(to) = out.get_mut(from..from + 8) {
                 to.copy_from_slice(&u64::to_be_bytes(word));
@@ -153,18 +153,18 @@ impl BitPlan {
 }
 
 /// Cuts pieces into chunks; `None` if some stretch of 64 bits has no byte boundary between pieces.
-fn cut(pieces: &mut [Piece], bytes: u32) -> Option<Vec<Chunk>> {
+fn chunks_of(slices: &mut [FieldSlice], bytes: u32) -> Option<Vec<Chunk>> {
     let mut chunks = Vec::new();
     let (mut first, mut from) = (0, 0);
-    while first < pieces.len() {
+    while first < slices.len() {
         let mut bits = 0;
         let mut best = None;
-        for (i, piece) in pieces.iter().enumerate().skip(first) {
-            bits += u32::from(piece.width);
+        for (i, slice) in slices.iter().enumerate().skip(first) {
+            bits += u32::from(slice.width);
             if bits > 64 {
                 break;
             }
-            if bits.is_multiple_of(8) || i + 1 == pieces.len() {
+            if bits.is_multiple_of(8) || i + 1 == slices.len() {
                 best = Some((i + 1, bits));
             }
         }
@@ -173,10 +173,10 @@ fn cut(pieces: &mut [Piece], bytes: u32) -> Option<Vec<Chunk>> {
         let load_from = from.min(bytes.saturating_sub(8));
         let loaded_end = (load_from + 8).min(bytes) * 8;
         let mut position = from * 8;
-        for piece in &mut pieces[first..end] {
-            position += u32::from(piece.width);
-            piece.load_shift = (loaded_end - position) as u8;
-            piece.store_shift = (64 - (position - from * 8)) as u8;
+        for slice in &mut slices[first..end] {
+            position += u32::from(slice.width);
+            slice.load_shift = (loaded_end - position) as u8;
+            slice.store_shift = (64 - (position - from * 8)) as u8;
         }
         chunks.push(Chunk { load_from, store_from: from, end: end as u32 });
         from += bits.div_ceil(8);

@@ -50,7 +50,7 @@ pub type PayloadView<'a> = PacketView<'a>;
 
 /// How a parser ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParseOutcome {
+pub struct ParseResult {
     /// Bits taken from the packet. When not a multiple of 8
     /// the caller drops the rest of that byte, as BMv2 does.
     pub consumed_bits: u32,
@@ -58,7 +58,7 @@ pub struct ParseOutcome {
     pub error: Option<u32>,
 }
 
-impl ParseOutcome {
+impl ParseResult {
     /// Bytes taken. A byte that was taken in part is gone for the deparser, as in BMv2.
     #[inline]
     pub fn consumed_bytes(&self) -> u32 {
@@ -73,10 +73,10 @@ pub trait RandomSource {
 }
 
 /// Says whether a packet goes straight on from ingress to egress.
-pub trait Gate {
+pub trait QueueBypass {
     /// Asked once at most, of a packet that ingress sends to one port and asks nothing else for. Where the
     /// answer is yes, it is as if the packet had been put into its queue and taken out.
-    fn opens(&mut self, port: u32, priority: u8) -> bool;
+    fn may_bypass(&mut self, port: u32, priority: u8) -> bool;
 }
 
 /// What one call works on, given by the architecture.
@@ -122,7 +122,7 @@ pub struct DigestMessage {
 #[repr(C)]
 pub struct Effects {
     /// Something was asked for since the last reset.
-    asked: bool,
+    requested: bool,
     /// Clones.
     pub clones: SmallVec<[CloneRequest; 2]>,
     /// Field list of a resubmit.
@@ -147,7 +147,7 @@ impl Effects {
     /// Forgets everything, keeping allocations.
     #[inline]
     pub fn reset(&mut self) {
-        if self.asked {
+        if self.requested {
             self.forget();
         }
     }
@@ -162,19 +162,19 @@ impl Effects {
         self.logs.clear();
         self.assertion_failures.clear();
         self.loop_limits_hit = 0;
-        self.asked = false;
+        self.requested = false;
     }
 
     /// To add what a run asks for.
-    pub(crate) fn ask(&mut self) -> &mut Self {
-        self.asked = true;
+    pub(crate) fn request(&mut self) -> &mut Self {
+        self.requested = true;
         self
     }
 
     /// Whether nothing was asked for.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        !self.asked
+        !self.requested
     }
 }
 
@@ -184,7 +184,7 @@ impl Effects {
 pub trait Executor {
     /// Runs the parser that packets meet first over a packet.
     /// Sets header fields, metadata and `parser_error`.
-    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome;
+    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseResult;
     /// Runs a parser by its entry point.
     fn parse_by(
         &self,
@@ -192,7 +192,7 @@ pub trait Executor {
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
-    ) -> ParseOutcome;
+    ) -> ParseResult;
     /// Runs a control (checksums, ingress, egress) by its entry point.
     fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
     /// Appends the headers that the last deparser emits to `out`; what it calls does nothing.
@@ -202,7 +202,7 @@ pub trait Executor {
     /// Runs what stands before the queues of a v1model program: parser, checksum
     /// verification, ingress. What lives on is left as the frame's front unless
     /// the packet is to be dropped. Does nothing for other architectures.
-    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome;
+    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseResult;
     /// Runs what stands behind the queues of a v1model program: egress, then checksum computation and the
     /// deparser unless the packet is dropped or asked for something. Does nothing for other architectures.
     fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd;

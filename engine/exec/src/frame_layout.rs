@@ -11,7 +11,7 @@ use p4cc_ir::{Bits, HeaderId, MatchKind, Operand, Program, StackId, VarId, VarTy
 
 /// Where a variable lives.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct FrameLocation {
     /// First word: the value's lowest, or a varbit's length in bits.
     pub slot: u32,
     /// Width in bits (a varbit's largest).
@@ -20,7 +20,7 @@ pub(crate) struct Place {
     pub varbit: bool,
 }
 
-impl Place {
+impl FrameLocation {
     /// First word of the value.
     pub fn value(self) -> u32 {
         self.slot + u32::from(self.varbit)
@@ -43,7 +43,7 @@ const NARROW_TEMPS: u32 = 4;
 /// Places of everything in the frame.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    vars: Vec<Place>,
+    vars: Vec<FrameLocation>,
     headers: Vec<u32>,
     header_words: Vec<u32>,
     stacks: Vec<u32>,
@@ -76,9 +76,12 @@ impl Layout {
             next += words;
             slot
         };
-        let place =
-            |slot, ty: VarType| Place { slot, width: ty.width(), varbit: matches!(ty, VarType::Varbit(_)) };
-        let mut vars: Vec<Option<Place>> = vec![None; program.vars.len()];
+        let place = |slot, ty: VarType| FrameLocation {
+            slot,
+            width: ty.width(),
+            varbit: matches!(ty, VarType::Varbit(_)),
+        };
+        let mut vars: Vec<Option<FrameLocation>> = vec![None; program.vars.len()];
         let mut headers = Vec::with_capacity(program.headers.len());
         let mut header_words = Vec::with_capacity(program.headers.len());
         for header in &program.headers {
@@ -130,7 +133,7 @@ impl Layout {
     }
 
     #[inline]
-    pub fn var(&self, var: VarId) -> Place {
+    pub fn var(&self, var: VarId) -> FrameLocation {
         self.vars[var.index()]
     }
 
@@ -155,7 +158,7 @@ impl Layout {
     }
 
     /// Where an operand is read.
-    pub fn operand(&mut self, operand: &Operand) -> Place {
+    pub fn operand(&mut self, operand: &Operand) -> FrameLocation {
         match operand {
             Operand::Var(var) => self.var(*var),
             Operand::Const(bits) => self.constant(bits),
@@ -163,15 +166,15 @@ impl Layout {
     }
 
     /// A constant's place.
-    pub fn constant(&mut self, bits: &Bits) -> Place {
+    pub fn constant(&mut self, bits: &Bits) -> FrameLocation {
         let width = bits.width();
         if let Some(&slot) = self.const_index.get(bits) {
-            return Place { slot, width, varbit: false };
+            return FrameLocation { slot, width, varbit: false };
         }
         let slot = self.consts_from + self.consts.len() as u32;
         self.consts.extend_from_slice(bits.words());
         self.const_index.insert(bits.clone(), slot);
-        Place { slot, width, varbit: false }
+        FrameLocation { slot, width, varbit: false }
     }
 
     /// Words of a frame, constants included.

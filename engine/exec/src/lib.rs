@@ -25,8 +25,8 @@ mod wide;
 
 pub use checksum::CrcParams;
 pub use env::{
-    CloneRequest, DigestMessage, Effects, Env, Executor, Gate, NoTrace, PacketView, ParseOutcome,
-    PayloadView, RandomSource, Trace, Values,
+    CloneRequest, DigestMessage, Effects, Env, Executor, NoTrace, PacketView, ParseResult, PayloadView,
+    QueueBypass, RandomSource, Trace, Values,
 };
 pub use frame::Frame;
 pub use interpreter::MAX_CONTROL_STEPS;
@@ -36,7 +36,7 @@ pub use snapshot::Snapshot;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
 pub use state::{DEFAULT_DROP_PORT, State};
 pub use v1_pipelines::{
-    EgressEnd, EgressMetadata, EgressStart, Halves, IngressStart, PassEnd, Passage, Verdict,
+    BypassEnd, BypassResult, EgressEnd, EgressMetadata, EgressStart, IngressStart, V1Pipelines, Verdict,
 };
 
 /// The register machine is the pipeline itself.

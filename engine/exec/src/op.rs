@@ -6,7 +6,7 @@
 use p4cc_ir::{CloneKind, DigestId, FuncId, HashAlgorithm, MeterId, RegisterId, ValueSetId};
 
 use crate::bitplan::BitPlan;
-use crate::frame_layout::{Layout, Place};
+use crate::frame_layout::{FrameLocation, Layout};
 
 /// Destination and operands of a two-operand operation on words.
 #[derive(Clone, Copy, Debug)]
@@ -156,9 +156,9 @@ pub(crate) enum Op {
 pub(crate) enum SlowOp {
     Wide {
         kind: WideKind,
-        dst: Place,
-        a: Place,
-        b: Place,
+        dst: FrameLocation,
+        a: FrameLocation,
+        b: FrameLocation,
     },
     /// Equality of word ranges (varbits, headers without validity rules).
     EqWords {
@@ -231,12 +231,12 @@ pub(crate) enum SlowOp {
         varbit_bits: Option<u32>,
     },
     LookaheadWide {
-        dst: Place,
+        dst: FrameLocation,
     },
     ValueSetMatch {
         dst: u32,
         set: ValueSetId,
-        keys: Box<[Place]>,
+        keys: Box<[FrameLocation]>,
     },
 }
 
@@ -263,18 +263,18 @@ pub(crate) enum WideKind {
 /// A call of the architecture, operands resolved. Amounts and indices are narrow.
 #[derive(Debug)]
 pub(crate) enum ExternOp {
-    MeterExecute { meter: MeterId, index: u32, color: Option<u32>, dst: Place },
-    RegisterRead { register: RegisterId, index: u32, dst: Place },
-    RegisterWrite { register: RegisterId, index: u32, src: Place },
-    Hash { dst: Place, algorithm: HashAlgorithm, base: Place, data: Data, max: Place },
-    Random { dst: Place, low: Place, high: Place },
+    MeterExecute { meter: MeterId, index: u32, color: Option<u32>, dst: FrameLocation },
+    RegisterRead { register: RegisterId, index: u32, dst: FrameLocation },
+    RegisterWrite { register: RegisterId, index: u32, src: FrameLocation },
+    Hash { dst: FrameLocation, algorithm: HashAlgorithm, base: FrameLocation, data: Data, max: FrameLocation },
+    Random { dst: FrameLocation, low: FrameLocation, high: FrameLocation },
     MarkToDrop,
-    Digest { digest: DigestId, fields: Box<[Place]> },
+    Digest { digest: DigestId, fields: Box<[FrameLocation]> },
     Clone { kind: CloneKind, session: u32, field_list: Option<u32> },
     Resubmit { field_list: u32 },
     Recirculate { field_list: u32 },
     Truncate { bytes: u32 },
-    LogMsg { format: Box<str>, args: Box<[Place]> },
+    LogMsg { format: Box<str>, args: Box<[FrameLocation]> },
     Assert { cond: u32, place: Box<str> },
 }
 
@@ -294,7 +294,7 @@ impl ExternOp {
 #[derive(Debug)]
 pub(crate) struct ChecksumOp {
     pub cond: u32,
-    pub checksum: Place,
+    pub checksum: FrameLocation,
     pub algorithm: HashAlgorithm,
     pub with_payload: bool,
     pub data: Data,
@@ -314,7 +314,7 @@ impl ChecksumOp {
 #[derive(Debug)]
 pub(crate) struct Data {
     /// Fields in order.
-    pub fields: Box<[Place]>,
+    pub fields: Box<[FrameLocation]>,
     /// For each field, the validity word of its header, or [`NO_SLOT`].
     pub owners: Box<[u32]>,
     /// The validity words among them, each once: where one
@@ -339,7 +339,7 @@ pub(crate) struct SelectOp {
 
 impl SelectOp {
     /// Words of the keys, each with the bits that it has in all of them together.
-    pub fn places(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
+    pub fn key_masks(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let above = core::iter::once(64).chain(self.keys.iter().map(|key| key.1));
         let bits = |above: u8, shift: u8| (u64::MAX >> (64 - (above - shift))) << shift;
         self.keys.iter().zip(above).map(move |(&(slot, shift), above)| (slot, bits(above, shift)))
@@ -349,7 +349,7 @@ impl SelectOp {
 /// A select or switch of any width.
 #[derive(Debug)]
 pub(crate) struct SelectSlowOp {
-    pub keys: Box<[Place]>,
+    pub keys: Box<[FrameLocation]>,
     pub cases: Vec<(Box<[SlowKeyset]>, u32)>,
     pub default: Option<u32>,
 }
@@ -358,8 +358,8 @@ pub(crate) struct SelectSlowOp {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SlowKeyset {
     Any,
-    Mask { value: Place, mask: Place },
-    Range { low: Place, high: Place, signed: bool },
+    Mask { value: FrameLocation, mask: FrameLocation },
+    Range { low: FrameLocation, high: FrameLocation, signed: bool },
 }
 
 /// How a header moves between packet and frame.
@@ -373,7 +373,7 @@ pub(crate) struct HeaderPlan {
     /// All fields when none is a varbit, else those before the varbit.
     pub plan: BitPlan,
     /// The varbit and what follows it.
-    pub tail: Option<(Place, BitPlan)>,
+    pub tail: Option<(FrameLocation, BitPlan)>,
 }
 
 /// Longest header, in words, that becomes valid in straight code.
@@ -409,9 +409,9 @@ pub(crate) struct TablePlan {
 
 /// Standard metadata that v1model's externs write.
 #[derive(Debug)]
-pub(crate) struct V1ModelPlaces {
+pub(crate) struct V1ModelLocations {
     pub checksum_error: u32,
-    pub egress_spec: Place,
+    pub egress_spec: FrameLocation,
     pub mcast_grp: u32,
 }
 
@@ -435,5 +435,5 @@ pub(crate) struct Code {
     /// Words of the standard metadata that the machine itself writes.
     pub parser_error: u32,
     /// Absent in programs of other architectures.
-    pub v1model: Option<V1ModelPlaces>,
+    pub v1model: Option<V1ModelLocations>,
 }

@@ -9,7 +9,7 @@ use p4cc_ir::{Architecture, FuncId, Program, V1Model};
 use crate::compile;
 use crate::native::{Locals, Native, NativeError};
 use crate::op::Code;
-use crate::v1_pipelines::Halves;
+use crate::v1_pipelines::V1Pipelines;
 
 /// A compiled program: immutable, shared by `Arc` or by clone.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Pipeline {
     program: Arc<Program>,
     code: Arc<Code>,
     /// Of a v1model program.
-    halves: Option<Arc<Halves>>,
+    v1_pipelines: Option<Arc<V1Pipelines>>,
     /// Made when it is first asked for.
     native: Arc<OnceLock<Result<Native, NativeError>>>,
     /// Packets that switches took before they had native code.
@@ -47,11 +47,11 @@ impl Pipeline {
             return Err(CompileError { program: program.name.clone(), violations });
         }
         let code = Arc::new(compile::compile(&program));
-        let halves = match &program.architecture {
-            Architecture::V1Model(v1) => Some(Arc::new(Halves::new(&program, &code, v1))),
+        let v1_pipelines = match &program.architecture {
+            Architecture::V1Model(v1) => Some(Arc::new(V1Pipelines::new(&program, &code, v1))),
             Architecture::Psa(_) => None,
         };
-        Ok(Pipeline { program, code, halves, native: Arc::default(), interpreted: Arc::default() })
+        Ok(Pipeline { program, code, v1_pipelines, native: Arc::default(), interpreted: Arc::default() })
     }
 
     /// The program it was made from.
@@ -70,8 +70,8 @@ impl Pipeline {
 
     /// A v1model program, cut at its queues.
     #[inline]
-    pub fn halves(&self) -> Option<&Halves> {
-        self.halves.as_deref()
+    pub fn v1_pipelines(&self) -> Option<&V1Pipelines> {
+        self.v1_pipelines.as_deref()
     }
 
     /// Native code for the program; the first call makes it, which takes some milliseconds.

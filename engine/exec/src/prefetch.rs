@@ -2,7 +2,7 @@
 //!
 //! Besides generated code, the only module with `unsafe`; what it gives out is safe. It changes nothing but
 //! time, and on processors other than x86-64 it does nothing at all.
-#![expect(unsafe_code, reason = "the instruction is reached through a function that takes a raw pointer")]
+#![expect(unsafe_code, reason = "the instruction is reached bypass_args a function that takes a raw pointer")]
 
 /// Bytes of a line of the cache.
 const LINE_BYTES: usize = 64;

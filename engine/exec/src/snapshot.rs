@@ -15,7 +15,7 @@ use p4cc_ir::{HeaderId, Program, VarId};
 
 use crate::bitplan::{BitPlan, BitWriter};
 use crate::env::PacketView;
-use crate::frame_layout::{Layout, Place};
+use crate::frame_layout::{FrameLocation, Layout};
 use crate::{Frame, Pipeline};
 
 /// What is kept of a frame, and how. Usable only with frames of the pipeline it was made from.
@@ -47,7 +47,7 @@ pub(crate) struct Packing<'a> {
 #[derive(Debug)]
 struct Group {
     plan: BitPlan,
-    varbits: Vec<Place>,
+    varbits: Vec<FrameLocation>,
 }
 
 impl Snapshot {
@@ -118,14 +118,16 @@ impl Snapshot {
 }
 
 impl Group {
-    fn new(places: impl Iterator<Item = Place>) -> Self {
-        let (varbits, fixed): (Vec<Place>, Vec<Place>) = places.partition(|place| place.varbit);
+    fn new(places: impl Iterator<Item = FrameLocation>) -> Self {
+        let (varbits, fixed): (Vec<FrameLocation>, Vec<FrameLocation>) =
+            places.partition(|place| place.varbit);
         let plan = BitPlan::new(fixed.iter().copied(), true);
         if plan.is_chunked() {
             return Self { plan, varbits };
         }
         // Fields that cannot be cut into chunks get whole bytes each.
-        let whole_bytes = |place: Place| Place { width: place.width.next_multiple_of(8), ..place };
+        let whole_bytes =
+            |place: FrameLocation| FrameLocation { width: place.width.next_multiple_of(8), ..place };
         Self { plan: BitPlan::new(fixed.into_iter().map(whole_bytes), true), varbits }
     }
 
@@ -170,12 +172,12 @@ mod tests {
 
     use super::*;
 
-    fn narrow(slot: u32, width: u32) -> Place {
-        Place { slot, width, varbit: false }
+    fn narrow(slot: u32, width: u32) -> FrameLocation {
+        FrameLocation { slot, width, varbit: false }
     }
 
     /// Saves some words by a group and gives back what comes out, with the number of bytes.
-    fn round_trip(places: &[Place], slots: &[u64]) -> (Vec<u64>, usize) {
+    fn round_trip(places: &[FrameLocation], slots: &[u64]) -> (Vec<u64>, usize) {
         let group = Group::new(places.iter().copied());
         let mut saved = vec![0xff];
         group.save(slots, &mut saved);
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_varbit_takes_as_many_words_as_it_has() {
-        let varbit = Place { slot: 1, width: 320, varbit: true };
+        let varbit = FrameLocation { slot: 1, width: 320, varbit: true };
         let value = Bits::from_u128(72, 0xab_cdef_0123_4567_89ab);
         let mut slots = vec![7, 72, 0, 0, 0, 0, 0];
         slots[2..4].copy_from_slice(value.words());
@@ -213,7 +215,8 @@ mod tests {
 
     #[test]
     fn bytes_that_are_missing_read_as_zero() {
-        let group = Group::new([narrow(0, 32), Place { slot: 1, width: 64, varbit: true }].into_iter());
+        let group =
+            Group::new([narrow(0, 32), FrameLocation { slot: 1, width: 64, varbit: true }].into_iter());
         let mut slots = [1, 1, 1];
         group.restore(&[], &mut 0, &mut slots);
         assert_eq!(slots[..2], [0, 0]);

@@ -147,7 +147,7 @@ fn observe(switch: &mut Switch, now: Time, port: u32, packet: &Packet, is_free: 
         );
     };
     let mut sent = 0;
-    switch.pass(now, port, packet.clone(), |_| is_free).iter().for_each(&mut see);
+    switch.receive_with_bypass(now, port, packet.clone(), |_| is_free).iter().for_each(&mut see);
     while let Some(port) = switch.next_ready() {
         while let Some(out) = switch.transmit(now, port) {
             sent += 1;

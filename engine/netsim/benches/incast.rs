@@ -190,7 +190,7 @@ fn program(exec: Exec) -> io::Result<f64> {
 fn passes(executor: &impl Executor, pipeline: &Pipeline, state: &mut State) -> f64 {
     let (mut effects, mut random) = (Effects::default(), SplitMix(1));
     let (mut frame, mut saved) = (Frame::new(pipeline), Vec::new());
-    let (halves, packet) = (pipeline.halves().expect("a v1model program"), data_packet());
+    let (v1_pipelines, packet) = (pipeline.v1_pipelines().expect("a v1model program"), data_packet());
     fastest(|| {
         effects.reset();
         let mut env = Env {
@@ -205,7 +205,7 @@ fn passes(executor: &impl Executor, pipeline: &Pipeline, state: &mut State) -> f
         let (outside, drop_port) = (Some((2, 0)), DEFAULT_DROP_PORT);
         let start = IngressStart { packet: view, outside, instance_type: 0, drop_port };
         black_box(executor.ingress(&mut frame, start, &mut env));
-        let port = halves.verdict(&frame).egress_spec;
+        let port = v1_pipelines.verdict(&frame).egress_spec;
         saved.clear();
         saved.extend_from_slice(frame.front());
         let metadata =

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use p4cc_exec::{DigestMessage, NativeError, Pipeline, State};
 use p4cc_units::{Rate, Span, Time};
 
-use crate::arch::{Arrival, LeftQueue, Onward, Passed, Program, Workspace};
+use crate::arch::{Arrival, IngressResult, LeftQueue, Program, UnicastPacket, Workspace};
 use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
 use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE, Unqueued};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
@@ -18,7 +18,7 @@ use crate::tm_buffer::PauseFrame;
 use crate::trace::{Step, TraceEvent};
 
 /// Packets that leave a queue in one call without being sent, at most.
-const MAX_TURNS: u32 = 1_024;
+const MAX_UNSENT: u32 = 1_024;
 /// Passes and copies that such packets cause in one call before the rest waits for the next.
 const MAX_CAUSED: u64 = 4_096;
 
@@ -155,7 +155,7 @@ impl Switch {
         self.core.digests.clear();
         let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec));
         for &port in &self.core.ports_down {
-            program.machine_mut().state.set_port_up(port, false);
+            program.runtime_mut().state.set_port_up(port, false);
         }
         self.program = Some(program);
     }
@@ -165,7 +165,7 @@ impl Switch {
     pub fn set_exec(&mut self, choice: ExecChoice) {
         self.exec = choice;
         if let Some(program) = &mut self.program {
-            program.machine_mut().set_exec(choice);
+            program.runtime_mut().set_exec(choice);
         }
     }
 
@@ -181,17 +181,17 @@ impl Switch {
 
     /// The loaded program.
     pub fn pipeline(&self) -> Option<&Arc<Pipeline>> {
-        self.program.as_ref().map(|program| &program.machine().pipeline)
+        self.program.as_ref().map(|program| &program.runtime().pipeline)
     }
 
     /// Tables, counters and registers of the loaded program.
     pub fn state(&self) -> Option<&State> {
-        self.program.as_ref().map(|program| &program.machine().state)
+        self.program.as_ref().map(|program| &program.runtime().state)
     }
 
     /// Tables, counters and registers of the loaded program, to change.
     pub fn state_mut(&mut self) -> Option<&mut State> {
-        self.program.as_mut().map(|program| &mut program.machine_mut().state)
+        self.program.as_mut().map(|program| &mut program.runtime_mut().state)
     }
 
     /// Puts a state of the loaded program in the place of its
@@ -211,7 +211,7 @@ impl Switch {
         let mut program = self.program.clone();
         if let Some(program) = &mut program {
             for &port in &self.core.ports_down {
-                program.machine_mut().state.set_port_up(port, true);
+                program.runtime_mut().state.set_port_up(port, true);
             }
         }
         Self { core, program, exec: self.exec }
@@ -222,14 +222,14 @@ impl Switch {
     #[inline]
     pub fn exchange(&mut self, workspace: &mut Workspace) {
         if let Some(program) = &mut self.program {
-            program.machine_mut().exchange(workspace);
+            program.runtime_mut().exchange(workspace);
         }
     }
 
     /// Takes a packet that arrived on a port through ingress
     /// into queues. Ask [`Self::next_ready`] afterwards.
     pub fn receive(&mut self, now: Time, port: u32, packet: Packet) {
-        self.pass(now, port, packet, |_| false);
+        self.receive_with_bypass(now, port, packet, |_| false);
     }
 
     /// Takes a packet that arrived on a port through ingress, and straight on through egress if it would be
@@ -237,7 +237,7 @@ impl Switch {
     /// the program sees, is what [`Self::receive`] and [`Self::transmit`] give. Ask [`Self::next_ready`]
     /// afterwards.
     #[inline]
-    pub fn pass(
+    pub fn receive_with_bypass(
         &mut self,
         now: Time,
         port: u32,
@@ -247,8 +247,8 @@ impl Switch {
         let (arrival, index) = self.arrive(now, port, packet)?;
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
-        match program.pass(core, now, arrival, index, is_free) {
-            Passed::Leaves(index, packet) => Some(core.sent(index, packet)),
+        match program.receive_with_bypass(core, now, arrival, index, is_free) {
+            IngressResult::Leaves(index, packet) => Some(core.sent(index, packet)),
             passed => self.passed_otherwise(now, passed, is_free),
         }
     }
@@ -258,25 +258,25 @@ impl Switch {
     fn passed_otherwise(
         &mut self,
         now: Time,
-        passed: Passed,
+        passed: IngressResult,
         is_free: impl Fn(u32) -> bool,
     ) -> Option<Transmission> {
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
         match passed {
-            Passed::Leaves(index, packet) => return Some(core.sent(index, packet)),
-            Passed::Waits(onward) => self.wait(now, onward),
-            Passed::Dropped(index) => return self.transmit_next(now, index),
-            Passed::Pauses(admitted, onward) => {
+            IngressResult::Leaves(index, packet) => return Some(core.sent(index, packet)),
+            IngressResult::Waits(unicast) => self.wait(now, unicast),
+            IngressResult::Dropped(index) => return self.transmit_next(now, index),
+            IngressResult::Pauses(admitted, unicast) => {
                 if let Program::V1Model(v1) = &mut **program {
-                    core.tm.put(admitted, v1.wait(now, onward));
+                    core.tm.put(admitted, v1.wait(now, unicast));
                 }
             }
-            Passed::Goes(onward) => match self.way_out(&onward) {
-                Some(way_out) if is_free(onward.port) => return self.go_straight(now, way_out, onward),
-                _ => self.wait(now, onward),
+            IngressResult::Goes(unicast) => match self.way_out(&unicast) {
+                Some(way_out) if is_free(unicast.port) => return self.go_straight(now, way_out, unicast),
+                _ => self.wait(now, unicast),
             },
-            Passed::Done => serve_unqueued(program, core, now),
+            IngressResult::Done => serve_unqueued(program, core, now),
         }
         None
     }
@@ -310,10 +310,10 @@ impl Switch {
         let length = packet.len();
         let Some(arrival) = self.arrival(port, (packet, length)) else { return };
         let Some(program) = &mut self.program else { return };
-        let onward = program.receive(&mut self.core, now, arrival);
+        let unicast = program.receive(&mut self.core, now, arrival);
         serve_unqueued(program, &mut self.core, now);
-        if let Some(onward) = onward {
-            self.wait(now, onward);
+        if let Some(unicast) = unicast {
+            self.wait(now, unicast);
         }
     }
 
@@ -338,31 +338,31 @@ impl Switch {
     }
 
     /// Puts a packet into its queue.
-    fn wait(&mut self, now: Time, onward: Onward) {
+    fn wait(&mut self, now: Time, unicast: UnicastPacket) {
         let Some(program) = &mut self.program else { return };
-        let (port, priority) = (onward.port, onward.priority);
+        let (port, priority) = (unicast.port, unicast.priority);
         if let Program::V1Model(v1) = &mut **program {
-            self.core.enqueue_in_line(port, priority, v1.wait(now, onward));
+            self.core.enqueue_in_line(port, priority, v1.wait(now, unicast));
             serve_unqueued(program, &mut self.core, now);
         }
     }
 
     /// The port that a packet may leave by without waiting for others.
     #[inline]
-    fn way_out(&self, onward: &Onward) -> Option<PortIndex> {
+    fn way_out(&self, unicast: &UnicastPacket) -> Option<PortIndex> {
         let core = &self.core;
-        let index = core.tm.port(onward.port)?;
-        (core.tm.is_open(index, onward.priority) && !core.trace.is_on()).then_some(index)
+        let index = core.tm.port(unicast.port)?;
+        (core.tm.can_bypass(index, unicast.priority) && !core.trace.is_on()).then_some(index)
     }
 
     /// Counts a packet in and out of its queue and takes it through egress; what
     /// egress leaves of it and of others that it made for the port is sent.
-    fn go_straight(&mut self, now: Time, index: PortIndex, onward: Onward) -> Option<Transmission> {
+    fn go_straight(&mut self, now: Time, index: PortIndex, unicast: UnicastPacket) -> Option<Transmission> {
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
         let Program::V1Model(v1) = &mut **program else { return None };
-        let (priority, length) = (onward.priority, onward.length);
-        let ingress = core.tm.port(onward.ingress_port);
+        let (priority, length) = (unicast.priority, unicast.length);
+        let ingress = core.tm.port(unicast.ingress_port);
         let admitted = match core.tm.admit(index, priority, length, ingress) {
             Ok(admitted) => admitted,
             Err(cause) => {
@@ -372,11 +372,11 @@ impl Switch {
         };
         if admitted.pauses {
             // The pause leaves before the packet does.
-            core.tm.put(admitted, v1.wait(now, onward));
+            core.tm.put(admitted, v1.wait(now, unicast));
             return None;
         }
-        core.tm.pass(&admitted);
-        let sent = v1.straight(core, now, onward);
+        core.tm.bypass(&admitted);
+        let sent = v1.straight(core, now, unicast);
         serve_unqueued(program, core, now);
         match sent {
             Some(packet) => Some(core.sent(index, packet)),
@@ -395,7 +395,7 @@ impl Switch {
 
     fn transmit_next(&mut self, now: Time, index: PortIndex) -> Option<Transmission> {
         let program = self.program.as_mut()?;
-        let (mut turns, mut since) = (0, None);
+        let (mut unsent, mut since) = (0, None);
         loop {
             let left = self.core.tm.dequeue(index)?;
             self.core.tm.hold(index, left.priority, now);
@@ -409,10 +409,10 @@ impl Switch {
             if let Some(packet) = sent {
                 return Some(self.core.sent(index, packet));
             }
-            turns += 1;
+            unsent += 1;
             let caused = self.core.counters.caused();
-            if turns == MAX_TURNS || caused - *since.get_or_insert(caused) >= MAX_CAUSED {
-                self.core.tm.tell_again(index);
+            if unsent == MAX_UNSENT || caused - *since.get_or_insert(caused) >= MAX_CAUSED {
+                self.core.tm.mark_ready(index);
                 return None;
             }
         }

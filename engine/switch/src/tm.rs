@@ -222,7 +222,7 @@ impl<T> TrafficManager<T> {
     }
 
     /// A port that has something to send is told of again.
-    pub(crate) fn tell_again(&mut self, port: PortIndex) {
+    pub(crate) fn mark_ready(&mut self, port: PortIndex) {
         if self.has_sendable(port) {
             self.ready.push(port);
         }
@@ -333,7 +333,7 @@ impl<T> TrafficManager<T> {
     /// Whether what is enqueued for a port and priority would be the next to
     /// leave, and nothing else is to be done first: such a frame may pass.
     #[inline]
-    pub(crate) fn is_open(&self, port: PortIndex, priority: u8) -> bool {
+    pub(crate) fn can_bypass(&self, port: PortIndex, priority: u8) -> bool {
         let state = self.at(port);
         let is_idle =
             state.occupied == 0 && state.rated == 0 && state.paused & (1 << queue_of(priority)) == 0;
@@ -343,7 +343,7 @@ impl<T> TrafficManager<T> {
     /// Counts a frame in and out of a queue that is empty,
     /// where that is all there is to do: whether it is so.
     #[inline]
-    pub(crate) fn pass_plainly(
+    pub(crate) fn try_bypass(
         &mut self,
         port: PortIndex,
         priority: u8,
@@ -355,7 +355,7 @@ impl<T> TrafficManager<T> {
         let queue = &mut self.queues[port.queue(at)];
         let packet = charged(ingress, at, link_bytes);
         let is_plain = queue.has_room(link_bytes)
-            && self.buffer.as_mut().is_none_or(|buffer| buffer.pass(&packet, port.at()));
+            && self.buffer.as_mut().is_none_or(|buffer| buffer.try_bypass(&packet, port.at()));
         if is_plain {
             queue.count(link_bytes, 1, link_bytes.into());
         }
@@ -364,7 +364,7 @@ impl<T> TrafficManager<T> {
 
     /// Counts a frame in and out of a queue that is empty, as if it had been put there and taken out.
     #[inline]
-    pub(crate) fn pass(&mut self, admitted: &Admitted) {
+    pub(crate) fn bypass(&mut self, admitted: &Admitted) {
         let Admitted { port, ingress, link_bytes, at, .. } = *admitted;
         self.queues[port.queue(at.into())].count(link_bytes, 1, link_bytes.into());
         self.give_back(ingress, at, link_bytes);
@@ -406,7 +406,7 @@ impl<T> TrafficManager<T> {
         queue.add(link_bytes, state.qdepth_unit);
         if pauses {
             self.rest[ingress.at()].pauses[usize::from(at)].sent += 1;
-            self.ask(ingress.at(), at, true);
+            self.queue_pause_frame(ingress.at(), at, true);
         }
     }
 
@@ -417,12 +417,12 @@ impl<T> TrafficManager<T> {
             && buffer.release(&charged(ingress, at.into(), link_bytes))
         {
             self.rest[ingress.at()].pauses[usize::from(at)].resumes_sent += 1;
-            self.ask(ingress.at(), at, false);
+            self.queue_pause_frame(ingress.at(), at, false);
         }
     }
 
     #[cold]
-    fn ask(&mut self, ingress: usize, priority: u8, pause: bool) {
+    fn queue_pause_frame(&mut self, ingress: usize, priority: u8, pause: bool) {
         let port = self.ports[ingress].number();
         self.frames.push_back(PauseFrame { port, priority, pause });
     }
@@ -571,7 +571,7 @@ impl<T> TrafficManager<T> {
         self.queues.iter_mut().for_each(Queue::clear);
         self.ports.iter_mut().for_each(|port| port.occupied = 0);
         for (ingress, priority) in self.buffer.as_mut().map(SharedBuffer::clear).unwrap_or_default() {
-            self.ask(ingress, priority, false);
+            self.queue_pause_frame(ingress, priority, false);
         }
         dropped
     }

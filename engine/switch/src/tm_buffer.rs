@@ -131,7 +131,7 @@ impl SharedBuffer {
     /// Takes in a packet for a queue that is empty, and gives it back, as far as that changes nothing but a
     /// peak: whether that is so. If it fits not, or asks for a pause or ends one, nothing is done.
     #[inline]
-    pub fn pass(&mut self, packet: &Charged, egress: usize) -> bool {
+    pub fn try_bypass(&mut self, packet: &Charged, egress: usize) -> bool {
         if packet.priority == CONTROL_PRIORITY {
             return true;
         }
@@ -368,13 +368,13 @@ mod tests {
             for (port, priority, bytes, leaves) in steps {
                 let ingress = (port < 3).then_some(port);
                 let packet = Charged { ingress, priority, bytes };
-                let (mut passed, mut held_for_none) = (buffer.clone(), buffer.clone());
-                if passed.pass(&packet, 3) {
+                let (mut bypassed, mut held_for_none) = (buffer.clone(), buffer.clone());
+                if bypassed.try_bypass(&packet, 3) {
                     prop_assert_eq!(held_for_none.admit(&packet, 3, 0), Ok(false));
                     prop_assert!(!held_for_none.release(&packet));
                 }
-                prop_assert_eq!(passed.shared_bytes, held_for_none.shared_bytes);
-                prop_assert_eq!(&passed.charges, &held_for_none.charges);
+                prop_assert_eq!(bypassed.shared_bytes, held_for_none.shared_bytes);
+                prop_assert_eq!(&bypassed.charges, &held_for_none.charges);
                 if leaves && !held.is_empty() {
                     let old: Charged = held.swap_remove(bytes as usize % held.len());
                     buffer.release(&old);

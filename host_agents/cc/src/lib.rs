@@ -42,7 +42,8 @@ pub use controller::{Controller, InitialWindow, build};
 pub use event::{CutCause, Event, Phase, Publisher};
 pub use ideal_path::windows_by_round;
 pub use rate::{
-    Ahead, Ask, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, build_rate, rate_registry,
+    FlowRemainder, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest, build_rate,
+    rate_registry,
 };
 pub use registry::{AlgorithmInfo, Domain, Kind, ParamInfo, SwitchNeed, registry};
 pub use signal::{AckSample, FlowProgress, Mark};

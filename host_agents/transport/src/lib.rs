@@ -29,6 +29,6 @@ pub use actions::{Action, Actions, Event, IgnoredAck, Segment};
 pub use config::{Recovery, SenderConfig};
 pub use ecn::{Codepoint, EcnProfile};
 pub use p4cc_cc::ConfigError;
-pub use receiver::{AckFields, DataFields, Outcome, Receipt, Receiver, ReceiverConfig};
+pub use receiver::{AckFields, DataFields, DataVerdict, Receipt, Receiver, ReceiverConfig};
 pub use sack::{MAX_SACK_BLOCKS, SackBlocks, SackBytes};
 pub use sender::{Snapshot, WindowSender};

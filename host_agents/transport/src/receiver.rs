@@ -52,7 +52,7 @@ pub struct AckFields {
 
 /// What became of a data packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Outcome {
+pub enum DataVerdict {
     /// It advanced the stream.
     InOrder,
     /// It is kept until the bytes before it come.
@@ -71,7 +71,7 @@ pub struct Receipt {
     /// An ACK for all up to the packet; none while it waits for the next.
     pub ack: Option<AckFields>,
     /// What became of the packet.
-    pub outcome: Outcome,
+    pub outcome: DataVerdict,
     /// Bytes that are now in order and were not before.
     pub delivered_bytes: u64,
     /// The stream is whole with this packet; true at most once.
@@ -160,7 +160,8 @@ impl Receiver {
         self.echo = echo;
         // RFC5681 4.2: at once out of order and where a hole is
         // filled; the end of a flow has nothing to wait for.
-        let at_once = outcome != Outcome::InOrder || had_holes || data.fin || self.complete || echo_changed;
+        let at_once =
+            outcome != DataVerdict::InOrder || had_holes || data.fin || self.complete || echo_changed;
         let waiting = self.waiting.take();
         let packets = waiting.map_or(0, |waiting| waiting.packets) + 1;
         let timestamp_ns = waiting.map_or(data.timestamp_ns, |waiting| waiting.timestamp_ns);
@@ -203,21 +204,21 @@ impl Receiver {
         if self.holds_ce { Codepoint::CE } else { data.ecn }
     }
 
-    fn insert(&mut self, data: &DataFields) -> Outcome {
-        let Some(start) = seq::unwrap(data.seq, self.stream.next()) else { return Outcome::Refused };
-        let Some(end) = start.checked_add(u64::from(data.len)) else { return Outcome::Refused };
+    fn insert(&mut self, data: &DataFields) -> DataVerdict {
+        let Some(start) = seq::unwrap(data.seq, self.stream.next()) else { return DataVerdict::Refused };
+        let Some(end) = start.checked_add(u64::from(data.len)) else { return DataVerdict::Refused };
         let contradicts = match self.flow_end {
             Some(flow_end) => end > flow_end || (data.fin && end != flow_end),
             None => data.fin && end < self.stream.highest(),
         };
         if contradicts {
-            return Outcome::Refused;
+            return DataVerdict::Refused;
         }
         let outcome = match self.stream.insert(start, end) {
-            Insert::Advanced(_) => Outcome::InOrder,
-            Insert::Kept => Outcome::OutOfOrder,
-            Insert::Duplicate => Outcome::Duplicate,
-            Insert::Refused => return Outcome::Refused,
+            Insert::Advanced(_) => DataVerdict::InOrder,
+            Insert::Kept => DataVerdict::OutOfOrder,
+            Insert::Duplicate => DataVerdict::Duplicate,
+            Insert::Refused => return DataVerdict::Refused,
         };
         if data.fin {
             self.flow_end = Some(end);
@@ -289,11 +290,11 @@ mod tests {
         let mut receiver = Receiver::new(&CONFIG);
         let receipt = receiver.on_data(Time::ZERO, &data(100, 100, false));
         let ack = AckFields { ecn_echo: ECT, timestamp_echo_ns: 7, ..AckFields::default() };
-        assert_eq!((receipt.ack, receipt.outcome), (Some(ack), Outcome::OutOfOrder));
+        assert_eq!((receipt.ack, receipt.outcome), (Some(ack), DataVerdict::OutOfOrder));
         let receipt = receiver.on_data(Time::ZERO, &data(0, 100, false));
         assert_eq!((receipt.ack.map(|ack| ack.ack), receipt.delivered_bytes), (Some(200), 200));
-        assert_eq!(receiver.on_data(Time::ZERO, &data(0, 100, false)).outcome, Outcome::Duplicate);
-        assert_eq!(receiver.on_data(Time::ZERO, &data(1_000, 100, false)).outcome, Outcome::Refused);
+        assert_eq!(receiver.on_data(Time::ZERO, &data(0, 100, false)).outcome, DataVerdict::Duplicate);
+        assert_eq!(receiver.on_data(Time::ZERO, &data(1_000, 100, false)).outcome, DataVerdict::Refused);
     }
 
     #[test]
@@ -301,8 +302,8 @@ mod tests {
         let mut receiver = Receiver::new(&CONFIG);
         let mut take = |data| receiver.on_data(Time::ZERO, &data);
         assert!(!take(data(100, 50, true)).completed);
-        assert_eq!(take(data(150, 10, false)).outcome, Outcome::Refused);
-        assert_eq!(take(data(0, 50, true)).outcome, Outcome::Refused);
+        assert_eq!(take(data(150, 10, false)).outcome, DataVerdict::Refused);
+        assert_eq!(take(data(0, 50, true)).outcome, DataVerdict::Refused);
         assert!(take(data(0, 100, false)).completed);
         assert!(!take(data(100, 50, true)).completed);
         assert!(receiver.is_complete());

@@ -3,12 +3,12 @@
 use p4cc_ir::{Operand, VarKind};
 
 use super::Compiler;
-use crate::bitplan::{BitPlan, pieces_of};
-use crate::frame_layout::Place;
+use crate::bitplan::{BitPlan, slices_of};
+use crate::frame_layout::FrameLocation;
 use crate::op::{Data, NO_SLOT};
 
 impl Compiler<'_> {
-    pub(super) fn operands(&mut self, operands: &[Operand]) -> Box<[Place]> {
+    pub(super) fn operands(&mut self, operands: &[Operand]) -> Box<[FrameLocation]> {
         operands.iter().map(|operand| self.code.layout.operand(operand)).collect()
     }
 
@@ -32,7 +32,7 @@ impl Compiler<'_> {
     }
 
     /// How a field list is packed, and its Internet-checksum columns.
-    fn packing(fields: &[Place]) -> (Option<BitPlan>, Box<[(u32, u8)]>) {
+    fn packing(fields: &[FrameLocation]) -> (Option<BitPlan>, Box<[(u32, u8)]>) {
         if fields.iter().any(|place| place.varbit) {
             return (None, Box::default());
         }
@@ -42,7 +42,7 @@ impl Compiler<'_> {
         let mut below = plan.bits.next_multiple_of(16);
         let columns = fields
             .iter()
-            .flat_map(|&place| pieces_of(place))
+            .flat_map(|&place| slices_of(place))
             .map(|(slot, width)| {
                 below -= u32::from(width);
                 (slot, (below % 16) as u8)

@@ -3,7 +3,7 @@
 use p4cc_ir::{ExternCall, Operand};
 
 use super::Compiler;
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 use crate::op::{ChecksumOp, ExternOp, Op};
 
 impl Compiler<'_> {
@@ -18,7 +18,7 @@ impl Compiler<'_> {
             ExternCall::DirectMeterRead { meter, dst } => {
                 let src = self.code.layout.direct_color(*meter);
                 let dst = self.code.layout.var(*dst);
-                self.resize_places(dst, Place { slot: src, width: 64, varbit: false }, false);
+                self.resize_places(dst, FrameLocation { slot: src, width: 64, varbit: false }, false);
             }
             ExternCall::VerifyChecksum { cond, data, checksum, algorithm, with_payload } => {
                 let checksum = self.code.layout.operand(checksum);
@@ -43,7 +43,7 @@ impl Compiler<'_> {
         &mut self,
         cond: &Operand,
         data: &[Operand],
-        checksum: Place,
+        checksum: FrameLocation,
         algorithm: p4cc_ir::HashAlgorithm,
         with_payload: bool,
     ) -> u32 {

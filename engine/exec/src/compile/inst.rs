@@ -3,11 +3,11 @@
 use p4cc_ir::{BinOp, HeaderId, Inst, Operand, StackId, UnOp, VarId};
 
 use super::Compiler;
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 use crate::op::{Args, NO_SLOT, Op, SlowOp, WideKind};
 
 /// 64 minus the width: how far the all-ones word shifts to become the mask.
-fn cut(place: Place) -> u8 {
+fn cut(place: FrameLocation) -> u8 {
     (64 - place.width) as u8
 }
 
@@ -104,7 +104,7 @@ impl Compiler<'_> {
             Inst::StackPush { stack, count } => self.shift(*stack, *count, true),
             Inst::StackPop { stack, count } => self.shift(*stack, *count, false),
             Inst::StackNextIndex { dst, stack } => {
-                let src = Place { slot: self.code.layout.stack(*stack), width: 64, varbit: false };
+                let src = FrameLocation { slot: self.code.layout.stack(*stack), width: 64, varbit: false };
                 let dst = self.code.layout.var(*dst);
                 self.resize_places(dst, src, false);
             }
@@ -188,9 +188,9 @@ impl Compiler<'_> {
     fn call(&mut self, action: p4cc_ir::ActionId, args: &[Operand]) {
         // Arguments go through temporaries first: one may read a parameter that another overwrites.
         let mut temp = self.code.layout.args;
-        let sources: Vec<Place> = args.iter().map(|arg| self.code.layout.operand(arg)).collect();
+        let sources: Vec<FrameLocation> = args.iter().map(|arg| self.code.layout.operand(arg)).collect();
         let params = &self.program.actions[action.index()].params;
-        let params: Vec<Place> = params.iter().map(|param| self.code.layout.var(param.var)).collect();
+        let params: Vec<FrameLocation> = params.iter().map(|param| self.code.layout.var(param.var)).collect();
         if let ([source], [param]) = (&sources[..], &params[..]) {
             self.move_words(param.slot, source.slot, param.words());
         } else {
@@ -233,7 +233,7 @@ impl Compiler<'_> {
     fn binary(&mut self, dst: VarId, op: BinOp, a: &Operand, b: &Operand) {
         let (dst, a) = (self.code.layout.var(dst), self.code.layout.operand(a));
         let b = if matches!(op, BinOp::Shl | BinOp::Shr { .. }) {
-            Place { slot: self.narrow(b), width: 64, varbit: false }
+            FrameLocation { slot: self.narrow(b), width: 64, varbit: false }
         } else {
             self.code.layout.operand(b)
         };
@@ -249,7 +249,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn resize_places(&mut self, dst: Place, src: Place, signed: bool) {
+    pub(super) fn resize_places(&mut self, dst: FrameLocation, src: FrameLocation, signed: bool) {
         if !dst.is_narrow() || !src.is_narrow() {
             self.emit_wide(WideKind::Resize { signed }, dst, src, src);
         } else if signed && dst.width > src.width {

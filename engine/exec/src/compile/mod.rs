@@ -11,8 +11,8 @@ mod terminator;
 use p4cc_ir::{Architecture, Func, FuncId, HeaderId, MatchKind, Operand, Program, Table};
 
 use crate::bitplan::BitPlan;
-use crate::frame_layout::{Layout, Place};
-use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelPlaces, WideKind};
+use crate::frame_layout::{FrameLocation, Layout};
+use crate::op::{ActionPlan, Code, HeaderPlan, Op, SlowOp, TablePlan, V1ModelLocations, WideKind};
 use crate::state::{KeyShape, match_keys};
 
 pub(crate) struct Compiler<'p> {
@@ -26,7 +26,7 @@ pub(crate) struct Compiler<'p> {
 pub(crate) fn compile(program: &Program) -> Code {
     let layout = Layout::new(program);
     let v1model = match &program.architecture {
-        Architecture::V1Model(v1) => Some(V1ModelPlaces {
+        Architecture::V1Model(v1) => Some(V1ModelLocations {
             checksum_error: layout.var(v1.metadata.checksum_error).slot,
             egress_spec: layout.var(v1.metadata.egress_spec),
             mcast_grp: layout.var(v1.metadata.mcast_grp).slot,
@@ -67,7 +67,7 @@ impl Compiler<'_> {
         for (index, header) in self.program.headers.iter().enumerate() {
             let layout = &self.code.layout;
             let id = HeaderId::from_index(index);
-            let places: Vec<Place> = header.fields.iter().map(|&var| layout.var(var)).collect();
+            let places: Vec<FrameLocation> = header.fields.iter().map(|&var| layout.var(var)).collect();
             let varbit = places.iter().position(|place| place.varbit);
             let fixed = &places[..varbit.unwrap_or(places.len())];
             let tail = varbit.map(|at| (places[at], BitPlan::new(places[at + 1..].iter().copied(), false)));
@@ -161,7 +161,7 @@ impl Compiler<'_> {
         self.emit(Op::Slow(index));
     }
 
-    fn emit_wide(&mut self, kind: WideKind, dst: Place, a: Place, b: Place) {
+    fn emit_wide(&mut self, kind: WideKind, dst: FrameLocation, a: FrameLocation, b: FrameLocation) {
         self.emit_slow(SlowOp::Wide { kind, dst, a, b });
     }
 
@@ -173,7 +173,7 @@ impl Compiler<'_> {
         }
         let slot = self.code.layout.temps + self.temps_used;
         self.temps_used += 1;
-        let temp = Place { slot, width: 64, varbit: false };
+        let temp = FrameLocation { slot, width: 64, varbit: false };
         self.emit_wide(WideKind::Narrow, temp, place, place);
         slot
     }

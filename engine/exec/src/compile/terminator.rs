@@ -3,7 +3,7 @@
 use p4cc_ir::{Bits, BlockId, Keyset, Operand, Terminator};
 
 use super::Compiler;
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 use crate::op::{Op, SelectOp, SelectSlowOp, SlowKeyset};
 
 impl Compiler<'_> {
@@ -73,7 +73,7 @@ fn ones(width: u32) -> Bits {
 }
 
 /// All keys side by side in one word.
-fn packed(keys: &[Place], cases: &[(Vec<Keyset>, BlockId)], default: Option<u32>) -> SelectOp {
+fn packed(keys: &[FrameLocation], cases: &[(Vec<Keyset>, BlockId)], default: Option<u32>) -> SelectOp {
     let mut below = keys.iter().map(|key| key.width).sum::<u32>();
     let keys: Box<[(u32, u8)]> = keys
         .iter()

@@ -4,10 +4,10 @@ use p4cc_ir::{Bits, HashAlgorithm};
 
 use super::{Run, get};
 use crate::COLOR_GREEN;
-use crate::bitplan::{BitWriter, pieces_of};
+use crate::bitplan::{BitWriter, slices_of};
 use crate::checksum;
 use crate::env::{CloneRequest, DigestMessage, Env, PacketView, Trace};
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 use crate::op::{ChecksumOp, Data, ExternOp, NO_SLOT};
 use crate::wide::Wide;
 
@@ -39,8 +39,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 continue;
             }
             let width = if field.varbit { get(self.slots, field.slot) as u32 } else { field.width };
-            let value = Place { slot: field.value(), width, varbit: false };
-            for (slot, width) in pieces_of(value) {
+            let value = FrameLocation { slot: field.value(), width, varbit: false };
+            for (slot, width) in slices_of(value) {
                 out.put(get(self.slots, slot), u32::from(width));
             }
         }
@@ -157,12 +157,12 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 self.put_wide(places.egress_spec, Wide::from_words(64, &[port]));
                 self.slots[places.mcast_grp as usize] = 0;
             }
-            op => self.ask(op),
+            op => self.request(op),
         }
     }
 
     /// `base + hash mod max`, or `base` when `max` is zero.
-    fn put_hash(&mut self, dst: Place, hash: u64, base: Place, max: Place) {
+    fn put_hash(&mut self, dst: FrameLocation, hash: u64, base: FrameLocation, max: FrameLocation) {
         if dst.is_narrow() && base.is_narrow() && max.is_narrow() {
             let offset = hash.checked_rem(get(self.slots, max.slot)).unwrap_or(0);
             let value = get(self.slots, base.slot).wrapping_add(offset);
@@ -177,7 +177,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// A number between `low` and `high`, both included; `low` when `high` lies below it.
-    fn random(&mut self, dst: Place, low: Place, high: Place) {
+    fn random(&mut self, dst: FrameLocation, low: FrameLocation, high: FrameLocation) {
         if let (1..=64, false) = (low.width, low.varbit) {
             return self.random_word(dst, low, high);
         }
@@ -198,7 +198,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// The same for values of one word, which nearly all are.
-    fn random_word(&mut self, dst: Place, low: Place, high: Place) {
+    fn random_word(&mut self, dst: FrameLocation, low: FrameLocation, high: FrameLocation) {
         let mask = u64::MAX >> (64 - low.width);
         let (low, high) = (get(self.slots, low.slot), get(self.slots, high.slot));
         let Some(env) = self.env.as_mut() else { return };
@@ -214,9 +214,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// What the architecture does after the run.
-    fn ask(&mut self, op: &ExternOp) {
+    fn request(&mut self, op: &ExternOp) {
         let word = |slot: u32| low_u32(get(self.slots, slot));
-        let bits = |&field: &Place| {
+        let bits = |&field: &FrameLocation| {
             let value = self.wide(field);
             Bits::from_words(value.width, value.used())
         };
@@ -257,7 +257,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
 
     fn effect(&mut self, f: impl FnOnce(&mut crate::Effects)) {
         if let Some(env) = self.env.as_mut() {
-            f(env.effects.ask());
+            f(env.effects.request());
         }
     }
 }

@@ -11,9 +11,9 @@ mod table;
 use p4cc_ir::{BlockId, FuncId, core_errors, limits};
 
 use crate::bitplan::BitWriter;
-use crate::env::{Env, Executor, NoTrace, PacketView, ParseOutcome, Trace};
+use crate::env::{Env, Executor, NoTrace, PacketView, ParseResult, Trace};
 use crate::op::{Args, Code, Op};
-use crate::v1_pipelines::{self, Pieces};
+use crate::v1_pipelines::{self, BlockRunner};
 use crate::{EgressEnd, EgressStart, Frame, IngressStart, Pipeline};
 
 /// Most jumps of one control run. A control that loops on is cut off as by `exit`.
@@ -280,7 +280,7 @@ impl Pipeline {
         packet: PacketView<'_>,
         env: &mut Env<'_>,
         trace: &mut T,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         let mut none = Vec::new();
         let entry = self.entry(func);
         let mut run = self.start(frame, packet, Some(env), &mut none, trace);
@@ -292,7 +292,7 @@ impl Pipeline {
                 Some(core_errors::PARSER_TIMEOUT)
             }
         };
-        ParseOutcome { consumed_bits: u32::try_from(run.at).unwrap_or(u32::MAX), error }
+        ParseResult { consumed_bits: u32::try_from(run.at).unwrap_or(u32::MAX), error }
     }
 
     /// As [`Executor::run`], with a trace.
@@ -302,7 +302,7 @@ impl Pipeline {
         let end = self.start(frame, PacketView::default(), Some(&mut *env), &mut none, trace);
         let mut run = end;
         if run.run(entry, MAX_CONTROL_STEPS) == End::StepLimit {
-            env.effects.ask().loop_limits_hit += 1;
+            env.effects.request().loop_limits_hit += 1;
         }
     }
 }
@@ -313,14 +313,14 @@ struct Watched<'a, T> {
     trace: &'a mut T,
 }
 
-impl<T: Trace> Pieces for Watched<'_, T> {
+impl<T: Trace> BlockRunner for Watched<'_, T> {
     fn parse(
         &mut self,
         func: FuncId,
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         self.pipeline.parse_traced(func, frame, packet, env, self.trace)
     }
 
@@ -341,7 +341,7 @@ impl Pipeline {
         start: IngressStart<'e>,
         env: &mut Env<'e>,
         trace: &mut T,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         v1_pipelines::ingress(self, &mut Watched { pipeline: self, trace }, frame, start, env)
     }
 
@@ -363,7 +363,7 @@ impl Pipeline {
 }
 
 impl Executor for Pipeline {
-    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome {
+    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseResult {
         self.parse_by(self.program().architecture.first_parser(), frame, packet, env)
     }
 
@@ -373,7 +373,7 @@ impl Executor for Pipeline {
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         self.parse_traced(func, frame, packet, env, &mut NoTrace)
     }
 
@@ -391,7 +391,7 @@ impl Executor for Pipeline {
         self.start(frame, PacketView::default(), Some(env), out, &mut NoTrace).run(entry, MAX_CONTROL_STEPS);
     }
 
-    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome {
+    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseResult {
         self.ingress_traced(frame, start, env, &mut NoTrace)
     }
 

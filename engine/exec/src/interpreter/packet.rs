@@ -5,9 +5,9 @@ use p4cc_ir::core_errors::{
 };
 
 use super::{Run, get};
-use crate::bitplan::{pieces_of, read_bits};
+use crate::bitplan::{read_bits, slices_of};
 use crate::env::Trace;
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 
 impl<T: Trace> Run<'_, '_, '_, T> {
     /// Whether so many bits are left.
@@ -45,7 +45,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         }
         self.extract(header)?;
         self.slots[varbit.slot as usize] = varbit_bits;
-        let value = Place { slot: varbit.value(), width: varbit_bits as u32, varbit: false };
+        let value = FrameLocation { slot: varbit.value(), width: varbit_bits as u32, varbit: false };
         let all = varbit.value() as usize..(varbit.slot + varbit.words()) as usize;
         self.slots[all].fill(0);
         self.read_place(value);
@@ -56,9 +56,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
     }
 
     /// Reads the bits ahead into a value, without taking them.
-    fn read_place(&mut self, place: Place) {
+    fn read_place(&mut self, place: FrameLocation) {
         let mut at = self.at;
-        for (slot, width) in pieces_of(place) {
+        for (slot, width) in slices_of(place) {
             self.slots[slot as usize] = read_bits(self.packet, at, u32::from(width));
             at += u64::from(width);
         }
@@ -93,7 +93,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         Ok(())
     }
 
-    pub(crate) fn lookahead_wide(&mut self, dst: Place) -> Result<(), u32> {
+    pub(crate) fn lookahead_wide(&mut self, dst: FrameLocation) -> Result<(), u32> {
         self.need(u64::from(dst.width))?;
         self.read_place(dst);
         Ok(())
@@ -108,8 +108,8 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         header.plan.store(self.slots, &mut self.out);
         if let Some((varbit, rest)) = &header.tail {
             let length = get(self.slots, varbit.slot) as u32;
-            let value = Place { slot: varbit.value(), width: length, varbit: false };
-            for (slot, width) in pieces_of(value) {
+            let value = FrameLocation { slot: varbit.value(), width: length, varbit: false };
+            for (slot, width) in slices_of(value) {
                 self.out.put(get(self.slots, slot), u32::from(width));
             }
             rest.store(self.slots, &mut self.out);

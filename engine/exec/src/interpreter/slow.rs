@@ -2,7 +2,7 @@
 
 use super::{Run, get};
 use crate::env::Trace;
-use crate::frame_layout::Place;
+use crate::frame_layout::FrameLocation;
 use crate::op::{SlowKeyset, SlowOp, WideKind};
 use crate::wide::{self, Wide};
 
@@ -13,18 +13,18 @@ fn element(elements: &[u32], index: u64) -> Option<u32> {
 
 impl<T: Trace> Run<'_, '_, '_, T> {
     /// Words of a value.
-    pub(crate) fn words(&self, place: Place) -> &[u64] {
+    pub(crate) fn words(&self, place: FrameLocation) -> &[u64] {
         &self.slots[place.value() as usize..(place.slot + place.words()) as usize]
     }
 
     /// A value of any width; a varbit as wide as it is long.
-    pub(crate) fn wide(&self, place: Place) -> Wide {
+    pub(crate) fn wide(&self, place: FrameLocation) -> Wide {
         let width = if place.varbit { get(self.slots, place.slot) as u32 } else { place.width };
         Wide::from_words(width, self.words(place))
     }
 
     /// Writes a value, cut to the place's width.
-    pub(crate) fn put_wide(&mut self, place: Place, value: Wide) {
+    pub(crate) fn put_wide(&mut self, place: FrameLocation, value: Wide) {
         let value = value.resize(place.width, false);
         let to = &mut self.slots[place.value() as usize..(place.slot + place.words()) as usize];
         let words = to.len();
@@ -75,7 +75,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             SlowOp::LookaheadWide { dst } => return self.lookahead_wide(*dst),
             SlowOp::ValueSetMatch { dst, set, keys } => {
                 let hit = self.env.as_ref().is_some_and(|env| {
-                    let word = |key: &Place| &self.slots[Self::range(key.slot, key.words())];
+                    let word = |key: &FrameLocation| &self.slots[Self::range(key.slot, key.words())];
                     env.state.value_set_matches(*set, keys.iter().map(word))
                 });
                 self.put_word(*dst, hit);
@@ -164,7 +164,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             if push { (index + count as u64).min(size as u64) } else { index.saturating_sub(count as u64) };
     }
 
-    fn wide_op(&mut self, kind: WideKind, dst: Place, a: Place, b: Place) {
+    fn wide_op(&mut self, kind: WideKind, dst: FrameLocation, a: FrameLocation, b: FrameLocation) {
         let left = self.wide(a);
         let result = match kind {
             WideKind::Not => left.not(),
@@ -188,7 +188,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
         hit.map(|case| case.1).or(select.default)
     }
 
-    fn keyset_matches(&self, key: Place, set: SlowKeyset) -> bool {
+    fn keyset_matches(&self, key: FrameLocation, set: SlowKeyset) -> bool {
         match set {
             SlowKeyset::Any => true,
             SlowKeyset::Mask { value, mask } => {

@@ -13,27 +13,27 @@ use cranelift_module::{Linkage, Module, ModuleError, default_libcall_names};
 use p4cc_ir::{ActionId, FuncId, Program, V1Model};
 
 use super::context::{Address, Memory, Translated};
-use super::storage::{Locals, MAX_FUNCTION_OPS, Plan, Validity};
+use super::storage::{Locals, MAX_FUNCTION_OPS, StoragePlan, Validity};
 use super::translate::{Callees, Shared, Translator, is_plain};
 use super::{NativeError, helpers, summary};
 use crate::Pipeline;
-use crate::v1_pipelines::Halves;
+use crate::v1_pipelines::V1Pipelines;
 
 /// The halves of a v1model program.
-pub(super) struct MadeHalves {
+pub(super) struct NativePipelines {
     pub ingress: Translated,
     pub egress: Translated,
     _memory: Memory,
 }
 
 /// The functions of a program that the architecture runs, each by itself.
-pub(super) struct MadePieces {
+pub(super) struct NativeBlocks {
     /// By function; actions and unused functions have none.
     entries: Vec<Option<Translated>>,
     _memory: Memory,
 }
 
-impl MadePieces {
+impl NativeBlocks {
     /// A function, if it is one that the architecture runs.
     pub fn get(&self, func: FuncId) -> Option<&Translated> {
         self.entries.get(func.index())?.as_ref()
@@ -46,9 +46,9 @@ enum Body<'a> {
     Function {
         action: bool,
     },
-    Ingress(&'a Halves),
+    Ingress(&'a V1Pipelines),
     /// With the headers that packets have as a rule.
-    Egress(&'a Halves, &'a [u64]),
+    Egress(&'a V1Pipelines, &'a [u64]),
 }
 
 /// A module that knows the helpers.
@@ -94,14 +94,14 @@ fn place(program: &Program, func: usize) -> String {
 }
 
 /// Everything that making native code needs at hand.
-struct Maker<'a> {
+struct Codegen<'a> {
     shared: Shared<'a>,
     module: JITModule,
     helpers: Vec<cranelift_module::FuncId>,
     actions: BTreeMap<ActionId, cranelift_module::FuncId>,
 }
 
-impl Maker<'_> {
+impl Codegen<'_> {
     fn place(&self, func: usize) -> String {
         place(self.shared.program, func)
     }
@@ -142,12 +142,14 @@ impl Maker<'_> {
         let shared = &self.shared;
         let bound = match body {
             Body::Function { action } => {
-                let shape = summary::of(shared, func, action);
-                Translator::function(shared, shape, builder, callees, func).map(|bound| (bound, Vec::new()))
+                let summary = summary::of(shared, func, action);
+                Translator::function(shared, summary, builder, callees, func).map(|bound| (bound, Vec::new()))
             }
-            Body::Ingress(halves) => Translator::ingress_half(shared, halves, builder, callees),
-            Body::Egress(halves, usual) => Translator::egress_half(shared, halves, usual, builder, callees)
-                .map(|bound| (bound, Vec::new())),
+            Body::Ingress(pipelines) => Translator::ingress_pipeline(shared, pipelines, builder, callees),
+            Body::Egress(pipelines, usual) => {
+                Translator::egress_pipeline(shared, pipelines, usual, builder, callees)
+                    .map(|bound| (bound, Vec::new()))
+            }
         };
         let (bound, usual) =
             bound.map_err(|_| self.refused(func, "an operation names a word outside of the frame"))?;
@@ -159,7 +161,7 @@ impl Maker<'_> {
     }
 }
 
-impl<'a> Maker<'a> {
+impl<'a> Codegen<'a> {
     /// A module with the actions that are functions of their own.
     fn new(shared: Shared<'a>, locals: Locals) -> Result<Self, NativeError> {
         let mut module = module(locals)?;
@@ -169,23 +171,23 @@ impl<'a> Maker<'a> {
             let id = module.declare_function(helper.name, Linkage::Import, &signature);
             declared.push(id.map_err(|error| NativeError::Host(error.to_string()))?);
         }
-        let mut maker = Self { shared, module, helpers: declared, actions: BTreeMap::new() };
+        let mut codegen = Self { shared, module, helpers: declared, actions: BTreeMap::new() };
         let body = |action: ActionId| shared.program.actions[action.index()].body.index();
         for &action in &shared.plan.outlined {
-            let id = maker.declare(&format!("action.{action}"), body(action))?;
-            maker.actions.insert(action, id);
+            let id = codegen.declare(&format!("action.{action}"), body(action))?;
+            codegen.actions.insert(action, id);
         }
-        for (action, id) in maker.actions.clone() {
-            maker.define(id, body(action), Body::Function { action: true })?;
+        for (action, id) in codegen.actions.clone() {
+            codegen.define(id, body(action), Body::Function { action: true })?;
         }
-        Ok(maker)
+        Ok(codegen)
     }
 
     /// Declares and defines one native function.
-    fn make(&mut self, name: &str, func: usize, body: Body<'_>) -> Result<Made, NativeError> {
+    fn make(&mut self, name: &str, func: usize, body: Body<'_>) -> Result<PendingFunction, NativeError> {
         let id = self.declare(name, func)?;
         let (emit_bound, usual) = self.define(id, func, body)?;
-        Ok(Made { id, emit_bound, usual })
+        Ok(PendingFunction { id, emit_bound, usual })
     }
 
     fn finish(self) -> Result<JITModule, NativeError> {
@@ -196,14 +198,14 @@ impl<'a> Maker<'a> {
 }
 
 /// A function before its module is final.
-struct Made {
+struct PendingFunction {
     id: cranelift_module::FuncId,
     emit_bound: usize,
     /// Bits of validity of the headers that packets have behind it as a rule.
     usual: Vec<u64>,
 }
 
-impl Made {
+impl PendingFunction {
     fn finished(&self, module: &JITModule, pipeline: &Pipeline, input_words: usize) -> Translated {
         Translated {
             entry: Address::new(module.get_finalized_function(self.id)),
@@ -215,45 +217,55 @@ impl Made {
 }
 
 /// Makes the functions that the architecture runs, each by itself.
-pub(super) fn pieces(pipeline: &Pipeline, locals: Locals) -> Result<MadePieces, NativeError> {
+pub(super) fn blocks(pipeline: &Pipeline, locals: Locals) -> Result<NativeBlocks, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let funcs: Vec<usize> =
         program.architecture.entries().into_iter().map(|(func, _)| func.index()).collect();
     let alone: Vec<Vec<usize>> = funcs.iter().map(|&func| vec![func]).collect();
-    let plan = Plan::new(program, code, &alone, locals, Validity::InFrame);
-    let mut maker = Maker::new(Shared { program, code, plan: &plan }, locals)?;
-    let mut made: BTreeMap<usize, Made> = BTreeMap::new();
+    let plan = StoragePlan::new(program, code, &alone, locals, Validity::InFrame);
+    let mut codegen = Codegen::new(Shared { program, code, plan: &plan }, locals)?;
+    let mut made: BTreeMap<usize, PendingFunction> = BTreeMap::new();
     for func in funcs {
         if let Entry::Vacant(place) = made.entry(func) {
-            place.insert(maker.make(&format!("function.{func}"), func, Body::Function { action: false })?);
+            place.insert(codegen.make(
+                &format!("function.{func}"),
+                func,
+                Body::Function { action: false },
+            )?);
         }
     }
-    let module = maker.finish()?;
+    let module = codegen.finish()?;
     let function = |func: usize| made.get(&func).map(|made| made.finished(&module, pipeline, 0));
-    Ok(MadePieces { entries: (0..program.funcs.len()).map(function).collect(), _memory: Memory::new(module) })
+    Ok(NativeBlocks {
+        entries: (0..program.funcs.len()).map(function).collect(),
+        _memory: Memory::new(module),
+    })
 }
 
 /// Makes the halves of a v1model program; none where a half has something
 /// that straight code does not do, or is too large for one function.
-pub(super) fn halves(pipeline: &Pipeline, halves: &Halves) -> Result<Option<MadeHalves>, NativeError> {
+pub(super) fn v1_pipelines(
+    pipeline: &Pipeline,
+    pipelines: &V1Pipelines,
+) -> Result<Option<NativePipelines>, NativeError> {
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let V1Model { parser, verify_checksum, ingress, egress, compute_checksum, deparser, .. } =
-        *halves.v1model();
+        *pipelines.v1model();
     // What runs behind egress may run by itself, where egress asks for something.
     let natives = [&[parser, verify_checksum, ingress][..], &[egress], &[compute_checksum, deparser]];
     let natives = natives.map(|funcs| funcs.iter().map(|func| func.index()).collect::<Vec<_>>());
-    let plan = Plan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);
+    let plan = StoragePlan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);
     let ops = |native: &[usize]| native.iter().map(|&func| plan.size(func)).sum::<usize>();
     let shared = Shared { program, code, plan: &plan };
-    if !is_plain(&shared, halves) || natives.iter().any(|native| ops(native) > MAX_FUNCTION_OPS) {
+    if !is_plain(&shared, pipelines) || natives.iter().any(|native| ops(native) > MAX_FUNCTION_OPS) {
         return Ok(None);
     }
-    let mut maker = Maker::new(shared, Locals::InRegisters)?;
-    let ingress = maker.make("ingress", ingress.index(), Body::Ingress(halves))?;
-    let egress = maker.make("egress", egress.index(), Body::Egress(halves, &ingress.usual))?;
-    let module = maker.finish()?;
-    let inputs = halves.input_words();
-    Ok(Some(MadeHalves {
+    let mut codegen = Codegen::new(shared, Locals::InRegisters)?;
+    let ingress = codegen.make("ingress", ingress.index(), Body::Ingress(pipelines))?;
+    let egress = codegen.make("egress", egress.index(), Body::Egress(pipelines, &ingress.usual))?;
+    let module = codegen.finish()?;
+    let inputs = pipelines.input_words();
+    Ok(Some(NativePipelines {
         ingress: ingress.finished(&module, pipeline, inputs[0]),
         egress: egress.finished(&module, pipeline, inputs[1]),
         _memory: Memory::new(module),

@@ -26,7 +26,7 @@ use cranelift_jit::JITModule;
 use p4cc_ir::Program;
 
 use crate::bitplan::BitWriter;
-use crate::env::{Env, Gate, NoTrace, PacketView};
+use crate::env::{Env, NoTrace, PacketView, QueueBypass};
 use crate::interpreter::Run;
 use crate::op::Code;
 use crate::v1_pipelines::{EGRESS_METADATA, EgressMetadata};
@@ -42,7 +42,7 @@ pub(super) const STEP_LIMIT: u64 = 2;
 /// Egress dropped the packet.
 pub(super) const DROPPED: u64 = 4;
 /// Egress asked for something that the rest waits for.
-pub(super) const ASKED: u64 = 5;
+pub(super) const REQUESTED: u64 = 5;
 /// The packet went straight on through egress; what the deparser emitted stands in the frame's buffer.
 pub(super) const DEPARSED: u64 = 7;
 /// The same, but it stands in the room for it.
@@ -99,13 +99,13 @@ pub(super) struct Context<'a> {
     pub(super) color: u64,
     spare: u64,
     /// Absent where packets do not go straight on.
-    gate: Option<&'a mut dyn Gate>,
+    queue_bypass: Option<&'a mut dyn QueueBypass>,
     lent: PhantomData<&'a mut ()>,
 }
 
 impl Context<'_> {
     /// Gives the register machine, where this run stands, to a function.
-    pub(super) fn machine<R>(&mut self, f: impl FnOnce(&mut Run<'_, '_, '_, NoTrace>) -> R) -> R {
+    pub(super) fn with_interpreter<R>(&mut self, f: impl FnOnce(&mut Run<'_, '_, '_, NoTrace>) -> R) -> R {
         let (mut trace, mut none) = (NoTrace, Vec::new());
         // SAFETY: `enter` made these pointers from references that it holds while native code runs, and this
         // context is not seen outside of that call; native code keeps none of its own references to what they
@@ -140,9 +140,10 @@ impl Context<'_> {
     }
 
     /// Asks whether a packet goes straight on.
-    pub(super) fn opens(&mut self, port: u32, priority: u8) -> bool {
-        let asks_nothing = self.env().is_some_and(|(env, _)| env.effects.is_empty());
-        asks_nothing && self.gate.as_mut().is_some_and(|gate| gate.opens(port, priority))
+    pub(super) fn may_bypass(&mut self, port: u32, priority: u8) -> bool {
+        let no_requests = self.env().is_some_and(|(env, _)| env.effects.is_empty());
+        no_requests
+            && self.queue_bypass.as_mut().is_some_and(|queue_bypass| queue_bypass.may_bypass(port, priority))
     }
 
     /// What is left behind the bytes that the parser took is the payload from now on.
@@ -193,12 +194,12 @@ impl Context<'_> {
 
 /// Where a vector keeps its pointer and its length, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct VectorPlaces {
+pub(crate) struct VectorLayout {
     pub pointer: usize,
     pub len: usize,
 }
 
-impl VectorPlaces {
+impl VectorLayout {
     /// Those of vectors of one type, found by what a vector
     /// of known values holds; none where that is not plain.
     pub fn of<T>() -> Option<Self> {
@@ -273,13 +274,13 @@ pub(super) struct Call<'a, 'e, 'g> {
     /// Of a half of the pipeline.
     pub start: Start<'a>,
     pub function: &'a Translated,
-    pub through: Through<'g>,
+    pub bypass_args: BypassArgs<'g>,
 }
 
 /// What a packet that may go straight on is given.
 #[derive(Default)]
-pub(super) struct Through<'a> {
-    pub gate: Option<&'a mut dyn Gate>,
+pub(super) struct BypassArgs<'a> {
+    pub queue_bypass: Option<&'a mut dyn QueueBypass>,
     /// For its new head, with [`OVERHANG`] bytes more.
     pub room: &'a mut [u8],
 }
@@ -344,7 +345,7 @@ pub(super) fn make_ready(frame: &mut Frame, env: &Env<'_>, function: &Translated
 
 /// Runs a half with a state that was compared before.
 #[inline(always)]
-pub(super) fn enter_half(call: Call<'_, '_, '_>, program: &Arc<Program>) -> Ended {
+pub(super) fn enter_pipeline(call: Call<'_, '_, '_>, program: &Arc<Program>) -> Ended {
     let serves = match &call.env {
         Some(env) => env.state.serves(program),
         None => false,
@@ -365,8 +366,8 @@ pub(super) fn enter(call: Call<'_, '_, '_>) -> Ended {
 /// The same where the frame's buffer is as long as it has to be.
 #[inline(always)]
 fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
-    let Call { code, frame, packet, env, out, steps, start, function, through } = call;
-    let Through { gate, room } = through;
+    let Call { code, frame, packet, env, out, steps, start, function, bypass_args } = call;
+    let BypassArgs { queue_bypass, room } = bypass_args;
     let room_bytes = room.len().saturating_sub(OVERHANG);
     let Translated { entry: Address(entry), frame_words, emit_bound, input_words } = *function;
     assert!(frame.slots.len() >= frame_words, "a frame of another pipeline");
@@ -393,7 +394,7 @@ fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
         color: 0,
         error: 0,
         spare: 0,
-        gate,
+        queue_bypass,
         frame,
         code,
         env: env.map_or(ptr::null_mut(), |env| ptr::from_mut(env).cast()),
@@ -404,7 +405,7 @@ fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
     // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as
     // the `Native` that this is called through; the frame is as large as the code that was translated takes
     // it to be, the emit buffer as large as what it emits, the room as large as it is told, the inputs as
-    // many as it reads, and all pointers are to what this call borrows; a half is entered by `enter_half`
+    // many as it reads, and all pointers are to what this call borrows; a half is entered by `enter_pipeline`
     // only, with the state of its program.
     let how = unsafe {
         let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry);

@@ -19,48 +19,48 @@ fn outcome(result: Result<(), u32>) -> u64 {
 }
 
 extern "C" fn extract(context: &mut Context<'_>, header: u64) -> u64 {
-    outcome(context.machine(|run| run.extract(header as u32)))
+    outcome(context.with_interpreter(|run| run.extract(header as u32)))
 }
 
 extern "C" fn peek(context: &mut Context<'_>, at: u64, width: u64) -> u64 {
-    context.machine(|run| read_bits(run.packet, at, width as u32))
+    context.with_interpreter(|run| read_bits(run.packet, at, width as u32))
 }
 
 extern "C" fn emit(context: &mut Context<'_>, header: u64) -> u64 {
-    context.machine(|run| run.emit(header as u32));
+    context.with_interpreter(|run| run.emit(header as u32));
     0
 }
 
 extern "C" fn set_valid(context: &mut Context<'_>, header: u64) -> u64 {
-    context.machine(|run| run.set_valid(header as u32));
+    context.with_interpreter(|run| run.set_valid(header as u32));
     0
 }
 
 extern "C" fn set_invalid(context: &mut Context<'_>, header: u64) -> u64 {
-    context.machine(|run| run.set_invalid(header as u32));
+    context.with_interpreter(|run| run.set_invalid(header as u32));
     0
 }
 
 extern "C" fn slow(context: &mut Context<'_>, index: u64) -> u64 {
-    outcome(context.machine(|run| run.slow(index as u32)))
+    outcome(context.with_interpreter(|run| run.slow(index as u32)))
 }
 
 extern "C" fn select_slow(context: &mut Context<'_>, index: u64) -> u64 {
-    context.machine(|run| run.select_slow(index as u32).map_or(NONE, u64::from))
+    context.with_interpreter(|run| run.select_slow(index as u32).map_or(NONE, u64::from))
 }
 
 extern "C" fn call_extern(context: &mut Context<'_>, index: u64) -> u64 {
-    context.machine(|run| run.call_extern(index as u32));
+    context.with_interpreter(|run| run.call_extern(index as u32));
     0
 }
 
 extern "C" fn verify_checksum(context: &mut Context<'_>, index: u64) -> u64 {
-    context.machine(|run| run.verify_checksum(index as u32));
+    context.with_interpreter(|run| run.verify_checksum(index as u32));
     0
 }
 
 extern "C" fn update_checksum(context: &mut Context<'_>, index: u64) -> u64 {
-    context.machine(|run| run.update_checksum(index as u32));
+    context.with_interpreter(|run| run.update_checksum(index as u32));
     0
 }
 
@@ -161,7 +161,7 @@ extern "C" fn apply_list(context: &mut Context<'_>, table: u64, hash: u64) -> u6
 /// The same where the fields of the hash are not packed by native code.
 extern "C" fn apply_list_slow(context: &mut Context<'_>, table: u64) -> u64 {
     let row = context.row as u32;
-    let hash = context.machine(|run| run.selector_hash(table as u32, row));
+    let hash = context.with_interpreter(|run| run.selector_hash(table as u32, row));
     choose(context, table, row, hash)
 }
 
@@ -202,14 +202,14 @@ extern "C" fn random(context: &mut Context<'_>) -> u64 {
 /// A control was cut off.
 extern "C" fn limit_hit(context: &mut Context<'_>) -> u64 {
     if let Some((env, _)) = context.env() {
-        env.effects.ask().loop_limits_hit += 1;
+        env.effects.request().loop_limits_hit += 1;
     }
     0
 }
 
 /// Whether the packet goes straight on.
-extern "C" fn opens(context: &mut Context<'_>, port: u64, priority: u64) -> u64 {
-    context.opens(port as u32, priority as u8).into()
+extern "C" fn may_bypass(context: &mut Context<'_>, port: u64, priority: u64) -> u64 {
+    context.may_bypass(port as u32, priority as u8).into()
 }
 
 /// How many clones were asked for.
@@ -219,7 +219,7 @@ extern "C" fn clones(context: &mut Context<'_>) -> u64 {
 
 /// Sets many words to zero.
 extern "C" fn clear(context: &mut Context<'_>, from: u64, words: u64) -> u64 {
-    context.machine(|run| {
+    context.with_interpreter(|run| {
         if let Some(words) = run.slots.get_mut(from as usize..(from + words) as usize) {
             words.fill(0);
         }
@@ -296,6 +296,6 @@ helpers! {
     Random random 0,
     LimitHit limit_hit 0,
     Clones clones 0,
-    Opens opens 2,
+    MayBypass may_bypass 2,
     Clear clear 2,
 }

@@ -6,7 +6,7 @@
 //! implementation of each. Entries, cells and default actions are data: they change without translating anew.
 //!
 //! A v1model program is translated half by half: what runs before the queues as
-//! one native function, what runs behind them as another ([`crate::Halves`]).
+//! one native function, what runs behind them as another ([`crate::V1Pipelines`]).
 //! Its parts by themselves are translated when they are first asked for.
 //!
 //! Invariants: outputs, state and effects are those of the register machine
@@ -25,16 +25,16 @@ use std::sync::OnceLock;
 
 use p4cc_ir::{FuncId, core_errors, limits};
 
-use self::codegen::{MadeHalves, MadePieces};
-pub(crate) use self::context::VectorPlaces;
+use self::codegen::{NativeBlocks, NativePipelines};
+pub(crate) use self::context::VectorLayout;
 use self::context::{
-    ASKED, Call, DEPARSED, DROPPED, Ended, REJECT, STEP_LIMIT, Start, Through, Translated, UNREADABLE,
-    WRITTEN, egress_words, enter, enter_half, is_ready, make_ready,
+    BypassArgs, Call, DEPARSED, DROPPED, Ended, REJECT, REQUESTED, STEP_LIMIT, Start, Translated, UNREADABLE,
+    WRITTEN, egress_words, enter, enter_pipeline, is_ready, make_ready,
 };
 pub(crate) use self::storage::Locals;
 use self::storage::MAX_FUNCTION_OPS;
-use crate::env::{Env, Executor, Gate, PacketView, ParseOutcome};
-use crate::v1_pipelines::{self, EgressEnd, EgressStart, IngressStart, PassEnd, Passage, Pieces};
+use crate::env::{Env, Executor, PacketView, ParseResult, QueueBypass};
+use crate::v1_pipelines::{self, BlockRunner, BypassEnd, BypassResult, EgressEnd, EgressStart, IngressStart};
 use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 
 /// What runs a program.
@@ -99,33 +99,33 @@ pub enum NativeError {
 pub struct Native {
     pipeline: Pipeline,
     locals: Locals,
-    halves: Option<MadeHalves>,
+    v1_pipelines: Option<NativePipelines>,
     /// Parsers and controls by themselves.
-    pieces: OnceLock<Result<MadePieces, NativeError>>,
+    blocks: OnceLock<Result<NativeBlocks, NativeError>>,
 }
 
 impl fmt::Debug for Native {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Native").field("halves", &self.halves.is_some()).finish_non_exhaustive()
+        f.debug_struct("Native").field("v1_pipelines", &self.v1_pipelines.is_some()).finish_non_exhaustive()
     }
 }
 
 impl Native {
     /// Translates a program.
     pub(crate) fn compile(pipeline: &Pipeline, locals: Locals) -> Result<Native, NativeError> {
-        let halves = match (pipeline.halves(), locals) {
-            (Some(halves), Locals::InRegisters) => codegen::halves(pipeline, halves)?,
+        let v1_pipelines = match (pipeline.v1_pipelines(), locals) {
+            (Some(v1_pipelines), Locals::InRegisters) => codegen::v1_pipelines(pipeline, v1_pipelines)?,
             _ => None,
         };
-        let native = Native { pipeline: pipeline.bare(), locals, halves, pieces: OnceLock::new() };
-        if native.halves.is_none() {
-            native.pieces().map_err(Clone::clone)?;
+        let native = Native { pipeline: pipeline.bare(), locals, v1_pipelines, blocks: OnceLock::new() };
+        if native.v1_pipelines.is_none() {
+            native.blocks().map_err(Clone::clone)?;
         }
         Ok(native)
     }
 
-    fn pieces(&self) -> Result<&MadePieces, &NativeError> {
-        self.pieces.get_or_init(|| codegen::pieces(&self.pipeline, self.locals)).as_ref()
+    fn blocks(&self) -> Result<&NativeBlocks, &NativeError> {
+        self.blocks.get_or_init(|| codegen::blocks(&self.pipeline, self.locals)).as_ref()
     }
 
     /// Runs a function; `None` where there is no code for it.
@@ -138,7 +138,7 @@ impl Native {
         steps: u32,
         out: &mut Vec<u8>,
     ) -> Option<Ended> {
-        let function = self.pieces().ok()?.get(func)?;
+        let function = self.blocks().ok()?.get(func)?;
         let call = Call {
             code: self.pipeline.code(),
             frame,
@@ -148,7 +148,7 @@ impl Native {
             steps,
             start: Start::default(),
             function,
-            through: Through::default(),
+            bypass_args: BypassArgs::default(),
         };
         let ended = enter(call);
         if ended.emitted > 0 {
@@ -159,19 +159,19 @@ impl Native {
 
     /// Runs a half of the pipeline.
     #[inline(always)]
-    fn enter_half(
+    fn enter_pipeline(
         &self,
         function: &Translated,
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
         start: Start<'_>,
-        through: Through<'_>,
+        bypass_args: BypassArgs<'_>,
     ) -> Ended {
         let code = self.pipeline.code();
         let call =
-            Call { code, frame, packet, env: Some(env), out: None, steps: 0, start, function, through };
-        let ended = enter_half(call, self.pipeline.program());
+            Call { code, frame, packet, env: Some(env), out: None, steps: 0, start, function, bypass_args };
+        let ended = enter_pipeline(call, self.pipeline.program());
         frame.front = ended.emitted;
         ended
     }
@@ -183,46 +183,46 @@ impl Native {
     #[inline(always)]
     fn run_ingress<'e>(
         &self,
-        made: &MadeHalves,
+        made: &NativePipelines,
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
-        through: Through<'_>,
-    ) -> Passage {
+        bypass_args: BypassArgs<'_>,
+    ) -> BypassResult {
         let inputs = start.words();
         let given = Start { inputs: &inputs, drop_port: start.drop_port };
-        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given, through);
+        let ended = self.enter_pipeline(&made.ingress, frame, start.packet, env, given, bypass_args);
         if ended.how == WRITTEN {
-            return Passage::Written { bytes: ended.emitted as u32, taken: ended.at.div_ceil(8) as u32 };
+            return BypassResult::Written { bytes: ended.emitted as u32, taken: ended.at.div_ceil(8) as u32 };
         }
-        self.passed_otherwise(frame, start, env, &ended)
+        self.ingress_result(frame, start, env, &ended)
     }
 
     #[inline(never)]
-    fn passed_otherwise<'e>(
+    fn ingress_result<'e>(
         &self,
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
         ended: &Ended,
-    ) -> Passage {
+    ) -> BypassResult {
         let outcome = Self::outcome(ended);
         let end = match ended.how {
             UNREADABLE => {
-                let outcome = self.ingress_by_pieces(frame, start, env);
-                return Passage::Other(outcome, PassEnd::Waits);
+                let outcome = self.ingress_by_blocks(frame, start, env);
+                return BypassResult::Other(outcome, BypassEnd::Waits);
             }
-            DEPARSED => PassEnd::Deparsed,
-            DROPPED => PassEnd::Dropped,
-            _ => PassEnd::Waits,
+            DEPARSED => BypassEnd::Deparsed,
+            DROPPED => BypassEnd::Dropped,
+            _ => BypassEnd::Waits,
         };
-        Passage::Other(outcome, end)
+        BypassResult::Other(outcome, end)
     }
 
     /// How a parser ended.
     #[inline(always)]
-    fn outcome(ended: &Ended) -> ParseOutcome {
-        ParseOutcome {
+    fn outcome(ended: &Ended) -> ParseResult {
+        ParseResult {
             consumed_bits: u32::try_from(ended.at).unwrap_or(u32::MAX),
             error: ended.error.checked_sub(1).map(|error| error as u32),
         }
@@ -232,53 +232,60 @@ impl Native {
     #[inline(always)]
     fn run_ingress_alone<'e>(
         &self,
-        made: &MadeHalves,
+        made: &NativePipelines,
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         let inputs = start.words();
         let given = Start { inputs: &inputs, drop_port: start.drop_port };
-        let ended = self.enter_half(&made.ingress, frame, start.packet, env, given, Through::default());
+        let ended =
+            self.enter_pipeline(&made.ingress, frame, start.packet, env, given, BypassArgs::default());
         match ended.how {
-            UNREADABLE => self.ingress_by_pieces(frame, start, env),
+            UNREADABLE => self.ingress_by_blocks(frame, start, env),
             _ => Self::outcome(&ended),
         }
     }
 
     /// Runs what stands before the queues of a v1model program for a packet from outside; where that sends it
-    /// to one port, asks for nothing else, and `gate` opens, what stands behind the queues follows at once.
+    /// to one port, asks for nothing else, and `queue_bypass` opens, what stands behind the queues follows at once.
     /// The new head of a packet may then be put into `room`, at its end but for eight bytes, which may be
     /// overwritten.
     #[inline(always)]
-    pub fn pass<'e>(
+    pub fn ingress_with_bypass<'e>(
         &self,
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
-        gate: &mut dyn Gate,
+        queue_bypass: &mut dyn QueueBypass,
         room: &mut [u8],
-    ) -> Passage {
-        match &self.halves {
+    ) -> BypassResult {
+        match &self.v1_pipelines {
             Some(made)
                 if start.outside.is_some()
                     && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
             {
-                self.run_ingress(made, frame, start, env, Through { gate: Some(gate), room })
+                self.run_ingress(
+                    made,
+                    frame,
+                    start,
+                    env,
+                    BypassArgs { queue_bypass: Some(queue_bypass), room },
+                )
             }
-            _ => Passage::Other(self.ingress_otherwise(frame, start, env), PassEnd::Waits),
+            _ => BypassResult::Other(self.ingress_otherwise(frame, start, env), BypassEnd::Waits),
         }
     }
 
     /// Where a header is not stored as a whole: the half ran to no effect.
     #[cold]
     #[inline(never)]
-    fn ingress_by_pieces<'e>(
+    fn ingress_by_blocks<'e>(
         &self,
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         v1_pipelines::ingress(&self.pipeline, &mut &*self, frame, start, env)
     }
 
@@ -289,14 +296,14 @@ impl Native {
         frame: &mut Frame,
         start: IngressStart<'e>,
         env: &mut Env<'e>,
-    ) -> ParseOutcome {
-        match &self.halves {
+    ) -> ParseResult {
+        match &self.v1_pipelines {
             // The half is made for packets from outside; another brings metadata along in its frame.
             Some(made) if start.outside.is_some() => {
                 make_ready(frame, env, &made.ingress, self.pipeline.program());
                 self.run_ingress_alone(made, frame, start, env)
             }
-            _ => self.ingress_by_pieces(frame, start, env),
+            _ => self.ingress_by_blocks(frame, start, env),
         }
     }
 
@@ -304,17 +311,17 @@ impl Native {
     #[inline(always)]
     fn run_egress<'e>(
         &self,
-        made: &MadeHalves,
+        made: &NativePipelines,
         frame: &mut Frame,
         start: &EgressStart<'e>,
         env: &mut Env<'e>,
     ) -> Option<EgressEnd> {
         let inputs = egress_words(&start.metadata);
         let given = Start { inputs, drop_port: start.drop_port };
-        let (packet, none) = (PacketView::new(start.saved), Through::default());
-        match self.enter_half(&made.egress, frame, packet, env, given, none).how {
+        let (packet, none) = (PacketView::new(start.saved), BypassArgs::default());
+        match self.enter_pipeline(&made.egress, frame, packet, env, given, none).how {
             DROPPED => Some(EgressEnd::Dropped),
-            ASKED => Some(EgressEnd::Asked),
+            REQUESTED => Some(EgressEnd::Requested),
             UNREADABLE => None,
             _ => Some(EgressEnd::Deparsed),
         }
@@ -328,7 +335,7 @@ impl Native {
         start: &EgressStart<'e>,
         env: &mut Env<'e>,
     ) -> EgressEnd {
-        let ran = self.halves.as_ref().and_then(|made| {
+        let ran = self.v1_pipelines.as_ref().and_then(|made| {
             make_ready(frame, env, &made.egress, self.pipeline.program());
             self.run_egress(made, frame, start, env)
         });
@@ -337,7 +344,7 @@ impl Native {
 }
 
 impl Executor for Native {
-    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseOutcome {
+    fn parse(&self, frame: &mut Frame, packet: PacketView<'_>, env: &mut Env<'_>) -> ParseResult {
         self.parse_by(self.pipeline.program().architecture.first_parser(), frame, packet, env)
     }
 
@@ -347,7 +354,7 @@ impl Executor for Native {
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         let ran = self.enter(func, frame, packet, Some(env), limits::MAX_PARSER_STEPS, &mut Vec::new());
         let Some(Ended { how, at, .. }) = ran else {
             return self.pipeline.parse_by(func, frame, packet, env);
@@ -361,14 +368,14 @@ impl Executor for Native {
             }
             _ => None,
         };
-        ParseOutcome { consumed_bits: u32::try_from(at).unwrap_or(u32::MAX), error }
+        ParseResult { consumed_bits: u32::try_from(at).unwrap_or(u32::MAX), error }
     }
 
     fn run(&self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>) {
         let mut none = Vec::new();
         let packet = PacketView::default();
         match self.enter(func, frame, packet, Some(&mut *env), MAX_CONTROL_STEPS, &mut none) {
-            Some(Ended { how: STEP_LIMIT, .. }) => env.effects.ask().loop_limits_hit += 1,
+            Some(Ended { how: STEP_LIMIT, .. }) => env.effects.request().loop_limits_hit += 1,
             Some(_) => {}
             None => self.pipeline.run(func, frame, env),
         }
@@ -390,8 +397,8 @@ impl Executor for Native {
     }
 
     #[inline]
-    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseOutcome {
-        match &self.halves {
+    fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseResult {
+        match &self.v1_pipelines {
             Some(made)
                 if start.outside.is_some()
                     && is_ready(frame, env, &made.ingress, self.pipeline.program()) =>
@@ -404,7 +411,7 @@ impl Executor for Native {
 
     #[inline]
     fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd {
-        match &self.halves {
+        match &self.v1_pipelines {
             Some(made) if is_ready(frame, env, &made.egress, self.pipeline.program()) => {
                 let ran = self.run_egress(made, frame, &start, env);
                 // Once more, to no effect, and then by pieces.
@@ -419,14 +426,14 @@ impl Executor for Native {
     }
 }
 
-impl Pieces for &Native {
+impl BlockRunner for &Native {
     fn parse(
         &mut self,
         func: FuncId,
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
-    ) -> ParseOutcome {
+    ) -> ParseResult {
         self.parse_by(func, frame, packet, env)
     }
 

@@ -11,8 +11,8 @@ use cranelift_codegen::ir::{Type, types};
 use p4cc_ir::{ActionId, HashAlgorithm, Program, TableId, VarId, VarKind};
 
 use super::helpers::ALGORITHMS;
-use crate::bitplan::{BitPlan, Piece};
-use crate::frame_layout::Place;
+use crate::bitplan::{BitPlan, FieldSlice};
+use crate::frame_layout::FrameLocation;
 use crate::op::{Code, Data, ExternOp, HeaderPlan, NO_SLOT, Op, SlowOp, WideKind};
 
 /// Operations that copies of one action may take in all; past that it becomes a function of its own.
@@ -27,17 +27,17 @@ pub(super) const MAX_FUNCTION_OPS: usize = 50_000;
 
 /// Where a word of the frame lives while a native function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Home {
+pub(super) enum Storage {
     Memory,
     Register,
     Constant(u64),
     /// Bits of a chunk of a header, which lives in a register as it is packed.
-    Part(Part),
+    PackedBits(PackedBits),
 }
 
 /// Bits of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct PackedBits {
     /// The chunk, by its first word.
     pub chunk: u32,
     /// Place of the lowest bit.
@@ -47,7 +47,7 @@ pub(super) struct Part {
     pub unit: u8,
 }
 
-impl Part {
+impl PackedBits {
     /// The bits in the chunk.
     pub fn bits(self) -> u64 {
         (u64::MAX >> (64 - self.width)) << self.low
@@ -57,7 +57,7 @@ impl Part {
 /// Bytes of a header in one register: as a number of 8, 16,
 /// 32 or 64 bits, of which the first byte is the highest.
 #[derive(Clone, Debug)]
-pub(super) struct Packed {
+pub(super) struct PackedChunk {
     pub bytes: u32,
     /// Bits of the number.
     pub unit: u8,
@@ -83,8 +83,8 @@ pub(crate) enum Locals {
 }
 
 /// Decisions for a whole program.
-pub(super) struct Plan {
-    homes: Vec<Home>,
+pub(super) struct StoragePlan {
+    storage: Vec<Storage>,
     /// Actions that are functions of their own.
     pub outlined: BTreeSet<ActionId>,
     /// Actions that each table may run.
@@ -92,12 +92,12 @@ pub(super) struct Plan {
     /// Operations of each function, inlined actions included.
     sizes: Vec<usize>,
     /// Chunks of headers that live in registers, by their first words.
-    chunks: BTreeMap<u32, Packed>,
+    chunks: BTreeMap<u32, PackedChunk>,
     /// The program is small enough to keep what lasts in registers.
     is_small: bool,
 }
 
-impl Packed {
+impl PackedChunk {
     /// The type of the number.
     pub fn ty(&self) -> Type {
         match self.unit {
@@ -111,7 +111,7 @@ impl Packed {
 
 /// Who reads or writes a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum Accessor {
     Code,
     /// By code as a rule; where a helper does it, the word is
     /// written to the frame before and read from it after.
@@ -125,7 +125,7 @@ pub(super) fn range(code: &Code, func: usize) -> core::ops::Range<usize> {
     code.entries[func] as usize..end
 }
 
-impl Plan {
+impl StoragePlan {
     /// `natives` are the native functions to be made, each by the functions that it runs.
     pub fn new(
         program: &Program,
@@ -136,7 +136,7 @@ impl Plan {
     ) -> Self {
         let tables = 0..program.tables.len();
         let mut plan = Self {
-            homes: Vec::new(),
+            storage: Vec::new(),
             outlined: BTreeSet::new(),
             candidates: tables.map(|table| candidates(program, TableId::from_index(table))).collect(),
             sizes: vec![0; program.funcs.len()],
@@ -147,15 +147,15 @@ impl Plan {
         let ops: usize = natives.iter().flatten().map(|&func| plan.sizes[func]).sum();
         plan.is_small = ops.saturating_mul(code.layout.zeroed as usize) <= MAX_REGISTER_PLACES;
         if locals == Locals::InRegisters {
-            plan.homes = plan.settle(program, code, natives, validity);
+            plan.storage = plan.assign_storage(program, code, natives, validity);
         }
-        if locals == Locals::InRegisters && plan.anew(validity) {
+        if locals == Locals::InRegisters && plan.starts_fresh(validity) {
             plan.pack(program, code);
         }
-        plan.homes.resize(code.layout.size() as usize, Home::Memory);
-        for (slot, home) in plan.homes.iter_mut().enumerate() {
+        plan.storage.resize(code.layout.size() as usize, Storage::Memory);
+        for (slot, storage_of) in plan.storage.iter_mut().enumerate() {
             if let Some(value) = code.layout.constant_at(slot as u32) {
-                *home = Home::Constant(value);
+                *storage_of = Storage::Constant(value);
             }
         }
         plan
@@ -163,13 +163,13 @@ impl Plan {
 
     /// Whether functions begin anew with what lasts: actions
     /// that are functions of their own look for it in the frame.
-    fn anew(&self, validity: Validity) -> bool {
+    fn starts_fresh(&self, validity: Validity) -> bool {
         validity == Validity::InRegisters && self.outlined.is_empty() && self.is_small
     }
 
     /// Where a word lives.
-    pub fn home(&self, slot: u32) -> Home {
-        self.homes.get(slot as usize).copied().unwrap_or(Home::Memory)
+    pub fn storage_of(&self, slot: u32) -> Storage {
+        self.storage.get(slot as usize).copied().unwrap_or(Storage::Memory)
     }
 
     /// Actions that a table may run.
@@ -238,7 +238,7 @@ impl Plan {
     }
 
     /// The functions that a native function consists of: itself and the actions inlined into it.
-    pub fn parts(&self, program: &Program, code: &Code, root: usize) -> BTreeSet<usize> {
+    pub fn inlined_funcs(&self, program: &Program, code: &Code, root: usize) -> BTreeSet<usize> {
         self.closure(program, code, root, |action| !self.outlined.contains(&action))
     }
 
@@ -264,53 +264,53 @@ impl Plan {
     }
 
     /// Finds the words that can live in registers.
-    fn settle(
+    fn assign_storage(
         &self,
         program: &Program,
         code: &Code,
         natives: &[Vec<usize>],
         validity: Validity,
-    ) -> Vec<Home> {
+    ) -> Vec<Storage> {
         let size = code.layout.size() as usize;
-        let mut homes = vec![Home::Memory; size];
+        let mut storage = vec![Storage::Memory; size];
         for var in program.vars.iter().enumerate().filter(|(_, var)| var.kind == VarKind::Local) {
             let place = code.layout.var(VarId::from_index(var.0));
-            homes[place.slot as usize..(place.slot + place.words()) as usize].fill(Home::Register);
+            storage[place.slot as usize..(place.slot + place.words()) as usize].fill(Storage::Register);
         }
-        homes[code.layout.temps as usize..code.layout.key as usize].fill(Home::Register);
+        storage[code.layout.temps as usize..code.layout.key as usize].fill(Storage::Register);
         // Words that each native function starts anew, so that it does not matter how many work with them.
         let mut anew = vec![false; size];
-        if self.anew(validity) {
+        if self.starts_fresh(validity) {
             let valid = code.headers.iter().map(|header| header.valid);
             let lasting = program.vars.iter().enumerate().filter(|(_, var)| var.kind != VarKind::Local);
             let lasting = lasting.flat_map(|(var, _)| words(code.layout.var(VarId::from_index(var))));
             for slot in valid.chain(lasting) {
-                (homes[slot as usize], anew[slot as usize]) = (Home::Register, true);
+                (storage[slot as usize], anew[slot as usize]) = (Storage::Register, true);
             }
         }
         let bodies = self.outlined.iter().map(|action| program.actions[action.index()].body.index());
-        let outlined = bodies.flat_map(|body| self.parts(program, code, body));
+        let outlined = bodies.flat_map(|body| self.inlined_funcs(program, code, body));
         for op in outlined.flat_map(|func| &code.ops[range(code, func)]) {
-            self.touches(code, op, &mut |first, words, _| {
-                homes[first as usize..(first + words) as usize].fill(Home::Memory);
+            self.accesses(code, op, &mut |first, words, _| {
+                storage[first as usize..(first + words) as usize].fill(Storage::Memory);
             });
         }
         let mut owner: Vec<Option<usize>> = vec![None; size];
         for (number, roots) in natives.iter().enumerate() {
-            let parts = roots.iter().flat_map(|&root| self.parts(program, code, root));
+            let parts = roots.iter().flat_map(|&root| self.inlined_funcs(program, code, root));
             for op in parts.flat_map(|func| &code.ops[range(code, func)]) {
-                self.touches(code, op, &mut |first, words, by| {
+                self.accesses(code, op, &mut |first, words, by| {
                     for slot in first as usize..(first + words) as usize {
                         let shared = !anew[slot] && owner[slot].is_some_and(|owner| owner != number);
-                        if by == By::Helper || shared {
-                            homes[slot] = Home::Memory;
+                        if by == Accessor::Helper || shared {
+                            storage[slot] = Storage::Memory;
                         }
                         owner[slot] = Some(number);
                     }
                 });
             }
         }
-        homes
+        storage
     }
 
     /// Packs headers of which code alone works with the fields, and leaves the fields of others in the frame.
@@ -319,46 +319,46 @@ impl Plan {
         let listed: BTreeSet<u32> = listed.flat_map(|&var| words(code.layout.var(var))).collect();
         for header in &code.headers {
             let fields = header.valid + 1..header.valid + header.words;
-            let is_free = |slot: u32| self.home(slot) == Home::Register && !listed.contains(&slot);
+            let is_free = |slot: u32| self.storage_of(slot) == Storage::Register && !listed.contains(&slot);
             let packs = header.plan.is_chunked() && header.is_short() && fields.clone().all(is_free);
-            if !packs || self.home(header.valid) != Home::Register {
-                self.homes[fields.start as usize..fields.end as usize].fill(Home::Memory);
+            if !packs || self.storage_of(header.valid) != Storage::Register {
+                self.storage[fields.start as usize..fields.end as usize].fill(Storage::Memory);
                 continue;
             }
             let bytes = header.plan.bytes;
             let ends = header.plan.chunks().skip(1).map(|(chunk, _)| chunk.store_from).chain([bytes]);
-            for ((chunk, pieces), end) in header.plan.chunks().zip(ends) {
+            for ((chunk, slices), end) in header.plan.chunks().zip(ends) {
                 let bytes = end - chunk.store_from;
                 let unit = if bytes.is_power_of_two() { bytes as u8 * 8 } else { 64 };
-                let Some(first) = pieces.first() else { continue };
-                for piece in pieces {
-                    self.homes[piece.slot as usize] = Home::Part(Part {
+                let Some(first) = slices.first() else { continue };
+                for slice in slices {
+                    self.storage[slice.slot as usize] = Storage::PackedBits(PackedBits {
                         chunk: first.slot,
-                        low: piece.store_shift - (64 - unit),
-                        width: piece.width,
+                        low: slice.store_shift - (64 - unit),
+                        width: slice.width,
                         unit,
                     });
                 }
-                let slots = pieces.iter().map(|piece| piece.slot).collect();
-                self.chunks.insert(first.slot, Packed { bytes, unit, slots });
+                let slots = slices.iter().map(|slice| slice.slot).collect();
+                self.chunks.insert(first.slot, PackedChunk { bytes, unit, slots });
             }
         }
     }
 
     /// The register that holds exactly these pieces, if one does.
-    pub fn packed(&self, pieces: &[Piece]) -> Option<&Packed> {
-        let packed = self.chunks.get(&pieces.first()?.slot)?;
-        packed.slots.iter().copied().eq(pieces.iter().map(|piece| piece.slot)).then_some(packed)
+    pub fn packed(&self, slices: &[FieldSlice]) -> Option<&PackedChunk> {
+        let packed = self.chunks.get(&slices.first()?.slot)?;
+        packed.slots.iter().copied().eq(slices.iter().map(|slice| slice.slot)).then_some(packed)
     }
 
     /// Registers that hold the fields of a header.
-    pub fn chunks(&self, header: &HeaderPlan) -> impl Iterator<Item = (u32, &Packed)> {
+    pub fn chunks(&self, header: &HeaderPlan) -> impl Iterator<Item = (u32, &PackedChunk)> {
         self.chunks.range(header.valid..header.valid + header.words).map(|(&slot, packed)| (slot, packed))
     }
 
     /// Calls `f` with each run of words that an operation reads or writes: first word, number, by whom.
-    pub(super) fn touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
-        let mut word = |slot: u32| f(slot, 1, By::Code);
+    pub(super) fn accesses(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, Accessor)) {
+        let mut word = |slot: u32| f(slot, 1, Accessor::Code);
         match op {
             Op::Not(_, args)
             | Op::Neg(_, args)
@@ -396,62 +396,65 @@ impl Plan {
             Op::Branch { cond, .. } => word(*cond),
             Op::SetValid { header } | Op::SetInvalid { header } => {
                 let header = &code.headers[*header as usize];
-                f(header.valid, 1, if header.is_short() { By::Code } else { By::Helper });
+                f(header.valid, 1, if header.is_short() { Accessor::Code } else { Accessor::Helper });
             }
             // Of headers only validity may live in registers, and these work with it in code.
             Op::Extract { .. } | Op::Emit { .. } => {}
             Op::Call { .. } | Op::Jump { .. } | Op::Return | Op::Exit | Op::Accept | Op::Reject => {}
-            op => self.many_touches(code, op, f),
+            op => self.side_table_accesses(code, op, f),
         }
     }
 
     /// The same for operations whose words stand in a side table.
-    fn many_touches(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, By)) {
+    fn side_table_accesses(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, Accessor)) {
         match op {
             Op::CopyWords { dst, src, words } => {
-                f(*dst, *words, By::Code);
-                f(*src, *words, By::Code);
+                f(*dst, *words, Accessor::Code);
+                f(*src, *words, Accessor::Code);
             }
             Op::Select(index) => {
-                code.selects[*index as usize].keys.iter().for_each(|key| f(key.0, 1, By::Code));
+                code.selects[*index as usize].keys.iter().for_each(|key| f(key.0, 1, Accessor::Code));
             }
             Op::Apply { table, hit, action } => {
                 let table = &code.tables[*table as usize];
-                table.parts.iter().for_each(|part| f(part.0, 1, By::Code));
+                table.parts.iter().for_each(|part| f(part.0, 1, Accessor::Code));
                 let results = [*hit, *action].into_iter().filter(|&slot| slot != NO_SLOT);
-                results.for_each(|slot| f(slot, 1, By::Code));
+                results.for_each(|slot| f(slot, 1, Accessor::Code));
                 for action in self.runs(op) {
-                    code.actions[action.index()].param_words.iter().for_each(|&slot| f(slot, 1, By::Code));
+                    code.actions[action.index()]
+                        .param_words
+                        .iter()
+                        .for_each(|&slot| f(slot, 1, Accessor::Code));
                 }
                 if let Some((algorithm, data)) = &table.selector {
-                    data_touches(data, by_code(*algorithm, data), f);
+                    data_accesses(data, hash_accessor(*algorithm, data), f);
                 }
             }
             Op::SelectSlow(index) => {
                 let select = &code.slow_selects[*index as usize];
-                places(select.keys.iter().copied(), By::Helper, f);
+                places(select.keys.iter().copied(), Accessor::Helper, f);
             }
             Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
                 let checksum = &code.checksums[*index as usize];
-                let by = if checksum.is_columns() { By::Either } else { By::Helper };
+                let by = if checksum.is_columns() { Accessor::Either } else { Accessor::Helper };
                 f(checksum.cond, 1, by);
                 places([checksum.checksum].into_iter(), by, f);
-                data_touches(&checksum.data, by, f);
+                data_accesses(&checksum.data, by, f);
                 let error = code.v1model.as_ref().map(|places| places.checksum_error);
-                error.iter().for_each(|&error| f(error, 1, By::Either));
+                error.iter().for_each(|&error| f(error, 1, Accessor::Either));
             }
             Op::Extern(index) => {
                 let op = &code.externs[*index as usize];
                 if let (ExternOp::MarkToDrop, Some(places)) = (op, &code.v1model) {
-                    f(places.mcast_grp, 1, By::Either);
-                    f(places.egress_spec.slot, places.egress_spec.words(), By::Either);
+                    f(places.mcast_grp, 1, Accessor::Either);
+                    f(places.egress_spec.slot, places.egress_spec.words(), Accessor::Either);
                 }
-                extern_touches(op, f);
+                extern_accesses(op, f);
             }
             Op::Slow(index) => {
                 let op = &code.slow[*index as usize];
-                slow_touches(op, f);
-                validity_touches(code, op, f);
+                slow_accesses(op, f);
+                validity_accesses(code, op, f);
             }
             // Nothing else has operands.
             _ => {}
@@ -470,64 +473,64 @@ fn candidates(program: &Program, table: TableId) -> Vec<ActionId> {
 }
 
 /// Words of a variable.
-fn words(place: Place) -> core::ops::Range<u32> {
+fn words(place: FrameLocation) -> core::ops::Range<u32> {
     place.slot..place.slot + place.words()
 }
 
-fn places(places: impl Iterator<Item = Place>, by: By, f: &mut impl FnMut(u32, u32, By)) {
+fn places(places: impl Iterator<Item = FrameLocation>, by: Accessor, f: &mut impl FnMut(u32, u32, Accessor)) {
     places.for_each(|place| f(place.slot, place.words(), by));
 }
 
-fn data_touches(data: &Data, by: By, f: &mut impl FnMut(u32, u32, By)) {
+fn data_accesses(data: &Data, by: Accessor, f: &mut impl FnMut(u32, u32, Accessor)) {
     places(data.fields.iter().copied(), by, f);
 }
 
 /// Who hashes fields.
-fn by_code(algorithm: HashAlgorithm, data: &Data) -> By {
+fn hash_accessor(algorithm: HashAlgorithm, data: &Data) -> Accessor {
     let packs = data.plan.as_ref().is_some_and(BitPlan::is_chunked);
-    if packs && ALGORITHMS.contains(&algorithm) { By::Either } else { By::Helper }
+    if packs && ALGORITHMS.contains(&algorithm) { Accessor::Either } else { Accessor::Helper }
 }
 
-fn extern_touches(op: &ExternOp, f: &mut impl FnMut(u32, u32, By)) {
+fn extern_accesses(op: &ExternOp, f: &mut impl FnMut(u32, u32, Accessor)) {
     match op {
         ExternOp::MeterExecute { index, color, dst, .. } => {
-            f(*index, 1, By::Helper);
-            color.iter().for_each(|&color| f(color, 1, By::Helper));
-            places([*dst].into_iter(), By::Helper, f);
+            f(*index, 1, Accessor::Helper);
+            color.iter().for_each(|&color| f(color, 1, Accessor::Helper));
+            places([*dst].into_iter(), Accessor::Helper, f);
         }
         ExternOp::RegisterRead { index, dst: value, .. }
         | ExternOp::RegisterWrite { index, src: value, .. } => {
-            let by = if value.is_narrow() { By::Code } else { By::Helper };
+            let by = if value.is_narrow() { Accessor::Code } else { Accessor::Helper };
             f(*index, 1, by);
             f(value.slot, value.words(), by);
         }
         ExternOp::Hash { dst, algorithm, base, data, max } => {
             let narrow = [dst, base, max].into_iter().all(|place| place.is_narrow());
-            let by = if narrow { by_code(*algorithm, data) } else { By::Helper };
+            let by = if narrow { hash_accessor(*algorithm, data) } else { Accessor::Helper };
             places([*dst, *base, *max].into_iter(), by, f);
-            data_touches(data, by, f);
+            data_accesses(data, by, f);
         }
         ExternOp::Random { dst, low, high } => {
-            let by = if op.is_narrow_random() { By::Code } else { By::Helper };
+            let by = if op.is_narrow_random() { Accessor::Code } else { Accessor::Helper };
             places([*dst, *low, *high].into_iter(), by, f);
         }
         ExternOp::MarkToDrop => {}
         ExternOp::Digest { fields, .. } | ExternOp::LogMsg { args: fields, .. } => {
-            places(fields.iter().copied(), By::Helper, f);
+            places(fields.iter().copied(), Accessor::Helper, f);
         }
         ExternOp::Clone { session, field_list, .. } => {
-            f(*session, 1, By::Helper);
-            field_list.iter().for_each(|&list| f(list, 1, By::Helper));
+            f(*session, 1, Accessor::Helper);
+            field_list.iter().for_each(|&list| f(list, 1, Accessor::Helper));
         }
         ExternOp::Resubmit { field_list: word }
         | ExternOp::Recirculate { field_list: word }
         | ExternOp::Truncate { bytes: word }
-        | ExternOp::Assert { cond: word, .. } => f(*word, 1, By::Helper),
+        | ExternOp::Assert { cond: word, .. } => f(*word, 1, Accessor::Helper),
     }
 }
 
 /// The same for the validity of headers, where an operation names them as headers.
-fn validity_touches(code: &Code, op: &SlowOp, f: &mut impl FnMut(u32, u32, By)) {
+fn validity_accesses(code: &Code, op: &SlowOp, f: &mut impl FnMut(u32, u32, Accessor)) {
     let headers = match op {
         SlowOp::ExtractVar { header, .. } | SlowOp::ClearRivals { header } => core::slice::from_ref(header),
         SlowOp::ExtractNext { elements, .. } | SlowOp::StackSetValid { elements, .. } => elements,
@@ -535,13 +538,13 @@ fn validity_touches(code: &Code, op: &SlowOp, f: &mut impl FnMut(u32, u32, By)) 
     };
     for &header in headers {
         let header = &code.headers[header as usize];
-        f(header.valid, 1, By::Helper);
-        header.rivals.iter().for_each(|&rival| f(rival, 1, By::Helper));
+        f(header.valid, 1, Accessor::Helper);
+        header.rivals.iter().for_each(|&rival| f(rival, 1, Accessor::Helper));
     }
 }
 
-fn slow_touches(op: &SlowOp, f: &mut impl FnMut(u32, u32, By)) {
-    let mut run = |first: u32, words: u32| f(first, words, By::Helper);
+fn slow_accesses(op: &SlowOp, f: &mut impl FnMut(u32, u32, Accessor)) {
+    let mut run = |first: u32, words: u32| f(first, words, Accessor::Helper);
     match op {
         SlowOp::Wide { kind, dst, a, b } => {
             run(dst.slot, dst.words());

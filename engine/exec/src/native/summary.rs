@@ -1,39 +1,39 @@
 //! What a function as a whole does, found before it is translated.
 
 use super::storage::range;
-use super::translate::{Shape, Shared, targets};
+use super::translate::{FunctionSummary, Shared, targets};
 use crate::MAX_CONTROL_STEPS;
 use crate::op::{Code, Op, SlowOp};
 
 /// The shape of a function with the actions inlined into it.
-pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> Shape {
+pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> FunctionSummary {
     let Shared { program, code, plan } = *shared;
     // Without a loop no path is longer than the function with its copies, and the smaller of the two limits,
     // a parser's, is above what a parser without loops takes unless it is very large.
     let loops = plan.reached(program, code, root).into_iter().any(|func| has_loop(code, func));
     let limit = p4cc_ir::limits::MAX_PARSER_STEPS.min(MAX_CONTROL_STEPS) as usize;
-    let mut shape = Shape {
+    let mut summary = FunctionSummary {
         counted: loops || plan.size(root) > limit || action,
         takes: false,
         emits: false,
-        emits_by_machine: false,
+        emits_by_interpreter: false,
         aligned: true,
         action,
     };
     let (mut emits, mut whole) = (false, true);
-    for func in plan.parts(program, code, root) {
+    for func in plan.inlined_funcs(program, code, root) {
         for op in &code.ops[range(code, func)] {
             match op {
                 Op::Extract { header } => {
-                    shape.takes = true;
-                    shape.aligned &= code.headers[*header as usize].plan.bits.is_multiple_of(8);
+                    summary.takes = true;
+                    summary.aligned &= code.headers[*header as usize].plan.bits.is_multiple_of(8);
                 }
                 Op::Advance { bits } => {
-                    shape.takes = true;
+                    summary.takes = true;
                     let known = code.layout.constant_at(*bits);
-                    shape.aligned &= known.is_some_and(|bits| bits.is_multiple_of(8));
+                    summary.aligned &= known.is_some_and(|bits| bits.is_multiple_of(8));
                 }
-                Op::Lookahead { .. } => shape.takes = true,
+                Op::Lookahead { .. } => summary.takes = true,
                 Op::Emit { header } => {
                     let header = &code.headers[*header as usize];
                     emits = true;
@@ -46,8 +46,8 @@ pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> Shape {
                         SlowOp::LookaheadWide { .. } => &[],
                         _ => continue,
                     };
-                    shape.takes = true;
-                    shape.aligned &= headers.iter().all(|&header| {
+                    summary.takes = true;
+                    summary.aligned &= headers.iter().all(|&header| {
                         let header = &code.headers[header as usize];
                         let behind = header.tail.as_ref().map_or(0, |(_, rest)| rest.bits);
                         (header.plan.bits + behind).is_multiple_of(8)
@@ -57,9 +57,9 @@ pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> Shape {
             }
         }
     }
-    shape.emits = emits && whole && !shape.counted && !action;
-    shape.emits_by_machine = emits && !shape.emits;
-    shape
+    summary.emits = emits && whole && !summary.counted && !action;
+    summary.emits_by_interpreter = emits && !summary.emits;
+    summary
 }
 
 /// Whether some path through a function comes back to where it was.

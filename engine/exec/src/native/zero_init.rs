@@ -9,22 +9,22 @@ use std::collections::BTreeSet;
 
 use p4cc_ir::{CloneKind, FuncId, VarId};
 
-use super::storage::{Home, range};
+use super::storage::{Storage, range};
 use super::translate::Shared;
 use crate::op::{Data, ExternOp, NO_SLOT, Op, SlowOp};
-use crate::v1_pipelines::Halves;
+use crate::v1_pipelines::V1Pipelines;
 
 /// Words that functions name, or that are looked at afterwards.
-struct Named<'a> {
+struct LiveWords<'a> {
     shared: &'a Shared<'a>,
     words: BTreeSet<u32>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> LiveWords<'a> {
     fn new(shared: &'a Shared<'a>, funcs: &[FuncId]) -> Self {
-        let mut named = Self { shared, words: BTreeSet::new() };
-        ops(shared, funcs).for_each(|op| named.op(op));
-        named
+        let mut live = Self { shared, words: BTreeSet::new() };
+        ops(shared, funcs).for_each(|op| live.op(op));
+        live
     }
 
     fn run(&mut self, first: u32, words: u32) {
@@ -56,7 +56,7 @@ impl<'a> Named<'a> {
                     [dst, base, max].into_iter().for_each(|place| self.run(place.slot, place.words()));
                     self.data(data);
                 }
-                _ => self.touched(op),
+                _ => self.accessed(op),
             },
             Op::Slow(index) => match &code.slow[*index as usize] {
                 // Fields move where their header is valid only.
@@ -64,15 +64,15 @@ impl<'a> Named<'a> {
                     [*dst, *src].into_iter().for_each(|at| self.run(at, 1))
                 }
                 SlowOp::StackShift { next, .. } => self.run(*next, 1),
-                _ => self.touched(op),
+                _ => self.accessed(op),
             },
-            _ => plan.touches(code, op, &mut |first, words, _| self.words.extend(first..first + words)),
+            _ => plan.accesses(code, op, &mut |first, words, _| self.words.extend(first..first + words)),
         }
     }
 
-    fn touched(&mut self, op: &Op) {
+    fn accessed(&mut self, op: &Op) {
         let Shared { code, plan, .. } = *self.shared;
-        plan.touches(code, op, &mut |first, words, _| self.words.extend(first..first + words));
+        plan.accesses(code, op, &mut |first, words, _| self.words.extend(first..first + words));
     }
 
     /// Fields of headers are left out where their header is not valid.
@@ -111,7 +111,7 @@ impl<'a> Named<'a> {
         let set: BTreeSet<u32> = set.into_iter().collect();
         let mut ranges: Vec<Range<u32>> = Vec::new();
         let cleared = |slot: &u32| {
-            *slot < code.layout.zeroed && plan.home(*slot) == Home::Memory && !set.contains(slot)
+            *slot < code.layout.zeroed && plan.storage_of(*slot) == Storage::Memory && !set.contains(slot)
         };
         for slot in self.words.into_iter().filter(cleared) {
             match ranges.last_mut() {
@@ -132,40 +132,40 @@ fn ops<'a>(shared: &'a Shared<'a>, funcs: &[FuncId]) -> impl Iterator<Item = &'a
 }
 
 /// Words that the switch looks at after a half, whatever the program names.
-fn looked_at(named: &mut Named<'_>, halves: &Halves) {
-    let Shared { program, code, .. } = *named.shared;
-    named.words.extend(halves.verdict_slots());
-    named.words.insert(code.layout.length_delta);
-    named.words.extend(code.headers.iter().map(|header| header.valid));
-    named.vars(program.field_lists.iter().flat_map(|list| &list.vars).copied());
+fn observe(live: &mut LiveWords<'_>, pipelines: &V1Pipelines) {
+    let Shared { program, code, .. } = *live.shared;
+    live.words.extend(pipelines.verdict_slots());
+    live.words.insert(code.layout.length_delta);
+    live.words.extend(code.headers.iter().map(|header| header.valid));
+    live.vars(program.field_lists.iter().flat_map(|list| &list.vars).copied());
 }
 
 /// Words that are zero when the parser of a packet from outside starts.
-pub(super) fn at_ingress(shared: &Shared<'_>, halves: &Halves) -> Vec<Range<u32>> {
-    let v1 = halves.v1model();
+pub(super) fn at_ingress(shared: &Shared<'_>, pipelines: &V1Pipelines) -> Vec<Range<u32>> {
+    let v1 = pipelines.v1model();
     let funcs = [v1.parser, v1.verify_checksum, v1.ingress];
-    let mut named = Named::new(shared, &funcs);
-    looked_at(&mut named, halves);
-    named.vars(halves.kept().iter().copied());
-    named.spread(&funcs);
+    let mut live = LiveWords::new(shared, &funcs);
+    observe(&mut live, pipelines);
+    live.vars(pipelines.kept().iter().copied());
+    live.spread(&funcs);
     let layout = &shared.code.layout;
-    named.ranges(halves.set_at_ingress().map(|var| layout.var(var).slot))
+    live.ranges(pipelines.set_at_ingress().map(|var| layout.var(var).slot))
 }
 
 /// Words that are zero when a packet that waited is unpacked.
-pub(super) fn at_egress(shared: &Shared<'_>, halves: &Halves) -> Vec<Range<u32>> {
-    let v1 = halves.v1model();
+pub(super) fn at_egress(shared: &Shared<'_>, pipelines: &V1Pipelines) -> Vec<Range<u32>> {
+    let v1 = pipelines.v1model();
     let funcs = [v1.egress, v1.compute_checksum, v1.deparser];
-    let mut named = Named::new(shared, &funcs);
-    looked_at(&mut named, halves);
-    named.spread(&funcs);
+    let mut live = LiveWords::new(shared, &funcs);
+    observe(&mut live, pipelines);
+    live.spread(&funcs);
     let layout = &shared.code.layout;
-    let set = halves.set_at_egress().map(|(_, var)| var).chain(halves.kept().iter().copied());
+    let set = pipelines.set_at_egress().map(|(_, var)| var).chain(pipelines.kept().iter().copied());
     let set = set.flat_map(|var| {
         let place = layout.var(var);
         place.slot..place.slot + place.words()
     });
-    named.ranges(set.chain(shared.code.headers.iter().map(|header| header.valid)))
+    live.ranges(set.chain(shared.code.headers.iter().map(|header| header.valid)))
 }
 
 /// Headers, by their validity words, that functions may make valid.
@@ -183,7 +183,7 @@ pub(super) fn may_be_valid(shared: &Shared<'_>, funcs: &[FuncId]) -> BTreeSet<u3
             Op::Move { dst, .. } => {
                 valid.insert(*dst);
             }
-            _ => plan.touches(code, op, &mut |first, words, _| valid.extend(first..first + words)),
+            _ => plan.accesses(code, op, &mut |first, words, _| valid.extend(first..first + words)),
         }
     }
     valid

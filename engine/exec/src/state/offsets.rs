@@ -14,11 +14,11 @@ use super::table::{Path, TableState};
 use super::tuples::{First, Tuples};
 use super::{RegisterState, State};
 use crate::control::CounterCell;
-use crate::native::VectorPlaces;
+use crate::native::VectorLayout;
 
 /// A vector within a structure that stands in a vector of the state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct VectorOffset {
     /// The vector of structures in the state.
     pub list: usize,
     /// Bytes of one structure.
@@ -34,7 +34,7 @@ pub(crate) const INDEX_TAG: usize = offset_of!(TableState, path) + offset_of!(Pa
 pub(crate) const DENSE_TAG: u64 = Index::DENSE;
 
 /// Rows by key, where the tag says so.
-pub(crate) const DENSE: Place = table(offset_of!(Path, index) + Dense::IN_INDEX + Dense::ROWS);
+pub(crate) const DENSE: VectorOffset = table(offset_of!(Path, index) + Dense::IN_INDEX + Dense::ROWS);
 
 /// Key of the first of these rows, as an offset in the table's structure.
 pub(crate) const DENSE_FIRST: usize = INDEX_TAG + Dense::IN_INDEX + Dense::FIRST;
@@ -59,7 +59,7 @@ pub(crate) const HASH_MASK: usize = Tuples::HASH + Hash::MASK;
 pub(crate) use super::hash::{MULTIPLIER, SPACE_SHIFT};
 
 /// Lists of a profile, each a vector of numbers of rows.
-pub(crate) const LISTS: Place = Place {
+pub(crate) const LISTS: VectorOffset = VectorOffset {
     list: offset_of!(State, profiles),
     stride: size_of::<ProfileState>(),
     vector: ProfileState::LISTS,
@@ -68,28 +68,28 @@ pub(crate) const LISTS: Place = Place {
 pub(crate) const LIST_BYTES: usize = size_of::<Vec<u32>>();
 
 /// Words of a table's rows.
-pub(crate) const TABLE_ROWS: Place = table(offset_of!(Path, rows) + Rows::WORDS);
+pub(crate) const TABLE_ROWS: VectorOffset = table(offset_of!(Path, rows) + Rows::WORDS);
 
 /// Words of a profile's rows.
-pub(crate) const PROFILE_ROWS: Place = Place {
+pub(crate) const PROFILE_ROWS: VectorOffset = VectorOffset {
     list: offset_of!(State, profiles),
     stride: size_of::<ProfileState>(),
     vector: ProfileState::ROWS + Rows::WORDS,
 };
 
 /// Cells of a counter.
-pub(crate) const COUNTER: Place =
-    Place { list: offset_of!(State, counters), stride: size_of::<Vec<CounterCell>>(), vector: 0 };
+pub(crate) const COUNTER: VectorOffset =
+    VectorOffset { list: offset_of!(State, counters), stride: size_of::<Vec<CounterCell>>(), vector: 0 };
 
 /// Words of a register.
-pub(crate) const REGISTER: Place = Place {
+pub(crate) const REGISTER: VectorOffset = VectorOffset {
     list: offset_of!(State, registers),
     stride: size_of::<RegisterState>(),
     vector: offset_of!(RegisterState, words),
 };
 
-const fn table(in_path: usize) -> Place {
-    Place {
+const fn table(in_path: usize) -> VectorOffset {
+    VectorOffset {
         list: offset_of!(State, tables),
         stride: size_of::<TableState>(),
         vector: offset_of!(TableState, path) + in_path,
@@ -97,16 +97,16 @@ const fn table(in_path: usize) -> Place {
 }
 
 /// Where all vectors that are named here keep their pointer and their length, if they do so alike.
-pub(crate) fn vectors() -> Option<VectorPlaces> {
+pub(crate) fn vectors() -> Option<VectorLayout> {
     let [first, others @ ..] = [
-        VectorPlaces::of::<u32>(),
-        VectorPlaces::of::<u64>(),
-        VectorPlaces::of::<CounterCell>(),
-        VectorPlaces::of::<Vec<CounterCell>>(),
-        VectorPlaces::of::<RegisterState>(),
-        VectorPlaces::of::<TableState>(),
-        VectorPlaces::of::<ProfileState>(),
-        VectorPlaces::of::<Vec<u32>>(),
+        VectorLayout::of::<u32>(),
+        VectorLayout::of::<u64>(),
+        VectorLayout::of::<CounterCell>(),
+        VectorLayout::of::<Vec<CounterCell>>(),
+        VectorLayout::of::<RegisterState>(),
+        VectorLayout::of::<TableState>(),
+        VectorLayout::of::<ProfileState>(),
+        VectorLayout::of::<Vec<u32>>(),
     ];
     first.filter(|_| others.iter().all(|other| *other == first))
 }

@@ -299,13 +299,13 @@ pub(crate) fn group(profile: &Profile, group: &Group) -> Result<(), ControlError
     }
     if profile.max_group_size > 0 && group.max_size > profile.max_group_size {
         return Err(invalid(format!(
-            "group {} of `{name}` asks for a size of {} at most, but the selector allows {}",
+            "group {} of `{name}` makes_requests for a size of {} at most, but the selector allows {}",
             group.id, group.max_size, profile.max_group_size
         )));
     }
     if group.max_size > profile.size {
         return Err(ControlError::ResourceExhausted(format!(
-            "group {} of `{name}` asks for a size of {} at most, but the selector has {} for all its groups",
+            "group {} of `{name}` makes_requests for a size of {} at most, but the selector has {} for all its groups",
             group.id, group.max_size, profile.size
         )));
     }

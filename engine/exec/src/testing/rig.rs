@@ -3,7 +3,7 @@
 use p4cc_ir::{Bits, FuncId, HeaderId, VarId};
 use p4cc_units::Time;
 
-use crate::{Effects, Env, Executor, Frame, Native, PacketView, ParseOutcome, Pipeline, RandomSource, State};
+use crate::{Effects, Env, Executor, Frame, Native, PacketView, ParseResult, Pipeline, RandomSource, State};
 
 /// A small generator with a fixed seed.
 #[derive(Clone, Debug)]
@@ -120,7 +120,7 @@ impl Rig {
     }
 
     /// Resets the frame and parses.
-    pub fn parse(&mut self, packet: PacketView<'_>) -> ParseOutcome {
+    pub fn parse(&mut self, packet: PacketView<'_>) -> ParseResult {
         self.frame.reset();
         self.both(|exec, frame, env| exec.parse(frame, packet, env))
     }

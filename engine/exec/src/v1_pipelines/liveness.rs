@@ -5,24 +5,24 @@ use std::collections::BTreeSet;
 use p4cc_ir::{ExternCall, Func, FuncId, Inst, Operand, Program, Terminator, VarId, VarKind};
 
 /// Collects the variables that some functions, and what they reach, name.
-pub(super) struct Named<'a> {
+pub(super) struct LiveVars<'a> {
     program: &'a Program,
     vars: BTreeSet<VarId>,
     seen: BTreeSet<FuncId>,
     /// Something clones or recirculates with a field list.
     keeps_lists: bool,
     /// Something is called that the architecture looks at afterwards.
-    pub asks: bool,
+    pub makes_requests: bool,
 }
 
-impl<'a> Named<'a> {
+impl<'a> LiveVars<'a> {
     pub fn new(program: &'a Program) -> Self {
         let (vars, seen) = Default::default();
-        Self { program, vars, seen, keeps_lists: false, asks: false }
+        Self { program, vars, seen, keeps_lists: false, makes_requests: false }
     }
 
     /// Whether a variable is read.
-    pub fn names(&self, var: VarId) -> bool {
+    pub fn contains(&self, var: VarId) -> bool {
         self.vars.contains(&var)
     }
 
@@ -120,7 +120,7 @@ impl<'a> Named<'a> {
     }
 
     fn call(&mut self, call: &ExternCall) {
-        self.asks |= matches!(
+        self.makes_requests |= matches!(
             call,
             ExternCall::Digest { .. }
                 | ExternCall::LogMsg { .. }

@@ -12,8 +12,8 @@ mod liveness;
 
 use p4cc_ir::{FuncId, HeaderId, Program, StandardMetadata, V1Model, VarId};
 
-use self::liveness::Named;
-use crate::env::{Env, PacketView, ParseOutcome};
+use self::liveness::LiveVars;
+use crate::env::{Env, PacketView, ParseResult};
 use crate::op::Code;
 use crate::snapshot::Snapshot;
 use crate::{Frame, Pipeline};
@@ -56,7 +56,7 @@ pub struct EgressMetadata {
 }
 
 impl IngressStart<'_> {
-    /// In the order of [`Halves::set_at_ingress`].
+    /// In the order of [`V1Pipelines::set_at_ingress`].
     #[inline]
     pub(crate) fn words(&self) -> [u64; INGRESS_METADATA] {
         let (port, stamp) = self.outside.unwrap_or((0, 0));
@@ -115,7 +115,7 @@ fn set_at_egress(metadata: &StandardMetadata) -> [VarId; EGRESS_METADATA] {
 /// A packet that left its queue.
 #[derive(Clone, Copy, Debug)]
 pub struct EgressStart<'a> {
-    /// What ingress, or [`Halves::save`], left of it.
+    /// What ingress, or [`V1Pipelines::save`], left of it.
     pub saved: &'a [u8],
     /// What the architecture sets.
     pub metadata: EgressMetadata,
@@ -131,12 +131,12 @@ pub enum EgressEnd {
     /// Checksums are computed, and [`Frame::front`] is what the deparser emitted.
     Deparsed,
     /// Egress asked for something that the frame has to be looked at for; the rest is still to run.
-    Asked,
+    Requested,
 }
 
 /// How far a packet came that may go straight on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PassEnd {
+pub enum BypassEnd {
     /// Behind ingress, as [`crate::Executor::ingress`] leaves it.
     Waits,
     /// Egress dropped it.
@@ -147,7 +147,7 @@ pub enum PassEnd {
 
 /// What came of a packet that may go straight on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passage {
+pub enum BypassResult {
     /// It is through; what the deparser emitted stands in the room that it was given, with as many bytes
     /// behind it as the parser left of those that are stored.
     Written {
@@ -157,12 +157,12 @@ pub enum Passage {
         taken: u32,
     },
     /// Something else.
-    Other(ParseOutcome, PassEnd),
+    Other(ParseResult, BypassEnd),
 }
 
 /// What a packet that goes straight on is told when it leaves its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum MetadataSource {
     Zero,
     /// The port that it leaves by.
     Port,
@@ -174,17 +174,17 @@ pub(crate) enum Told {
 
 /// The same by the place among [`EgressMetadata`]: it is
 /// of the normal kind, its queue is empty, no time passes.
-pub(crate) const TOLD_STRAIGHT: [Told; EGRESS_METADATA] = [
-    Told::NoDrop,
-    Told::Port,
-    Told::Zero,
-    Told::Input(2),
-    Told::Input(1),
-    Told::Zero,
-    Told::Zero,
-    Told::Zero,
-    Told::Input(1),
-    Told::Zero,
+pub(crate) const BYPASS_METADATA: [MetadataSource; EGRESS_METADATA] = [
+    MetadataSource::NoDrop,
+    MetadataSource::Port,
+    MetadataSource::Zero,
+    MetadataSource::Input(2),
+    MetadataSource::Input(1),
+    MetadataSource::Zero,
+    MetadataSource::Zero,
+    MetadataSource::Zero,
+    MetadataSource::Input(1),
+    MetadataSource::Zero,
 ];
 
 /// How ingress left a packet.
@@ -198,7 +198,7 @@ pub struct Verdict {
 
 /// A v1model program, cut at its queues. Usable only with the pipeline it was made from.
 #[derive(Debug)]
-pub struct Halves {
+pub struct V1Pipelines {
     v1: V1Model,
     /// Slots of priority, multicast group, egress specification.
     verdict: [u32; 3],
@@ -208,32 +208,32 @@ pub struct Halves {
     kept: Vec<VarId>,
     snapshot: Snapshot,
     /// Checksum computation or the deparser calls something that the architecture looks at afterwards.
-    finish_asks: bool,
+    finish_makes_requests: bool,
     /// The same of all behind the queues.
-    asks: bool,
+    makes_requests: bool,
 }
 
-impl Halves {
+impl V1Pipelines {
     pub(crate) fn new(program: &Program, code: &Code, v1: &V1Model) -> Self {
-        let mut named = Named::new(program);
+        let mut live = LiveVars::new(program);
         for func in [v1.egress, v1.compute_checksum, v1.deparser] {
-            named.func(func);
+            live.func(func);
         }
-        let mut finish = Named::new(program);
+        let mut finish = LiveVars::new(program);
         finish.func(v1.compute_checksum);
         finish.func(v1.deparser);
         let at_egress = set_at_egress(&v1.metadata);
-        let kept = named.kept(&at_egress);
+        let kept = live.kept(&at_egress);
         let meta = &v1.metadata;
         let headers: Vec<HeaderId> = (0..program.headers.len()).map(HeaderId::from_index).collect();
         Self {
             verdict: [meta.priority, meta.mcast_grp, meta.egress_spec]
                 .map(|var| code.layout.var(var).value()),
-            sets: at_egress.map(|var| named.names(var) || var == meta.egress_spec),
+            sets: at_egress.map(|var| live.contains(var) || var == meta.egress_spec),
             snapshot: Snapshot::with(program, &code.layout, &kept, &headers),
             kept,
-            finish_asks: finish.asks,
-            asks: named.asks,
+            finish_makes_requests: finish.makes_requests,
+            makes_requests: live.makes_requests,
             v1: *v1,
         }
     }
@@ -277,13 +277,13 @@ impl Halves {
 
     /// What the deparser and what computes checksums ask of the architecture is forgotten, so where they ask
     /// for something they run after egress's own requests are met.
-    pub(crate) fn finish_asks(&self) -> bool {
-        self.finish_asks
+    pub(crate) fn finish_makes_requests(&self) -> bool {
+        self.finish_makes_requests
     }
 
     /// Whether anything behind the queues may ask something of the architecture.
-    pub(crate) fn asks(&self) -> bool {
-        self.asks
+    pub(crate) fn makes_requests(&self) -> bool {
+        self.makes_requests
     }
 
     /// How ingress left a packet.
@@ -311,14 +311,14 @@ impl Halves {
 }
 
 /// What runs a program piece by piece.
-pub(crate) trait Pieces {
+pub(crate) trait BlockRunner {
     fn parse(
         &mut self,
         func: FuncId,
         frame: &mut Frame,
         packet: PacketView<'_>,
         env: &mut Env<'_>,
-    ) -> ParseOutcome;
+    ) -> ParseResult;
     fn control(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>);
     fn deparse(&mut self, func: FuncId, frame: &mut Frame, env: &mut Env<'_>, out: &mut Vec<u8>);
 }
@@ -326,14 +326,16 @@ pub(crate) trait Pieces {
 /// Parser, checksum verification, ingress; then what lives on is packed, unless the packet is dropped.
 pub(crate) fn ingress<'e>(
     pipeline: &Pipeline,
-    pieces: &mut impl Pieces,
+    blocks: &mut impl BlockRunner,
     frame: &mut Frame,
     start: IngressStart<'e>,
     env: &mut Env<'e>,
-) -> ParseOutcome {
-    let Some(halves) = pipeline.halves() else { return ParseOutcome { consumed_bits: 0, error: None } };
-    let V1Model { parser, verify_checksum, ingress, .. } = halves.v1;
-    let mut set = halves.set_at_ingress().into_iter().zip(start.words());
+) -> ParseResult {
+    let Some(v1_pipelines) = pipeline.v1_pipelines() else {
+        return ParseResult { consumed_bits: 0, error: None };
+    };
+    let V1Model { parser, verify_checksum, ingress, .. } = v1_pipelines.v1;
+    let mut set = v1_pipelines.set_at_ingress().into_iter().zip(start.words());
     let from_outside = set.by_ref().take(2);
     if start.outside.is_some() {
         frame.reset();
@@ -342,13 +344,13 @@ pub(crate) fn ingress<'e>(
         from_outside.for_each(drop);
     }
     set.for_each(|(var, value)| frame.set(pipeline, var, value));
-    let outcome = pieces.parse(parser, frame, start.packet, env);
+    let outcome = blocks.parse(parser, frame, start.packet, env);
     env.payload = start.packet.skip(outcome.consumed_bytes());
-    pieces.control(verify_checksum, frame, env);
-    pieces.control(ingress, frame, env);
-    let verdict = halves.verdict(frame);
+    blocks.control(verify_checksum, frame, env);
+    blocks.control(ingress, frame, env);
+    let verdict = v1_pipelines.verdict(frame);
     if verdict.mcast_grp != 0 || verdict.egress_spec != start.drop_port {
-        frame.fill_front(|frame, front| halves.save(frame, front));
+        frame.fill_front(|frame, front| v1_pipelines.save(frame, front));
     }
     outcome
 }
@@ -356,35 +358,40 @@ pub(crate) fn ingress<'e>(
 /// Egress, then checksum computation and the deparser unless the packet is dropped or something was asked.
 pub(crate) fn egress<'e>(
     pipeline: &Pipeline,
-    pieces: &mut impl Pieces,
+    blocks: &mut impl BlockRunner,
     frame: &mut Frame,
     start: &EgressStart<'e>,
     env: &mut Env<'e>,
 ) -> EgressEnd {
-    let Some(halves) = pipeline.halves() else { return EgressEnd::Dropped };
+    let Some(v1_pipelines) = pipeline.v1_pipelines() else { return EgressEnd::Dropped };
     frame.reset();
-    halves.snapshot.restore(start.saved, frame);
+    v1_pipelines.snapshot.restore(start.saved, frame);
     let values = start.metadata.words();
-    for (place, var) in halves.set_at_egress() {
+    for (place, var) in v1_pipelines.set_at_egress() {
         frame.set(pipeline, var, values[place]);
     }
-    pieces.control(halves.v1.egress, frame, env);
+    blocks.control(v1_pipelines.v1.egress, frame, env);
     if !env.effects.clones.is_empty() {
-        return EgressEnd::Asked;
+        return EgressEnd::Requested;
     }
-    if halves.egress_spec(frame) == start.drop_port {
+    if v1_pipelines.egress_spec(frame) == start.drop_port {
         return EgressEnd::Dropped;
     }
-    if halves.finish_asks {
-        return EgressEnd::Asked;
+    if v1_pipelines.finish_makes_requests {
+        return EgressEnd::Requested;
     }
-    finish(pipeline, pieces, frame, env);
+    finish(pipeline, blocks, frame, env);
     EgressEnd::Deparsed
 }
 
 /// Checksum computation and the deparser.
-pub(crate) fn finish(pipeline: &Pipeline, pieces: &mut impl Pieces, frame: &mut Frame, env: &mut Env<'_>) {
-    let Some(halves) = pipeline.halves() else { return };
-    pieces.control(halves.v1.compute_checksum, frame, env);
-    frame.fill_front(|frame, front| pieces.deparse(halves.v1.deparser, frame, env, front));
+pub(crate) fn finish(
+    pipeline: &Pipeline,
+    blocks: &mut impl BlockRunner,
+    frame: &mut Frame,
+    env: &mut Env<'_>,
+) {
+    let Some(v1_pipelines) = pipeline.v1_pipelines() else { return };
+    blocks.control(v1_pipelines.v1.compute_checksum, frame, env);
+    frame.fill_front(|frame, front| blocks.deparse(v1_pipelines.v1.deparser, frame, env, front));
 }

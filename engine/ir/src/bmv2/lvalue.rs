@@ -46,7 +46,7 @@ pub(super) enum FieldRef {
 
 /// A place that can be written.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum Lvalue {
     Var(VarId),
     StackField {
         stack: StackId,
@@ -279,23 +279,26 @@ impl<'j> Reader<'j> {
     }
 
     /// The place of a field.
-    fn field_place(&mut self, at: &'j Value, header: &HeaderRef<'j>, field: FieldRef) -> Res<'j, Place> {
+    fn field_place(&mut self, at: &'j Value, header: &HeaderRef<'j>, field: FieldRef) -> Res<'j, Lvalue> {
         let FieldRef::At(field) = field else {
             return fault(at, "the validity of a header is not a field to write", NOT_P4C);
         };
         match header {
             HeaderRef::Named(name) => match self.slot(at, name)?.vars.get(field) {
-                Some(&var) => Ok(Place::Var(var)),
+                Some(&var) => Ok(Lvalue::Var(var)),
                 None => fault(at, format!("`{name}` has no field {field}"), NOT_P4C),
             },
-            HeaderRef::Fixed(header) => self.field_var(at, *header, field).map(Place::Var),
+            HeaderRef::Fixed(header) => self.field_var(at, *header, field).map(Lvalue::Var),
             HeaderRef::Element { stack, index } => {
                 let ty = self.header_type_of(at, header)?;
                 let declared = self.program.header_types[ty.index()].fields.get(field);
                 match declared.map(|declared| declared.ty) {
-                    Some(ty) => {
-                        Ok(Place::StackField { stack: *stack, index: index.clone(), field: field as u32, ty })
-                    }
+                    Some(ty) => Ok(Lvalue::StackField {
+                        stack: *stack,
+                        index: index.clone(),
+                        field: field as u32,
+                        ty,
+                    }),
                     None => fault(at, format!("the header has no field {field}"), NOT_P4C),
                 }
             }
@@ -305,7 +308,7 @@ impl<'j> Reader<'j> {
                     vars.push(self.field_var(at, header, field)?);
                 }
                 let ty = vars.first().map_or(VarType::Bit(1), |&var| self.b.ty(var));
-                Ok(Place::Chosen { among: vars, index: index.clone(), ty })
+                Ok(Lvalue::Chosen { among: vars, index: index.clone(), ty })
             }
         }
     }
@@ -322,16 +325,16 @@ impl<'j> Reader<'j> {
         }
         let varbit = "a varbit of an element chosen at run time";
         match self.field_place(at, header, field)? {
-            Place::Var(var) => Ok(self.var_term(var)),
-            Place::StackField { ty: VarType::Varbit(_), .. }
-            | Place::Chosen { ty: VarType::Varbit(_), .. } => fault(at, varbit, "use a constant index"),
-            Place::StackField { stack, index, field, ty } => {
+            Lvalue::Var(var) => Ok(self.var_term(var)),
+            Lvalue::StackField { ty: VarType::Varbit(_), .. }
+            | Lvalue::Chosen { ty: VarType::Varbit(_), .. } => fault(at, varbit, "use a constant index"),
+            Lvalue::StackField { stack, index, field, ty } => {
                 let (width, signed) = (ty.width(), matches!(ty, VarType::Int(_)));
                 let dst = self.b.temp(width);
                 self.b.emit(Inst::StackLoad { dst, stack, index, field });
                 Ok(Term::Data(Data { operand: Operand::Var(dst), width, signed }))
             }
-            Place::Chosen { among, index, ty } => {
+            Lvalue::Chosen { among, index, ty } => {
                 let (width, signed) = (ty.width(), matches!(ty, VarType::Int(_)));
                 let zero = constant(width, 0);
                 let operand = self.chosen(&among, &index, width, zero, |_, &var| Operand::Var(var));
@@ -376,7 +379,7 @@ impl<'j> Reader<'j> {
     }
 
     /// A place to write.
-    pub(super) fn place(&mut self, value: &'j Value) -> Res<'j, Place> {
+    pub(super) fn place(&mut self, value: &'j Value) -> Res<'j, Lvalue> {
         if value.get("op").is_some() {
             let (header, field) = self.accessed_field(value)?;
             return self.field_place(value, &header, field);
@@ -395,21 +398,21 @@ impl<'j> Reader<'j> {
         }
     }
 
-    pub(super) fn place_type(&self, place: &Place) -> VarType {
+    pub(super) fn place_type(&self, place: &Lvalue) -> VarType {
         match place {
-            Place::Var(var) => self.b.ty(*var),
-            Place::StackField { ty, .. } | Place::Chosen { ty, .. } => *ty,
+            Lvalue::Var(var) => self.b.ty(*var),
+            Lvalue::StackField { ty, .. } | Lvalue::Chosen { ty, .. } => *ty,
         }
     }
 
     /// Writes a value of the place's width.
-    pub(super) fn write(&mut self, place: Place, src: Operand) {
+    pub(super) fn write(&mut self, place: Lvalue, src: Operand) {
         match place {
-            Place::Var(var) => self.b.store(var, src),
-            Place::StackField { stack, index, field, .. } => {
+            Lvalue::Var(var) => self.b.store(var, src),
+            Lvalue::StackField { stack, index, field, .. } => {
                 self.b.emit(Inst::StackStore { stack, index, field, src });
             }
-            Place::Chosen { among, index, .. } => self.for_chosen(&among, &index, |reader, &var| {
+            Lvalue::Chosen { among, index, .. } => self.for_chosen(&among, &index, |reader, &var| {
                 reader.b.emit(Inst::Assign { dst: var, src: src.clone() });
             }),
         }

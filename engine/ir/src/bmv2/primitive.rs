@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Reader;
 use super::expr::{Term, Want};
 use super::json::{NOT_P4C, Res, fault, get, list, of_type, opt, parameters, text, typed};
-use super::lvalue::{HeaderRef, Place, UnionRef};
+use super::lvalue::{HeaderRef, Lvalue, UnionRef};
 use super::shape::INDEX_WIDTH;
 use crate::{
     BinOp, Bits, CloneKind, ExternCall, HashAlgorithm, HeaderId, Inst, Operand, StackId, Terminator, VarId,
@@ -104,7 +104,7 @@ impl<'j> Reader<'j> {
     pub(super) fn assign(&mut self, dst: &'j Value, src: &'j Value) -> Res<'j, ()> {
         let place = self.place(dst)?;
         let ty = self.place_type(&place);
-        if let (VarType::Varbit(_), Place::Var(var)) = (ty, &place) {
+        if let (VarType::Varbit(_), Lvalue::Var(var)) = (ty, &place) {
             return self.copy_varbit(src, *var, src);
         }
         let value = self.low(src, ty.width())?;
@@ -115,7 +115,7 @@ impl<'j> Reader<'j> {
     fn assign_varbit(&mut self, call: &'j Value) -> Res<'j, ()> {
         let [dst, src] = parameters::<2>(call)?;
         match self.place(dst)? {
-            Place::Var(var) if matches!(self.b.ty(var), VarType::Varbit(_)) => {
+            Lvalue::Var(var) if matches!(self.b.ty(var), VarType::Varbit(_)) => {
                 self.copy_varbit(call, var, src)
             }
             _ => fault(dst, "this is not a varbit", NOT_P4C),
@@ -543,7 +543,7 @@ impl<'j> Reader<'j> {
             return fault(dst, "a varbit cannot take this result", NOT_P4C);
         }
         let (target, wanted) = (ty.width(), width(ty.width()));
-        if let (Place::Var(var), true) = (&place, target == wanted) {
+        if let (Lvalue::Var(var), true) = (&place, target == wanted) {
             return self.extern_call(dst, call(*var));
         }
         let result = self.b.temp(wanted);
@@ -564,7 +564,7 @@ impl<'j> Reader<'j> {
             return fault(dst, "a varbit cannot take a hash", NOT_P4C);
         }
         let result = match place {
-            Place::Var(var) => var,
+            Lvalue::Var(var) => var,
             _ => self.b.temp(ty.width()),
         };
         let algorithm: HashAlgorithm = calculation.algorithm;
@@ -577,7 +577,7 @@ impl<'j> Reader<'j> {
             reader.b.emit(Inst::Extern(call));
             Ok(())
         })?;
-        if !matches!(place, Place::Var(_)) {
+        if !matches!(place, Lvalue::Var(_)) {
             self.write(place, Operand::Var(result));
         }
         Ok(())

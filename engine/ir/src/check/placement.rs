@@ -14,7 +14,7 @@ pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
     let declares = |wanted: fn(&DeclKind) -> bool| tree.decls.iter().any(|decl| wanted(&decl.kind));
     let mut pass = Placement {
         found,
-        place: Place::Top,
+        place: Enclosing::Top,
         blocks: BTreeMap::new(),
         has_errors: declares(|kind| matches!(kind, DeclKind::Error { .. })),
         has_match_kinds: declares(|kind| matches!(kind, DeclKind::MatchKind { .. })),
@@ -24,7 +24,7 @@ pub(super) fn check(tree: &Program, found: &mut Vec<Diagnostic>) {
 
 /// Innermost thing that decides whether an instance may be made.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Enclosing {
     Top,
     /// Between the declarations of a parser or control.
     Locals,
@@ -38,7 +38,7 @@ enum Place {
 
 struct Placement<'a> {
     found: &'a mut Vec<Diagnostic>,
-    place: Place,
+    place: Enclosing,
     /// Parsers and controls with a body, and which of the two each is.
     blocks: BTreeMap<String, &'static str>,
     has_errors: bool,
@@ -46,7 +46,7 @@ struct Placement<'a> {
 }
 
 impl Placement<'_> {
-    fn inside(&mut self, place: Place, walk: impl FnOnce(&mut Self)) {
+    fn inside(&mut self, place: Enclosing, walk: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.place, place);
         walk(self);
         self.place = outer;
@@ -71,10 +71,10 @@ impl Placement<'_> {
 
     fn instance(&mut self, ty: &Type, name: &Ident) {
         let what = match self.place {
-            Place::Top => return self.global_instance(ty, name),
-            Place::Apply => "the apply block of a control",
-            Place::State => "a parser state",
-            Place::Locals | Place::Body => return,
+            Enclosing::Top => return self.global_instance(ty, name),
+            Enclosing::Apply => "the apply block of a control",
+            Enclosing::State => "a parser state",
+            Enclosing::Locals | Enclosing::Body => return,
         };
         self.found.push(
             Diagnostic::error(name.span, format!("instance `{}` cannot be made inside {what}", name.name))
@@ -153,17 +153,17 @@ impl Visitor for Placement<'_> {
         match &decl.kind {
             DeclKind::Instance { ty, name, .. } => {
                 self.instance(ty, name);
-                self.inside(Place::Body, |this| visit::walk_decl(this, decl));
+                self.inside(Enclosing::Body, |this| visit::walk_decl(this, decl));
             }
             DeclKind::Parser(parser) => {
                 self.blocks.insert(parser.name.name.clone(), "parser");
                 self.constructor_params(&parser.constructor_params, false);
-                self.inside(Place::Locals, |this| visit::walk_decl(this, decl));
+                self.inside(Enclosing::Locals, |this| visit::walk_decl(this, decl));
             }
             DeclKind::Control(control) => {
                 self.blocks.insert(control.name.name.clone(), "control");
                 self.constructor_params(&control.constructor_params, false);
-                self.inside(Place::Locals, |this| visit::walk_decl(this, decl));
+                self.inside(Enclosing::Locals, |this| visit::walk_decl(this, decl));
             }
             DeclKind::PackageType { params, .. } => {
                 self.constructor_params(params, true);
@@ -175,21 +175,21 @@ impl Visitor for Placement<'_> {
             }
             DeclKind::Function { signature, .. } => {
                 self.no_options(&signature.params);
-                self.inside(Place::Body, |this| visit::walk_decl(this, decl));
+                self.inside(Enclosing::Body, |this| visit::walk_decl(this, decl));
             }
-            DeclKind::Action { .. } => self.inside(Place::Body, |this| visit::walk_decl(this, decl)),
+            DeclKind::Action { .. } => self.inside(Enclosing::Body, |this| visit::walk_decl(this, decl)),
             _ => visit::walk_decl(self, decl),
         }
     }
 
     fn block(&mut self, block: &Block) {
         // The only block among the declarations of a control is its `apply`.
-        let place = if self.place == Place::Locals { Place::Apply } else { self.place };
+        let place = if self.place == Enclosing::Locals { Enclosing::Apply } else { self.place };
         self.inside(place, |this| visit::walk_block(this, block));
     }
 
     fn state(&mut self, state: &ParserState) {
-        self.inside(Place::State, |this| visit::walk_state(this, state));
+        self.inside(Enclosing::State, |this| visit::walk_state(this, state));
     }
 
     fn stmt(&mut self, stmt: &Stmt) {

@@ -122,7 +122,7 @@ pub(crate) fn each_part(expr: &Expr, visit: &mut dyn FnMut(&Expr)) {
                 }
                 Callee::Function(_) | Callee::Action(_) | Callee::Extern { .. } | Callee::Table(_) => {}
             }
-            call.in_turn().for_each(|(_, arg)| visit(arg));
+            call.in_evaluation_order().for_each(|(_, arg)| visit(arg));
         }
         ExprKind::Poison
         | ExprKind::Const(_)

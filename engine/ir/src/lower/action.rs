@@ -1,7 +1,7 @@
 //! Actions: bodies that tables run, wrappers that bind directional arguments, direct calls.
 
 use super::inline::Passing;
-use super::storage::{Binding, Place};
+use super::storage::{Binding, StaticStorage};
 use super::{Flow, Lowerer};
 use crate::types::hir::{self, ActId, ActionRef, Call, Expr, LocalId, LocalKind};
 use crate::{
@@ -34,7 +34,7 @@ impl Lowerer<'_> {
         }
         let made = self.action(id, span)?;
         let mut operands = vec![None; call.args.len()];
-        let given: Vec<(usize, &Expr)> = call.in_turn().collect();
+        let given: Vec<(usize, &Expr)> = call.in_evaluation_order().collect();
         for (turn, (at, arg)) in given.iter().enumerate() {
             if self.is_empty(&arg.ty) {
                 self.rvalue(arg)?;
@@ -118,7 +118,7 @@ impl Lowerer<'_> {
             return self.action(listed.action, listed.span);
         }
         self.count_inlined(listed.span)?;
-        let places: Option<Vec<Place>> =
+        let places: Option<Vec<StaticStorage>> =
             listed.args.iter().map(|arg| arg.as_ref().and_then(|arg| self.static_place(arg))).collect();
         let key = places
             .filter(|_| listed.order.is_plain())
@@ -174,12 +174,12 @@ impl Lowerer<'_> {
             let local = self.hir.locals.get(param.index())?;
             let name = format!("{}.{}", cp.name, local.name);
             let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
-            self.bind(param, Binding::Place(place.clone()));
+            self.bind(param, Binding::StaticStorage(place.clone()));
             // A parameter without bits has one value: the control plane does not hear of it.
             if self.is_empty(&local.ty) {
                 continue;
             }
-            let Place::Scalar(var) = place else { return self.shape_error(local.span) };
+            let StaticStorage::Scalar(var) = place else { return self.shape_error(local.span) };
             let cp = Self::cp_name_in("", &local.name, &local.annotations);
             params.push(ActionParam { cp: self.typed(cp, &local.ty), var });
         }

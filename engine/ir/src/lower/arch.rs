@@ -1,7 +1,7 @@
 //! From `main` to the entry points: what all architectures share, and v1model.
 
 use super::env::{EnvId, Object, Owner};
-use super::storage::{Binding, Place};
+use super::storage::{Binding, StaticStorage};
 use super::{Flow, Lowerer};
 use crate::limits::MAX_FRAME_BITS;
 use crate::types::hir::{ActId, Constructed, Expr, Field, Instance, LocalId};
@@ -34,9 +34,9 @@ const V1_BLOCKS: [BlockShape; 6] = [
 
 /// State that the blocks of the pipeline share.
 struct Shared {
-    headers: Place,
-    metadata: Place,
-    standard: Place,
+    headers: StaticStorage,
+    metadata: StaticStorage,
+    standard: StaticStorage,
 }
 
 impl Lowerer<'_> {
@@ -294,8 +294,8 @@ impl Lowerer<'_> {
     }
 
     /// Collects `@field_list` annotations on fields of the user metadata, nested structs included.
-    fn field_lists(&self, ty: &Ty, place: &Place, lists: &mut BTreeMap<u32, BTreeSet<VarId>>) {
-        let Place::Struct(parts) = place else { return };
+    fn field_lists(&self, ty: &Ty, place: &StaticStorage, lists: &mut BTreeMap<u32, BTreeSet<VarId>>) {
+        let StaticStorage::Struct(parts) = place else { return };
         let fields: &[Field] = self.hir.fields(ty);
         for (field, part) in fields.iter().zip(parts.iter()) {
             for index in &field.annotations.field_lists {
@@ -308,14 +308,14 @@ impl Lowerer<'_> {
     }
 
     fn standard_metadata(&mut self, shared: &Shared, span: Span) -> Option<StandardMetadata> {
-        let Place::Struct(parts) = &shared.standard else { return self.shape_error(span) };
+        let StaticStorage::Struct(parts) = &shared.standard else { return self.shape_error(span) };
         let ty = self.hir.aggregates.iter().find(|agg| agg.name == "standard_metadata_t")?;
         let names: Vec<&str> = ty.fields.iter().map(|field| field.name.as_str()).collect();
         let mut missing = None;
         let mut field = |name: &'static str| {
             let at = names.iter().position(|other| *other == name);
             match at.and_then(|at| parts.get(at)) {
-                Some(Place::Scalar(var)) => *var,
+                Some(StaticStorage::Scalar(var)) => *var,
                 _ => {
                     missing = Some(name);
                     VarId(0)
@@ -349,7 +349,7 @@ impl Lowerer<'_> {
         }
         for (field, part) in ty.fields.iter().zip(parts.iter()) {
             let least = if field.name == "parser_error" { 32 } else { 1 };
-            if let Place::Scalar(var) = part {
+            if let StaticStorage::Scalar(var) = part {
                 self.switch_sets(*var, least, &field.name, ty.span)?;
             }
         }
@@ -371,7 +371,7 @@ impl Lowerer<'_> {
     }
 
     /// As [`Self::entry`], for a block that emits.
-    pub(super) fn deparser(&mut self, env: EnvId, places: &[&Place], span: Span) -> Option<FuncId> {
+    pub(super) fn deparser(&mut self, env: EnvId, places: &[&StaticStorage], span: Span) -> Option<FuncId> {
         self.in_deparser = true;
         let made = self.entry(env, places, span);
         self.in_deparser = false;
@@ -379,7 +379,7 @@ impl Lowerer<'_> {
     }
 
     /// Binds a block's parameters, but for the packet, to places in their order, and makes its function.
-    pub(super) fn entry(&mut self, env: EnvId, places: &[&Place], span: Span) -> Option<FuncId> {
+    pub(super) fn entry(&mut self, env: EnvId, places: &[&StaticStorage], span: Span) -> Option<FuncId> {
         let params = self.params(env)?;
         let owner = self.envs.get(env.0)?.owner;
         if self.envs.get(env.0)?.bound {
@@ -394,7 +394,7 @@ impl Lowerer<'_> {
                     "packet_out" => Binding::Object(Object::PacketOut),
                     _ => return self.shape_error(span),
                 },
-                _ => Binding::Place(rest.next()?.clone()),
+                _ => Binding::StaticStorage(rest.next()?.clone()),
             };
             let env = self.envs.get_mut(env.0)?;
             env.locals.insert(param, binding);

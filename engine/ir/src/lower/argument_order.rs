@@ -24,7 +24,7 @@ impl Lowerer<'_> {
         let directions = self.directions(&call.callee, call.args.len()).unwrap_or_default();
         let mut settled = call.clone();
         let mut copies = Vec::new();
-        let given: Vec<(usize, &Expr)> = call.in_turn().collect();
+        let given: Vec<(usize, &Expr)> = call.in_evaluation_order().collect();
         for (turn, (at, arg)) in given.iter().enumerate() {
             let later: Vec<&Expr> = given.iter().skip(turn + 1).map(|(_, arg)| *arg).collect();
             let made = match directions.get(*at) {
@@ -65,19 +65,19 @@ impl Lowerer<'_> {
             return Some(arg.clone());
         }
         let target = self.target(arg)?;
-        if let Target::Place(place) = &target
+        if let Target::StaticStorage(place) = &target
             && !(read && self.target_changes(&target, later))
         {
-            return Some(self.named(Binding::Place(place.clone()), arg));
+            return Some(self.named(Binding::StaticStorage(place.clone()), arg));
         }
         let name = format!("{}.tmp{}", self.name, self.out.vars.len());
         let place = self.alloc(&arg.ty, &name, VarKind::Local, arg.span)?;
         if read {
             let value = self.read_target(&target, &arg.ty)?;
-            self.assign(Target::Place(place.clone()), value, &arg.ty, arg.span)?;
+            self.assign(Target::StaticStorage(place.clone()), value, &arg.ty, arg.span)?;
         }
         copies.push(CopyOut { target, place: place.clone(), ty: arg.ty.clone() });
-        Some(self.named(Binding::Place(place), arg))
+        Some(self.named(Binding::StaticStorage(place), arg))
     }
 
     /// A name for something that an argument gave.

@@ -1,7 +1,7 @@
 //! Writing values: scalars, slices, headers with their validity, whole structs.
 
 use super::Lowerer;
-use super::storage::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
+use super::storage::{Binding, INDEX_BITS, Rvalue, StaticStorage, Target, UnionStack};
 use crate::types::hir::{Expr, ExprKind, LocalId};
 use crate::types::stmt::has_call;
 use crate::types::ty::Ty;
@@ -18,7 +18,7 @@ impl Lowerer<'_> {
             return Some(());
         }
         let mut made = self.rvalue(value)?;
-        if let (Target::Place(Place::Scalar(dst)), Rvalue::Scalar(src)) = (&place, &made) {
+        if let (Target::StaticStorage(StaticStorage::Scalar(dst)), Rvalue::Scalar(src)) = (&place, &made) {
             self.assign_scalar(*dst, src.clone(), value);
             return Some(());
         }
@@ -43,13 +43,13 @@ impl Lowerer<'_> {
     /// Reads a validity bit straight into its variable, without a temporary.
     fn assign_into_var(&mut self, target: &Target, value: &Expr) -> Option<()> {
         use crate::types::hir::{Builtin, Callee};
-        let Target::Place(Place::Scalar(dst)) = target else { return None };
+        let Target::StaticStorage(StaticStorage::Scalar(dst)) = target else { return None };
         let ExprKind::Call(call) = &value.kind else { return None };
         let Callee::Builtin(Builtin::IsValid, object) = &call.callee else { return None };
         if has_call(object) {
             return None;
         }
-        let Some(Place::Header(header)) = self.static_place(object) else { return None };
+        let Some(StaticStorage::Header(header)) = self.static_place(object) else { return None };
         self.emit(Inst::IsValid { dst: *dst, header });
         Some(())
     }
@@ -66,7 +66,7 @@ impl Lowerer<'_> {
         headers: &mut BTreeSet<HeaderId>,
     ) {
         match target {
-            Target::Place(place) => self.footprint(place, vars, headers),
+            Target::StaticStorage(place) => self.footprint(place, vars, headers),
             Target::Slice { base, .. } | Target::RunSlice { base, .. } => {
                 self.target_footprint(base, vars, headers);
             }
@@ -74,7 +74,7 @@ impl Lowerer<'_> {
                 targets.iter().for_each(|target| self.target_footprint(target, vars, headers));
             }
             Target::Element(stack, _) | Target::ElementField(stack, _, _) => {
-                self.footprint(&Place::Stack(*stack), vars, headers);
+                self.footprint(&StaticStorage::Stack(*stack), vars, headers);
             }
         }
     }
@@ -94,14 +94,16 @@ impl Lowerer<'_> {
         match value {
             Rvalue::Scalar(one) => operand(one, vars),
             Rvalue::NewHeader(fields) => fields.iter().for_each(|field| operand(field, vars)),
-            Rvalue::Header(header) => self.footprint(&Place::Header(*header), vars, headers),
-            Rvalue::Stack(stack) => self.footprint(&Place::Stack(*stack), vars, headers),
+            Rvalue::Header(header) => self.footprint(&StaticStorage::Header(*header), vars, headers),
+            Rvalue::Stack(stack) => self.footprint(&StaticStorage::Stack(*stack), vars, headers),
             Rvalue::Element(stack, index) => {
                 operand(index, vars);
-                self.footprint(&Place::Stack(*stack), vars, headers);
+                self.footprint(&StaticStorage::Stack(*stack), vars, headers);
             }
-            Rvalue::Union(union) => self.footprint(&Place::Union(*union), vars, headers),
-            Rvalue::UnionStack(stack) => self.footprint(&Place::UnionStack(stack.clone()), vars, headers),
+            Rvalue::Union(union) => self.footprint(&StaticStorage::Union(*union), vars, headers),
+            Rvalue::UnionStack(stack) => {
+                self.footprint(&StaticStorage::UnionStack(stack.clone()), vars, headers)
+            }
             Rvalue::Choice(index, values) => {
                 operand(index, vars);
                 values.iter().for_each(|value| self.value_footprint(value, vars, headers));
@@ -116,7 +118,7 @@ impl Lowerer<'_> {
     /// Writes a value.
     pub(super) fn assign(&mut self, target: Target, value: Rvalue, ty: &Ty, span: Span) -> Option<()> {
         match (target, value) {
-            (Target::Place(Place::Scalar(dst)), Rvalue::Scalar(src)) => {
+            (Target::StaticStorage(StaticStorage::Scalar(dst)), Rvalue::Scalar(src)) => {
                 if src != Operand::Var(dst) {
                     self.emit(Inst::Assign { dst, src });
                 }
@@ -126,9 +128,11 @@ impl Lowerer<'_> {
                 let value = self.settled(value, ty, span)?;
                 self.assign(target, value, ty, span)
             }
-            (Target::Place(Place::Header(dst)), value) => self.assign_header(dst, value, span),
-            (Target::Place(Place::Struct(parts)), value @ Rvalue::Struct(_)) => {
-                let parts = parts.iter().cloned().map(Target::Place).collect();
+            (Target::StaticStorage(StaticStorage::Header(dst)), value) => {
+                self.assign_header(dst, value, span)
+            }
+            (Target::StaticStorage(StaticStorage::Struct(parts)), value @ Rvalue::Struct(_)) => {
+                let parts = parts.iter().cloned().map(Target::StaticStorage).collect();
                 self.assign(Target::Parts(parts), value, ty, span)
             }
             (Target::Parts(parts), Rvalue::Struct(values)) => {
@@ -141,9 +145,9 @@ impl Lowerer<'_> {
             (Target::Choice(index, targets), value) => self.for_chosen(&index, targets.len(), |this, at| {
                 this.assign(targets.get(at)?.clone(), value.clone(), ty, span)
             }),
-            (Target::Place(Place::Stack(dst)), value) => self.assign_stack(dst, value, span),
-            (Target::Place(Place::Union(dst)), value) => self.assign_union(dst, value, span),
-            (Target::Place(Place::UnionStack(dst)), value) => {
+            (Target::StaticStorage(StaticStorage::Stack(dst)), value) => self.assign_stack(dst, value, span),
+            (Target::StaticStorage(StaticStorage::Union(dst)), value) => self.assign_union(dst, value, span),
+            (Target::StaticStorage(StaticStorage::UnionStack(dst)), value) => {
                 let Ty::Stack(elem, _) = ty else { return self.shape_error(span) };
                 self.assign_union_stack(&dst, value, elem, span)
             }
@@ -199,7 +203,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<()> {
         match base {
-            Target::Place(Place::Scalar(dst)) => {
+            Target::StaticStorage(StaticStorage::Scalar(dst)) => {
                 self.emit(Inst::SetSlice { dst, lo, src });
                 Some(())
             }
@@ -209,7 +213,7 @@ impl Lowerer<'_> {
             base => {
                 let ty = Ty::Bit(base_width);
                 let value = self.read_target(&base, &ty)?;
-                let Place::Scalar(whole) = self.materialize(value, &ty, span)? else {
+                let StaticStorage::Scalar(whole) = self.materialize(value, &ty, span)? else {
                     return self.shape_error(span);
                 };
                 self.emit(Inst::SetSlice { dst: whole, lo, src });
@@ -377,7 +381,7 @@ impl Lowerer<'_> {
             _ => return self.shape_error(span),
         };
         for (union, value) in dst.unions.iter().zip(values) {
-            self.assign(Target::Place(Place::Union(*union)), value, elem, span)?;
+            self.assign(Target::StaticStorage(StaticStorage::Union(*union)), value, elem, span)?;
         }
         Some(())
     }

@@ -3,7 +3,7 @@
 use super::Lowerer;
 use super::env::{Env, EnvId, Object, Owner};
 use super::inline::Passing;
-use super::storage::{Place, Rvalue, Target};
+use super::storage::{Rvalue, StaticStorage, Target};
 use super::target::Array;
 use crate::types::hir::{Builtin, Call, Callee, Expr, FnId};
 use crate::types::ty::Ty;
@@ -171,8 +171,10 @@ impl Lowerer<'_> {
                     this.set_validity_of(targets.get(at)?.clone(), valid, span)
                 });
             }
-            Target::Place(Place::Header(header)) if valid => self.emit(Inst::SetValid { header }),
-            Target::Place(Place::Header(header)) => self.emit(Inst::SetInvalid { header }),
+            Target::StaticStorage(StaticStorage::Header(header)) if valid => {
+                self.emit(Inst::SetValid { header })
+            }
+            Target::StaticStorage(StaticStorage::Header(header)) => self.emit(Inst::SetInvalid { header }),
             Target::Element(stack, index) => self.emit(Inst::StackSetValid { stack, index, valid }),
             _ => return self.shape_error(span),
         }

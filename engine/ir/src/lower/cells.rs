@@ -4,7 +4,7 @@
 //! comes back invalid; a cell that nobody wrote holds invalid headers.
 
 use super::Lowerer;
-use super::storage::{Place, Rvalue, Target};
+use super::storage::{Rvalue, StaticStorage, Target};
 use crate::types::ty::Ty;
 use crate::{Bits, HeaderField, HeaderId, Inst, Operand, VarId, VarKind, VarType};
 use p4cc_syntax::Span;
@@ -105,7 +105,7 @@ impl Lowerer<'_> {
     fn cell_header(&mut self, ty: &Ty, whole: VarId, left: &mut u32, span: Span) -> Option<HeaderId> {
         let valid = self.cell_scalar(VarType::Bool, whole, left)?;
         let name = format!("{}.tmp{}", self.name, self.out.vars.len());
-        let Place::Header(header) = self.alloc(ty, &name, VarKind::Local, span)? else {
+        let StaticStorage::Header(header) = self.alloc(ty, &name, VarKind::Local, span)? else {
             return self.shape_error(span);
         };
         let mut fields = Vec::new();
@@ -113,7 +113,12 @@ impl Lowerer<'_> {
             let ty = self.out.vars.get(var.index())?.ty;
             fields.push(self.cell_scalar(ty, whole, left)?);
         }
-        self.assign(Target::Place(Place::Header(header)), Rvalue::NewHeader(fields), ty, span)?;
+        self.assign(
+            Target::StaticStorage(StaticStorage::Header(header)),
+            Rvalue::NewHeader(fields),
+            ty,
+            span,
+        )?;
         let Operand::Var(flag) = valid else { return self.shape_error(span) };
         self.if_valid(flag, |this, valid| {
             if !valid {

@@ -101,8 +101,8 @@ impl Lowerer<'_> {
         match written {
             Written::Anything => !read.is_empty(),
             Written::Locals(locals) => locals.iter().any(|local| match self.binding(*local) {
-                Some(Binding::Place(place)) => {
-                    !read.is_disjoint(&self.footprint_of_target(&Target::Place(place.clone())))
+                Some(Binding::StaticStorage(place)) => {
+                    !read.is_disjoint(&self.footprint_of_target(&Target::StaticStorage(place.clone())))
                 }
                 _ => false,
             }),
@@ -116,7 +116,9 @@ impl Lowerer<'_> {
                 Some(directions) => {
                     let out =
                         |at: usize| matches!(directions.get(at), Some(Direction::Out | Direction::InOut));
-                    call.in_turn().filter(|(at, _)| out(*at)).for_each(|(_, arg)| written.add(arg));
+                    call.in_evaluation_order()
+                        .filter(|(at, _)| out(*at))
+                        .for_each(|(_, arg)| written.add(arg));
                 }
                 None => *written = Written::Anything,
             },

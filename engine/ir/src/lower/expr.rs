@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::effects::acts;
-use super::storage::{Binding, Place, Rvalue, Target};
+use super::storage::{Binding, Rvalue, StaticStorage, Target};
 use crate::types::hir::{Callee, Expr, ExprKind};
 use crate::types::order::Order;
 use crate::types::stmt::has_call;
@@ -234,7 +234,7 @@ impl Lowerer<'_> {
         let Rvalue::Choice(index, values) = value else { return Some(value) };
         let name = format!("{}.tmp{}", self.name, self.out.vars.len());
         let place = self.alloc(ty, &name, VarKind::Local, span)?;
-        let target = Target::Place(place.clone());
+        let target = Target::StaticStorage(place.clone());
         let default = self.default_value(ty, span)?;
         self.assign(target.clone(), default, ty, span)?;
         self.for_chosen(&index, values.len(), |this, at| {
@@ -415,16 +415,16 @@ impl Lowerer<'_> {
             return Some(header);
         }
         match self.materialize(value, ty, span)? {
-            Place::Header(header) => Some(header),
+            StaticStorage::Header(header) => Some(header),
             _ => self.shape_error(span),
         }
     }
 
     /// Puts a value into storage of its own.
-    pub(super) fn materialize(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<Place> {
+    pub(super) fn materialize(&mut self, value: Rvalue, ty: &Ty, span: Span) -> Option<StaticStorage> {
         let name = format!("{}.tmp{}", self.name, self.out.vars.len());
         let place = self.alloc(ty, &name, VarKind::Local, span)?;
-        self.assign(Target::Place(place.clone()), value, ty, span)?;
+        self.assign(Target::StaticStorage(place.clone()), value, ty, span)?;
         Some(place)
     }
 
@@ -451,7 +451,7 @@ impl Lowerer<'_> {
         for (block, side) in [(then, a), (otherwise, b)] {
             self.func.open(block);
             let value = self.rvalue(side)?;
-            self.assign(Target::Place(place.clone()), value, &expr.ty, expr.span)?;
+            self.assign(Target::StaticStorage(place.clone()), value, &expr.ty, expr.span)?;
             self.func.end(Terminator::Jump(end));
         }
         self.func.open(end);

@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::storage::{INDEX_BITS, Place, Rvalue, Target};
+use super::storage::{INDEX_BITS, Rvalue, StaticStorage, Target};
 use super::target::Array;
 use crate::limits::MAX_WIDTH;
 use crate::types::hir::{Call, Expr, ExprKind};
@@ -110,7 +110,8 @@ impl Lowerer<'_> {
             Some(arg) => self.static_place(arg),
             None => original.clone(),
         };
-        let (Some(Place::Struct(given)), Some(Place::Struct(original))) = (given, original) else {
+        let (Some(StaticStorage::Struct(given)), Some(StaticStorage::Struct(original))) = (given, original)
+        else {
             return self.shape_error(call.span);
         };
         if given == original {
@@ -118,7 +119,7 @@ impl Lowerer<'_> {
         }
         let mut saved = Vec::new();
         for (copy, place) in given.iter().zip(original.iter()) {
-            let (Place::Scalar(copy), Place::Scalar(var)) = (copy, place) else {
+            let (StaticStorage::Scalar(copy), StaticStorage::Scalar(var)) = (copy, place) else {
                 return self.shape_error(call.span);
             };
             let name = self.out.vars.get(var.index())?.name.as_str();
@@ -165,7 +166,7 @@ impl Lowerer<'_> {
         if matches!(arg.ty, Ty::Varbit(_)) {
             return self.no_varbit(arg.span);
         }
-        if let Target::Place(Place::Scalar(dst)) = target {
+        if let Target::StaticStorage(StaticStorage::Scalar(dst)) = target {
             return self.emit_extern(make(dst));
         }
         let Some(ty) = self.var_type(&arg.ty) else {
@@ -252,7 +253,7 @@ impl Lowerer<'_> {
         let algorithm = self.arg_expr(call, 3)?;
         let algorithm = self.algorithm(algorithm)?;
         let target = self.arg_expr(call, 2)?;
-        if !matches!(self.static_place(target), Some(Place::Scalar(_))) {
+        if !matches!(self.static_place(target), Some(StaticStorage::Scalar(_))) {
             // Written only under the condition, so that a temporary would not do.
             self.not_supported(target.span, "a checksum that is not a field or variable");
             return None;
@@ -571,7 +572,12 @@ impl Lowerer<'_> {
         let Some(target) = target else {
             // `_`: read and thrown away.
             let header = self.header_of(Rvalue::Invalid, ty, call.span)?;
-            return self.extract_into(Target::Place(Place::Header(header)), varbit_bits, ty, call.span);
+            return self.extract_into(
+                Target::StaticStorage(StaticStorage::Header(header)),
+                varbit_bits,
+                ty,
+                call.span,
+            );
         };
         if let ExprKind::StackNext(base) = &target.kind
             && let Array::Headers(stack) = self.array(base)?
@@ -601,7 +607,7 @@ impl Lowerer<'_> {
         span: Span,
     ) -> Option<()> {
         match target {
-            Target::Place(Place::Header(header)) => {
+            Target::StaticStorage(StaticStorage::Header(header)) => {
                 self.emit(match varbit_bits {
                     Some(varbit_bits) => Inst::ExtractVar { header, varbit_bits },
                     None => Inst::Extract { header },
@@ -610,7 +616,12 @@ impl Lowerer<'_> {
             }
             place => {
                 let header = self.header_of(Rvalue::Invalid, ty, span)?;
-                self.extract_into(Target::Place(Place::Header(header)), varbit_bits, ty, span)?;
+                self.extract_into(
+                    Target::StaticStorage(StaticStorage::Header(header)),
+                    varbit_bits,
+                    ty,
+                    span,
+                )?;
                 self.assign(place, Rvalue::Header(header), ty, span)
             }
         }

@@ -7,7 +7,7 @@
 use super::Lowerer;
 use super::effects::Footprint;
 use super::env::{EnvId, Object, Owner};
-use super::storage::{Binding, CopyOut, Place, Rvalue, Target};
+use super::storage::{Binding, CopyOut, Rvalue, StaticStorage, Target};
 use crate::types::hir::{Expr, LocalId, LocalKind};
 use crate::types::order::Order;
 use crate::types::ty::Ty;
@@ -33,9 +33,9 @@ pub enum Passing {
 enum Evaluated {
     Object(Object),
     Const(Value),
-    In(Rvalue, Option<Place>),
+    In(Rvalue, Option<StaticStorage>),
     /// With a copy of what it held where a later argument may change that.
-    InOut(Target, Option<Place>),
+    InOut(Target, Option<StaticStorage>),
     /// `None` is `_`.
     Out(Option<Target>),
 }
@@ -49,7 +49,7 @@ struct Site {
     /// What copies out may change, argument by argument.
     written: Vec<Option<Footprint>>,
     /// Parameters that begin anew; the type is given where storage of their own has to be set.
-    begun: Vec<(Place, Option<Ty>)>,
+    begun: Vec<(StaticStorage, Option<Ty>)>,
 }
 
 impl Site {
@@ -120,11 +120,11 @@ impl Lowerer<'_> {
 
     /// Sets `out` parameters to what they begin with: last,
     /// since an argument that is read may lie in the same place.
-    fn begin(&mut self, begun: Vec<(Place, Option<Ty>)>) -> Option<()> {
+    fn begin(&mut self, begun: Vec<(StaticStorage, Option<Ty>)>) -> Option<()> {
         for (place, ty) in begun {
             if let Some(ty) = ty {
                 let value = self.default_value(&ty, Span::default())?;
-                self.assign(Target::Place(place.clone()), value, &ty, Span::default())?;
+                self.assign(Target::StaticStorage(place.clone()), value, &ty, Span::default())?;
                 self.empty_stacks(&place);
             } else {
                 self.invalidate(&place);
@@ -208,7 +208,7 @@ impl Lowerer<'_> {
         &mut self,
         param: LocalId,
         value: Rvalue,
-        place: Option<Place>,
+        place: Option<StaticStorage>,
         site: &Site,
         span: Span,
     ) -> Option<()> {
@@ -216,7 +216,7 @@ impl Lowerer<'_> {
         let unwritten = site.is_alone(&self.footprint_of_value(&value), None);
         match site.passing {
             Passing::Function if unwritten => {
-                let binding = place.map_or(Binding::Value(value), Binding::Place);
+                let binding = place.map_or(Binding::Value(value), Binding::StaticStorage);
                 self.bind_in(callee, param, binding);
                 return Some(());
             }
@@ -224,7 +224,7 @@ impl Lowerer<'_> {
                 if let Some(place) = place
                     && (site.first_time || self.bound_to(callee, param, &place))
                 {
-                    self.bind_in(callee, param, Binding::Place(place));
+                    self.bind_in(callee, param, Binding::StaticStorage(place));
                     return Some(());
                 }
             }
@@ -236,17 +236,22 @@ impl Lowerer<'_> {
         }
         let storage = self.own_storage(param, callee, site.fresh(), span)?;
         let ty = self.hir.locals.get(param.index())?.ty.clone();
-        self.assign(Target::Place(storage), value, &ty, span)
+        self.assign(Target::StaticStorage(storage), value, &ty, span)
     }
 
-    fn bound_to(&self, env: EnvId, param: LocalId, place: &Place) -> bool {
+    fn bound_to(&self, env: EnvId, param: LocalId, place: &StaticStorage) -> bool {
         let binding = self.envs.get(env.0).and_then(|env| env.locals.get(&param));
-        matches!(binding, Some(Binding::Place(old)) if old == place)
+        matches!(binding, Some(Binding::StaticStorage(old)) if old == place)
     }
 
     /// The place of an argument that can stand for its parameter itself.
-    fn by_reference(&self, (param, at): (LocalId, usize), target: &Target, site: &Site) -> Option<Place> {
-        let Target::Place(place) = target else { return None };
+    fn by_reference(
+        &self,
+        (param, at): (LocalId, usize),
+        target: &Target,
+        site: &Site,
+    ) -> Option<StaticStorage> {
+        let Target::StaticStorage(place) = target else { return None };
         let alone = || site.is_alone(&self.footprint_of_target(target), Some(at));
         let possible = match site.passing {
             Passing::Function => alone(),
@@ -260,7 +265,7 @@ impl Lowerer<'_> {
         &mut self,
         (param, at): (LocalId, usize),
         target: Target,
-        kept: Option<Place>,
+        kept: Option<StaticStorage>,
         site: &Site,
         span: Span,
     ) -> Option<Option<CopyOut>> {
@@ -268,20 +273,20 @@ impl Lowerer<'_> {
         let value = match kept {
             Some(kept) if site.passing == Passing::Function => {
                 // Nobody else knows of the copy: it is the parameter.
-                self.bind_in(site.callee, param, Binding::Place(kept.clone()));
+                self.bind_in(site.callee, param, Binding::StaticStorage(kept.clone()));
                 return Some(Some(CopyOut { target, place: kept, ty }));
             }
             Some(kept) => kept.read(),
             None => {
                 if let Some(place) = self.by_reference((param, at), &target, site) {
-                    self.bind_in(site.callee, param, Binding::Place(place));
+                    self.bind_in(site.callee, param, Binding::StaticStorage(place));
                     return Some(None);
                 }
                 self.read_target(&target, &ty)?
             }
         };
         let storage = self.own_storage(param, site.callee, site.fresh(), span)?;
-        self.assign(Target::Place(storage.clone()), value, &ty, span)?;
+        self.assign(Target::StaticStorage(storage.clone()), value, &ty, span)?;
         Some(Some(CopyOut { target, place: storage, ty }))
     }
 
@@ -294,7 +299,7 @@ impl Lowerer<'_> {
     ) -> Option<Option<CopyOut>> {
         let place = target.as_ref().and_then(|target| self.by_reference((param, at), target, site));
         if let Some(place) = place {
-            self.bind_in(site.callee, param, Binding::Place(place.clone()));
+            self.bind_in(site.callee, param, Binding::StaticStorage(place.clone()));
             site.begun.push((place, None));
             return Some(None);
         }
@@ -306,13 +311,15 @@ impl Lowerer<'_> {
 
     /// Storage of a parameter. An instance keeps its own from
     /// call to call; it must not be the storage of an argument.
-    fn own_storage(&mut self, param: LocalId, env: EnvId, fresh: bool, span: Span) -> Option<Place> {
+    fn own_storage(&mut self, param: LocalId, env: EnvId, fresh: bool, span: Span) -> Option<StaticStorage> {
         let local = self.hir.locals.get(param.index())?;
         let name = format!("{}.{}", self.env_name(env), local.name);
         let callee = self.envs.get(env.0)?;
         match callee.locals.get(&param) {
-            Some(Binding::Place(place)) if callee.owned.contains(&param) => return Some(place.clone()),
-            Some(Binding::Place(_) | Binding::Value(_)) if !fresh => {
+            Some(Binding::StaticStorage(place)) if callee.owned.contains(&param) => {
+                return Some(place.clone());
+            }
+            Some(Binding::StaticStorage(_) | Binding::Value(_)) if !fresh => {
                 self.not_supported(
                     span,
                     "applying this instance with arguments that overlap in different ways",
@@ -322,7 +329,7 @@ impl Lowerer<'_> {
             _ => {}
         }
         let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
-        self.bind_in(env, param, Binding::Place(place.clone()));
+        self.bind_in(env, param, Binding::StaticStorage(place.clone()));
         if let Some(env) = self.envs.get_mut(env.0) {
             env.owned.insert(param);
         }
@@ -338,7 +345,7 @@ impl Lowerer<'_> {
     pub(super) fn read_target(&mut self, target: &Target, ty: &Ty) -> Option<Rvalue> {
         use crate::{Inst, VarType};
         Some(match target {
-            Target::Place(place) => place.read(),
+            Target::StaticStorage(place) => place.read(),
             Target::Slice { base, base_width, lo, width } => {
                 let base = self.read_target(base, &Ty::Bit(*base_width))?;
                 let Rvalue::Scalar(src) = base else { return None };

@@ -44,7 +44,7 @@ use build::FuncBuilder;
 use env::{Env, EnvId, GLOBAL, Owner};
 use p4cc_syntax::{Diagnostic, Severity, Span};
 use std::collections::{BTreeMap, BTreeSet};
-use storage::{CopyOut, Place};
+use storage::{CopyOut, StaticStorage};
 
 /// Most calls that are inlined; nested calls multiply.
 const MAX_INLINED: usize = 20_000;
@@ -121,7 +121,7 @@ struct Flow {
     /// End of the inlined body that `return` leaves; without one `return` leaves the function.
     end: Option<crate::BlockId>,
     /// Where `return e` puts the value.
-    result: Option<Place>,
+    result: Option<StaticStorage>,
     /// `break` and `continue` of the loops around.
     loops: Vec<(crate::BlockId, crate::BlockId)>,
     /// Copies that `exit` owes the callers inlined around.
@@ -137,7 +137,7 @@ struct Flow {
 }
 
 /// A bound action: which, in which environment, to which places.
-type Binding = (ActId, usize, Vec<Place>);
+type Binding = (ActId, usize, Vec<StaticStorage>);
 
 struct Lowerer<'h> {
     hir: &'h Program,
@@ -151,7 +151,7 @@ struct Lowerer<'h> {
     name: String,
     header_types: BTreeMap<AggId, HeaderTypeId>,
     /// Standard metadata.
-    standard: Option<Place>,
+    standard: Option<StaticStorage>,
     /// The program is one of PSA, not of v1model.
     is_psa: bool,
     /// A deparser is being made.

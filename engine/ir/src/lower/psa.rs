@@ -6,7 +6,7 @@
 use super::Lowerer;
 use super::arch::BlockShape;
 use super::env::EnvId;
-use super::storage::Place;
+use super::storage::StaticStorage;
 use crate::types::hir::{Construct, Constructed, Expr, ExprKind, Instance};
 use crate::{
     Architecture, Bridge, Psa, PsaEgressInput, PsaEgressOutput, PsaIngressInput, PsaIngressOutput,
@@ -32,7 +32,7 @@ type Blocks = [(EnvId, Span); 3];
 
 /// A struct that the architecture declares, taken apart.
 struct Metadata {
-    place: Place,
+    place: StaticStorage,
     fields: Vec<(String, VarId)>,
     span: Span,
 }
@@ -179,7 +179,7 @@ impl Lowerer<'_> {
     }
 
     /// Storage for a parameter of a block.
-    fn param_place(&mut self, block: &(EnvId, Span), at: usize) -> Option<Place> {
+    fn param_place(&mut self, block: &(EnvId, Span), at: usize) -> Option<StaticStorage> {
         let id = self.params(block.0)?.get(at).copied()?;
         let local = self.hir.locals.get(id.index())?;
         self.alloc(&local.ty, &local.name, VarKind::Metadata, local.span)
@@ -191,12 +191,12 @@ impl Lowerer<'_> {
         let id = self.params(block.0)?.get(at).copied()?;
         let local = self.hir.locals.get(id.index())?;
         let names = self.hir.fields(&local.ty).iter().map(|field| field.name.clone());
-        let parts: &[Place] = match &place {
-            Place::Struct(parts) => parts,
+        let parts: &[StaticStorage] = match &place {
+            StaticStorage::Struct(parts) => parts,
             _ => &[],
         };
-        let scalar = |(name, part): (String, &Place)| match part {
-            Place::Scalar(var) => Some((name, *var)),
+        let scalar = |(name, part): (String, &StaticStorage)| match part {
+            StaticStorage::Scalar(var) => Some((name, *var)),
             _ => None,
         };
         let fields = names.zip(parts).filter_map(scalar).collect();
@@ -216,7 +216,7 @@ impl Lowerer<'_> {
         Some(found)
     }
 
-    fn bridge(&self, place: &Place) -> Bridge {
+    fn bridge(&self, place: &StaticStorage) -> Bridge {
         let (mut vars, mut headers) = (BTreeSet::new(), BTreeSet::new());
         self.footprint(place, &mut vars, &mut headers);
         Bridge { vars: vars.into_iter().collect(), headers: headers.into_iter().collect() }

@@ -1,7 +1,7 @@
 //! Statements.
 
 use super::Lowerer;
-use super::storage::{CopyOut, INDEX_BITS, Place, Rvalue, Target};
+use super::storage::{CopyOut, INDEX_BITS, Rvalue, StaticStorage, Target};
 use crate::types::hir::{ActId, Expr, ExprKind, LocalId, Stmt, StmtKind, TabId};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -58,11 +58,11 @@ impl Lowerer<'_> {
         match init {
             Some(init) => {
                 let value = self.rvalue(init)?;
-                if let (Place::Scalar(dst), Rvalue::Scalar(src)) = (&place, &value) {
+                if let (StaticStorage::Scalar(dst), Rvalue::Scalar(src)) = (&place, &value) {
                     self.assign_scalar(*dst, src.clone(), init);
                     return Some(());
                 }
-                self.assign(Target::Place(place), value, &local.ty, init.span)
+                self.assign(Target::StaticStorage(place), value, &local.ty, init.span)
             }
             None => {
                 self.invalidate(&place);
@@ -72,37 +72,37 @@ impl Lowerer<'_> {
     }
 
     /// Makes every header of a place invalid, as those of a new variable are.
-    pub(super) fn invalidate(&mut self, place: &Place) {
+    pub(super) fn invalidate(&mut self, place: &StaticStorage) {
         match place {
-            Place::Scalar(_) => {}
-            Place::Header(header) => self.emit(Inst::SetInvalid { header: *header }),
-            Place::Stack(stack) => {
+            StaticStorage::Scalar(_) => {}
+            StaticStorage::Header(header) => self.emit(Inst::SetInvalid { header: *header }),
+            StaticStorage::Stack(stack) => {
                 let elements =
                     self.out.stacks.get(stack.index()).map_or_else(Vec::new, |s| s.elements.clone());
                 elements.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
                 self.empty_stacks(place);
             }
-            Place::Union(union) => {
+            StaticStorage::Union(union) => {
                 let members = self.out.unions.get(union.index()).map_or_else(Vec::new, |u| u.members.clone());
                 members.into_iter().for_each(|header| self.emit(Inst::SetInvalid { header }));
             }
-            Place::UnionStack(stack) => {
-                stack.unions.iter().for_each(|union| self.invalidate(&Place::Union(*union)));
+            StaticStorage::UnionStack(stack) => {
+                stack.unions.iter().for_each(|union| self.invalidate(&StaticStorage::Union(*union)));
                 self.empty_stacks(place);
             }
-            Place::Struct(parts) => parts.iter().for_each(|part| self.invalidate(part)),
+            StaticStorage::Struct(parts) => parts.iter().for_each(|part| self.invalidate(part)),
         }
     }
 
     /// Says of the stacks of a place that nothing was extracted to them. Only parsers ask.
-    pub(super) fn empty_stacks(&mut self, place: &Place) {
+    pub(super) fn empty_stacks(&mut self, place: &StaticStorage) {
         let next = Operand::Const(Bits::zero(INDEX_BITS));
         match place {
-            Place::Stack(stack) if self.flow.in_parser => {
+            StaticStorage::Stack(stack) if self.flow.in_parser => {
                 self.emit(Inst::StackSetNextIndex { stack: *stack, next });
             }
-            Place::UnionStack(stack) => self.emit(Inst::Assign { dst: stack.next, src: next }),
-            Place::Struct(parts) => parts.iter().for_each(|part| self.empty_stacks(part)),
+            StaticStorage::UnionStack(stack) => self.emit(Inst::Assign { dst: stack.next, src: next }),
+            StaticStorage::Struct(parts) => parts.iter().for_each(|part| self.empty_stacks(part)),
             _ => {}
         }
     }
@@ -242,7 +242,7 @@ impl Lowerer<'_> {
         for value in values {
             self.count_inlined(items.span)?;
             let next = self.func.block("");
-            self.assign(Target::Place(place.clone()), value, &ty, items.span)?;
+            self.assign(Target::StaticStorage(place.clone()), value, &ty, items.span)?;
             self.flow.loops.push((end, next));
             let made = self.stmts(body);
             self.flow.loops.pop();
@@ -259,7 +259,7 @@ impl Lowerer<'_> {
         let ty = self.hir.locals.get(var.index())?.ty.clone();
         let signed = matches!(self.hir.underlying(&ty), Ty::Int(_));
         let width = self.width(&ty)?;
-        let Place::Scalar(shown) = self.local_place(var)? else { return self.shape_error(low.span) };
+        let StaticStorage::Scalar(shown) = self.local_place(var)? else { return self.shape_error(low.span) };
         // The body may write its variable; how often it runs follows from the range alone.
         let counter = self.temp(self.var_type(&ty)?);
         let first = self.operand_before(low, &[high])?;
@@ -299,7 +299,7 @@ impl Lowerer<'_> {
         if let Some(value) = value {
             let place = self.flow.result.clone()?;
             let made = self.rvalue(value)?;
-            self.assign(Target::Place(place), made, &value.ty, value.span)?;
+            self.assign(Target::StaticStorage(place), made, &value.ty, value.span)?;
         }
         self.func.end(match self.flow.end {
             Some(end) => Terminator::Jump(end),

@@ -18,7 +18,7 @@ pub const INDEX_BITS: u32 = 32;
 
 /// Static storage of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum StaticStorage {
     /// One variable.
     Scalar(VarId),
     /// A header.
@@ -30,7 +30,7 @@ pub enum Place {
     /// A stack of header unions.
     UnionStack(Rc<UnionStack>),
     /// A struct or tuple, part by part.
-    Struct(Rc<[Place]>),
+    Struct(Rc<[StaticStorage]>),
 }
 
 /// A stack of header unions. The IR has none: code that chooses an element at run time asks for each in turn.
@@ -46,7 +46,7 @@ pub struct UnionStack {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Static storage.
-    Place(Place),
+    StaticStorage(StaticStorage),
     /// Bits `lo ..` of a target that is one number.
     Slice {
         /// The number.
@@ -112,7 +112,7 @@ pub struct CopyOut {
     /// The argument.
     pub target: Target,
     /// The parameter's storage.
-    pub place: Place,
+    pub place: StaticStorage,
     /// Their type.
     pub ty: Ty,
 }
@@ -121,7 +121,7 @@ pub struct CopyOut {
 #[derive(Clone, Debug)]
 pub enum Binding {
     /// Storage.
-    Place(Place),
+    StaticStorage(StaticStorage),
     /// A value that stands for an `in` parameter that is never written.
     Value(Rvalue),
     /// A compile-time value.
@@ -130,16 +130,16 @@ pub enum Binding {
     Object(super::env::Object),
 }
 
-impl Place {
+impl StaticStorage {
     /// As something to read.
     pub fn read(&self) -> Rvalue {
         match self {
-            Place::Scalar(var) => Rvalue::Scalar(Operand::Var(*var)),
-            Place::Header(header) => Rvalue::Header(*header),
-            Place::Stack(stack) => Rvalue::Stack(*stack),
-            Place::Union(union) => Rvalue::Union(*union),
-            Place::UnionStack(stack) => Rvalue::UnionStack(stack.clone()),
-            Place::Struct(parts) => Rvalue::Struct(parts.iter().map(Place::read).collect()),
+            StaticStorage::Scalar(var) => Rvalue::Scalar(Operand::Var(*var)),
+            StaticStorage::Header(header) => Rvalue::Header(*header),
+            StaticStorage::Stack(stack) => Rvalue::Stack(*stack),
+            StaticStorage::Union(union) => Rvalue::Union(*union),
+            StaticStorage::UnionStack(stack) => Rvalue::UnionStack(stack.clone()),
+            StaticStorage::Struct(parts) => Rvalue::Struct(parts.iter().map(StaticStorage::read).collect()),
         }
     }
 }
@@ -182,7 +182,7 @@ impl Lowerer<'_> {
     }
 
     /// Makes storage for a value.
-    pub(super) fn alloc(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<Place> {
+    pub(super) fn alloc(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<StaticStorage> {
         if self.out.vars.len().saturating_add(self.var_count(ty)) > MAX_VARS {
             self.push(
                 Diagnostic::error(span, format!("the program needs more than {MAX_VARS} variables"))
@@ -193,56 +193,56 @@ impl Lowerer<'_> {
         self.alloc_within(ty, name, kind, span)
     }
 
-    fn alloc_within(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<Place> {
+    fn alloc_within(&mut self, ty: &Ty, name: &str, kind: VarKind, span: Span) -> Option<StaticStorage> {
         if let Some(var_ty) = self.var_type(ty) {
-            return Some(Place::Scalar(self.new_var(name, var_ty, kind)));
+            return Some(StaticStorage::Scalar(self.new_var(name, var_ty, kind)));
         }
         match ty {
-            _ if self.is_empty(ty) => Some(Place::Struct(Rc::new([]))),
+            _ if self.is_empty(ty) => Some(StaticStorage::Struct(Rc::new([]))),
             Ty::Tuple(items) => {
-                let parts: Option<Vec<Place>> = items
+                let parts: Option<Vec<StaticStorage>> = items
                     .iter()
                     .enumerate()
                     .map(|(at, item)| self.alloc_within(item, &format!("{name}[{at}]"), kind, span))
                     .collect();
-                Some(Place::Struct(parts?.into()))
+                Some(StaticStorage::Struct(parts?.into()))
             }
             Ty::Stack(elem, size) if self.hir.is_array(ty) => {
-                let parts: Option<Vec<Place>> = (0..*size)
+                let parts: Option<Vec<StaticStorage>> = (0..*size)
                     .map(|at| self.alloc_within(elem, &format!("{name}[{at}]"), kind, span))
                     .collect();
-                Some(Place::Struct(parts?.into()))
+                Some(StaticStorage::Struct(parts?.into()))
             }
             Ty::Stack(elem, size) if self.hir.is_union(elem) => {
                 let unions: Option<Vec<UnionId>> = (0..*size)
                     .map(|at| match self.alloc_union(elem, &format!("{name}[{at}]"))? {
-                        Place::Union(union) => Some(union),
+                        StaticStorage::Union(union) => Some(union),
                         _ => None,
                     })
                     .collect();
                 let next = self.new_var(&format!("{name}.nextIndex"), VarType::Bit(INDEX_BITS), kind);
-                Some(Place::UnionStack(Rc::new(UnionStack { unions: unions?, next })))
+                Some(StaticStorage::UnionStack(Rc::new(UnionStack { unions: unions?, next })))
             }
             Ty::Stack(elem, size) => {
                 let elements: Option<Vec<HeaderId>> = (0..*size)
                     .map(|at| match self.alloc_within(elem, &format!("{name}[{at}]"), kind, span)? {
-                        Place::Header(header) => Some(header),
+                        StaticStorage::Header(header) => Some(header),
                         _ => None,
                     })
                     .collect();
                 let id = StackId::from_index(self.out.stacks.len());
                 self.out.stacks.push(Stack { name: name.to_owned(), elements: elements? });
-                Some(Place::Stack(id))
+                Some(StaticStorage::Stack(id))
             }
             Ty::Aggregate(id) if self.hir.is_header(ty) => self.alloc_header(*id, name, None),
             Ty::Aggregate(_) if self.hir.is_union(ty) => self.alloc_union(ty, name),
             Ty::Aggregate(_) => {
                 let fields = self.hir.fields(ty);
-                let parts: Option<Vec<Place>> = fields
+                let parts: Option<Vec<StaticStorage>> = fields
                     .iter()
                     .map(|field| self.alloc_within(&field.ty, &format!("{name}.{}", field.name), kind, span))
                     .collect();
-                Some(Place::Struct(parts?.into()))
+                Some(StaticStorage::Struct(parts?.into()))
             }
             _ => {
                 let shown = self.hir.show(ty);
@@ -252,24 +252,24 @@ impl Lowerer<'_> {
         }
     }
 
-    fn alloc_union(&mut self, ty: &Ty, name: &str) -> Option<Place> {
+    fn alloc_union(&mut self, ty: &Ty, name: &str) -> Option<StaticStorage> {
         let id = UnionId::from_index(self.out.unions.len());
         self.out.unions.push(Union { name: name.to_owned(), members: Vec::new() });
         let mut members = Vec::new();
         for field in self.hir.fields(ty) {
             let Ty::Aggregate(member) = field.ty else { return None };
             match self.alloc_header(member, &format!("{name}.{}", field.name), Some(id))? {
-                Place::Header(header) => members.push(header),
+                StaticStorage::Header(header) => members.push(header),
                 _ => return None,
             }
         }
         if let Some(union) = self.out.unions.get_mut(id.index()) {
             union.members = members;
         }
-        Some(Place::Union(id))
+        Some(StaticStorage::Union(id))
     }
 
-    fn alloc_header(&mut self, agg: AggId, name: &str, union: Option<UnionId>) -> Option<Place> {
+    fn alloc_header(&mut self, agg: AggId, name: &str, union: Option<UnionId>) -> Option<StaticStorage> {
         let ty = self.header_type(agg)?;
         let header = HeaderId::from_index(self.out.headers.len());
         self.out.headers.push(Header { name: name.to_owned(), ty, fields: Vec::new(), union });
@@ -280,7 +280,7 @@ impl Lowerer<'_> {
             vars.push(self.new_var(&format!("{name}.{}", field.name), field.ty, kind));
         }
         self.out.headers.get_mut(header.index())?.fields = vars;
-        Some(Place::Header(header))
+        Some(StaticStorage::Header(header))
     }
 
     /// The IR's header type of a header declaration.
@@ -349,19 +349,19 @@ impl Lowerer<'_> {
     }
 
     /// A field of a header: one of its variables, or several as a struct.
-    pub(super) fn header_field(&self, header: HeaderId, ty: &Ty, at: usize) -> Option<Place> {
+    pub(super) fn header_field(&self, header: HeaderId, ty: &Ty, at: usize) -> Option<StaticStorage> {
         let (start, field) = self.leaf_start(ty, at)?;
         let vars = self.field_vars(header);
         self.place_over(&field, &mut vars.into_iter().skip(start))
     }
 
-    fn place_over(&self, ty: &Ty, vars: &mut dyn Iterator<Item = VarId>) -> Option<Place> {
+    fn place_over(&self, ty: &Ty, vars: &mut dyn Iterator<Item = VarId>) -> Option<StaticStorage> {
         if self.var_type(ty).is_some() {
-            return vars.next().map(Place::Scalar);
+            return vars.next().map(StaticStorage::Scalar);
         }
-        let parts: Option<Vec<Place>> =
+        let parts: Option<Vec<StaticStorage>> =
             self.parts(ty)?.iter().map(|(_, part)| self.place_over(part, vars)).collect();
-        Some(Place::Struct(parts?.into()))
+        Some(StaticStorage::Struct(parts?.into()))
     }
 
     /// A value of a type without headers put together from its scalars, first one first.
@@ -400,29 +400,29 @@ impl Lowerer<'_> {
     }
 
     /// Storage of a local, made on first use; a local of a block that is made twice keeps its storage.
-    pub(super) fn local_place(&mut self, id: LocalId) -> Option<Place> {
-        if let Some(Binding::Place(place)) = self.binding(id) {
+    pub(super) fn local_place(&mut self, id: LocalId) -> Option<StaticStorage> {
+        if let Some(Binding::StaticStorage(place)) = self.binding(id) {
             return Some(place.clone());
         }
         let local = self.hir.locals.get(id.index())?;
         let name = format!("{}.{}", self.name, local.name);
         let place = self.alloc(&local.ty, &name, VarKind::Local, local.span)?;
-        self.bind(id, Binding::Place(place.clone()));
+        self.bind(id, Binding::StaticStorage(place.clone()));
         Some(place)
     }
 
     /// All variables and headers of a place.
     pub(super) fn footprint(
         &self,
-        place: &Place,
+        place: &StaticStorage,
         vars: &mut BTreeSet<VarId>,
         headers: &mut BTreeSet<HeaderId>,
     ) {
         match place {
-            Place::Scalar(var) => {
+            StaticStorage::Scalar(var) => {
                 vars.insert(*var);
             }
-            Place::Header(header) => {
+            StaticStorage::Header(header) => {
                 headers.insert(*header);
                 if let Some(header) = self.out.headers.get(header.index()) {
                     vars.extend(header.fields.iter().copied());
@@ -432,23 +432,26 @@ impl Lowerer<'_> {
                     }
                 }
             }
-            Place::Stack(stack) => {
+            StaticStorage::Stack(stack) => {
                 let elements = self.out.stacks.get(stack.index()).map_or(&[][..], |stack| &stack.elements);
                 for element in elements {
-                    self.footprint(&Place::Header(*element), vars, headers);
+                    self.footprint(&StaticStorage::Header(*element), vars, headers);
                 }
             }
-            Place::Union(union) => {
+            StaticStorage::Union(union) => {
                 let members = self.out.unions.get(union.index()).map_or(&[][..], |union| &union.members);
                 for member in members {
-                    self.footprint(&Place::Header(*member), vars, headers);
+                    self.footprint(&StaticStorage::Header(*member), vars, headers);
                 }
             }
-            Place::UnionStack(stack) => {
+            StaticStorage::UnionStack(stack) => {
                 vars.insert(stack.next);
-                stack.unions.iter().for_each(|union| self.footprint(&Place::Union(*union), vars, headers));
+                stack
+                    .unions
+                    .iter()
+                    .for_each(|union| self.footprint(&StaticStorage::Union(*union), vars, headers));
             }
-            Place::Struct(parts) => parts.iter().for_each(|part| self.footprint(part, vars, headers)),
+            StaticStorage::Struct(parts) => parts.iter().for_each(|part| self.footprint(part, vars, headers)),
         }
     }
 }

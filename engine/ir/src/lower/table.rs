@@ -2,7 +2,7 @@
 
 use super::Lowerer;
 use super::env::Object;
-use super::storage::{Place, Rvalue};
+use super::storage::{Rvalue, StaticStorage};
 use crate::limits::MAX_TABLE_SIZE;
 use crate::types::hir::{self, ActionRef, Annotations, Attached, Expr, ExprKind, TabId};
 use crate::types::stmt::has_call;
@@ -42,7 +42,7 @@ impl Lowerer<'_> {
             }
             let var = vars.next()?;
             // A key that is a variable is read where it lies.
-            if self.static_place(&key.expr) != Some(Place::Scalar(var)) {
+            if self.static_place(&key.expr) != Some(StaticStorage::Scalar(var)) {
                 let src = self.operand(&key.expr)?;
                 self.emit(Inst::Assign { dst: var, src });
             }
@@ -142,7 +142,9 @@ impl Lowerer<'_> {
         // Each key is evaluated before the next one (P4-16 14.2.3): one that a later key changes has a copy.
         let later: Vec<&Expr> = keys.iter().skip(at + 1).map(|key| &key.expr).collect();
         let var = match self.static_place(&key.expr) {
-            Some(Place::Scalar(var)) if !self.value_changes(&Rvalue::Scalar(Operand::Var(var)), &later) => {
+            Some(StaticStorage::Scalar(var))
+                if !self.value_changes(&Rvalue::Scalar(Operand::Var(var)), &later) =>
+            {
                 var
             }
             _ => {

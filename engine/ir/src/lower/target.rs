@@ -1,7 +1,7 @@
 //! Places of expressions: static ones, and those of header stacks found at run time.
 
 use super::Lowerer;
-use super::storage::{Binding, INDEX_BITS, Place, Rvalue, Target, UnionStack};
+use super::storage::{Binding, INDEX_BITS, Rvalue, StaticStorage, Target, UnionStack};
 use crate::types::hir::{Expr, ExprKind};
 use crate::types::ty::Ty;
 use crate::types::value::Value;
@@ -17,37 +17,39 @@ pub enum Array {
     /// A stack of header unions.
     Unions(Rc<UnionStack>),
     /// An array of other values.
-    Values(Rc<[Place]>),
+    Values(Rc<[StaticStorage]>),
 }
 
 impl Lowerer<'_> {
     /// The storage of an expression, if it has storage that is known now.
-    pub(super) fn static_place(&mut self, expr: &Expr) -> Option<Place> {
+    pub(super) fn static_place(&mut self, expr: &Expr) -> Option<StaticStorage> {
         match &expr.kind {
             ExprKind::Local(id) => match self.binding(*id) {
-                Some(Binding::Place(place)) => Some(place.clone()),
+                Some(Binding::StaticStorage(place)) => Some(place.clone()),
                 Some(_) => None,
                 None => self.local_place(*id),
             },
             ExprKind::Field(base, at) => match self.static_place(base)? {
-                Place::Struct(parts) => parts.get(*at).cloned(),
-                Place::Header(header) => self.header_field(header, &base.ty, *at),
-                Place::Union(union) => {
-                    self.out.unions.get(union.index())?.members.get(*at).copied().map(Place::Header)
+                StaticStorage::Struct(parts) => parts.get(*at).cloned(),
+                StaticStorage::Header(header) => self.header_field(header, &base.ty, *at),
+                StaticStorage::Union(union) => {
+                    self.out.unions.get(union.index())?.members.get(*at).copied().map(StaticStorage::Header)
                 }
-                Place::Scalar(_) | Place::Stack(_) | Place::UnionStack(_) => None,
+                StaticStorage::Scalar(_) | StaticStorage::Stack(_) | StaticStorage::UnionStack(_) => None,
             },
             ExprKind::Index(base, index) => {
                 let Ok(Some(Value::Int(at))) = self.try_const(index) else { return None };
                 let at = at.to_usize()?;
                 match self.static_place(base)? {
-                    Place::Stack(stack) => {
+                    StaticStorage::Stack(stack) => {
                         let elements = &self.out.stacks.get(stack.index())?.elements;
-                        elements.get(at).copied().map(Place::Header)
+                        elements.get(at).copied().map(StaticStorage::Header)
                     }
-                    Place::UnionStack(stack) => stack.unions.get(at).copied().map(Place::Union),
+                    StaticStorage::UnionStack(stack) => {
+                        stack.unions.get(at).copied().map(StaticStorage::Union)
+                    }
                     // A tuple's part.
-                    Place::Struct(parts) => parts.get(at).cloned(),
+                    StaticStorage::Struct(parts) => parts.get(at).cloned(),
                     _ => None,
                 }
             }
@@ -58,7 +60,7 @@ impl Lowerer<'_> {
     /// What an expression that can be written names.
     pub(super) fn target(&mut self, expr: &Expr) -> Option<Target> {
         if let Some(place) = self.static_place(expr) {
-            return Some(Target::Place(place));
+            return Some(Target::StaticStorage(place));
         }
         match &expr.kind {
             ExprKind::Slice(base, hi, lo) => {
@@ -116,7 +118,9 @@ impl Lowerer<'_> {
     /// Part `at` of an array to write.
     fn target_part(&mut self, whole: &Target, at: usize, span: Span) -> Option<Target> {
         match whole {
-            Target::Place(Place::Struct(parts)) => parts.get(at).cloned().map(Target::Place),
+            Target::StaticStorage(StaticStorage::Struct(parts)) => {
+                parts.get(at).cloned().map(Target::StaticStorage)
+            }
             Target::Parts(parts) => parts.get(at).cloned(),
             Target::Choice(index, targets) => {
                 let parts: Option<Vec<Target>> =
@@ -131,8 +135,8 @@ impl Lowerer<'_> {
     fn element_target(&mut self, element: Rvalue, span: Span) -> Option<Target> {
         match element {
             Rvalue::Element(stack, index) => Some(Target::Element(stack, index)),
-            Rvalue::Header(header) => Some(Target::Place(Place::Header(header))),
-            Rvalue::Union(union) => Some(Target::Place(Place::Union(union))),
+            Rvalue::Header(header) => Some(Target::StaticStorage(StaticStorage::Header(header))),
+            Rvalue::Union(union) => Some(Target::StaticStorage(StaticStorage::Union(union))),
             Rvalue::Choice(index, values) => {
                 let targets: Option<Vec<Target>> =
                     values.into_iter().map(|value| self.element_target(value, span)).collect();
@@ -155,11 +159,15 @@ impl Lowerer<'_> {
                 fields.map(|fields| Target::Choice(index, fields))
             }
             Target::Parts(parts) => parts.into_iter().nth(at),
-            Target::Place(Place::Header(header)) => self.header_field(header, ty, at).map(Target::Place),
-            Target::Place(Place::Struct(parts)) => parts.get(at).cloned().map(Target::Place),
-            Target::Place(Place::Union(union)) => {
+            Target::StaticStorage(StaticStorage::Header(header)) => {
+                self.header_field(header, ty, at).map(Target::StaticStorage)
+            }
+            Target::StaticStorage(StaticStorage::Struct(parts)) => {
+                parts.get(at).cloned().map(Target::StaticStorage)
+            }
+            Target::StaticStorage(StaticStorage::Union(union)) => {
                 let member = self.out.unions.get(union.index())?.members.get(at).copied()?;
-                Some(Target::Place(Place::Header(member)))
+                Some(Target::StaticStorage(StaticStorage::Header(member)))
             }
             _ => self.shape_error(span),
         }
@@ -181,9 +189,9 @@ impl Lowerer<'_> {
     pub(super) fn array(&mut self, expr: &Expr) -> Option<Array> {
         if let Some(place) = self.static_place(expr) {
             match place {
-                Place::Stack(stack) => return Some(Array::Headers(stack)),
-                Place::UnionStack(stack) => return Some(Array::Unions(stack)),
-                Place::Struct(parts) => return Some(Array::Values(parts)),
+                StaticStorage::Stack(stack) => return Some(Array::Headers(stack)),
+                StaticStorage::UnionStack(stack) => return Some(Array::Unions(stack)),
+                StaticStorage::Struct(parts) => return Some(Array::Values(parts)),
                 _ => {}
             }
         }
@@ -192,9 +200,9 @@ impl Lowerer<'_> {
             Rvalue::UnionStack(stack) => Some(Array::Unions(stack)),
             // A value written out, or what a function gave.
             value => match self.materialize(value, &expr.ty, expr.span)? {
-                Place::Stack(stack) => Some(Array::Headers(stack)),
-                Place::UnionStack(stack) => Some(Array::Unions(stack)),
-                Place::Struct(parts) => Some(Array::Values(parts)),
+                StaticStorage::Stack(stack) => Some(Array::Headers(stack)),
+                StaticStorage::UnionStack(stack) => Some(Array::Unions(stack)),
+                StaticStorage::Struct(parts) => Some(Array::Values(parts)),
                 _ => self.shape_error(expr.span),
             },
         }
@@ -216,7 +224,7 @@ impl Lowerer<'_> {
             Array::Unions(stack) => {
                 Rvalue::Choice(index, stack.unions.iter().copied().map(Rvalue::Union).collect())
             }
-            Array::Values(parts) => Rvalue::Choice(index, parts.iter().map(Place::read).collect()),
+            Array::Values(parts) => Rvalue::Choice(index, parts.iter().map(StaticStorage::read).collect()),
         }
     }
 
@@ -243,7 +251,7 @@ impl Lowerer<'_> {
                     self.out.stacks.get(stack.index())?.elements.get(at).copied().map(Rvalue::Header)
                 }
                 Array::Unions(stack) => stack.unions.get(at).copied().map(Rvalue::Union),
-                Array::Values(parts) => parts.get(at).map(Place::read),
+                Array::Values(parts) => parts.get(at).map(StaticStorage::read),
             });
             if element.is_none() {
                 self.push(p4cc_syntax::Diagnostic::error(span, "the index is outside the array"));

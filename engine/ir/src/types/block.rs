@@ -3,7 +3,7 @@
 use super::generic::BlockDecl;
 use super::hir::{Control, ControlId, LocalKind, Sig, Stmt};
 use super::scope::{Symbol, TypeSymbol};
-use super::{BlockSigs, Checker, Place};
+use super::{BlockSigs, Checker, CodeContext};
 use p4cc_syntax::ast::{Annotation, ControlDecl, Decl, DeclKind, Ident, Param};
 
 impl Checker {
@@ -22,7 +22,7 @@ impl Checker {
         let (apply, constructor) =
             self.block_sigs(&control.name, &control.params, &control.constructor_params);
         self.check_brought_modules(false, &constructor, &control.constructor_params);
-        let outer_place = std::mem::replace(&mut self.place, Place::Control);
+        let outer_place = std::mem::replace(&mut self.place, CodeContext::Control);
         let outer_instances = std::mem::take(&mut self.instances);
         self.scopes.push();
         let constructor_params =

@@ -6,7 +6,7 @@ use super::order::Order;
 use super::scope::{FnSymbol, Symbol, closest};
 use super::ty::{Substitution, Ty};
 use super::value::Value;
-use super::{Checker, Place};
+use super::{Checker, CodeContext};
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{self, Argument, Direction, ExprKind as Ast, Ident, Path, Type, TypeKind};
 use p4cc_syntax::{Diagnostic, Span};
@@ -75,7 +75,7 @@ impl Checker {
             Symbol::Functions(symbols) => self.call_function(&symbols, type_args, args, span),
             Symbol::Action(id) => {
                 let Some(sig) = self.action_sigs.get(id.index()).cloned() else { return Self::poison(span) };
-                if !matches!(self.place, Place::Control | Place::Action) {
+                if !matches!(self.place, CodeContext::Control | CodeContext::Action) {
                     return self.poison_error(span, "an action can only be called in a control or an action");
                 }
                 match self.bind(&sig, type_args, args, span) {
@@ -258,7 +258,7 @@ impl Checker {
         if !args.is_empty() {
             return self.poison_error(span, "`apply` of a table takes no arguments");
         }
-        if self.place != Place::Control {
+        if self.place != CodeContext::Control {
             return self.poison_error(span, "a table can only be applied in the apply block of its control");
         }
         let call = Call { callee: Callee::Table(id), args: Vec::new(), order: Order::default(), span };
@@ -271,7 +271,7 @@ impl Checker {
         }
         let Some(sig) = self.apply_sig(&object) else { return Self::poison(span) };
         let Ty::Block(block) = &object.ty else { return Self::poison(span) };
-        let wanted = if block.is_parser { Place::Parser } else { Place::Control };
+        let wanted = if block.is_parser { CodeContext::Parser } else { CodeContext::Control };
         if self.place != wanted {
             let message = if block.is_parser {
                 "a parser can only be applied in a parser state"
@@ -388,7 +388,7 @@ impl Checker {
             self.undeclared_near(&format!("method of `{}`", ext.name), name, near);
             return Self::poison(span);
         }
-        if ext.name == "packet_in" && self.place != Place::Parser {
+        if ext.name == "packet_in" && self.place != CodeContext::Parser {
             return self.poison_error(span, format!("`{}` can only be called in a parser", name.name));
         }
         let Some(sig) = self.overload(&sigs, args, span) else { return Self::poison(span) };

@@ -8,7 +8,7 @@ use super::hir::{
 use super::scope::{Symbol, TypeSymbol};
 use super::ty::Ty;
 use super::value::Value;
-use super::{BlockSig, Checker, GenericAggregate, Place};
+use super::{BlockSig, Checker, CodeContext, GenericAggregate};
 use num_bigint::BigInt;
 use p4cc_syntax::ast::{
     self, Annotation, Argument, Decl, DeclKind, EnumMember, ExternMethod, Ident, Param, Type,
@@ -192,7 +192,7 @@ impl Checker {
         annotations: &[Annotation],
         span: Span,
     ) -> Construct {
-        if matches!(self.place, Place::Action | Place::Function) {
+        if matches!(self.place, CodeContext::Action | CodeContext::Function) {
             self.error(span, "an instance cannot be made inside an action or function");
         }
         let construct = self.construct(ty, args, span);

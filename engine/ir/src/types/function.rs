@@ -3,7 +3,7 @@
 use super::hir::{ActId, Action, FnId, Function, LocalId, LocalKind, Sig, SigParam, Stmt, StmtKind};
 use super::scope::{FnSymbol, Symbol};
 use super::ty::Ty;
-use super::{Checker, Place};
+use super::{Checker, CodeContext};
 use p4cc_syntax::ast::{Annotation, Block, Direction, FunctionSignature, Ident, Param, Type};
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -111,7 +111,7 @@ impl Checker {
         let name = &signature.name;
         let sig = self.signature(&name.name, name.span, &[], &signature.params, Some(&signature.return_type));
         self.check_run_time_params(&sig, name.span);
-        let outer = std::mem::replace(&mut self.place, Place::Function);
+        let outer = std::mem::replace(&mut self.place, CodeContext::Function);
         self.scopes.push();
         let params = self.declare_params(&sig, &signature.params, |direction| {
             LocalKind::Param(if direction == Direction::None { Direction::In } else { direction })
@@ -151,7 +151,7 @@ impl Checker {
         self.no_modules(&sig, params);
         self.check_action_params(&sig, params);
         let global = self.scopes.at_top();
-        let outer = std::mem::replace(&mut self.place, Place::Action);
+        let outer = std::mem::replace(&mut self.place, CodeContext::Action);
         self.scopes.push();
         let ids = self.declare_params(&sig, params, LocalKind::Param);
         let outer_return = self.return_ty.replace(Ty::Void);

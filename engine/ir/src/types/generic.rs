@@ -7,7 +7,7 @@
 use super::hir::{Constructed, ControlId, FnId, ParserId, Sig, TypeVar};
 use super::scope::{FnSymbol, Symbol, TypeSymbol};
 use super::ty::{BlockType, Substitution, Ty};
-use super::{Checker, Place};
+use super::{Checker, CodeContext};
 use p4cc_syntax::ast::{
     Annotation, Block, ControlDecl, FunctionSignature, Ident, Param, ParserDecl, Type as AstType,
 };
@@ -229,7 +229,7 @@ impl Checker {
         for (param, arg) in params.iter().zip(args) {
             self.declare(param, Symbol::Type(TypeSymbol::Plain(arg.clone())));
         }
-        let place = std::mem::replace(&mut self.place, Place::Top);
+        let place = std::mem::replace(&mut self.place, CodeContext::Top);
         let return_ty = self.return_ty.take();
         let loop_depth = std::mem::take(&mut self.loop_depth);
         let made = check(self);

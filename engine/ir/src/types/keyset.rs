@@ -107,7 +107,7 @@ impl Checker {
             _ => self.coerce(checked, key),
         };
         // A select compares at run time; entries of a table are put there before.
-        if self.place != super::Place::Parser && !self.is_compile_time(&checked) {
+        if self.place != super::CodeContext::Parser && !self.is_compile_time(&checked) {
             self.error(value.span, "the keyset of an entry must be known at compile time");
             return Self::poison(value.span);
         }
@@ -119,7 +119,7 @@ impl Checker {
     /// Whether a keyset's value is one of an enum's numbers: in a select the type that the enum is stored in
     /// will do (as p4c has it), in an entry only a member will.
     fn stands_for_member(&self, ty: &Ty, under: &Ty) -> bool {
-        self.place == super::Place::Parser && (*ty == Ty::Integer || ty == under)
+        self.place == super::CodeContext::Parser && (*ty == Ty::Integer || ty == under)
     }
 }
 

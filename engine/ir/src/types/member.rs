@@ -1,7 +1,7 @@
 //! Member access: fields, stack properties, enum and error members, results of `apply()`.
 
 use super::Checker;
-use super::Place;
+use super::CodeContext;
 use super::expr::fold_field;
 use super::hir::{Callee, Expr, ExprKind};
 use super::scope::{Symbol, TypeSymbol, closest};
@@ -74,7 +74,7 @@ impl Checker {
         if parser_only && !self.hir.is_stack(&base.ty) {
             return self.poison_error(span, format!("`{}` can only be used on header stacks", name.name));
         }
-        if parser_only && self.place != Place::Parser {
+        if parser_only && self.place != CodeContext::Parser {
             return self
                 .poison_error(span, format!("`{}` of a stack can only be used in a parser", name.name));
         }

@@ -60,7 +60,7 @@ fn core_errors(decl: &Decl) -> bool {
 
 /// Where the checker is, for what is allowed only in some places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum CodeContext {
     /// Outside parsers, controls, actions and functions.
     #[default]
     Top,
@@ -104,7 +104,7 @@ struct Checker {
     match_kinds: Vec<String>,
     aggregate_names: BTreeMap<String, hir::AggId>,
     next_type_var: u32,
-    place: Place,
+    place: CodeContext,
     /// Result type of the function being checked.
     return_ty: Option<Ty>,
     loop_depth: u32,

@@ -30,7 +30,7 @@ impl Order {
 
 impl Call {
     /// The arguments given with their positions, in the order of their evaluation.
-    pub fn in_turn(&self) -> impl Iterator<Item = (usize, &Expr)> {
+    pub fn in_evaluation_order(&self) -> impl Iterator<Item = (usize, &Expr)> {
         let positions = self.order.positions(self.args.len()).into_iter();
         positions.filter_map(|at| Some((at, self.args.get(at)?.as_ref()?)))
     }

@@ -6,7 +6,7 @@ use super::hir::{
 };
 use super::scope::{Symbol, TypeSymbol, closest};
 use super::ty::Ty;
-use super::{BlockSigs, Checker, Place, hir};
+use super::{BlockSigs, Checker, CodeContext, hir};
 use p4cc_syntax::Diagnostic;
 use p4cc_syntax::ast::{self, Annotation, Decl, DeclKind, Ident, ParserDecl, ParserState};
 
@@ -25,7 +25,7 @@ impl Checker {
     pub(super) fn parser_body(&mut self, parser: &ParserDecl, annotations: &[Annotation]) -> ParserId {
         let (apply, constructor) = self.block_sigs(&parser.name, &parser.params, &parser.constructor_params);
         self.check_brought_modules(true, &constructor, &parser.constructor_params);
-        let outer_place = std::mem::replace(&mut self.place, Place::Parser);
+        let outer_place = std::mem::replace(&mut self.place, CodeContext::Parser);
         let outer_instances = std::mem::take(&mut self.instances);
         self.scopes.push();
         let constructor_params =

@@ -3,7 +3,7 @@
 use super::hir::{ActId, Call, Callee, Expr, ExprKind, Local, LocalKind, Stmt, StmtKind, TabId};
 use super::scope::Symbol;
 use super::ty::Ty;
-use super::{Checker, Place};
+use super::{Checker, CodeContext};
 use p4cc_syntax::ast::{self, BinaryOp, Block, ExprKind as Ast, ForRange, StmtKind as AstStmt, SwitchCase};
 use p4cc_syntax::{Diagnostic, Span};
 
@@ -64,7 +64,7 @@ impl Checker {
             AstStmt::Continue => StmtKind::Continue,
             AstStmt::Return(value) => self.return_stmt(value.as_ref(), span)?,
             AstStmt::Exit => {
-                if matches!(self.place, Place::Parser | Place::Function) {
+                if matches!(self.place, CodeContext::Parser | CodeContext::Function) {
                     self.error(span, "`exit` can only stand in a control or an action");
                     return None;
                 }

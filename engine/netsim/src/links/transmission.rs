@@ -25,7 +25,7 @@ impl Network {
     pub(crate) fn pass_switch(&mut self, switch: usize, port: u32, packet: Packet) {
         let (node, lines) = self.switches[switch].split();
         let current = self.order.current(self.now);
-        let sent = node.pass(self.now, port, packet, |way_out| {
+        let sent = node.receive_with_bypass(self.now, port, packet, |way_out| {
             lines.get(way_out as usize).is_some_and(|port| port.line.is_free(current))
         });
         match sent {

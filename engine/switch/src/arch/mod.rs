@@ -17,7 +17,7 @@ use crate::lineage::Lineage;
 use crate::packet::Packet;
 use crate::pre::Target;
 use crate::tm::{Admitted, Dequeued, PortIndex};
-use runtime::Machine;
+use runtime::Runtime;
 pub use runtime::Workspace;
 
 /// A packet at the entrance of the parser.
@@ -31,7 +31,7 @@ pub(crate) struct Arrival {
 }
 
 /// A packet behind ingress that goes to one port, and has nothing else done with it.
-pub(crate) struct Onward {
+pub(crate) struct UnicastPacket {
     pub packet: Packet,
     /// Where it goes, and with which priority.
     pub port: u32,
@@ -45,17 +45,17 @@ pub(crate) struct Onward {
 }
 
 /// What became of a packet that may go straight on.
-pub(crate) enum Passed {
+pub(crate) enum IngressResult {
     /// It leaves the port.
     Leaves(PortIndex, Packet),
     /// Egress dropped it at the port.
     Dropped(PortIndex),
     /// It goes on to one port, and was not asked whether it may leave at once.
-    Goes(Onward),
+    Goes(UnicastPacket),
     /// It is to wait.
-    Waits(Onward),
+    Waits(UnicastPacket),
     /// The same, and the shared buffer has taken it in.
-    Pauses(Admitted, Onward),
+    Pauses(Admitted, UnicastPacket),
     /// Something else was done with it.
     Done,
 }
@@ -73,26 +73,26 @@ pub(crate) enum Program {
 impl Program {
     pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice) -> Self {
         let program = Arc::clone(pipeline.program());
-        let machine = Machine::new(pipeline, drop_port, choice);
+        let runtime = Runtime::new(pipeline, drop_port, choice);
         match &program.architecture {
-            Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(machine, *v1)),
-            Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(machine, psa)),
+            Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(runtime, *v1)),
+            Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(runtime, psa)),
         }
     }
 
     #[inline]
-    pub fn machine(&self) -> &Machine {
+    pub fn runtime(&self) -> &Runtime {
         match self {
-            Self::V1Model(v1) => &v1.machine,
-            Self::Psa(psa) => &psa.machine,
+            Self::V1Model(v1) => &v1.runtime,
+            Self::Psa(psa) => &psa.runtime,
         }
     }
 
     #[inline]
-    pub fn machine_mut(&mut self) -> &mut Machine {
+    pub fn runtime_mut(&mut self) -> &mut Runtime {
         match self {
-            Self::V1Model(v1) => &mut v1.machine,
-            Self::Psa(psa) => &mut psa.machine,
+            Self::V1Model(v1) => &mut v1.runtime,
+            Self::Psa(psa) => &mut psa.runtime,
         }
     }
 
@@ -100,7 +100,7 @@ impl Program {
     /// is given back: then it is to [wait](v1model::V1Switch::wait) or to go
     /// [straight](v1model::V1Switch::straight) on before anything else happens.
     #[inline(always)]
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<UnicastPacket> {
         match self {
             Self::V1Model(v1) => v1.receive(core, now, arrival),
             Self::Psa(psa) => {
@@ -113,19 +113,19 @@ impl Program {
     /// Takes a packet from outside through ingress, and straight on through egress if it may leave the port
     /// that it goes to at once and that is free, as `is_free` says.
     #[inline(always)]
-    pub fn pass(
+    pub fn receive_with_bypass(
         &mut self,
         core: &mut Core,
         now: Time,
         arrival: Arrival,
         ingress: PortIndex,
         is_free: impl Fn(u32) -> bool,
-    ) -> Passed {
+    ) -> IngressResult {
         match self {
-            Self::V1Model(v1) => v1.pass(core, now, arrival, ingress, is_free),
+            Self::V1Model(v1) => v1.receive_with_bypass(core, now, arrival, ingress, is_free),
             Self::Psa(psa) => {
                 psa.receive(core, now, arrival);
-                Passed::Done
+                IngressResult::Done
             }
         }
     }
@@ -141,7 +141,7 @@ impl Program {
 
     /// Whether the text of `log_msg` is kept.
     pub fn set_logging(&mut self, on: bool) {
-        self.machine_mut().effects.keep_logs = on;
+        self.runtime_mut().effects.keep_logs = on;
     }
 }
 

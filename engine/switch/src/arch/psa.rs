@@ -19,7 +19,7 @@ use p4cc_exec::Snapshot;
 use p4cc_ir::{Bridge, PSA_PORT_CPU, PSA_PORT_RECIRCULATE, Psa, VarId};
 use p4cc_units::Time;
 
-use super::runtime::Machine;
+use super::runtime::Runtime;
 use super::{Arrival, LeftQueue, copies, truncation};
 use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Queued, Unqueued};
 use crate::counters::DropCause;
@@ -42,7 +42,7 @@ enum Path {
 /// A PSA program in its pipeline.
 #[derive(Clone)]
 pub(crate) struct PsaSwitch {
-    pub machine: Machine,
+    pub runtime: Runtime,
     psa: Arc<Psa>,
     /// Packs what egress gets along with a packet.
     bridged: Arc<Snapshot>,
@@ -70,18 +70,18 @@ struct Verdict {
 }
 
 impl PsaSwitch {
-    pub fn new(machine: Machine, psa: &Psa) -> Self {
+    pub fn new(runtime: Runtime, psa: &Psa) -> Self {
         let vars: Vec<VarId> = psa.queued().into_iter().flat_map(|bridge| &bridge.vars).copied().collect();
         let headers =
             psa.queued().into_iter().flat_map(|bridge| &bridge.headers).copied().collect::<Vec<_>>();
-        let bridged = Arc::new(Snapshot::of(&machine.pipeline, &vars, &headers));
-        Self { machine, psa: Arc::new(psa.clone()), bridged }
+        let bridged = Arc::new(Snapshot::of(&runtime.pipeline, &vars, &headers));
+        Self { runtime, psa: Arc::new(psa.clone()), bridged }
     }
 
     /// Takes a packet from outside through ingress into queues.
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) {
         let from_cpu = core.config.cpu_port == Some(arrival.ingress_port);
-        self.machine.frame.reset();
+        self.runtime.frame.reset();
         let entering = Entering {
             packet: arrival.packet,
             ingress_port: if from_cpu { PSA_PORT_CPU } else { arrival.ingress_port },
@@ -113,7 +113,7 @@ impl PsaSwitch {
             core.counters.recirculated += 1;
             let psa = Arc::clone(&self.psa);
             self.start_spare(&psa.recirculate);
-            core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+            core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
             let entering = Entering {
                 packet,
                 ingress_port: PSA_PORT_RECIRCULATE,
@@ -130,7 +130,7 @@ impl PsaSwitch {
         let psa = Arc::clone(&self.psa);
         loop {
             let (verdict, payload_at) = self.ingress_once(core, now, &entering);
-            self.machine.settle(core, now);
+            self.runtime.settle(core, now);
             if let Some(session) = verdict.clone_session {
                 let instance = Instance::INGRESS_CLONE;
                 let Entering { packet, counted_port, lineage, .. } = &mut entering;
@@ -150,7 +150,7 @@ impl PsaSwitch {
             }
             core.counters.resubmitted += 1;
             self.start_spare(&psa.resubmit);
-            core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+            core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
             entering.path = Path::Resubmit;
         }
     }
@@ -159,17 +159,17 @@ impl PsaSwitch {
     fn ingress_once(&mut self, core: &mut Core, now: Time, entering: &Entering) -> (Verdict, u32) {
         let psa = Arc::clone(&self.psa);
         let (packet, length) = (&entering.packet, entering.packet.len());
-        let machine = &mut self.machine;
+        let runtime = &mut self.runtime;
         let (port, path) = (u64::from(entering.ingress_port), entering.path as u64);
-        machine.set(psa.ingress_parser_input.port, port);
-        machine.set(psa.ingress_parser_input.packet_path, path);
-        machine.effects.reset();
-        let payload_at = machine.parse(core, now, psa.ingress.parser, packet);
+        runtime.set(psa.ingress_parser_input.port, port);
+        runtime.set(psa.ingress_parser_input.packet_path, path);
+        runtime.effects.reset();
+        let payload_at = runtime.parse(core, now, psa.ingress.parser, packet);
         let input = psa.ingress_input;
-        machine.set(input.ingress_port, port);
-        machine.set(input.packet_path, path);
-        machine.set(input.ingress_timestamp, core.timestamp(now));
-        machine.set(input.parser_error, machine.get(psa.parser_error));
+        runtime.set(input.ingress_port, port);
+        runtime.set(input.packet_path, path);
+        runtime.set(input.ingress_timestamp, core.timestamp(now));
+        runtime.set(input.parser_error, runtime.get(psa.parser_error));
         let output = psa.ingress_output;
         for (var, value) in [
             (output.class_of_service, 0),
@@ -180,20 +180,20 @@ impl PsaSwitch {
             (output.multicast_group, 0),
             (output.egress_port, 0),
         ] {
-            machine.set(var, value);
+            runtime.set(var, value);
         }
-        machine.run(core, now, psa.ingress.control, packet, payload_at, length);
+        runtime.run(core, now, psa.ingress.control, packet, payload_at, length);
         // Read before the deparser, which cannot change it.
         let verdict = Verdict {
-            class_of_service: machine.get(output.class_of_service) as u8,
-            clone_session: (machine.get(output.clone) != 0)
-                .then(|| machine.get(output.clone_session_id) as u32),
-            drop: machine.get(output.drop) != 0,
-            resubmit: machine.get(output.resubmit) != 0,
-            multicast_group: machine.get(output.multicast_group) as u32,
-            egress_port: machine.get(output.egress_port) as u32,
+            class_of_service: runtime.get(output.class_of_service) as u8,
+            clone_session: (runtime.get(output.clone) != 0)
+                .then(|| runtime.get(output.clone_session_id) as u32),
+            drop: runtime.get(output.drop) != 0,
+            resubmit: runtime.get(output.resubmit) != 0,
+            multicast_group: runtime.get(output.multicast_group) as u32,
+            egress_port: runtime.get(output.egress_port) as u32,
         };
-        machine.deparse(core, now, psa.ingress.deparser, length);
+        runtime.deparse(core, now, psa.ingress.deparser, length);
         (verdict, payload_at)
     }
 
@@ -202,7 +202,7 @@ impl PsaSwitch {
         let (verdict, payload_at) = how;
         let psa = Arc::clone(&self.psa);
         let mut packet = entering.packet;
-        packet.replace_front(payload_at, &self.machine.front);
+        packet.replace_front(payload_at, &self.runtime.front);
         let multicast = verdict.multicast_group != 0;
         let instance = if multicast { Instance::REPLICA } else { Instance::NORMAL };
         let origin = (entering.counted_port, entering.lineage);
@@ -251,7 +251,7 @@ impl PsaSwitch {
 
     /// Makes the spare frame start a new life with the metadata of a bridge.
     fn start_spare(&mut self, bridge: &Bridge) {
-        let Machine { pipeline, frame, spare, .. } = &mut self.machine;
+        let Runtime { pipeline, frame, spare, .. } = &mut self.runtime;
         spare.reset();
         for &header in &bridge.headers {
             spare.set_valid(pipeline, header, frame.is_valid(pipeline, header));
@@ -271,7 +271,7 @@ impl PsaSwitch {
         let length = packet.len();
         self.start_spare(bridge);
         let mut saved = Vec::new();
-        self.bridged.save(&self.machine.spare, &mut saved);
+        self.bridged.save(&self.runtime.spare, &mut saved);
         packet.replace_front(0, &saved);
         Queued {
             packet,
@@ -321,9 +321,9 @@ impl PsaSwitch {
         let mut packet = self.enter_egress(&psa, queued, seen_port);
         let path = path_to_egress(queued.instance) as u64;
         let length = packet.len();
-        let machine = &mut self.machine;
-        machine.effects.reset();
-        let payload_at = machine.parse(core, now, psa.egress.parser, &packet);
+        let runtime = &mut self.runtime;
+        runtime.effects.reset();
+        let payload_at = runtime.parse(core, now, psa.egress.parser, &packet);
         let (input, output) = (psa.egress_input, psa.egress_output);
         for (var, value) in [
             (input.class_of_service, u64::from(priority)),
@@ -331,21 +331,21 @@ impl PsaSwitch {
             (input.packet_path, path),
             (input.instance, u64::from(queued.rid)),
             (input.egress_timestamp, core.timestamp(now)),
-            (input.parser_error, machine.get(psa.parser_error)),
+            (input.parser_error, runtime.get(psa.parser_error)),
             (output.clone, 0),
             (output.clone_session_id, 0),
             (output.drop, 0),
             (psa.egress_deparser_port, u64::from(seen_port)),
         ] {
-            machine.set(var, value);
+            runtime.set(var, value);
         }
-        machine.run(core, now, psa.egress.control, &packet, payload_at, length);
-        let clone = machine.get(output.clone) != 0;
-        let session = machine.get(output.clone_session_id) as u32;
-        let drop = machine.get(output.drop) != 0;
-        machine.deparse(core, now, psa.egress.deparser, length);
-        machine.settle(core, now);
-        packet.replace_front(payload_at, &self.machine.front);
+        runtime.run(core, now, psa.egress.control, &packet, payload_at, length);
+        let clone = runtime.get(output.clone) != 0;
+        let session = runtime.get(output.clone_session_id) as u32;
+        let drop = runtime.get(output.drop) != 0;
+        runtime.deparse(core, now, psa.egress.deparser, length);
+        runtime.settle(core, now);
+        packet.replace_front(payload_at, &self.runtime.front);
         packet.truncate(queued.truncate);
         if clone {
             let origin = (counted_port, &mut queued.lineage);
@@ -366,12 +366,12 @@ impl PsaSwitch {
     /// Gives the packet without what stood in front of it.
     fn enter_egress(&mut self, psa: &Psa, queued: &mut Queued, port: u32) -> Packet {
         let mut packet = core::mem::take(&mut queued.packet);
-        self.machine.frame.reset();
+        self.runtime.frame.reset();
         let saved = packet.head.get(..queued.saved_bytes as usize).unwrap_or_default();
-        self.bridged.restore(saved, &mut self.machine.frame);
+        self.bridged.restore(saved, &mut self.runtime.frame);
         packet.replace_front(queued.saved_bytes, &[]);
-        self.machine.set(psa.egress_parser_input.port, u64::from(port));
-        self.machine.set(psa.egress_parser_input.packet_path, path_to_egress(queued.instance) as u64);
+        self.runtime.set(psa.egress_parser_input.port, u64::from(port));
+        self.runtime.set(psa.egress_parser_input.packet_path, path_to_egress(queued.instance) as u64);
         packet
     }
 }

@@ -4,8 +4,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use p4cc_exec::{
-    Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, Gate, IngressStart, Native,
-    PacketView, ParseOutcome, Passage, Pipeline, State, Verdict,
+    BypassResult, Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart,
+    Native, PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
 };
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
@@ -20,23 +20,23 @@ use crate::trace::{TraceLog, Tracer};
 #[derive(Clone)]
 // In the order of fields: what every packet touches stands in few lines of the cache.
 #[repr(C, align(64))]
-pub(crate) struct Machine {
+pub(crate) struct Runtime {
     pub pipeline: Arc<Pipeline>,
-    pub frame: Box<Memory>,
+    pub frame: Box<WorkingMemory>,
     exec: Exec,
     /// Packets that all switches of the program take before native code is made.
     warm_up: u32,
     pub state: State,
     pub effects: Effects,
     /// Second frame: what a clone or the next pass starts from.
-    pub spare: Box<Memory>,
+    pub spare: Box<WorkingMemory>,
     /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
 }
 
 /// A frame, and what v1model's ingress left of a packet that goes straight on.
 #[derive(Clone, Debug)]
-pub(crate) struct Memory {
+pub(crate) struct WorkingMemory {
     frame: Frame,
     /// Room for the next head that is written: it changes places with the packet whose head it was.
     next: Packet,
@@ -44,7 +44,7 @@ pub(crate) struct Memory {
     passed_on_bytes: usize,
 }
 
-impl Memory {
+impl WorkingMemory {
     fn new(pipeline: &Pipeline) -> Box<Self> {
         Box::new(Self {
             frame: Frame::new(pipeline),
@@ -55,7 +55,7 @@ impl Memory {
     }
 }
 
-impl Deref for Memory {
+impl Deref for WorkingMemory {
     type Target = Frame;
 
     #[inline]
@@ -64,7 +64,7 @@ impl Deref for Memory {
     }
 }
 
-impl DerefMut for Memory {
+impl DerefMut for WorkingMemory {
     #[inline]
     fn deref_mut(&mut self) -> &mut Frame {
         &mut self.frame
@@ -74,7 +74,7 @@ impl DerefMut for Memory {
 /// Working memory that switches of one program take turns with, so that it stays in the processor's caches: a
 /// packet leaves nothing in it that the next one sees.
 #[derive(Debug, Default)]
-pub struct Workspace(Vec<(Arc<Pipeline>, Box<Memory>)>);
+pub struct Workspace(Vec<(Arc<Pipeline>, Box<WorkingMemory>)>);
 
 /// Programs that one workspace is for; switches of further ones use their own memory.
 const MAX_WORKSPACE_PROGRAMS: usize = 4;
@@ -113,7 +113,7 @@ fn ingress_otherwise<'e>(
     log: &mut TraceLog,
     start: IngressStart<'e>,
     env: &mut Env<'e>,
-) -> ParseOutcome {
+) -> ParseResult {
     warm(pipeline, (exec, warm_up));
     if log.is_on() {
         return pipeline.ingress_traced(frame, start, env, &mut Tracer { pipeline, log });
@@ -158,14 +158,14 @@ pub(crate) fn view(packet: &Packet) -> PacketView<'_> {
     PacketView { bytes: &packet.head, zeros: packet.zeros }
 }
 
-impl Machine {
+impl Runtime {
     pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice) -> Self {
         let mut state = State::new(&pipeline);
         state.set_drop_port(drop_port);
         Self {
             state,
-            frame: Memory::new(&pipeline),
-            spare: Memory::new(&pipeline),
+            frame: WorkingMemory::new(&pipeline),
+            spare: WorkingMemory::new(&pipeline),
             effects: Effects::default(),
             front: Vec::new(),
             exec: choice.exec(),
@@ -257,21 +257,21 @@ impl Machine {
     /// Runs a packet from outside through v1model's halves, as
     /// far as it goes; none where native code is not to run.
     #[inline(always)]
-    pub fn pass(
+    pub fn ingress_with_bypass(
         &mut self,
         random: &mut Stream,
         now: Time,
         (packet, start): (&Packet, IngressStart<'_>),
         packet_length: u32,
-        gate: &mut dyn Gate,
-    ) -> Option<Passage> {
+        queue_bypass: &mut dyn QueueBypass,
+    ) -> Option<BypassResult> {
         let Self { pipeline, state, frame, effects, exec, .. } = self;
         let native = native(pipeline, *exec)?;
-        let Memory { frame, next, .. } = &mut **frame;
+        let WorkingMemory { frame, next, .. } = &mut **frame;
         let payload = PacketView::default();
         next.head.take_tail(&packet.head);
         let mut env = Env { state, effects, random, packet_length, payload, now };
-        Some(native.pass(frame, start, &mut env, gate, next.head.room()))
+        Some(native.ingress_with_bypass(frame, start, &mut env, queue_bypass, next.head.room()))
     }
 
     /// A packet with the head that was written in place of its first bytes.
@@ -313,7 +313,7 @@ impl Machine {
         packet_length: u32,
     ) -> EgressEnd {
         let Self { pipeline, state, frame, effects, exec, warm_up, .. } = self;
-        let Memory { frame, passed_on, passed_on_bytes, .. } = &mut **frame;
+        let WorkingMemory { frame, passed_on, passed_on_bytes, .. } = &mut **frame;
         *passed_on_bytes = frame.exchange_front(passed_on);
         let saved = passed_on.get(..*passed_on_bytes).unwrap_or_default();
         let start = EgressStart { saved, metadata, drop_port: core.drop_port };
@@ -324,7 +324,7 @@ impl Machine {
 
     /// What ingress left of the packet that went straight on.
     pub fn passed_on(&self) -> &[u8] {
-        let Memory { passed_on, passed_on_bytes, .. } = &*self.frame;
+        let WorkingMemory { passed_on, passed_on_bytes, .. } = &*self.frame;
         passed_on.get(..*passed_on_bytes).unwrap_or_default()
     }
 
@@ -342,19 +342,21 @@ impl Machine {
     /// How v1model's ingress left the packet of the frame.
     #[inline]
     pub fn verdict(&self) -> Verdict {
-        self.pipeline.halves().map(|halves| halves.verdict(&self.frame)).unwrap_or_default()
+        self.pipeline.v1_pipelines().map(|v1_pipelines| v1_pipelines.verdict(&self.frame)).unwrap_or_default()
     }
 
     /// Whether v1model's egress dropped the packet of the frame.
     pub fn drops(&self, core: &Core) -> bool {
-        self.pipeline.halves().is_some_and(|halves| halves.egress_spec(&self.frame) == core.drop_port)
+        self.pipeline
+            .v1_pipelines()
+            .is_some_and(|v1_pipelines| v1_pipelines.egress_spec(&self.frame) == core.drop_port)
     }
 
     /// What lives on through the queues of the spare frame.
     pub fn saved_spare(&self) -> Vec<u8> {
         let mut saved = Vec::new();
-        if let Some(halves) = self.pipeline.halves() {
-            halves.save(&self.spare, &mut saved);
+        if let Some(v1_pipelines) = self.pipeline.v1_pipelines() {
+            v1_pipelines.save(&self.spare, &mut saved);
         }
         saved
     }

@@ -8,14 +8,14 @@
 //! at most ([`crate::lineage`]), so every call ends.
 
 use p4cc_exec::{
-    CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame, Gate, IngressStart, ParseOutcome,
-    PassEnd, Passage, Pipeline, Verdict,
+    BypassEnd, BypassResult, CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame,
+    IngressStart, ParseResult, Pipeline, QueueBypass, Verdict,
 };
 use p4cc_ir::{CloneKind, HeaderId, V1Model};
 use p4cc_units::Time;
 
-use super::runtime::{Machine, view};
-use super::{Arrival, LeftQueue, Onward, Passed, copies, truncation};
+use super::runtime::{Runtime, view};
+use super::{Arrival, IngressResult, LeftQueue, UnicastPacket, copies, truncation};
 use crate::core::{Core, Instance, Queued};
 use crate::counters::DropCause;
 use crate::packet::Packet;
@@ -25,61 +25,61 @@ use crate::tm::{Admitted, PortIndex, TrafficManager};
 /// A v1model program in its pipeline.
 #[derive(Clone)]
 pub(crate) struct V1Switch {
-    pub machine: Machine,
+    pub runtime: Runtime,
     v1: V1Model,
 }
 
 /// Says whether a packet may leave at once, and counts it in and out of its queue if it does.
-struct Door<'t, F> {
+struct BypassCheck<'t, F> {
     tm: &'t mut TrafficManager<Queued>,
     length: u32,
     ingress: PortIndex,
     is_free: F,
-    answer: Answer,
+    decision: BypassDecision,
 }
 
 /// What came of that; with the port and the priority that were asked for.
-enum Answer {
-    NotAsked,
+enum BypassDecision {
+    NotChecked,
     Waits((u32, u8)),
     Refused(DropCause),
     /// The neighbour that sent it is to pause, and the pause leaves before the packet does.
     Pauses(Admitted, (u32, u8)),
-    Opens(PortIndex, (u32, u8)),
+    Bypasses(PortIndex, (u32, u8)),
 }
 
-impl<F: Fn(u32) -> bool> Gate for Door<'_, F> {
+impl<F: Fn(u32) -> bool> QueueBypass for BypassCheck<'_, F> {
     #[inline]
-    fn opens(&mut self, port: u32, priority: u8) -> bool {
-        let Self { tm, length, ingress, is_free, answer } = self;
+    fn may_bypass(&mut self, port: u32, priority: u8) -> bool {
+        let Self { tm, length, ingress, is_free, decision } = self;
         let to = (port, priority);
-        let open = tm.port(port).filter(|&index| tm.is_open(index, priority) && is_free(port));
+        let open = tm.port(port).filter(|&index| tm.can_bypass(index, priority) && is_free(port));
         let Some(index) = open else {
-            *answer = Answer::Waits(to);
+            *decision = BypassDecision::Waits(to);
             return false;
         };
-        if tm.pass_plainly(index, priority, *length, *ingress) {
-            *answer = Answer::Opens(index, to);
+        if tm.try_bypass(index, priority, *length, *ingress) {
+            *decision = BypassDecision::Bypasses(index, to);
             return true;
         }
-        self.opens_otherwise(index, to)
+        self.admit_bypass(index, to)
     }
 }
 
-impl<F> Door<'_, F> {
+impl<F> BypassCheck<'_, F> {
     /// The same where the shared buffer refuses the packet, or has more to do.
     #[cold]
-    fn opens_otherwise(&mut self, index: PortIndex, (port, priority): (u32, u8)) -> bool {
+    fn admit_bypass(&mut self, index: PortIndex, (port, priority): (u32, u8)) -> bool {
         let to = (port, priority);
-        self.answer = match self.tm.admit(index, priority, self.length, Some(self.ingress)) {
-            Ok(admitted) if admitted.pauses => Answer::Pauses(admitted, to),
+        self.decision = match self.tm.admit(index, priority, self.length, Some(self.ingress)) {
+            Ok(admitted) if admitted.pauses => BypassDecision::Pauses(admitted, to),
             Ok(admitted) => {
-                self.tm.pass(&admitted);
-                Answer::Opens(index, to)
+                self.tm.bypass(&admitted);
+                BypassDecision::Bypasses(index, to)
             }
-            Err(cause) => Answer::Refused(cause),
+            Err(cause) => BypassDecision::Refused(cause),
         };
-        matches!(self.answer, Answer::Opens(..))
+        matches!(self.decision, BypassDecision::Bypasses(..))
     }
 }
 
@@ -90,14 +90,14 @@ struct AfterIngress {
 }
 
 impl V1Switch {
-    pub fn new(machine: Machine, v1: V1Model) -> Self {
-        Self { machine, v1 }
+    pub fn new(runtime: Runtime, v1: V1Model) -> Self {
+        Self { runtime, v1 }
     }
 
     /// Takes a packet from outside through ingress, and into
     /// queues unless nothing but one port is to be served.
     #[inline(always)]
-    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<Onward> {
+    pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<UnicastPacket> {
         let outside = (arrival.ingress_port, core.timestamp(now));
         let after = self.ingress_once(core, now, &arrival, Some(outside));
         self.go_on(core, now, arrival, after)
@@ -105,33 +105,39 @@ impl V1Switch {
 
     /// Gives back a packet behind ingress if nothing but one port is to be served.
     #[inline(always)]
-    fn go_on(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: AfterIngress) -> Option<Onward> {
+    fn go_on(
+        &mut self,
+        core: &mut Core,
+        now: Time,
+        arrival: Arrival,
+        after: AfterIngress,
+    ) -> Option<UnicastPacket> {
         let Verdict { priority, mcast_grp, egress_spec } = after.verdict;
-        if mcast_grp != 0 || egress_spec == core.drop_port || !self.machine.effects.is_empty() {
+        if mcast_grp != 0 || egress_spec == core.drop_port || !self.runtime.effects.is_empty() {
             self.after_ingress(core, now, arrival, after);
             return None;
         }
         let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
         let (port, payload_at) = (egress_spec, after.payload_at);
-        Some(Onward { packet, port, priority, ingress_port, length, payload_at, lineage })
+        Some(UnicastPacket { packet, port, priority, ingress_port, length, payload_at, lineage })
     }
 
     /// Takes a packet from outside through ingress, and
     /// straight on through egress where it may leave at once.
     #[inline(always)]
-    pub fn pass(
+    pub fn receive_with_bypass(
         &mut self,
         core: &mut Core,
         now: Time,
         arrival: Arrival,
         ingress: PortIndex,
         is_free: impl Fn(u32) -> bool,
-    ) -> Passed {
-        let goes = |onward: Option<Onward>| onward.map_or(Passed::Done, Passed::Goes);
+    ) -> IngressResult {
+        let goes = |unicast: Option<UnicastPacket>| unicast.map_or(IngressResult::Done, IngressResult::Goes);
         if core.trace.is_on() {
             return goes(self.receive(core, now, arrival));
         }
-        self.machine.effects.reset();
+        self.runtime.effects.reset();
         let start = IngressStart {
             packet: view(&arrival.packet),
             outside: Some((arrival.ingress_port, core.timestamp(now))),
@@ -139,24 +145,29 @@ impl V1Switch {
             drop_port: core.drop_port,
         };
         let length = arrival.length;
-        let mut door = Door { tm: &mut core.tm, length, ingress, is_free, answer: Answer::NotAsked };
-        let Some(passage) =
-            self.machine.pass(&mut core.random, now, (&arrival.packet, start), length, &mut door)
-        else {
+        let mut check =
+            BypassCheck { tm: &mut core.tm, length, ingress, is_free, decision: BypassDecision::NotChecked };
+        let Some(passage) = self.runtime.ingress_with_bypass(
+            &mut core.random,
+            now,
+            (&arrival.packet, start),
+            length,
+            &mut check,
+        ) else {
             return goes(self.receive(core, now, arrival));
         };
-        match (passage, door.answer) {
-            (Passage::Written { bytes, taken }, Answer::Opens(index, _)) => {
-                if !self.machine.effects.is_empty() {
-                    self.machine.settle(core, now);
+        match (passage, check.decision) {
+            (BypassResult::Written { bytes, taken }, BypassDecision::Bypasses(index, _)) => {
+                if !self.runtime.effects.is_empty() {
+                    self.runtime.settle(core, now);
                 }
-                Passed::Leaves(index, self.machine.written(arrival.packet, bytes, taken))
+                IngressResult::Leaves(index, self.runtime.written(arrival.packet, bytes, taken))
             }
-            (Passage::Other(outcome, end), answer) => {
-                self.passed_otherwise(core, now, arrival, (outcome, end, answer))
+            (BypassResult::Other(outcome, end), decision) => {
+                self.passed_otherwise(core, now, arrival, (outcome, end, decision))
             }
             // What is through was let through.
-            (Passage::Written { .. }, _) => Passed::Done,
+            (BypassResult::Written { .. }, _) => IngressResult::Done,
         }
     }
 
@@ -167,14 +178,14 @@ impl V1Switch {
         core: &mut Core,
         now: Time,
         arrival: Arrival,
-        (outcome, end, answer): (ParseOutcome, PassEnd, Answer),
-    ) -> Passed {
+        (outcome, end, decision): (ParseResult, BypassEnd, BypassDecision),
+    ) -> IngressResult {
         if outcome.error.is_some() {
             core.counters.parser_errors += 1;
         }
         let payload_at = outcome.consumed_bytes();
         let Arrival { mut packet, length, ingress_port, lineage, .. } = arrival;
-        let onward = |packet, (port, priority)| Onward {
+        let unicast = |packet, (port, priority)| UnicastPacket {
             packet,
             port,
             priority,
@@ -183,37 +194,39 @@ impl V1Switch {
             payload_at,
             lineage,
         };
-        match (end, answer) {
-            (PassEnd::Waits, Answer::Waits(to)) => Passed::Waits(onward(packet, to)),
-            (PassEnd::Deparsed, Answer::Opens(index, _)) => {
-                self.machine.settle(core, now);
-                packet.replace_front(payload_at, self.machine.frame.front());
-                Passed::Leaves(index, packet)
+        match (end, decision) {
+            (BypassEnd::Waits, BypassDecision::Waits(to)) => IngressResult::Waits(unicast(packet, to)),
+            (BypassEnd::Deparsed, BypassDecision::Bypasses(index, _)) => {
+                self.runtime.settle(core, now);
+                packet.replace_front(payload_at, self.runtime.frame.front());
+                IngressResult::Leaves(index, packet)
             }
-            (PassEnd::Waits, Answer::Refused(cause)) => {
+            (BypassEnd::Waits, BypassDecision::Refused(cause)) => {
                 core.counters.drops.add(cause);
-                Passed::Done
+                IngressResult::Done
             }
-            (PassEnd::Waits, Answer::Pauses(admitted, to)) => Passed::Pauses(admitted, onward(packet, to)),
-            (PassEnd::Dropped, Answer::Opens(index, (port, priority))) => {
-                self.machine.settle(core, now);
+            (BypassEnd::Waits, BypassDecision::Pauses(admitted, to)) => {
+                IngressResult::Pauses(admitted, unicast(packet, to))
+            }
+            (BypassEnd::Dropped, BypassDecision::Bypasses(index, (port, priority))) => {
+                self.runtime.settle(core, now);
                 core.drop_from(port, priority, DropCause::Egress);
-                Passed::Dropped(index)
+                IngressResult::Dropped(index)
             }
             // It was not asked.
             (_, _) => {
                 let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, lineage };
-                let after = AfterIngress { payload_at, verdict: self.machine.verdict() };
-                self.go_on(core, now, arrival, after).map_or(Passed::Done, Passed::Goes)
+                let after = AfterIngress { payload_at, verdict: self.runtime.verdict() };
+                self.go_on(core, now, arrival, after).map_or(IngressResult::Done, IngressResult::Goes)
             }
         }
     }
 
     /// Makes a packet what waits in a queue.
     #[inline(always)]
-    pub fn wait(&self, now: Time, onward: Onward) -> Queued {
-        let Onward { mut packet, ingress_port, length, payload_at, lineage, .. } = onward;
-        let front = self.machine.frame.front();
+    pub fn wait(&self, now: Time, unicast: UnicastPacket) -> Queued {
+        let UnicastPacket { mut packet, ingress_port, length, payload_at, lineage, .. } = unicast;
+        let front = self.runtime.frame.front();
         packet.replace_front(payload_at, front);
         Queued {
             packet,
@@ -233,26 +246,26 @@ impl V1Switch {
     /// packet that waits for no time, and what lives on of the frame goes from one half to the other without
     /// going into the packet. Gives it back if it is to be sent.
     #[inline(always)]
-    pub fn straight(&mut self, core: &mut Core, now: Time, onward: Onward) -> Option<Packet> {
-        let length = onward.length;
+    pub fn straight(&mut self, core: &mut Core, now: Time, unicast: UnicastPacket) -> Option<Packet> {
+        let length = unicast.length;
         let stamp = core.timestamp(now);
         let delta = self.length_delta(0);
         let metadata = EgressMetadata {
             egress_spec: u64::from(core.drop_port) + 1,
-            egress_port: onward.port.into(),
+            egress_port: unicast.port.into(),
             instance_type: Instance::NORMAL.code().into(),
             packet_length: length.saturating_add_signed(delta.into()).into(),
             enq_timestamp: stamp,
             egress_global_timestamp: stamp,
             ..EgressMetadata::default()
         };
-        let payload = view(&onward.packet).skip(onward.payload_at);
-        let end = self.machine.egress_at_once(core, now, metadata, payload, length);
-        if end != EgressEnd::Deparsed || !self.machine.effects.is_empty() {
-            return self.straight_but_not_on(core, now, onward, (end, delta));
+        let payload = view(&unicast.packet).skip(unicast.payload_at);
+        let end = self.runtime.egress_at_once(core, now, metadata, payload, length);
+        if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
+            return self.straight_but_not_on(core, now, unicast, (end, delta));
         }
-        let mut packet = onward.packet;
-        packet.replace_front(onward.payload_at, self.machine.frame.front());
+        let mut packet = unicast.packet;
+        packet.replace_front(unicast.payload_at, self.runtime.frame.front());
         Some(packet)
     }
 
@@ -262,12 +275,12 @@ impl V1Switch {
         &mut self,
         core: &mut Core,
         now: Time,
-        onward: Onward,
+        unicast: UnicastPacket,
         (end, length_delta): (EgressEnd, i16),
     ) -> Option<Packet> {
-        let left = (onward.port, onward.priority);
-        let Onward { mut packet, ingress_port, length, payload_at, lineage, .. } = onward;
-        let saved = self.machine.passed_on();
+        let left = (unicast.port, unicast.priority);
+        let UnicastPacket { mut packet, ingress_port, length, payload_at, lineage, .. } = unicast;
+        let saved = self.runtime.passed_on();
         packet.replace_front(payload_at, saved);
         let queued = Queued {
             packet,
@@ -288,7 +301,7 @@ impl V1Switch {
     /// so far add to the packet's length as egress sees it.
     #[inline]
     fn length_delta(&self, before: i16) -> i16 {
-        match self.machine.frame.length_delta(&self.machine.pipeline) {
+        match self.runtime.frame.length_delta(&self.runtime.pipeline) {
             0 => before,
             delta => delta.saturating_add(before.into()).clamp(i16::MIN.into(), i16::MAX.into()) as i16,
         }
@@ -305,11 +318,11 @@ impl V1Switch {
     #[inline(never)]
     fn after_ingress(&mut self, core: &mut Core, now: Time, mut arrival: Arrival, mut after: AfterIngress) {
         loop {
-            if let Some(request) = last_clone(&self.machine.effects, CloneKind::I2E) {
+            if let Some(request) = last_clone(&self.runtime.effects, CloneKind::I2E) {
                 self.clone_to_egress(core, now, &mut arrival, request);
             }
-            self.machine.settle(core, now);
-            let Some(list) = self.machine.effects.resubmit else {
+            self.runtime.settle(core, now);
+            let Some(list) = self.runtime.effects.resubmit else {
                 self.forward(core, now, arrival, &after);
                 return;
             };
@@ -319,7 +332,7 @@ impl V1Switch {
             }
             core.counters.resubmitted += 1;
             self.start_spare(list);
-            core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+            core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
             arrival.instance = Instance::RESUBMITTED;
             after = self.ingress_again(core, now, &arrival);
         }
@@ -340,30 +353,30 @@ impl V1Switch {
         arrival: &Arrival,
         outside: Option<(u32, u64)>,
     ) -> AfterIngress {
-        self.machine.effects.reset();
+        self.runtime.effects.reset();
         let start = IngressStart {
             packet: view(&arrival.packet),
             outside,
             instance_type: arrival.instance.code().into(),
             drop_port: core.drop_port,
         };
-        let payload_at = self.machine.ingress(core, now, start, arrival.length);
-        AfterIngress { payload_at, verdict: self.machine.verdict() }
+        let payload_at = self.runtime.ingress(core, now, start, arrival.length);
+        AfterIngress { payload_at, verdict: self.runtime.verdict() }
     }
 
     /// Makes the spare frame start a new life with the metadata of a field list.
     fn start_spare(&mut self, list: u32) {
-        self.machine.spare.reset();
-        let lists = &self.machine.pipeline.program().field_lists;
+        self.runtime.spare.reset();
+        let lists = &self.runtime.pipeline.program().field_lists;
         if let Some(list) = lists.iter().find(|candidate| candidate.index == list) {
-            self.machine.spare.copy_vars(&self.machine.pipeline, &self.machine.frame, &list.vars);
+            self.runtime.spare.copy_vars(&self.runtime.pipeline, &self.runtime.frame, &list.vars);
         }
     }
 
     /// Multicast, drop or unicast.
     fn forward(&mut self, core: &mut Core, now: Time, arrival: Arrival, after: &AfterIngress) {
         let AfterIngress { payload_at, ref verdict } = *after;
-        let truncate = self.machine.effects.truncate.unwrap_or(u32::MAX);
+        let truncate = self.runtime.effects.truncate.unwrap_or(u32::MAX);
         let instance = if verdict.mcast_grp != 0 { Instance::REPLICA } else { Instance::NORMAL };
         if verdict.mcast_grp == 0 && verdict.egress_spec == core.drop_port {
             core.drop_at(arrival.ingress_port, verdict.priority, DropCause::Ingress);
@@ -371,8 +384,8 @@ impl V1Switch {
         }
         let Arrival { packet, length, ingress_port, lineage, .. } = arrival;
         let (port, priority) = (verdict.egress_spec, verdict.priority);
-        let onward = Onward { packet, port, priority, ingress_port, length, payload_at, lineage };
-        let mut queued = Queued { truncate, instance, ..self.wait(now, onward) };
+        let unicast = UnicastPacket { packet, port, priority, ingress_port, length, payload_at, lineage };
+        let mut queued = Queued { truncate, instance, ..self.wait(now, unicast) };
         if verdict.mcast_grp == 0 {
             core.enqueue(verdict.egress_spec, verdict.priority, queued);
             return;
@@ -401,19 +414,19 @@ impl V1Switch {
         }
         // The original's frame is set aside while the spare one parses the packet again. Effects of this
         // parse do not count, nor does the metadata that it writes (BMv2 resets it).
-        let effects = core::mem::take(&mut self.machine.effects);
-        core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
-        self.machine.frame.reset();
+        let effects = core::mem::take(&mut self.runtime.effects);
+        core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
+        self.runtime.frame.reset();
         let ingress_port = u64::from(arrival.ingress_port);
-        self.machine.set(self.v1.metadata.ingress_port, ingress_port);
-        let payload_at = self.machine.parse(core, now, self.v1.parser, &arrival.packet);
-        core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
-        self.machine.effects = effects;
-        let parsed = self.machine.spare.clone();
+        self.runtime.set(self.v1.metadata.ingress_port, ingress_port);
+        let payload_at = self.runtime.parse(core, now, self.v1.parser, &arrival.packet);
+        core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
+        self.runtime.effects = effects;
+        let parsed = self.runtime.spare.clone();
         self.start_spare_or_reset(request.field_list);
-        copy_headers(&self.machine.pipeline, &parsed, &mut self.machine.spare);
+        copy_headers(&self.runtime.pipeline, &parsed, &mut self.runtime.spare);
         let mut packet = arrival.packet.clone();
-        let saved = self.machine.saved_spare();
+        let saved = self.runtime.saved_spare();
         packet.replace_front(payload_at, &saved);
         let queued = Queued {
             packet,
@@ -433,7 +446,7 @@ impl V1Switch {
     fn start_spare_or_reset(&mut self, list: Option<u32>) {
         match list {
             Some(list) => self.start_spare(list),
-            None => self.machine.spare.reset(),
+            None => self.runtime.spare.reset(),
         }
     }
 
@@ -446,14 +459,14 @@ impl V1Switch {
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
         let saved = queued.packet.head.get(..saved_bytes as usize).unwrap_or_default();
         let payload = view(&queued.packet).skip(saved_bytes);
-        self.machine.effects.reset();
+        self.runtime.effects.reset();
         let start = EgressStart { saved, metadata, drop_port: core.drop_port };
-        let end = self.machine.egress(core, now, start, payload, length);
-        if end != EgressEnd::Deparsed || !self.machine.effects.is_empty() {
+        let end = self.runtime.egress(core, now, start, payload, length);
+        if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
             return self.after_egress(core, now, queued, (port, priority), end);
         }
         let mut packet = queued.packet;
-        packet.replace_front(saved_bytes, self.machine.frame.front());
+        packet.replace_front(saved_bytes, self.runtime.frame.front());
         packet.truncate(queued.truncate);
         Some(packet)
     }
@@ -469,24 +482,24 @@ impl V1Switch {
         end: EgressEnd,
     ) -> Option<Packet> {
         let (saved_bytes, length) = (queued.saved_bytes, queued.length);
-        queued.truncate = queued.truncate.min(self.machine.effects.truncate.unwrap_or(u32::MAX));
-        if let Some(request) = last_clone(&self.machine.effects, CloneKind::E2E) {
+        queued.truncate = queued.truncate.min(self.runtime.effects.truncate.unwrap_or(u32::MAX));
+        if let Some(request) = last_clone(&self.runtime.effects, CloneKind::E2E) {
             self.clone_from_egress(core, now, &mut queued, request);
         }
-        self.machine.settle(core, now);
-        if end == EgressEnd::Dropped || end == EgressEnd::Asked && self.machine.drops(core) {
+        self.runtime.settle(core, now);
+        if end == EgressEnd::Dropped || end == EgressEnd::Requested && self.runtime.drops(core) {
             core.drop_from(port, priority, DropCause::Egress);
             return None;
         }
-        let recirculate = self.machine.effects.recirculate;
-        if end == EgressEnd::Asked {
+        let recirculate = self.runtime.effects.recirculate;
+        if end == EgressEnd::Requested {
             let payload = view(&queued.packet).skip(saved_bytes);
-            self.machine.effects.reset();
-            self.machine.finish(core, now, payload, length);
-            self.machine.settle(core, now);
+            self.runtime.effects.reset();
+            self.runtime.finish(core, now, payload, length);
+            self.runtime.settle(core, now);
         }
         let mut packet = queued.packet;
-        packet.replace_front(saved_bytes, self.machine.frame.front());
+        packet.replace_front(saved_bytes, self.runtime.frame.front());
         packet.truncate(queued.truncate);
         let Some(list) = recirculate else { return Some(packet) };
         let mut lineage = queued.lineage;
@@ -495,7 +508,7 @@ impl V1Switch {
         }
         core.counters.recirculated += 1;
         self.start_spare(list);
-        core::mem::swap(&mut self.machine.frame, &mut self.machine.spare);
+        core::mem::swap(&mut self.runtime.frame, &mut self.runtime.spare);
         let (ingress_port, length) = (u32::from(queued.ingress_port), packet.len());
         let arrival = Arrival { packet, length, ingress_port, instance: Instance::RECIRCULATED, lineage };
         self.ingress(core, now, arrival);
@@ -515,9 +528,9 @@ impl V1Switch {
         }
         let length_delta = self.length_delta(queued.length_delta);
         self.start_spare_or_reset(request.field_list);
-        copy_headers(&self.machine.pipeline, &self.machine.frame, &mut self.machine.spare);
+        copy_headers(&self.runtime.pipeline, &self.runtime.frame, &mut self.runtime.spare);
         let mut packet = queued.packet.clone();
-        let saved = self.machine.saved_spare();
+        let saved = self.runtime.saved_spare();
         packet.replace_front(queued.saved_bytes, &saved);
         let copy = Queued {
             packet,

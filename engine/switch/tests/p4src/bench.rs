@@ -28,7 +28,7 @@ pub const RATE_BPS: u64 = 10_000_000_000;
 pub struct Bench {
     program: Arc<Program>,
     pub switch: Switch,
-    passes: u32,
+    packets: u32,
 }
 
 /// Packets of a bench that all ways are compared for.
@@ -84,7 +84,7 @@ impl Bench {
         let pipeline = pipeline(name);
         let program = Arc::clone(pipeline.program());
         switch.set_pipeline(pipeline);
-        let mut bench = Self { program, switch, passes: 0 };
+        let mut bench = Self { program, switch, packets: 0 };
         bench.route();
         bench
     }
@@ -212,31 +212,31 @@ impl Bench {
 
     /// A packet through the empty switch: through a queue, and for the first of a bench straight on with each
     /// of what runs programs; all must leave the same behind.
-    pub fn pass(&mut self, now_ns: u64, packet: Packet) -> Option<Packet> {
-        self.passes += 1;
-        let execs = [ExecChoice::Interp, ExecChoice::Native].into_iter().filter(|_| self.passes <= COMPARED);
-        let straight = execs.map(|exec| {
+    pub fn forward(&mut self, now_ns: u64, packet: Packet) -> Option<Packet> {
+        self.packets += 1;
+        let execs = [ExecChoice::Interp, ExecChoice::Native].into_iter().filter(|_| self.packets <= COMPARED);
+        let bypassing = execs.map(|exec| {
             let mut switch = self.switch.clone();
             switch.set_exec(exec);
-            let sent = switch.pass(Time::from_ns(now_ns), IN, packet.clone(), |_| true);
+            let sent = switch.receive_with_bypass(Time::from_ns(now_ns), IN, packet.clone(), |_| true);
             (exec, switch, sent.map(|sent| (sent.packet, sent.duration)))
         });
-        let straight: Vec<_> = straight.collect();
+        let bypassing: Vec<_> = bypassing.collect();
         self.receive(now_ns, packet);
         let sent = self.transmit(now_ns);
         assert!(self.transmit(now_ns).is_none(), "only one packet was waiting");
-        for (exec, switch, left) in straight {
-            assert_eq!(left, sent, "straight on, {exec:?}");
-            assert_eq!(switch.counters(), self.switch.counters(), "straight on, {exec:?}");
+        for (exec, switch, left) in bypassing {
+            assert_eq!(left, sent, "bypassing on, {exec:?}");
+            assert_eq!(switch.counters(), self.switch.counters(), "bypassing on, {exec:?}");
             for port in [IN, OUT] {
                 assert_eq!(
                     switch.port_counters(port),
                     self.switch.port_counters(port),
-                    "straight on, {exec:?}"
+                    "bypassing on, {exec:?}"
                 );
             }
             let [state, other] = [&switch, &self.switch].map(|switch| switch.state().expect("a program"));
-            assert!(state.has_same_cells(other), "straight on, {exec:?}");
+            assert!(state.has_same_cells(other), "bypassing on, {exec:?}");
         }
         sent.map(|(packet, _)| packet)
     }

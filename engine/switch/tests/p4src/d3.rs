@@ -95,7 +95,7 @@ pub fn ask_with(
     request: Request,
 ) -> Option<Grant> {
     let sent = frame_with(records, hop, request);
-    let left = bench.pass(now_ns, sent.packet()).expect("it is forwarded");
+    let left = bench.forward(now_ns, sent.packet()).expect("it is forwarded");
     let bytes = extension(&left, &sent);
     if bytes[0] & OVERFLOW != 0 {
         let mut expected = sent.extension.clone();
@@ -325,7 +325,7 @@ fn every_hop_answers_in_its_own_record() {
         full.extension[1] = index;
         let mut expected = forwarded(&full.packet());
         expected.head[EXTENSION] |= OVERFLOW;
-        assert_eq!(bench.pass(2, full.packet()), Some(expected), "index {index}");
+        assert_eq!(bench.forward(2, full.packet()), Some(expected), "index {index}");
     }
     assert_eq!(counters(&bench), counted, "nothing is granted beyond");
 }
@@ -338,9 +338,9 @@ fn what_is_no_request_passes_as_it_came() {
     let ack = Frame { packet_type: 1, ..good.clone() };
     let other = Frame { extension_type: 1, ..good.clone() };
     for frame in [short, ack, other] {
-        assert_eq!(bench.pass(1, frame.packet()), Some(forwarded(&frame.packet())));
+        assert_eq!(bench.forward(1, frame.packet()), Some(forwarded(&frame.packet())));
     }
     assert_eq!(counters(&bench), (0, 0, 0));
     let mut silent = Bench::new("d3", QdepthUnit::Packets);
-    assert_eq!(silent.pass(1, good.packet()), Some(forwarded(&good.packet())));
+    assert_eq!(silent.forward(1, good.packet()), Some(forwarded(&good.packet())));
 }

@@ -94,14 +94,14 @@ proptest! {
 fn it_starts_at_the_capacity_and_an_idle_port_comes_back_to_it() {
     let mut bench = bench();
     let frame = Frame::default();
-    bench.pass(5, frame.packet());
+    bench.forward(5, frame.packet());
     assert_eq!(bench.register(ESTIMATES, OUT), CAPACITY_KBPS);
     bench.set_register(ESTIMATES, OUT, FLOOR_KBPS);
-    bench.pass(100 * INTERVAL_NS, frame.packet());
+    bench.forward(100 * INTERVAL_NS, frame.packet());
     assert_eq!(bench.register(ESTIMATES, OUT), CAPACITY_KBPS, "sixteen intervals count, alpha is a tenth");
     // Within an interval nothing changes.
     bench.set_register(ESTIMATES, OUT, FLOOR_KBPS);
-    bench.pass(101 * INTERVAL_NS - 1, frame.packet());
+    bench.forward(101 * INTERVAL_NS - 1, frame.packet());
     assert_eq!(bench.register(ESTIMATES, OUT), FLOOR_KBPS);
 }
 
@@ -118,14 +118,14 @@ fn a_queue_lowers_what_is_granted() {
     assert_eq!(counters(&bench).1, CAPACITY_KBPS);
     // A capacity that the controller lowered holds at once.
     bench.set_register(ESTIMATES, OUT, 2 * CAPACITY_KBPS);
-    bench.pass(3, Frame::default().packet());
+    bench.forward(3, Frame::default().packet());
     assert!(u64::from(ask(&mut bench, 4, Request::default()).granted) <= CAPACITY_KBPS);
 }
 
 #[test]
 fn a_port_without_an_estimate_is_not_measured() {
     let mut bench = super::d3::bench(1_000, 1, EPOCH_SHIFT);
-    bench.pass(1, Frame::default().packet());
+    bench.forward(1, Frame::default().packet());
     ask(&mut bench, 2, Request::default());
     assert_eq!((bench.register(ESTIMATES, OUT), bench.register(&load("sent_bytes"), OUT)), (0, 0));
 }

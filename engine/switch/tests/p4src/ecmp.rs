@@ -30,7 +30,7 @@ fn bench(factor: Option<u32>) -> Bench {
 
 /// The place of the member that a flow's packet left by.
 fn chosen(bench: &mut Bench, flow: u32) -> usize {
-    let packet = bench.pass(0, Frame { flow, ..Frame::default() }.packet()).expect("it is forwarded");
+    let packet = bench.forward(0, Frame { flow, ..Frame::default() }.packet()).expect("it is forwarded");
     number(&packet.head[..6]) as usize - 1
 }
 
@@ -62,7 +62,7 @@ fn a_route_with_one_next_hop_needs_no_group() {
     bench.route_to_member();
     for flow in 0..4 {
         let packet = Frame { flow, ..Frame::default() }.packet();
-        assert_eq!(bench.pass(0, packet.clone()), Some(super::frame::forwarded(&packet)));
+        assert_eq!(bench.forward(0, packet.clone()), Some(super::frame::forwarded(&packet)));
     }
 }
 

@@ -116,21 +116,21 @@ fn a_port_without_thresholds_never_marks() {
 fn what_cannot_be_forwarded_is_dropped() {
     let mut bench = PROFILES[0].bench();
     for ttl in [0, 1] {
-        assert!(bench.pass(0, Frame { ttl, ..Frame::default() }.packet()).is_none(), "TTL {ttl}");
+        assert!(bench.forward(0, Frame { ttl, ..Frame::default() }.packet()).is_none(), "TTL {ttl}");
     }
-    assert!(bench.pass(0, Frame { ttl: 2, ..Frame::default() }.packet()).is_some());
+    assert!(bench.forward(0, Frame { ttl: 2, ..Frame::default() }.packet()).is_some());
     // Each bit of the IPv4 header is under the checksum; the first byte also tells version and length.
     let right = Frame::default().packet();
     for bit in 0..20 * 8 {
         let mut wrong = right.clone();
         wrong.head[14 + bit / 8] ^= 0x80 >> (bit % 8);
-        assert!(bench.pass(0, wrong).is_none(), "bit {bit} of the IPv4 header");
+        assert!(bench.forward(0, wrong).is_none(), "bit {bit} of the IPv4 header");
     }
     let mut elsewhere = right.clone();
     elsewhere.head[12..14].copy_from_slice(&[0x86, 0xdd]);
-    assert!(bench.pass(0, elsewhere).is_none(), "no IPv4");
+    assert!(bench.forward(0, elsewhere).is_none(), "no IPv4");
     let mut short = right;
     short.head.truncate(14 + 19);
     short = p4cc_switch::Packet::new(&short.head, 0);
-    assert!(bench.pass(0, short).is_none(), "cut off within the IPv4 header");
+    assert!(bench.forward(0, short).is_none(), "cut off within the IPv4 header");
 }

@@ -31,9 +31,9 @@ fn records_move_back_and_the_packet_keeps_its_length() {
         // Every switch sent another number of packets before, so that no two records are alike.
         let mut bench = bench("int_fixed", hop.into());
         for _ in 0..hop {
-            bench.pass(0, Frame::default().packet()).expect("it is forwarded");
+            bench.forward(0, Frame::default().packet()).expect("it is forwarded");
         }
-        packet = bench.pass(1_000 * hop, packet).expect("it is forwarded");
+        packet = bench.forward(1_000 * hop, packet).expect("it is forwarded");
         assert_eq!(ip_bytes(&packet), length);
         let bytes = &packet.head[EXTENSION..];
         assert_eq!(bytes.len(), RESERVED);
@@ -55,8 +55,8 @@ fn the_record_is_that_of_push() {
     let mut fixed = bench("int_fixed", 9);
     let mut pushed = bench("int_hpcc", 9);
     let by_push = Frame::data(EXTENSION_INT_HPCC, vec![0, 0]);
-    let first = fixed.pass(4_321, reserved().packet()).expect("it is forwarded");
-    let second = pushed.pass(4_321, by_push.packet()).expect("it is forwarded");
+    let first = fixed.forward(4_321, reserved().packet()).expect("it is forwarded");
+    let second = pushed.forward(4_321, by_push.packet()).expect("it is forwarded");
     let record = |packet: &Packet| packet.head[EXTENSION..EXTENSION + 10].to_vec();
     assert_eq!(record(&first), record(&second));
     assert_eq!(extension(&first, &reserved()).len(), RESERVED);
@@ -67,8 +67,8 @@ fn other_room_is_no_telemetry() {
     let mut bench = bench("int_fixed", 9);
     for bytes in [2, RESERVED - 8, RESERVED + 8] {
         let frame = Frame::data(EXTENSION_INT_FIXED, vec![0; bytes]);
-        assert_eq!(bench.pass(0, frame.packet()), Some(forwarded(&frame.packet())), "{bytes} bytes");
+        assert_eq!(bench.forward(0, frame.packet()), Some(forwarded(&frame.packet())), "{bytes} bytes");
     }
     let other = Frame::data(EXTENSION_INT_HPCC, vec![0; RESERVED]);
-    assert_eq!(bench.pass(0, other.packet()), Some(forwarded(&other.packet())));
+    assert_eq!(bench.forward(0, other.packet()), Some(forwarded(&other.packet())));
 }

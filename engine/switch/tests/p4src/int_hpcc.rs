@@ -142,7 +142,7 @@ fn the_stack_is_bounded_and_hops_are_counted_beyond() {
         let mut bench = bench(Port { hops, ..PORT }, QdepthUnit::Cells80);
         for records in 0..=12 {
             let frame = telemetry(records);
-            let left = bench.pass(5, frame.packet()).expect("it is forwarded");
+            let left = bench.forward(5, frame.packet()).expect("it is forwarded");
             let bytes = extension(&left, &frame);
             let (count, _, read) = read(&bytes);
             let expected = if records < bound { records + 1 } else { records };
@@ -159,7 +159,7 @@ fn the_stack_is_bounded_and_hops_are_counted_beyond() {
     let mut bench = bench(PORT, QdepthUnit::Cells80);
     let mut frame = telemetry(5);
     frame.extension[0] = 0xf0;
-    let left = bench.pass(5, frame.packet()).expect("it is forwarded");
+    let left = bench.forward(5, frame.packet()).expect("it is forwarded");
     assert_eq!(read(&extension(&left, &frame)).0, 15, "the hop count stops at 15");
 }
 
@@ -191,7 +191,7 @@ fn packets_that_carry_no_telemetry_pass_as_they_came() {
     ];
     let mut sent = 0;
     for frame in frames {
-        let left = bench.pass(1, frame.packet());
+        let left = bench.forward(1, frame.packet());
         assert_eq!(left, Some(forwarded(&frame.packet())), "{frame:?}");
         sent += u64::from(ip_bytes(&frame.packet()));
         assert_eq!(bench.register(TX_BYTES, OUT), sent, "it counts as transmitted");
@@ -202,7 +202,7 @@ fn packets_that_carry_no_telemetry_pass_as_they_came() {
 fn a_port_without_an_entry_neither_counts_nor_stamps() {
     let mut bench = Bench::new("int_hpcc", QdepthUnit::Cells80);
     let packet = telemetry(1).packet();
-    assert_eq!(bench.pass(1, packet.clone()), Some(forwarded(&packet)));
+    assert_eq!(bench.forward(1, packet.clone()), Some(forwarded(&packet)));
     assert_eq!(bench.register(TX_BYTES, OUT), 0);
 }
 
@@ -215,7 +215,7 @@ fn transmitted_units_go_on_across_the_wrap_of_the_register() {
         bench.set_register(TX_BYTES, OUT, sent);
         for _ in 0..40 {
             let frame = telemetry(0);
-            let left = bench.pass(1, frame.packet()).expect("it is forwarded");
+            let left = bench.forward(1, frame.packet()).expect("it is forwarded");
             let (_, _, records) = read(&extension(&left, &frame));
             assert_eq!(records[0].tx, (sent / (128 << shift)) % (1 << 20), "shift {shift}, {sent} bytes");
             sent += u64::from(ip_bytes(&left)) + 24;

@@ -29,8 +29,8 @@ fn telemetry(instructions: u16, remaining: u8, stack: &[u8]) -> Frame {
     Frame::data(2, bytes)
 }
 
-fn pass(bench: &mut Bench, frame: &Frame) -> Vec<u8> {
-    let left = bench.pass(9, frame.packet()).expect("it is forwarded");
+fn forward(bench: &mut Bench, frame: &Frame) -> Vec<u8> {
+    let left = bench.forward(9, frame.packet()).expect("it is forwarded");
     extension(&left, frame)
 }
 
@@ -68,7 +68,7 @@ fn any_subset_of_instructions_adds_as_many_words_as_it_says() {
     let mut bench = bench(1600);
     for instructions in (0..=u16::MAX).step_by(257).chain((0..16).map(|bit| 1 << bit)) {
         let frame = telemetry(instructions, 1, &[]);
-        let bytes = pass(&mut bench, &frame);
+        let bytes = forward(&mut bench, &frame);
         assert_eq!(bytes.len(), 16 + 4 * usize::from(words(instructions)), "{instructions:04x}");
         assert_eq!((bytes[1], bytes[7]), (3 + words(instructions), 0));
     }
@@ -78,10 +78,10 @@ fn any_subset_of_instructions_adds_as_many_words_as_it_says() {
 fn without_remaining_hops_the_e_bit_is_set_and_nothing_added() {
     let mut bench = bench(1600);
     let frame = telemetry(0x8000, 1, &[]);
-    let bytes = pass(&mut bench, &frame);
+    let bytes = forward(&mut bench, &frame);
     assert_eq!((bytes[4], bytes[7], bytes.len()), (0x20, 0, 20));
     let frame = telemetry(0x8000, 0, &bytes[16..]);
-    let bytes = pass(&mut bench, &frame);
+    let bytes = forward(&mut bench, &frame);
     let mut expected = frame.extension.clone();
     expected[4] |= E;
     assert_eq!(bytes, expected);
@@ -93,16 +93,16 @@ fn without_room_the_m_bit_is_set_and_nothing_added() {
     let length = u128::from(ip_bytes(&frame.packet()));
     let growth = u128::from(words(0xff00)) * 4;
     let mut room = bench(length + growth);
-    assert_eq!(pass(&mut room, &frame).len(), 16 + 44);
+    assert_eq!(forward(&mut room, &frame).len(), 16 + 44);
     let mut expected = frame.extension.clone();
     expected[4] |= M;
     let mut tight = bench(length + growth - 1);
-    assert_eq!(pass(&mut tight, &frame), expected);
+    assert_eq!(forward(&mut tight, &frame), expected);
     // 16 + 4 * 59 = 252 bytes of extension leave no word; 4 * 58 leave one.
     let mut wide = bench(9000);
     for (old, length, flag) in [(58, 252, 0), (59, 252, M)] {
         let frame = telemetry(0x8000, 9, &vec![1; 4 * old]);
-        let bytes = pass(&mut wide, &frame);
+        let bytes = forward(&mut wide, &frame);
         assert_eq!((bytes.len(), bytes[4] & M), (length, flag));
     }
 }
@@ -134,12 +134,12 @@ fn what_is_not_sound_passes_as_it_came() {
         Frame { extension_type: 1, ..good.clone() },
     ];
     let forwarded_as_is = |bench: &mut Bench, packet: Packet| {
-        assert_eq!(bench.pass(1, packet.clone()), Some(forwarded(&packet)));
+        assert_eq!(bench.forward(1, packet.clone()), Some(forwarded(&packet)));
     };
     for frame in frames {
         forwarded_as_is(&mut bench, frame.packet());
     }
-    assert_ne!(pass(&mut bench, &good), good.extension);
+    assert_ne!(forward(&mut bench, &good), good.extension);
     let mut silent = Bench::new("int_md", QdepthUnit::Packets);
     forwarded_as_is(&mut silent, good.packet());
 }
@@ -149,9 +149,9 @@ fn transmitted_bytes_wrap() {
     let mut bench = bench(1600);
     bench.set_register("egress.telemetry.tx_bytes", OUT, u64::from(u32::MAX) - 9);
     let frame = telemetry(0x0100, 5, &[]);
-    let bytes = pass(&mut bench, &frame);
+    let bytes = forward(&mut bench, &frame);
     assert_eq!(number(&bytes[16..20]), u64::from(u32::MAX) - 9);
     let sent = u64::from(ip_bytes(&frame.packet())) + 4;
-    let bytes = pass(&mut bench, &frame);
+    let bytes = forward(&mut bench, &frame);
     assert_eq!(number(&bytes[16..20]), sent - 10);
 }

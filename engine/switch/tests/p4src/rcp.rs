@@ -55,7 +55,7 @@ fn the_smallest_rate_of_the_path_stays() {
     let mut bench = bench(2_000_000);
     for (came, left) in [(u32::MAX, 2_000_000), (2_000_001, 2_000_000), (1_999_999, 1_999_999), (0, 0)] {
         let frame = stamped(came, 100);
-        let packet = bench.pass(1_000, frame.packet()).expect("it is forwarded");
+        let packet = bench.forward(1_000, frame.packet()).expect("it is forwarded");
         assert_eq!(number(&extension(&packet, &frame)), left);
     }
     let whole = stamped(u32::MAX, 100);
@@ -63,7 +63,7 @@ fn the_smallest_rate_of_the_path_stays() {
     let ack = Frame { packet_type: 1, ..whole.clone() };
     let other = Frame { extension_type: 3, ..whole };
     for frame in [long, ack, other] {
-        assert_eq!(bench.pass(1_000, frame.packet()), Some(forwarded(&frame.packet())));
+        assert_eq!(bench.forward(1_000, frame.packet()), Some(forwarded(&frame.packet())));
     }
 }
 
@@ -71,7 +71,7 @@ fn the_smallest_rate_of_the_path_stays() {
 fn a_port_without_an_entry_stamps_nothing() {
     let mut bench = Bench::new("rcp", QdepthUnit::Cells80);
     let packet = stamped(u32::MAX, 100).packet();
-    assert_eq!(bench.pass(1, packet.clone()), Some(forwarded(&packet)));
+    assert_eq!(bench.forward(1, packet.clone()), Some(forwarded(&packet)));
     assert_eq!(bench.register("egress.rcp.load_meter.sent_bytes", OUT), 0);
 }
 
@@ -82,13 +82,13 @@ fn the_controllers_rate_is_stamped_and_bytes_are_measured_for_it() {
     let mut sent = 0;
     for now in (0..10).map(|i| i * 1_000_000) {
         let frame = stamped(u32::MAX, 1_000);
-        let packet = bench.pass(now, frame.packet()).expect("it is forwarded");
+        let packet = bench.forward(now, frame.packet()).expect("it is forwarded");
         assert_eq!(number(&extension(&packet, &frame)), 777);
         sent += u64::from(ip_bytes(&packet)) + 24;
         assert_eq!(bench.register("egress.rcp.load_meter.sent_bytes", OUT), sent);
     }
     bench.set_register("egress.rcp.load_meter.sent_bytes", OUT, u64::from(u32::MAX) - 5);
-    bench.pass(1, stamped(u32::MAX, 1_000).packet());
+    bench.forward(1, stamped(u32::MAX, 1_000).packet());
     assert_eq!(
         bench.register("egress.rcp.load_meter.sent_bytes", OUT),
         u64::from(u32::MAX),
@@ -150,13 +150,13 @@ fn nothing_changes_within_an_interval() {
     let frame = stamped(u32::MAX, 1_432);
     let mut sent = 0;
     for now in (0..INTERVAL_NS).step_by(5_000) {
-        sent += u64::from(ip_bytes(&bench.pass(now, frame.packet()).expect("forwarded")));
+        sent += u64::from(ip_bytes(&bench.forward(now, frame.packet()).expect("forwarded")));
         assert_eq!(
             (rate(&bench), bench.register("egress.rcp.load_meter.sent_bytes", OUT)),
             (5_000_000, sent)
         );
     }
-    bench.pass(INTERVAL_NS, frame.packet());
+    bench.forward(INTERVAL_NS, frame.packet());
     assert!(rate(&bench) > 5_000_000, "the port was nearly idle");
 }
 

@@ -66,7 +66,7 @@ pub(crate) const RCP_DC_INFO: AlgorithmInfo = AlgorithmInfo {
 
 /// What a flow that asks for its rate has ahead.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Ahead {
+pub struct FlowRemainder {
     /// Now.
     pub now: Time,
     /// Bytes to send with their headers; none without end.
@@ -79,7 +79,7 @@ pub struct Ahead {
 
 /// What it asks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Ask {
+pub enum RateRequest {
     /// This rate in bit/s; 0 for a fair share.
     Rate(f64),
     /// Nothing any more: the flow ends early (docs/algorithms/d3-rcp.md#d3-quench).
@@ -122,15 +122,15 @@ impl D3 {
 impl Deadlines {
     /// docs/algorithms/d3-rcp.md#d3-sender: `r_new = remaining_bytes*8
     /// / (deadline - now - c*RTT)`; 0 where that is no time.
-    fn ask(&self, ahead: &Ahead, line_bps: f64) -> Ask {
-        let (Some(deadline), Some(left_bytes)) = (ahead.deadline, ahead.left_bytes) else {
-            return Ask::Rate(0.0);
+    fn ask(&self, remainder: &FlowRemainder, line_bps: f64) -> RateRequest {
+        let (Some(deadline), Some(left_bytes)) = (remainder.deadline, remainder.left_bytes) else {
+            return RateRequest::Rate(0.0);
         };
-        let (now, bits) = (ahead.now, left_bytes as f64 * 8.0);
+        let (now, bits) = (remainder.now, left_bytes as f64 * 8.0);
         let left_s = deadline.max(now).since(now).as_ps() as f64 / 1e12;
         // docs/algorithms/d3-rcp.md#d3-quench; the slack is the sender's caution and quenches nothing.
         if self.quench && bits > left_s * line_bps {
-            return Ask::Quench;
+            return RateRequest::Quench;
         }
         let left_s = match self.extend {
             Some(extend) if deadline <= now => {
@@ -139,11 +139,11 @@ impl Deadlines {
             }
             _ => left_s,
         };
-        let time_s = left_s - self.slack_rounds * ahead.rtt.as_ps() as f64 / 1e12;
+        let time_s = left_s - self.slack_rounds * remainder.rtt.as_ps() as f64 / 1e12;
         if time_s <= 0.0 {
-            return Ask::Rate(0.0);
+            return RateRequest::Rate(0.0);
         }
-        Ask::Rate((bits / time_s).min(line_bps))
+        RateRequest::Rate((bits / time_s).min(line_bps))
     }
 }
 
@@ -154,8 +154,8 @@ impl RateControl for D3 {
         }
     }
 
-    fn ask(&mut self, ahead: &Ahead) -> Ask {
-        self.deadlines.map_or(Ask::Rate(0.0), |deadlines| deadlines.ask(ahead, self.line_bps))
+    fn ask(&mut self, remainder: &FlowRemainder) -> RateRequest {
+        self.deadlines.map_or(RateRequest::Rate(0.0), |deadlines| deadlines.ask(remainder, self.line_bps))
     }
 
     fn rate_bps(&self) -> f64 {
@@ -174,8 +174,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn ahead(now_ns: u64, left_bytes: u64, deadline_ns: u64) -> Ahead {
-        Ahead {
+    fn remainder(now_ns: u64, left_bytes: u64, deadline_ns: u64) -> FlowRemainder {
+        FlowRemainder {
             now: Time::from_ns(now_ns),
             left_bytes: Some(left_bytes),
             deadline: Some(Time::from_ns(deadline_ns)),
@@ -183,48 +183,64 @@ mod tests {
         }
     }
 
-    fn ask(parameters: &str, ahead: &Ahead) -> Ask {
-        made(&format!(r#"{{"name":"d3"{parameters}}}"#), &environment(1, 300)).ask(ahead)
+    fn ask(parameters: &str, remainder: &FlowRemainder) -> RateRequest {
+        made(&format!(r#"{{"name":"d3"{parameters}}}"#), &environment(1, 300)).ask(remainder)
     }
 
     /// docs/algorithms/d3-rcp.md#d3-sender by hand: 50000 B in 10.6 ms
     /// less two round trips of 0.3 ms is 400 kbit in 10 ms, 40 Mbit/s.
     #[test]
     fn the_desired_rate_is_size_left_over_time_left() {
-        assert_eq!(ask("", &ahead(MS, 50_000, MS + 10_600_000)), Ask::Rate(40e6));
-        assert_eq!(ask(r#","slack_rounds":0"#, &ahead(MS, 50_000, 11 * MS)), Ask::Rate(40e6));
-        assert_eq!(ask("", &ahead(0, 5_000_000, 10_600_000)), Ask::Rate(1e9), "never above the line");
-        assert_eq!(ask("", &ahead(0, 5_000, 600_000)), Ask::Rate(0.0), "no time but the slack");
-        assert_eq!(ask("", &ahead(2 * MS, 5_000, MS)), Ask::Rate(0.0), "late: a fair share");
-        let without = Ahead { deadline: None, ..ahead(0, 5_000, 0) };
-        assert_eq!(ask("", &without), Ask::Rate(0.0));
-        assert_eq!(ask("", &Ahead { left_bytes: None, ..ahead(0, 0, MS) }), Ask::Rate(0.0), "no end");
+        assert_eq!(ask("", &remainder(MS, 50_000, MS + 10_600_000)), RateRequest::Rate(40e6));
+        assert_eq!(ask(r#","slack_rounds":0"#, &remainder(MS, 50_000, 11 * MS)), RateRequest::Rate(40e6));
+        assert_eq!(
+            ask("", &remainder(0, 5_000_000, 10_600_000)),
+            RateRequest::Rate(1e9),
+            "never above the line"
+        );
+        assert_eq!(ask("", &remainder(0, 5_000, 600_000)), RateRequest::Rate(0.0), "no time but the slack");
+        assert_eq!(ask("", &remainder(2 * MS, 5_000, MS)), RateRequest::Rate(0.0), "late: a fair share");
+        let without = FlowRemainder { deadline: None, ..remainder(0, 5_000, 0) };
+        assert_eq!(ask("", &without), RateRequest::Rate(0.0));
+        assert_eq!(
+            ask("", &FlowRemainder { left_bytes: None, ..remainder(0, 0, MS) }),
+            RateRequest::Rate(0.0),
+            "no end"
+        );
     }
 
     #[test]
     fn quenching_ends_what_the_uplink_cannot_bring_in_time() {
         let on = r#","quench":"on""#;
         // 125 kB need 1 ms of 1 Gbit/s.
-        assert_eq!(ask(on, &ahead(0, 125_000, MS)), Ask::Rate(1e9));
-        assert_eq!(ask(on, &ahead(0, 125_001, MS)), Ask::Quench);
-        assert_eq!(ask(on, &ahead(MS, 1, MS)), Ask::Quench, "the deadline is now");
+        assert_eq!(ask(on, &remainder(0, 125_000, MS)), RateRequest::Rate(1e9));
+        assert_eq!(ask(on, &remainder(0, 125_001, MS)), RateRequest::Quench);
+        assert_eq!(ask(on, &remainder(MS, 1, MS)), RateRequest::Quench, "the deadline is now");
         // Within the slack but possible: no rate is desired, the flow goes on.
-        assert_eq!(ask(on, &ahead(0, 5_000, 500_000)), Ask::Rate(0.0));
-        assert_eq!(ask("", &ahead(0, 125_001, MS)), Ask::Rate(1e9), "off by default");
+        assert_eq!(ask(on, &remainder(0, 5_000, 500_000)), RateRequest::Rate(0.0));
+        assert_eq!(ask("", &remainder(0, 125_001, MS)), RateRequest::Rate(1e9), "off by default");
     }
 
     #[test]
     fn a_soft_deadline_moves_as_often_as_it_is_missed() {
         let extend = r#","late":"extend","extend_ns":10600000"#;
-        assert_eq!(ask(extend, &ahead(MS, 50_000, MS)), Ask::Rate(40e6), "missed just now: all of it ahead");
-        assert_eq!(ask(extend, &ahead(MS + 10_600_000, 50_000, MS)), Ask::Rate(40e6), "missed again");
-        assert_eq!(ask(extend, &ahead(MS + 5_000_000, 50_000, MS)), Ask::Rate(80e6));
+        assert_eq!(
+            ask(extend, &remainder(MS, 50_000, MS)),
+            RateRequest::Rate(40e6),
+            "missed just now: all of it remainder"
+        );
+        assert_eq!(
+            ask(extend, &remainder(MS + 10_600_000, 50_000, MS)),
+            RateRequest::Rate(40e6),
+            "missed again"
+        );
+        assert_eq!(ask(extend, &remainder(MS + 5_000_000, 50_000, MS)), RateRequest::Rate(80e6));
     }
 
     #[test]
     fn the_grant_is_the_rate_and_rcp_desires_nothing() {
         let mut rcp = made(r#"{"name":"rcp_dc"}"#, &environment(1, 300));
-        assert_eq!(rcp.ask(&ahead(0, 5_000, MS)), Ask::Rate(0.0));
+        assert_eq!(rcp.ask(&remainder(0, 5_000, MS)), RateRequest::Rate(0.0));
         assert_eq!(rcp.rate_bps(), 0.0, "the base rate before the first grant");
         for (granted, rate) in [(Some(3e8), 3e8), (None, 3e8), (Some(0.0), 0.0), (Some(2e9), 1e9)] {
             rcp.on_ack(&RateAck { granted_bps: granted, ..RateAck::default() });

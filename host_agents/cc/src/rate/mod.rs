@@ -27,7 +27,7 @@ use crate::AlgorithmSpec;
 use crate::config::{ConfigError, Params, find_in};
 use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo};
 
-pub use d3::{Ahead, Ask};
+pub use d3::{FlowRemainder, RateRequest};
 pub use int::IntEncoding;
 
 /// Where a rate-controlled sender runs: what its algorithm must know of the network.
@@ -115,8 +115,8 @@ pub trait RateControl: fmt::Debug + Send {
 
     /// What the flow asks the switches for; the transport asks for nobody but algorithms that need
     /// [`crate::SwitchNeed::RateAllocation`].
-    fn ask(&mut self, _ahead: &Ahead) -> Ask {
-        Ask::Rate(0.0)
+    fn ask(&mut self, _ahead: &FlowRemainder) -> RateRequest {
+        RateRequest::Rate(0.0)
     }
 
     /// Pacing rate in bit/s; 0 says that no data may leave now.

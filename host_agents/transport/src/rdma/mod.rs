@@ -18,4 +18,4 @@ mod telemetry;
 
 pub use config::{IntRoom, IntTable, Notification, RdmaConfig};
 pub use receiver::{Carries, RdmaAck, RdmaData, RdmaReceipt, RdmaReceiver};
-pub use sender::{AckOutcome, RdmaSender};
+pub use sender::{AckResult, RdmaSender};

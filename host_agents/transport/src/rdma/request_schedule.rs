@@ -7,7 +7,7 @@
 //! packet (our own: a grant for a round without data would serve nobody). A FIN waits for the return of the
 //! request on its way, which says what there is to give back.
 
-use p4cc_cc::{Ahead, Ask};
+use p4cc_cc::{FlowRemainder, RateRequest};
 use p4cc_units::{Span, Time};
 
 use super::request::RequestBytes;
@@ -32,7 +32,7 @@ enum Step {
 
 impl RdmaSender {
     /// When the next packet may leave, or a request is to be given up.
-    pub(super) fn asks_at(&self) -> Option<Time> {
+    pub(super) fn next_request_at(&self) -> Option<Time> {
         self.next_step().map(|(at, _)| at)
     }
 
@@ -123,14 +123,14 @@ impl RdmaSender {
 
     /// The next request, or the FIN of a flow that quenches itself.
     fn request_bytes(&mut self, now: Time) -> RequestBytes {
-        let ahead = Ahead {
+        let remainder = FlowRemainder {
             now,
             left_bytes: self.wire_bytes(self.end().saturating_sub(self.snd_nxt)),
             deadline: self.flow_deadline,
             rtt: self.smooth_rtt(),
         };
-        match self.control.ask(&ahead) {
-            Ask::Rate(bps) => {
+        match self.control.ask(&remainder) {
+            RateRequest::Rate(bps) => {
                 let rounds = u64::from(self.patience_rounds);
                 let patience = Span::from_ps(self.smooth_rtt().as_ps().saturating_mul(rounds));
                 self.requests
@@ -138,7 +138,7 @@ impl RdmaSender {
                     .map(|requests| requests.request(now, bps, patience))
                     .unwrap_or_default()
             }
-            Ask::Quench => {
+            RateRequest::Quench => {
                 self.quenched = true;
                 self.deadline = None;
                 self.fin_bytes(now)

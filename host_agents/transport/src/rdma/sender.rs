@@ -22,7 +22,7 @@ const MAX_FLIGHT_BYTES: u64 = 1 << 30;
 
 /// What an ACK, a NACK or a notification did.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct AckOutcome {
+pub struct AckResult {
     /// The flow is complete with it.
     pub completed: bool,
     /// The round-trip time that the algorithm was told.
@@ -175,7 +175,7 @@ impl RdmaSender {
     #[inline]
     pub fn ready_at(&self) -> Option<Time> {
         if self.requests.is_some() {
-            return self.asks_at();
+            return self.next_request_at();
         }
         let may_send = self.started && !self.complete && self.has_data() && self.has_window();
         may_send.then_some(self.pacer.next_send())
@@ -279,13 +279,13 @@ impl RdmaSender {
         flags: Flags,
         extension: &Extension<'_>,
         noise: Span,
-    ) -> AckOutcome {
+    ) -> AckResult {
         let granted_bps = self.granted_bps(now, fields, extension);
         if !self.started || self.is_closed() {
-            return AckOutcome::default();
+            return AckResult::default();
         }
         let Some(ack) = seq::unwrap(fields.ack, self.snd_una).filter(|ack| *ack <= self.snd_max) else {
-            return AckOutcome::default();
+            return AckResult::default();
         };
         if ack > self.snd_una {
             self.snd_una = ack;
@@ -307,7 +307,7 @@ impl RdmaSender {
         if self.complete {
             self.deadline = None;
         }
-        AckOutcome { completed: self.complete, rtt }
+        AckResult { completed: self.complete, rtt }
     }
 
     fn go_on_at(&mut self, byte: u64) {

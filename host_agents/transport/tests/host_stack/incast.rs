@@ -81,7 +81,7 @@ struct Case {
 }
 
 /// What one run came to.
-struct Outcome {
+struct IncastResult {
     timeouts: u64,
     finish: Time,
 }
@@ -142,7 +142,7 @@ impl Incast {
         self.next_event += 1;
     }
 
-    fn run(mut self) -> Outcome {
+    fn run(mut self) -> IncastResult {
         let mut actions = Actions::new();
         while self.open > 0 {
             let ((now, ..), happening) = self.events.pop_first().expect("open flows have a timer at least");
@@ -165,7 +165,7 @@ impl Incast {
             }
         }
         let timeouts = self.hosts.iter().map(|host| host.sender.snapshot().timeouts).sum();
-        Outcome { timeouts, finish: self.finish }
+        IncastResult { timeouts, finish: self.finish }
     }
 
     fn carry_out(&mut self, flow: usize, actions: &Actions) {

@@ -3,12 +3,12 @@
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{Made, Translator};
+use super::{TranslateResult, Translator};
 use crate::op::{Args, Op};
 
 impl Translator<'_, '_> {
     /// Translates an operation on words; false if it is none.
-    pub(super) fn alu(&mut self, op: Op) -> Made<bool> {
+    pub(super) fn alu(&mut self, op: Op) -> TranslateResult<bool> {
         match op {
             Op::Move { dst, src } => self.copy(dst, src, 1)?,
             Op::CopyWords { dst, src, words } => self.copy(dst, src, words)?,
@@ -56,7 +56,7 @@ impl Translator<'_, '_> {
         Ok(true)
     }
 
-    fn rare_alu(&mut self, op: Op) -> Made<bool> {
+    fn rare_alu(&mut self, op: Op) -> TranslateResult<bool> {
         match op {
             Op::Div(args) => self.divide(args, |t, a, b| t.b.ins().udiv(a, b))?,
             Op::Mod(args) => self.divide(args, |t, a, b| t.b.ins().urem(a, b))?,
@@ -96,25 +96,31 @@ impl Translator<'_, '_> {
     }
 
     /// Copies words as if all were read before any is written.
-    pub(super) fn copy(&mut self, dst: u32, src: u32, words: u32) -> Made {
-        let values = (src..src + words).map(|slot| self.read(slot)).collect::<Made<Vec<Value>>>()?;
+    pub(super) fn copy(&mut self, dst: u32, src: u32, words: u32) -> TranslateResult {
+        let values =
+            (src..src + words).map(|slot| self.read(slot)).collect::<TranslateResult<Vec<Value>>>()?;
         (dst..).zip(values).try_for_each(|(slot, value)| self.write(slot, value))
     }
 
-    fn to(&mut self, dst: u32, src: u32, f: impl FnOnce(&mut Self, Value) -> Value) -> Made {
+    fn to(&mut self, dst: u32, src: u32, f: impl FnOnce(&mut Self, Value) -> Value) -> TranslateResult {
         let value = self.read(src)?;
         let value = f(self, value);
         self.write(dst, value)
     }
 
-    fn unary(&mut self, args: Args, shift: u8, f: impl FnOnce(&mut Self, Value) -> Value) -> Made {
+    fn unary(&mut self, args: Args, shift: u8, f: impl FnOnce(&mut Self, Value) -> Value) -> TranslateResult {
         self.to(args.dst, args.a, |t, a| {
             let value = f(t, a);
             t.cut(shift, value)
         })
     }
 
-    fn binary(&mut self, args: Args, shift: u8, f: impl FnOnce(&mut Self, Value, Value) -> Value) -> Made {
+    fn binary(
+        &mut self,
+        args: Args,
+        shift: u8,
+        f: impl FnOnce(&mut Self, Value, Value) -> Value,
+    ) -> TranslateResult {
         let (a, b) = (self.read(args.a)?, self.read(args.b)?);
         let value = f(self, a, b);
         let value = self.cut(shift, value);
@@ -127,7 +133,7 @@ impl Translator<'_, '_> {
         args: Args,
         shift: u8,
         f: impl FnOnce(&mut Self, Value, Value) -> Value,
-    ) -> Made {
+    ) -> TranslateResult {
         self.binary(args, 0, |t, a, b| {
             let (a, b) = (t.signed(shift, a), t.signed(shift, b));
             f(t, a, b)
@@ -143,7 +149,7 @@ impl Translator<'_, '_> {
     }
 
     /// Zero where the divisor is.
-    fn divide(&mut self, args: Args, f: impl FnOnce(&mut Self, Value, Value) -> Value) -> Made {
+    fn divide(&mut self, args: Args, f: impl FnOnce(&mut Self, Value, Value) -> Value) -> TranslateResult {
         let known = self.known(args.b);
         self.binary(args, 0, |t, a, b| {
             if known.is_some_and(|divisor| divisor != 0) {
@@ -186,7 +192,12 @@ impl Translator<'_, '_> {
     }
 
     /// Zero where the amount reaches past the word.
-    fn shift(&mut self, args: Args, shift: u8, f: impl FnOnce(&mut Self, Value, Value) -> Value) -> Made {
+    fn shift(
+        &mut self,
+        args: Args,
+        shift: u8,
+        f: impl FnOnce(&mut Self, Value, Value) -> Value,
+    ) -> TranslateResult {
         let known = self.known(args.b);
         self.binary(args, shift, |t, a, amount| {
             let shifted = f(t, a, amount);

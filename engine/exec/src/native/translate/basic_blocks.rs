@@ -8,12 +8,12 @@ use crate::native::storage::range;
 use crate::op::{Code, Op};
 
 /// Addresses that a piece goes on at when it ends.
-fn successors(code: &Code, piece: &Range<u32>, end: u32) -> Vec<u32> {
-    let last = &code.ops[piece.end as usize - 1];
+fn successors(code: &Code, block: &Range<u32>, end: u32) -> Vec<u32> {
+    let last = &code.ops[block.end as usize - 1];
     match last {
         Op::Jump { .. } | Op::Branch { .. } | Op::Select(_) | Op::SelectSlow(_) => targets(code, last),
         Op::Return | Op::Exit | Op::Accept | Op::Reject => Vec::new(),
-        _ => (piece.end < end).then_some(piece.end).into_iter().collect(),
+        _ => (block.end < end).then_some(block.end).into_iter().collect(),
     }
 }
 
@@ -32,17 +32,17 @@ fn ends(op: &Op) -> bool {
 }
 
 /// Straight pieces of a function that something leads to, the first one first, in reverse postorder.
-pub(super) fn pieces(code: &Code, func: usize) -> Vec<Range<u32>> {
+pub(super) fn reverse_postorder(code: &Code, func: usize) -> Vec<Range<u32>> {
     let all = range(code, func);
     let (first, end) = (all.start as u32, all.end as u32);
     let ops = (first..).zip(&code.ops[all]);
-    let cuts: BTreeSet<u32> = ops
+    let leaders: BTreeSet<u32> = ops
         .flat_map(|(address, op)| targets(code, op).into_iter().chain(ends(op).then_some(address + 1)))
         .chain([first, end])
         .collect();
-    let piece = |start: u32| {
-        let cut = cuts.range(start + 1..).next().copied().unwrap_or(end);
-        start..cut
+    let block = |start: u32| {
+        let next = leaders.range(start + 1..).next().copied().unwrap_or(end);
+        start..next
     };
     if first == end {
         return Vec::new();
@@ -50,11 +50,11 @@ pub(super) fn pieces(code: &Code, func: usize) -> Vec<Range<u32>> {
     let mut seen = BTreeSet::from([first]);
     let mut done = Vec::new();
     // Pieces on the way, each with what is left to follow.
-    let mut way = vec![(piece(first), successors(code, &piece(first), end))];
+    let mut way = vec![(block(first), successors(code, &block(first), end))];
     while let Some((at, left)) = way.last_mut() {
         match left.pop() {
             Some(next) if seen.insert(next) => {
-                let next = piece(next);
+                let next = block(next);
                 let follow = successors(code, &next, end);
                 way.push((next, follow));
             }
@@ -70,12 +70,16 @@ pub(super) fn pieces(code: &Code, func: usize) -> Vec<Range<u32>> {
 }
 
 /// Starts of pieces that something behind them in the order leads to.
-pub(super) fn looped(code: &Code, pieces: &[Range<u32>], order: &BTreeMap<u32, usize>) -> BTreeSet<u32> {
-    let mut looped = BTreeSet::new();
-    let end = pieces.iter().map(|piece| piece.end).max().unwrap_or(0);
-    for (place, piece) in pieces.iter().enumerate() {
-        let back = successors(code, piece, end).into_iter();
-        looped.extend(back.filter(|to| order.get(to).is_some_and(|&to| to <= place)));
+pub(super) fn loop_headers(
+    code: &Code,
+    blocks: &[Range<u32>],
+    order: &BTreeMap<u32, usize>,
+) -> BTreeSet<u32> {
+    let mut headers = BTreeSet::new();
+    let end = blocks.iter().map(|block| block.end).max().unwrap_or(0);
+    for (place, block) in blocks.iter().enumerate() {
+        let back = successors(code, block, end).into_iter();
+        headers.extend(back.filter(|to| order.get(to).is_some_and(|&to| to <= place)));
     }
-    looped
+    headers
 }

@@ -12,16 +12,16 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use p4cc_ir::{VarId, VarKind};
 
 use super::state::given_flags;
-use super::{Made, Shared, Translator, field};
+use super::{Shared, TranslateResult, Translator, field};
 use crate::native::context::{DEPARSED, DROPPED, WRITTEN};
 use crate::native::helpers::Name;
-use crate::native::storage::{Home, range};
+use crate::native::storage::{Storage, range};
 use crate::native::zero_init;
 use crate::op::Op;
-use crate::v1_pipelines::{Halves, TOLD_STRAIGHT, Told};
+use crate::v1_pipelines::{BYPASS_METADATA, MetadataSource, V1Pipelines};
 
 /// Where a packet goes on that goes straight on.
-pub(super) struct Straight {
+pub(super) struct Bypass {
     block: Block,
     /// The port that it leaves by.
     port: Value,
@@ -29,40 +29,44 @@ pub(super) struct Straight {
 
 impl Translator<'_, '_> {
     /// Whether both halves may be one function: nothing behind the queues asks the architecture for anything.
-    pub(super) fn is_straight_on(&self, halves: &Halves) -> bool {
-        let v1 = halves.v1model();
-        !halves.asks() && self.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser])
+    pub(super) fn can_bypass(&self, pipelines: &V1Pipelines) -> bool {
+        let v1 = pipelines.v1model();
+        !pipelines.makes_requests() && self.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser])
     }
 
     /// Asks whether the packet goes straight on; if it does not, goes to `kept`.
-    pub(super) fn ask(&mut self, halves: &Halves, kept: Block) -> Made<Straight> {
-        let meta = &halves.v1model().metadata;
-        let [asking, block] = core::array::from_fn(|_| self.b.create_block());
+    pub(super) fn check_bypass(&mut self, pipelines: &V1Pipelines, kept: Block) -> TranslateResult<Bypass> {
+        let meta = &pipelines.v1model().metadata;
+        let [single_port, block] = core::array::from_fn(|_| self.b.create_block());
         let (priority, port) = (self.read_u32(meta.priority)?, self.read_u32(meta.egress_spec)?);
         // Egress is told of headers that ingress added; rare enough.
         let delta = self.read(self.shared.code.layout.length_delta)?;
-        self.brif(delta, kept, &[], asking, &[]);
-        self.switch_to(asking);
-        let opens = self.call(Name::Opens, &[port, priority]);
-        self.brif(opens, block, &[], kept, &[]);
-        Ok(Straight { block, port })
+        self.brif(delta, kept, &[], single_port, &[]);
+        self.switch_to(single_port);
+        let may_bypass = self.call(Name::MayBypass, &[port, priority]);
+        self.brif(may_bypass, block, &[], kept, &[]);
+        Ok(Bypass { block, port })
     }
 
     /// Egress, checksums and the deparser, up to the end of the function.
-    pub(super) fn go_straight(&mut self, halves: &Halves, Straight { block, port }: Straight) -> Made {
+    pub(super) fn translate_bypass(
+        &mut self,
+        pipelines: &V1Pipelines,
+        Bypass { block, port }: Bypass,
+    ) -> TranslateResult {
         self.switch_to(block);
-        let v1 = halves.v1model();
+        let v1 = pipelines.v1model();
         let egress = [v1.egress, v1.compute_checksum, v1.deparser];
-        self.forget(halves)?;
-        for (place, var) in halves.set_at_egress() {
-            let value = match TOLD_STRAIGHT[place] {
-                Told::Input(input) => {
+        self.forget(pipelines)?;
+        for (place, var) in pipelines.set_at_egress() {
+            let value = match BYPASS_METADATA[place] {
+                MetadataSource::Input(input) => {
                     self.set_input(given_flags(), input, var)?;
                     continue;
                 }
-                Told::Zero => self.iconst(0),
-                Told::Port => port,
-                Told::NoDrop => {
+                MetadataSource::Zero => self.iconst(0),
+                MetadataSource::Port => port,
+                MetadataSource::NoDrop => {
                     let drop_port = self.load_given(field!(drop_port));
                     self.b.ins().iadd_imm(drop_port, 1)
                 }
@@ -76,12 +80,12 @@ impl Translator<'_, '_> {
         }
         self.control(v1.egress)?;
         let [kept, dropped] = core::array::from_fn(|_| self.b.create_block());
-        self.unless_dropped(halves, kept, dropped)?;
+        self.unless_dropped(pipelines, kept, dropped)?;
         self.switch_to(dropped);
         self.end_with(DROPPED);
         self.switch_to(kept);
         self.control(v1.compute_checksum)?;
-        let is_room = self.find_room(halves, taken)?;
+        let is_room = self.find_room(pipelines, taken)?;
         self.control(v1.deparser)?;
         self.emit_base = None;
         self.spill_listed()?;
@@ -93,7 +97,7 @@ impl Translator<'_, '_> {
     }
 
     /// What packing and unpacking leaves out becomes zero.
-    fn forget(&mut self, halves: &Halves) -> Made {
+    fn forget(&mut self, pipelines: &V1Pipelines) -> TranslateResult {
         let Shared { program, code, plan } = *self.shared;
         let zero = self.iconst(0);
         let mut lasting = BTreeSet::new();
@@ -106,16 +110,16 @@ impl Translator<'_, '_> {
         }
         for (id, var) in (0..).map(VarId::from_index).zip(&program.vars) {
             let place = code.layout.var(id);
-            if var.kind != VarKind::Metadata || halves.kept().contains(&id) {
+            if var.kind != VarKind::Metadata || pipelines.kept().contains(&id) {
                 continue;
             }
-            for slot in
-                (place.slot..place.slot + place.words()).filter(|&slot| plan.home(slot) == Home::Register)
+            for slot in (place.slot..place.slot + place.words())
+                .filter(|&slot| plan.storage_of(slot) == Storage::Register)
             {
                 self.write(slot, zero)?;
             }
         }
-        let cleared = zero_init::at_egress(self.shared, halves).into_iter().flatten();
+        let cleared = zero_init::at_egress(self.shared, pipelines).into_iter().flatten();
         let cleared: Vec<Range<u32>> =
             cleared.filter(|slot| !lasting.contains(slot)).map(|slot| slot..slot + 1).collect();
         self.clear(&cleared);
@@ -124,8 +128,8 @@ impl Translator<'_, '_> {
 
     /// Sets where the deparser emits to: to the end of the room for the packet's new head, in front of what
     /// the parser left, if that fits; whether it does. None where it is not known how much is emitted.
-    fn find_room(&mut self, halves: &Halves, taken: Value) -> Made<Option<Value>> {
-        let Some(bytes) = self.emitted_bytes(halves)? else { return Ok(None) };
+    fn find_room(&mut self, pipelines: &V1Pipelines, taken: Value) -> TranslateResult<Option<Value>> {
+        let Some(bytes) = self.emitted_bytes(pipelines)? else { return Ok(None) };
         let stored = self.load_given(field!(stored_bits));
         let stored = self.b.ins().ushr_imm(stored, 3);
         let taken = self.b.ins().iadd_imm(taken, 7);
@@ -144,9 +148,9 @@ impl Translator<'_, '_> {
     }
 
     /// How many bytes a deparser emits that does nothing else.
-    fn emitted_bytes(&mut self, halves: &Halves) -> Made<Option<Value>> {
+    fn emitted_bytes(&mut self, pipelines: &V1Pipelines) -> TranslateResult<Option<Value>> {
         let Shared { code, .. } = *self.shared;
-        let ops = &code.ops[range(code, halves.v1model().deparser.index())];
+        let ops = &code.ops[range(code, pipelines.v1model().deparser.index())];
         let Some((Op::Return, emits)) = ops.split_last() else { return Ok(None) };
         let (mut sure, mut sum) = (0, None);
         for op in emits {

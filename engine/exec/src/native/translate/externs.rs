@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 
-use super::{Made, Translator};
-use crate::frame_layout::Place;
+use super::{TranslateResult, Translator};
+use crate::frame_layout::FrameLocation;
 use crate::native::helpers::Name;
-use crate::native::storage::Home;
+use crate::native::storage::Storage;
 use crate::op::{ChecksumOp, Data, ExternOp};
 
 impl Translator<'_, '_> {
-    pub(super) fn verify_checksum(&mut self, index: u32) -> Made {
+    pub(super) fn verify_checksum(&mut self, index: u32) -> TranslateResult {
         let code = self.shared.code;
         let op = &code.checksums[index as usize];
         let Some(places) = code.v1model.as_ref().filter(|_| op.is_columns()) else {
-            return self.checksum_by_machine(op, index, Name::VerifyChecksum);
+            return self.checksum_by_interpreter(op, index, Name::VerifyChecksum);
         };
         self.checksum(op, index, Name::VerifyChecksum, |t, computed| {
             let stored = t.read(op.checksum.slot)?;
@@ -35,10 +35,10 @@ impl Translator<'_, '_> {
         })
     }
 
-    pub(super) fn update_checksum(&mut self, index: u32) -> Made {
+    pub(super) fn update_checksum(&mut self, index: u32) -> TranslateResult {
         let op = &self.shared.code.checksums[index as usize];
         if !op.is_columns() {
-            return self.checksum_by_machine(op, index, Name::UpdateChecksum);
+            return self.checksum_by_interpreter(op, index, Name::UpdateChecksum);
         }
         self.checksum(op, index, Name::UpdateChecksum, |t, computed| {
             let computed = t.cut_sum(op, computed);
@@ -53,10 +53,11 @@ impl Translator<'_, '_> {
         op: &ChecksumOp,
         index: u32,
         helper: Name,
-        f: impl FnOnce(&mut Self, Value) -> Made,
-    ) -> Made {
+        f: impl FnOnce(&mut Self, Value) -> TranslateResult,
+    ) -> TranslateResult {
         let cond = self.read(op.cond)?;
-        let guards = op.data.guards.iter().map(|&guard| self.read(guard)).collect::<Made<Vec<Value>>>()?;
+        let guards =
+            op.data.guards.iter().map(|&guard| self.read(guard)).collect::<TranslateResult<Vec<Value>>>()?;
         let [wanted, partial, next] = core::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(partial);
         self.brif(cond, wanted, &[], next, &[]);
@@ -70,13 +71,13 @@ impl Translator<'_, '_> {
         f(self, sum)?;
         self.jump(next, &[]);
         self.switch_to(partial);
-        self.checksum_by_machine(op, index, helper)?;
+        self.checksum_by_interpreter(op, index, helper)?;
         self.jump(next, &[]);
         self.switch_to(next);
         Ok(())
     }
 
-    fn checksum_by_machine(&mut self, op: &ChecksumOp, index: u32, helper: Name) -> Made {
+    fn checksum_by_interpreter(&mut self, op: &ChecksumOp, index: u32, helper: Name) -> TranslateResult {
         let error = self.shared.code.v1model.as_ref().map(|places| places.checksum_error);
         let checksum = op.checksum.slot..op.checksum.slot + op.checksum.words();
         self.spill_data(&op.data)?;
@@ -86,17 +87,17 @@ impl Translator<'_, '_> {
     }
 
     /// Puts what the machine hashes to the frame.
-    pub(super) fn spill_data(&mut self, data: &Data) -> Made {
+    pub(super) fn spill_data(&mut self, data: &Data) -> TranslateResult {
         let fields = data.fields.iter().flat_map(|field| field.slot..field.slot + field.words());
         self.spill(fields.chain(data.guards.iter().copied()))
     }
 
     /// The Internet checksum of fields, by their columns.
-    pub(super) fn columns(&mut self, data: &Data) -> Made<Value> {
+    pub(super) fn columns(&mut self, data: &Data) -> TranslateResult<Value> {
         let narrow: Vec<bool> = data
             .fields
             .iter()
-            .flat_map(|&place| crate::bitplan::pieces_of(place))
+            .flat_map(|&place| crate::bitplan::slices_of(place))
             .map(|(_, width)| width <= 32)
             .collect();
         // Of numbers below 2^32, which do not fill a word, and of others.
@@ -104,7 +105,7 @@ impl Translator<'_, '_> {
         // Fields of a chunk that stand on their columns there are added together.
         let mut chunks: BTreeMap<u32, (u64, u8)> = BTreeMap::new();
         for (&(slot, shift), narrow) in data.columns.iter().zip(narrow) {
-            if let Home::Part(part) = self.shared.plan.home(slot)
+            if let Storage::PackedBits(part) = self.shared.plan.storage_of(slot)
                 && part.low % 16 == shift
             {
                 let (mask, _) = chunks.entry(part.chunk).or_insert((0, part.unit));
@@ -172,7 +173,7 @@ impl Translator<'_, '_> {
     }
 
     /// `random(...)` of one word: `low` where the bounds cross, any number where all are wanted.
-    fn random(&mut self, dst: Place, low: Place, high: Place) -> Made {
+    fn random(&mut self, dst: FrameLocation, low: FrameLocation, high: FrameLocation) -> TranslateResult {
         let shift = (64 - low.width) as u8;
         let (below, above) = (self.read(low.slot)?, self.read(high.slot)?);
         let drawn = self.call(Name::Random, &[]);
@@ -197,7 +198,7 @@ impl Translator<'_, '_> {
         self.write(dst.slot, value)
     }
 
-    pub(super) fn extern_op(&mut self, index: u32) -> Made {
+    pub(super) fn extern_op(&mut self, index: u32) -> TranslateResult {
         match &self.shared.code.externs[index as usize] {
             ExternOp::RegisterRead { register, index, dst } if dst.is_narrow() => {
                 let index = self.read(*index)?;

@@ -8,9 +8,9 @@ use cranelift_frontend::Switch;
 use p4cc_ir::ActionId;
 use p4cc_ir::core_errors::NO_MATCH;
 
-use super::{Made, OutOfFrame, Shared, Translator, field};
+use super::{OutOfFrame, Shared, TranslateResult, Translator, field};
 use crate::native::helpers::Name;
-use crate::native::storage::{Home, range};
+use crate::native::storage::{Storage, range};
 use crate::op::{Code, Op, SelectOp};
 use crate::state::Head;
 
@@ -36,7 +36,12 @@ pub(crate) fn targets(code: &Code, op: &Op) -> Vec<u32> {
 
 impl Translator<'_, '_> {
     /// Translates the end of a block.
-    pub(super) fn end(&mut self, op: Op, blocks: &BTreeMap<u32, Block>, back: Option<Block>) -> Made {
+    pub(super) fn end(
+        &mut self,
+        op: Op,
+        blocks: &BTreeMap<u32, Block>,
+        back: Option<Block>,
+    ) -> TranslateResult {
         match op {
             Op::Jump { to } => {
                 let to = self.edge(blocks, to)?;
@@ -84,8 +89,8 @@ impl Translator<'_, '_> {
     }
 
     /// The block in which what stands at an address is to be found.
-    pub(super) fn place(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> Made<Block> {
-        if !self.is_straight || self.shape.counted {
+    pub(super) fn place(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> TranslateResult<Block> {
+        if !self.is_acyclic || self.summary.counted {
             return blocks.get(&to).copied().ok_or(OutOfFrame);
         }
         let to = self.follow(to);
@@ -98,9 +103,9 @@ impl Translator<'_, '_> {
     }
 
     /// The block to jump to for an address: one that counts the jump first where jumps are counted.
-    fn edge(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> Made<Block> {
+    fn edge(&mut self, blocks: &BTreeMap<u32, Block>, to: u32) -> TranslateResult<Block> {
         let block = self.place(blocks, to)?;
-        if !self.shape.counted {
+        if !self.summary.counted {
             return Ok(block);
         }
         let edge = self.b.create_block();
@@ -138,14 +143,14 @@ impl Translator<'_, '_> {
         }
     }
 
-    fn otherwise(&mut self, default: Option<u32>, blocks: &BTreeMap<u32, Block>) -> Made<Block> {
+    fn otherwise(&mut self, default: Option<u32>, blocks: &BTreeMap<u32, Block>) -> TranslateResult<Block> {
         match default {
             Some(to) => self.edge(blocks, to),
             None => Ok(self.no_match()),
         }
     }
 
-    fn select(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> Made {
+    fn select(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> TranslateResult {
         let select = &self.shared.code.selects[index as usize];
         if let Some(to) = self.selected(index) {
             let to = self.edge(blocks, to)?;
@@ -154,7 +159,8 @@ impl Translator<'_, '_> {
         }
         let known = self.known_keys(select);
         let key = self.select_key(select)?;
-        let all = select.places().map(|(slot, key)| self.key_bits(slot, key)).fold(0, |all, key| all | key);
+        let all =
+            select.key_masks().map(|(slot, key)| self.key_bits(slot, key)).fold(0, |all, key| all | key);
         let otherwise = self.otherwise(select.default, blocks)?;
         // What can still match, less what is known of it.
         let is_possible = |case: &&(u64, u64, u32)| (case.0 ^ known.value) & case.1 & known.mask == 0;
@@ -189,7 +195,7 @@ impl Translator<'_, '_> {
                 continue;
             }
             self.switch_to(edge);
-            for (slot, key) in select.places() {
+            for (slot, key) in select.key_masks() {
                 let key = self.key_bits(slot, key);
                 if mask & key == key {
                     self.learn(slot, (value & key) >> key.trailing_zeros());
@@ -203,41 +209,46 @@ impl Translator<'_, '_> {
 
     /// The bits that a key has among all of a select: of the first one the places above it are given as well.
     fn key_bits(&self, slot: u32, key: u64) -> u64 {
-        match self.shared.plan.home(slot) {
-            Home::Part(part) => (part.bits() >> part.low) << key.trailing_zeros(),
+        match self.shared.plan.storage_of(slot) {
+            Storage::PackedBits(part) => (part.bits() >> part.low) << key.trailing_zeros(),
             _ => key,
         }
     }
 
     /// The keys of a select that are not known side by side;
     /// those that stand so in a chunk are taken at once.
-    fn select_key(&mut self, select: &SelectOp) -> Made<Value> {
-        let mut parts: Vec<(Home, u32, u8)> = Vec::new();
+    fn select_key(&mut self, select: &SelectOp) -> TranslateResult<Value> {
+        let mut parts: Vec<(Storage, u32, u8)> = Vec::new();
         for &(slot, shift) in &select.keys {
             if self.known(slot).is_some() {
                 continue;
             }
-            let home = self.shared.plan.home(slot);
-            if let (Some((Home::Part(high), _, above)), Home::Part(low)) = (parts.last_mut(), home)
+            let storage_of = self.shared.plan.storage_of(slot);
+            if let (Some((Storage::PackedBits(high), _, above)), Storage::PackedBits(low)) =
+                (parts.last_mut(), storage_of)
                 && high.chunk == low.chunk
                 && high.low == low.low + low.width
                 && *above == shift + low.width
             {
                 (high.low, high.width, *above) = (low.low, high.width + low.width, shift);
             } else {
-                parts.push((home, slot, shift));
+                parts.push((storage_of, slot, shift));
             }
         }
         let mut key = None;
-        for (home, slot, shift) in parts {
-            let part = if let Home::Part(part) = home { self.read_part(part) } else { self.read(slot)? };
+        for (storage_of, slot, shift) in parts {
+            let part = if let Storage::PackedBits(part) = storage_of {
+                self.read_packed(part)
+            } else {
+                self.read(slot)?
+            };
             let part = if shift == 0 { part } else { self.b.ins().ishl_imm(part, i64::from(shift)) };
             key = Some(key.map_or(part, |key| self.b.ins().bor(key, part)));
         }
         Ok(key.unwrap_or_else(|| self.iconst(0)))
     }
 
-    fn select_slow(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> Made {
+    fn select_slow(&mut self, index: u32, blocks: &BTreeMap<u32, Block>) -> TranslateResult {
         let select = &self.shared.code.slow_selects[index as usize];
         let target = self.call_index(Name::SelectSlow, index);
         let no_match = self.no_match();
@@ -253,7 +264,7 @@ impl Translator<'_, '_> {
     }
 
     /// Runs an action whose parameters are set, then goes on at `next`; ends the current block.
-    pub(super) fn run_action(&mut self, action: ActionId, next: Block) -> Made {
+    pub(super) fn run_action(&mut self, action: ActionId, next: Block) -> TranslateResult {
         let Some(&function) = self.callees.actions.get(&action) else {
             let body = self.shared.program.actions[action.index()].body;
             return self.body(body.index(), Some(next));
@@ -278,7 +289,7 @@ impl Translator<'_, '_> {
         (table, chosen, args): (u32, Value, Value),
         (blocks, behind): (&BTreeMap<u32, Block>, u32),
         next: Block,
-    ) -> Made {
+    ) -> TranslateResult {
         let Shared { code, program, plan } = *self.shared;
         // An action that does nothing needs no block.
         let idle = |action: &ActionId| {
@@ -319,8 +330,8 @@ impl Translator<'_, '_> {
     }
 
     /// Where jumps from an address lead, by what is known here; none if it is no jump.
-    fn place_behind(&mut self, blocks: &BTreeMap<u32, Block>, behind: u32) -> Made<Option<Block>> {
-        let follows = self.is_straight && !self.shape.counted && self.follow(behind) != behind;
+    fn place_behind(&mut self, blocks: &BTreeMap<u32, Block>, behind: u32) -> TranslateResult<Option<Block>> {
+        let follows = self.is_acyclic && !self.summary.counted && self.follow(behind) != behind;
         if follows { self.place(blocks, behind).map(Some) } else { Ok(None) }
     }
 }

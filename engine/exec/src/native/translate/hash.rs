@@ -5,11 +5,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use p4cc_ir::HashAlgorithm;
 
-use super::{Made, Translator, field};
+use super::{TranslateResult, Translator, field};
 use crate::bitplan::BitPlan;
 use crate::checksum::Standard;
 use crate::native::helpers::{ALGORITHMS, Name};
-use crate::native::storage::{Home, Part};
+use crate::native::storage::{PackedBits, Storage};
 use crate::op::{Data, ExternOp};
 
 /// Most bytes of a check that is straight code.
@@ -25,10 +25,10 @@ impl Translator<'_, '_> {
         &mut self,
         algorithm: HashAlgorithm,
         data: &Data,
-        f: impl Fn(&mut Self, Option<Value>) -> Made,
-    ) -> Made {
+        f: impl Fn(&mut Self, Option<Value>) -> TranslateResult,
+    ) -> TranslateResult {
         let number = ALGORITHMS.iter().position(|&known| known == algorithm);
-        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.shape.emits);
+        let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.summary.emits);
         let (Some(number), Some(plan)) = (number, plan) else {
             self.spill_data(data)?;
             return f(self, None);
@@ -59,7 +59,7 @@ impl Translator<'_, '_> {
     }
 
     /// A standard check of a few bytes, which need not go through memory.
-    fn cyclic_check(&mut self, algorithm: HashAlgorithm, plan: &BitPlan) -> Made<Option<Value>> {
+    fn cyclic_check(&mut self, algorithm: HashAlgorithm, plan: &BitPlan) -> TranslateResult<Option<Value>> {
         if algorithm == HashAlgorithm::Crc16 && plan.bytes <= MAX_CHECKED_BYTES {
             let words = self.message(plan)?;
             return Ok(Some(self.crc16(&words)));
@@ -149,7 +149,7 @@ impl Translator<'_, '_> {
     }
 
     /// Fields as one number in words, the highest first; bits in front of them are zero.
-    fn message(&mut self, plan: &BitPlan) -> Made<Vec<Value>> {
+    fn message(&mut self, plan: &BitPlan) -> TranslateResult<Vec<Value>> {
         let words = plan.bytes.div_ceil(8) as usize;
         let mut message: Vec<Option<Value>> = vec![None; words];
         let mut at = words as u32 * 64 - plan.bytes * 8;
@@ -177,20 +177,20 @@ impl Translator<'_, '_> {
     }
 
     /// Fields with their widths; those that stand side by side in a chunk as one.
-    fn joined(&mut self, plan: &BitPlan) -> Made<Vec<(Value, u32)>> {
+    fn joined(&mut self, plan: &BitPlan) -> TranslateResult<Vec<(Value, u32)>> {
         let mut fields = Vec::new();
-        let mut open: Option<Part> = None;
+        let mut open: Option<PackedBits> = None;
         for (slot, width) in plan.words() {
-            let part = match self.shared.plan.home(slot) {
-                Home::Part(part) => Some(part),
+            let part = match self.shared.plan.storage_of(slot) {
+                Storage::PackedBits(part) => Some(part),
                 _ => None,
             };
             open = match (open, part) {
                 (Some(high), Some(low)) if high.chunk == low.chunk && high.low == low.low + low.width => {
-                    Some(Part { low: low.low, width: high.width + low.width, ..high })
+                    Some(PackedBits { low: low.low, width: high.width + low.width, ..high })
                 }
                 (before, part) => {
-                    fields.extend(before.map(|part| (self.read_part(part), u32::from(part.width))));
+                    fields.extend(before.map(|part| (self.read_packed(part), u32::from(part.width))));
                     if part.is_none() {
                         fields.push((self.read(slot)?, u32::from(width)));
                     }
@@ -198,12 +198,12 @@ impl Translator<'_, '_> {
                 }
             };
         }
-        fields.extend(open.map(|part| (self.read_part(part), u32::from(part.width))));
+        fields.extend(open.map(|part| (self.read_packed(part), u32::from(part.width))));
         Ok(fields)
     }
 
     /// For each byte of fields that are whole bytes a word and the place of the byte in it.
-    fn whole_bytes(&mut self, plan: &BitPlan) -> Made<Vec<(Value, u8)>> {
+    fn whole_bytes(&mut self, plan: &BitPlan) -> TranslateResult<Vec<(Value, u8)>> {
         let mut bytes = Vec::with_capacity(plan.bytes as usize);
         for (slot, width) in plan.words() {
             let word = self.read(slot)?;
@@ -213,7 +213,7 @@ impl Translator<'_, '_> {
     }
 
     /// The same where fields are first put together to two words.
-    fn cut_bytes(&mut self, plan: &BitPlan) -> Made<Vec<(Value, u8)>> {
+    fn cut_bytes(&mut self, plan: &BitPlan) -> TranslateResult<Vec<(Value, u8)>> {
         let mut words = [self.iconst(0); 2];
         let mut at = 0;
         for (slot, width) in plan.words() {
@@ -236,7 +236,7 @@ impl Translator<'_, '_> {
     }
 
     /// `hash(...)` into one word.
-    pub(super) fn hash_op(&mut self, index: u32) -> Made {
+    pub(super) fn hash_op(&mut self, index: u32) -> TranslateResult {
         let ExternOp::Hash { dst, algorithm, base, data, max } = &self.shared.code.externs[index as usize]
         else {
             return Ok(());
@@ -265,7 +265,7 @@ impl Translator<'_, '_> {
     }
 
     /// The remainder by a word; zero where that is zero.
-    fn remainder(&mut self, value: Value, divisor: u32) -> Made<Value> {
+    fn remainder(&mut self, value: Value, divisor: u32) -> TranslateResult<Value> {
         match self.known(divisor) {
             Some(known) if known.is_power_of_two() => Ok(self.b.ins().band_imm(value, (known - 1) as i64)),
             Some(0) => Ok(self.iconst(0)),

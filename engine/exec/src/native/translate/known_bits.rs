@@ -12,7 +12,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::Switch;
 
 use super::Translator;
-use crate::native::storage::Home;
+use crate::native::storage::Storage;
 use crate::op::{Op, SelectOp};
 
 /// Ends code that no way leads to; it is never part of the function.
@@ -23,14 +23,14 @@ const MAX_FOLLOWED: usize = 16;
 
 /// Bits of a word that are known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Bits {
+pub(super) struct KnownBits {
     pub value: u64,
     pub mask: u64,
 }
 
 /// Words of which something is known, in order.
 #[derive(Clone, Debug, Default)]
-struct Facts(Vec<(u32, Bits)>);
+struct Facts(Vec<(u32, KnownBits)>);
 
 /// What is known here, and at the blocks to come.
 #[derive(Debug, Default)]
@@ -43,11 +43,11 @@ pub(super) struct Known {
 }
 
 impl Facts {
-    fn get(&self, slot: u32) -> Bits {
-        self.0.binary_search_by_key(&slot, |fact| fact.0).map_or(Bits::default(), |at| self.0[at].1)
+    fn get(&self, slot: u32) -> KnownBits {
+        self.0.binary_search_by_key(&slot, |fact| fact.0).map_or(KnownBits::default(), |at| self.0[at].1)
     }
 
-    fn set(&mut self, slot: u32, bits: Bits) {
+    fn set(&mut self, slot: u32, bits: KnownBits) {
         match (self.0.binary_search_by_key(&slot, |fact| fact.0), bits.mask) {
             (Ok(at), 0) => {
                 self.0.remove(at);
@@ -72,24 +72,24 @@ impl Facts {
 impl Known {
     /// The value of a word, if it is a constant here.
     pub fn get(&self, slot: u32) -> Option<u64> {
-        let Bits { value, mask } = self.here.get(slot);
+        let KnownBits { value, mask } = self.here.get(slot);
         (mask == u64::MAX).then_some(value)
     }
 
     /// What is known of a word.
-    pub fn bits(&self, slot: u32) -> Bits {
+    pub fn bits(&self, slot: u32) -> KnownBits {
         self.here.get(slot)
     }
 
     /// A word has a value now, which may be known.
     pub fn set(&mut self, slot: u32, value: Option<u64>) {
-        let bits = value.map_or(Bits::default(), |value| Bits { value, mask: u64::MAX });
+        let bits = value.map_or(KnownBits::default(), |value| KnownBits { value, mask: u64::MAX });
         self.here.set(slot, bits);
     }
 
     /// These bits of a word are known now, and no others.
-    pub fn set_bits(&mut self, slot: u32, Bits { value, mask }: Bits) {
-        self.here.set(slot, Bits { value: value & mask, mask });
+    pub fn set_bits(&mut self, slot: u32, KnownBits { value, mask }: KnownBits) {
+        self.here.set(slot, KnownBits { value: value & mask, mask });
     }
 
     /// Whether something jumps to a block that has not begun.
@@ -99,7 +99,7 @@ impl Known {
 
     /// Whether a word has a value in a block that has not begun.
     pub fn is_at(&self, block: Block, slot: u32, value: u64) -> bool {
-        let bits = self.entered.get(&block).map_or(Bits::default(), |facts| facts.get(slot));
+        let bits = self.entered.get(&block).map_or(KnownBits::default(), |facts| facts.get(slot));
         bits.mask == u64::MAX && bits.value == value
     }
 
@@ -184,14 +184,14 @@ impl Translator<'_, '_> {
 
     /// A word is known to have a value.
     pub(super) fn learn(&mut self, slot: u32, value: u64) {
-        match self.shared.plan.home(slot) {
-            Home::Register => self.known.set(slot, Some(value)),
-            Home::Part(part) => {
-                let (Bits { value: before, mask }, bits) = (self.known.bits(part.chunk), part.bits());
+        match self.shared.plan.storage_of(slot) {
+            Storage::Register => self.known.set(slot, Some(value)),
+            Storage::PackedBits(part) => {
+                let (KnownBits { value: before, mask }, bits) = (self.known.bits(part.chunk), part.bits());
                 let value = before & !bits | value << part.low;
-                self.known.set_bits(part.chunk, Bits { value, mask: mask | bits });
+                self.known.set_bits(part.chunk, KnownBits { value, mask: mask | bits });
             }
-            Home::Memory | Home::Constant(_) => {}
+            Storage::Memory | Storage::Constant(_) => {}
         }
     }
 
@@ -261,9 +261,9 @@ impl Translator<'_, '_> {
     }
 
     /// What is known of the keys of a select together.
-    pub(super) fn known_keys(&self, select: &SelectOp) -> Bits {
-        let mut bits = Bits::default();
-        for (slot, key) in select.places() {
+    pub(super) fn known_keys(&self, select: &SelectOp) -> KnownBits {
+        let mut bits = KnownBits::default();
+        for (slot, key) in select.key_masks() {
             if let Some(value) = self.known(slot) {
                 bits.value |= value << key.trailing_zeros() & key;
                 bits.mask |= key;

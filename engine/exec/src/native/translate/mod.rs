@@ -25,12 +25,12 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use p4cc_ir::{ActionId, Program};
 
 pub(super) use self::flow::targets;
-use self::known_bits::{Bits, Known};
+use self::known_bits::{Known, KnownBits};
 use self::packet::Loaded;
 pub(super) use self::pipelines::is_plain;
-use super::context::{DONE, REJECT, STEP_LIMIT, VectorPlaces};
+use super::context::{DONE, REJECT, STEP_LIMIT, VectorLayout};
 use super::helpers::Name;
-use super::storage::{Home, Part, Plan};
+use super::storage::{PackedBits, Storage, StoragePlan};
 use crate::op::{Code, Op};
 
 /// What an action that is a function of its own returns where it does not end the whole run.
@@ -41,7 +41,7 @@ const RETURN: u64 = 3;
 pub(super) struct Shared<'a> {
     pub program: &'a Program,
     pub code: &'a Code,
-    pub plan: &'a Plan,
+    pub plan: &'a StoragePlan,
 }
 
 /// The functions that one function may call.
@@ -53,7 +53,7 @@ pub(super) struct Callees {
 
 /// What a function as a whole does.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shape {
+pub(super) struct FunctionSummary {
     /// It may jump backward, or further than the step limit: jumps are counted.
     pub counted: bool,
     /// It takes bits from the packet.
@@ -61,7 +61,7 @@ pub(super) struct Shape {
     /// All headers that it emits move in whole bytes, each emit runs at most once.
     pub emits: bool,
     /// It emits headers that the machine has to emit.
-    pub emits_by_machine: bool,
+    pub emits_by_interpreter: bool,
     /// Everything that it takes from the packet is whole bytes.
     pub aligned: bool,
     /// An action that is a function of its own: its caller is told a return from an exit.
@@ -72,7 +72,7 @@ pub(super) struct Shape {
 pub(super) struct Translator<'a, 'f> {
     shared: &'a Shared<'a>,
     callees: Callees,
-    shape: Shape,
+    summary: FunctionSummary,
     b: FunctionBuilder<'f>,
     context: Value,
     slots: Value,
@@ -94,7 +94,7 @@ pub(super) struct Translator<'a, 'f> {
     /// Where it emits to, if that is not the frame's buffer.
     emit_base: Option<Value>,
     /// Where vectors of the state keep what they are made of, if code looks for it itself.
-    vectors: Option<VectorPlaces>,
+    vectors: Option<VectorLayout>,
     known: Known,
     /// Chunks that stand in registers as they stand in memory.
     loaded: BTreeMap<Value, Loaded>,
@@ -105,7 +105,7 @@ pub(super) struct Translator<'a, 'f> {
     /// What is translated is the function itself, not an action inlined into it.
     is_outermost: bool,
     /// Jumps of the function that is being translated all go forward.
-    is_straight: bool,
+    is_acyclic: bool,
     /// Blocks that count a jump and go on, still to be filled.
     edges: Vec<(Block, Block)>,
 }
@@ -114,7 +114,7 @@ pub(super) struct Translator<'a, 'f> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OutOfFrame;
 
-type Made<T = ()> = Result<T, OutOfFrame>;
+type TranslateResult<T = ()> = Result<T, OutOfFrame>;
 
 /// Offsets in [`Context`] fit.
 macro_rules! field {
@@ -128,14 +128,14 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// Translates a function; the number of bytes that it may emit by itself.
     pub fn function(
         shared: &'a Shared<'a>,
-        shape: Shape,
+        summary: FunctionSummary,
         b: FunctionBuilder<'f>,
         callees: Callees,
         func: usize,
-    ) -> Made<u32> {
+    ) -> TranslateResult<u32> {
         let mut translator = Self::start(shared, b, callees);
-        translator.open(shape);
-        if shape.action {
+        translator.open(summary);
+        if summary.action {
             translator.returned = translator.b.create_block();
         }
         translator.body(func, None)?;
@@ -154,7 +154,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         Self {
             shared,
             callees,
-            shape: Shape::default(),
+            summary: FunctionSummary::default(),
             b,
             context,
             slots,
@@ -175,19 +175,19 @@ impl<'a, 'f> Translator<'a, 'f> {
             unreadable: None,
             ends: None,
             is_outermost: true,
-            is_straight: false,
+            is_acyclic: false,
             edges: Vec::new(),
         }
     }
 
     /// Begins a part: nothing is taken or emitted yet, and its ends are blocks of its own.
-    fn open(&mut self, shape: Shape) {
+    fn open(&mut self, summary: FunctionSummary) {
         let [done, reject, reject_known, limit] = core::array::from_fn(|_| self.b.create_block());
         self.b.append_block_param(reject, types::I64);
         [reject, reject_known, limit].into_iter().for_each(|block| self.b.set_cold_block(block));
         (self.done, self.returned, self.limit) = (done, done, limit);
         (self.reject, self.reject_known, self.no_match) = (reject, reject_known, None);
-        self.shape = shape;
+        self.summary = summary;
         let zero = self.iconst(0);
         self.b.def_var(self.at, zero);
         self.b.def_var(self.emitted, zero);
@@ -202,7 +202,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Writes the blocks in which a refusal ends, up to the one where the error is known to the frame.
-    fn rejects(&mut self) -> Made {
+    fn rejects(&mut self) -> TranslateResult {
         self.fill_no_match();
         self.switch_to(self.reject);
         let error = self.b.block_params(self.reject)[0];
@@ -211,10 +211,10 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    fn exits(&mut self) -> Made {
+    fn exits(&mut self) -> TranslateResult {
         self.rejects()?;
         let mut ends = vec![(self.reject_known, REJECT), (self.limit, STEP_LIMIT), (self.done, DONE)];
-        ends.extend(self.shape.action.then_some((self.returned, RETURN)));
+        ends.extend(self.summary.action.then_some((self.returned, RETURN)));
         for (block, end) in ends {
             self.switch_to(block);
             self.flush();
@@ -231,10 +231,10 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Writes what stands in registers for the caller.
     fn flush(&mut self) {
-        if self.shape.takes {
+        if self.summary.takes {
             self.flush_at();
         }
-        if self.shape.emits {
+        if self.summary.emits {
             let emitted = self.b.use_var(self.emitted);
             self.store_field(field!(emitted), emitted);
         }
@@ -246,31 +246,31 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// The place of a word of the frame.
-    fn offset(&self, slot: u32) -> Made<i32> {
+    fn offset(&self, slot: u32) -> TranslateResult<i32> {
         let bytes = i32::try_from(u64::from(slot) * 8).map_err(|_| OutOfFrame)?;
         if slot < self.shared.code.layout.size() { Ok(bytes) } else { Err(OutOfFrame) }
     }
 
-    fn read(&mut self, slot: u32) -> Made<Value> {
+    fn read(&mut self, slot: u32) -> TranslateResult<Value> {
         let offset = self.offset(slot)?;
-        Ok(match self.shared.plan.home(slot) {
-            Home::Memory => self.b.ins().load(types::I64, frame_flags(), self.slots, offset),
-            Home::Constant(value) => self.iconst(value),
-            Home::Register => match self.known.get(slot) {
+        Ok(match self.shared.plan.storage_of(slot) {
+            Storage::Memory => self.b.ins().load(types::I64, frame_flags(), self.slots, offset),
+            Storage::Constant(value) => self.iconst(value),
+            Storage::Register => match self.known.get(slot) {
                 Some(value) => self.iconst(value),
                 None => {
                     let var = self.var(slot);
                     self.b.use_var(var)
                 }
             },
-            Home::Part(part) => self.read_part(part),
+            Storage::PackedBits(part) => self.read_packed(part),
         })
     }
 
     /// Bits of a chunk.
-    pub(super) fn read_part(&mut self, part: Part) -> Value {
-        let Part { chunk, low, width, unit } = part;
-        if let Some(value) = self.known_part(part) {
+    pub(super) fn read_packed(&mut self, part: PackedBits) -> Value {
+        let PackedBits { chunk, low, width, unit } = part;
+        if let Some(value) = self.known_packed(part) {
             return self.iconst(value);
         }
         let var = self.var(chunk);
@@ -288,8 +288,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Bits of a chunk, from a value that has no others.
-    fn write_part(&mut self, part: Part, value: Value) {
-        let Part { chunk, low, width, unit } = part;
+    fn write_packed(&mut self, part: PackedBits, value: Value) {
+        let PackedBits { chunk, low, width, unit } = part;
         let value = match (low, self.constant(value)) {
             (0, _) => value,
             (_, Some(value)) => self.iconst(value << low),
@@ -299,9 +299,9 @@ impl<'a, 'f> Translator<'a, 'f> {
             self.set_chunk(chunk, value);
             return;
         }
-        let Bits { value: before, mask } = self.known.bits(chunk);
+        let KnownBits { value: before, mask } = self.known.bits(chunk);
         let (hole, constant) = (part.bits(), self.constant(value));
-        let known = Bits {
+        let known = KnownBits {
             value: before & !hole | constant.unwrap_or(0),
             mask: mask & !hole | constant.map_or(0, |_| hole),
         };
@@ -325,27 +325,27 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.known.set(chunk, self.constant(value));
     }
 
-    fn write(&mut self, slot: u32, value: Value) -> Made {
+    fn write(&mut self, slot: u32, value: Value) -> TranslateResult {
         let offset = self.offset(slot)?;
-        match self.shared.plan.home(slot) {
-            Home::Memory => {
+        match self.shared.plan.storage_of(slot) {
+            Storage::Memory => {
                 self.b.ins().store(frame_flags(), value, self.slots, offset);
             }
-            Home::Register => {
+            Storage::Register => {
                 let var = self.var(slot);
                 self.b.def_var(var, value);
                 self.known.set(slot, self.constant(value));
             }
-            Home::Part(part) => self.write_part(part, value),
-            Home::Constant(_) => return Err(OutOfFrame),
+            Storage::PackedBits(part) => self.write_packed(part, value),
+            Storage::Constant(_) => return Err(OutOfFrame),
         }
         Ok(())
     }
 
     /// Puts words that live in registers to their places in the frame, for who looks at them there.
-    fn spill(&mut self, slots: impl IntoIterator<Item = u32>) -> Made {
+    fn spill(&mut self, slots: impl IntoIterator<Item = u32>) -> TranslateResult {
         for slot in slots {
-            if matches!(self.shared.plan.home(slot), Home::Register | Home::Part(_)) {
+            if matches!(self.shared.plan.storage_of(slot), Storage::Register | Storage::PackedBits(_)) {
                 let (offset, value) = (self.offset(slot)?, self.read(slot)?);
                 self.b.ins().store(frame_flags(), value, self.slots, offset);
             }
@@ -355,9 +355,9 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// Takes words that live in registers from their places
     /// in the frame, where a helper may have written them.
-    fn reload(&mut self, slots: impl IntoIterator<Item = u32>) -> Made {
+    fn reload(&mut self, slots: impl IntoIterator<Item = u32>) -> TranslateResult {
         for slot in slots {
-            if matches!(self.shared.plan.home(slot), Home::Register | Home::Part(_)) {
+            if matches!(self.shared.plan.storage_of(slot), Storage::Register | Storage::PackedBits(_)) {
                 let offset = self.offset(slot)?;
                 let value = self.b.ins().load(types::I64, frame_flags(), self.slots, offset);
                 self.write(slot, value)?;
@@ -368,16 +368,16 @@ impl<'a, 'f> Translator<'a, 'f> {
 
     /// The value of a word, if it is known now.
     fn known(&self, slot: u32) -> Option<u64> {
-        match self.shared.plan.home(slot) {
-            Home::Constant(value) => Some(value),
-            Home::Register => self.known.get(slot),
-            Home::Part(part) => self.known_part(part),
-            Home::Memory => None,
+        match self.shared.plan.storage_of(slot) {
+            Storage::Constant(value) => Some(value),
+            Storage::Register => self.known.get(slot),
+            Storage::PackedBits(part) => self.known_packed(part),
+            Storage::Memory => None,
         }
     }
 
-    fn known_part(&self, part: Part) -> Option<u64> {
-        let Bits { value, mask } = self.known.bits(part.chunk);
+    fn known_packed(&self, part: PackedBits) -> Option<u64> {
+        let KnownBits { value, mask } = self.known.bits(part.chunk);
         (mask & part.bits() == part.bits()).then_some((value & part.bits()) >> part.low)
     }
 
@@ -471,7 +471,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     /// at once: what comes before it need not have been compared with the length.
     fn taken_flags(&self) -> MemFlags {
         let flags = MemFlags::new().with_notrap().with_readonly();
-        if self.shape.counted { flags } else { flags.with_can_move() }
+        if self.summary.counted { flags } else { flags.with_can_move() }
     }
 
     fn swap(&mut self, value: Value) -> Value {
@@ -479,7 +479,12 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Translates the operation at an address; whether the next one follows.
-    fn op(&mut self, address: u32, blocks: &BTreeMap<u32, Block>, back: Option<Block>) -> Made<bool> {
+    fn op(
+        &mut self,
+        address: u32,
+        blocks: &BTreeMap<u32, Block>,
+        back: Option<Block>,
+    ) -> TranslateResult<bool> {
         let op = self.shared.code.ops[address as usize];
         if self.alu(op)? {
             return Ok(true);
@@ -532,23 +537,23 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Translates a function, or an action inlined into one; a return goes `back`, or ends the function.
-    fn body(&mut self, func: usize, back: Option<Block>) -> Made {
+    fn body(&mut self, func: usize, back: Option<Block>) -> TranslateResult {
         let code = self.shared.code;
-        let pieces = basic_blocks::pieces(code, func);
+        let sequence = basic_blocks::reverse_postorder(code, func);
         let order: BTreeMap<u32, usize> =
-            pieces.iter().enumerate().map(|(i, piece)| (piece.start, i)).collect();
+            sequence.iter().enumerate().map(|(i, block)| (block.start, i)).collect();
         let blocks: BTreeMap<u32, Block> =
             order.keys().map(|&start| (start, self.b.create_block())).collect();
-        let looped = basic_blocks::looped(code, &pieces, &order);
-        let around = (self.is_straight, self.is_outermost);
-        (self.is_straight, self.is_outermost) = (looped.is_empty(), back.is_none());
-        if let Some(first) = pieces.first() {
+        let loop_headers = basic_blocks::loop_headers(code, &sequence, &order);
+        let around = (self.is_acyclic, self.is_outermost);
+        (self.is_acyclic, self.is_outermost) = (loop_headers.is_empty(), back.is_none());
+        if let Some(first) = sequence.first() {
             let to = self.place(&blocks, first.start)?;
             self.jump(to, &[]);
         }
-        for piece in pieces {
-            let mut open = self.begin(blocks[&piece.start], looped.contains(&piece.start));
-            for address in piece.clone() {
+        for block in sequence {
+            let mut open = self.begin(blocks[&block.start], loop_headers.contains(&block.start));
+            for address in block.clone() {
                 if !open {
                     break;
                 }
@@ -556,15 +561,15 @@ impl<'a, 'f> Translator<'a, 'f> {
                 self.fill_edges();
             }
             if open {
-                self.go_on(&blocks, piece.end)?;
+                self.go_on(&blocks, block.end)?;
             }
         }
-        (self.is_straight, self.is_outermost) = around;
+        (self.is_acyclic, self.is_outermost) = around;
         Ok(())
     }
 
     /// Goes on at the next address, if the function has one.
-    fn go_on(&mut self, blocks: &BTreeMap<u32, Block>, next: u32) -> Made {
+    fn go_on(&mut self, blocks: &BTreeMap<u32, Block>, next: u32) -> TranslateResult {
         let to = if blocks.contains_key(&next) { self.place(blocks, next)? } else { self.done };
         self.jump(to, &[]);
         Ok(())

@@ -6,10 +6,10 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use p4cc_ir::core_errors::PACKET_TOO_SHORT;
 
-use super::{Made, Translator, bytes_flags, field};
-use crate::bitplan::{BitPlan, Chunk, Piece};
+use super::{TranslateResult, Translator, bytes_flags, field};
+use crate::bitplan::{BitPlan, Chunk, FieldSlice};
 use crate::native::helpers::Name;
-use crate::native::storage::Packed;
+use crate::native::storage::PackedChunk;
 use crate::op::{HeaderPlan, Op, SlowOp};
 
 /// Where a chunk was loaded from that is stored elsewhere as it is.
@@ -25,13 +25,13 @@ pub(super) struct Loaded {
 }
 
 impl Loaded {
-    fn new(from: Value, chunk: &Chunk, packed: &Packed) -> Self {
+    fn new(from: Value, chunk: &Chunk, packed: &PackedChunk) -> Self {
         Self { from, at: chunk.store_from, bytes: packed.bytes, unit: packed.unit }
     }
 }
 
 impl Translator<'_, '_> {
-    pub(super) fn packet_op(&mut self, op: Op) -> Made {
+    pub(super) fn packet_op(&mut self, op: Op) -> TranslateResult {
         match op {
             Op::Extract { header } => self.extract(header),
             Op::Advance { bits } => self.advance(bits),
@@ -75,7 +75,7 @@ impl Translator<'_, '_> {
     fn is_stored(&mut self, end: Value) -> Value {
         let stored = self.load_given(field!(stored_bits));
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, end, stored);
-        if self.shape.aligned {
+        if self.summary.aligned {
             return fits;
         }
         let at = self.b.use_var(self.at);
@@ -91,7 +91,7 @@ impl Translator<'_, '_> {
         self.b.ins().iadd(packet, bytes)
     }
 
-    fn extract(&mut self, header: u32) -> Made {
+    fn extract(&mut self, header: u32) -> TranslateResult {
         let plan = &self.shared.code.headers[header as usize];
         let at = self.b.use_var(self.at);
         let end = self.b.ins().iadd_imm(at, i64::from(plan.plan.bits));
@@ -127,7 +127,7 @@ impl Translator<'_, '_> {
     }
 
     /// A header is valid that ends at this bit.
-    fn extracted(&mut self, plan: &HeaderPlan, end: Value) -> Made {
+    fn extracted(&mut self, plan: &HeaderPlan, end: Value) -> TranslateResult {
         self.b.def_var(self.at, end);
         let (one, zero) = (self.iconst(1), self.iconst(0));
         self.write(plan.valid, one)?;
@@ -135,31 +135,31 @@ impl Translator<'_, '_> {
     }
 
     /// Loads the fields of a plan in chunks, from bytes that are there.
-    pub(super) fn load_plan(&mut self, plan: &BitPlan, from: Value) -> Made {
-        for (chunk, pieces) in plan.chunks() {
-            if let Some(packed) = self.shared.plan.packed(pieces) {
-                self.load_chunk(plan, chunk, pieces[0].slot, packed, from);
+    pub(super) fn load_plan(&mut self, plan: &BitPlan, from: Value) -> TranslateResult {
+        for (chunk, slices) in plan.chunks() {
+            if let Some(packed) = self.shared.plan.packed(slices) {
+                self.load_chunk(plan, chunk, slices[0].slot, packed, from);
                 continue;
             }
             let loaded_bytes = (plan.bytes - chunk.load_from).min(8);
             let mut together = None;
-            for piece in pieces {
-                let value = match self.load_piece(piece, chunk, loaded_bytes, from) {
+            for slice in slices {
+                let value = match self.load_slice(slice, chunk, loaded_bytes, from) {
                     Some(value) => value,
                     None => {
                         let load = |t: &mut Self| t.load_bytes(from, chunk.load_from, loaded_bytes);
                         let word = *together.get_or_insert_with(|| load(self));
-                        self.cut_piece(piece, word, loaded_bytes)
+                        self.cut_slice(slice, word, loaded_bytes)
                     }
                 };
-                self.write(piece.slot, value)?;
+                self.write(slice.slot, value)?;
             }
         }
         Ok(())
     }
 
     /// Loads a chunk as it is packed.
-    fn load_chunk(&mut self, plan: &BitPlan, chunk: &Chunk, slot: u32, packed: &Packed, from: Value) {
+    fn load_chunk(&mut self, plan: &BitPlan, chunk: &Chunk, slot: u32, packed: &PackedChunk, from: Value) {
         let whole = u32::from(packed.unit / 8);
         let word = if chunk.store_from + whole <= plan.bytes {
             // What stands behind the chunk comes along; nobody reads
@@ -182,7 +182,7 @@ impl Translator<'_, '_> {
     }
 
     /// Stores a chunk as it is packed; what hangs over is written anew by what follows, or not taken.
-    fn store_chunk(&mut self, chunk: &Chunk, slot: u32, packed: &Packed, to: Value) {
+    fn store_chunk(&mut self, chunk: &Chunk, slot: u32, packed: &PackedChunk, to: Value) {
         let var = self.var(slot);
         let word = self.b.use_var(var);
         let (ty, at) = (packed.ty(), chunk.store_from as i32);
@@ -192,29 +192,29 @@ impl Translator<'_, '_> {
     }
 
     /// A piece that is a whole byte, or two, or four, by a load of its own.
-    fn load_piece(&mut self, piece: &Piece, chunk: &Chunk, loaded: u32, from: Value) -> Option<Value> {
-        let ty = match piece.width {
+    fn load_slice(&mut self, slice: &FieldSlice, chunk: &Chunk, loaded: u32, from: Value) -> Option<Value> {
+        let ty = match slice.width {
             8 => types::I8,
             16 => types::I16,
             32 => types::I32,
             64 => types::I64,
             _ => return None,
         };
-        if !piece.load_shift.is_multiple_of(8) {
+        if !slice.load_shift.is_multiple_of(8) {
             return None;
         }
-        let behind = u32::from(piece.load_shift / 8 + piece.width / 8);
+        let behind = u32::from(slice.load_shift / 8 + slice.width / 8);
         let offset = chunk.load_from + loaded - behind;
         Some(self.load_be(ty, from, offset as i32))
     }
 
     /// A piece out of the bytes loaded together.
-    fn cut_piece(&mut self, piece: &Piece, word: Value, loaded: u32) -> Value {
-        let low = self.b.ins().ushr_imm(word, i64::from(piece.load_shift));
-        if u32::from(piece.load_shift + piece.width) == loaded * 8 {
+    fn cut_slice(&mut self, slice: &FieldSlice, word: Value, loaded: u32) -> Value {
+        let low = self.b.ins().ushr_imm(word, i64::from(slice.load_shift));
+        if u32::from(slice.load_shift + slice.width) == loaded * 8 {
             return low;
         }
-        self.cut(64 - piece.width, low)
+        self.cut(64 - slice.width, low)
     }
 
     /// Up to eight bytes as one number.
@@ -253,7 +253,7 @@ impl Translator<'_, '_> {
         self.require(enough, PACKET_TOO_SHORT);
     }
 
-    fn advance(&mut self, bits: u32) -> Made {
+    fn advance(&mut self, bits: u32) -> TranslateResult {
         let bits = self.read(bits)?;
         self.need(bits);
         let at = self.b.use_var(self.at);
@@ -262,7 +262,7 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    fn lookahead(&mut self, width: u32, dst: u32) -> Made {
+    fn lookahead(&mut self, width: u32, dst: u32) -> TranslateResult {
         let bits = self.iconst(width.into());
         self.need(bits);
         let at = self.b.use_var(self.at);
@@ -285,8 +285,8 @@ impl Translator<'_, '_> {
         self.write(dst, value)
     }
 
-    fn emit(&mut self, header: u32) -> Made {
-        if !self.shape.emits {
+    fn emit(&mut self, header: u32) -> TranslateResult {
+        if !self.summary.emits {
             self.call_index(Name::Emit, header);
             return Ok(());
         }
@@ -311,13 +311,13 @@ impl Translator<'_, '_> {
     }
 
     /// Packs fields in chunks behind an address that has room for them and eight bytes more.
-    pub(super) fn store_plan(&mut self, plan: &BitPlan, to: Value) -> Made {
+    pub(super) fn store_plan(&mut self, plan: &BitPlan, to: Value) -> TranslateResult {
         // Bytes up to here that are as they were loaded, from which header, and are still to be copied.
         let mut same: Option<(Value, Range<u32>)> = None;
         let ends = plan.chunks().skip(1).map(|(chunk, _)| chunk.store_from).chain([plan.bytes]);
-        for ((chunk, pieces), end) in plan.chunks().zip(ends) {
-            let packed = self.shared.plan.packed(pieces);
-            let loaded = packed.and_then(|packed| self.loaded_from(chunk, pieces[0].slot, packed));
+        for ((chunk, slices), end) in plan.chunks().zip(ends) {
+            let packed = self.shared.plan.packed(slices);
+            let loaded = packed.and_then(|packed| self.loaded_from(chunk, slices[0].slot, packed));
             same = match (same, loaded) {
                 (Some((before, bytes)), Some(loaded)) if before == loaded => Some((before, bytes.start..end)),
                 (before, loaded) => {
@@ -327,8 +327,8 @@ impl Translator<'_, '_> {
             };
             match packed {
                 _ if same.is_some() => {}
-                Some(packed) => self.store_chunk(chunk, pieces[0].slot, packed, to),
-                None => self.store_pieces(chunk, pieces, to)?,
+                Some(packed) => self.store_chunk(chunk, slices[0].slot, packed, to),
+                None => self.store_slices(chunk, slices, to)?,
             }
         }
         same.into_iter().for_each(|(from, bytes)| self.copy_bytes(from, to, bytes));
@@ -337,11 +337,11 @@ impl Translator<'_, '_> {
 
     /// Packs the fields of a chunk; it writes eight bytes, of which
     /// what hangs over is overwritten by the next one or not taken.
-    fn store_pieces(&mut self, chunk: &Chunk, pieces: &[Piece], to: Value) -> Made {
+    fn store_slices(&mut self, chunk: &Chunk, slices: &[FieldSlice], to: Value) -> TranslateResult {
         let mut word: Option<Value> = None;
-        for piece in pieces {
-            let value = self.read(piece.slot)?;
-            let value = self.b.ins().ishl_imm(value, i64::from(piece.store_shift));
+        for slice in slices {
+            let value = self.read(slice.slot)?;
+            let value = self.b.ins().ishl_imm(value, i64::from(slice.store_shift));
             word = Some(match word {
                 Some(word) => self.b.ins().bor(word, value),
                 None => value,
@@ -355,7 +355,7 @@ impl Translator<'_, '_> {
     }
 
     /// The header where a chunk stands at this very place as it is now, if one was loaded.
-    fn loaded_from(&mut self, chunk: &Chunk, slot: u32, packed: &Packed) -> Option<Value> {
+    fn loaded_from(&mut self, chunk: &Chunk, slot: u32, packed: &PackedChunk) -> Option<Value> {
         let var = self.var(slot);
         let word = self.b.use_var(var);
         let word = self.b.func.dfg.resolve_aliases(word);
@@ -383,7 +383,7 @@ impl Translator<'_, '_> {
         plan.is_short().then_some(plan.plan.bits / 8)
     }
 
-    fn set_valid(&mut self, header: u32) -> Made {
+    fn set_valid(&mut self, header: u32) -> TranslateResult {
         let plan = &self.shared.code.headers[header as usize];
         let Some(bytes) = Self::short_header(plan) else {
             self.call_index(Name::SetValid, header);
@@ -403,7 +403,7 @@ impl Translator<'_, '_> {
     }
 
     /// Sets the fields of a header to zero.
-    pub(super) fn zero_fields(&mut self, plan: &HeaderPlan, zero: Value) -> Made {
+    pub(super) fn zero_fields(&mut self, plan: &HeaderPlan, zero: Value) -> TranslateResult {
         let mut packed = self.shared.plan.chunks(plan).peekable();
         if packed.peek().is_none() {
             return (plan.valid + 1..plan.valid + plan.words).try_for_each(|slot| self.write(slot, zero));
@@ -414,7 +414,7 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    fn set_invalid(&mut self, header: u32) -> Made {
+    fn set_invalid(&mut self, header: u32) -> TranslateResult {
         let plan = &self.shared.code.headers[header as usize];
         if self.known(plan.valid) == Some(0) {
             return Ok(());
@@ -435,7 +435,7 @@ impl Translator<'_, '_> {
         Ok(())
     }
 
-    fn count_length(&mut self, bytes: i64) -> Made {
+    fn count_length(&mut self, bytes: i64) -> TranslateResult {
         let slot = self.shared.code.layout.length_delta;
         let delta = self.read(slot)?;
         let delta = self.b.ins().iadd_imm(delta, bytes);

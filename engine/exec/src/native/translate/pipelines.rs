@@ -15,17 +15,17 @@ use cranelift_frontend::FunctionBuilder;
 use p4cc_ir::{FuncId, Inst, VarId, VarKind, core_errors, limits};
 
 use super::state::{given_flags, lasting_flags};
-use super::{Callees, Made, Shared, Translator, bytes_flags, field};
+use super::{Callees, Shared, TranslateResult, Translator, bytes_flags, field};
 use crate::MAX_CONTROL_STEPS;
 use crate::bitplan::BitPlan;
-use crate::native::context::{ASKED, DONE, DROPPED, UNREADABLE};
+use crate::native::context::{DONE, DROPPED, REQUESTED, UNREADABLE};
 use crate::native::helpers::Name;
-use crate::native::storage::Home;
+use crate::native::storage::Storage;
 use crate::native::summary;
 use crate::native::zero_init;
 use crate::snapshot::Packing;
 use crate::state::offsets;
-use crate::v1_pipelines::Halves;
+use crate::v1_pipelines::V1Pipelines;
 
 /// Most operations of functions that are there twice.
 const MAX_COPIED_OPS: usize = 2_048;
@@ -38,7 +38,7 @@ const MAX_CLEARED_WORDS: u32 = 64;
 
 /// What a part of a half is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum BlockKind {
     Parser,
     Control,
 }
@@ -51,35 +51,35 @@ fn little_flags() -> MemFlags {
 impl<'a, 'f> Translator<'a, 'f> {
     /// Translates what runs before the queues; besides the bytes that it may emit, what headers packets have
     /// as a rule when it ends, as [`Packing`] has them.
-    pub fn ingress_half(
+    pub fn ingress_pipeline(
         shared: &'a Shared<'a>,
-        halves: &Halves,
+        pipelines: &V1Pipelines,
         b: FunctionBuilder<'f>,
         callees: Callees,
-    ) -> Made<(u32, Vec<u64>)> {
-        let v1 = halves.v1model();
+    ) -> TranslateResult<(u32, Vec<u64>)> {
+        let v1 = pipelines.v1model();
         let mut t = Self::start(shared, b, callees);
         t.vectors = offsets::vectors();
-        t.start_anew()?;
-        t.clear(&zero_init::at_ingress(shared, halves));
-        for (place, var) in halves.set_at_ingress().into_iter().enumerate() {
+        t.init_registers()?;
+        t.clear(&zero_init::at_ingress(shared, pipelines));
+        for (place, var) in pipelines.set_at_ingress().into_iter().enumerate() {
             t.set_input(given_flags(), place, var)?;
         }
         let behind = [v1.verify_checksum, v1.ingress];
         t.ends = t.is_copied(&behind).then(Vec::new);
         let unreadable = zero_init::is_repeatable(shared, v1.parser).then(|| t.b.create_block());
         t.unreadable = unreadable;
-        t.part(v1.parser, Part::Parser)?;
+        t.block(v1.parser, BlockKind::Parser)?;
         t.unreadable = None;
         let others = t.done;
         let mut usual = Vec::new();
-        let goes_straight = t.is_straight_on(halves);
+        let with_bypass = t.can_bypass(pipelines);
         for block in t.usual_accepts() {
             t.switch_to(block);
-            usual.extend(t.behind_parser(halves, goes_straight)?);
+            usual.extend(t.behind_parser(pipelines, with_bypass)?);
         }
         t.switch_to(others);
-        t.behind_parser(halves, false)?;
+        t.behind_parser(pipelines, false)?;
         if let Some(unreadable) = unreadable {
             t.b.set_cold_block(unreadable);
             t.switch_to(unreadable);
@@ -89,17 +89,17 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// What follows the parser, up to the end of the function: with egress, if packets may go straight on.
-    fn behind_parser(&mut self, halves: &Halves, goes_straight: bool) -> Made<Option<u64>> {
-        let v1 = halves.v1model();
+    fn behind_parser(&mut self, pipelines: &V1Pipelines, with_bypass: bool) -> TranslateResult<Option<u64>> {
+        let v1 = pipelines.v1model();
         self.flush_at();
         if zero_init::reads_payload(self.shared, &[v1.verify_checksum, v1.ingress]) {
             self.call(Name::Payload, &[]);
         }
         self.control(v1.verify_checksum)?;
         self.ends = Some(Vec::new());
-        self.part(v1.ingress, Part::Control)?;
+        self.block(v1.ingress, BlockKind::Control)?;
         let [any, single, kept, end] = core::array::from_fn(|_| self.b.create_block());
-        let group = halves.verdict_slots()[1];
+        let group = pipelines.verdict_slots()[1];
         for block in self.ends.take().into_iter().flatten().chain([self.done]) {
             self.switch_to(block);
             let to = if self.known(group) == Some(0) { single } else { any };
@@ -109,28 +109,28 @@ impl<'a, 'f> Translator<'a, 'f> {
         let multicast = self.read_u32(v1.metadata.mcast_grp)?;
         self.brif(multicast, kept, &[], single, &[]);
         self.switch_to(single);
-        let asking = self.b.create_block();
-        self.unless_dropped(halves, asking, end)?;
-        self.switch_to(asking);
-        let packing = halves.snapshot().packing();
+        let single_port = self.b.create_block();
+        self.unless_dropped(pipelines, single_port, end)?;
+        self.switch_to(single_port);
+        let packing = pipelines.snapshot().packing();
         let headers = packing.as_ref().and_then(|packing| self.known_headers(packing));
-        let straight = if goes_straight && headers.is_some() {
-            Some(self.ask(halves, kept)?)
+        let bypass = if with_bypass && headers.is_some() {
+            Some(self.check_bypass(pipelines, kept)?)
         } else {
             self.jump(kept, &[]);
             None
         };
         self.switch_to(kept);
         if let Some(packing) = &packing {
-            self.save(halves, packing)?;
+            self.save(pipelines, packing)?;
         }
         self.jump(end, &[]);
         self.switch_to(end);
-        self.spill(halves.verdict_slots())?;
+        self.spill(pipelines.verdict_slots())?;
         self.spill_listed()?;
         self.end_with(DONE);
-        if let Some(straight) = straight {
-            self.go_straight(halves, straight)?;
+        if let Some(bypass) = bypass {
+            self.translate_bypass(pipelines, bypass)?;
         }
         Ok(headers)
     }
@@ -172,55 +172,55 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Translates what runs behind the queues, with the headers that packets have as a rule.
-    pub fn egress_half(
+    pub fn egress_pipeline(
         shared: &'a Shared<'a>,
-        halves: &Halves,
+        pipelines: &V1Pipelines,
         usual: &[u64],
         b: FunctionBuilder<'f>,
         callees: Callees,
-    ) -> Made<u32> {
-        let v1 = halves.v1model();
+    ) -> TranslateResult<u32> {
+        let v1 = pipelines.v1model();
         let mut t = Self::start(shared, b, callees);
         t.vectors = offsets::vectors();
-        t.start_anew()?;
-        t.clear(&zero_init::at_egress(shared, halves));
-        if let Some(packing) = halves.snapshot().packing() {
+        t.init_registers()?;
+        t.clear(&zero_init::at_egress(shared, pipelines));
+        if let Some(packing) = pipelines.snapshot().packing() {
             let copied = t.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser]);
             for &usual in usual.iter().filter(|_| copied && packing.validity_bytes <= 8) {
                 let others = t.b.create_block();
                 t.restore_usual(usual, &packing, others)?;
-                t.behind_queues(halves)?;
+                t.behind_queues(pipelines)?;
                 t.switch_to(others);
             }
-            t.restore(halves, &packing)?;
+            t.restore(pipelines, &packing)?;
         }
-        t.behind_queues(halves)?;
+        t.behind_queues(pipelines)?;
         Ok(t.close())
     }
 
     /// What follows when a packet is unpacked, up to the end of the function.
-    fn behind_queues(&mut self, halves: &Halves) -> Made {
-        let v1 = halves.v1model();
+    fn behind_queues(&mut self, pipelines: &V1Pipelines) -> TranslateResult {
+        let v1 = pipelines.v1model();
         // Most are named, on many ways: better read once than where they are named.
-        for (place, var) in halves.set_at_egress() {
+        for (place, var) in pipelines.set_at_egress() {
             self.set_input(lasting_flags(), place, var)?;
         }
         self.control(v1.egress)?;
         if zero_init::clones(self.shared, v1.egress) {
             let clones = self.call(Name::Clones, &[]);
-            let [asked, next] = core::array::from_fn(|_| self.b.create_block());
-            self.brif(clones, asked, &[], next, &[]);
-            self.switch_to(asked);
-            self.end_asked()?;
+            let [requested, next] = core::array::from_fn(|_| self.b.create_block());
+            self.brif(clones, requested, &[], next, &[]);
+            self.switch_to(requested);
+            self.end_requested()?;
             self.switch_to(next);
         }
         let [kept, dropped] = core::array::from_fn(|_| self.b.create_block());
-        self.unless_dropped(halves, kept, dropped)?;
+        self.unless_dropped(pipelines, kept, dropped)?;
         self.switch_to(dropped);
         self.end_with(DROPPED);
         self.switch_to(kept);
-        if halves.finish_asks() {
-            return self.end_asked();
+        if pipelines.finish_makes_requests() {
+            return self.end_requested();
         }
         self.control(v1.compute_checksum)?;
         self.control(v1.deparser)?;
@@ -231,17 +231,17 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Ends where the frame is looked at next.
-    fn end_asked(&mut self) -> Made {
+    fn end_requested(&mut self) -> TranslateResult {
         let Shared { program, code, .. } = *self.shared;
         self.spill(code.headers.iter().map(|header| header.valid))?;
         let lasting = (0..).map(VarId::from_index).zip(&program.vars);
         let lasting = lasting.filter(|(_, var)| var.kind != VarKind::Local).map(|(id, _)| id);
         self.spill_vars(lasting)?;
-        self.end_with(ASKED);
+        self.end_with(REQUESTED);
         Ok(())
     }
 
-    fn spill_vars(&mut self, vars: impl IntoIterator<Item = VarId>) -> Made {
+    fn spill_vars(&mut self, vars: impl IntoIterator<Item = VarId>) -> TranslateResult {
         for var in vars {
             let place = self.shared.code.layout.var(var);
             self.spill(place.slot..place.slot + place.words())?;
@@ -250,17 +250,17 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Metadata that the switch may look for in the frame after a half.
-    pub(super) fn spill_listed(&mut self) -> Made {
+    pub(super) fn spill_listed(&mut self) -> TranslateResult {
         let lists = &self.shared.program.field_lists;
         self.spill_vars(lists.iter().flat_map(|list| &list.vars).copied())
     }
 
     /// What lasts and lives in registers starts as zeros: no header is valid.
-    fn start_anew(&mut self) -> Made {
+    fn init_registers(&mut self) -> TranslateResult {
         let Shared { program, code, plan } = *self.shared;
         let zero = self.iconst(0);
         for header in &code.headers {
-            if plan.home(header.valid) == Home::Register {
+            if plan.storage_of(header.valid) == Storage::Register {
                 self.write(header.valid, zero)?;
             }
             if plan.chunks(header).next().is_some() {
@@ -270,7 +270,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         for (id, var) in (0..).map(VarId::from_index).zip(&program.vars) {
             let place = code.layout.var(id);
             for slot in place.slot..place.slot + place.words() {
-                if var.kind != VarKind::Local && plan.home(slot) == Home::Register {
+                if var.kind != VarKind::Local && plan.storage_of(slot) == Storage::Register {
                     self.write(slot, zero)?;
                 }
             }
@@ -279,18 +279,18 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Runs a control, and goes on behind it however it ends.
-    pub(super) fn control(&mut self, func: FuncId) -> Made {
-        self.part(func, Part::Control)?;
+    pub(super) fn control(&mut self, func: FuncId) -> TranslateResult {
+        self.block(func, BlockKind::Control)?;
         self.switch_to(self.done);
         Ok(())
     }
 
     /// Runs one function of a half; however it ends, it goes to where it is done.
-    fn part(&mut self, func: FuncId, part: Part) -> Made {
+    fn block(&mut self, func: FuncId, kind: BlockKind) -> TranslateResult {
         let bound = core::mem::take(&mut self.emit_bound);
         self.open(summary::of(self.shared, func.index(), false));
-        if self.shape.counted || !self.callees.actions.is_empty() {
-            let steps = if part == Part::Parser { limits::MAX_PARSER_STEPS } else { MAX_CONTROL_STEPS };
+        if self.summary.counted || !self.callees.actions.is_empty() {
+            let steps = if kind == BlockKind::Parser { limits::MAX_PARSER_STEPS } else { MAX_CONTROL_STEPS };
             let steps = self.iconst(steps.into());
             self.store_field(field!(steps), steps);
         }
@@ -298,14 +298,14 @@ impl<'a, 'f> Translator<'a, 'f> {
         self.rejects()?;
         let after = self.done;
         self.switch_to(self.reject_known);
-        if part == Part::Parser {
+        if kind == BlockKind::Parser {
             let error = self.read(self.shared.code.parser_error)?;
             self.keep_error(error, after);
         } else {
             self.jump(after, &[]);
         }
         self.switch_to(self.limit);
-        if part == Part::Parser {
+        if kind == BlockKind::Parser {
             let error = self.iconst(core_errors::PARSER_TIMEOUT.into());
             self.write(self.shared.code.parser_error, error)?;
             self.keep_error(error, after);
@@ -326,15 +326,20 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// The low 32 bits of a variable.
-    pub(super) fn read_u32(&mut self, var: VarId) -> Made<Value> {
+    pub(super) fn read_u32(&mut self, var: VarId) -> TranslateResult<Value> {
         let place = self.shared.code.layout.var(var);
         let word = self.read(place.value())?;
         Ok(if place.width <= 32 { word } else { self.b.ins().band_imm(word, i64::from(u32::MAX)) })
     }
 
     /// Ends the block: goes to `dropped` where the egress specification is the drop port.
-    pub(super) fn unless_dropped(&mut self, halves: &Halves, kept: Block, dropped: Block) -> Made {
-        let port = self.read_u32(halves.v1model().metadata.egress_spec)?;
+    pub(super) fn unless_dropped(
+        &mut self,
+        pipelines: &V1Pipelines,
+        kept: Block,
+        dropped: Block,
+    ) -> TranslateResult {
+        let port = self.read_u32(pipelines.v1model().metadata.egress_spec)?;
         let drop_port = self.load_given(field!(drop_port));
         let stays = self.b.ins().icmp(IntCC::NotEqual, port, drop_port);
         self.brif(stays, kept, &[], dropped, &[]);
@@ -342,14 +347,14 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Sets a variable of one word to what the switch gives.
-    pub(super) fn set_input(&mut self, flags: MemFlags, place: usize, var: VarId) -> Made {
+    pub(super) fn set_input(&mut self, flags: MemFlags, place: usize, var: VarId) -> TranslateResult {
         let inputs = self.load_given(field!(inputs));
         let value = self.b.ins().load(types::I64, flags, inputs, place as i32 * 8);
         self.set_given(value, var)
     }
 
     /// Sets a variable of one word to a value that may be wider.
-    pub(super) fn set_given(&mut self, value: Value, var: VarId) -> Made {
+    pub(super) fn set_given(&mut self, value: Value, var: VarId) -> TranslateResult {
         let to = self.shared.code.layout.var(var);
         let value = match self.constant(value) {
             Some(value) => self.iconst(value & u64::MAX >> (64 - to.width)),
@@ -384,9 +389,9 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Packs what lives on: see [`crate::Snapshot`].
-    fn save(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
+    fn save(&mut self, pipelines: &V1Pipelines, packing: &Packing<'_>) -> TranslateResult {
         let base = self.load_given(field!(emit));
-        let v1 = halves.v1model();
+        let v1 = pipelines.v1model();
         let there = zero_init::may_be_valid(self.shared, &[v1.parser, v1.verify_checksum, v1.ingress]);
         for (group, headers) in packing.headers.chunks(64).enumerate() {
             let mut bits = self.iconst(0);
@@ -428,7 +433,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Unpacks a packet that has these headers and no others; goes to `others` with all else.
-    fn restore_usual(&mut self, usual: u64, packing: &Packing<'_>, others: Block) -> Made {
+    fn restore_usual(&mut self, usual: u64, packing: &Packing<'_>, others: Block) -> TranslateResult {
         let (base, stored) = (self.load_given(field!(packet)), self.load_given(field!(stored_bits)));
         let is_there = |place: usize| usual >> place & 1 == 1;
         let headers = packing.headers.iter().enumerate();
@@ -457,8 +462,8 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Unpacks it; where bytes are missing the half ends as one that cannot be read.
-    fn restore(&mut self, halves: &Halves, packing: &Packing<'_>) -> Made {
-        let brought = brought(self.shared, halves);
+    fn restore(&mut self, pipelines: &V1Pipelines, packing: &Packing<'_>) -> TranslateResult {
+        let brought = brought(self.shared, pipelines);
         let unreadable = self.b.create_block();
         self.b.set_cold_block(unreadable);
         let (base, stored) = (self.load_given(field!(packet)), self.load_given(field!(stored_bits)));
@@ -500,7 +505,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         valid: Value,
         (base, at, stored): (Value, Value, Value),
         unreadable: Block,
-    ) -> Made<Value> {
+    ) -> TranslateResult<Value> {
         let [there, next] = core::array::from_fn(|_| self.b.create_block());
         let behind = self.b.append_block_param(next, types::I64);
         self.brif(valid, there, &[], next, &[at.into()]);
@@ -546,8 +551,8 @@ impl<'a, 'f> Translator<'a, 'f> {
 
 /// Headers, by their validity words, that a packet may bring to egress:
 /// those that ingress may leave, or any where egress may clone what it made.
-fn brought(shared: &Shared<'_>, halves: &Halves) -> BTreeSet<u32> {
-    let v1 = halves.v1model();
+fn brought(shared: &Shared<'_>, pipelines: &V1Pipelines) -> BTreeSet<u32> {
+    let v1 = pipelines.v1model();
     if zero_init::clones(shared, v1.egress) {
         return shared.code.headers.iter().map(|header| header.valid).collect();
     }
@@ -555,10 +560,10 @@ fn brought(shared: &Shared<'_>, halves: &Halves) -> BTreeSet<u32> {
 }
 
 /// Whether straight code packs and unpacks the packets of a program, and sets what the switch sets.
-pub(in crate::native) fn is_plain(shared: &Shared<'_>, halves: &Halves) -> bool {
+pub(in crate::native) fn is_plain(shared: &Shared<'_>, pipelines: &V1Pipelines) -> bool {
     let narrow = |var: VarId| shared.code.layout.var(var).is_narrow();
-    let set = halves.set_at_egress().map(|(_, var)| var).chain(halves.set_at_ingress());
-    let func = halves.v1model().deparser.index();
+    let set = pipelines.set_at_egress().map(|(_, var)| var).chain(pipelines.set_at_ingress());
+    let func = pipelines.v1model().deparser.index();
     let deparser = summary::of(shared, func, false);
     // A hash packs its input where the deparser emits.
     let calls = shared.program.funcs[func]
@@ -567,7 +572,7 @@ pub(in crate::native) fn is_plain(shared: &Shared<'_>, halves: &Halves) -> bool 
         .flat_map(|block| &block.insts)
         .any(|inst| matches!(inst, Inst::Extern(_)));
     !calls
-        && halves.snapshot().packing().is_some()
+        && pipelines.snapshot().packing().is_some()
         && set.into_iter().all(narrow)
-        && !deparser.emits_by_machine
+        && !deparser.emits_by_interpreter
 }

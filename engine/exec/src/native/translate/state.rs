@@ -9,12 +9,12 @@ use core::mem::{offset_of, size_of};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, MemFlags, Value, types};
 
-use super::{Made, Translator, field};
+use super::{TranslateResult, Translator, field};
 use crate::control::CounterCell;
 use crate::env::Env;
-use crate::native::context::VectorPlaces;
+use crate::native::context::VectorLayout;
 use crate::native::helpers::Name;
-use crate::state::offsets::{self, Place};
+use crate::state::offsets::{self, VectorOffset};
 
 /// What is found behind a comparison: it lasts while a half runs, but is read there only.
 pub(super) fn lasting_flags() -> MemFlags {
@@ -54,7 +54,7 @@ impl Translator<'_, '_> {
     }
 
     /// The vector of the structure of some number.
-    pub(super) fn vector(&mut self, place: Place, number: u32) -> Option<Vector> {
+    pub(super) fn vector(&mut self, place: VectorOffset, number: u32) -> Option<Vector> {
         let places = self.vectors?;
         let at = i32::try_from(number as usize * place.stride + place.vector).ok()?;
         let structures = self.structures(place.list)?;
@@ -62,11 +62,11 @@ impl Translator<'_, '_> {
     }
 
     /// The vector at some place that is known to be one here.
-    pub(super) fn vector_at(&mut self, places: VectorPlaces, base: Value, at: i32) -> Vector {
+    pub(super) fn vector_at(&mut self, places: VectorLayout, base: Value, at: i32) -> Vector {
         self.vector_by(lasting_flags(), places, base, at)
     }
 
-    fn vector_by(&mut self, flags: MemFlags, places: VectorPlaces, base: Value, at: i32) -> Vector {
+    fn vector_by(&mut self, flags: MemFlags, places: VectorLayout, base: Value, at: i32) -> Vector {
         let [pointer, len] = [places.pointer, places.len]
             .map(|part| self.b.ins().load(types::I64, flags, base, at + part as i32));
         Vector { pointer, len }
@@ -138,7 +138,7 @@ impl Translator<'_, '_> {
     }
 
     /// Writes the cell of a register, if there is one.
-    pub(super) fn register_write(&mut self, register: u32, index: Value, value: Value) -> Made {
+    pub(super) fn register_write(&mut self, register: u32, index: Value, value: Value) -> TranslateResult {
         let Some(cells) = self.cells(register) else {
             let register = self.iconst(register.into());
             self.call(Name::RegisterWrite, &[register, index, value]);

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use p4cc_ir::{ActionId, TableId};
 
 use super::state::{Vector, given_flags, lasting_flags, state_flags};
-use super::{Made, Translator, field};
+use super::{TranslateResult, Translator, field};
 use crate::native::helpers::Name;
 use crate::op::NO_SLOT;
 use crate::state::{Head, State, offsets};
@@ -30,7 +30,7 @@ impl Translator<'_, '_> {
         [hit, action]: [u32; 2],
         behind: (&BTreeMap<u32, Block>, u32),
         next: Block,
-    ) -> Made {
+    ) -> TranslateResult {
         let plan = &self.shared.code.tables[table as usize];
         let key = self.key(table)?;
         let found = match (key, &plan.selector) {
@@ -232,7 +232,7 @@ impl Translator<'_, '_> {
     }
 
     /// Applies a table with a selector: where a list was found, its member is chosen by the hash.
-    fn apply_selector(&mut self, helper: Name, table: u32, key: &[Value]) -> Made<Found> {
+    fn apply_selector(&mut self, helper: Name, table: u32, key: &[Value]) -> TranslateResult<Found> {
         let Some((algorithm, data)) = &self.shared.code.tables[table as usize].selector else {
             return Ok(self.apply_by(helper, table, key));
         };
@@ -354,7 +354,7 @@ impl Translator<'_, '_> {
     }
 
     /// Packs the key: the value of a key of one word; any other goes to its place in the frame.
-    fn key(&mut self, table: u32) -> Made<Option<Value>> {
+    fn key(&mut self, table: u32) -> TranslateResult<Option<Value>> {
         let plan = &self.shared.code.tables[table as usize];
         let mut words: Vec<Option<Value>> = vec![None; plan.words as usize];
         for &(from, word, shift) in &plan.parts {
@@ -378,7 +378,7 @@ impl Translator<'_, '_> {
     }
 
     /// Sets the parameters of an action that a table chose.
-    pub(super) fn take_args(&mut self, action: ActionId, args: Value) -> Made {
+    pub(super) fn take_args(&mut self, action: ActionId, args: Value) -> TranslateResult {
         let params = &self.shared.code.actions[action.index()].param_words;
         for (i, &slot) in params.iter().enumerate() {
             let value = self.b.ins().load(types::I64, state_flags(), args, i as i32 * 8);

@@ -69,10 +69,10 @@ impl Flow<'_> {
     /// Arguments of a body that is looked at on its own, or has none.
     fn pass(&mut self, directions: &[Direction], call: &Call) {
         let direction = |at: usize| directions.get(at).copied().unwrap_or(Direction::None);
-        for (_, arg) in call.in_turn().filter(|(at, _)| direction(*at) != Direction::Out) {
+        for (_, arg) in call.in_evaluation_order().filter(|(at, _)| direction(*at) != Direction::Out) {
             self.read(arg);
         }
-        for (at, arg) in call.in_turn() {
+        for (at, arg) in call.in_evaluation_order() {
             if matches!(direction(at), Direction::Out | Direction::InOut) {
                 self.give(arg);
             }
