@@ -247,10 +247,9 @@ impl Native {
         }
     }
 
-    /// Runs what stands before the queues of a v1model program for a packet from outside; where that sends it
-    /// to one port, asks for nothing else, and `queue_bypass` opens, what stands behind the queues follows at once.
-    /// The new head of a packet may then be put into `room`, at its end but for eight bytes, which may be
-    /// overwritten.
+    /// Runs the ingress pipeline of a v1model program for a packet from outside. Where ingress sends the packet
+    /// to one port, makes no other request, and `queue_bypass` agrees, the egress pipeline follows in the same
+    /// call. The packet's new head may then be in `room`, at its end less eight bytes, which may be overwritten.
     #[inline(always)]
     pub fn ingress_with_bypass<'e>(
         &self,
