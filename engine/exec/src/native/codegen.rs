@@ -57,6 +57,7 @@ fn module(locals: Locals) -> Result<JITModule, NativeError> {
     // Tests that look at locals make thousands of programs and run each for a moment.
     let opt_level = match locals {
         Locals::InRegisters => "speed",
+        #[cfg(feature = "testing")]
         Locals::InFrame => "none",
     };
     let mut flags = settings::builder();

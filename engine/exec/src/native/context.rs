@@ -29,6 +29,7 @@ use crate::bitplan::BitWriter;
 use crate::env::{Env, NoTrace, PacketView, QueueBypass};
 use crate::interpreter::Run;
 use crate::op::Code;
+use crate::state::offsets::{VectorVisitor, visit_vectors};
 use crate::v1_pipelines::{EGRESS_METADATA, EgressMetadata};
 use crate::{Frame, State};
 
@@ -194,7 +195,7 @@ impl Context<'_> {
 
 /// Where a vector keeps its pointer and its length, in bytes from its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct VectorLayout {
+pub(super) struct VectorLayout {
     pub pointer: usize,
     pub len: usize,
 }
@@ -219,6 +220,24 @@ impl VectorLayout {
         let [pointer, len] = wanted.map(|value| words.iter().position(|&word| word == value));
         Some(Self { pointer: pointer? * WORD, len: len? * WORD })
     }
+}
+
+/// The layouts of the vectors that a visitor was shown.
+#[derive(Default)]
+struct VectorLayouts(Vec<Option<VectorLayout>>);
+
+impl VectorVisitor for VectorLayouts {
+    fn visit<T>(&mut self) {
+        self.0.push(VectorLayout::of::<T>());
+    }
+}
+
+/// Where vectors of the state keep their pointer and their length; none unless all of them agree.
+pub(super) fn state_vectors() -> Option<VectorLayout> {
+    let mut layouts = VectorLayouts::default();
+    visit_vectors(&mut layouts);
+    let first = *layouts.0.first()?;
+    first.filter(|_| layouts.0.iter().all(|other| *other == first))
 }
 
 /// A function of generated code.

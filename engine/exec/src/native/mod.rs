@@ -26,7 +26,6 @@ use std::sync::OnceLock;
 use p4cc_ir::{FuncId, core_errors, limits};
 
 use self::codegen::{NativeBlocks, NativePipelines};
-pub(crate) use self::context::VectorLayout;
 use self::context::{
     BypassArgs, Call, DEPARSED, DROPPED, Ended, REJECT, REQUESTED, STEP_LIMIT, Start, Translated, UNREADABLE,
     WRITTEN, egress_words, enter, enter_pipeline, is_ready, make_ready,
@@ -247,9 +246,10 @@ impl Native {
         }
     }
 
-    /// Runs the ingress pipeline of a v1model program for a packet from outside. Where ingress sends the packet
-    /// to one port, makes no other request, and `queue_bypass` agrees, the egress pipeline follows in the same
-    /// call. The packet's new head may then be in `room`, at its end less eight bytes, which may be overwritten.
+    /// Runs the ingress pipeline of a v1model program for a packet from outside. Where ingress sends the
+    /// packet to one port, makes no other request, and `queue_bypass` agrees, the egress pipeline follows in
+    /// the same call. The packet's new head may then be in `room`, at its end less eight bytes, which may be
+    /// overwritten.
     #[inline(always)]
     pub fn ingress_with_bypass<'e>(
         &self,

@@ -78,7 +78,7 @@ pub(super) enum Validity {
 pub(crate) enum Locals {
     InRegisters,
     /// In the frame, where a test can see them.
-    #[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "for tests"))]
+    #[cfg(feature = "testing")]
     InFrame,
 }
 

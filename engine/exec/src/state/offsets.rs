@@ -14,7 +14,6 @@ use super::table::{Path, TableState};
 use super::tuples::{First, Tuples};
 use super::{RegisterState, State};
 use crate::control::CounterCell;
-use crate::native::VectorLayout;
 
 /// A vector within a structure that stands in a vector of the state.
 #[derive(Clone, Copy, Debug)]
@@ -96,17 +95,20 @@ const fn table(in_path: usize) -> VectorOffset {
     }
 }
 
-/// Where all vectors that are named here keep their pointer and their length, if they do so alike.
-pub(crate) fn vectors() -> Option<VectorLayout> {
-    let [first, others @ ..] = [
-        VectorLayout::of::<u32>(),
-        VectorLayout::of::<u64>(),
-        VectorLayout::of::<CounterCell>(),
-        VectorLayout::of::<Vec<CounterCell>>(),
-        VectorLayout::of::<RegisterState>(),
-        VectorLayout::of::<TableState>(),
-        VectorLayout::of::<ProfileState>(),
-        VectorLayout::of::<Vec<u32>>(),
-    ];
-    first.filter(|_| others.iter().all(|other| *other == first))
+/// Visits the element type of each vector of the state that generated code reads.
+pub(crate) trait VectorVisitor {
+    /// Generated code reads a `Vec<T>`.
+    fn visit<T>(&mut self);
+}
+
+/// Shows a visitor every element type whose vectors are named here.
+pub(crate) fn visit_vectors(visitor: &mut impl VectorVisitor) {
+    visitor.visit::<u32>();
+    visitor.visit::<u64>();
+    visitor.visit::<CounterCell>();
+    visitor.visit::<Vec<CounterCell>>();
+    visitor.visit::<RegisterState>();
+    visitor.visit::<TableState>();
+    visitor.visit::<ProfileState>();
+    visitor.visit::<Vec<u32>>();
 }

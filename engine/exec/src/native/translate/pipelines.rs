@@ -18,13 +18,12 @@ use super::state::{given_flags, lasting_flags};
 use super::{Callees, Shared, TranslateResult, Translator, bytes_flags, field};
 use crate::MAX_CONTROL_STEPS;
 use crate::bitplan::BitPlan;
-use crate::native::context::{DONE, DROPPED, REQUESTED, UNREADABLE};
+use crate::native::context::{DONE, DROPPED, REQUESTED, UNREADABLE, state_vectors};
 use crate::native::helpers::Name;
 use crate::native::storage::Storage;
 use crate::native::summary;
 use crate::native::zero_init;
 use crate::snapshot::Packing;
-use crate::state::offsets;
 use crate::v1_pipelines::V1Pipelines;
 
 /// Most operations of functions that are there twice.
@@ -59,7 +58,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> TranslateResult<(u32, Vec<u64>)> {
         let v1 = pipelines.v1model();
         let mut t = Self::start(shared, b, callees);
-        t.vectors = offsets::vectors();
+        t.vectors = state_vectors();
         t.init_registers()?;
         t.clear(&zero_init::at_ingress(shared, pipelines));
         for (place, var) in pipelines.set_at_ingress().into_iter().enumerate() {
@@ -181,7 +180,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     ) -> TranslateResult<u32> {
         let v1 = pipelines.v1model();
         let mut t = Self::start(shared, b, callees);
-        t.vectors = offsets::vectors();
+        t.vectors = state_vectors();
         t.init_registers()?;
         t.clear(&zero_init::at_egress(shared, pipelines));
         if let Some(packing) = pipelines.snapshot().packing() {
