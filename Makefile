@@ -88,7 +88,7 @@ LAB ?= experiments/lab/incast.yaml
 ARGS ?=
 
 .PHONY: lab
-lab: setup lab-tools ## A network with real packets on this machine, as root (LAB=scenario.yaml, ARGS="--no-cli"; docs/lab.md)
+lab: setup lab-tools ## A network with real packets on this machine, as root (LAB=scenario.yaml, ARGS="--no-cli"; docs/how-to/lab.md)
 	@$(BIN)/p4cc lab $(LAB) $(ARGS)
 
 .PHONY: lab-tools
@@ -111,7 +111,7 @@ SECONDS ?= 60
 TARGETS ?=
 
 .PHONY: fuzz
-fuzz: venv ## Fuzz targets under libFuzzer, SECONDS=60 each (TARGETS="source grpc" for some; docs/fuzzing.md)
+fuzz: venv ## Fuzz targets under libFuzzer, SECONDS=60 each (TARGETS="source grpc" for some; docs/how-to/fuzzing.md)
 	@fuzz/run.sh $(SECONDS) $(TARGETS)
 
 PTF_STAMP := $(VENV)/.ptf-stamp
@@ -146,8 +146,8 @@ golden: venv ## Write the committed P4Info of the P4 programs anew, after a chan
 	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
 
 .PHONY: results-page
-results-page: setup ## Write docs/results.md anew from the descriptions of tables
-	@$(BIN)/python -m p4cc.results_page >docs/results.md
+results-page: setup ## Write docs/reference/results.md anew from the descriptions of tables
+	@$(BIN)/python -m p4cc.results_page >docs/reference/results.md
 
 .PHONY: format
 format: setup ## Format Rust and Python sources
@@ -156,7 +156,7 @@ format: setup ## Format Rust and Python sources
 	@$(BIN)/ruff format --quiet .
 
 .PHONY: bench
-bench: setup ## Measure the budgets of docs/performance.md
+bench: setup ## Measure the budgets of docs/reference/performance.md
 	@$(BIN)/python -m benches.budgets
 
 .PHONY: bench-large

@@ -98,5 +98,5 @@ def int_port(
         ("max_hops", max_hops, 0, MAX_HOPS),
     ):
         if not least <= value <= most:
-            raise PlannerError(name, f"{value} is not between {least} and {most}", "see docs/wire-format.md")
+            raise PlannerError(name, f"{value} is not between {least} and {most}", "see docs/reference/wire-format.md")
     return IntPort(switch_id, codes[rate_bps], unit_shift(set(host_rates_bps) or rates), cells, framing_bytes, max_hops)

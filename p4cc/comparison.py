@@ -29,7 +29,7 @@ RULE = (
     "ranges from the smallest to the largest value over the seeds do not overlap; n and m seeds of one distribution "
     "do so with probability 2 n! m! / (n + m)!"
 )
-"""Said by --json and docs/results.md."""
+"""Said by --json and docs/reference/results.md."""
 
 NOT_METRICS = ("seed", "wall_s", "few_values", "algorithm")
 """Columns of summary.json that are no result of a run; `wall_s` is the machine's time."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from topos import Link, Topology
 
 MAX_REQUEST_RECORDS = 6
-"""Hops that a rate request may have room for (docs/wire-format.md, extension 3)."""
+"""Hops that a rate request may have room for (docs/reference/wire-format.md, extension 3)."""
 
 CONTROL_PRIORITY = 7
 """What the P4 programs give control packets without an entry; a shared buffer neither counts nor pauses it."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.schema import Thresholds as ThresholdSettings
 
 HEADER_BYTES = 64
-"""IPv4, UDP and the fixed p4cc header (docs/wire-format.md)."""
+"""IPv4, UDP and the fixed p4cc header (docs/reference/wire-format.md)."""
 
 NS3_HEADER_BYTES = 48
 """PPP 14, IPv4 20, UDP 8, sequence header 6, which slowdown B counts (docs/algorithms/metrics.md#metrics).

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 IP_PROTOCOL_UDP = 17
 DESTINATION_PORT = 52_224
 DYNAMIC_PORTS = range(49_152, 65_536)
-"""Source ports of the transport (docs/wire-format.md)."""
+"""Source ports of the transport (docs/reference/wire-format.md)."""
 
 
 class PathChoice:

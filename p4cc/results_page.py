@@ -1,4 +1,4 @@
-"""docs/results.md, from the descriptions of tables; `python -m p4cc.results_page` prints it."""
+"""docs/reference/results.md, from the descriptions of tables; `python -m p4cc.results_page` prints it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ undisturbed flow lies a little below 1, as its own first packet is counted twice
 count what lies below 1 as 1, as the ns-3 simulator's analysis does, and say so. `slowdown_rate_only` (slowdown A)
 divides by the payload's time at the slowest link's rate instead, without delay and headers: of short flows it says
 little but the delay."""
-"""The one definition; docs/results.md has it from here."""
+"""The one definition; docs/reference/results.md has it from here."""
 
 LABEL = "slowdown (FCT / FCT alone)"
 """What figures write on an axis of slowdowns."""

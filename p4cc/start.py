@@ -1,10 +1,10 @@
 """Entry point of the `p4cc` command: asks for large pages of memory, then hands over to the command line.
 
-Packets of a large network lie scattered over hundreds of megabytes, and with pages of 4 KiB the processor spends a good
-part of a run on finding where a page is (docs/performance.md, "Large pages"). glibc asks the kernel for large ones
-where a variable says so that is read before a program starts, so the commands that simulate start once more with it,
-before anything else is imported. `GLIBC_TUNABLES=glibc.malloc.hugetlb=0` keeps them off; other C libraries take no
-notice.
+Packets of a large network lie scattered over hundreds of megabytes. With pages of 4 KiB the processor spends a good
+part of a run on finding where a page is (docs/reference/performance.md, "Large pages"). glibc asks the kernel for
+large pages where an environment variable says so. It reads the variable before a program starts, so the commands that
+simulate start once more with it, before anything else is imported. `GLIBC_TUNABLES=glibc.malloc.hugetlb=0` keeps
+large pages off. Other C libraries ignore the variable.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Every table and column of results: what it holds, its unit, and what a null in it means.
 
-Files carry these texts in their metadata, and docs/results.md is written from them. What did not happen is null: no
-number stands for "none". Engine and derived tables keep to the columns listed here.
+Files carry these texts in their metadata, and docs/reference/results.md is written from them. What did not happen is
+null: no number stands for "none". Engine and derived tables keep to the columns listed here.
 """
 
 # pyarrow's stubs leave some overloads partly untyped.

@@ -1,4 +1,6 @@
-"""Scapy layers of the p4cc packet: transport header, INT records, rate request, fair rate (docs/wire-format.md).
+"""Scapy layers of the p4cc packet: transport header, INT records, rate request, fair rate.
+
+docs/reference/wire-format.md has the bytes.
 
 Importing this module binds the layers to UDP's destination port, so that scapy dissects our packets wherever it
 shows any. Lengths and the extension's type and length are filled in when a packet is built.
@@ -7,7 +9,7 @@ shows any. Lengths and the extension's type and length are filled in when a pack
     data_packet(src="10.0.0.1", dst="10.0.0.2", flow_id=7, payload_bytes=1000).show2()
 """
 
-# Scapy has no types: what it gives is checked by the tests against the bytes of docs/wire-format.md.
+# Scapy has no types: the tests check its output against the bytes of docs/reference/wire-format.md.
 # pyright: basic
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def _compile_with_p4c(program: Path, p4info: Path, config: Path) -> None:
         raise UserError(done.stderr.strip(), place=str(program), remedy="correct the program")
 
 
-BMV2_REMEDY = "install p4c and BMv2 (docs/bmv2.md), or use the target p4cc"
+BMV2_REMEDY = "install p4c and BMv2 (docs/how-to/bmv2.md), or use the target p4cc"
 
 TARGETS = {
     target.name: target

@@ -29,7 +29,7 @@ PREFIX = "p4cc"
 ALIAS = "p4cc-lab"
 # IFNAMSIZ - 1.
 MAX_INTERFACE_CHARS = 15
-# Room for a full packet of 1500 B and what switches push into it (docs/wire-format.md).
+# Room for a full packet of 1500 B and what switches push into it (docs/reference/wire-format.md).
 MTU_BYTES = 1600
 # What hosts send, so that the room stays free.
 ROUTE_MTU_BYTES = 1500

@@ -2,7 +2,7 @@
 //!
 //! The bodies are here, so that `cargo test` runs them on kept inputs and on changed
 //! ones (`tests/targets.rs`), and libFuzzer runs the same functions for as long as
-//! it is told (`fuzz/libfuzzer`, `make fuzz`). docs/fuzzing.md has the list.
+//! it is told (`fuzz/libfuzzer`, `make fuzz`). docs/how-to/fuzzing.md has the list.
 //!
 //! Invariant: a target depends on its input alone; what it
 //! keeps from run to run is made once and never changes.

@@ -58,7 +58,7 @@ def stf(
     Commands: add, setdefault, remove, packet, expect, no_packet, wait, check_counter, counter_read, counter_write,
     register_read, register_write, register_reset, meter_get_rates, meter_set_rates, meter_array_set_rates,
     mirroring_add, mirroring_add_mc, mirroring_delete, mirroring_get, mc_mgrp_create, mc_node_create, mc_node_update,
-    mc_node_associate. `docs/p4-support.md` says what each does.
+    mc_node_associate. `docs/reference/p4-support.md` says what each does.
     """
     pairs = find_pairs(paths)
     results: list[Result] = []

@@ -29,7 +29,7 @@ PACKET_BYTES = 1_500
 """What BMv2's packets per second are worked out for."""
 _COMPILE_TIMEOUT_S = 300
 _CLI_TIMEOUT_S = 30
-GUIDE = "docs/bmv2.md"
+GUIDE = "docs/how-to/bmv2.md"
 BUILD = "build the switch and the agent with `make setup`"
 
 

@@ -72,7 +72,7 @@ class SwitchSettings(Model):
         default="p4src/v1model/ecn_dual.p4", description="P4-16 source, relative to the scenario or the project."
     )
     ecn_profile: Literal["gst", "rfc3168", "sce"] = "gst"
-    """Which codepoints stand for the two levels (docs/wire-format.md); `rfc3168` knows one level only."""
+    """Which codepoints stand for the two levels (docs/reference/wire-format.md); `rfc3168` knows one level."""
     thresholds: Thresholds = Thresholds()
     """K and K_dc of every port."""
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")

@@ -7,7 +7,8 @@
 // exactly if its last grant is of this epoch or the one before, whatever requests, returns or FINs were lost,
 // and a flow that vanished is forgotten after the end of the epoch that follows its last request.
 //
-// Rules that hosts keep (docs/wire-format.md): a request whose return did not come gives its rate up and
+// Rules that hosts keep (docs/reference/wire-format.md): a
+// request whose return did not come gives its rate up and
 // brings back nothing (epoch 0), so that no rate is given back twice.
 //
 // C_e, what a port may give, is the controller's capacity C, or follows

@@ -1,4 +1,5 @@
-// The p4cc transport header and its extensions (docs/wire-format.md), as far as switches look at them.
+// The p4cc transport header and its extensions (docs/reference/wire-format.md), as far as
+// switches look at them.
 
 #ifndef P4CC_TRANSPORT
 #define P4CC_TRANSPORT

@@ -31,7 +31,7 @@ SCENARIO = Path(__file__).parents[2] / "experiments" / "lab" / "incast.yaml"
 # Ports of their own, where neither a lab of the user's nor an outgoing connection is.
 GRPC, THRIFT = 19_559, 19_090
 CYCLES = int(os.environ.get("P4CC_LAB_CYCLES", "2"))
-"""Starts and stops in a row; 50 for the figure in docs/lab.md."""
+"""Starts and stops in a row; 50 for the figure in docs/how-to/lab.md."""
 
 
 def imported(kind: str) -> LabRequest:

@@ -36,7 +36,7 @@ def test_everything_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
         assert f" {tool}" in said.partition("remedy")[0]
     (apt,) = [part for part in said.partition("remedy: ")[2].split("; ") if part.startswith("sudo apt-get install")]
     assert {"mininet", "mount", "bash", "iputils-ping", "iperf3"} <= set(apt.split())
-    assert "docs/bmv2.md" in said
+    assert "docs/how-to/bmv2.md" in said
 
 
 @pytest.mark.parametrize(

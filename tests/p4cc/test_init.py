@@ -109,7 +109,7 @@ def test_the_scenario_is_named_after_its_file(tmp_path: Path, file: str, name: s
 
 
 def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
-    guide = (ROOT / "docs" / "write-a-scenario.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "how-to" / "write-a-scenario.md").read_text(encoding="utf-8")
     lines = [
         line for block in re.findall(r"^```\n(.*?)^```", guide, re.MULTILINE | re.DOTALL) for line in block.splitlines()
     ]

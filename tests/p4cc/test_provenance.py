@@ -175,4 +175,4 @@ def test_what_a_table_needs_is_a_field_of_scenarios() -> None:
 
 
 def test_the_page_of_results_is_fresh() -> None:
-    assert (ROOT / "docs/results.md").read_text(encoding="utf-8") == markdown(), "make results-page writes it"
+    assert (ROOT / "docs/reference/results.md").read_text(encoding="utf-8") == markdown(), "make results-page writes it"

@@ -1,4 +1,4 @@
-"""The scapy layers against the bytes of docs/wire-format.md, and extensions built and dissected again."""
+"""The scapy layers against the bytes of docs/reference/wire-format.md, and extensions built and dissected again."""
 
 # pyright: basic
 
@@ -11,7 +11,7 @@ from scapy.layers.l2 import Ether
 
 from p4cc.wire import Extension, FairRate, IntHpcc, IntRecord, P4cc, RateRecord, RateRequest, data_packet, source_port
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "wire-format.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "wire-format.md"
 
 
 def hexdumps() -> Iterator[bytes]:

@@ -13,7 +13,7 @@ use crate::counters::{Drops, PauseCounters};
 /// End of a list.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The link adds no Ethernet header by itself (a link serialises IP bytes: docs/wire-format.md).
+/// The link adds no Ethernet header by itself (a link serialises IP bytes: docs/reference/wire-format.md).
 const ETHERNET_HEADER_BYTES: u32 = 14;
 
 /// Bytes that a frame takes on a link: its IP bytes and the link's framing.

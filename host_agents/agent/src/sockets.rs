@@ -36,7 +36,7 @@ impl EcnSocket {
     }
 }
 
-/// Has the kernel send UDP checksum 0: switches rewrite what it would cover (docs/wire-format.md).
+/// Has the kernel send UDP checksum 0: switches rewrite what it would cover (docs/reference/wire-format.md).
 #[expect(unsafe_code, reason = "no library sets this option")]
 fn send_no_checksum(socket: &Socket) -> io::Result<()> {
     let on: libc::c_int = 1;

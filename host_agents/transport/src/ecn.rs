@@ -1,5 +1,5 @@
 //! The two ECN bits and the profiles that give them meaning
-//! (docs/algorithms/marking.md#dual-thresholds; docs/wire-format.md).
+//! (docs/algorithms/marking.md#dual-thresholds; docs/reference/wire-format.md).
 //!
 //! Switches and receivers handle raw codepoints only; the
 //! profile is the sender's and the controller's knowledge.

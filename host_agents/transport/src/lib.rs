@@ -2,7 +2,7 @@
 //!
 //! [`WindowSender`] and [`Receiver`] are the two ends of one flow: they take `now` and what arrived and
 //! return actions, ACKs and typed events. [`rdma`] has the two ends of a paced flow. [`wire`] turns both into
-//! packet bytes and back; docs/wire-format.md defines them.
+//! packet bytes and back; docs/reference/wire-format.md defines them.
 //!
 //! Invariants:
 //! - no clock, no socket, no log, no random number;

@@ -83,7 +83,7 @@ pub fn library(hir: &Program) -> (Option<crate::Library>, Vec<Diagnostic>) {
 fn no_code(what: &str, span: Span) -> Diagnostic {
     Diagnostic::not_supported(span, format!("this {what}"))
         .with_label("accepted by the checks, but there is no code for it")
-        .with_help("write it in another way; docs/p4-support.md lists what is not supported")
+        .with_help("write it in another way; docs/reference/p4-support.md lists what is not supported")
 }
 
 fn hir_main(hir: &Program) -> Span {

@@ -9,7 +9,8 @@ use p4cc_units::Time;
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 
-/// Ethernet, IPv4, UDP, transport header (docs/wire-format.md); the shim of two bytes and the records follow.
+/// Ethernet, IPv4, UDP, transport header (docs/reference/wire-format.md); the
+/// shim of two bytes and the records follow.
 const EXTENSION: usize = 14 + 20 + 8 + 36;
 const SHIM: usize = 2;
 const ETHERNET: u64 = 14;

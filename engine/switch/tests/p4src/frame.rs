@@ -1,4 +1,4 @@
-//! Packets as docs/wire-format.md has them, written from fields
+//! Packets as docs/reference/wire-format.md has them, written from fields
 //! and read back with every length and checksum checked.
 
 use p4cc_switch::Packet;

@@ -1,7 +1,7 @@
 //! The project's P4 programs (`p4src/v1model`), packet by packet and at chosen times and queue depths.
 //!
 //! `bench` is a switch with one of the programs, `frame`
-//! writes and reads packets as docs/wire-format.md has them.
+//! writes and reads packets as docs/reference/wire-format.md has them.
 
 mod ack_priority;
 mod bench;

@@ -70,7 +70,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
 /// is given for 25 Gbit/s and scales with the line rate.
 const STEP_LINE_BPS: f64 = 25e9;
 
-/// Most hops that records are kept for (docs/wire-format.md: 8 at most).
+/// Most hops that records are kept for (docs/reference/wire-format.md: 8 at most).
 const MAX_HOPS: usize = 8;
 
 /// What moves with the rounds: `W_c`, `U` and `incStage` of docs/algorithms/hpcc.md#hpcc-sender.

@@ -22,7 +22,7 @@ pub enum Notification {
     Packet,
 }
 
-/// What a sender must know to read hop records (docs/wire-format.md, extension 1).
+/// What a sender must know to read hop records (docs/reference/wire-format.md, extension 1).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IntTable {

@@ -1,5 +1,5 @@
 //! D3's rate requests as a host keeps them (docs/algorithms/d3-rcp.md#d3-header,
-//! #d3-sender; docs/wire-format.md, extension 3).
+//! #d3-sender; docs/reference/wire-format.md, extension 3).
 //!
 //! Invariants: at most one request is on its way; a grant is brought back at most once, and nothing is
 //! brought back of a request whose return was given up, so that no switch takes a rate back twice.

@@ -1,4 +1,5 @@
-//! HPCC's hop records and RCP's fair rate as a header carries them (docs/wire-format.md, extensions 1 and 6).
+//! HPCC's hop records and RCP's fair rate as a header carries them (docs/reference/wire-format.md,
+//! extensions 1 and 6).
 
 use p4cc_cc::HopRecord;
 use p4cc_units::Rate;

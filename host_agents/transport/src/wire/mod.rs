@@ -1,4 +1,5 @@
-//! The packet format: Ethernet, IPv4, UDP and the p4cc transport header. docs/wire-format.md defines it.
+//! The packet format: Ethernet, IPv4, UDP and the p4cc transport header.
+//! docs/reference/wire-format.md defines it.
 //!
 //! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only,
 //! which is why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.

@@ -1,4 +1,4 @@
-//! The packet format: round trips, damage, and the example of docs/wire-format.md.
+//! The packet format: round trips, damage, and the example of docs/reference/wire-format.md.
 
 use core::net::Ipv4Addr;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 const SENDER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 0, 0, 1));
 const RECEIVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 2], Ipv4Addr::new(10, 0, 0, 2));
 
-/// The example packets of docs/wire-format.md: the last segment of flow
+/// The example packets of docs/reference/wire-format.md: the last segment of flow
 /// 7, marked above K, its ACK, and an ACK that reports two blocks.
 fn examples() -> [Vec<u8>; 3] {
     let segment = Segment {
@@ -56,8 +56,8 @@ fn blocks() -> SackBlocks {
 /// The blocks of "offset: bytes" lines in the document are the bytes that the code makes.
 #[test]
 fn the_document_s_hexdumps_are_what_the_code_sends() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/wire-format.md");
-    let document = std::fs::read_to_string(path).expect("docs/wire-format.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/wire-format.md");
+    let document = std::fs::read_to_string(path).expect("docs/reference/wire-format.md");
     let dumps: Vec<Vec<u8>> = document
         .split("```hexdump\n")
         .skip(1)
