@@ -40,7 +40,7 @@ topology_readers.update(dict.fromkeys((".yaml", ".yml"), topo.scenario_topology)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from p4cc.provenance import commit, p4cc_version
+        from p4cc.running.provenance import commit, p4cc_version
 
         known = commit()
         typer.echo(f"p4cc {p4cc_version()}" + (f" ({known})" if known else ""))

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import sys
 
-from p4cc.comparison import RULE
+from p4cc.analysis.comparison import RULE
+from p4cc.analysis.percentiles import DEFINITION, FEW
+from p4cc.analysis.slowdown import DEFINITION as SLOWDOWN
+from p4cc.analysis.tables import KEYS, TABLES, Column, Table
 from p4cc.figures.series import HOLE
-from p4cc.percentiles import DEFINITION, FEW
-from p4cc.slowdown import DEFINITION as SLOWDOWN
-from p4cc.tables import KEYS, TABLES, Column, Table
 
 _HEAD = """# Results
 
-<!-- Written by `make results-page` from p4cc/tables.py: change the texts there. -->
+<!-- Written by `make results-page` from p4cc/analysis/tables.py: change the texts there. -->
 
 A run leaves a folder: tables (Parquet), `summary.json`, `run.json`, `scenario.json`, `inputs/`, figures, and
 `p4cc-manifest.json`, which lists every file that p4cc wrote with its SHA-256. p4cc removes only files that the manifest

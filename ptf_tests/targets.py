@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from p4cc.errors import UserError
-from p4cc.programs import compile_program
+from p4cc.planning.programs import compile_program
 
 COMPILE_TIMEOUT_S = 120
 

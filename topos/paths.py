@@ -42,7 +42,7 @@ class Path:
         return min(link.rate_bps for link in self.links)
 
     def ideal_fct_ns(self, size_bytes: int, alone: Alone) -> float:
-        """Completion time of a flow alone in the network, by which `p4cc/slowdown.py` divides.
+        """Completion time of a flow alone in the network, by which `p4cc/analysis/slowdown.py` divides.
 
         Twice the propagation, one full packet's time on every link, and the flow with its headers at the slowest link's
         rate.

@@ -10,13 +10,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from p4cc import human
+from p4cc.analysis import human
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from p4cc.comparison import Compared, Comparison, Difference, Pair, Side
+    from p4cc.analysis.comparison import Compared, Comparison, Difference, Pair, Side
 
 DIFFERS = 1
 WIDE = 140
@@ -55,8 +55,8 @@ def compare(
     * `p4cc compare results/dctcp results/gst --match DCTCP=GST-DCTCP --metric fct_p99_ns --json`
     """
     # Tables take a second to import; other commands need not wait for them.
-    from p4cc.comparison import compare as compare_ran
-    from p4cc.ran import read_ran
+    from p4cc.analysis.comparison import compare as compare_ran
+    from p4cc.analysis.recorded import read_ran
 
     matched = dict(_matched(one) for one in match or ())
     found = compare_ran(read_ran(a), read_ran(b), matched, metrics or ())

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from p4cc.errors import UserError
-from p4cc.programs import CompiledProgram, compile_program
+from p4cc.planning.programs import CompiledProgram, compile_program
 
 IncludeDirs = Annotated[
     list[Path] | None, typer.Option("--include", "-I", help="Folder searched for #include; repeatable.")

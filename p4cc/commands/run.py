@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 
 from p4cc.errors import UserError
-from p4cc.execution import Exec
+from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
-    from p4cc.runner import RunRequest
+    from p4cc.running.runner import RunRequest
 
 DIFFERS = 1
 WIDE = 140
@@ -42,7 +42,7 @@ def run(
     flows: Annotated[
         Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, in place of its own.")
     ] = None,
-    paths: Annotated[Path | None, typer.Option("--paths", help="Path map for the flow file (p4cc/ns3.py).")] = None,
+    paths: Annotated[Path | None, typer.Option("--paths", help="Path map for the flow file.")] = None,
     variants: Annotated[list[str] | None, typer.Option("--variant", help="Run this variant only; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print summary.json instead of the table.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
@@ -82,8 +82,8 @@ def run(
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
-    from p4cc import report
-    from p4cc.runner import RunRequest, run_scenario
+    from p4cc.analysis import summary_table
+    from p4cc.running.runner import RunRequest, run_scenario
 
     files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
     # A JSON string is a YAML string, whatever the path holds.
@@ -121,14 +121,14 @@ def run(
         errors.print(f"warning: {warning}", style="yellow", markup=False)
     for note in outcome.notes:
         errors.print(f"note: {note}", markup=False)
-    rows = report.aggregate(outcome.summary["runs"], outcome.row_keys)
-    console.print(report.table(outcome.title, rows, outcome.row_keys, console.width))
+    rows = summary_table.aggregate(outcome.summary["runs"], outcome.row_keys)
+    console.print(summary_table.table(outcome.title, rows, outcome.row_keys, console.width))
     for path in (*outcome.figures, outcome.folder):
         console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 
 def _again(folder: Path, request: RunRequest, *, as_json: bool) -> None:
-    from p4cc.again import run_again
+    from p4cc.running.again import run_again
 
     found = run_again(folder, request)
     if as_json:

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from p4cc.commands.program import Defines, IncludeDirs
-from p4cc.execution import Exec
-from p4cc.progress import counted
-from p4cc.stf import Outcome, Result, find_pairs, run_pairs
+from p4cc.planning.execution import Exec
+from p4cc.running.progress import counted
+from p4cc.running.stf import Outcome, Result, find_pairs, run_pairs
 
 INTERRUPTED = 130
 

@@ -64,9 +64,9 @@ def sweep(
     * `p4cc sweep experiments/skew/base.yaml --over eta=0.9,0.95 --front slowdown_p99,pauses --figure front.svg`
     """
     # Tables take a second to import; other commands need not wait for them.
-    from p4cc.sweep import DEFAULT_FIGURE, SweepRequest, parse_over
-    from p4cc.sweep import sweep as run_sweep
-    from p4cc.tradeoff_report import print_best, print_group
+    from p4cc.analysis.tradeoff_table import print_best, print_group
+    from p4cc.running.sweep import DEFAULT_FIGURE, SweepRequest, parse_over
+    from p4cc.running.sweep import sweep as run_sweep
 
     request = SweepRequest(
         scenario=scenario,

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.percentiles import is_few, percent_of
+from p4cc.analysis.slowdown import LABEL
 from p4cc.figures.cdf import distribution, labelled, nothing
 from p4cc.figures.counts import say_few
 from p4cc.figures.style import (
@@ -24,8 +26,6 @@ from p4cc.figures.style import (
     split,
     use_style,
 )
-from p4cc.percentiles import is_few, percent_of
-from p4cc.slowdown import LABEL
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.paired import CUTS, parts, ratio_of_medians
+from p4cc.analysis.percentiles import is_few
+from p4cc.analysis.slowdown import FLOOR, LABEL, by_size
 from p4cc.errors import UserError
 from p4cc.figures.cdf import labelled
 from p4cc.figures.counts import mark_few, numbered, say_few
@@ -28,9 +31,6 @@ from p4cc.figures.style import (
     split,
     use_style,
 )
-from p4cc.paired import CUTS, parts, ratio_of_medians
-from p4cc.percentiles import is_few
-from p4cc.slowdown import FLOOR, LABEL, by_size
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis.percentiles import count_column, of_few_text, percent_of
 from p4cc.figures.style import note
-from p4cc.percentiles import count_column, of_few_text, percent_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

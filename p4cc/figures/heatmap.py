@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.metrics import supported
+from p4cc.analysis.percentiles import percent_of
 from p4cc.errors import UserError
 from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
 from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
-from p4cc.metrics import supported
-from p4cc.percentiles import percent_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,10 +11,10 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from p4cc.analysis.percentiles import fewest, percentile
 from p4cc.figures.cdf import nothing, of_classes
 from p4cc.figures.counts import mark_few, numbered, say_few
 from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, say, use_style
-from p4cc.percentiles import fewest, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis.metrics import goodput_bins
 from p4cc.figures.style import note
-from p4cc.metrics import goodput_bins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

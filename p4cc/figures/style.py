@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 import matplotlib as mpl
 import numpy as np
 
+from p4cc.analysis.slowdown import LABEL
 from p4cc.errors import UserError
-from p4cc.slowdown import LABEL
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.metrics import goodput_bins
 from p4cc.errors import UserError
 from p4cc.figures.series import bins, lines, mark_line_rate, say_until
 from p4cc.figures.style import COLOURS, legend, log_scale, need_columns, note, save, say, use_style
-from p4cc.metrics import goodput_bins
 
 if TYPE_CHECKING:
     from pathlib import Path

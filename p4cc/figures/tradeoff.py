@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from matplotlib.figure import Figure
 
-from p4cc import human
+from p4cc.analysis import human
+from p4cc.analysis.tradeoff import ON_FRONT, SEEDS
 from p4cc.figures.style import COLOURS, legend, save, say, use_style
-from p4cc.tradeoff import ON_FRONT, SEEDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from p4cc.tradeoff_report import Group
+    from p4cc.analysis.tradeoff_table import Group
 
 _MAX_LABELS = 8
 """Settings on a front that are named; more would cover each other."""

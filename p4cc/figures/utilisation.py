@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from controller.model import utilisation, utilisation_printed
 from p4cc.figures.counts import spread
 from p4cc.figures.style import COLOURS, legend, need_columns, save, use_style
-from p4cc.model import bottleneck
+from p4cc.planning.bottleneck import bottleneck
 
 if TYPE_CHECKING:
     from pathlib import Path

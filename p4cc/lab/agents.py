@@ -16,7 +16,7 @@ import polars as pl
 
 from p4cc.errors import UserError
 from p4cc.lab.depth import Port, depth_of
-from p4cc.lab.programs import Program, events, how_ended
+from p4cc.lab.processes import Program, events, how_ended
 from p4cc.lab.switches import own_program
 from topos.lab import LabEnd
 

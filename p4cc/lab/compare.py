@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
 from p4cc.lab.run import LabOptions, LabReport, run_lab
-from p4cc.result_folder import Claim, results_into
-from p4cc.results import read_table
-from p4cc.runner import RunRequest, run_scenario
+from p4cc.running.result_folder import Claim, results_into
+from p4cc.running.result_writer import read_table
+from p4cc.running.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

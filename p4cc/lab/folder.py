@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p4cc.result_folder import (
+from p4cc.running.result_folder import (
     PARTIAL,
     Claim,
     Manifest,

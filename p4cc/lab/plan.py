@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.errors import ControllerError
-from p4cc import plausible
 from p4cc.errors import UserError
-from p4cc.fabric import alpha_log2
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
-from p4cc.network import HEADER_BYTES, NetworkPlan, plan_case
-from p4cc.programs import find_program
-from p4cc.result_folder import SETTINGS_AS_WRITTEN
+from p4cc.planning import plausible
+from p4cc.planning.fabric import alpha_log2
+from p4cc.planning.network import HEADER_BYTES, NetworkPlan, plan_case
+from p4cc.planning.programs import find_program
+from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides

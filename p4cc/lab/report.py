@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
-from p4cc.provenance import this_p4cc
-from p4cc.result_folder import digest
+from p4cc.running.provenance import this_p4cc
+from p4cc.running.result_folder import digest
 
 if TYPE_CHECKING:
     from p4cc.lab.agents import AgentRun

@@ -22,7 +22,7 @@ from p4cc.lab.agents import run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.folder import lab_folder
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
-from p4cc.lab.programs import Program, Supervisor, events, how_ended
+from p4cc.lab.processes import Program, Supervisor, events, how_ended
 from p4cc.lab.report import LabReport, Notes, log_of, switch_entry
 from p4cc.lab.shell import TIMEOUT_S, Line, Shells, read_lines
 from p4cc.lab.state import clean_leftovers, only_lab, record
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from controller.pipeline import Pipeline
-    from p4cc.network import NetworkPlan
+    from p4cc.planning.network import NetworkPlan
     from topos.lab import LabSwitch
 
 START_TIMEOUT_S = 30.0

@@ -18,7 +18,7 @@ from controller.errors import ControllerError
 from controller.pipeline import Pipeline, load_pipeline
 from p4cc.errors import UserError
 from p4cc.lab.tools import Missing
-from p4cc.programs import compile_program
+from p4cc.planning.programs import compile_program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

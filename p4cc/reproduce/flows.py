@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis.paired import ratio_of_medians
+from p4cc.analysis.percentiles import percentile
 from p4cc.errors import UserError
-from p4cc.paired import ratio_of_medians
-from p4cc.percentiles import percentile
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
     FLOW_MEASURES,

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from p4cc.analysis.metrics import supported
+from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
-from p4cc.metrics import supported
-from p4cc.reproduce import models, samples
+from p4cc.reproduce import distributions as samples
+from p4cc.reproduce import models
 from p4cc.reproduce.flows import measure_flows
 from p4cc.reproduce.rows import need, of_variant
-from p4cc.results import read_table
+from p4cc.running.result_writer import read_table
 from p4cc.scenario.claims import (
     BinsMeasure,
     CombineMeasure,
@@ -28,14 +30,13 @@ from p4cc.scenario.claims import (
     ValueMeasure,
     WorstRatioMeasure,
 )
-from p4cc.scenario.samples import (
+from p4cc.scenario.distribution_claims import (
     AfterPeakMeasure,
     CorrelationMeasure,
     KolmogorovMeasure,
     ReachMeasure,
     SampleMeasure,
 )
-from p4cc.tables import TABLE_NAMES, table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from controller.model import argmax_window_pkts
 from p4cc import _engine
 from p4cc.errors import UserError
-from p4cc.model import bottleneck
+from p4cc.planning.bottleneck import bottleneck
 from p4cc.scenario.load import sender_config
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
-from p4cc.cache import FOLDER
 from p4cc.errors import InterruptedRunError, UserError
-from p4cc.progress import progress
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
-from p4cc.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
-from p4cc.runner import RunRequest, execute, prepare
+from p4cc.running.cache import FOLDER
+from p4cc.running.progress import progress
+from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
+from p4cc.running.runner import RunRequest, execute, prepare
 from p4cc.scenario.claims import CombineMeasure
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
@@ -28,9 +28,9 @@ from p4cc.scenario.yaml import read_document
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from p4cc.progress import Runs
     from p4cc.reproduce.study import StudyFigure, StudyFile
-    from p4cc.runner import Prepared, RunOutcome
+    from p4cc.running.progress import Runs
+    from p4cc.running.runner import Prepared, RunOutcome
     from p4cc.scenario.claims import Reproduction
     from p4cc.scenario.schema import Scenario
 

@@ -10,14 +10,14 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, Model
-from p4cc.scenario.flow_claims import FLOW_MEASURES
-from p4cc.scenario.samples import (
+from p4cc.scenario.distribution_claims import (
     AfterPeakMeasure,
     CorrelationMeasure,
     KolmogorovMeasure,
     ReachMeasure,
     SampleMeasure,
 )
+from p4cc.scenario.flow_claims import FLOW_MEASURES
 from p4cc.scenario.where import Interval, OfRuns
 
 ClaimName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,47}$")]

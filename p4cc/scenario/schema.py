@@ -15,7 +15,7 @@ from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Sender
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
-from p4cc.scenario.rates import D3SwitchSettings, RcpSwitchSettings
+from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 

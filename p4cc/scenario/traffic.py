@@ -140,7 +140,7 @@ class PoissonTraffic(Traffic):
 
 
 class Ns3Traffic(Traffic):
-    """The flows of a file of HPCC's ns-3 simulator (`p4cc/ns3.py`): ends, priorities, sizes and starts stand there.
+    """The flows of a file of HPCC's ns-3 simulator: ends, priorities, sizes and starts stand there.
 
     Node i is the host `h<i>`, as a topology of kind `ns3` names it. `start_ns` is added to the file's times. A flow's
     label is the item's with the destination port behind it, which is a class of flows in that simulator.

@@ -11,7 +11,7 @@ from controller import plan_network, program
 from controller.d3 import capacity_estimate, d3_port
 from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.features import Feature, QueueSettings, RedSettings, TelemetrySettings
-from controller.rates import D3PortPlan, D3Settings, RcpSettings
+from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
 from controller.rcp import rcp_port
 from controller.red import hpcc_script_curve
 from controller.telemetry import int_port

@@ -13,7 +13,7 @@ from controller import EcnSettings, Profile, SwitchError, Thresholds, plan_netwo
 from controller.install import Server, diff_network, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
 from p4cc import _engine
-from p4cc.programs import compile_program
+from p4cc.planning.programs import compile_program
 from topos import Topology, format_ipv4, format_mac, generate, plan_addresses
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,7 +14,7 @@ from controller.install_runtime import difference
 from controller.pipeline import Pipeline, load_pipeline
 from controller.record import file_recorder
 from controller.runtime import HIGHEST_PRIORITY, number_of, to_entities
-from p4cc.programs import compile_program
+from p4cc.planning.programs import compile_program
 from topos.loaders import runtime_json, switch_cli
 from topos.loaders.runtime import Runtime
 

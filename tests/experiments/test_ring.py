@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from p4cc.runner import RunRequest, run_scenario
+from p4cc.running.runner import RunRequest, run_scenario
 from tests.p4cc.scenarios import Ran
 
 RING = Path(__file__).resolve().parents[2] / "experiments" / "skew" / "ring_deadlock.yaml"

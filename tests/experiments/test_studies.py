@@ -8,7 +8,7 @@ from p4cc.reproduce.models import rise_in_rounds
 from p4cc.reproduce.run import Figure, figures_of
 from p4cc.reproduce.study import known_studies
 from p4cc.scenario.claims import CombineMeasure, RoundModelMeasure, WorstRatioMeasure
-from p4cc.scenario.samples import KolmogorovMeasure, Rows
+from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows
 from p4cc.scenario.where import OfRuns
 
 FIGURES = {

@@ -21,7 +21,7 @@ import pytest
 from p4cc.errors import UserError
 from p4cc.lab.agents import run_agents
 from p4cc.lab.plan import LabRequest
-from p4cc.lab.programs import events
+from p4cc.lab.processes import events
 from p4cc.lab.run import Lab, LabOptions, clean, run_lab, standing_lab
 from p4cc.lab.state import bears, processes
 from p4cc.lab.switches import kind_named, own_program

@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from p4cc.results import read_table
-from p4cc.runner import RunOutcome, RunRequest, run_scenario
-from p4cc.tables import table
+from p4cc.analysis.tables import table
+from p4cc.running.result_writer import read_table
+from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
-from p4cc.cache import RunCache, SeedRun, run_keys
+from p4cc.running.cache import RunCache, SeedRun, run_keys
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:

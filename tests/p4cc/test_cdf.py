@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from p4cc.cdf import read_cdf
 from p4cc.errors import UserError
+from p4cc.planning.cdf_file import read_cdf
 
 FOLDER = Path(__file__).resolve().parents[2] / "experiments" / "cdf"
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p4cc.comparison import RULE, Verdict, chance, compare
+from p4cc.analysis.comparison import RULE, Verdict, chance, compare
+from p4cc.analysis.recorded import Ran, Told, read_ran
 from p4cc.errors import UserError
-from p4cc.ran import Ran, Told, read_ran
 from tests.p4cc.scenarios import RENO, run, scenario
 from tests.p4cc.test_provenance import cli
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
-from p4cc.metrics import goodput_bins
+from p4cc.analysis.metrics import goodput_bins
 from tests.p4cc.scenarios import RENO, Ran, run, scenario, write
 from tests.p4cc.test_provenance import cli
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from p4cc.analysis.metrics import goodput_bins, jain, queue_stats, supported
 from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution
 from p4cc.figures.heatmap import cells
 from p4cc.figures.percentiles import percentile_by
-from p4cc.metrics import goodput_bins, jain, queue_stats, supported
 from p4cc.scenario.figures import HeatMapFigure
 from tests.p4cc.scenarios import RENO, run, scenario
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from controller.ecmp import FiveTuple, chosen_place, crc16, switch_factor
 from p4cc.errors import UserError
-from p4cc.ns3 import Ns3Flow, Ns3Path, read_ns3_flows, read_ns3_paths
-from p4cc.path_choice import PathChoice
+from p4cc.planning.ns3_flows import Ns3Flow, Ns3Path, read_ns3_flows, read_ns3_paths
+from p4cc.planning.path_choice import PathChoice
 from tests.p4cc.scenarios import ROOT, run, scenario
 from topos import generate
 

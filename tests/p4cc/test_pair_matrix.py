@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from p4cc.cdf import read_cdf, read_gap_cdf
 from p4cc.errors import UserError
-from p4cc.pair_matrix import matrix_description, read_matrix
+from p4cc.planning.cdf_file import read_cdf, read_gap_cdf
+from p4cc.planning.pair_matrix import matrix_description, read_matrix
 
 HOSTS = ("h1", "h2", "h3")
 SIZE: dict[str, Any] = {"kind": "fixed", "bytes": 7}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from p4cc.percentiles import count_column, fewest, is_few, of_few, percent_of, percentile
+from p4cc.analysis.percentiles import count_column, fewest, is_few, of_few, percent_of, percentile
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import math
 import polars as pl
 import pytest
 
-from p4cc.links import depths, outcome, utilisation, with_paused_share
-from p4cc.paired import parts, ratio_of_medians
-from p4cc.pods import busiest_drain_ns, gini, pod_pairs, skew, with_pods
+from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
+from p4cc.analysis.paired import parts, ratio_of_medians
+from p4cc.analysis.pods import busiest_drain_ns, gini, pod_pairs, skew, with_pods
 from p4cc.scenario.figures import Window
 
 PODS = (("a1", "a2"), ("b1", "b2"), ("c1",))

@@ -13,10 +13,10 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from p4cc import provenance
+from p4cc.analysis.tables import TABLES, table
 from p4cc.results_page import markdown
+from p4cc.running import provenance
 from p4cc.scenario.schema import Record
-from p4cc.tables import TABLES, table
 from tests.p4cc.scenarios import ROOT, run, scenario, write
 
 if TYPE_CHECKING:

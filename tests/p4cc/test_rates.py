@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from p4cc.errors import UserError
-from p4cc.network import plan_case
+from p4cc.planning.network import plan_case
 from p4cc.scenario.expand import expand
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from p4cc.report import aggregate, table
+from p4cc.analysis.summary_table import aggregate, table
 
 RUN: dict[str, Any] = {
     "variant": "GST-DCTCP",

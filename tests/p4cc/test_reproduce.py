@@ -19,7 +19,7 @@ from p4cc.errors import UserError
 from p4cc.reproduce.measure import FigureRuns, Measured, measure, measure_all
 from p4cc.reproduce.table import markdown, number
 from p4cc.reproduce.verdict import judge, record
-from p4cc.result_folder import MANIFEST
+from p4cc.running.result_folder import MANIFEST
 from p4cc.scenario.claims import Claim, Measure, Reproduction
 from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
-from p4cc.result_folder import MANIFEST, Claim, read_manifest, results_into
+from p4cc.running.result_folder import MANIFEST, Claim, read_manifest, results_into
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
@@ -250,7 +250,7 @@ def test_no_foreign_file_changes(
 
 
 def test_a_run_with_other_settings_gets_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from p4cc.runner import RunRequest, prepare
+    from p4cc.running.runner import RunRequest, prepare
     from tests.p4cc.scenarios import write as write_scenario
 
     monkeypatch.chdir(tmp_path)

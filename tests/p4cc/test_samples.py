@@ -10,16 +10,16 @@ import polars as pl
 import pytest
 from pydantic import TypeAdapter
 
-from p4cc import samples
+from p4cc.analysis import latencies as samples
 from p4cc.errors import UserError
-from p4cc.reproduce import samples as measures
+from p4cc.reproduce import distributions as measures
 from p4cc.scenario.claims import Measure
 from tests.p4cc.scenarios import run, scenario
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from p4cc.scenario.samples import (
+    from p4cc.scenario.distribution_claims import (
         AfterPeakMeasure,
         CorrelationMeasure,
         KolmogorovMeasure,

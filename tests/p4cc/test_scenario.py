@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
-from p4cc.provenance import algorithms_of
+from p4cc.running.provenance import algorithms_of
 from p4cc.scenario.base import Algorithm, Sender
 from p4cc.scenario.expand import expand
 from p4cc.scenario.load import validate

@@ -11,7 +11,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from p4cc.slowdown import BIN_SCHEMA, by_size
+from p4cc.analysis.slowdown import BIN_SCHEMA, by_size
 
 
 def frame(flows: Sequence[tuple[int, float | None]]) -> pl.DataFrame:

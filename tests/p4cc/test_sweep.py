@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from p4cc.analysis.tradeoff import METRICS, best_settings, pareto_front, with_front
 from p4cc.errors import UserError
-from p4cc.sweep import Over, parse_over
-from p4cc.tradeoff import METRICS, best_settings, pareto_front, with_front
+from p4cc.running.sweep import Over, parse_over
 from tests.p4cc.scenarios import ROOT, skewed, write
 
 P4CC = str(Path(sys.executable).with_name("p4cc"))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from p4cc.errors import UserError
-from p4cc.runner import RunRequest, prepare
+from p4cc.running.runner import RunRequest, prepare
 from p4cc.scenario.units import UnitError, parse, plain_numbers
 from tests.p4cc.scenarios import run, scenario, write
 

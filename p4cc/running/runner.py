@@ -20,24 +20,24 @@ from typing import Any
 
 import polars as pl
 
-from p4cc import provenance
-from p4cc.cache import FOLDER, RunCache
-from p4cc.case import CaseRun, Controller, Session, run_case
+from p4cc.analysis.metrics import Measures, derive
+from p4cc.analysis.tables import ALGORITHM
 from p4cc.errors import InterruptedRunError, UserError
-from p4cc.execution import Exec
 from p4cc.files import inputs_read
-from p4cc.metrics import Measures, derive
-from p4cc.programs import CompiledProgram, compile_program, find_program
-from p4cc.progress import Runs, progress
-from p4cc.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
-from p4cc.results import ResultWriter, file_names, write_summary
+from p4cc.planning.execution import Exec
+from p4cc.planning.programs import CompiledProgram, compile_program, find_program
+from p4cc.running import provenance
+from p4cc.running.cache import FOLDER, RunCache
+from p4cc.running.case import CaseRun, Controller, Session, run_case
+from p4cc.running.progress import Runs, progress
+from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
+from p4cc.running.result_writer import ResultWriter, file_names, write_summary
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
 from p4cc.scenario.yaml import read_document
-from p4cc.tables import ALGORITHM
 
 
 @dataclass(frozen=True)

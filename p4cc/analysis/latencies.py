@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from p4cc.percentiles import Values, percentile
+from p4cc.analysis.percentiles import Values, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p4cc import provenance
-from p4cc.ran import read_told
-from p4cc.result_folder import digest
-from p4cc.runner import RunRequest, run_scenario
+from p4cc.analysis.recorded import read_told
+from p4cc.running import provenance
+from p4cc.running.result_folder import digest
+from p4cc.running.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p4cc.ran import Told
+    from p4cc.analysis.recorded import Told
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from controller.model import Bottleneck
 from p4cc.errors import UserError
-from p4cc.network import HEADER_BYTES
+from p4cc.planning.network import HEADER_BYTES
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.topology import StarTopology
 

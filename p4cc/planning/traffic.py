@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from p4cc.cdf import read_cdf
 from p4cc.errors import UserError
 from p4cc.files import find_named
-from p4cc.ns3 import Ns3Path, read_ns3_flows, read_ns3_paths
-from p4cc.pair_matrix import gap_description, matrix_description, size_description
-from p4cc.path_choice import PathChoice
+from p4cc.planning.cdf_file import read_cdf
+from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
+from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
+from p4cc.planning.path_choice import PathChoice
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, FileMatrix, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from p4cc import samples
+from p4cc.analysis import latencies as samples
 from p4cc.reproduce.rows import need, of_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from p4cc.samples import Values
-    from p4cc.scenario.samples import (
+    from p4cc.analysis.latencies import Values
+    from p4cc.scenario.distribution_claims import (
         AfterPeakMeasure,
         CorrelationMeasure,
         KolmogorovMeasure,

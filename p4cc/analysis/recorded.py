@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from p4cc import provenance
 from p4cc.errors import UserError
-from p4cc.results import SUMMARY
+from p4cc.running import provenance
+from p4cc.running.result_writer import SUMMARY
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from p4cc.tables import ALGORITHM, NONE, described, without_sentinels
+from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -21,25 +21,25 @@ import pyarrow.parquet as pq
 from polars import selectors
 
 from p4cc.algorithms import registry
-from p4cc.cache import FOLDER
+from p4cc.analysis.tables import described
+from p4cc.analysis.tradeoff import METRICS, best_settings, by_point, measured, with_front
+from p4cc.analysis.tradeoff_table import Group
 from p4cc.errors import UserError
-from p4cc.progress import progress
-from p4cc.result_folder import Claim, results_into
-from p4cc.results import read_table
-from p4cc.runner import RunRequest, execute, prepare
+from p4cc.running.cache import FOLDER
+from p4cc.running.progress import progress
+from p4cc.running.result_folder import Claim, results_into
+from p4cc.running.result_writer import read_table
+from p4cc.running.runner import RunRequest, execute, prepare
 from p4cc.scenario.flow_figures import FIGURE_NAME
 from p4cc.scenario.load import validate
 from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.variants import KINDS
 from p4cc.scenario.yaml import parse_value, read_document
-from p4cc.tables import described
-from p4cc.tradeoff import METRICS, best_settings, by_point, measured, with_front
-from p4cc.tradeoff_report import Group
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from p4cc.runner import Prepared
+    from p4cc.running.runner import Prepared
     from p4cc.scenario.schema import Scenario, Variant
 
 TABLE_FILE = "settings.parquet"

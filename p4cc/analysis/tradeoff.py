@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from p4cc.percentiles import percentile
+from p4cc.analysis.percentiles import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from p4cc.errors import UserError
-from p4cc.execution import Exec
-from p4cc.programs import CompiledProgram, compile_program
+from p4cc.planning.execution import Exec
+from p4cc.planning.programs import CompiledProgram, compile_program
 
 if TYPE_CHECKING:
     from p4cc import _engine

@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 from rich.table import Table
 
-from p4cc.percentiles import of_few_text, percent_of
+from p4cc.analysis.percentiles import of_few_text, percent_of
 
 NARROW = 80
 """Columns of a terminal that everybody has."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from p4cc import _engine
 from p4cc.errors import UserError
-from p4cc.execution import Exec
 from p4cc.files import find_named
+from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -19,19 +19,19 @@ from controller import ControllerError
 from controller.install import Server, install_network, read_ports
 from controller.pipeline import load_pipeline, parse_p4info
 from p4cc import _engine
-from p4cc.cache import RunCache, SeedRun, run_keys
 from p4cc.errors import UserError
-from p4cc.execution import Exec
-from p4cc.network import NetworkPlan, plan_case
-from p4cc.progress import Moment
-from p4cc.results import engine_summary, engine_tables
+from p4cc.planning.execution import Exec
+from p4cc.planning.network import NetworkPlan, plan_case
+from p4cc.running.cache import RunCache, SeedRun, run_keys
+from p4cc.running.progress import Moment
+from p4cc.running.result_writer import engine_summary, engine_tables
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
     from pathlib import Path
 
-    from p4cc.programs import CompiledProgram
-    from p4cc.progress import Runs
+    from p4cc.planning.programs import CompiledProgram
+    from p4cc.running.progress import Runs
     from p4cc.scenario.expand import Case
 
 _PORT_STATE = pa.schema(

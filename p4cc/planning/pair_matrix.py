@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from p4cc.cdf import read_cdf, read_gap_cdf, read_lines
 from p4cc.errors import UserError
 from p4cc.files import note_input
+from p4cc.planning.cdf_file import read_cdf, read_gap_cdf, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -22,7 +22,7 @@ from p4cc.scenario.variants import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from p4cc.ran import CaseTold, Ran
+    from p4cc.analysis.recorded import CaseTold, Ran
 
 RULE = (
     "a metric differs beyond the spread where every seed has a value, each side has two seeds or more, and the "

@@ -22,14 +22,14 @@ from controller import (
     program,
     threshold_warnings,
 )
-from p4cc import plausible
 from p4cc.algorithms import needs_thresholds
 from p4cc.errors import UserError
-from p4cc.fabric import FabricPlanner
-from p4cc.fit import Switches, check_pauses, check_sender
-from p4cc.rates import RatePlanner
+from p4cc.planning import plausible
+from p4cc.planning.fabric import FabricPlanner
+from p4cc.planning.fit import Switches, check_pauses, check_sender
+from p4cc.planning.rate_ports import RatePlanner
+from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.traffic import TrafficPlan, plan_traffic
 from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:

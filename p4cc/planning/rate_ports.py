@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from controller import program
 from controller.d3 import CapacityEstimate, capacity_estimate, d3_port
-from controller.rates import D3PortPlan, D3Settings, RcpSettings
+from controller.rate_features import D3PortPlan, D3Settings, RcpSettings
 from controller.rcp import rcp_port
 
 if TYPE_CHECKING:

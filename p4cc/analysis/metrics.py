@@ -17,12 +17,12 @@ import polars as pl
 import pyarrow as pa
 from polars import selectors
 
-from p4cc.links import depths, outcome, utilisation, with_paused_share
-from p4cc.percentiles import of_few, percentile
-from p4cc.pods import busiest_drain_ns, pod_pairs, skew, with_pods
-from p4cc.samples import of_rounds, of_rtts, with_labels, with_latencies
-from p4cc.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, with_slowdowns
-from p4cc.tables import ALGORITHM
+from p4cc.analysis.latencies import of_rounds, of_rtts, with_labels, with_latencies
+from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
+from p4cc.analysis.percentiles import of_few, percentile
+from p4cc.analysis.pods import busiest_drain_ns, pod_pairs, skew, with_pods
+from p4cc.analysis.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, with_slowdowns
+from p4cc.analysis.tables import ALGORITHM
 from topos import plan_addresses
 
 if TYPE_CHECKING:

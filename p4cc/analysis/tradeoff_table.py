@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from p4cc import human
-from p4cc.percentiles import is_few, percent_of
-from p4cc.report import Shown, fitting
-from p4cc.tradeoff import FLOWS, METRICS, ON_FRONT, SEEDS, UNFINISHED
+from p4cc.analysis import human
+from p4cc.analysis.percentiles import is_few, percent_of
+from p4cc.analysis.summary_table import Shown, fitting
+from p4cc.analysis.tradeoff import FLOWS, METRICS, ON_FRONT, SEEDS, UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -34,6 +34,8 @@ MAX_CACHE_BYTES = 4 << 30
 _OURS = re.compile(r"[0-9a-f]{2}/([0-9a-f]{62}\.zip|\.[0-9a-z_]{8}\.partial)")
 """Names that a cache gives; other files in its folder are somebody else's."""
 
+_KEEPING = ("running/cache.py", "running/case.py", "running/result_writer.py", "analysis/tables.py")
+"""The code between the engine and the tables kept here."""
 _SUMMARY = "summary.json"
 _TABLE = ".arrow"
 
@@ -150,9 +152,9 @@ def _framed(part: str | bytes) -> bytes:
 def _program_digest() -> bytes:
     """The engine as built, and the code between it and the tables kept here."""
     digest = hashlib.sha256()
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     controller = package.parent / "controller"
-    sources = [package / name for name in ("cache.py", "case.py", "results.py", "tables.py")]
+    sources = [package / name for name in _KEEPING]
     for path in (Path(_engine.__file__), *sources, *sorted(controller.glob("*.py"))):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.digest()

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc import _engine
 from p4cc.algorithms import registry
-from p4cc.result_folder import digest
+from p4cc.running.result_folder import digest
 from p4cc.scenario.variants import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from p4cc.programs import CompiledProgram
+    from p4cc.planning.programs import CompiledProgram
     from p4cc.scenario.expand import Case
     from p4cc.scenario.schema import Scenario, Variant
 

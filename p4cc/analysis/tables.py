@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from p4cc.percentiles import fewest
+from p4cc.analysis.percentiles import fewest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,1 @@
+"""What is worked out from the tables of runs: pure functions of frames, the tables' descriptions, tables for people."""

@@ -1,0 +1,1 @@
+"""Runs: made, kept, and written to a folder with what was run."""
