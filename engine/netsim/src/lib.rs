@@ -1,12 +1,25 @@
-//! Virtual-time network: event loop, links, hosts, switches that run the P4 program.
+//! A network in virtual time: events, links, hosts, and switches that run the P4 program.
 //!
-//! A [`NetworkSpec`] describes nodes, links, flows and limits; [`Network::build`] makes a network at time
+//! A [`NetworkSpec`] describes nodes, links, flows and limits. [`Network::build`] makes a network at time
 //! zero whose switches wait for a program. The control plane loads program and entries
-//! ([`Network::switch_mut`]); then [`Network::run_to_end`] or [`run_many`] run it, and [`Network::results`]
+//! ([`Network::switch_mut`]). Then [`Network::run_to_end`] or [`run_many`] run it, and [`Network::results`]
 //! gives tables and a summary.
 //!
-//! What is not here: no wall clock, no socket, no log, no rule that marks, drops or routes — that is the P4
-//! program's and the traffic manager's — and no back door into a table.
+//! | folder | what it has | it never imports |
+//! |---|---|---|
+//! | `describe` | the description, resolved | `hosts`, `links`, `network`, `output`, `parallel` |
+//! | `traffic` | models that say when which flow starts | `hosts`, `links`, `network`, `output`, `parallel` |
+//! | `events` | the event queue and the order of events | any other folder |
+//! | `hosts` | the two ends of flows, the interface | `parallel` |
+//! | `links` | transmission, PFC (IEEE 802.1Qbb), deadlocks, faults | `parallel` |
+//! | `output` | samples, tables, summary | `parallel` |
+//! | `network` | the state of a run, dispatch of events | `parallel` |
+//! | `parallel` | one run on several threads or in batches; many seeds | - |
+//!
+//! `run.rs` is the run loop.
+//!
+//! What is absent: no clock, no socket, no log, no rule that marks, drops or routes (those are the P4
+//! program's and the traffic manager's), and no back door into a table.
 
 mod describe;
 mod error;
@@ -16,15 +29,19 @@ mod links;
 mod network;
 mod output;
 mod parallel;
+mod random;
+mod run;
 pub mod traffic;
 
 pub use describe::spec::{self, NetworkSpec};
 pub use error::{RunError, SpecError};
+pub use events::calendar::Batching;
 pub use events::tie_break::Ties;
 pub use hosts::host::HostCounters;
-pub use network::state::{Network, PacketBalance, Progress, Tap};
+pub use network::balance::{PacketBalance, Progress};
+pub use network::observers::Tap;
+pub use network::state::Network;
 pub use output::results::{Results, Summary};
 pub use output::table::{Column, Table};
-pub use parallel::logical_processes::Turns;
 pub use parallel::partitions::MAX_THREADS;
 pub use parallel::replications::{MAX_JOBS, run_many};

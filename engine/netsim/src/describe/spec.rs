@@ -11,19 +11,9 @@ use p4cc_transport::rdma::RdmaConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
+pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
 use crate::events::tie_break::Ties;
 use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSpec};
-
-/// Most switches and hosts together.
-pub const MAX_NODES: usize = 16_384;
-/// Most faults of links.
-pub const MAX_FAULTS: usize = 100_000;
-/// Most flows.
-pub const MAX_FLOWS: usize = 1_000_000;
-/// Largest flow.
-pub const MAX_FLOW_BYTES: u64 = 1 << 50;
-/// Longest run: one virtual hour.
-pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
 
 /// A network and its traffic.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -373,18 +363,6 @@ impl NetworkSpec {
         })?;
         Ok(spec)
     }
-}
-
-/// Refuses a value outside `min..=max`.
-pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
-    if (min..=max).contains(&value) {
-        return Ok(());
-    }
-    Err(SpecError::new(
-        path,
-        format!("{value} is out of range"),
-        format!("give a number from {min} to {max}"),
-    ))
 }
 
 /// Reads `aa:bb:cc:dd:ee:ff`.

@@ -11,20 +11,21 @@ use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
 use p4cc_switch::{
     BufferConfig, PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit,
 };
-use p4cc_transport::wire::TrafficClass;
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
+use crate::describe::faults::{self, FaultPlan};
+use crate::describe::flow_plan::FlowPlan;
+use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, in_range};
+use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
-    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS,
-    NetworkSpec, QdepthUnit, SwitchSpec, TimestampUnit, in_range, parse_mac,
+    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, QdepthUnit, SwitchSpec, TimestampUnit,
+    parse_mac,
 };
-use crate::links::faults::{self, FaultPlan};
-use crate::traffic::DeadlineSpec;
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
 use crate::traffic::pairs::PairsPlan;
-use crate::traffic::rounds::{Member, RoundsPlan};
+use crate::traffic::rounds::RoundsPlan;
 
 /// One direction of a link.
 #[derive(Clone, Debug)]
@@ -55,46 +56,6 @@ pub(crate) struct HostPlan {
     pub rate: Rate,
 }
 
-/// A flow between hosts, by host index.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FlowPlan {
-    pub id: u32,
-    pub src: u32,
-    pub dst: u32,
-    pub size_bytes: Option<u64>,
-    /// Bytes that its application gives at a time; 0 if all at the start.
-    pub piece_bytes: u64,
-    /// Earliest start; of a flow that waits for another, the start of its group.
-    pub start: Time,
-    pub start_jitter: Span,
-    /// When its application closes it.
-    pub close: Option<Time>,
-    /// Whether what another flow delivers starts it.
-    pub is_triggered: bool,
-    pub algorithm: u32,
-    pub priority: TrafficClass,
-    pub class: Arc<str>,
-    pub deadline: Option<DeadlineSpec>,
-    pub src_port: Option<u16>,
-    pub member: Option<Member>,
-}
-
-impl FlowPlan {
-    /// Whether the run is about this flow: it has a size and is no request.
-    pub fn is_counted(&self) -> bool {
-        self.size_bytes.is_some() && !self.is_request()
-    }
-
-    /// Whether it has a size and its application gives all of it at the start.
-    pub fn is_given_whole(&self) -> bool {
-        self.size_bytes.is_some() && self.piece_bytes == 0
-    }
-
-    pub fn is_request(&self) -> bool {
-        self.member.is_some_and(|member| member.is_request)
-    }
-}
-
 /// The description, resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Topology {
@@ -111,13 +72,6 @@ pub(crate) struct Topology {
     pub pairs: Vec<PairsPlan>,
     pub bursts: Vec<BurstsPlan>,
     pub faults: Vec<FaultPlan>,
-}
-
-/// What a name stands for.
-#[derive(Clone, Copy)]
-enum Node {
-    Switch(usize),
-    Host(usize),
 }
 
 impl Topology {
@@ -361,42 +315,6 @@ fn check_labels<'a>(list: &str, labels: impl Iterator<Item = &'a str>) -> Result
     Ok(())
 }
 
-/// Names of the description to what they stand for.
-pub(crate) struct Resolver<'a> {
-    names: &'a BTreeMap<&'a str, Node>,
-    algorithms: Vec<&'a str>,
-}
-
-impl Resolver<'_> {
-    /// A host by name.
-    pub fn host(&self, path: &str, name: &str) -> Result<u32, SpecError> {
-        match node(self.names, path, name)? {
-            Node::Host(host) => Ok(host as u32),
-            Node::Switch(_) => {
-                let cause = format!("{name:?} is a switch");
-                Err(SpecError::new(path, cause, "flows go from host to host"))
-            }
-        }
-    }
-
-    /// An algorithm's place by name.
-    pub fn algorithm(&self, path: &str, name: &str) -> Result<u32, SpecError> {
-        let found = self.algorithms.iter().position(|known| *known == name).ok_or_else(|| {
-            let cause = format!("there is no algorithm {name:?}");
-            SpecError::new(path, cause, format!("name one of: {}", self.algorithms.join(", ")))
-        })?;
-        Ok(found as u32)
-    }
-
-    /// A traffic class.
-    pub fn priority(&self, path: &str, priority: u8) -> Result<TrafficClass, SpecError> {
-        TrafficClass::new(priority).ok_or_else(|| {
-            let cause = format!("{priority} is out of range");
-            SpecError::new(path, cause, "give a number from 0 to 7")
-        })
-    }
-}
-
 fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
     let (nodes, flows) = (spec.switches.len() + spec.hosts.len(), spec.flows.len());
     if nodes > MAX_NODES {
@@ -415,12 +333,6 @@ fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
         }
     }
     Ok(names)
-}
-
-fn node(names: &BTreeMap<&str, Node>, path: &str, name: &str) -> Result<Node, SpecError> {
-    names.get(name).copied().ok_or_else(|| {
-        SpecError::new(path, format!("there is no switch or host {name:?}"), "name one that is listed")
-    })
 }
 
 fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {

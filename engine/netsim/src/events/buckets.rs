@@ -1,11 +1,11 @@
-//! Lists of events that wait, each with the packet that arrives by it, in memory that all lists share.
+//! Buckets of waiting events, each with the packet that arrives by it, in memory that all buckets share.
 //!
-//! A list is written once and read once, and by then the processor's near caches have lost it. So a list has
-//! no memory of its own, which would be as large as it ever was: it is made of chunks of one pool, and the
-//! chunk that was given back last, which is still near, is written next.
+//! A bucket is written once and read once, and by then the processor's near caches have lost it. A bucket
+//! with memory of its own would keep the size of its largest epoch. So a bucket is a chain of chunks from one
+//! pool. The chunk that was freed last, which is still in a near cache, is written next.
 //!
-//! Invariants: a chunk is in one list or free; what is
-//! behind the end of a list, or in no list, has no packet.
+//! Invariants: a chunk is in one bucket or free; behind the end of a bucket, and in free chunks, there is no
+//! packet.
 
 use core::ops::Range;
 use std::cmp::Ordering;
@@ -15,9 +15,9 @@ use p4cc_switch::Packet;
 use p4cc_switch::prefetch::prefetch_start;
 use p4cc_units::Time;
 
-use crate::events::event::Event;
+use super::event::Event;
 
-/// An event, and the packet that arrives by it: where districts take turns, packets on links wait here.
+/// An event and, for an arrival in a batch, the packet: packets on links wait in buckets then.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub event: Event,
@@ -44,26 +44,26 @@ impl Ord for Entry {
     }
 }
 
-/// No place of an entry.
+/// The index of no entry.
 pub(crate) const NONE: u32 = u32::MAX;
 /// Entries of a chunk.
 const CHUNK: usize = 16;
 
-/// An entry in a list: two to a line of the processor's cache.
+/// An entry as a bucket stores it: two fill a line of the processor's cache.
 #[derive(Debug)]
 #[repr(align(32))]
-pub(crate) struct Listed {
+pub(crate) struct BucketEntry {
     time: Time,
     below: u64,
     subject: u32,
-    /// The next one of its slot, while it is in a [turn](crate::events::batch);
-    /// before that for [looking ahead](crate::parallel::prefetch).
+    /// In a [batch](super::batch), the next entry of the slot; before that, free for the prefetcher to note a
+    /// flow.
     pub next: u32,
-    /// Freed by [`Lists`]: an entry that was taken is written over without a look at what it was.
+    /// Dropped by [`BucketPool`], so that an entry that was taken is overwritten without a check.
     packet: ManuallyDrop<Option<Packet>>,
 }
 
-impl Listed {
+impl BucketEntry {
     const FREE: Self =
         Self { time: Time::ZERO, below: 0, subject: 0, next: NONE, packet: ManuallyDrop::new(None) };
 
@@ -82,7 +82,7 @@ impl Listed {
         self.packet.as_ref()
     }
 
-    /// What decides the order of events.
+    /// The order of events: by time, then by the rest of the key.
     #[inline]
     pub fn key(&self) -> (Time, u64) {
         (self.time, self.below)
@@ -93,22 +93,22 @@ impl Listed {
         ManuallyDrop::into_inner(core::mem::replace(&mut self.packet, ManuallyDrop::new(None)))
     }
 
-    /// Takes out what is listed; the place stays free until its list is given back.
+    /// Takes the event and the packet out; the entry stays unused until its bucket is given back.
     #[inline(always)]
     pub fn take(&mut self) -> Entry {
         Entry { event: self.event(), packet: self.take_packet() }
     }
 }
 
-/// A list: its first chunk, and where its next entry goes. At the end of
-/// a chunk, and while it is empty, that is a multiple of a chunk's size.
+/// A bucket: its first chunk, and the index of its next entry. The index is a multiple of a chunk's size at
+/// the end of a chunk and in an empty bucket.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct List {
+pub(crate) struct Bucket {
     first: u32,
     end: u32,
 }
 
-impl List {
+impl Bucket {
     pub const EMPTY: Self = Self { first: NONE, end: 0 };
 
     #[inline]
@@ -117,7 +117,7 @@ impl List {
     }
 }
 
-/// A place in a list on the way to its end.
+/// A position in a bucket on the way to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cursor {
     place: u32,
@@ -125,84 +125,84 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// From the beginning of a list on, as it is now.
+    /// The first entry of a bucket; entries added later are not visited.
     #[inline]
-    pub fn new(list: List) -> Self {
-        let place = if list.is_empty() { list.end } else { list.first * CHUNK as u32 };
-        Self { place, end: list.end }
+    pub fn new(bucket: Bucket) -> Self {
+        let place = if bucket.is_empty() { bucket.end } else { bucket.first * CHUNK as u32 };
+        Self { place, end: bucket.end }
     }
 }
 
-/// The entries of all lists.
+/// The entries of all buckets.
 #[derive(Default, Debug)]
-pub(crate) struct Lists {
-    entries: Vec<Listed>,
-    /// The chunk behind each.
+pub(crate) struct BucketPool {
+    entries: Vec<BucketEntry>,
+    /// For each chunk, the next one of its bucket.
     after: Vec<u32>,
     free: Vec<u32>,
 }
 
-impl Lists {
-    /// Adds an event at the end of a list; gives its place.
+impl BucketPool {
+    /// Adds an event at the end of a bucket; returns its index.
     #[inline(always)]
-    pub fn push(&mut self, list: &mut List, event: &Event, packet: Option<Packet>) -> u32 {
-        if (list.end as usize).is_multiple_of(CHUNK) {
-            self.open_chunk(list);
+    pub fn push(&mut self, bucket: &mut Bucket, event: &Event, packet: Option<Packet>) -> u32 {
+        if (bucket.end as usize).is_multiple_of(CHUNK) {
+            self.open_chunk(bucket);
         }
-        let place = list.end;
-        list.end += 1;
+        let place = bucket.end;
+        bucket.end += 1;
         let (time, below, subject) = (event.time(), event.below(), event.subject);
         self.entries[place as usize] =
-            Listed { time, below, subject, next: NONE, packet: ManuallyDrop::new(packet) };
+            BucketEntry { time, below, subject, next: NONE, packet: ManuallyDrop::new(packet) };
         place
     }
 
-    /// Gives a list whose last chunk is full, or that has none, another one.
+    /// Appends a chunk to a bucket whose last chunk is full, or that has none.
     #[inline(never)]
-    fn open_chunk(&mut self, list: &mut List) {
+    fn open_chunk(&mut self, bucket: &mut Bucket) {
         let chunk = self.free.pop().unwrap_or_else(|| {
-            self.entries.extend(core::iter::repeat_with(|| Listed::FREE).take(CHUNK));
+            self.entries.extend(core::iter::repeat_with(|| BucketEntry::FREE).take(CHUNK));
             self.after.push(NONE);
             self.after.len() as u32 - 1
         });
-        if list.is_empty() {
-            list.first = chunk;
+        if bucket.is_empty() {
+            bucket.first = chunk;
         } else {
-            self.after[list.end as usize / CHUNK - 1] = chunk;
+            self.after[bucket.end as usize / CHUNK - 1] = chunk;
         }
-        list.end = chunk * CHUNK as u32;
+        bucket.end = chunk * CHUNK as u32;
     }
 
-    /// The entry at a place.
+    /// The entry at an index.
     #[inline]
-    pub fn at(&self, place: u32) -> &Listed {
+    pub fn at(&self, place: u32) -> &BucketEntry {
         &self.entries[place as usize]
     }
 
-    /// The same, to take or to link.
+    /// The entry at an index, to take it or to link it.
     #[inline(always)]
-    pub fn at_mut(&mut self, place: u32) -> &mut Listed {
+    pub fn at_mut(&mut self, place: u32) -> &mut BucketEntry {
         &mut self.entries[place as usize]
     }
 
-    /// Takes out all entries of a list and gives its chunks back.
-    pub fn drain(&mut self, list: &mut List) -> Vec<Entry> {
-        let places: Vec<usize> = chunks(&self.after, *list).flatten().collect();
+    /// Takes out all entries of a bucket and gives its chunks back.
+    pub fn drain(&mut self, bucket: &mut Bucket) -> Vec<Entry> {
+        let places: Vec<usize> = chunks(&self.after, *bucket).flatten().collect();
         let entries = places.into_iter().map(|place| self.entries[place].take()).collect();
-        self.give_back(list);
+        self.give_back(bucket);
         entries
     }
 
-    /// Gives back the chunks of a list whose entries were taken.
-    pub fn give_back(&mut self, list: &mut List) {
-        debug_assert!(self.of(*list).flatten().all(|entry| entry.packet.is_none()));
-        self.free.extend(chunks(&self.after, *list).map(|places| (places.start / CHUNK) as u32));
-        *list = List::EMPTY;
+    /// Gives back the chunks of a bucket whose entries were taken.
+    pub fn give_back(&mut self, bucket: &mut Bucket) {
+        debug_assert!(self.of(*bucket).flatten().all(|entry| entry.packet.is_none()));
+        self.free.extend(chunks(&self.after, *bucket).map(|places| (places.start / CHUNK) as u32));
+        *bucket = Bucket::EMPTY;
     }
 
-    /// The next entry on the way through a list, if nobody changed it meanwhile.
+    /// The entry at a cursor, which moves on; the bucket must not change meanwhile.
     #[inline(always)]
-    pub fn next(&self, cursor: &mut Cursor) -> Option<&Listed> {
+    pub fn next(&self, cursor: &mut Cursor) -> Option<&BucketEntry> {
         if cursor.place == cursor.end {
             return None;
         }
@@ -214,35 +214,35 @@ impl Lists {
         Some(entry)
     }
 
-    /// The entries of a list, chunk by chunk.
+    /// The entries of a bucket, chunk by chunk.
     #[inline]
-    pub fn of(&self, list: List) -> impl Iterator<Item = &[Listed]> {
-        chunks(&self.after, list).map(|places| &self.entries[places])
+    pub fn of(&self, bucket: Bucket) -> impl Iterator<Item = &[BucketEntry]> {
+        chunks(&self.after, bucket).map(|places| &self.entries[places])
     }
 
-    /// Goes through the entries of a list with their places.
+    /// Calls `act` with each entry of a bucket and its index.
     #[inline(always)]
-    pub fn for_each(&mut self, list: List, mut act: impl FnMut(u32, &mut Listed)) {
-        for places in chunks(&self.after, list) {
+    pub fn for_each(&mut self, bucket: Bucket, mut act: impl FnMut(u32, &mut BucketEntry)) {
+        for places in chunks(&self.after, bucket) {
             let first = places.start as u32;
             (first..).zip(&mut self.entries[places]).for_each(|(place, entry)| act(place, entry));
         }
     }
 
-    /// Has the processor fetch a list.
+    /// Prefetches the entries of a bucket.
     #[inline]
-    pub fn prefetch(&self, list: List) {
-        for entries in self.of(list) {
+    pub fn prefetch(&self, bucket: Bucket) {
+        for entries in self.of(bucket) {
             for pair in entries.chunks(2) {
                 prefetch_start(pair);
             }
         }
     }
 
-    /// Has it fetch where the next entries of a list will stand.
+    /// Prefetches the memory of the next entries of a bucket.
     #[inline]
-    pub fn prefetch_end(&self, list: List) {
-        let end = list.end as usize;
+    pub fn prefetch_end(&self, bucket: Bucket) {
+        let end = bucket.end as usize;
         if let Some(entries) = self.entries.get(end..end + 3) {
             prefetch_start(&entries[0]);
             prefetch_start(&entries[2]);
@@ -250,19 +250,19 @@ impl Lists {
     }
 }
 
-impl Drop for Lists {
+impl Drop for BucketPool {
     fn drop(&mut self) {
         self.entries.iter_mut().for_each(|entry| drop(entry.take_packet()));
     }
 }
 
-/// The places of a list's entries, chunk by chunk.
+/// The indices of a bucket's entries, chunk by chunk.
 #[inline]
-fn chunks(after: &[u32], list: List) -> impl Iterator<Item = Range<usize>> {
-    // An empty list ends before its first chunk does.
-    let end = list.end as usize;
+fn chunks(after: &[u32], bucket: Bucket) -> impl Iterator<Item = Range<usize>> {
+    // An empty bucket ends before its first chunk does.
+    let end = bucket.end as usize;
     let last = end.wrapping_sub(1) / CHUNK;
-    let mut next = (!list.is_empty()).then_some(list.first as usize);
+    let mut next = (!bucket.is_empty()).then_some(bucket.first as usize);
     core::iter::from_fn(move || {
         let chunk = next?;
         next = (chunk != last).then(|| after[chunk] as usize);
@@ -282,31 +282,30 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever lists grow and are emptied by turns, each
-        /// holds what was put there, and memory is used again.
+        /// Buckets that grow and are emptied in any order hold what was put there, and memory is used again.
         #[test]
-        fn lists_hold_what_was_put_there(steps in prop::collection::vec((0_usize..4, 0_u32..40), 1..100)) {
-            let mut lists = Lists::default();
-            let mut all = core::array::from_fn::<_, 4, _>(|_| (List::EMPTY, Vec::new()));
+        fn buckets_hold_what_was_put_there(steps in prop::collection::vec((0_usize..4, 0_u32..40), 1..100)) {
+            let mut pool = BucketPool::default();
+            let mut all = core::array::from_fn::<_, 4, _>(|_| (Bucket::EMPTY, Vec::new()));
             let (mut number, mut most) = (0, 0);
             for (which, more) in steps {
-                let (list, held) = &mut all[which];
+                let (bucket, held) = &mut all[which];
                 if more < 10 {
-                    let taken: Vec<u32> = lists.drain(list).into_iter().map(|entry| entry.event.subject).collect();
+                    let taken: Vec<u32> = pool.drain(bucket).into_iter().map(|entry| entry.event.subject).collect();
                     prop_assert_eq!(taken, core::mem::take(held));
-                    prop_assert!(list.is_empty());
+                    prop_assert!(bucket.is_empty());
                 }
                 for _ in 0..more {
                     number += 1;
                     let packet = Packet::new(&[1], number);
-                    let place = lists.push(list, &event(number), Some(packet));
+                    let place = pool.push(bucket, &event(number), Some(packet));
                     held.push(number);
-                    prop_assert_eq!(lists.at(place).event(), event(number));
-                    prop_assert_eq!(lists.at(place).packet().map(|packet| packet.zeros), Some(number));
+                    prop_assert_eq!(pool.at(place).event(), event(number));
+                    prop_assert_eq!(pool.at(place).packet().map(|packet| packet.zeros), Some(number));
                 }
                 let chunks = all.iter().map(|(_, held)| held.len().div_ceil(CHUNK)).sum::<usize>();
                 most = most.max(chunks);
-                prop_assert_eq!(lists.after.len(), most);
+                prop_assert_eq!(pool.after.len(), most);
             }
         }
     }

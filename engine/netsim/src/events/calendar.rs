@@ -1,16 +1,21 @@
-//! What is to happen, and in which order it is done.
+//! The event queue of a run.
 //!
-//! As a rule events come in the order of their keys, out of one [wheel](crate::events::timing_wheel). In a
-//! large network that order goes from switch to switch with each event, and by the time that it comes back to
-//! one, the processor's near caches have lost what it needs. So where the network allows it, time goes on in
-//! windows, and within a window one district after the other does all that it has to do: a district is a
-//! switch, or the hosts of one. A window is no longer than any link between districts takes, so nothing that
-//! happens within it can touch another district (the look-ahead of [`crate::parallel::partitions`]). Events
-//! of later windows wait in a [list](crate::events::buckets) for each window and district, unsorted; those of
-//! a district are put in order when its [turn](crate::events::batch) comes.
+//! By default the calendar gives events in the order of their keys, out of a [timing
+//! wheel](super::timing_wheel). In a large network that order goes from switch to switch with each event.
+//! When it comes back to a switch, the processor's near caches have lost the switch's state. So where the
+//! network allows it, the calendar gives events in batches. Time advances in epochs; within an epoch one
+//! logical process after the other handles all its events.
 //!
-//! Invariant: while districts take turns, the wheel is empty, and the
-//! turn holds events of one district before the end of the window only.
+//! - A logical process is a switch, or the hosts of a switch.
+//! - An epoch is no longer than the delay of any link between logical processes. So nothing that happens
+//!   within an epoch reaches another logical process in that epoch: this is conservative synchronisation, see
+//!   `parallel/lookahead.rs`.
+//! - Events of later epochs wait in [buckets](super::buckets), one for each epoch and logical process, in any
+//!   order.
+//! - The events of one logical process and epoch are its [batch](super::batch), which puts them in order.
+//!
+//! Invariant: while events are given in batches, the timing wheel is empty, and the batch holds only events
+//! of one logical process before the end of the epoch.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,62 +23,74 @@ use std::collections::BinaryHeap;
 use p4cc_switch::Packet;
 use p4cc_units::{Span, Time};
 
-use crate::events::batch::Turn;
-use crate::events::buckets::{Cursor, Entry, List, Listed, Lists};
-use crate::events::event::Event;
-use crate::events::timing_wheel::EventQueue;
+use super::batch::Batch;
+use super::buckets::{Bucket, BucketEntry, BucketPool, Cursor, Entry};
+use super::event::Event;
+use super::timing_wheel::TimingWheel;
 
-/// Windows whose events wait in lists, the present one included; what is later waits in a heap.
-const WINDOWS: u64 = 4;
+/// Epochs whose events wait in buckets, the current one included; later events wait in a heap.
+const EPOCHS: u64 = 4;
+
+/// Whether an epoch is handled one logical process after the other. Results do not depend on it, only speed
+/// does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Batching {
+    /// Where the network is large enough for batches to pay.
+    #[default]
+    Auto,
+    /// Wherever batches are possible.
+    Always,
+    /// Nowhere.
+    Never,
+}
 
 /// Events to come.
 #[derive(Debug)]
-pub(crate) struct Agenda {
-    wheel: EventQueue,
-    /// Events of the district whose turn it is, before the end of the present window.
-    turn: Turn,
-    /// End of the present window: events before it are of the
-    /// district whose turn it is. Zero while they take no turns.
+pub(crate) struct Calendar {
+    wheel: TimingWheel,
+    /// Events of the current logical process before the end of the current epoch.
+    batch: Batch,
+    /// End of the current epoch: an event before it is of the current logical process. Zero without batches.
     end: Time,
-    /// So many picoseconds last a window.
-    width_ps: u64,
-    /// District of each node; empty while they take no turns.
-    owner: Vec<u16>,
-    districts: usize,
-    /// First node of each district.
+    /// Length of an epoch.
+    lookahead_ps: u64,
+    /// Logical process of each node; empty without batches.
+    process_of: Vec<u16>,
+    processes: usize,
+    /// First node of each logical process.
     first_nodes: Vec<usize>,
-    /// By district, then by window.
-    lists: Vec<[List; WINDOWS as usize]>,
-    /// What is in all of them.
-    entries: Lists,
-    /// Lists of each window that have an event.
-    counts: [usize; WINDOWS as usize],
-    /// Number of the present window from time zero.
-    window: u64,
-    /// End of that window; a stretch may end within it.
-    window_end_ps: u64,
-    /// Place of the next one among the lists of a district.
-    place_after: usize,
+    /// By logical process, then by epoch.
+    buckets: Vec<[Bucket; EPOCHS as usize]>,
+    /// Memory of all buckets.
+    pool: BucketPool,
+    /// For each epoch, how many buckets have an event.
+    counts: [usize; EPOCHS as usize],
+    /// Number of the current epoch from time zero.
+    epoch: u64,
+    /// End of that epoch; a region may end within it.
+    epoch_end_ps: u64,
+    /// Index of the next epoch among the buckets of a logical process.
+    next_place: usize,
     far: BinaryHeap<Reverse<Entry>>,
 }
 
-impl Agenda {
-    /// See [`EventQueue::new`].
+impl Calendar {
+    /// A calendar for events that are mostly scheduled `usual_lead` ahead.
     pub fn new(usual_lead: Span) -> Self {
         Self {
-            wheel: EventQueue::new(usual_lead),
-            turn: Turn::new(Span::ZERO),
+            wheel: TimingWheel::new(usual_lead),
+            batch: Batch::new(Span::ZERO),
             end: Time::ZERO,
-            width_ps: 1,
-            owner: Vec::new(),
-            districts: 0,
+            lookahead_ps: 1,
+            process_of: Vec::new(),
+            processes: 0,
             first_nodes: Vec::new(),
-            lists: Vec::new(),
-            entries: Lists::default(),
-            counts: [0; WINDOWS as usize],
-            window: 0,
-            window_end_ps: 0,
-            place_after: 0,
+            buckets: Vec::new(),
+            pool: BucketPool::default(),
+            counts: [0; EPOCHS as usize],
+            epoch: 0,
+            epoch_end_ps: 0,
+            next_place: 0,
             far: BinaryHeap::new(),
         }
     }
@@ -81,202 +98,203 @@ impl Agenda {
     /// Adds an event.
     #[inline]
     pub fn push(&mut self, event: Event) {
-        if self.owner.is_empty() {
+        if self.process_of.is_empty() {
             self.wheel.push(event);
         } else if event.time() < self.end {
-            self.turn.push(&mut self.entries, &event, None);
+            self.batch.push(&mut self.pool, &event, None);
         } else {
-            self.list(event, None);
+            self.push_later(event, None);
         }
     }
 
-    /// Adds the arrival of a packet; districts take turns.
-    // Into its callers always: what is put together there should be written once, at its place.
+    /// Adds the arrival of a packet, while events are given in batches.
+    // Always inlined: a caller builds the event and the packet, which are then written once, into the bucket.
     #[inline(always)]
     pub fn push_arrival(&mut self, event: Event, packet: Packet) {
-        // What is sent in this window arrives in the next one, as a rule.
-        if event.time().as_ps().wrapping_sub(self.window_end_ps) < self.width_ps {
-            self.put(self.place_after, &event, Some(packet));
+        // Nearly always: a packet sent in this epoch arrives in the next one.
+        if event.time().as_ps().wrapping_sub(self.epoch_end_ps) < self.lookahead_ps {
+            self.put(self.next_place, &event, Some(packet));
         } else {
-            self.list(event, Some(packet));
+            self.push_later(event, Some(packet));
         }
     }
 
     #[inline(never)]
-    fn list(&mut self, event: Event, packet: Option<Packet>) {
+    fn push_later(&mut self, event: Event, packet: Option<Packet>) {
         if event.time() < self.end {
-            return self.turn.push(&mut self.entries, &event, packet);
+            return self.batch.push(&mut self.pool, &event, packet);
         }
-        let (mut window, mut end_ps) = (self.window, self.window_end_ps);
+        let (mut epoch, mut end_ps) = (self.epoch, self.epoch_end_ps);
         let time_ps = event.time().as_ps();
         while time_ps >= end_ps {
-            window += 1;
-            if window == self.window + WINDOWS {
+            epoch += 1;
+            if epoch == self.epoch + EPOCHS {
                 return self.far.push(Reverse(Entry { event, packet }));
             }
-            end_ps = end_ps.saturating_add(self.width_ps);
+            end_ps = end_ps.saturating_add(self.lookahead_ps);
         }
-        self.put((window % WINDOWS) as usize, &event, packet);
+        self.put((epoch % EPOCHS) as usize, &event, packet);
     }
 
-    /// Takes the first event of the district whose turn it is, before the end of the window.
+    /// Takes the first event of the current batch.
     #[inline]
-    pub fn pop_turn(&mut self) -> Option<Entry> {
-        self.turn.pop(&mut self.entries)
+    pub fn pop_batch(&mut self) -> Option<Entry> {
+        self.batch.pop(&mut self.pool)
     }
 
-    /// Takes the first event if it is not after `limit`; districts take no turns.
+    /// Takes the first event if it is not after `limit`; without batches only.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<Event> {
         self.wheel.pop_until(limit)
     }
 
-    /// From `now` on districts take turns, windows lasting `width`; nothing waits.
-    pub fn divide(&mut self, owner: &[usize], width: Span, now: Time) {
+    /// Gives events in batches from `now` on, in epochs of `lookahead`. The calendar must be empty.
+    pub fn begin_batching(&mut self, process_of: &[usize], lookahead: Span, now: Time) {
         // A description has no more nodes than two bytes can number.
-        self.owner = owner.iter().map(|&district| district as u16).collect();
-        self.districts = owner.iter().max().map_or(0, |last| last + 1);
-        self.first_nodes = vec![0; self.districts];
-        for (node, &district) in owner.iter().enumerate().rev() {
-            self.first_nodes[district] = node;
+        self.process_of = process_of.iter().map(|&process| process as u16).collect();
+        self.processes = process_of.iter().max().map_or(0, |last| last + 1);
+        self.first_nodes = vec![0; self.processes];
+        for (node, &process) in process_of.iter().enumerate().rev() {
+            self.first_nodes[process] = node;
         }
-        self.lists.resize(self.districts, [List::EMPTY; WINDOWS as usize]);
-        self.width_ps = width.as_ps().max(1);
-        self.set_window(now);
-        self.turn = Turn::new(width);
+        self.buckets.resize(self.processes, [Bucket::EMPTY; EPOCHS as usize]);
+        self.lookahead_ps = lookahead.as_ps().max(1);
+        self.set_epoch(now);
+        self.batch = Batch::new(lookahead);
         self.end = now;
     }
 
-    /// The present window is that of an instant.
-    fn set_window(&mut self, at: Time) {
-        self.window = at.as_ps() / self.width_ps;
-        self.window_end_ps = (self.window + 1).saturating_mul(self.width_ps);
-        self.place_after = ((self.window + 1) % WINDOWS) as usize;
+    /// Makes the epoch of an instant the current one.
+    fn set_epoch(&mut self, at: Time) {
+        self.epoch = at.as_ps() / self.lookahead_ps;
+        self.epoch_end_ps = (self.epoch + 1).saturating_mul(self.lookahead_ps);
+        self.next_place = ((self.epoch + 1) % EPOCHS) as usize;
     }
 
-    /// Districts take no turns any more. Gives what they had to do, in any order.
-    pub fn unite(&mut self, now: Time) -> Vec<Entry> {
-        // It is empty, and goes on from now.
+    /// Gives events in the order of time again. Returns all events that wait, in any order.
+    pub fn end_batching(&mut self, now: Time) -> Vec<Entry> {
+        // The wheel is empty; this sets its time.
         self.wheel.take_all(now);
-        self.owner.clear();
-        (self.districts, self.end, self.counts) = (0, Time::ZERO, [0; WINDOWS as usize]);
-        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.turn.pop(&mut self.entries)).collect();
-        self.turn.finish(&mut self.entries);
-        let lists = self.lists.iter_mut().flatten();
-        entries.extend(lists.flat_map(|list| self.entries.drain(list)));
+        self.process_of.clear();
+        (self.processes, self.end, self.counts) = (0, Time::ZERO, [0; EPOCHS as usize]);
+        let mut entries: Vec<Entry> = core::iter::from_fn(|| self.batch.pop(&mut self.pool)).collect();
+        self.batch.finish(&mut self.pool);
+        let buckets = self.buckets.iter_mut().flatten();
+        entries.extend(buckets.flat_map(|bucket| self.pool.drain(bucket)));
         entries.extend(self.far.drain().map(|Reverse(entry)| entry));
         entries
     }
 
-    /// How many districts take turns; none if events come one after the other.
+    /// Number of logical processes; 0 without batches.
     #[inline]
-    pub fn districts(&self) -> usize {
-        self.districts
+    pub fn processes(&self) -> usize {
+        self.processes
     }
 
-    /// The first node of a district.
+    /// The first node of a logical process.
     #[inline]
-    pub fn first_node(&self, district: usize) -> Option<usize> {
-        self.first_nodes.get(district).copied()
+    pub fn first_node(&self, process: usize) -> Option<usize> {
+        self.first_nodes.get(process).copied()
     }
 
-    /// Place of the present window among the lists of a district.
+    /// Index of the current epoch among the buckets of a logical process.
     #[inline]
-    fn present(&self) -> usize {
-        (self.window % WINDOWS) as usize
+    fn current_place(&self) -> usize {
+        (self.epoch % EPOCHS) as usize
     }
 
-    /// A district's list of it; an empty one behind the last district.
+    /// Bucket of a logical process in the current epoch; an empty one behind the last logical process.
     #[inline]
-    fn present_list(&self, district: usize) -> List {
-        self.lists.get(district).map_or(List::EMPTY, |lists| lists[self.present()])
+    fn current_bucket(&self, process: usize) -> Bucket {
+        self.buckets.get(process).map_or(Bucket::EMPTY, |buckets| buckets[self.current_place()])
     }
 
-    /// Begins a window, or a first stretch of one, that ends at `end`; gives its start.
-    pub fn begin(&mut self, end: Time) -> Time {
-        self.set_window(Time::from_ps(end.as_ps() - 1));
+    /// Begins the epoch, or the first part of an epoch, that ends at `end`. Returns the start of the epoch.
+    pub fn begin_epoch(&mut self, end: Time) -> Time {
+        self.set_epoch(Time::from_ps(end.as_ps() - 1));
         self.end = end;
-        let place = self.present();
+        let place = self.current_place();
         while let Some(Reverse(first)) = self.far.peek()
             && first.event.time() < end
         {
             let Some(Reverse(Entry { event, packet })) = self.far.pop() else { break };
             self.put(place, &event, packet);
         }
-        Time::from_ps(self.window * self.width_ps)
+        Time::from_ps(self.epoch * self.lookahead_ps)
     }
 
-    /// Puts an event into the list of its district for a window.
+    /// Puts an event into the bucket of its logical process for an epoch.
     #[inline(always)]
     fn put(&mut self, place: usize, event: &Event, packet: Option<Packet>) {
-        let list = &mut self.lists[usize::from(self.owner[event.node() as usize])][place % WINDOWS as usize];
-        if list.is_empty() {
-            self.counts[place % WINDOWS as usize] += 1;
+        let bucket =
+            &mut self.buckets[usize::from(self.process_of[event.node() as usize])][place % EPOCHS as usize];
+        if bucket.is_empty() {
+            self.counts[place % EPOCHS as usize] += 1;
         }
-        self.entries.push(list, event, packet);
+        self.pool.push(bucket, event, packet);
     }
 
-    /// A district's events of the present window, as far as they are known, in any order.
+    /// Events of a logical process that wait for the current epoch, in any order.
     #[inline]
-    pub fn known(&self, district: usize) -> impl Iterator<Item = &Listed> {
-        self.entries.of(self.present_list(district)).flatten()
+    pub fn pending(&self, process: usize) -> impl Iterator<Item = &BucketEntry> {
+        self.pool.of(self.current_bucket(process)).flatten()
     }
 
-    /// Goes through them, to note something with each.
+    /// Calls `act` with each of them.
     #[inline]
-    pub fn for_each_known(&mut self, district: usize, mut act: impl FnMut(&mut Listed)) {
-        let list = self.present_list(district);
-        self.entries.for_each(list, |_, entry| act(entry));
+    pub fn for_each_pending(&mut self, process: usize, mut act: impl FnMut(&mut BucketEntry)) {
+        let bucket = self.current_bucket(process);
+        self.pool.for_each(bucket, |_, entry| act(entry));
     }
 
-    /// To go through them one by one.
+    /// A cursor at the first of them, for [`Self::next_pending`].
     #[inline]
-    pub fn cursor(&self, district: usize) -> Cursor {
-        Cursor::new(self.present_list(district))
+    pub fn cursor(&self, process: usize) -> Cursor {
+        Cursor::new(self.current_bucket(process))
     }
 
-    /// The next one.
+    /// The event at a cursor, which moves on.
     #[inline(always)]
-    pub fn next_known(&self, cursor: &mut Cursor) -> Option<&Listed> {
-        self.entries.next(cursor)
+    pub fn next_pending(&self, cursor: &mut Cursor) -> Option<&BucketEntry> {
+        self.pool.next(cursor)
     }
 
-    /// Has the processor fetch a district's events of the present window.
+    /// Prefetches the events of a logical process that wait for the current epoch.
     #[inline]
-    pub fn prefetch_known(&self, district: usize) {
-        self.entries.prefetch(self.present_list(district));
+    pub fn prefetch_pending(&self, process: usize) {
+        self.pool.prefetch(self.current_bucket(process));
     }
 
-    /// Has it fetch where the next events of a neighbour will stand:
-    /// what is sent in this window arrives in the next one as a rule.
+    /// Prefetches the end of a neighbour's bucket of the next epoch, where arrivals are written.
     #[inline]
     pub fn prefetch_room(&self, node: u32) {
-        self.entries.prefetch_end(self.lists[usize::from(self.owner[node as usize])][self.place_after]);
+        self.pool.prefetch_end(self.buckets[usize::from(self.process_of[node as usize])][self.next_place]);
     }
 
-    /// It is a district's turn, from `start` on; whether it has anything to do in this window.
-    pub fn enter(&mut self, district: usize, start: Time) -> bool {
-        let place = self.present();
-        let list = core::mem::replace(&mut self.lists[district][place], List::EMPTY);
-        if list.is_empty() {
+    /// Begins the batch of a logical process; false if it has no event in this epoch, which starts at
+    /// `start`.
+    pub fn begin_batch(&mut self, process: usize, start: Time) -> bool {
+        let place = self.current_place();
+        let bucket = core::mem::replace(&mut self.buckets[process][place], Bucket::EMPTY);
+        if bucket.is_empty() {
             return false;
         }
         self.counts[place] -= 1;
-        if self.end.as_ps() == self.window_end_ps {
-            self.turn.begin(&mut self.entries, start, list);
+        if self.end.as_ps() == self.epoch_end_ps {
+            self.batch.begin(&mut self.pool, start, bucket);
         } else {
-            self.enter_in_part(place, start, list);
+            self.begin_part_of_batch(place, start, bucket);
         }
         true
     }
 
-    /// The same where a stretch of windows ends within this one: what is later is listed again.
+    /// [`Self::begin_batch`] where a region ends within this epoch: later events go back into the bucket.
     #[cold]
-    fn enter_in_part(&mut self, place: usize, start: Time, mut list: List) {
-        self.turn.begin(&mut self.entries, start, List::EMPTY);
-        for Entry { event, packet } in self.entries.drain(&mut list) {
+    fn begin_part_of_batch(&mut self, place: usize, start: Time, mut bucket: Bucket) {
+        self.batch.begin(&mut self.pool, start, Bucket::EMPTY);
+        for Entry { event, packet } in self.pool.drain(&mut bucket) {
             if event.time() < self.end {
-                self.turn.push(&mut self.entries, &event, packet);
+                self.batch.push(&mut self.pool, &event, packet);
             } else {
                 self.put(place, &event, packet);
             }
@@ -285,17 +303,17 @@ impl Agenda {
 
     /// A time that no event comes before.
     pub fn next_time(&self) -> Option<Time> {
-        if self.owner.is_empty() {
+        if self.process_of.is_empty() {
             return self.wheel.next_time();
         }
         let far = self.far.peek().map(|Reverse(entry)| entry.event.time());
-        let mut windows = self.window..self.window + WINDOWS;
-        let near = windows.find(|window| self.counts[(window % WINDOWS) as usize] > 0);
-        let near = near.map(|window| Time::from_ps(window * self.width_ps).max(self.end));
+        let mut epochs = self.epoch..self.epoch + EPOCHS;
+        let near = epochs.find(|epoch| self.counts[(epoch % EPOCHS) as usize] > 0);
+        let near = near.map(|epoch| Time::from_ps(epoch * self.lookahead_ps).max(self.end));
         near.into_iter().chain(far).min()
     }
 
-    /// Takes all events, in any order; districts take no turns. The next ones are expected from `now` on.
+    /// Takes all events, in any order; without batches only. Time goes on from `now`.
     pub fn take_all(&mut self, now: Time) -> Vec<Event> {
         self.wheel.take_all(now)
     }
@@ -308,50 +326,51 @@ mod tests {
     use super::*;
     use crate::events::event::Kind;
 
-    const WIDTH_PS: u64 = 1_000;
+    const LOOKAHEAD_PS: u64 = 1_000;
 
     proptest! {
-        /// Whatever is scheduled, in a window for the same district, behind it for any: each district sees
-        /// its events in the order of one heap, and none is lost, also where the last window is cut.
+        /// Each logical process gets its events in the order of one heap, and none is lost. Events are
+        /// scheduled for the same process within an epoch and for any process behind it; the last epoch ends
+        /// early.
         #[test]
-        fn each_district_sees_its_events_in_order(
+        fn each_logical_process_gets_its_events_in_order(
             first in prop::collection::vec((0_u64..20_000, 0_u32..4), 1..60),
             then in prop::collection::vec((prop::sample::select(vec![0_u64, 1, 3, 400, 999, 1_000, 2_500, 30_000]), 0_u32..4), 60),
-            cut_ps in 1_u64..15_000,
+            limit_ps in 1_u64..15_000,
         ) {
-            let owner = [0, 1, 2, 1];
-            let mut agenda = Agenda::new(Span::from_ps(WIDTH_PS));
+            let process_of = [0, 1, 2, 1];
+            let mut calendar = Calendar::new(Span::from_ps(LOOKAHEAD_PS));
             let mut heaps: [BinaryHeap<Reverse<Event>>; 3] = Default::default();
             let mut seq = 0;
             let mut new = |time_ps, node| {
                 seq += 1;
                 Event::new(Time::from_ps(time_ps), Kind::Arrival, node, 0, seq, 0)
             };
-            agenda.divide(&owner, Span::from_ps(WIDTH_PS), Time::ZERO);
+            calendar.begin_batching(&process_of, Span::from_ps(LOOKAHEAD_PS), Time::ZERO);
             for (at, node) in first {
                 let event = new(at, node);
-                agenda.push(event);
-                heaps[owner[node as usize]].push(Reverse(event));
+                calendar.push(event);
+                heaps[process_of[node as usize]].push(Reverse(event));
             }
             let mut then = then.into_iter();
-            let limit = Time::from_ps(cut_ps);
-            while let Some(start) = agenda.next_time().filter(|start| *start < limit) {
-                let end = Time::from_ps((start.as_ps() / WIDTH_PS + 1) * WIDTH_PS).min(limit);
-                let start = agenda.begin(end);
-                for district in 0..agenda.districts() {
-                    agenda.enter(district, start);
-                    while let Some(Entry { event, .. }) = agenda.pop_turn() {
+            let limit = Time::from_ps(limit_ps);
+            while let Some(start) = calendar.next_time().filter(|start| *start < limit) {
+                let end = Time::from_ps((start.as_ps() / LOOKAHEAD_PS + 1) * LOOKAHEAD_PS).min(limit);
+                let start = calendar.begin_epoch(end);
+                for process in 0..calendar.processes() {
+                    calendar.begin_batch(process, start);
+                    while let Some(Entry { event, .. }) = calendar.pop_batch() {
                         prop_assert!(event.time() < end);
-                        prop_assert_eq!(heaps[district].pop(), Some(Reverse(event)));
+                        prop_assert_eq!(heaps[process].pop(), Some(Reverse(event)));
                         let Some((later, node)) = then.next() else { continue };
                         let at = event.time() + Span::from_ps(later);
                         let event = new(at.as_ps(), if at < end { event.node() } else { node });
-                        agenda.push(event);
-                        heaps[owner[event.node() as usize]].push(Reverse(event));
+                        calendar.push(event);
+                        heaps[process_of[event.node() as usize]].push(Reverse(event));
                     }
                 }
             }
-            let mut left: Vec<Event> = agenda.unite(limit).into_iter().map(|entry| entry.event).collect();
+            let mut left: Vec<Event> = calendar.end_batching(limit).into_iter().map(|entry| entry.event).collect();
             left.sort_unstable();
             let mut expected: Vec<Event> = heaps.into_iter().flatten().map(|Reverse(event)| event).collect();
             expected.sort_unstable();

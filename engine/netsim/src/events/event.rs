@@ -1,14 +1,18 @@
-//! Events: what happens next, and what comes first.
+//! Events: what happens where and when, and which of two events comes first.
 //!
-//! Order: time, then kind (dequeue, arrival, timer, start), then node, then port, then the sequence number of
-//! the node that scheduled it (docs/algorithms/README.md#simultaneous-events), of arrivals, which one channel
-//! brings to each port, their number among all; or, where a run asks for it, time and then a stamp
-//! ([`crate::events::tie_break`]). What stands behind the time is one word, so comparing takes two. They wait
-//! in a [wheel](crate::events::timing_wheel).
+//! The order is: time, kind (dequeue, arrival, timer, start), node, port, sequence number
+//! (docs/algorithms/README.md#units). A sequence number counts the events that a node has scheduled for
+//! itself; the arrivals at a port come over one channel and are numbered among all arrivals. A run may ask
+//! for another order of simultaneous events, in which a [stamp](super::tie_break) stands in place of
+//! everything behind the time. Everything behind the time is one word, so that two events are compared by two
+//! words.
 
 use p4cc_units::Time;
 
-use crate::events::tie_break::Stamp;
+use super::timer::Timer;
+
+/// Place of an event among those of its instant, which stands behind the time; see [`super::tie_break`].
+pub(crate) type Stamp = u64;
 
 /// What happens, in the order of simultaneous events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +21,7 @@ pub(crate) enum Kind {
     Dequeue = 0,
     /// A packet reaches a node.
     Arrival = 1,
-    /// A flow's timer.
+    /// A timer of a node; see [`Timer`](super::timer::Timer).
     Timer = 2,
     /// A flow starts.
     Start = 3,
@@ -43,7 +47,7 @@ pub(crate) struct Event {
     below: u64,
     /// Kind, node and port.
     place: u32,
-    /// Channel of an arrival, flow of a timer or start.
+    /// Channel of an arrival, flow of a start, what a timer concerns.
     pub subject: u32,
 }
 
@@ -107,6 +111,12 @@ impl Event {
         }
     }
 
+    /// The timer of an event of that kind.
+    #[inline]
+    pub fn timer(&self) -> Timer {
+        Timer::decode(self.port(), self.subject)
+    }
+
     #[inline]
     pub fn node(&self) -> u32 {
         (self.place >> PORT_BITS) & ((1 << (KIND_SHIFT - NODE_SHIFT)) - 1)
@@ -123,7 +133,7 @@ mod tests {
     use p4cc_units::Span;
 
     use super::*;
-    use crate::events::timing_wheel::EventQueue;
+    use crate::events::timing_wheel::TimingWheel;
 
     #[test]
     fn fields_come_out_as_they_went_in() {
@@ -145,7 +155,7 @@ mod tests {
             Event::new(t, Kind::Timer, 0, 0, 0, 6),
             Event::new(t, Kind::Start, 0, 0, 0, 7),
         ];
-        let mut queue = EventQueue::new(Span::from_ns(1));
+        let mut queue = TimingWheel::new(Span::from_ns(1));
         for i in [3, 7, 1, 0, 6, 2, 5, 4] {
             queue.push(sorted[i]);
         }
@@ -156,7 +166,7 @@ mod tests {
 
     #[test]
     fn nothing_after_the_limit_is_given() {
-        let mut queue = EventQueue::new(Span::from_ns(1));
+        let mut queue = TimingWheel::new(Span::from_ns(1));
         queue.push(Event::new(Time::from_ns(5), Kind::Timer, 0, 0, 0, 0));
         assert_eq!(queue.pop_until(Time::from_ns(4)), None);
         assert!(queue.pop_until(Time::from_ns(5)).is_some());

@@ -12,4 +12,5 @@ pub(crate) mod buckets;
 pub(crate) mod calendar;
 pub(crate) mod event;
 pub(crate) mod tie_break;
+pub(crate) mod timer;
 pub(crate) mod timing_wheel;

@@ -11,7 +11,7 @@
 use p4cc_units::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::events::event::Event;
+use super::event::{Event, Stamp};
 
 /// Order of simultaneous events.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -26,9 +26,6 @@ pub enum Ties {
     /// The same, a packet of a host in the order of being handed to the interface.
     HandOver,
 }
-
-/// Place of an event among those of its instant; zero under [`Ties::LowerPort`].
-pub(crate) type Stamp = u64;
 
 /// Number of a packet among all that were handed to an interface
 /// and all events; zero: it is scheduled as it leaves.

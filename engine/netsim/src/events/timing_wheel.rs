@@ -1,12 +1,12 @@
-//! The queue of events to come: a wheel of short slots for what comes soon, a heap for the rest.
+//! A timing wheel: short slots for events that are due soon, a heap for the others.
 //!
 //! Nearly every event of a run is an arrival or the end of a transmission, at most a link's time ahead. Such
-//! an event goes into the list of its slot, which costs the same however many wait. When time reaches a slot,
-//! its events are sorted and leave in the order of their keys; what is scheduled for that slot from then on
-//! goes through a small heap beside them, and what lies beyond the wheel (timeouts, starts of flows) waits in
-//! a heap of its own until its slot comes. An event that is alone in its slot, as most are, is not even
-//! sorted. If slots are ill chosen, everything lands in one of the heaps or one sort, and the queue is no
-//! worse than one heap.
+//! an event goes into the list of its slot, at a cost that does not grow with the number of waiting events.
+//! When time reaches a slot, its events are sorted and leave in the order of their keys. An event that is
+//! scheduled for that slot from then on goes through a small heap beside them. Events beyond the wheel
+//! (timeouts, starts of flows) wait in a heap of their own until their slot comes. An event that is alone in
+//! its slot, as most are, is not even sorted. With ill-chosen slots all events land in one of the heaps or in
+//! one sort, and the wheel is no worse than one heap.
 //!
 //! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
 //! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set
@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 
 use p4cc_units::{Span, Time};
 
-use crate::events::event::Event;
+use super::event::Event;
 
 /// Slots of the wheel; a word of the summary has a bit for each word of bits.
 const SLOTS: usize = 64 * WORD;
@@ -37,7 +37,7 @@ struct Node {
 
 /// Events to come.
 #[derive(Clone, Debug)]
-pub(crate) struct EventQueue {
+pub(crate) struct TimingWheel {
     /// Events of the slot that time is in, the first one last.
     current: Vec<Event>,
     /// Events of that slot, or of slots before it, that were scheduled when time was there.
@@ -57,8 +57,8 @@ pub(crate) struct EventQueue {
     far_slot: u64,
 }
 
-impl EventQueue {
-    /// A queue for events that are as a rule scheduled so far ahead.
+impl TimingWheel {
+    /// A wheel for events that are mostly scheduled `usual_lead` ahead.
     pub fn new(usual_lead: Span) -> Self {
         let slot_ps = usual_lead.as_ps().saturating_mul(REACH.0) / (REACH.1 * SLOTS as u64);
         Self {
@@ -295,7 +295,7 @@ mod tests {
                 1..400,
             ),
         ) {
-            let mut queue = EventQueue::new(Span::from_ps(lead_ps));
+            let mut queue = TimingWheel::new(Span::from_ps(lead_ps));
             let mut heap = BinaryHeap::new();
             let mut now = Time::ZERO;
             for (seq, (ahead_ps, spread, node, pops)) in (0_u64..).zip(steps) {

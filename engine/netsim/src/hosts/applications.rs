@@ -1,30 +1,30 @@
-//! Applications: when flows start, get their next piece
-//! and are closed, and the rounds of requests and answers.
+//! Applications of hosts: when flows start, get more data and are closed; rounds of requests and answers.
 
 use std::sync::Arc;
 
 use p4cc_units::Time;
 
-use crate::events::event::Kind;
-use crate::hosts::host::Ends;
-use crate::network::state::{CLOSE_TIMER, Network};
-use crate::traffic::rounds::{Member, Next, RoundsPlan};
+use crate::describe::flow_plan::RoundMember;
+use crate::events::timer::Timer;
+use crate::hosts::flow::Ends;
+use crate::network::state::Network;
+use crate::traffic::rounds::{Next, RoundsPlan};
 
 impl Network {
     /// Schedules what applications do by themselves, at the start of a run.
     pub(crate) fn schedule_applications(&mut self) {
-        for flow in 0..self.flows.len() {
-            if let Some(start) = self.flows[flow].start {
+        for flow in 0..self.nodes.flows.len() {
+            if let Some(start) = self.nodes.flows[flow].start {
                 self.schedule_application(start, flow as u32);
             }
-            if let Some(close) = self.plans[flow].close {
-                let node = self.host_node(self.plans[flow].src);
-                self.schedule(close, Kind::Timer, node, CLOSE_TIMER, flow as u32);
+            if let Some(close) = self.nodes.plans[flow].close {
+                let node = self.nodes.host_node(self.nodes.plans[flow].src);
+                self.schedule.timer(close, node, Timer::Close { flow: flow as u32 });
             }
         }
         let topology = Arc::clone(&self.topology);
         for (group, plan) in topology.rounds.iter().enumerate() {
-            if let Some(at) = self.rounds[group].first_ask(plan) {
+            if let Some(at) = self.nodes.rounds[group].first_ask(plan) {
                 self.schedule_requests(plan, at);
             }
         }
@@ -32,8 +32,8 @@ impl Network {
 
     /// Schedules that a flow's application acts.
     fn schedule_application(&mut self, time: Time, flow: u32) {
-        let node = self.host_node(self.plans[flow as usize].src);
-        self.schedule(time, Kind::Start, node, 0, flow);
+        let node = self.nodes.host_node(self.nodes.plans[flow as usize].src);
+        self.schedule.start(time, node, flow);
     }
 
     fn schedule_requests(&mut self, plan: &RoundsPlan, at: Time) {
@@ -43,10 +43,10 @@ impl Network {
     }
 
     /// A flow of rounds brought bytes to its receiver.
-    pub(crate) fn on_member_delivered(&mut self, member: Member, delivered: u64) {
+    pub(crate) fn on_member_delivered(&mut self, member: RoundMember, delivered: u64) {
         let (topology, now) = (Arc::clone(&self.topology), self.now());
         let plan = &topology.rounds[member.group as usize];
-        for next in self.rounds[member.group as usize].on_delivered(plan, member, delivered, now) {
+        for next in self.nodes.rounds[member.group as usize].on_delivered(plan, member, delivered, now) {
             match next {
                 Next::Answer(flow, after) => self.schedule_application(now + after, flow),
                 Next::Ask(after) => self.schedule_requests(plan, now + after),
@@ -58,7 +58,7 @@ impl Network {
     fn ask_again(&mut self, group: u32) {
         let (topology, now) = (Arc::clone(&self.topology), self.now());
         let plan = &topology.rounds[group as usize];
-        if let Some(gap) = self.rounds[group as usize].on_asked(plan, now) {
+        if let Some(gap) = self.nodes.rounds[group as usize].on_asked(plan, now) {
             self.schedule_requests(plan, now + gap);
         }
     }
@@ -68,16 +68,16 @@ impl Network {
     pub(crate) fn on_start(&mut self, flow: u32) {
         let now = self.now();
         let (is_member, piece_bytes, close) = {
-            let plan = &self.plans[flow as usize];
+            let plan = &self.nodes.plans[flow as usize];
             (plan.member, plan.piece_bytes, plan.close)
         };
-        if !self.flows[flow as usize].has_begun {
+        if !self.nodes.flows[flow as usize].has_begun {
             if close.is_some_and(|close| close <= now) {
                 return;
             }
             self.open(flow);
         }
-        if let Some(group) = is_member.and_then(Member::asks_first) {
+        if let Some(group) = is_member.and_then(RoundMember::asks_first) {
             self.ask_again(group);
         }
         if piece_bytes > 0 {
@@ -88,31 +88,31 @@ impl Network {
 
     fn open(&mut self, flow: u32) {
         let now = self.now();
-        let is_counted = self.plans[flow as usize].is_counted();
-        let state = &mut self.flows[flow as usize];
+        let is_counted = self.nodes.plans[flow as usize].is_counted();
+        let state = &mut self.nodes.flows[flow as usize];
         state.has_begun = true;
         state.start.get_or_insert(now);
-        if self.plans[flow as usize].is_given_whole() {
-            self.stall.on_begin(now);
+        if self.nodes.plans[flow as usize].is_given_whole() {
+            self.observers.stall.on_begin(now);
         }
-        if is_counted && self.first_begin.is_none() {
-            self.first_begin = Some((now, self.acked_bytes()));
+        if is_counted && self.observers.first_begin.is_none() {
+            self.observers.first_begin = Some((now, self.nodes.acked_bytes()));
         }
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.nodes.flows[flow as usize];
         let deadline = state.start.zip(state.deadline).map(|(start, span)| start + span);
         match (deadline, &mut state.ends) {
             (Some(deadline), Ends::Window { sender, .. }) => sender.set_deadline(deadline),
             (Some(deadline), Ends::Rdma(ends)) => ends.sender.set_deadline(deadline),
             (None, _) => {}
         }
-        self.active.push(flow);
+        self.observers.active.push(flow);
         self.with_sender(flow, |sender, now, out| sender.start(now, out));
         self.start_rdma(flow);
     }
 
     /// The application closes a flow: what was not sent yet is not sent. One that has not begun never begins.
     pub(crate) fn on_close(&mut self, flow: u32) {
-        let state = &mut self.flows[flow as usize];
+        let state = &mut self.nodes.flows[flow as usize];
         if !state.has_begun {
             state.start = None;
             return;

@@ -1,15 +1,19 @@
-//! Flows as a run begins: their two ends, and what is drawn for them.
+//! A flow at the start of a run: its sender and its receiver, and the random values drawn for it.
 
 use p4cc_switch::Stream;
+use p4cc_transport::rdma::{RdmaConfig, RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{EcnProfile, Receiver, WindowSender};
 use p4cc_units::Span;
 
 use crate::SpecError;
+use crate::describe::flow_plan::FlowPlan;
 use crate::describe::spec::NetworkSpec;
-use crate::describe::topology::{FlowPlan, Topology};
-use crate::hosts::host::{Ends, Flow};
-use crate::hosts::rdma::rdma_ends;
-use crate::traffic::uniform;
+use crate::describe::topology::Topology;
+use crate::hosts::flow::{Ends, Flow, RdmaEnds};
+use crate::hosts::round_robin::Position;
+use crate::hosts::rtt_noise::RttNoise;
+use crate::random::uniform;
 
 /// A flow that has not begun.
 pub(crate) fn new_flow(
@@ -60,4 +64,29 @@ fn new_ends(
         sender.await_supply();
     }
     Ok((Ends::Window { sender, receiver: Receiver::new(&config.receiver()) }, config.ecn_profile))
+}
+
+/// Both ends of an RDMA-like flow on the host's link.
+fn rdma_ends(
+    name: &str,
+    config: &RdmaConfig,
+    topology: &Topology,
+    plan: &FlowPlan,
+    seed: u64,
+) -> Result<Ends, SpecError> {
+    let uplink = topology.hosts[plan.src as usize].uplink;
+    let line_rate = topology.channels[uplink as usize].rate;
+    let refused = |place: &str, cause: String, remedy: String| {
+        SpecError::new(format!("rdma.{name}.{place}"), cause, remedy)
+    };
+    let mut sender = RdmaSender::new(config, line_rate, plan.size_bytes)
+        .map_err(|error| refused(&error.place, error.cause, error.remedy))?;
+    if plan.piece_bytes > 0 {
+        sender.await_supply();
+    }
+    let ack_class = TrafficClass::new(config.ack_class)
+        .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;
+    let noise = RttNoise::new(config, seed, plan.id);
+    let (receiver, position) = (RdmaReceiver::new(config), Position::default());
+    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, position })))
 }

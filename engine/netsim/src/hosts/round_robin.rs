@@ -1,39 +1,36 @@
-//! The paced flows of a host's interface: whose turn it is, and when one may send next
-//! (docs/algorithms/substrate.md#pacing, round robin).
+//! Round robin among the paced flows of a host's interface (docs/algorithms/substrate.md#pacing).
 //!
-//! A flow that has nothing to send stands nowhere; one that waits for its
-//! time stands in order of times; one whose time has come stands in order of
-//! starts, where the interface takes turns. All steps take logarithmic time.
+//! A flow that has nothing to send is in no set. A flow that waits for its time is in a set ordered by time.
+//! A flow whose time has come is in a set ordered by start, which the interface serves in round robin. A
+//! class of traffic that PFC (IEEE 802.1Qbb) has paused is left out. All steps take logarithmic time.
 //!
-//! Invariant: a flow stands in at most one place, and its [`Seat`] says in which.
+//! Invariant: a flow is in at most one set, and its [`Position`] says in which.
 
 use std::collections::BTreeSet;
 
 use p4cc_transport::wire::TrafficClass;
 use p4cc_units::Time;
 
-use crate::hosts::ordered::Ordered;
-
-/// Where a flow stands; kept with the flow.
+/// The position of a flow in the round robin; kept with the flow.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(crate) struct Seat {
+pub(crate) struct Position {
     /// Its place in the order of starts at its host, from 1; 0 before its start.
     rank: u64,
     /// When it may send, as far as the queue knows; none while it has nothing to send.
     at: Option<Time>,
-    /// Its time has come; [`Turns::pop_due`] says when to set it.
+    /// Its time has come; [`RoundRobin::pop_due`] says when to set it.
     pub is_ready: bool,
 }
 
 /// The flows of one traffic class that have something to send, each with its rank and index.
 #[derive(Clone, Default, Debug)]
 struct ClassQueue {
-    waiting: Ordered<(Time, u64, u32)>,
-    ready: Ordered<(u64, u32)>,
+    waiting: BTreeSet<(Time, u64, u32)>,
+    ready: BTreeSet<(u64, u32)>,
 }
 
 impl ClassQueue {
-    /// A flow whose time came by `now`, which takes turns from here on.
+    /// Moves a flow whose time has come by `now` to the flows that are ready; returns its index.
     #[inline]
     fn pop_due(&mut self, now: Time) -> Option<u32> {
         self.waiting.first().filter(|(at, ..)| *at <= now)?;
@@ -42,78 +39,86 @@ impl ClassQueue {
         Some(index)
     }
 
-    /// When the next flow may send; a time that has come is a past one.
+    /// The first flow that is ready, from a rank on.
+    #[inline]
+    fn first_ready(&self, rank: u64) -> Option<(u64, u32)> {
+        let first = self.ready.first().filter(|(first, _)| *first >= rank);
+        first.or_else(|| self.ready.range((rank, 0)..).next()).copied()
+    }
+
+    /// When the next flow may send; a time in the past where one is ready.
     #[inline]
     fn next_time(&self) -> Option<Time> {
-        if self.ready.is_empty() { self.waiting.first().map(|(at, ..)| at) } else { Some(Time::ZERO) }
+        if self.ready.is_empty() { self.waiting.first().map(|(at, ..)| *at) } else { Some(Time::ZERO) }
     }
 }
 
 /// The paced flows of one host.
 #[derive(Clone, Default, Debug)]
-pub(crate) struct Turns {
+pub(crate) struct RoundRobin {
     /// By class, up to the highest that ever had a flow.
     classes: Vec<ClassQueue>,
-    /// Bit `c` is set while a flow of class `c` stands somewhere.
+    /// Bit `c` is set while a flow of class `c` is in a set.
     occupied: u8,
     /// Ranks of all flows under way.
     under_way: BTreeSet<u64>,
     last_rank: u64,
     /// The highest rank under way.
     highest: u64,
-    /// The turn is that of the first flow from this rank on.
-    turn: u64,
-    /// When the interface looks again; events for other times are void.
+    /// The first flow that is ready from this rank on is served next.
+    next_rank: u64,
+    /// When the pacing timer is due; timer events of other times are ignored.
     pub wake: Option<Time>,
 }
 
-impl Turns {
-    /// A flow starts; it stands nowhere until [`Self::place`].
-    pub fn enter(&mut self) -> Seat {
+impl RoundRobin {
+    /// A flow starts; it is in no set until [`Self::reschedule`].
+    pub fn enter(&mut self) -> Position {
         self.last_rank += 1;
         self.under_way.insert(self.last_rank);
         self.highest = self.last_rank;
-        Seat { rank: self.last_rank, at: None, is_ready: false }
+        Position { rank: self.last_rank, at: None, is_ready: false }
     }
 
-    /// A flow is complete; the turn stays with the flow that had it.
-    pub fn leave(&mut self, class: TrafficClass, index: u32, seat: &mut Seat) {
-        self.place(class, index, seat, None);
-        self.under_way.remove(&seat.rank);
+    /// A flow is complete; the order of service of the others does not change.
+    pub fn leave(&mut self, class: TrafficClass, index: u32, position: &mut Position) {
+        self.reschedule(class, index, position, None);
+        self.under_way.remove(&position.rank);
         self.highest = self.under_way.last().copied().unwrap_or(0);
     }
 
     /// A flow may send at another time than before, or has nothing to send.
     #[inline]
-    pub fn place(&mut self, class: TrafficClass, index: u32, seat: &mut Seat, at: Option<Time>) {
-        if seat.at != at {
-            self.move_to(class, index, seat, at);
+    pub fn reschedule(&mut self, class: TrafficClass, index: u32, position: &mut Position, at: Option<Time>) {
+        if position.at != at {
+            self.move_to(class, index, position, at);
         }
     }
 
-    fn move_to(&mut self, class: TrafficClass, index: u32, seat: &mut Seat, at: Option<Time>) {
+    fn move_to(&mut self, class: TrafficClass, index: u32, position: &mut Position, at: Option<Time>) {
         let class_at = usize::from(class.get());
         if self.classes.len() <= class_at {
             self.classes.resize_with(class_at + 1, ClassQueue::default);
         }
         let queue = &mut self.classes[class_at];
-        if let Some(before) = seat.at {
-            if seat.is_ready {
-                queue.ready.remove((seat.rank, index));
+        if let Some(before) = position.at {
+            if position.is_ready {
+                queue.ready.remove(&(position.rank, index));
             } else {
-                queue.waiting.remove((before, seat.rank, index));
+                queue.waiting.remove(&(before, position.rank, index));
             }
         }
         if let Some(at) = at {
-            queue.waiting.insert((at, seat.rank, index));
+            queue.waiting.insert((at, position.rank, index));
         }
-        (seat.at, seat.is_ready) = (at, false);
+        (position.at, position.is_ready) = (at, false);
         let bit = 1 << class.get();
         let is_empty = queue.waiting.is_empty() && queue.ready.is_empty();
         self.occupied = if is_empty { self.occupied & !bit } else { self.occupied | bit };
     }
 
-    /// The queue that has a flow, of the classes whose bit is set, where it is the only one: as a rule.
+    /// The queue that has a flow, of the classes whose bit is set, where it is the only one, as nearly
+    /// always.
     #[inline]
     fn only(&self, classes: u8) -> Option<&ClassQueue> {
         if classes.is_power_of_two() { self.classes.get(classes.trailing_zeros() as usize) } else { None }
@@ -121,47 +126,49 @@ impl Turns {
 
     /// Queues that have a flow, of the classes whose bit is set.
     fn all(&self, classes: u8) -> impl Iterator<Item = &ClassQueue> {
-        places(classes).map(|place| &self.classes[place])
+        set_bits(classes).map(|class| &self.classes[class])
     }
 
-    /// A flow whose time came by `now`, which takes turns from here on: its seat is to be marked ready.
+    /// A flow whose time has come by `now`: the caller marks its position ready, and asks again until there
+    /// is none.
     #[inline]
     pub fn pop_due(&mut self, now: Time) -> Option<u32> {
         if self.occupied.is_power_of_two() {
             return self.classes.get_mut(self.occupied.trailing_zeros() as usize)?.pop_due(now);
         }
-        places(self.occupied).find_map(|place| self.classes[place].pop_due(now))
+        set_bits(self.occupied).find_map(|class| self.classes[class].pop_due(now))
     }
 
-    /// The flow whose turn it is among those whose time has come, of the classes whose bit is set in `free`.
+    /// The flow to serve next, of the classes whose bit is set in `free`.
     #[inline]
     pub fn next(&self, free: u8) -> Option<u32> {
         let classes = self.occupied & free;
         let next = match self.only(classes) {
-            Some(queue) => queue.ready.first_from((self.turn, 0)).or_else(|| queue.ready.first()),
+            Some(queue) => queue.first_ready(self.next_rank).or_else(|| queue.ready.first().copied()),
             None => self.next_of(classes),
         };
         next.map(|(_, index)| index)
     }
 
-    /// The same among several classes.
+    /// [`Self::next`] among several classes.
     fn next_of(&self, classes: u8) -> Option<(u64, u32)> {
-        let first = |from: u64| self.all(classes).filter_map(|queue| queue.ready.first_from((from, 0))).min();
-        first(self.turn).or_else(|| first(0))
+        let first = |from: u64| self.all(classes).filter_map(|queue| queue.first_ready(from)).min();
+        first(self.next_rank).or_else(|| first(0))
     }
 
-    /// The flow has sent: the turn goes to the next one by
-    /// start, behind the last to the first, unless it keeps it.
-    pub fn took_turn(&mut self, seat: &Seat, keeps: bool) {
-        let is_last = self.highest == seat.rank;
-        self.turn = match (keeps, is_last) {
-            (true, _) => seat.rank,
+    /// A flow has sent. The next one by start is served next, after the last one the first; a flow that
+    /// `keeps` its turn is served again.
+    pub fn on_served(&mut self, position: &Position, keeps: bool) {
+        let is_last = self.highest == position.rank;
+        self.next_rank = match (keeps, is_last) {
+            (true, _) => position.rank,
             (false, true) => 0,
-            (false, false) => seat.rank + 1,
+            (false, false) => position.rank + 1,
         };
     }
 
-    /// When the next flow of a class whose bit is set in `free` may send; a time that has come is a past one.
+    /// When the next flow of a class whose bit is set in `free` may send; a time in the past where one is
+    /// ready.
     #[inline]
     pub fn next_time(&self, free: u8) -> Option<Time> {
         let classes = self.occupied & free;
@@ -172,9 +179,9 @@ impl Turns {
     }
 }
 
-/// The places of the bits that are set, from the lowest on.
+/// The numbers of the bits that are set, from the lowest on.
 #[inline]
-fn places(mut bits: u8) -> impl Iterator<Item = usize> {
+fn set_bits(mut bits: u8) -> impl Iterator<Item = usize> {
     core::iter::from_fn(move || {
         let first = bits.trailing_zeros();
         bits &= bits.wrapping_sub(1);
@@ -192,9 +199,9 @@ mod tests {
     /// A flow as the model has it: index, class, when it may send.
     type Modelled = (u32, TrafficClass, Option<Time>);
 
-    /// Round robin by looking at all flows in order of their starts, from the one whose turn it is.
-    fn by_scan(flows: &[Modelled], turn: usize, now: Time, paused: u8) -> Option<usize> {
-        let mut places = (0..flows.len()).map(|step| (turn + step) % flows.len());
+    /// Round robin by looking at all flows in order of their starts, from number `next` on.
+    fn by_scan(flows: &[Modelled], next: usize, now: Time, paused: u8) -> Option<usize> {
+        let mut places = (0..flows.len()).map(|step| (next + step) % flows.len());
         places.find(|&place| {
             let (_, class, at) = flows[place];
             at.is_some_and(|at| at <= now) && paused & (1 << class.get()) == 0
@@ -205,53 +212,53 @@ mod tests {
         /// Whatever flows start, wait, end and send, the next
         /// one is the one that a scan of all of them finds.
         #[test]
-        fn turns_are_those_of_a_scan(
+        fn flows_are_served_in_the_order_of_a_scan(
             steps in prop::collection::vec((0_u8..4, 0_usize..8, prop::option::of(0_u64..50), 0_u8..8, any::<u8>()), 1..200),
         ) {
-            let mut turns = Turns::default();
-            let (mut flows, mut turn) = (Vec::<Modelled>::new(), 0_usize);
-            let mut seats = Vec::<Seat>::new();
+            let mut round_robin = RoundRobin::default();
+            let (mut flows, mut next) = (Vec::<Modelled>::new(), 0_usize);
+            let mut positions = Vec::<Position>::new();
             for (now, (action, which, later, class, paused)) in (0_u64..).zip(steps) {
                 let now = Time::from_ns(now);
                 let at = later.map(|later| now + p4cc_units::Span::from_ns(later));
                 match (action, flows.is_empty()) {
                     (0, _) | (_, true) => {
                         let class = TrafficClass::new(class).expect("below 8");
-                        let index = seats.len() as u32;
-                        seats.push(turns.enter());
-                        turns.place(class, index, &mut seats[index as usize], at);
+                        let index = positions.len() as u32;
+                        positions.push(round_robin.enter());
+                        round_robin.reschedule(class, index, &mut positions[index as usize], at);
                         flows.push((index, class, at));
                     }
                     (1, _) => {
                         let place = which % flows.len();
                         let (index, class, _) = flows.remove(place);
-                        turns.leave(class, index, &mut seats[index as usize]);
-                        turn -= usize::from(place < turn);
+                        round_robin.leave(class, index, &mut positions[index as usize]);
+                        next -= usize::from(place < next);
                     }
                     _ => {
                         let place = which % flows.len();
                         let (index, class, _) = flows[place];
-                        turns.place(class, index, &mut seats[index as usize], at);
+                        round_robin.reschedule(class, index, &mut positions[index as usize], at);
                         flows[place].2 = at;
                     }
                 }
-                while let Some(index) = turns.pop_due(now) {
-                    seats[index as usize].is_ready = true;
+                while let Some(index) = round_robin.pop_due(now) {
+                    positions[index as usize].is_ready = true;
                 }
                 let is_free = |class: TrafficClass| paused & (1 << class.get()) == 0;
-                let expected = by_scan(&flows, turn, now, paused);
-                prop_assert_eq!(turns.next(!paused), expected.map(|place| flows[place].0));
+                let expected = by_scan(&flows, next, now, paused);
+                prop_assert_eq!(round_robin.next(!paused), expected.map(|place| flows[place].0));
                 let free = flows.iter().filter(|(_, class, _)| is_free(*class));
                 let soonest = free.filter_map(|(.., at)| *at).min();
-                prop_assert_eq!(turns.next_time(!paused).map(|at| at.max(now)), soonest.map(|at| at.max(now)));
+                prop_assert_eq!(round_robin.next_time(!paused).map(|at| at.max(now)), soonest.map(|at| at.max(now)));
                 if let Some(place) = expected {
                     // It sends, and has nothing more for now.
                     let (index, class, _) = flows[place];
-                    turns.place(class, index, &mut seats[index as usize], None);
+                    round_robin.reschedule(class, index, &mut positions[index as usize], None);
                     flows[place].2 = None;
                     let keeps = which % 3 == 0;
-                    turns.took_turn(&seats[index as usize], keeps);
-                    turn = if keeps { place } else { (place + 1) % flows.len() };
+                    round_robin.on_served(&positions[index as usize], keeps);
+                    next = if keeps { place } else { (place + 1) % flows.len() };
                 }
             }
         }

@@ -5,7 +5,7 @@ use p4cc_switch::Stream;
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_units::Span;
 
-use crate::traffic::{exponential, uniform};
+use crate::random::{exponential, uniform};
 
 /// The noise of one flow, of a stream of its own.
 #[derive(Clone, Debug)]

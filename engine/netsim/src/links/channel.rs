@@ -1,6 +1,7 @@
-//! One direction of a link: packets on their way, in order, and what is lost.
+//! A channel: one direction of a link, with the frames on their way and those that it loses.
 //!
-//! Packets cannot overtake each other, so only the first one's arrival is in the event queue.
+//! Frames cannot overtake each other, so only the arrival of the first one is an event. A frame is a packet
+//! or a pause frame of PFC (IEEE 802.1Qbb).
 
 use std::collections::VecDeque;
 
@@ -10,6 +11,7 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 use crate::describe::topology::ChannelPlan;
 use crate::events::event::{Event, arrival_place};
 use crate::events::tie_break::Moment;
+use crate::links::pause::PauseWord;
 
 /// A channel: what every packet touches is a line of the processor's cache.
 #[derive(Clone, Debug)]
@@ -23,7 +25,7 @@ pub(crate) struct Channel {
     /// Node and port that it leads to, as its events have them.
     to: u32,
     framing_bytes: u32,
-    /// Of a channel that loses packets, goes down or leads out of this part of a network; most do none of it.
+    /// Of a channel that loses packets, goes down or leads into another partition; most do none of it.
     rest: Option<Box<Rest>>,
 }
 
@@ -35,27 +37,18 @@ struct Rest {
     lost: u64,
     /// Nothing that is sent now arrives.
     is_down: bool,
-    /// It leads out of this part of a network: what is sent waits with the part to be handed over.
-    leaves: bool,
+    /// It leads into another partition: frames wait in the outbox to be handed over.
+    crosses: bool,
 }
 
-/// A frame that goes from one part of a network to another: its channel, when it arrives, and what it is.
-pub(crate) type Mail = (u32, Moment, Frame);
+/// A frame that crosses from one partition to another: its channel, when it arrives, and the frame.
+pub(crate) type Message = (u32, Moment, Frame);
 
 /// What a channel carries.
 #[derive(Clone, Debug)]
 pub(crate) enum Frame {
     Packet(Packet),
     Pause(PauseWord),
-}
-
-/// The receiver is to stop a priority, or to let it go on.
-/// As wide as a pointer, so that a frame is moved in words.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(8))]
-pub(crate) struct PauseWord {
-    pub priority: u8,
-    pub pause: bool,
 }
 
 impl Channel {
@@ -92,7 +85,7 @@ impl Channel {
         self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, bytes));
     }
 
-    /// Whether it neither loses packets nor leads out of this part of a network.
+    /// Whether it loses no packets and stays in its partition.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.rest.is_none()
@@ -114,10 +107,10 @@ impl Channel {
         self.rest.as_ref().is_some_and(|rest| rest.is_down)
     }
 
-    /// Whether it leads out of this part of a network.
+    /// Whether it leads into another partition.
     #[inline]
-    pub fn leaves(&self) -> bool {
-        self.rest.as_ref().is_some_and(|rest| rest.leaves)
+    pub fn crosses(&self) -> bool {
+        self.rest.as_ref().is_some_and(|rest| rest.crosses)
     }
 
     /// Takes a frame whose last bit comes out at `arrival`; whether none is in front of it.
@@ -143,8 +136,8 @@ impl Channel {
         self.on_way.drain(..)
     }
 
-    /// Exchanges what the sending side changes with the same channel of a part that it leaves.
-    pub fn exchange_sending(&mut self, part: &mut Self) {
+    /// Swaps the state of the sending side with the same channel of the partition that it leaves.
+    pub fn swap_sending(&mut self, part: &mut Self) {
         core::mem::swap(&mut self.bytes, &mut part.bytes);
         let there = part.rest.get_or_insert_default();
         if let Some(here) = &mut self.rest {
@@ -152,13 +145,13 @@ impl Channel {
             core::mem::swap(&mut here.lost, &mut there.lost);
             core::mem::swap(&mut here.is_down, &mut there.is_down);
         }
-        there.leaves = true;
+        there.crosses = true;
     }
 
-    /// Exchanges what is on the way with the same channel of the part that it leads to.
-    pub fn exchange_arriving(&mut self, part: &mut Self) {
+    /// Swaps the frames on the way with the same channel of the partition that it leads into.
+    pub fn swap_arriving(&mut self, part: &mut Self) {
         if let Some(rest) = &mut part.rest {
-            rest.leaves = false;
+            rest.crosses = false;
         }
         core::mem::swap(&mut self.on_way, &mut part.on_way);
     }
@@ -191,62 +184,6 @@ impl Rest {
     }
 }
 
-/// When a port is busy: one packet at a time, and at most one wake-up scheduled.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Line {
-    busy_until: Moment,
-    wake_scheduled: bool,
-}
-
-impl Line {
-    /// There is work: whether to start now, or when to schedule a wake-up. A
-    /// line that is free at this very instant counts as free, as dequeues
-    /// come first in ties, but where the moment of its end is still to come.
-    #[inline]
-    pub fn on_work(&mut self, now: Moment) -> Work {
-        if self.wake_scheduled {
-            Work::Wait
-        } else if now >= self.busy_until {
-            Work::Start
-        } else {
-            self.wake_scheduled = true;
-            Work::WakeAt(self.busy_until)
-        }
-    }
-
-    /// Whether there is nothing to wait for: [`Self::on_work`] would start.
-    #[inline]
-    pub fn is_free(&self, now: Moment) -> bool {
-        !self.wake_scheduled && now >= self.busy_until
-    }
-
-    /// The wake-up came.
-    #[inline]
-    pub fn on_wake(&mut self) {
-        self.wake_scheduled = false;
-    }
-
-    /// When what is being sent ends.
-    #[inline]
-    pub fn busy_until(&self) -> Time {
-        self.busy_until.time
-    }
-
-    /// A transmission starts, or a frame goes in between behind what is being sent: it ends then.
-    #[inline]
-    pub fn start(&mut self, end: Moment) {
-        self.busy_until = end;
-    }
-}
-
-/// What a line wants done when there is work.
-#[derive(PartialEq, Eq, Debug)]
-pub(crate) enum Work {
-    Start,
-    WakeAt(Moment),
-    Wait,
-}
-
 /// Time that a frame takes on a link.
 pub(crate) fn time_on_link(plan: &ChannelPlan, frame_bytes: u32) -> Span {
     frame_time(plan.rate, plan.framing_bytes, frame_bytes)
@@ -275,18 +212,5 @@ mod tests {
     #[test]
     fn what_every_packet_touches_is_a_line_of_the_cache() {
         assert_eq!(size_of::<Channel>(), 64);
-    }
-
-    #[test]
-    fn a_line_is_woken_once_and_at_the_end_of_its_packet() {
-        let mut line = Line::default();
-        let at = |ns, stamp| Moment { time: Time::from_ns(ns), stamp };
-        assert_eq!(line.on_work(at(3, 0)), Work::Start);
-        let end = at(13, 1);
-        line.start(end);
-        assert_eq!(line.on_work(at(4, 9)), Work::WakeAt(end));
-        assert_eq!(line.on_work(at(13, 0)), Work::Wait);
-        line.on_wake();
-        assert_eq!(line.on_work(end), Work::Start);
     }
 }

@@ -1,10 +1,19 @@
-//! Links: transmission, propagation, loss, PFC (IEEE 802.1Qbb) and failures.
+//! Links: transmission, propagation, loss, PFC (IEEE 802.1Qbb), deadlocks and failures.
 //!
-//! A [`channel`] is one direction of a link. [`transmission`] sends frames of switch ports and host
-//! interfaces into channels. [`pfc`] carries pause frames and detects deadlocks. [`faults`] takes links down
-//! and brings them up.
+//! | file | what it has |
+//! |---|---|
+//! | `line` | when a port or an interface is busy |
+//! | `transmission` | ports of switches that send |
+//! | `channel` | one direction of a link, with the frames on their way |
+//! | `pfc`, `pause` | pause frames on links, and the nodes that obey them |
+//! | `deadlock`, `wait_graph` | cycles of paused links |
+//! | `faults` | links that go down and come up |
 
 pub(crate) mod channel;
+pub(crate) mod deadlock;
 pub(crate) mod faults;
+pub(crate) mod line;
+pub(crate) mod pause;
 pub(crate) mod pfc;
 pub(crate) mod transmission;
+pub(crate) mod wait_graph;

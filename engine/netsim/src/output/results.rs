@@ -117,25 +117,26 @@ impl Network {
     /// What the run found so far.
     pub fn results(&self) -> Results {
         let mut tables = vec![self.flows_table(), self.rounds_table()];
-        tables.extend(self.recorder.tables());
+        tables.extend(self.observers.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([self.pauses_table(), self.deadlocks_table()]);
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
-        tables.extend([self.recorder.links_table(&names), self.recorder.histogram_table()]);
+        tables
+            .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
         Results { tables, summary: self.summary() }
     }
 
     /// The run in a few numbers.
     pub fn summary(&self) -> Summary {
-        let rounds = || self.rounds.iter().flat_map(|run| &run.rounds);
+        let rounds = || self.nodes.rounds.iter().flat_map(|run| &run.rounds);
         let balance = self.packet_balance();
-        let snapshots = || self.flows.iter().map(|flow| flow.snapshot());
-        let switches = || self.switches.iter().map(|node| &node.switch);
+        let snapshots = || self.nodes.flows.iter().map(|flow| flow.snapshot());
+        let switches = || self.nodes.switches.iter().map(|node| &node.switch);
         let peaks = switches().flat_map(|switch| {
             switch.config().ports.iter().filter_map(|port| switch.port_counters(port.port))
         });
         let progress = self.progress();
-        let mut stall = self.stall.clone();
+        let mut stall = self.observers.stall.clone();
         stall.look(self.now());
         Summary {
             seed: self.seed(),
@@ -145,10 +146,12 @@ impl Network {
             finish_ns: self.last_finish().map_or(-1, |finish| finish.as_ns() as i64),
             end_ns: progress.now_ns,
             flows_finite: progress.flows_finite,
-            flows_completed: self.counted().filter(|&flow| self.flows[flow].finish.is_some()).count() as u64,
+            flows_completed: self.counted().filter(|&flow| self.nodes.flows[flow].finish.is_some()).count()
+                as u64,
             rounds_completed: rounds().filter(|round| round.finish.is_some()).count() as u64,
-            deadline_flows: self.flows.iter().filter(|flow| flow.deadline.is_some()).count() as u64,
-            deadlines_met: self.flows.iter().filter(|flow| flow.deadline_met() == Some(true)).count() as u64,
+            deadline_flows: self.nodes.flows.iter().filter(|flow| flow.deadline.is_some()).count() as u64,
+            deadlines_met: self.nodes.flows.iter().filter(|flow| flow.deadline_met() == Some(true)).count()
+                as u64,
             timeouts: snapshots().map(|snapshot| snapshot.timeouts).sum(),
             flows_timed_out: snapshots().filter(|snapshot| snapshot.timeouts > 0).count() as u64,
             drops: balance.dropped,
@@ -166,46 +169,54 @@ impl Network {
                 .map(|row| row.counters.longest.as_ns())
                 .max()
                 .unwrap_or(0),
-            deadlocks: self.fabric.deadlocks.len() as u64,
+            deadlocks: self.observers.deadlocks.found.len() as u64,
             stalled_ns: stall.found.map_or(-1, |at| at.as_ns() as i64),
             longest_silence_ns: stall.longest.as_ns(),
             link_losses: balance.lost,
             host_refusals: balance.refused,
-            marks_level1: self.flows.iter().map(|flow| flow.marks[0]).sum(),
-            marks_level2: self.flows.iter().map(|flow| flow.marks[1]).sum(),
+            marks_level1: self.nodes.flows.iter().map(|flow| flow.marks[0]).sum(),
+            marks_level2: self.nodes.flows.iter().map(|flow| flow.marks[1]).sum(),
             peak_queue_pkts: peaks.map(|counters| u64::from(counters.peak_depth_pkts())).max().unwrap_or(0),
-            packet_hops: self.packet_hops,
-            events: self.events,
-            rows_left_out: self.recorder.rows_left_out,
+            packet_hops: self.observers.packet_hops,
+            events: self.schedule.events,
+            rows_left_out: self.observers.recorder.rows_left_out,
         }
     }
 
     /// Counted flows, by index.
     fn counted(&self) -> impl Iterator<Item = usize> + '_ {
-        let plans = self.plans.iter().enumerate();
+        let plans = self.nodes.plans.iter().enumerate();
         plans.filter(|(_, plan)| plan.is_counted()).map(|(index, _)| index)
     }
 
     /// When the last counted flow finished, if all did.
     fn last_finish(&self) -> Option<Time> {
-        self.counted().map(|flow| self.flows[flow].finish).collect::<Option<Vec<_>>>()?.into_iter().max()
+        self.counted()
+            .map(|flow| self.nodes.flows[flow].finish)
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .max()
     }
 
     fn goodput_bps(&self) -> f64 {
-        let Some(start) = self.counted().map(|flow| self.plans[flow].start).min() else { return 0.0 };
+        let Some(start) = self.counted().map(|flow| self.nodes.plans[flow].start).min() else { return 0.0 };
         let end = self.last_finish().unwrap_or(self.now());
-        let bytes: u64 = self.counted().map(|flow| self.flows[flow].snapshot().snd_una).sum();
+        let bytes: u64 = self.counted().map(|flow| self.nodes.flows[flow].snapshot().snd_una).sum();
         rate_bps(bytes, start, end)
     }
 
     fn total_goodput_bps(&self) -> f64 {
-        let (start, before) = self.first_begin.unwrap_or((Time::ZERO, 0));
-        rate_bps(self.acked_bytes() - before, start, self.now())
+        let (start, before) = self.observers.first_begin.unwrap_or((Time::ZERO, 0));
+        rate_bps(self.nodes.acked_bytes() - before, start, self.now())
     }
 
     fn jain_index(&self) -> f64 {
-        let begun =
-            self.plans.iter().zip(&self.flows).filter(|(plan, flow)| flow.has_begun && !plan.is_request());
+        let begun = self
+            .nodes
+            .plans
+            .iter()
+            .zip(&self.nodes.flows)
+            .filter(|(plan, flow)| flow.has_begun && !plan.is_request());
         let rates = begun.map(|(_, flow)| {
             let start = flow.start.unwrap_or(Time::ZERO);
             rate_bps(flow.snapshot().snd_una, start, flow.finish.unwrap_or(self.now()))
@@ -216,19 +227,20 @@ impl Network {
     }
 
     fn flows_table(&self) -> Table {
-        let plans = &self.plans;
+        let plans = &self.nodes.plans;
         let algorithms: Vec<&str> = self.spec.sender_names().collect();
         let host = |index: u32| self.spec.hosts[index as usize].name.as_str();
-        let snapshots: Vec<_> = self.flows.iter().map(|flow| flow.snapshot()).collect();
+        let snapshots: Vec<_> = self.nodes.flows.iter().map(|flow| flow.snapshot()).collect();
         let time = |time: Option<Time>| time.map_or(-1, |time| time.as_ns() as i64);
         let u64s = |get: &dyn Fn(usize) -> u64| Column::U64((0..plans.len()).map(get).collect());
         let i64s = |get: &dyn Fn(usize) -> i64| Column::I64((0..plans.len()).map(get).collect());
         let fct = |flow: usize| {
-            let flow = &self.flows[flow];
+            let flow = &self.nodes.flows[flow];
             flow.start.zip(flow.finish).map_or(-1, |(start, finish)| finish.since(start).as_ns() as i64)
         };
-        let deadline = |flow: usize| self.flows[flow].deadline.map_or(-1, |deadline| deadline.as_ns() as i64);
-        let met = |flow: usize| self.flows[flow].deadline_met().map_or(-1, i64::from);
+        let deadline =
+            |flow: usize| self.nodes.flows[flow].deadline.map_or(-1, |deadline| deadline.as_ns() as i64);
+        let met = |flow: usize| self.nodes.flows[flow].deadline_met().map_or(-1, i64::from);
         Table {
             name: "flows",
             columns: vec![
@@ -238,20 +250,20 @@ impl Network {
                 ("class", Column::text(plans.iter().map(|plan| &*plan.class))),
                 ("algorithm", Column::text(plans.iter().map(|plan| algorithms[plan.algorithm as usize]))),
                 ("size_bytes", i64s(&|flow| plans[flow].size_bytes.map_or(-1, |size| size as i64))),
-                ("start_ns", i64s(&|flow| time(self.flows[flow].start))),
-                ("finish_ns", i64s(&|flow| time(self.flows[flow].finish))),
-                ("received_ns", i64s(&|flow| time(self.flows[flow].received))),
+                ("start_ns", i64s(&|flow| time(self.nodes.flows[flow].start))),
+                ("finish_ns", i64s(&|flow| time(self.nodes.flows[flow].finish))),
+                ("received_ns", i64s(&|flow| time(self.nodes.flows[flow].received))),
                 ("fct_ns", i64s(&fct)),
                 ("deadline_ns", i64s(&deadline)),
                 ("deadline_met", i64s(&met)),
-                ("quenched", u64s(&|flow| u64::from(self.flows[flow].quenched.is_some()))),
+                ("quenched", u64s(&|flow| u64::from(self.nodes.flows[flow].quenched.is_some()))),
                 ("acked_bytes", u64s(&|flow| snapshots[flow].snd_una)),
-                ("data_pkts", u64s(&|flow| self.flows[flow].data_pkts)),
+                ("data_pkts", u64s(&|flow| self.nodes.flows[flow].data_pkts)),
                 ("retransmitted_pkts", u64s(&|flow| snapshots[flow].retransmitted_segments)),
                 ("timeouts", u64s(&|flow| snapshots[flow].timeouts)),
                 ("fast_retransmits", u64s(&|flow| snapshots[flow].fast_retransmits)),
-                ("marks_level1", u64s(&|flow| self.flows[flow].marks[0])),
-                ("marks_level2", u64s(&|flow| self.flows[flow].marks[1])),
+                ("marks_level1", u64s(&|flow| self.nodes.flows[flow].marks[0])),
+                ("marks_level2", u64s(&|flow| self.nodes.flows[flow].marks[1])),
             ],
         }
     }
@@ -262,7 +274,7 @@ impl Network {
             .topology
             .rounds
             .iter()
-            .zip(&self.rounds)
+            .zip(&self.nodes.rounds)
             .flat_map(|(plan, run)| {
                 run.rounds.iter().enumerate().map(move |(number, round)| (plan, number, round))
             })
@@ -286,7 +298,8 @@ impl Network {
 
     fn ports_table(&self) -> Table {
         let ports = || {
-            self.switches
+            self.nodes
+                .switches
                 .iter()
                 .flat_map(|node| node.switch.config().ports.iter().map(move |port| (&node.switch, port.port)))
         };
@@ -312,7 +325,7 @@ impl Network {
     /// One row for each queue that a packet was put into, or dropped at.
     fn port_queues_table(&self) -> Table {
         let mut rows = Vec::new();
-        for node in &self.switches {
+        for node in &self.nodes.switches {
             for port in &node.switch.config().ports {
                 let Some(counters) = node.switch.port_counters(port.port) else { continue };
                 for priority in 0..PRIORITIES {
@@ -348,15 +361,18 @@ impl Network {
                     "rate_bps",
                     Column::U64(self.topology.channels.iter().map(|channel| channel.rate.as_bps()).collect()),
                 ),
-                ("bytes", Column::U64(self.channels.iter().map(|channel| channel.bytes).collect())),
-                ("lost_pkts", Column::U64(self.channels.iter().map(|channel| channel.lost()).collect())),
+                ("bytes", Column::U64(self.nodes.channels.iter().map(|channel| channel.bytes).collect())),
+                (
+                    "lost_pkts",
+                    Column::U64(self.nodes.channels.iter().map(|channel| channel.lost()).collect()),
+                ),
             ],
         }
     }
 
     fn hosts_table(&self) -> Table {
         let u64s = |get: &dyn Fn(&crate::HostCounters) -> u64| {
-            Column::U64(self.hosts.iter().map(|host| get(&host.counters)).collect())
+            Column::U64(self.nodes.hosts.iter().map(|host| get(&host.counters)).collect())
         };
         Table {
             name: "hosts",
@@ -375,7 +391,7 @@ impl Network {
     /// were paused or paused a neighbour, or could have.
     fn pause_rows(&self) -> Vec<PauseRow<'_>> {
         let mut rows = Vec::new();
-        for (node, spec) in self.switches.iter().zip(&self.spec.switches) {
+        for (node, spec) in self.nodes.switches.iter().zip(&self.spec.switches) {
             for config in &node.switch.config().ports {
                 let port = config.port;
                 let Some(counters) = node.switch.port_counters(port) else { continue };
@@ -385,7 +401,7 @@ impl Network {
                 }
             }
         }
-        for (host, spec) in self.hosts.iter().zip(&self.spec.hosts) {
+        for (host, spec) in self.nodes.hosts.iter().zip(&self.spec.hosts) {
             for priority in 0..PRIORITIES {
                 let counters = host.pauses.counters(priority, self.now());
                 rows.push(PauseRow { node: &spec.name, port: 0, priority, counters });
@@ -423,7 +439,7 @@ impl Network {
 
     /// Cycles of links that waited for each other, as `s1:2->s2:1 => s2:2->s3:1`.
     fn deadlocks_table(&self) -> Table {
-        let rows = &self.fabric.deadlocks;
+        let rows = &self.observers.deadlocks.found;
         let names = |channels: &[u32]| {
             let links = channels.iter().map(|&one| self.topology.channels[one as usize].name.as_str());
             links.collect::<Vec<_>>().join(" => ")

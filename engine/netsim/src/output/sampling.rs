@@ -8,43 +8,45 @@ use crate::output::record::Due;
 impl Network {
     /// Takes the samples due before an instant.
     pub(crate) fn sample_before(&mut self, time: Time) {
-        while let Some(due) = self.recorder.due_before(time) {
+        while let Some(due) = self.observers.recorder.due_before(time) {
             self.sample(due);
         }
     }
 
     fn sample(&mut self, due: Due) {
         if due.windows {
-            for &index in &self.active {
-                let flow = &self.flows[index as usize];
-                let id = self.plans[index as usize].id;
-                self.recorder.window(due.at, index as usize, id, &flow.snapshot());
+            for &index in &self.observers.active {
+                let flow = &self.nodes.flows[index as usize];
+                let id = self.nodes.plans[index as usize].id;
+                self.observers.recorder.window(due.at, index as usize, id, &flow.snapshot());
             }
             // What is complete has had its last row.
-            let flows = &self.flows;
-            self.active.retain(|&index| !flows[index as usize].has_ended());
+            let flows = &self.nodes.flows;
+            self.observers.active.retain(|&index| !flows[index as usize].has_ended());
         }
         if due.checkpoint {
-            for (plan, flow) in self.plans.iter().zip(&self.flows).filter(|(_, flow)| flow.has_begun) {
-                self.recorder.checkpoint(due.at, plan.id, flow.snapshot().snd_una);
+            for (plan, flow) in
+                self.nodes.plans.iter().zip(&self.nodes.flows).filter(|(_, flow)| flow.has_begun)
+            {
+                self.observers.recorder.checkpoint(due.at, plan.id, flow.snapshot().snd_una);
             }
-            for (place, channel) in self.channels.iter().enumerate() {
-                self.recorder.link(due.at, place, channel.bytes);
+            for (place, channel) in self.nodes.channels.iter().enumerate() {
+                self.observers.recorder.link(due.at, place, channel.bytes);
             }
         }
         if due.queue_histogram {
-            for node in &self.switches {
+            for node in &self.nodes.switches {
                 for port in &node.switch.config().ports {
-                    self.recorder.depth_bytes(node.switch.port_depth_bytes(port.port));
+                    self.observers.recorder.depth_bytes(node.switch.port_depth_bytes(port.port));
                 }
             }
         }
         if due.queues {
             let mut place = 0;
-            for node in &self.switches {
+            for node in &self.nodes.switches {
                 for port in &node.switch.config().ports {
                     let depth = node.switch.port_depth_pkts(port.port);
-                    self.recorder.depth(due.at, place, node.switch.device_id(), port.port, depth);
+                    self.observers.recorder.depth(due.at, place, node.switch.device_id(), port.port, depth);
                     place += 1;
                 }
             }

@@ -5,7 +5,7 @@ use p4cc_units::{Span, Time};
 
 /// What a network tells of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Move {
+pub(crate) enum Activity {
     Begin,
     Delivered,
     Finish,
@@ -13,117 +13,117 @@ pub(crate) enum Move {
 
 /// Flows under way, and when something last moved.
 #[derive(Clone, Debug)]
-pub(crate) struct Stall {
+pub(crate) struct StallDetector {
     after: Span,
     under_way: u64,
-    last_move: Time,
+    last_activity: Time,
     /// When the first silence was as long as a stall.
     pub found: Option<Time>,
     /// The longest silence.
     pub longest: Span,
     /// Of a part of a network, for the whole to replay; none where this is the whole.
-    moves: Option<Vec<(Time, Move)>>,
+    activity: Option<Vec<(Time, Activity)>>,
 }
 
-impl Stall {
+impl StallDetector {
     pub fn new(after_ns: u64) -> Self {
         Self {
             after: Span::from_ns(after_ns),
             under_way: 0,
-            last_move: Time::ZERO,
+            last_activity: Time::ZERO,
             found: None,
             longest: Span::ZERO,
-            moves: None,
+            activity: None,
         }
     }
 
-    /// Keeps moves in place of counting silence.
-    pub fn keep_moves(&mut self) {
-        self.moves = Some(Vec::new());
+    /// Keeps activity in place of counting silence.
+    pub fn keep_activity(&mut self) {
+        self.activity = Some(Vec::new());
     }
 
-    /// Counts the silence between the moves that were kept.
-    pub fn replay_own(&mut self) {
-        let Some(mut moves) = self.moves.take() else { return };
-        self.replay(&mut moves);
-        self.moves = Some(moves);
+    /// Counts the silence between the activity that were kept.
+    pub fn replay_kept(&mut self) {
+        let Some(mut activity) = self.activity.take() else { return };
+        self.replay(&mut activity);
+        self.activity = Some(activity);
     }
 
-    /// Counts silence again in place of keeping moves.
-    pub fn count_again(&mut self) {
-        self.replay_own();
-        self.moves = None;
+    /// Counts silence again in place of keeping activity.
+    pub fn count_silence_again(&mut self) {
+        self.replay_kept();
+        self.activity = None;
     }
 
-    /// Appends the moves that were kept, in their order.
-    pub fn take_moves(&mut self, out: &mut Vec<(Time, Move)>) {
-        out.extend(self.moves.iter_mut().flat_map(|moves| moves.drain(..)));
+    /// Appends the activity that were kept, in their order.
+    pub fn take_activity(&mut self, out: &mut Vec<(Time, Activity)>) {
+        out.extend(self.activity.iter_mut().flat_map(|activity| activity.drain(..)));
     }
 
-    /// Counts the silence between moves of several parts, and forgets them. The order of simultaneous moves
-    /// makes no difference: the first of them ends the silence.
-    pub fn replay(&mut self, moves: &mut Vec<(Time, Move)>) {
-        self.leave_ends(moves);
-        moves.sort_by_key(|(at, _)| *at);
-        for (at, one) in moves.drain(..) {
+    /// Counts the silence between activity of several parts, and forgets them. The order of simultaneous
+    /// activity makes no difference: the first of them ends the silence.
+    pub fn replay(&mut self, activity: &mut Vec<(Time, Activity)>) {
+        self.keep_first_and_last_delivery(activity);
+        activity.sort_by_key(|(at, _)| *at);
+        for (at, one) in activity.drain(..) {
             self.count(at, one);
         }
     }
 
     /// Leaves the first and the last of the deliveries, where no silence
-    /// between moves can count for more than what was found before.
-    fn leave_ends(&self, moves: &mut Vec<(Time, Move)>) {
+    /// between activity can count for more than what was found before.
+    fn keep_first_and_last_delivery(&self, activity: &mut Vec<(Time, Activity)>) {
         let ends = |times: &mut dyn Iterator<Item = Time>| {
             times.fold(None, |ends, at| {
                 let (first, last) = ends.unwrap_or((at, at));
                 Some((at.min(first), at.max(last)))
             })
         };
-        let Some((first, last)) = ends(&mut moves.iter().map(|(at, _)| *at)) else { return };
+        let Some((first, last)) = ends(&mut activity.iter().map(|(at, _)| *at)) else { return };
         let span = last.since(first);
         if span > self.longest || span >= self.after {
             return;
         }
-        let is_delivery = |(_, one): &(Time, Move)| *one == Move::Delivered;
-        let deliveries = ends(&mut moves.iter().filter(|one| is_delivery(one)).map(|(at, _)| *at));
-        moves.retain(|one| !is_delivery(one));
+        let is_delivery = |(_, one): &(Time, Activity)| *one == Activity::Delivered;
+        let deliveries = ends(&mut activity.iter().filter(|one| is_delivery(one)).map(|(at, _)| *at));
+        activity.retain(|one| !is_delivery(one));
         let (first, last) = deliveries.unzip();
-        moves.extend([first, last].into_iter().flatten().map(|at| (at, Move::Delivered)));
+        activity.extend([first, last].into_iter().flatten().map(|at| (at, Activity::Delivered)));
     }
 
-    fn tell(&mut self, now: Time, one: Move) {
-        match &mut self.moves {
-            Some(moves) => moves.push((now, one)),
+    fn note(&mut self, now: Time, one: Activity) {
+        match &mut self.activity {
+            Some(activity) => activity.push((now, one)),
             None => self.count(now, one),
         }
     }
 
-    fn count(&mut self, now: Time, one: Move) {
-        if one == Move::Begin {
+    fn count(&mut self, now: Time, one: Activity) {
+        if one == Activity::Begin {
             if self.under_way == 0 {
-                self.last_move = now;
+                self.last_activity = now;
             }
             self.under_way += 1;
             return;
         }
         self.look(now);
-        self.last_move = now;
-        self.under_way -= u64::from(one == Move::Finish);
+        self.last_activity = now;
+        self.under_way -= u64::from(one == Activity::Finish);
     }
 
     /// A flow gave all its data to its sender.
     pub fn on_begin(&mut self, now: Time) {
-        self.tell(now, Move::Begin);
+        self.note(now, Activity::Begin);
     }
 
     /// A receiver took new bytes.
     pub fn on_delivered(&mut self, now: Time) {
-        self.tell(now, Move::Delivered);
+        self.note(now, Activity::Delivered);
     }
 
     /// A flow that began is complete.
     pub fn on_finish(&mut self, now: Time) {
-        self.tell(now, Move::Finish);
+        self.note(now, Activity::Finish);
     }
 
     /// Counts the silence up to now; the run may end with it.
@@ -131,10 +131,10 @@ impl Stall {
         if self.under_way == 0 {
             return;
         }
-        let silence = now.since(self.last_move);
+        let silence = now.since(self.last_activity);
         self.longest = self.longest.max(silence);
         if silence >= self.after {
-            self.found.get_or_insert(self.last_move + self.after);
+            self.found.get_or_insert(self.last_activity + self.after);
         }
     }
 }
@@ -148,34 +148,34 @@ mod tests {
     proptest! {
         /// Told in windows, by several parts, or one by one: the silence is the same.
         #[test]
-        fn silence_of_windows_is_that_of_moves(
+        fn silence_of_windows_is_that_of_activity(
             windows in prop::collection::vec(prop::collection::vec((0_u64..100, 0_u8..12), 0..6), 1..30),
         ) {
-            let (mut whole, mut part) = (Stall::new(150), Stall::new(150));
-            part.keep_moves();
+            let (mut whole, mut part) = (StallDetector::new(150), StallDetector::new(150));
+            part.keep_activity();
             let mut under_way = 0;
-            for (number, moves) in (0_u64..).zip(windows) {
+            for (number, activity) in (0_u64..).zip(windows) {
                 let mut told = Vec::new();
-                let mut at: Vec<_> = moves.iter().map(|(at, _)| Time::from_ns(100 * number + at)).collect();
+                let mut at: Vec<_> = activity.iter().map(|(at, _)| Time::from_ns(100 * number + at)).collect();
                 at.sort_unstable();
-                for (at, (_, kind)) in at.into_iter().zip(moves) {
+                for (at, (_, kind)) in at.into_iter().zip(activity) {
                     let one = match kind {
-                        0 => Move::Begin,
-                        1 if under_way > 0 => Move::Finish,
-                        _ => Move::Delivered,
+                        0 => Activity::Begin,
+                        1 if under_way > 0 => Activity::Finish,
+                        _ => Activity::Delivered,
                     };
-                    under_way += u64::from(one == Move::Begin);
-                    under_way -= u64::from(one == Move::Finish);
-                    whole.tell(at, one);
+                    under_way += u64::from(one == Activity::Begin);
+                    under_way -= u64::from(one == Activity::Finish);
+                    whole.note(at, one);
                     told.push((at, one));
                 }
-                // Of simultaneous moves the order makes no difference, but a flow begins before it ends.
+                // Of simultaneous activity the order makes no difference, but a flow begins before it ends.
                 let turn = told.len() / 2;
-                if told.iter().all(|(_, one)| *one == Move::Delivered) {
+                if told.iter().all(|(_, one)| *one == Activity::Delivered) {
                     told.rotate_left(turn);
                 }
-                told.into_iter().for_each(|(at, one)| part.tell(at, one));
-                part.replay_own();
+                told.into_iter().for_each(|(at, one)| part.note(at, one));
+                part.replay_kept();
             }
             prop_assert_eq!((whole.found, whole.longest), (part.found, part.longest));
         }
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn silence_counts_with_flows_under_way_only() {
-        let mut stall = Stall::new(50);
+        let mut stall = StallDetector::new(50);
         let at = Time::from_ns;
         stall.on_begin(at(100));
         stall.on_delivered(at(149));

@@ -1,29 +1,29 @@
-//! Where threads wait for each other after each window.
+//! A barrier: threads wait here for each other, twice in each epoch.
 //!
-//! A window takes microseconds, so a thread spins first; then it lets others
-//! have the processor, and where it goes on waiting it sleeps: with more threads
-//! than processors those that wait would take the time of those that work.
+//! An epoch takes microseconds, so a thread that waits spins first. Then it yields the processor, and at last
+//! it sleeps: with more threads than processors, threads that spin would take the time of those that work.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Turns of waiting awake, and how many of them take the processor.
-const TURNS: u32 = 2_200;
+/// Checks before a waiting thread sleeps.
+const CHECKS: u32 = 2_200;
+/// Checks of these in which it keeps the processor.
 const SPINS: u32 = 2_000;
 
-/// A meeting point for so many threads, again and again.
+/// A barrier that a fixed number of threads pass again and again.
 pub(crate) struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
     is_broken: AtomicBool,
     sleepers: AtomicUsize,
-    bed: Mutex<()>,
-    bell: Condvar,
+    lock: Mutex<()>,
+    wakeup: Condvar,
 }
 
 impl Barrier {
-    /// For so many threads.
+    /// A barrier for a number of threads.
     pub fn new(threads: usize) -> Self {
         Self {
             threads,
@@ -31,8 +31,8 @@ impl Barrier {
             round: AtomicUsize::new(0),
             is_broken: AtomicBool::new(false),
             sleepers: AtomicUsize::new(0),
-            bed: Mutex::default(),
-            bell: Condvar::new(),
+            lock: Mutex::default(),
+            wakeup: Condvar::new(),
         }
     }
 
@@ -44,11 +44,11 @@ impl Barrier {
             self.round.store(round.wrapping_add(1), Ordering::SeqCst);
             self.ring();
         }
-        for turn in 0..TURNS {
+        for check in 0..CHECKS {
             if !self.waits(round) {
                 break;
             }
-            if turn < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
+            if check < SPINS { std::hint::spin_loop() } else { std::thread::yield_now() }
         }
         if self.waits(round) {
             self.sleep(round);
@@ -56,7 +56,7 @@ impl Barrier {
         !self.is_broken.load(Ordering::SeqCst)
     }
 
-    /// A thread ended by a defect: the others are to wait no more.
+    /// Ends all waiting, as a thread has panicked.
     pub fn break_up(&self) {
         self.is_broken.store(true, Ordering::SeqCst);
         self.ring();
@@ -66,21 +66,22 @@ impl Barrier {
         self.round.load(Ordering::SeqCst) == round && !self.is_broken.load(Ordering::SeqCst)
     }
 
-    /// Wakes who sleeps. Who is about to has counted itself before its last look, so either it sees why it
-    /// need not, or it is seen here; and it holds the lock from that look until it sleeps.
+    /// Wakes sleeping threads. A thread that is about to sleep counts itself before its last check, so either
+    /// that check succeeds or the thread is counted here; it holds the lock from that check until it sleeps.
     fn ring(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
-            self.bell.notify_all();
+            drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
+            self.wakeup.notify_all();
         }
     }
 
     #[cold]
     fn sleep(&self, round: usize) {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
-        let bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
-        let bed = self.bell.wait_while(bed, |()| self.waits(round)).unwrap_or_else(PoisonError::into_inner);
-        drop(bed);
+        let lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock =
+            self.wakeup.wait_while(lock, |()| self.waits(round)).unwrap_or_else(PoisonError::into_inner);
+        drop(lock);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 }

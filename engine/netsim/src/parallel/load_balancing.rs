@@ -1,35 +1,35 @@
-//! Where a network is cut into parts for threads.
+//! Load balancing: the partition of each node, so that partitions have about equal work.
 //!
-//! Switches stand in a row in which neighbours have about the same hosts near them, and the row is cut into
-//! pieces of equal work. So the pods of a fat-tree stay whole, and half of the switches between them go to
-//! each of two parts: a packet crosses from part to part once in the mean, twice if the row were that of
-//! levels.
+//! Switches stand in a row in which neighbours have about the same hosts near them, and the row is divided
+//! into pieces of equal work. So the pods of a fat-tree stay whole, and half of the switches between pods go
+//! to each of two partitions. A packet then crosses between partitions once in the mean; in a row by levels
+//! of the tree it would cross twice.
 
 use crate::describe::topology::{ChannelPlan, Topology};
 
-/// Part of each node: parts of about equal work, hosts with their switches. The work of a switch is its
-/// packets so far, those of its hosts included; its ports where there were none.
-pub(crate) fn owners(topology: &Topology, parts: usize, packets: &[u64]) -> Vec<usize> {
+/// Partition of each node, hosts with their switches. The work of a switch is the number of its packets so
+/// far, those of its hosts included; where there were none, the number of its ports.
+pub(crate) fn balanced_partitions(topology: &Topology, partitions: usize, packets: &[u64]) -> Vec<usize> {
     let (switches, hosts) = (topology.switches.len(), topology.hosts.len());
     let is_known = packets.iter().any(|&packets| packets > 0);
     let work = |at: usize| if is_known { packets[at] } else { topology.switches[at].ports.len() as u64 };
     let all = u128::from((0..switches).map(work).sum::<u64>().max(1));
-    let mut owner = vec![0; switches + hosts];
+    let mut partition_of = vec![0; switches + hosts];
     let mut before = 0;
     for at in row(topology) {
-        // The part that the middle of the switch's work falls to.
+        // The partition that the middle of the switch's work falls into.
         let middle = u128::from(before + work(at) / 2);
-        owner[at] = ((middle * parts as u128 / all) as usize).min(parts - 1);
+        partition_of[at] = ((middle * partitions as u128 / all) as usize).min(partitions - 1);
         before += work(at);
     }
     for (host, plan) in topology.hosts.iter().enumerate() {
         let peer = topology.channels[plan.uplink as usize].to as usize;
-        owner[switches + host] = if peer < switches { owner[peer] } else { 0 };
+        partition_of[switches + host] = if peer < switches { partition_of[peer] } else { 0 };
     }
-    owner
+    partition_of
 }
 
-/// All switches by the mean position of the hosts that are nearest to each.
+/// All switches in the order of the mean position of the hosts nearest to each.
 fn row(topology: &Topology) -> Vec<usize> {
     let middles = middles(topology);
     let mut row: Vec<usize> = (0..topology.switches.len()).collect();
@@ -37,8 +37,8 @@ fn row(topology: &Topology) -> Vec<usize> {
     row
 }
 
-/// Mean position of the hosts nearest to each switch, in units
-/// of 2^-32; the largest number where none can be reached.
+/// Mean position of the hosts nearest to each switch, in units of 2^-32; the largest number where no host can
+/// be reached.
 fn middles(topology: &Topology) -> Vec<u64> {
     let switches = topology.switches.len();
     let mut middles = vec![u64::MAX; switches];
@@ -47,7 +47,7 @@ fn middles(topology: &Topology) -> Vec<u64> {
         let peer = topology.channels[plan.uplink as usize].to as usize;
         next.get_mut(peer).into_iter().for_each(|hosts| add(hosts, host << 32));
     }
-    // One link further from the hosts each time.
+    // Each pass goes one link further from the hosts.
     while next.iter().any(|&(_, count)| count > 0) {
         let found: Vec<bool> = next.iter().map(|&(_, count)| count > 0).collect();
         for (middle, (sum, count)) in
@@ -103,20 +103,20 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_follows_the_packets() {
+    fn partitions_follow_the_packets() {
         let topology = topology(4, &[(0, 1), (1, 2), (2, 3), (3, 0)], &[]);
-        assert_eq!(owners(&topology, 2, &[]), [0, 0, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[0; 4]), [0, 0, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[50, 50, 1, 1]), [0, 1, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[1, 1, 50, 50]), [0, 0, 0, 1]);
-        assert_eq!(owners(&topology, 3, &[9, 0, 0, 0]), [1, 2, 2, 2]);
+        assert_eq!(balanced_partitions(&topology, 2, &[]), [0, 0, 1, 1]);
+        assert_eq!(balanced_partitions(&topology, 2, &[0; 4]), [0, 0, 1, 1]);
+        assert_eq!(balanced_partitions(&topology, 2, &[50, 50, 1, 1]), [0, 1, 1, 1]);
+        assert_eq!(balanced_partitions(&topology, 2, &[1, 1, 50, 50]), [0, 0, 0, 1]);
+        assert_eq!(balanced_partitions(&topology, 3, &[9, 0, 0, 0]), [1, 2, 2, 2]);
     }
 
     /// Two pods, listed by levels: edge, aggregation, core.
     #[test]
     fn pods_stay_whole() {
         let topology = topology(6, &[(0, 2), (1, 3), (2, 4), (2, 5), (3, 4), (3, 5)], &[0, 0, 1, 1]);
-        assert_eq!(owners(&topology, 2, &[]), [0, 1, 0, 1, 0, 1, 0, 0, 1, 1]);
+        assert_eq!(balanced_partitions(&topology, 2, &[]), [0, 1, 0, 1, 0, 1, 0, 0, 1, 1]);
     }
 
     #[test]

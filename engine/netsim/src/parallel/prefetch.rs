@@ -1,68 +1,69 @@
-//! Looking ahead: has the processor fetch what the next districts will touch in this window.
+//! Prefetch: the processor fetches what the next logical processes will touch in this epoch.
 //!
-//! A network of hundreds of switches holds more packets and entries than the processor's near caches do, so
-//! most of what a district touches first would be waited for. While one has its turn, what the next ones are
-//! to do is known: their packets, their switch, the flows of their hosts. One lies behind the other, so there
-//! are steps, each a district nearer, and each reads only what the one before had fetched.
+//! A network of hundreds of switches holds more packets and entries than the processor's near caches. Most of
+//! what a logical process touches first would cost a wait for memory. But while one batch is handled, the
+//! events of the next ones are known: their packets, their switch, the flows of their hosts. The address of
+//! one often lies in another, so prefetching takes several steps, each one batch nearer, and each reads only
+//! what the step before has fetched.
 //!
-//! Nothing here changes anything but time.
+//! Nothing here changes results.
 
 use p4cc_switch::prefetch::{prefetch, prefetch_start};
 use p4cc_transport::wire::peek_flow_id;
 
-use crate::describe::topology::FlowPlan;
-use crate::events::buckets::{Cursor, Listed};
+use crate::describe::flow_plan::{FlowPlan, flow_index};
+use crate::events::buckets::{BucketEntry, Cursor};
 use crate::events::event::Kind;
-use crate::hosts::host::Ends;
-use crate::network::state::{CLOSE_TIMER, Network, PACE_TIMER, position};
+use crate::hosts::flow::Ends;
+use crate::network::state::Network;
 use crate::network::switch_node::SwitchNode;
 
 impl Network {
-    /// Takes the steps that are due before a district's turn.
-    pub(crate) fn fetch_ahead(&mut self, district: usize) {
-        self.queue.prefetch_known(district + 3);
-        if let Some(node) = self.switch_of(district + 3) {
+    /// Takes the steps that are due before the batch of a logical process.
+    pub(crate) fn prefetch_for(&mut self, process: usize) {
+        self.schedule.calendar.prefetch_pending(process + 3);
+        if let Some(node) = self.switch_of(process + 3) {
             node.switch.prefetch();
             node.prefetch_lines();
         }
-        if let Some(node) = self.switch_of(district + 2) {
+        if let Some(node) = self.switch_of(process + 2) {
             node.switch.prefetch_ports();
             for channel in node.channels() {
-                prefetch_start(&self.channels[channel]);
+                prefetch_start(&self.nodes.channels[channel]);
             }
         }
-        match self.switch_of(district) {
+        match self.switch_of(process) {
             Some(node) => {
                 node.switch.prefetch_queues();
                 for channel in node.channels() {
-                    self.queue.prefetch_room(self.channels[channel].to());
+                    self.schedule.calendar.prefetch_room(self.nodes.channels[channel].to());
                 }
             }
-            None => self.fetch_ends(district),
+            None => self.prefetch_ends(process),
         }
-        if self.switch_of(district + 1).is_none() {
-            self.fetch_flows(district + 1);
+        if self.switch_of(process + 1).is_none() {
+            self.prefetch_flows(process + 1);
         }
     }
 
-    /// What the next event of a district further on is about; false if there is none. One with each event of
-    /// the district whose turn it is: the processor waits for so many lines at once only.
+    /// Prefetches the packet of the next event of a later batch; false if there is none. Called once for each
+    /// event of the current batch, as the processor can wait for a few cache lines at once only.
     #[inline(always)]
-    pub(crate) fn fetch_packet(&self, further: &mut Cursor) -> bool {
-        let Some(entry) = self.queue.next_known(further) else { return false };
+    pub(crate) fn prefetch_packet(&self, further: &mut Cursor) -> bool {
+        let Some(entry) = self.schedule.calendar.next_pending(further) else { return false };
         if let Some(packet) = entry.packet() {
             prefetch(&**packet);
         }
-        if let Some(host) = (entry.event().node() as usize).checked_sub(self.switches.len()) {
-            self.hosts.get(host).into_iter().for_each(prefetch);
+        if let Some(host) = (entry.event().node() as usize).checked_sub(self.nodes.switches.len()) {
+            self.nodes.hosts.get(host).into_iter().for_each(prefetch);
         }
         true
     }
 
-    /// The flows of hosts whose packets are near.
-    fn fetch_flows(&mut self, district: usize) {
-        let (plans, flows) = (&self.plans[..], &self.flows[..]);
-        self.queue.for_each_known(district, |entry| {
+    /// Prefetches the flows of hosts whose packets have been fetched.
+    fn prefetch_flows(&mut self, process: usize) {
+        let (plans, flows) = (&self.nodes.plans[..], &self.nodes.flows[..]);
+        self.schedule.calendar.for_each_pending(process, |entry| {
             if let Some(at) = flow_of(entry, plans)
                 && let (Some(flow), Some(plan)) = (flows.get(at), plans.get(at))
             {
@@ -74,27 +75,29 @@ impl Network {
         });
     }
 
-    /// The ends of flows that are near.
-    fn fetch_ends(&self, district: usize) {
-        for entry in self.queue.known(district) {
-            if let Some(Ends::Rdma(ends)) = self.flows.get(entry.next as usize).map(|flow| &flow.ends) {
+    /// Prefetches the two ends of flows that have been fetched.
+    fn prefetch_ends(&self, process: usize) {
+        for entry in self.schedule.calendar.pending(process) {
+            if let Some(Ends::Rdma(ends)) = self.nodes.flows.get(entry.next as usize).map(|flow| &flow.ends) {
                 prefetch(&**ends);
             }
         }
     }
 
-    fn switch_of(&self, district: usize) -> Option<&SwitchNode> {
-        self.switches.get(self.queue.first_node(district)?)
+    fn switch_of(&self, process: usize) -> Option<&SwitchNode> {
+        self.nodes.switches.get(self.schedule.calendar.first_node(process)?)
     }
 }
 
-/// The flow that an event at a host is for.
+/// The flow that an event at a host concerns.
 #[inline]
-fn flow_of(entry: &Listed, plans: &[FlowPlan]) -> Option<usize> {
+fn flow_of(entry: &BucketEntry, plans: &[FlowPlan]) -> Option<usize> {
     if let Some(packet) = entry.packet() {
-        return position(plans, peek_flow_id(&packet.head)?);
+        return flow_index(plans, peek_flow_id(&packet.head)?);
     }
     let event = entry.event();
-    let is_of_flow = event.kind() == Kind::Timer && event.port() <= CLOSE_TIMER && event.port() != PACE_TIMER;
-    is_of_flow.then_some(event.subject as usize)
+    if event.kind() != Kind::Timer {
+        return None;
+    }
+    event.timer().flow().map(|flow| flow as usize)
 }

@@ -1,5 +1,7 @@
-//! Many seeds of one network on several threads. Results come in the order of the seeds and do not depend on
-//! the number of threads: runs share nothing but what they only read.
+//! Replications: one network run with many seeds, several runs at a time.
+//!
+//! Results come in the order of the seeds and do not depend on the number of threads: runs share only what
+//! they read.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};

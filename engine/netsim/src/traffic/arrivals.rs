@@ -10,10 +10,12 @@ use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Model, check_within, model_spec};
-use super::{DeadlineSpec, SizeSpec, exponential};
+use super::{DeadlineSpec, SizeSpec};
 use crate::SpecError;
-use crate::describe::spec::{MAX_FLOWS, MAX_TIME_NS};
-use crate::describe::topology::{FlowPlan, Resolver};
+use crate::describe::flow_plan::FlowPlan;
+use crate::describe::limits::{MAX_FLOWS, MAX_TIME_NS};
+use crate::describe::names::Resolver;
+use crate::random::exponential;
 
 /// A Poisson process at each source.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -7,11 +7,13 @@ use p4cc_switch::Stream;
 use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
+use super::DeadlineSpec;
 use super::model::{Model, check_within, model_spec};
-use super::{DeadlineSpec, exponential};
 use crate::SpecError;
-use crate::describe::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
-use crate::describe::topology::{FlowPlan, Resolver};
+use crate::describe::flow_plan::FlowPlan;
+use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::describe::names::Resolver;
+use crate::random::exponential;
 
 /// A Poisson process of incasts.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

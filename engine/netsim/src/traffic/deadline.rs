@@ -4,9 +4,9 @@ use p4cc_switch::Stream;
 use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
-use super::exponential;
 use crate::SpecError;
-use crate::describe::spec::{MAX_TIME_NS, in_range};
+use crate::describe::limits::{MAX_TIME_NS, in_range};
+use crate::random::exponential;
 
 /// The larger of `min_ns` and `offset_ns` plus an exponential time of mean `exp_mean_ns`. It covers a fixed
 /// deadline (offset alone), the stand-in for the GST paper's D2TCP runs (exponential of 20 ms, at least 3 ms;

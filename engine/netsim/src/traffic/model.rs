@@ -6,8 +6,9 @@ use p4cc_units::Time;
 
 use super::DeadlineSpec;
 use crate::SpecError;
-use crate::describe::spec::{MAX_TIME_NS, in_range};
-use crate::describe::topology::{FlowPlan, Resolver};
+use crate::describe::flow_plan::FlowPlan;
+use crate::describe::limits::{MAX_TIME_NS, in_range};
+use crate::describe::names::Resolver;
 
 /// As it stands in a description.
 pub(super) struct ModelSpec<'a> {

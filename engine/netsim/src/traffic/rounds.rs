@@ -20,10 +20,12 @@ use p4cc_units::{Span, Time};
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
-use super::{DeadlineSpec, exponential, uniform};
+use super::DeadlineSpec;
 use crate::SpecError;
-use crate::describe::spec::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
-use crate::describe::topology::{FlowPlan, Resolver};
+use crate::describe::flow_plan::{FlowPlan, RoundMember};
+use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
+use crate::describe::names::Resolver;
+use crate::random::{exponential, uniform};
 
 /// A client and its servers.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -75,21 +77,6 @@ pub struct RoundsSpec {
 
 const fn yes() -> bool {
     true
-}
-
-/// What a flow is to a group.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Member {
-    pub group: u32,
-    pub server: u32,
-    pub is_request: bool,
-}
-
-impl Member {
-    /// The group, if this member's request is the first of a round to leave.
-    pub fn asks_first(self) -> Option<u32> {
-        (self.is_request && self.server == 0).then_some(self.group)
-    }
 }
 
 /// The description of a group, resolved.
@@ -169,7 +156,7 @@ impl RoundsPlan {
                 piece_bytes: spec.request_bytes,
                 class: class(".request"),
                 is_triggered: plan.starts_later(),
-                member: Some(Member { group: index as u32, server: i as u32, is_request: true }),
+                member: Some(RoundMember { group: index as u32, server: i as u32, is_request: true }),
                 ..template.clone()
             });
         }
@@ -186,7 +173,7 @@ impl RoundsPlan {
                     class: class(""),
                     deadline: spec.deadline,
                     is_triggered: true,
-                    member: Some(Member { group: index as u32, server: i as u32, is_request: false }),
+                    member: Some(RoundMember { group: index as u32, server: i as u32, is_request: false }),
                     ..template.clone()
                 });
             }
@@ -344,7 +331,7 @@ impl Rounds {
     pub fn on_delivered(
         &mut self,
         plan: &RoundsPlan,
-        member: Member,
+        member: RoundMember,
         delivered: u64,
         now: Time,
     ) -> SmallVec<[Next; 1]> {
@@ -410,8 +397,8 @@ mod tests {
         }
     }
 
-    const fn member(server: u32, is_request: bool) -> Member {
-        Member { group: 0, server, is_request }
+    const fn member(server: u32, is_request: bool) -> RoundMember {
+        RoundMember { group: 0, server, is_request }
     }
 
     #[test]

@@ -1,9 +1,8 @@
-//! A run on several threads, or district after district,
-//! finds, byte for byte, what it finds event after event.
+//! A run on several threads, or in batches, gives the bytes of a run that handles its events one by one.
 
 use std::sync::atomic::AtomicBool;
 
-use p4cc_netsim::{Network, RunError, Turns};
+use p4cc_netsim::{Batching, Network, RunError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -37,30 +36,30 @@ fn line<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, 
     }
 }
 
-/// All that a run finds, and how many windows threads ran side by side or districts one after the other.
-fn found(base: &Network, threads: usize, turns: Turns) -> (String, u64) {
+/// All results of a run, and the number of epochs that ran on several threads or in batches.
+fn found(base: &Network, threads: usize, batching: Batching) -> (String, u64) {
     let mut run = base.fork(1).expect("a network that was built");
-    run.set_turns(turns);
+    run.set_batching(batching);
     run.run_to_end_on(threads, &AtomicBool::new(false), &mut |_| {}).expect("few events");
     let balance = run.packet_balance();
     assert!(balance.is_even(), "{balance:?}");
-    (format!("{:?}", run.results()), run.windows_apart())
+    (format!("{:?}", run.results()), run.epochs())
 }
 
-/// Threads, and whether districts take turns.
-const WAYS: [(usize, Turns); 4] =
-    [(1, Turns::Always), (2, Turns::Never), (2, Turns::Always), (3, Turns::Always)];
+/// Threads, and whether epochs are handled in batches.
+const WAYS: [(usize, Batching); 4] =
+    [(1, Batching::Always), (2, Batching::Never), (2, Batching::Always), (3, Batching::Always)];
 
-/// The least number of windows of all ways but event after event.
+/// The least number of epochs of all ways but one by one.
 pub fn assert_same(base: &Network) -> u64 {
-    let (one, windows) = found(base, 1, Turns::Never);
-    assert_eq!(windows, 0);
-    let windows = WAYS.map(|(threads, turns)| {
-        let (other, windows) = found(base, threads, turns);
-        assert_eq!(other, one, "{threads} threads, turns {turns:?}");
-        windows
+    let (one, epochs) = found(base, 1, Batching::Never);
+    assert_eq!(epochs, 0);
+    let epochs = WAYS.map(|(threads, batching)| {
+        let (other, epochs) = found(base, threads, batching);
+        assert_eq!(other, one, "{threads} threads, batching {batching:?}");
+        epochs
     });
-    windows.into_iter().min().unwrap_or(0)
+    epochs.into_iter().min().unwrap_or(0)
 }
 
 /// Eight hosts at four switches; everybody sends to two of them, late ones too.
@@ -76,23 +75,23 @@ fn pauses_telemetry_and_samples_are_those_of_one_thread() {
     let flows = crossing_flows();
     for cc in [r#"{"name":"hpcc"}"#, r#"{"name":"dcqcn"}"#, r#"{"name":"timely","beta":0}"#] {
         let base = line(HOSTS_AT, cc, &flows).build();
-        let (one, _) = found(&base, 1, Turns::Never);
+        let (one, _) = found(&base, 1, Batching::Never);
         assert!(cc.contains("hpcc") || !one.contains(" pauses: 0,"), "{cc}: no switch paused another");
         assert!(assert_same(&base) > 50, "{cc}: threads had nothing to do");
     }
 }
 
-/// All work is at one end, so the cut moves there at the first sample.
+/// All work is at one end, so load balancing moves switches at the first sample.
 #[test]
-fn parts_that_are_cut_anew_find_what_one_thread_does() {
+fn rebalanced_partitions_give_the_results_of_one_thread() {
     let flows: Vec<_> = (0..6).map(|i| (i, (i + 1) % 6, 1_000_000, 1_000 * i as u64)).collect();
     let base = line(&[0, 0, 0, 1, 1, 1, 3], r#"{"name":"dcqcn"}"#, &flows).build();
     assert!(assert_same(&base) > 50, "threads had nothing to do");
 }
 
-/// The work moves from one end to the other and no sample interrupts it, so the cut moves between windows.
+/// The work moves from one end to the other and no sample interrupts it, so load is balanced between epochs.
 #[test]
-fn parts_whose_work_moves_find_what_one_thread_does() {
+fn partitions_whose_work_moves_give_the_results_of_one_thread() {
     let flow = |i: usize| {
         let (of_pair, late) = (3 * (i % 2), (i % 2) as u64);
         (of_pair + i / 2, of_pair + (i / 2 + 1) % 3, 2_000_000, 1_000 * i as u64 + 400_000 * late)
@@ -103,7 +102,7 @@ fn parts_whose_work_moves_find_what_one_thread_does() {
     assert!(assert_same(&fabric.build()) > 300, "threads had nothing to do");
 }
 
-/// As many switches as make districts take turns, in its parts as well.
+/// As many switches as make a network run in batches, in its partitions too.
 #[test]
 fn a_large_network_is_that_of_one_thread() {
     let record = json!({"windows_interval_ns": 100_000, "queues_interval_ns": 100_000});
@@ -111,7 +110,7 @@ fn a_large_network_is_that_of_one_thread() {
     assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 
-/// Unequal delays, losses, windows beside rates, flows without end, a deadline: what a description can hold.
+/// Unequal delays, losses, epochs beside rates, flows without end, a deadline: what a description can hold.
 #[test]
 fn mixed_traffic_is_that_of_one_thread() {
     let flows = crossing_flows();
@@ -163,15 +162,15 @@ fn a_limit_or_a_cancellation_ends_threads_too() {
     let flows = crossing_flows();
     let base = line(HOSTS_AT, r#"{"name":"hpcc"}"#, &flows)
         .build_with(|description| description["limits"]["max_events"] = json!(20_000));
-    let run = |threads, turns, is_cancelled| {
+    let run = |threads, batching, is_cancelled| {
         let mut run = base.fork(1).expect("a network that was built");
-        run.set_turns(turns);
+        run.set_batching(batching);
         run.run_to_end_on(threads, &AtomicBool::new(is_cancelled), &mut |_| {}).expect_err("the run is cut")
     };
-    let one = run(1, Turns::Never, false).to_string();
-    for (threads, turns) in WAYS {
-        assert_eq!(run(threads, turns, false).to_string(), one);
-        assert!(matches!(run(threads, turns, true), RunError::Cancelled { .. }));
+    let one = run(1, Batching::Never, false).to_string();
+    for (threads, batching) in WAYS {
+        assert_eq!(run(threads, batching, false).to_string(), one);
+        assert!(matches!(run(threads, batching, true), RunError::Cancelled { .. }));
     }
 }
 
@@ -199,9 +198,9 @@ proptest! {
                 link["loss"] = json!(loss);
             }
         });
-        let (one, _) = found(&base, 1, Turns::Never);
-        for (threads, turns) in WAYS {
-            prop_assert_eq!(&found(&base, threads, turns).0, &one, "{} threads, turns {:?}", threads, turns);
+        let (one, _) = found(&base, 1, Batching::Never);
+        for (threads, batching) in WAYS {
+            prop_assert_eq!(&found(&base, threads, batching).0, &one, "{} threads, batching {:?}", threads, batching);
         }
     }
 }

@@ -1,0 +1,26 @@
+//! Limits of a description, and the check of a number against its bounds.
+
+use crate::SpecError;
+
+/// Most switches and hosts together.
+pub const MAX_NODES: usize = 16_384;
+/// Most faults of links.
+pub const MAX_FAULTS: usize = 100_000;
+/// Most flows.
+pub const MAX_FLOWS: usize = 1_000_000;
+/// Largest flow.
+pub const MAX_FLOW_BYTES: u64 = 1 << 50;
+/// Longest run: one virtual hour.
+pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
+
+/// Refuses a value outside `min..=max`.
+pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
+    if (min..=max).contains(&value) {
+        return Ok(());
+    }
+    Err(SpecError::new(
+        path,
+        format!("{value} is out of range"),
+        format!("give a number from {min} to {max}"),
+    ))
+}

@@ -1,0 +1,90 @@
+//! Timers of nodes: what a timer event is for.
+//!
+//! The kind of a timer stands in the port field of its event, so it orders simultaneous timers of one node.
+//! The order of the variants below is that order, and must not change.
+
+/// A timer, with what it concerns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Timer {
+    /// The timer of a flow's sender: retransmission and what else the transport waits for.
+    Sender { flow: u32 },
+    /// The receiver of a flow owes a delayed ACK.
+    DelayedAck { flow: u32 },
+    /// A paced flow of a host may send.
+    Pacing { host: u32 },
+    /// Deadlock detection of the whole network; the node has no meaning.
+    DeadlockCheck,
+    /// The application of a flow closes it.
+    Close { flow: u32 },
+    /// A pause (PFC) of a priority may expire at a port: of the switch that asked for it, or of the node that
+    /// obeys it.
+    PauseExpiry { port: u32, priority: u8 },
+    /// The link of a channel that leaves the node goes down or comes up.
+    LinkChange { channel: u32, up: bool },
+}
+
+impl Timer {
+    /// The number of its kind, which stands in the port field of the event, and the event's subject.
+    #[inline]
+    pub fn encode(self) -> (u32, u32) {
+        match self {
+            Self::Sender { flow } => (0, flow),
+            Self::DelayedAck { flow } => (1, flow),
+            Self::Pacing { host } => (2, host),
+            Self::DeadlockCheck => (3, 0),
+            Self::Close { flow } => (4, flow),
+            Self::PauseExpiry { port, priority } => (5, port << 3 | u32::from(priority & 7)),
+            Self::LinkChange { channel, up } => (6, channel << 1 | u32::from(up)),
+        }
+    }
+
+    /// The timer that [`Self::encode`] gave these numbers for.
+    #[inline]
+    pub fn decode(number: u32, subject: u32) -> Self {
+        match number {
+            1 => Self::DelayedAck { flow: subject },
+            2 => Self::Pacing { host: subject },
+            3 => Self::DeadlockCheck,
+            4 => Self::Close { flow: subject },
+            5 => Self::PauseExpiry { port: subject >> 3, priority: (subject & 7) as u8 },
+            6 => Self::LinkChange { channel: subject >> 1, up: subject & 1 == 1 },
+            _ => Self::Sender { flow: subject },
+        }
+    }
+
+    /// The flow that it concerns, if it concerns one.
+    #[inline]
+    pub fn flow(self) -> Option<u32> {
+        match self {
+            Self::Sender { flow } | Self::DelayedAck { flow } | Self::Close { flow } => Some(flow),
+            Self::Pacing { .. }
+            | Self::DeadlockCheck
+            | Self::PauseExpiry { .. }
+            | Self::LinkChange { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_come_back_from_their_numbers_in_order() {
+        let timers = [
+            Timer::Sender { flow: 7 },
+            Timer::DelayedAck { flow: u32::MAX },
+            Timer::Pacing { host: 3 },
+            Timer::DeadlockCheck,
+            Timer::Close { flow: 0 },
+            Timer::PauseExpiry { port: 511, priority: 6 },
+            Timer::LinkChange { channel: 9, up: true },
+            Timer::LinkChange { channel: 9, up: false },
+        ];
+        for timer in timers {
+            let (number, subject) = timer.encode();
+            assert_eq!(Timer::decode(number, subject), timer);
+        }
+        assert!(timers.map(|timer| timer.encode().0).is_sorted(), "the order of simultaneous timers");
+    }
+}

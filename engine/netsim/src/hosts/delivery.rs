@@ -1,0 +1,70 @@
+//! Delivery: packets that reach a host go to the end of the flow that they are for.
+
+use p4cc_switch::Packet;
+use p4cc_transport::wire::PacketKind;
+
+use crate::describe::flow_plan::flow_index;
+use crate::hosts::flow::Ends;
+use crate::hosts::packets;
+use crate::network::state::Network;
+
+impl Network {
+    /// Gives the packet to the end of a flow that it is for; gives it back if nobody has use for its memory.
+    pub(crate) fn deliver(&mut self, host: u32, packet: Packet) -> Option<Packet> {
+        if let Some(tap) = &mut self.observers.tap {
+            tap(self.schedule.now, host as usize, &packet);
+        }
+        let counters = &mut self.nodes.hosts[host as usize].counters;
+        // By reference from here on: it is larger than a line of the cache.
+        let Ok(read) = &packets::read(&packet) else {
+            counters.refused_malformed += 1;
+            return Some(packet);
+        };
+        if !packets::is_addressed(&self.topology.hosts[host as usize], read) {
+            counters.refused_address += 1;
+            return Some(packet);
+        }
+        let plans = &self.nodes.plans;
+        let flow = flow_index(plans, read.header.flow_id).filter(|&flow| {
+            let plan = &plans[flow];
+            host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
+        });
+        let Some(flow) = flow else {
+            counters.refused_flow += 1;
+            return Some(packet);
+        };
+        counters.delivered_pkts += 1;
+        let is_rdma = matches!(self.nodes.flows[flow].ends, Ends::Rdma(_));
+        match (read.header.kind, is_rdma) {
+            (PacketKind::Data, true) => {
+                let (receipt, extension) = (self.on_rdma_data(flow as u32, read), read.extension);
+                let (kind, len) = (extension.kind, extension.bytes.len());
+                return self.answer_rdma(host, flow as u32, receipt?, (packet, kind, len));
+            }
+            (PacketKind::Ack, true) => self.on_rdma_ack(host, flow as u32, read),
+            (PacketKind::Data, false) => {
+                self.on_data(host, flow as u32, &read.header.data_fields(read.ecn));
+            }
+            (PacketKind::Ack, false) => {
+                let fields = read.ack_fields();
+                self.with_sender(flow as u32, |sender, now, out| sender.on_ack(now, &fields, out));
+            }
+        }
+        Some(packet)
+    }
+
+    /// A receiver took new bytes of a flow, so many by now.
+    pub(crate) fn on_delivered(&mut self, index: u32, delivered: u64) {
+        self.observers.stall.on_delivered(self.schedule.now);
+        if let Some(member) = self.nodes.plans[index as usize].member {
+            self.on_member_delivered(member, delivered);
+        }
+    }
+
+    /// A flow is complete.
+    pub(crate) fn on_complete(&mut self, index: u32) {
+        self.nodes.flows[index as usize].finish = Some(self.schedule.now);
+        let plan = &self.nodes.plans[index as usize];
+        self.observers.on_flow_end(self.schedule.now, plan.is_counted(), plan.is_given_whole());
+    }
+}

@@ -1,0 +1,91 @@
+//! A flow in a run: the state of its sender and its receiver, and what results tell about it.
+
+use p4cc_cc::Mark;
+use p4cc_transport::rdma::{RdmaReceiver, RdmaSender};
+use p4cc_transport::wire::TrafficClass;
+use p4cc_transport::{EcnProfile, Receiver, Snapshot, WindowSender};
+use p4cc_units::{Span, Time};
+
+use crate::hosts::round_robin::Position;
+use crate::hosts::rtt_noise::RttNoise;
+
+/// Both ends of a flow.
+#[expect(clippy::large_enum_variant, reason = "window flows stay in place, without a step through a pointer")]
+#[derive(Debug)]
+pub(crate) enum Ends {
+    Window { sender: WindowSender, receiver: Receiver },
+    Rdma(Box<RdmaEnds>),
+}
+
+/// Both ends of an RDMA-like flow.
+#[derive(Debug)]
+pub(crate) struct RdmaEnds {
+    pub sender: RdmaSender,
+    pub receiver: RdmaReceiver,
+    pub ack_class: TrafficClass,
+    pub noise: Option<RttNoise>,
+    /// Its position in the round robin of its host.
+    pub position: Position,
+}
+
+/// A flow: both ends and what is told about it.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub ends: Ends,
+    /// How to read the marks that the receiver sees.
+    pub profile: Option<EcnProfile>,
+    /// Earliest start, random part included; of a flow that waits for another, when that let it start.
+    pub start: Option<Time>,
+    /// Its application acted for the first time.
+    pub has_begun: bool,
+    /// Time from its start by which it should be complete.
+    pub deadline: Option<Span>,
+    /// When its timer is due; events for other times are void.
+    pub timer: Option<Time>,
+    pub finish: Option<Time>,
+    /// When it ended itself early, by its algorithm.
+    pub quenched: Option<Time>,
+    /// When the receiver had everything.
+    pub received: Option<Time>,
+    pub data_pkts: u64,
+    /// Data packets that arrived with a mark of level 1 (K) and level 2 (K_dc).
+    pub marks: [u64; 2],
+}
+
+impl Flow {
+    /// State of the sender.
+    pub fn snapshot(&self) -> Snapshot {
+        match &self.ends {
+            Ends::Window { sender, .. } => sender.snapshot(),
+            Ends::Rdma(ends) => ends.sender.snapshot(),
+        }
+    }
+
+    /// Whether it has to send data that it never sent before it can be complete.
+    pub fn has_unsent(&self) -> bool {
+        match &self.ends {
+            Ends::Window { sender, .. } => sender.has_unsent(),
+            Ends::Rdma(ends) => ends.sender.has_unsent(),
+        }
+    }
+
+    /// Whether it sends no data any more.
+    pub const fn has_ended(&self) -> bool {
+        self.finish.is_some() || self.quenched.is_some()
+    }
+
+    /// Whether all bytes were at the receiver in time; none without a deadline.
+    pub fn deadline_met(&self) -> Option<bool> {
+        let deadline = self.deadline?;
+        Some(self.start.zip(self.received).is_some_and(|(start, received)| received.since(start) <= deadline))
+    }
+
+    /// Counts the mark of a data packet that arrived.
+    pub fn count_mark(&mut self, ecn: p4cc_transport::Codepoint) {
+        match self.profile.map_or(Mark::None, |profile| profile.mark(ecn)) {
+            Mark::None => {}
+            Mark::K => self.marks[0] += 1,
+            Mark::Kdc => self.marks[1] += 1,
+        }
+    }
+}

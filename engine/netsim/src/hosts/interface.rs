@@ -1,0 +1,113 @@
+//! The interface of a host: which packet leaves next, and when the interface looks again.
+//!
+//! Answers of RDMA-like receivers leave first, then segments and ACKs that wait, then paced flows in round
+//! robin. A priority that PFC (IEEE 802.1Qbb) has paused is left out.
+use p4cc_switch::Packet;
+
+use crate::describe::topology::HostPlan;
+use crate::events::tie_break::Ticket;
+use crate::events::timer::Timer;
+use crate::hosts::packets::{self, Outgoing};
+use crate::links::channel::frame_time;
+use crate::links::line::Work;
+use crate::network::state::Network;
+
+impl Network {
+    /// The interface of a host has work, or became free.
+    pub(crate) fn start_interface(&mut self, host: u32) {
+        match self.nodes.hosts[host as usize].line.on_work(self.schedule.order.current(self.schedule.now)) {
+            Work::Wait => {}
+            Work::WakeAt(end) => self.schedule.dequeue(end, self.nodes.host_node(host), 0),
+            Work::Start => {
+                if let Some((ticket, packet)) = self.next_packet(host) {
+                    self.leave(host, ticket, packet);
+                }
+                self.arm_interface(host);
+            }
+        }
+    }
+
+    /// A segment or ACK is handed to an interface, which looks for work. What finds nothing in front of it
+    /// leaves without being put behind others first.
+    pub(crate) fn start_with(&mut self, host: u32, (ticket, out): (Ticket, Outgoing)) {
+        let current = self.schedule.order.current(self.schedule.now);
+        let state = &mut self.nodes.hosts[host as usize];
+        if !state.has_none_in_front() || !state.line.is_free(current) {
+            state.waiting.push_back((ticket, out));
+            return self.start_interface(host);
+        }
+        let packet = packets::to_packet(
+            &mut self.nodes.pool,
+            &self.topology.hosts,
+            &self.nodes.plans,
+            &out,
+            self.schedule.now,
+        );
+        if let Some(packet) = packet {
+            self.leave(host, ticket, packet);
+        }
+        self.arm_interface(host);
+    }
+
+    /// A packet leaves an interface that is free.
+    #[inline]
+    fn leave(&mut self, host: u32, ticket: Ticket, packet: Packet) {
+        let state = &mut self.nodes.hosts[host as usize];
+        state.counters.sent_pkts += 1;
+        let HostPlan { uplink, rate, framing_bytes, .. } = self.topology.hosts[host as usize];
+        let bytes = packet.len();
+        let end = self.schedule.now + frame_time(rate, framing_bytes, bytes);
+        state.line.start(self.schedule.order.moment(end));
+        self.send(uplink, end, ticket, (packet, bytes));
+    }
+
+    /// The packet that an interface sends now: answers, then
+    /// segments that were given to it, then paced flows in turn.
+    pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
+        let now = self.now();
+        let hosts = &self.topology.hosts;
+        let state = &mut self.nodes.hosts[host as usize];
+        if let Some(answer) = state.next_answer() {
+            let plan = &self.nodes.plans[answer.flow as usize];
+            return packets::answer_packet(hosts, plan, answer, now).map(|packet| (0, packet));
+        }
+        match state.next_waiting(&self.nodes.plans) {
+            Some((ticket, out)) => {
+                let packet = packets::to_packet(&mut self.nodes.pool, hosts, &self.nodes.plans, &out, now);
+                packet.map(|packet| (ticket, packet))
+            }
+            None => self.next_paced(host).map(|packet| (0, packet)),
+        }
+    }
+
+    /// Schedules when the interface looks again, at the next time at which a packet may leave.
+    pub(crate) fn arm_interface(&mut self, host: u32) {
+        let state = &self.nodes.hosts[host as usize];
+        let busy_until = state.line.busy_until();
+        let next = if state.has_waiting(&self.nodes.plans) {
+            Some(busy_until)
+        } else {
+            state.paced.next_time(state.pauses.free())
+        };
+        let Some(at) = next else { return };
+        let now = self.now();
+        let state = &mut self.nodes.hosts[host as usize];
+        if at <= busy_until {
+            if let Work::WakeAt(moment) = state.line.on_work(self.schedule.order.current(now)) {
+                self.schedule.dequeue(moment, self.nodes.host_node(host), 0);
+            }
+        } else if state.paced.wake.is_none_or(|wake| wake > at) {
+            state.paced.wake = Some(at);
+            self.schedule.timer(at, self.nodes.host_node(host), Timer::Pacing { host });
+        }
+    }
+
+    pub(crate) fn on_pacing_timer(&mut self, host: u32) {
+        let now = self.now();
+        let wake = &mut self.nodes.hosts[host as usize].paced.wake;
+        if *wake == Some(now) {
+            *wake = None;
+            self.start_interface(host);
+        }
+    }
+}

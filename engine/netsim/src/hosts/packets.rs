@@ -1,0 +1,182 @@
+//! Packets of hosts: segments, ACKs and answers that wait, their bytes when they leave, and bytes read on
+//! arrival.
+//!
+//! A host reads the real bytes that the P4 program left in a packet and refuses a packet that is not for it.
+
+use p4cc_switch::{Packet, PacketPool};
+use p4cc_transport::rdma::RdmaAck;
+use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
+use p4cc_transport::{AckFields, Segment};
+use p4cc_units::Time;
+
+use crate::describe::flow_plan::FlowPlan;
+use crate::describe::topology::HostPlan;
+
+/// A segment or ACK that waits for the interface.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Outgoing {
+    /// Of the flow with this index.
+    Data(u32, Segment),
+    /// Of the flow with this index.
+    Ack(u32, AckFields),
+}
+
+/// An answer of an RDMA-like receiver that waits for the interface. It leaves in the packet that it answers,
+/// as a rule: what it carries stands where it belongs already.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    packet: Packet,
+    ack: RdmaAck,
+    extension_kind: ExtensionType,
+    pub class: TrafficClass,
+    /// With this index.
+    pub flow: u32,
+}
+
+impl Answer {
+    /// An answer to a data packet with this extension, in that packet.
+    pub fn echo(
+        mut packet: Packet,
+        (flow, class): (u32, TrafficClass),
+        ack: RdmaAck,
+        (extension_kind, len): (ExtensionType, usize),
+    ) -> Self {
+        packet.head.truncate(FRAME_HEADERS_LEN + len);
+        packet.zeros = 0;
+        Self { packet, ack, extension_kind, class, flow }
+    }
+
+    /// A notification of marked packets, in a packet of its own.
+    pub fn notification(pool: &mut PacketPool, flow: u32, class: TrafficClass, ack: RdmaAck) -> Self {
+        let extension = ack.extension(Extension::NONE);
+        let mut packet = pool.take(FRAME_HEADERS_LEN + extension.bytes.len(), 0);
+        packet.head[FRAME_HEADERS_LEN..].copy_from_slice(extension.bytes);
+        Self { packet, ack, extension_kind: extension.kind, class, flow }
+    }
+}
+
+impl Outgoing {
+    /// The class of its flow.
+    pub fn class(&self, flows: &[FlowPlan]) -> TrafficClass {
+        match self {
+            Self::Data(flow, _) | Self::Ack(flow, _) => flows[*flow as usize].priority,
+        }
+    }
+}
+
+/// The bytes of a segment or ACK that leaves now; none if it does not fit a packet, which the checks of the
+/// configuration exclude.
+pub(crate) fn to_packet(
+    pool: &mut PacketPool,
+    hosts: &[HostPlan],
+    flows: &[FlowPlan],
+    out: &Outgoing,
+    now: Time,
+) -> Option<Packet> {
+    match out {
+        Outgoing::Data(flow, segment) => {
+            let plan = &flows[*flow as usize];
+            let header = Header::data(plan.id, plan.priority, segment, now)?;
+            let ends = (&hosts[plan.src as usize], &hosts[plan.dst as usize]);
+            assemble_plain(pool, ends, plan, segment.ecn, header)
+        }
+        Outgoing::Ack(flow, fields) => {
+            let plan = &flows[*flow as usize];
+            let header = Header::ack(plan.id, plan.priority, fields, now);
+            let ends = (&hosts[plan.dst as usize], &hosts[plan.src as usize]);
+            let not_capable = p4cc_transport::Codepoint::NOT_ECT;
+            if fields.sack.is_empty() {
+                return assemble_plain(pool, ends, plan, not_capable, header);
+            }
+            let blocks = fields.sack.to_wire();
+            assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
+        }
+    }
+}
+
+/// The bytes of a paced segment that leaves now.
+pub(crate) fn paced_packet(
+    pool: &mut PacketPool,
+    hosts: &[HostPlan],
+    flow: &FlowPlan,
+    (segment, extension): &(Segment, Extension<'_>),
+    now: Time,
+) -> Option<Packet> {
+    let header = Header::data(flow.id, flow.priority, segment, now)?;
+    let ends = (&hosts[flow.src as usize], &hosts[flow.dst as usize]);
+    assemble(pool, ends, flow, segment.ecn, (header, *extension))
+}
+
+/// The bytes of an RDMA-like receiver's answer that leaves now.
+pub(crate) fn answer_packet(
+    hosts: &[HostPlan],
+    flow: &FlowPlan,
+    answer: Answer,
+    now: Time,
+) -> Option<Packet> {
+    let Answer { mut packet, ack, extension_kind, class, .. } = answer;
+    let header = Header::rdma_ack(flow.id, class, &ack, now);
+    let (headers, bytes) = packet.head.split_first_chunk_mut()?;
+    let extension = Extension { kind: extension_kind, bytes };
+    let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
+    wire_packet(ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, extension))
+        .encode_headers(headers)
+        .ok()?;
+    Some(packet)
+}
+
+fn assemble(
+    pool: &mut PacketPool,
+    ends: (&HostPlan, &HostPlan),
+    flow: &FlowPlan,
+    ecn: p4cc_transport::Codepoint,
+    (header, extension): (Header, Extension<'_>),
+) -> Option<Packet> {
+    let packet = wire_packet(ends, flow, ecn, (header, extension));
+    let mut bytes = pool.take_unwritten(packet.headers_len(), u32::from(header.payload_len));
+    packet.encode_to(&mut bytes.head).ok()?;
+    Some(bytes)
+}
+
+/// The same without an extension, as most packets of windows are.
+#[inline]
+fn assemble_plain(
+    pool: &mut PacketPool,
+    ends: (&HostPlan, &HostPlan),
+    flow: &FlowPlan,
+    ecn: p4cc_transport::Codepoint,
+    header: Header,
+) -> Option<Packet> {
+    let mut bytes = pool.take_unwritten(FRAME_HEADERS_LEN, u32::from(header.payload_len));
+    let headers = bytes.head.first_chunk_mut()?;
+    wire_packet(ends, flow, ecn, (header, Extension::NONE)).encode_headers(headers).ok()?;
+    Some(bytes)
+}
+
+/// A packet from host to host, by the port that its flow has.
+#[inline]
+fn wire_packet<'a>(
+    (from, to): (&HostPlan, &HostPlan),
+    flow: &FlowPlan,
+    ecn: p4cc_transport::Codepoint,
+    (header, extension): (Header, Extension<'a>),
+) -> wire::Packet<'a> {
+    let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
+        .with_extension(extension);
+    if let Some(port) = flow.src_port {
+        packet.src_port = port;
+    }
+    packet
+}
+
+/// Reads a packet that arrived at a host.
+#[inline(always)]
+pub(crate) fn read(packet: &Packet) -> Result<wire::Packet<'_>, wire::DecodeError> {
+    wire::Packet::decode(&packet.head, packet.zeros as usize)
+}
+
+/// Whether a packet is for a host.
+#[inline]
+pub(crate) fn is_addressed(host: &HostPlan, packet: &wire::Packet<'_>) -> bool {
+    packet.dst_mac == host.mac && packet.dst == host.ipv4
+}

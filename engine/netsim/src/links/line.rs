@@ -1,0 +1,79 @@
+//! The sending side of a link: when a port or an interface is busy, and when it is woken.
+
+use p4cc_units::Time;
+
+use crate::events::tie_break::Moment;
+
+/// When a port is busy: one packet at a time, and at most one wake-up scheduled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Line {
+    busy_until: Moment,
+    wake_scheduled: bool,
+}
+
+impl Line {
+    /// There is work: whether to start now, or when to schedule a wake-up. A
+    /// line that is free at this very instant counts as free, as dequeues
+    /// come first in ties, but where the moment of its end is still to come.
+    #[inline]
+    pub fn on_work(&mut self, now: Moment) -> Work {
+        if self.wake_scheduled {
+            Work::Wait
+        } else if now >= self.busy_until {
+            Work::Start
+        } else {
+            self.wake_scheduled = true;
+            Work::WakeAt(self.busy_until)
+        }
+    }
+
+    /// Whether there is nothing to wait for: [`Self::on_work`] would start.
+    #[inline]
+    pub fn is_free(&self, now: Moment) -> bool {
+        !self.wake_scheduled && now >= self.busy_until
+    }
+
+    /// The wake-up came.
+    #[inline]
+    pub fn on_wake(&mut self) {
+        self.wake_scheduled = false;
+    }
+
+    /// When what is being sent ends.
+    #[inline]
+    pub fn busy_until(&self) -> Time {
+        self.busy_until.time
+    }
+
+    /// A transmission starts, or a frame goes in between behind what is being sent: it ends then.
+    #[inline]
+    pub fn start(&mut self, end: Moment) {
+        self.busy_until = end;
+    }
+}
+
+/// What a line wants done when there is work.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) enum Work {
+    Start,
+    WakeAt(Moment),
+    Wait,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_woken_once_and_at_the_end_of_its_packet() {
+        let mut line = Line::default();
+        let at = |ns, stamp| Moment { time: Time::from_ns(ns), stamp };
+        assert_eq!(line.on_work(at(3, 0)), Work::Start);
+        let end = at(13, 1);
+        line.start(end);
+        assert_eq!(line.on_work(at(4, 9)), Work::WakeAt(end));
+        assert_eq!(line.on_work(at(13, 0)), Work::Wait);
+        line.on_wake();
+        assert_eq!(line.on_work(end), Work::Start);
+    }
+}

@@ -1,0 +1,101 @@
+//! The nodes of a network and what connects them: switches, hosts, channels, flows.
+
+use std::sync::Arc;
+
+use p4cc_switch::{PacketPool, Switch, Workspace};
+use p4cc_transport::Actions;
+
+use crate::describe::flow_plan::FlowPlan;
+use crate::describe::topology::Topology;
+use crate::hosts::flow::Flow;
+use crate::hosts::host::Host;
+use crate::links::channel::{Channel, Message};
+use crate::links::pause::PauseTimers;
+use crate::network::switch_node::SwitchNode;
+use crate::traffic::rounds::Rounds;
+
+/// The nodes of a network in one run.
+pub(crate) struct Nodes {
+    pub switches: Vec<SwitchNode>,
+    pub hosts: Vec<Host>,
+    pub channels: Vec<Channel>,
+    /// Flows of this run by rising id: those of the description, and those that traffic models drew.
+    pub plans: Arc<Vec<FlowPlan>>,
+    pub flows: Vec<Flow>,
+    pub rounds: Vec<Rounds>,
+    /// Pauses (PFC) that expire.
+    pub pause_timers: PauseTimers,
+    /// Frames that left this partition of a network and wait to be handed over.
+    pub outbox: Vec<Message>,
+    /// Memory of packets that hosts took.
+    pub pool: PacketPool,
+    /// What window senders ask for; kept for its memory.
+    pub actions: Actions,
+    /// Scratch memory that switches use one after the other.
+    pub workspace: Workspace,
+    /// The switch that has the workspace.
+    borrower: Option<usize>,
+}
+
+impl Nodes {
+    /// The nodes at the start of a run.
+    pub fn new(
+        topology: &Topology,
+        switches: Vec<Switch>,
+        (plans, flows): (Arc<Vec<FlowPlan>>, Vec<Flow>),
+        seed: u64,
+    ) -> Self {
+        Self {
+            switches: switches
+                .into_iter()
+                .zip(&topology.switch_channels)
+                .map(|(switch, channels)| SwitchNode::new(switch, channels))
+                .collect(),
+            hosts: vec![Host::default(); topology.hosts.len()],
+            channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
+            plans,
+            flows,
+            rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
+            pause_timers: PauseTimers::default(),
+            outbox: Vec::new(),
+            pool: PacketPool::default(),
+            actions: Actions::new(),
+            workspace: Workspace::default(),
+            borrower: None,
+        }
+    }
+
+    /// The node number of a host: hosts come after all switches.
+    #[inline]
+    pub fn host_node(&self, host: u32) -> u32 {
+        self.switches.len() as u32 + host
+    }
+
+    /// Lends a switch the workspace, before a packet passes its program: it has it until another needs it.
+    #[inline(always)]
+    pub(crate) fn lend_workspace(&mut self, switch: usize) {
+        if self.borrower != Some(switch) {
+            self.lend_workspace_anew(switch);
+        }
+    }
+
+    #[inline(never)]
+    fn lend_workspace_anew(&mut self, switch: usize) {
+        self.take_workspace_back();
+        self.switches[switch].switch.exchange(&mut self.workspace);
+        self.borrower = Some(switch);
+    }
+
+    /// Takes the workspace back, before anybody else sees the switches.
+    pub(crate) fn take_workspace_back(&mut self) {
+        if let Some(switch) = self.borrower.take() {
+            self.switches[switch].switch.exchange(&mut self.workspace);
+        }
+    }
+
+    /// Payload bytes acknowledged, over all flows but requests.
+    pub(crate) fn acked_bytes(&self) -> u64 {
+        let flows = self.plans.iter().zip(&self.flows).filter(|(plan, _)| !plan.is_request());
+        flows.map(|(_, flow)| flow.snapshot().snd_una).sum()
+    }
+}

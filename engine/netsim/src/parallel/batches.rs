@@ -1,0 +1,217 @@
+//! The run loop of a large network on one thread: epoch by epoch, one logical process after the other.
+//!
+//! A batch keeps the state of one switch in the processor's near caches (see [`crate::events::calendar`]). It
+//! changes the order in which events of different nodes are handled, as threads do. So it needs the same
+//! conditions ([`super::lookahead`]); where they do not hold, the network handles its events in the order of
+//! their keys. Results are the same bytes.
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use p4cc_units::{Span, Time};
+
+use super::logical_processes::logical_processes;
+use super::lookahead::{Backoff, EPOCHS_PER_CHECK, epoch_end, lookahead};
+use crate::Progress;
+use crate::events::buckets::Entry;
+use crate::events::calendar::Batching;
+use crate::events::event::Kind;
+use crate::events::tie_break::Moment;
+use crate::network::state::Network;
+
+/// In a network of fewer switches the caches keep all of them.
+const MIN_SWITCHES: usize = 4;
+/// With fewer events of a logical process in an epoch, on the average of many epochs, batches do not pay.
+const MIN_EVENTS: u64 = 4;
+/// Events handled one by one before batches are tried again.
+const BACKOFF_EVENTS: u64 = 1 << 16;
+
+/// How a network is run in batches.
+pub(crate) struct Batches {
+    /// Logical process of each node.
+    process_of: Vec<usize>,
+    lookahead: Span,
+    backoff: Backoff,
+    unfinished: usize,
+    /// Partition of each node: there is one.
+    partition_of: Vec<usize>,
+}
+
+impl Network {
+    /// Sets whether epochs are handled in batches; results do not depend on it.
+    pub fn set_batching(&mut self, batching: Batching) {
+        self.batching = batching;
+    }
+
+    pub(crate) fn wants_batches(&self) -> bool {
+        match self.batching {
+            Batching::Auto => self.nodes.switches.len() >= MIN_SWITCHES,
+            Batching::Always => true,
+            Batching::Never => false,
+        }
+    }
+
+    /// How to run in batches; none where events have to be handled in the order of their keys.
+    pub(crate) fn batches(&self) -> Option<Batches> {
+        if !self.wants_batches() || self.one_thread_reason().is_some() {
+            return None;
+        }
+        let process_of = logical_processes(&self.topology);
+        let lookahead = lookahead(&self.topology, &process_of);
+        let partition_of = vec![0; process_of.len()];
+        (lookahead > Span::ZERO && self.deadlock_check_interval() >= lookahead).then(|| Batches {
+            process_of,
+            lookahead,
+            backoff: Backoff::default(),
+            unfinished: 0,
+            partition_of,
+        })
+    }
+
+    /// Runs a region in batches, if one can begin now and end before `until`.
+    pub(crate) fn run_batches(
+        &mut self,
+        batches: &mut Batches,
+        until: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) {
+        let Some(mut limit) = self.region_end(&mut batches.backoff, batches.lookahead, until) else { return };
+        let before = self.schedule.epochs;
+        self.observers.stall.keep_activity();
+        self.observers.deadlocks.is_partition = true;
+        self.begin_batching(&batches.process_of, batches.lookahead);
+        let mut pays = true;
+        while pays && limit > self.now() && !cancel.load(Ordering::Relaxed) {
+            let started = self.observers.active.len();
+            pays = self.run_epochs(batches, limit, cancel, progress);
+            self.put_in_order_of_start(started);
+            limit = self.sample_between(limit, until);
+        }
+        self.observers.stall.count_silence_again();
+        self.observers.deadlocks.is_partition = false;
+        self.end_batching();
+        if let Some(at) = self.observers.deadlocks.wanted_at.take() {
+            self.schedule_deadlock_check_at(at);
+        }
+        batches.backoff.after(
+            self.schedule.events + if pays { 0 } else { BACKOFF_EVENTS },
+            self.schedule.epochs - before,
+        );
+    }
+
+    /// Runs epochs up to `limit` or to a global event; false if batches are too small to pay.
+    fn run_epochs(
+        &mut self,
+        batches: &mut Batches,
+        limit: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> bool {
+        let least_events = EPOCHS_PER_CHECK * MIN_EVENTS * self.nodes.switches.len() as u64;
+        let mut counted = self.schedule.events;
+        let mut epochs = 0_u64;
+        while let Some(end) = self.next_epoch(batches, limit)
+            && !cancel.load(Ordering::Relaxed)
+        {
+            self.run_epoch(end);
+            self.observers.stall.replay_kept();
+            self.schedule.epochs += 1;
+            epochs += 1;
+            if epochs.is_multiple_of(EPOCHS_PER_CHECK) {
+                progress(self.progress());
+                if self.batching == Batching::Auto && self.schedule.events - counted < least_events {
+                    return false;
+                }
+                counted = self.schedule.events;
+            }
+        }
+        true
+    }
+
+    /// Takes the samples that are due, if all events before them have been handled. Returns the next limit of
+    /// the region, or zero if the region has to end.
+    fn sample_between(&mut self, limit: Time, until: Time) -> Time {
+        let next = self.schedule.calendar.next_time().filter(|next| *next >= limit && limit <= until);
+        let Some(next) = next.filter(|_| self.observers.deadlocks.wanted_at.is_none()) else {
+            return Time::ZERO;
+        };
+        self.sample_before(next.min(until + Span::from_ps(1)));
+        let further = self.region_limit(until);
+        if further > limit { further } else { Time::ZERO }
+    }
+
+    /// End of the next epoch; none if the network has to handle an event as one.
+    fn next_epoch(&mut self, batches: &mut Batches, limit: Time) -> Option<Time> {
+        let limit = limit.min(self.observers.deadlocks.wanted_at.unwrap_or(Time::MAX));
+        let start = self.schedule.calendar.next_time().filter(|start| *start < limit)?;
+        let end = epoch_end(start, batches.lookahead).min(limit);
+        let sure_until = self.cannot_end(&batches.partition_of, 0, &mut batches.unfinished);
+        (end <= sure_until && self.events_left() > 0).then_some(end)
+    }
+
+    /// Gives events in batches from now on: each frame on its way becomes an event of its own.
+    pub(crate) fn begin_batching(&mut self, process_of: &[usize], lookahead: Span) {
+        let events = self.schedule.calendar.take_all(self.schedule.now);
+        self.schedule.calendar.begin_batching(process_of, lookahead, self.schedule.now);
+        events
+            .into_iter()
+            .filter(|event| event.kind() != Kind::Arrival)
+            .for_each(|event| self.schedule.calendar.push(event));
+        for channel in 0..self.nodes.channels.len() {
+            let frames: Vec<_> = self.nodes.channels[channel].take_frames().collect();
+            for (arrival, frame) in frames {
+                self.carry(channel as u32, arrival, frame);
+            }
+        }
+    }
+
+    /// Gives events one by one from now on: frames go back into their channels, each with its first arrival
+    /// scheduled.
+    pub(crate) fn end_batching(&mut self) {
+        for Entry { event, packet } in self.schedule.calendar.end_batching(self.schedule.now) {
+            match (event.kind(), packet) {
+                (Kind::Arrival, Some(packet)) => {
+                    let arrival = Moment { time: event.time(), ..Moment::default() };
+                    self.nodes.channels[event.subject as usize].put_back(arrival, packet);
+                }
+                // A pause frame is still in its channel.
+                (Kind::Arrival, None) => {}
+                _ => self.schedule.calendar.push(event),
+            }
+        }
+        for channel in 0..self.nodes.channels.len() {
+            if let Some(first) = self.nodes.channels[channel].sort() {
+                let event = self.arrival(channel as u32, first);
+                self.schedule.calendar.push(event);
+            }
+        }
+    }
+
+    /// Handles all events of an epoch, one logical process after the other.
+    pub(crate) fn run_epoch(&mut self, end: Time) {
+        let start = self.now();
+        let mut latest = start;
+        let first = self.schedule.calendar.begin_epoch(end);
+        for process in 0..self.schedule.calendar.processes() {
+            self.prefetch_for(process);
+            let mut further = self.schedule.calendar.cursor(process + 2);
+            if !self.schedule.calendar.begin_batch(process, first) {
+                while self.prefetch_packet(&mut further) {}
+                continue;
+            }
+            while let Some(Entry { event, packet }) = self.schedule.calendar.pop_batch() {
+                self.prefetch_packet(&mut further);
+                self.schedule.now = event.time();
+                // Simultaneous events are in the order `lower_port`, which has no clock to advance.
+                match packet {
+                    Some(packet) => self.take_in(event.node(), event.port(), packet),
+                    None => self.dispatch(&event),
+                }
+                self.schedule.events += 1;
+            }
+            while self.prefetch_packet(&mut further) {}
+            latest = latest.max(self.schedule.now);
+        }
+        self.schedule.now = latest;
+        self.nodes.take_workspace_back();
+    }
+}
