@@ -1,4 +1,5 @@
 //! Random times, each drawn from a named stream of the run's seed.
+
 use p4cc_switch::Stream;
 use p4cc_units::Span;
 

@@ -4,6 +4,7 @@
 //! plane may change any switch, so results do not depend on how long it takes. Where the network allows it,
 //! the loop leaves a region to threads or to batches (`parallel`); everything else is handled here, event by
 //! event.
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_units::{Span, Time};

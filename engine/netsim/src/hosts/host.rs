@@ -3,6 +3,7 @@
 //! The interface sends in order. What waits is unbounded here, as the receiver's window bounds each flow. A
 //! segment or an ACK waits without its bytes, which are made when it leaves, so timestamps are those of
 //! departure. A priority that PFC (IEEE 802.1Qbb) has paused does not leave.
+
 use std::collections::VecDeque;
 
 use p4cc_transport::wire::TrafficClass;

@@ -2,6 +2,7 @@
 //!
 //! Answers of RDMA-like receivers leave first, then segments and ACKs that wait, then paced flows in round
 //! robin. A priority that PFC (IEEE 802.1Qbb) has paused is left out.
+
 use p4cc_switch::Packet;
 
 use crate::describe::topology::HostPlan;

@@ -1,5 +1,6 @@
 //! RDMA-like flows at their hosts: paced senders, receivers that answer, timeouts
 //! (docs/algorithms/substrate.md#pacing).
+
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
 use p4cc_transport::rdma::{RdmaData, RdmaReceipt};

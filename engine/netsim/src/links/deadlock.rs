@@ -3,6 +3,7 @@
 //! A link waits for another when a packet that came over the first, whose receiver has paused it, stands in a
 //! paused queue for the second. A cycle of such links, all paused for `deadlock_after_ns`, is a deadlock and
 //! is reported once.
+
 use p4cc_switch::config::PRIORITIES;
 use p4cc_units::{Span, Time};
 

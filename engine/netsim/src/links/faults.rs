@@ -4,6 +4,7 @@
 //! sends is lost and a switch's port is down ([`p4cc_switch::Switch::set_port_up`]). Frames on the way
 //! arrive. A pause of PFC (IEEE 802.1Qbb) that one end has asked for or obeys ends with the link, as the
 //! resume frame would be lost.
+
 use p4cc_switch::config::PRIORITIES;
 
 use crate::describe::faults::FaultPlan;

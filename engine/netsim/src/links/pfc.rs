@@ -6,6 +6,7 @@
 //! packet that its port is sending, takes the link as long as any frame of its size, and arrives after the
 //! link's delay. It is in no queue and is never lost. A pause holds until a resume frame, or expires where
 //! the description gives it a duration.
+
 use p4cc_switch::PauseFrame;
 use p4cc_units::{Bytes, Span};
 

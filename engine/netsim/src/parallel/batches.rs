@@ -4,6 +4,7 @@
 //! changes the order in which events of different nodes are handled, as threads do. So it needs the same
 //! conditions ([`super::lookahead`]); where they do not hold, the network handles its events in the order of
 //! their keys. Results are the same bytes.
+
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_units::{Span, Time};

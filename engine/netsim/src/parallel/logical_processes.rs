@@ -1,4 +1,5 @@
 //! The division of a network into logical processes: a switch, or the hosts of a switch.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_units::Span;

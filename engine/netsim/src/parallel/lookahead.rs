@@ -7,6 +7,7 @@
 //!
 //! Some events concern all nodes at once: samples, deadlock detection, the first start of a flow, the end of
 //! the run. The network handles them as one. A region is a sequence of epochs between two such events.
+
 use p4cc_units::{Span, Time};
 
 use super::load_balancing::balanced_partitions;

@@ -5,6 +5,7 @@
 //! put frames for other partitions into mailboxes, meet at the barrier again, and take their own frames out.
 //! A region ends where the network has to handle an event as one, or where the load of the partitions has
 //! become uneven.
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
