@@ -149,6 +149,18 @@ golden: venv ## Write the committed P4Info of the P4 programs anew, after a chan
 results-page: setup ## Write docs/reference/results.md anew from the descriptions of tables
 	@$(BIN)/python -m p4cc.results_page >docs/reference/results.md
 
+DOCS_STAMP := $(VENV)/.docs-stamp
+
+.PHONY: docs
+docs: setup $(DOCS_STAMP) ## Build the site of docs/ into target/site; warnings are errors
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "docs: target/site/index.html"
+
+$(DOCS_STAMP): $(DEPS_STAMP)
+	@echo "docs: installing mkdocs-material"
+	@$(BIN)/uv sync --quiet --frozen --inexact --no-install-project --extra docs
+	@touch $@
+
 .PHONY: format
 format: setup ## Format Rust and Python sources
 	@cargo fmt --all

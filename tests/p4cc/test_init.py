@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -106,14 +104,3 @@ def test_without_a_name_all_are_listed(tmp_path: Path) -> None:
 def test_the_scenario_is_named_after_its_file(tmp_path: Path, file: str, name: str) -> None:
     assert p4cc(tmp_path, "init", "incast", file).returncode == 0
     assert read_document(tmp_path / file).plain()["name"] == name
-
-
-def test_the_commands_of_the_guide_run(tmp_path: Path) -> None:
-    guide = (ROOT / "docs" / "how-to" / "write-a-scenario.md").read_text(encoding="utf-8")
-    lines = [
-        line for block in re.findall(r"^```\n(.*?)^```", guide, re.MULTILINE | re.DOTALL) for line in block.splitlines()
-    ]
-    assert len(lines) >= 7
-    for line in lines:
-        done = p4cc(tmp_path, *shlex.split(line)[1:])
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
