@@ -1,5 +1,5 @@
 //! PFC (IEEE 802.1Qbb) between nodes: pause frames on links, and the nodes that obey them
-//! (docs/algorithms/pfc.md#pfc-rules).
+//! (docs/algorithms/pfc.md#pfc-rules). docs/explanation/pfc.md follows one frame through the code.
 //!
 //! The traffic manager of a switch decides when to pause a neighbour and when to resume. This file puts its
 //! pause frames on links and stops or resumes the priority at the receiver. A pause frame goes behind the
