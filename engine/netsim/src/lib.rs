@@ -19,7 +19,6 @@
 //! `run.rs` is the run loop.
 //!
 //! What is absent: no clock, no socket, no log, no rule that marks, drops or routes (those are the P4
-
 //! program's and the traffic manager's), and no back door into a table.
 
 mod describe;

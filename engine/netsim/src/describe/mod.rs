@@ -6,7 +6,6 @@
 //! | `limits` | bounds of its numbers |
 //! | `topology` | the description resolved: names become indices, contradictions are refused |
 //! | `names` | nodes and senders' configurations by name |
-
 //! | `flow_plan`, `faults` | one flow, and one change of a link, resolved |
 
 pub(crate) mod faults;

@@ -2,7 +2,6 @@
 //!
 //! Every size, seed and limit is a field. The P4 program is not here: switches get it from the controller.
 //! Checks that need more than one value are made when the description is resolved
-
 //! ([`crate::describe::topology`]).
 
 use std::collections::BTreeMap;

@@ -2,7 +2,6 @@
 //!
 //! Nodes are numbered switches first, then hosts, each in the order of the
 //! description; that order decides ties. A channel is one direction of a link;
-
 //! channel `2 i` leads from end `a` of link `i`, channel `2 i + 1` from end `b`.
 
 use std::collections::BTreeMap;

@@ -6,7 +6,6 @@
 //! of a slot are sorted when the slot is reached. An event that is scheduled into a slot already reached goes
 //! through a heap, as in the [timing wheel](super::timing_wheel) of a whole run.
 //!
-
 //! Invariants: slots before the last one reached are empty; an event is in a slot, in `rest` or in `late`.
 
 use std::cmp::Reverse;

@@ -5,7 +5,6 @@
 //! pool. The chunk that was freed last, which is still in a near cache, is written next.
 //!
 //! Invariants: a chunk is in one bucket or free; behind the end of a bucket, and in free chunks, there is no
-
 //! packet.
 
 use core::ops::Range;

@@ -15,7 +15,6 @@
 //! - The events of one logical process and epoch are its [batch](super::batch), which puts them in order.
 //!
 //! Invariant: while events are given in batches, the timing wheel is empty, and the batch holds only events
-
 //! of one logical process before the end of the epoch.
 
 use std::cmp::Reverse;

@@ -5,7 +5,6 @@
 //! itself; the arrivals at a port come over one channel and are numbered among all arrivals. A run may ask
 //! for another order of simultaneous events, in which a [stamp](super::tie_break) stands in place of
 //! everything behind the time. Everything behind the time is one word, so that two events are compared by two
-
 //! words.
 
 use p4cc_units::Time;

@@ -5,7 +5,6 @@
 //! handled in the order of time, in [buckets] while logical processes are handled one after the other, each
 //! as a [`batch`] of one epoch.
 //!
-
 //! Nothing here knows a network: no file of this folder imports one of another folder.
 
 pub(crate) mod batch;

@@ -6,7 +6,6 @@
 //! scheduled. When an arrival is scheduled is the difference between the two: where the interface is a queue
 //! of its own (ns-2), as the transmission starts; where it is no more than a time at which it will be free,
 //! as a packet is handed to it. Our clock stays whole picoseconds: the rounding only orders events of one
-
 //! picosecond.
 
 use p4cc_units::Time;

@@ -1,7 +1,6 @@
 //! Timers of nodes: what a timer event is for.
 //!
 //! The kind of a timer stands in the port field of its event, so it orders simultaneous timers of one node.
-
 //! The order of the variants below is that order, and must not change.
 
 /// A timer, with what it concerns.

@@ -10,7 +10,6 @@
 //!
 //! Invariants: the slot of an event in `current` is at most `cursor`, that of an event in the wheel lies in
 //! `cursor + 1 .. cursor + SLOTS`, that of an event in `far` beyond `cursor`; a bit of `occupied` is set
-
 //! exactly where the slot's list has an event, a bit of `summary` where a word of `occupied` is not zero.
 
 use std::cmp::Reverse;

@@ -9,7 +9,6 @@
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `packets` | bytes of packets, made and read |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
-
 //! | `rtt_noise` | the random part of round-trip times |
 
 pub(crate) mod applications;

@@ -1,7 +1,6 @@
 //! Packets of hosts: segments, ACKs and answers that wait, their bytes when they leave, and bytes read on
 //! arrival.
 //!
-
 //! A host reads the real bytes that the P4 program left in a packet and refuses a packet that is not for it.
 
 use p4cc_switch::{Packet, PacketPool};

@@ -4,7 +4,6 @@
 //! A flow whose time has come is in a set ordered by start, which the interface serves in round robin. A
 //! class of traffic that PFC (IEEE 802.1Qbb) has paused is left out. All steps take logarithmic time.
 //!
-
 //! Invariant: a flow is in at most one set, and its [`Position`] says in which.
 
 use std::collections::BTreeSet;

@@ -1,5 +1,4 @@
 //! The random part of round-trip times: what timestamps add to what the network took
-
 //! (docs/algorithms/reproductions.md#y-rtt, #y-noise).
 
 use p4cc_switch::Stream;

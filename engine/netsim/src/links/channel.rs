@@ -1,7 +1,6 @@
 //! A channel: one direction of a link, with the frames on their way and those that it loses.
 //!
 //! Frames cannot overtake each other, so only the arrival of the first one is an event. A frame is a packet
-
 //! or a pause frame of PFC (IEEE 802.1Qbb).
 
 use std::collections::VecDeque;

@@ -7,7 +7,6 @@
 //! | `channel` | one direction of a link, with the frames on their way |
 //! | `pfc`, `pause` | pause frames on links, and the nodes that obey them |
 //! | `deadlock`, `wait_graph` | cycles of paused links |
-
 //! | `faults` | links that go down and come up |
 
 pub(crate) mod channel;

@@ -3,7 +3,6 @@
 //! A port that is free takes the next packet of its queue; a port that is busy is woken at the end of its
 //! packet. Behind a packet go the pause frames of PFC (IEEE 802.1Qbb) that the switch asks for
 //! ([`super::pfc`]). A packet that finds its queue empty and its port free passes the switch without entering
-
 //! the queue.
 
 use p4cc_switch::{Packet, Transmission};

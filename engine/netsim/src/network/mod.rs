@@ -7,7 +7,6 @@
 //! | `schedule` | virtual time and the event queue |
 //! | `observers` | recorder, detectors, counters of flows |
 //! | `dispatch` | which handler an event goes to |
-
 //! | `balance`, `exec` | packet conservation; what runs the P4 programs |
 
 pub(crate) mod balance;

@@ -4,7 +4,6 @@
 //! Handlers of events stand beside what they handle, in `hosts`, `links` and `network/dispatch.rs`.
 //!
 //! Invariants: events happen in the order of [`crate::events::event`]; nothing here reads a clock or draws a
-
 //! random number but from a named stream of the run's seed; packets are conserved ([`crate::PacketBalance`]).
 
 use std::sync::Arc;

@@ -3,7 +3,6 @@
 //!
 //! A sample row is written only where something differs from the row before of
 //! the same flow or port, so a table is a step function: a value holds until
-
 //! the next row. A sample at `t` shows the state after all events up to `t`.
 
 use std::collections::BTreeMap;

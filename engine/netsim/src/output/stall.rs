@@ -1,5 +1,4 @@
 //! Whether a network stands still: flows are under way and no
-
 //! byte is delivered anywhere (docs/algorithms/pfc.md#deadlock).
 
 use p4cc_units::{Span, Time};

@@ -1,7 +1,6 @@
 //! A barrier: threads wait here for each other, twice in each epoch.
 //!
 //! An epoch takes microseconds, so a thread that waits spins first. Then it yields the processor, and at last
-
 //! it sleeps: with more threads than processors, threads that spin would take the time of those that work.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -3,7 +3,6 @@
 //! Switches stand in a row in which neighbours have about the same hosts near them, and the row is divided
 //! into pieces of equal work. So the pods of a fat-tree stay whole, and half of the switches between pods go
 //! to each of two partitions. A packet then crosses between partitions once in the mean; in a row by levels
-
 //! of the tree it would cross twice.
 
 use crate::describe::topology::{ChannelPlan, Topology};

@@ -8,7 +8,6 @@
 //! | `logical_processes`, `batches`, `prefetch` | one thread, one switch after the other within an epoch |
 //! | `replications` | one network with many seeds |
 //!
-
 //! Results never depend on anything in this folder. No file of `hosts`, `links` or `output` imports it.
 
 pub(crate) mod barrier;

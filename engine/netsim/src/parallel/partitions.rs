@@ -13,7 +13,6 @@
 //! Invariants: the state of each node is in exactly one place; no run can end inside an epoch
 //! ([`Network::cannot_end`]); a sequence number decides only between events that one node scheduled for
 //! itself, or between arrivals by one channel, so the numbers of several threads need not be those of one
-
 //! thread, only rise.
 
 use std::sync::Arc;

@@ -6,7 +6,6 @@
 //! one often lies in another, so prefetching takes several steps, each one batch nearer, and each reads only
 //! what the step before has fetched.
 //!
-
 //! Nothing here changes results.
 
 use p4cc_switch::prefetch::{prefetch, prefetch_start};

@@ -1,7 +1,6 @@
 //! Replications: one network run with many seeds, several runs at a time.
 //!
 //! Results come in the order of the seeds and do not depend on the number of threads: runs share only what
-
 //! they read.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

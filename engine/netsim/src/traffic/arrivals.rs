@@ -3,7 +3,6 @@
 //!
 //! A run's flows are drawn as a whole before it begins. Each source has three
 //! streams (gaps, sizes, destinations), so that neither another size
-
 //! distribution nor another set of hosts changes when a source starts its flows.
 
 use p4cc_switch::Stream;

@@ -1,7 +1,6 @@
 //! Incasts at random times: a few hosts, drawn anew each time, send one unit each to another
 //! (docs/algorithms/traffic.md#workloads, HPCC's class).
 //!
-
 //! Times come from one stream and hosts from another, so that the number of senders does not shift the times.
 
 use p4cc_switch::Stream;

@@ -1,5 +1,4 @@
 //! Which pairs of hosts talk, how much, and how: given, or drawn
-
 //! by the skewed model (docs/algorithms/traffic.md#skewed).
 
 use std::collections::BTreeSet;

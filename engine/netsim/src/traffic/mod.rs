@@ -4,7 +4,6 @@
 //! another's numbers and every sender algorithm meets the same traffic. Poisson arrivals are drawn when a run
 //! is made ([`arrivals`]); the flows of pairs of hosts and incasts at random times likewise ([`pairs`],
 //! [`bursts`]); barrier rounds depend on what the network delivers and are a state machine that the event
-
 //! loop feeds ([`rounds`]).
 
 pub(crate) mod arrivals;

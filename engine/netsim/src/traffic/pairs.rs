@@ -7,7 +7,6 @@
 //! for a seed whichever is used, as the second sets the bytes of the first: gaps of all pairs are stretched
 //! by one factor until the bytes agree (docs/algorithms/traffic.md#gap-scaling, "otherwise rescale c").
 //!
-
 //! Every draw has a stream of its own, named after the model, the try, and the pair or host.
 
 use p4cc_switch::Stream;

@@ -11,7 +11,6 @@
 //! ask all ──► request whole at server i ──► (service time) ──► answer i whole at client
 //!    ▲                                                              │
 //!    └──────────────────────── all whole: next round ◄──────────────┘
-
 //! ```
 
 use std::sync::Arc;
