@@ -51,14 +51,6 @@ impl Frame {
         self.emit.get(..self.front).unwrap_or_default()
     }
 
-    /// Takes the front out in exchange for a buffer that is not needed; how many bytes of it there are.
-    #[inline]
-    pub fn exchange_front(&mut self, buffer: &mut Vec<u8>) -> usize {
-        // In words: a swap of vectors is a call.
-        *buffer = core::mem::replace(&mut self.emit, core::mem::take(buffer));
-        core::mem::take(&mut self.front)
-    }
-
     /// Writes the front anew.
     pub(crate) fn fill_front(&mut self, f: impl FnOnce(&mut Frame, &mut Vec<u8>)) {
         let mut front = core::mem::take(&mut self.emit);

@@ -232,38 +232,33 @@ impl Switch {
         self.receive_with_bypass(now, port, packet, |_| false);
     }
 
-    /// Takes a packet that arrived on a port through ingress, and straight on through egress if it would be
-    /// the next to leave a port that is free, as `is_free` says when it is asked; what is counted, and what
-    /// the program sees, is what [`Self::receive`] and [`Self::transmit`] give. Ask [`Self::next_ready`]
-    /// afterwards.
+    /// Takes a packet that arrived on a port through ingress. Where native code runs the program, the packet
+    /// bypasses its queue if that queue is empty and `is_free` says that the port is idle: egress runs in the
+    /// same call, and the packet leaves. Counters and the program's metadata are those that [`Self::receive`]
+    /// and [`Self::transmit`] give. Ask [`Self::next_ready`] afterwards.
     #[inline]
     pub fn receive_with_bypass(
         &mut self,
         now: Time,
         port: u32,
         packet: Packet,
-        is_free: impl Fn(u32) -> bool + Copy,
+        is_free: impl Fn(u32) -> bool,
     ) -> Option<Transmission> {
         let (arrival, index) = self.arrive(now, port, packet)?;
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
         match program.receive_with_bypass(core, now, arrival, index, is_free) {
             IngressResult::Leaves(index, packet) => Some(core.sent(index, packet)),
-            passed => self.passed_otherwise(now, passed, is_free),
+            result => self.finish_receive(now, result),
         }
     }
 
     /// Goes on with a packet that did not leave at once.
     #[inline(never)]
-    fn passed_otherwise(
-        &mut self,
-        now: Time,
-        passed: IngressResult,
-        is_free: impl Fn(u32) -> bool,
-    ) -> Option<Transmission> {
+    fn finish_receive(&mut self, now: Time, result: IngressResult) -> Option<Transmission> {
         let Self { core, program, .. } = self;
         let program = program.as_mut()?;
-        match passed {
+        match result {
             IngressResult::Leaves(index, packet) => return Some(core.sent(index, packet)),
             IngressResult::Waits(unicast) => self.wait(now, unicast),
             IngressResult::Dropped(index) => return self.transmit_next(now, index),
@@ -272,10 +267,6 @@ impl Switch {
                     core.tm.put(admitted, v1.wait(now, unicast));
                 }
             }
-            IngressResult::Goes(unicast) => match self.way_out(&unicast) {
-                Some(way_out) if is_free(unicast.port) => return self.go_straight(now, way_out, unicast),
-                _ => self.wait(now, unicast),
-            },
             IngressResult::Done => serve_unqueued(program, core, now),
         }
         None
@@ -344,43 +335,6 @@ impl Switch {
         if let Program::V1Model(v1) = &mut **program {
             self.core.enqueue_in_line(port, priority, v1.wait(now, unicast));
             serve_unqueued(program, &mut self.core, now);
-        }
-    }
-
-    /// The port that a packet may leave by without waiting for others.
-    #[inline]
-    fn way_out(&self, unicast: &UnicastPacket) -> Option<PortIndex> {
-        let core = &self.core;
-        let index = core.tm.port(unicast.port)?;
-        (core.tm.can_bypass(index, unicast.priority) && !core.trace.is_on()).then_some(index)
-    }
-
-    /// Counts a packet in and out of its queue and takes it through egress; what
-    /// egress leaves of it and of others that it made for the port is sent.
-    fn go_straight(&mut self, now: Time, index: PortIndex, unicast: UnicastPacket) -> Option<Transmission> {
-        let Self { core, program, .. } = self;
-        let program = program.as_mut()?;
-        let Program::V1Model(v1) = &mut **program else { return None };
-        let (priority, length) = (unicast.priority, unicast.length);
-        let ingress = core.tm.port(unicast.ingress_port);
-        let admitted = match core.tm.admit(index, priority, length, ingress) {
-            Ok(admitted) => admitted,
-            Err(cause) => {
-                core.counters.drops.add(cause);
-                return None;
-            }
-        };
-        if admitted.pauses {
-            // The pause leaves before the packet does.
-            core.tm.put(admitted, v1.wait(now, unicast));
-            return None;
-        }
-        core.tm.bypass(&admitted);
-        let sent = v1.straight(core, now, unicast);
-        serve_unqueued(program, core, now);
-        match sent {
-            Some(packet) => Some(core.sent(index, packet)),
-            None => self.transmit_next(now, index),
         }
     }
 

@@ -44,17 +44,15 @@ pub(crate) struct UnicastPacket {
     lineage: Lineage,
 }
 
-/// What became of a packet that may go straight on.
+/// What became of a packet that may bypass its queue.
 pub(crate) enum IngressResult {
-    /// It leaves the port.
+    /// It bypassed its queue and leaves the port.
     Leaves(PortIndex, Packet),
     /// Egress dropped it at the port.
     Dropped(PortIndex),
-    /// It goes on to one port, and was not asked whether it may leave at once.
-    Goes(UnicastPacket),
-    /// It is to wait.
+    /// It goes into its queue.
     Waits(UnicastPacket),
-    /// The same, and the shared buffer has taken it in.
+    /// It goes into its queue. The shared buffer has admitted it, and its sender is to pause.
     Pauses(Admitted, UnicastPacket),
     /// Something else was done with it.
     Done,
@@ -96,9 +94,8 @@ impl Program {
         }
     }
 
-    /// Takes a packet from outside through ingress, and into queues unless it
-    /// is given back: then it is to [wait](v1model::V1Switch::wait) or to go
-    /// [straight](v1model::V1Switch::straight) on before anything else happens.
+    /// Takes a packet from outside through ingress and into queues. A packet that is given back goes into one
+    /// queue, by [`v1model::V1Switch::wait`], before anything else happens.
     #[inline(always)]
     pub fn receive(&mut self, core: &mut Core, now: Time, arrival: Arrival) -> Option<UnicastPacket> {
         match self {
@@ -110,8 +107,8 @@ impl Program {
         }
     }
 
-    /// Takes a packet from outside through ingress, and straight on through egress if it may leave the port
-    /// that it goes to at once and that is free, as `is_free` says.
+    /// Takes a packet from outside through ingress, and through egress too if it bypasses its queue. `is_free`
+    /// says whether a port is idle.
     #[inline(always)]
     pub fn receive_with_bypass(
         &mut self,

@@ -4,8 +4,8 @@ use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use p4cc_exec::{
-    BypassResult, Effects, EgressEnd, EgressMetadata, EgressStart, Env, Exec, Executor, Frame, IngressStart,
-    Native, PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
+    BypassResult, Effects, EgressEnd, EgressStart, Env, Exec, Executor, Frame, IngressStart, Native,
+    PacketView, ParseResult, Pipeline, QueueBypass, State, Verdict,
 };
 use p4cc_ir::{FuncId, VarId};
 use p4cc_units::Time;
@@ -34,24 +34,17 @@ pub(crate) struct Runtime {
     pub front: Vec<u8>,
 }
 
-/// A frame, and what v1model's ingress left of a packet that goes straight on.
+/// A frame, and the spare packet whose room takes the next head.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkingMemory {
     frame: Frame,
     /// Room for the next head that is written: it changes places with the packet whose head it was.
     next: Packet,
-    passed_on: Vec<u8>,
-    passed_on_bytes: usize,
 }
 
 impl WorkingMemory {
     fn new(pipeline: &Pipeline) -> Box<Self> {
-        Box::new(Self {
-            frame: Frame::new(pipeline),
-            next: Packet::default(),
-            passed_on: Vec::new(),
-            passed_on_bytes: 0,
-        })
+        Box::new(Self { frame: Frame::new(pipeline), next: Packet::default() })
     }
 }
 
@@ -299,33 +292,6 @@ impl Runtime {
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
         let how = (pipeline as &Pipeline, *exec, *warm_up);
         egress(how, frame, &mut core.trace, start, &mut env)
-    }
-
-    /// The same for the packet whose ingress ran last: what that left
-    /// is not kept in the packet meanwhile, but as [`Self::passed_on`].
-    #[inline]
-    pub fn egress_at_once(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        metadata: EgressMetadata,
-        payload: PacketView<'_>,
-        packet_length: u32,
-    ) -> EgressEnd {
-        let Self { pipeline, state, frame, effects, exec, warm_up, .. } = self;
-        let WorkingMemory { frame, passed_on, passed_on_bytes, .. } = &mut **frame;
-        *passed_on_bytes = frame.exchange_front(passed_on);
-        let saved = passed_on.get(..*passed_on_bytes).unwrap_or_default();
-        let start = EgressStart { saved, metadata, drop_port: core.drop_port };
-        let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
-        let how = (pipeline as &Pipeline, *exec, *warm_up);
-        egress(how, frame, &mut core.trace, start, &mut env)
-    }
-
-    /// What ingress left of the packet that went straight on.
-    pub fn passed_on(&self) -> &[u8] {
-        let WorkingMemory { passed_on, passed_on_bytes, .. } = &*self.frame;
-        passed_on.get(..*passed_on_bytes).unwrap_or_default()
     }
 
     /// Runs the rest of that after egress asked for something.

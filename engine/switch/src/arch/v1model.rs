@@ -123,7 +123,7 @@ impl V1Switch {
     }
 
     /// Takes a packet from outside through ingress, and
-    /// straight on through egress where it may leave at once.
+    /// through egress too where it bypasses its queue.
     #[inline(always)]
     pub fn receive_with_bypass(
         &mut self,
@@ -133,7 +133,7 @@ impl V1Switch {
         ingress: PortIndex,
         is_free: impl Fn(u32) -> bool,
     ) -> IngressResult {
-        let goes = |unicast: Option<UnicastPacket>| unicast.map_or(IngressResult::Done, IngressResult::Goes);
+        let goes = |unicast: Option<UnicastPacket>| unicast.map_or(IngressResult::Done, IngressResult::Waits);
         if core.trace.is_on() {
             return goes(self.receive(core, now, arrival));
         }
@@ -164,7 +164,7 @@ impl V1Switch {
                 IngressResult::Leaves(index, self.runtime.written(arrival.packet, bytes, taken))
             }
             (BypassResult::Other(outcome, end), decision) => {
-                self.passed_otherwise(core, now, arrival, (outcome, end, decision))
+                self.after_native_ingress(core, now, arrival, (outcome, end, decision))
             }
             // What is through was let through.
             (BypassResult::Written { .. }, _) => IngressResult::Done,
@@ -173,7 +173,7 @@ impl V1Switch {
 
     /// Goes on with a packet that waits, or whose new head is not in its room.
     #[inline(never)]
-    fn passed_otherwise(
+    fn after_native_ingress(
         &mut self,
         core: &mut Core,
         now: Time,
@@ -217,7 +217,7 @@ impl V1Switch {
             (_, _) => {
                 let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, lineage };
                 let after = AfterIngress { payload_at, verdict: self.runtime.verdict() };
-                self.go_on(core, now, arrival, after).map_or(IngressResult::Done, IngressResult::Goes)
+                self.go_on(core, now, arrival, after).map_or(IngressResult::Done, IngressResult::Waits)
             }
         }
     }
@@ -240,61 +240,6 @@ impl V1Switch {
             instance: Instance::NORMAL,
             lineage,
         }
-    }
-
-    /// Takes a packet through egress whose queue is empty and whose port is idle: the metadata is that of a
-    /// packet that waits for no time, and what lives on of the frame goes from one half to the other without
-    /// going into the packet. Gives it back if it is to be sent.
-    #[inline(always)]
-    pub fn straight(&mut self, core: &mut Core, now: Time, unicast: UnicastPacket) -> Option<Packet> {
-        let length = unicast.length;
-        let stamp = core.timestamp(now);
-        let delta = self.length_delta(0);
-        let metadata = EgressMetadata {
-            egress_spec: u64::from(core.drop_port) + 1,
-            egress_port: unicast.port.into(),
-            instance_type: Instance::NORMAL.code().into(),
-            packet_length: length.saturating_add_signed(delta.into()).into(),
-            enq_timestamp: stamp,
-            egress_global_timestamp: stamp,
-            ..EgressMetadata::default()
-        };
-        let payload = view(&unicast.packet).skip(unicast.payload_at);
-        let end = self.runtime.egress_at_once(core, now, metadata, payload, length);
-        if end != EgressEnd::Deparsed || !self.runtime.effects.is_empty() {
-            return self.straight_but_not_on(core, now, unicast, (end, delta));
-        }
-        let mut packet = unicast.packet;
-        packet.replace_front(unicast.payload_at, self.runtime.frame.front());
-        Some(packet)
-    }
-
-    /// The rest of that where egress drops the packet or asks for something.
-    #[cold]
-    fn straight_but_not_on(
-        &mut self,
-        core: &mut Core,
-        now: Time,
-        unicast: UnicastPacket,
-        (end, length_delta): (EgressEnd, i16),
-    ) -> Option<Packet> {
-        let left = (unicast.port, unicast.priority);
-        let UnicastPacket { mut packet, ingress_port, length, payload_at, lineage, .. } = unicast;
-        let saved = self.runtime.passed_on();
-        packet.replace_front(payload_at, saved);
-        let queued = Queued {
-            packet,
-            enqueued_at: now,
-            length,
-            saved_bytes: saved.len() as u32,
-            truncate: u32::MAX,
-            rid: 0,
-            length_delta,
-            ingress_port: ingress_port as u16,
-            instance: Instance::NORMAL,
-            lineage,
-        };
-        self.after_egress(core, now, queued, left, end)
     }
 
     /// What the headers that the program added and removed
