@@ -1,6 +1,6 @@
 //! Time for one packet through each program of `p4src/v1model`, from parser to
 //! deparser, with the work that the program is for: a record pushed, a rate
-//! granted, a packet marked or not; by the register machine and by native code.
+//! granted, a packet marked or not; by the interpreter and by native code.
 //!
 //! With `--count PROGRAM BACK_END PACKETS` it runs so many
 //! packets and nothing else, for a count of instructions.
@@ -158,7 +158,7 @@ struct Bench {
     effects: Effects,
     random: SplitMix,
     packets: Vec<Vec<u8>>,
-    /// What waits between the halves.
+    /// What waits between ingress and egress.
     saved: Vec<u8>,
     next: usize,
     /// The packet that comes next, by its place.
@@ -240,7 +240,7 @@ fn measure(c: &mut Criterion, subject: &Subject) {
     }
 }
 
-/// What making native code costs, and what compiling for the register machine does.
+/// What making native code costs, and what compiling for the interpreter does.
 fn compilation(c: &mut Criterion) {
     for subject in subjects() {
         let program = compile(subject.name);

@@ -1,13 +1,13 @@
-//! Plans, made at load, that move fields between the frame and packed big-endian bytes.
+//! Packing plans, made at load: they move fields between the frame and packed big-endian bytes.
 //!
-//! A plan cuts the packed form into chunks of at most eight bytes that begin and
-//! end on byte boundaries; a chunk moves with one load or store and a shift and
-//! mask per field. Where no such cut exists the plan falls back on a bit cursor.
+//! A plan divides the packed form into chunks of at most eight bytes. A chunk begins and ends on a byte
+//! boundary. It moves with one load or store, and a shift and a mask for each field. A plan without such a
+//! division uses a bit cursor.
 
 use crate::PacketView;
 use crate::frame_layout::FrameLocation;
 
-/// Up to 64 bits of one word of the frame.
+/// A slice of a field: up to 64 bits of one word of the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FieldSlice {
     /// Word of the frame.
@@ -27,7 +27,7 @@ pub(crate) struct Chunk {
     pub load_from: u32,
     /// First byte of the chunk.
     pub store_from: u32,
-    /// Pieces before this index and not in earlier chunks.
+    /// Slices before this index and not in earlier chunks.
     end: u32,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct BitPlan {
     chunks: Vec<Chunk>,
 }
 
-/// Splits a value into pieces of one word each, highest first.
+/// Splits a value into slices of one word each, highest first.
 pub(crate) fn slices_of(place: FrameLocation) -> impl Iterator<Item = (u32, u8)> {
     let words = place.width.div_ceil(64);
     (0..words).rev().map(move |word| {
@@ -77,7 +77,7 @@ impl BitPlan {
         self.slices.iter().map(|slice| (slice.slot, slice.width))
     }
 
-    /// The chunks with their pieces.
+    /// The chunks with their slices.
     pub fn chunks(&self) -> impl Iterator<Item = (&Chunk, &[FieldSlice])> {
         let starts = core::iter::once(0).chain(self.chunks.iter().map(|chunk| chunk.end as usize));
         self.chunks.iter().zip(starts).map(|(chunk, start)| (chunk, &self.slices[start..chunk.end as usize]))
@@ -152,7 +152,7 @@ impl BitPlan {
     }
 }
 
-/// Cuts pieces into chunks; `None` if some stretch of 64 bits has no byte boundary between pieces.
+/// Divides slices into chunks; `None` if 64 consecutive bits have no byte boundary between slices.
 fn chunks_of(slices: &mut [FieldSlice], bytes: u32) -> Option<Vec<Chunk>> {
     let mut chunks = Vec::new();
     let (mut first, mut from) = (0, 0);

@@ -1,6 +1,6 @@
 //! Checksums and hashes of v1model, as BMv2 computes them.
 //!
-//! Input is a byte string followed by a payload whose tail may be zeros that are not stored.
+//! The input is a byte string, then a payload. The payload's tail may be zeros that are not stored.
 
 use p4cc_ir::{CustomCrc, CustomCrcId, HashAlgorithm};
 

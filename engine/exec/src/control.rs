@@ -1,4 +1,4 @@
-//! What the control plane reads and writes: entries, members, groups, cells, and the ways it can fail.
+//! What the control plane reads and writes (entries, members, groups, cells), and the errors of its requests.
 
 use p4cc_ir::{ActionCall, MatchValue};
 

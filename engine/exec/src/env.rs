@@ -1,6 +1,6 @@
-//! What a run needs from outside and what it leaves behind: packet views, effects, randomness, traces.
+//! The environment of a run: packet views, effects, randomness, traces, and the executor's interface.
 //!
-//! Invariant: nothing here owns packets or state; the architecture lends both for one call.
+//! Invariant: nothing here owns packets or state. The architecture lends both for one call.
 
 use p4cc_ir::{ActionId, Bits, BlockId, CloneKind, DigestId, FuncId, TableId, VarId};
 use p4cc_units::Time;
@@ -72,9 +72,9 @@ pub trait RandomSource {
     fn next_u64(&mut self) -> u64;
 }
 
-/// Says whether a packet goes straight on from ingress to egress.
+/// Decides whether a packet bypasses its queue.
 pub trait QueueBypass {
-    /// Asked once at most, of a packet that ingress sends to one port and asks nothing else for. Where the
+    /// Called once at most, for a packet that ingress sends to one port without any other request. Where the
     /// answer is yes, it is as if the packet had been put into its queue and taken out.
     fn may_bypass(&mut self, port: u32, priority: u8) -> bool;
 }
@@ -83,7 +83,7 @@ pub trait QueueBypass {
 pub struct Env<'a> {
     /// Tables, counters, registers.
     pub state: &'a mut State,
-    /// What the call asks of the architecture.
+    /// Requests of the call to the architecture.
     pub effects: &'a mut Effects,
     /// For `random` and the random hash.
     pub random: &'a mut dyn RandomSource,
@@ -95,7 +95,7 @@ pub struct Env<'a> {
     pub now: Time,
 }
 
-/// A clone asked for.
+/// A requested clone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CloneRequest {
     /// Which copy.
@@ -115,13 +115,13 @@ pub struct DigestMessage {
     pub values: Vec<Bits>,
 }
 
-/// What a run asks of the architecture, in order of the calls; the
+/// Requests of a run to the architecture, in order of the calls; the
 /// last of several resubmits, recirculations or truncations counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 // In the order of fields: of most runs the first says all.
 #[repr(C)]
 pub struct Effects {
-    /// Something was asked for since the last reset.
+    /// A request was made since the last reset.
     requested: bool,
     /// Clones.
     pub clones: SmallVec<[CloneRequest; 2]>,
@@ -165,20 +165,20 @@ impl Effects {
         self.requested = false;
     }
 
-    /// To add what a run asks for.
+    /// Records that there is a request, for the caller to add it.
     pub(crate) fn request(&mut self) -> &mut Self {
         self.requested = true;
         self
     }
 
-    /// Whether nothing was asked for.
+    /// Whether there is no request.
     #[inline]
     pub fn is_empty(&self) -> bool {
         !self.requested
     }
 }
 
-/// Runs a program's code: the register machine, and native code.
+/// Runs a program's code: the interpreter, and native code.
 ///
 /// Frame and state must come from the pipeline that the executor was made from.
 pub trait Executor {
@@ -204,9 +204,9 @@ pub trait Executor {
     /// the packet is to be dropped. Does nothing for other architectures.
     fn ingress<'e>(&self, frame: &mut Frame, start: IngressStart<'e>, env: &mut Env<'e>) -> ParseResult;
     /// Runs what stands behind the queues of a v1model program: egress, then checksum computation and the
-    /// deparser unless the packet is dropped or asked for something. Does nothing for other architectures.
+    /// deparser unless the packet is dropped or made a request. Does nothing for other architectures.
     fn egress<'e>(&self, frame: &mut Frame, start: EgressStart<'e>, env: &mut Env<'e>) -> EgressEnd;
-    /// Runs the rest where egress asked for something: checksum computation and the deparser.
+    /// Runs the rest where egress made a request: checksum computation and the deparser.
     fn finish(&self, frame: &mut Frame, env: &mut Env<'_>);
 }
 

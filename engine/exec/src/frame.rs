@@ -1,4 +1,4 @@
-//! One packet's variables and header validity.
+//! The frame: variables and header validity of one packet.
 
 use p4cc_ir::{Bits, HeaderId, VarId};
 
@@ -14,7 +14,7 @@ pub struct Frame {
     pub(crate) calls: Vec<u32>,
     /// Serialised input of a hash or checksum.
     pub(crate) bytes: Vec<u8>,
-    /// Where native code packs bytes, and what a half of the pipeline leaves stands at its start.
+    /// Where native code packs bytes, and what an ingress or egress pipeline leaves stands at its start.
     pub(crate) emit: Vec<u8>,
     /// Bytes of it that were left.
     pub(crate) front: usize,
@@ -44,8 +44,8 @@ impl Frame {
         self.slots[..self.zeroed].fill(0);
     }
 
-    /// What the last half of the pipeline left to stand in front of the packet: what lives on through the
-    /// queues after ingress, what the deparser emitted after egress.
+    /// What the last ingress or egress pipeline left to stand in front of the packet: what lives on through
+    /// the queues after ingress, what the deparser emitted after egress.
     #[inline]
     pub fn front(&self) -> &[u8] {
         self.emit.get(..self.front).unwrap_or_default()

@@ -1,15 +1,17 @@
-//! Where each variable lives in the frame.
+//! The layout of the frame: which words hold each variable, header, temporary and constant.
 //!
-//! Invariants: places are disjoint; a header's validity word and fields lie side by side, in field order, so
-//! that headers of one type copy and compare as word ranges. Frame: variables (zeroed per packet),
-//! temporaries and table key (never zeroed), constants (written once).
+//! The frame holds variables (zero at the start of each packet), then temporaries and the table key (never
+//! zeroed), then constants (written once).
+//!
+//! Invariants: locations are disjoint. A header's validity word and its fields are adjacent, in field order,
+//! so headers of one type are copied and compared as ranges of words.
 
 use std::collections::BTreeMap;
 
 use p4cc_ir::bits::words_for;
 use p4cc_ir::{Bits, HeaderId, MatchKind, Operand, Program, StackId, VarId, VarType};
 
-/// Where a variable lives.
+/// The words of a variable or constant in the frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrameLocation {
     /// First word: the value's lowest, or a varbit's length in bits.
@@ -40,7 +42,7 @@ impl FrameLocation {
 /// Words kept for narrowed operands within one instruction.
 const NARROW_TEMPS: u32 = 4;
 
-/// Places of everything in the frame.
+/// Locations of everything in the frame.
 #[derive(Debug)]
 pub(crate) struct Layout {
     vars: Vec<FrameLocation>,
@@ -165,7 +167,7 @@ impl Layout {
         }
     }
 
-    /// A constant's place.
+    /// A constant's location.
     pub fn constant(&mut self, bits: &Bits) -> FrameLocation {
         let width = bits.width();
         if let Some(&slot) = self.const_index.get(bits) {

@@ -1,10 +1,11 @@
-//! Executes IR: register machine, tables, action profiles, counters, registers.
+//! Executes IR: interpreter, native code, tables, action profiles, counters, registers.
 //!
-//! A [`Pipeline`] is compiled once from a verified program and shared; a [`State`] holds what the control
-//! plane writes and what outlives a packet; a [`Frame`] holds one packet. [`Executor`] ties them together.
+//! A [`Pipeline`] is compiled once from a verified program and shared. A [`State`] holds what the control
+//! plane writes and what outlives a packet. A [`Frame`] holds one packet. An [`Executor`] runs a pipeline's
+//! code on a frame and a state. There are two: the interpreter, which defines the result, and [`Native`].
 //!
-//! Invariants: no clock, no socket, no randomness of its own; no allocation per packet on the common path; no
-//! packet and no verified program makes it panic or run forever.
+//! Invariants: no clock, no socket, no randomness of its own. The common path of a packet allocates nothing.
+//! No packet and no verified program makes it panic or run forever.
 
 mod bitplan;
 mod checksum;
@@ -38,9 +39,6 @@ pub use state::{DEFAULT_DROP_PORT, State};
 pub use v1_pipelines::{
     BypassEnd, BypassResult, EgressEnd, EgressMetadata, EgressStart, IngressStart, V1Pipelines, Verdict,
 };
-
-/// The register machine is the pipeline itself.
-pub type Machine = Pipeline;
 
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -1,7 +1,7 @@
-//! The register machine's operations: small, fixed size, operands as frame words.
+//! The interpreter's operations: small and of fixed size, with words of the frame as operands.
 //!
-//! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables;
-//! narrow values are masked to their width before and after each operation.
+//! Invariants: word indices lie in the frame, code addresses in the code, side-table indices in their tables.
+//! Narrow values are masked to their width before and after each operation.
 
 use p4cc_ir::{CloneKind, DigestId, FuncId, HashAlgorithm, MeterId, RegisterId, ValueSetId};
 
@@ -301,7 +301,7 @@ pub(crate) struct ChecksumOp {
 }
 
 impl ChecksumOp {
-    /// Whether it is an Internet checksum that straight code works out.
+    /// Whether it is an Internet checksum that inline code computes.
     pub fn is_columns(&self) -> bool {
         self.algorithm == HashAlgorithm::Csum16
             && !self.with_payload
@@ -376,11 +376,11 @@ pub(crate) struct HeaderPlan {
     pub tail: Option<(FrameLocation, BitPlan)>,
 }
 
-/// Longest header, in words, that becomes valid in straight code.
+/// Longest header, in words, that becomes valid in inline code.
 const MAX_ZEROED_WORDS: u32 = 32;
 
 impl HeaderPlan {
-    /// Whether straight code makes it valid and invalid.
+    /// Whether inline code makes it valid and invalid.
     pub fn is_short(&self) -> bool {
         self.tail.is_none() && self.words <= MAX_ZEROED_WORDS
     }
@@ -432,7 +432,7 @@ pub(crate) struct Code {
     pub headers: Vec<HeaderPlan>,
     pub actions: Vec<ActionPlan>,
     pub tables: Vec<TablePlan>,
-    /// Words of the standard metadata that the machine itself writes.
+    /// Words of the standard metadata that the interpreter itself writes.
     pub parser_error: u32,
     /// Absent in programs of other architectures.
     pub v1model: Option<V1ModelLocations>,

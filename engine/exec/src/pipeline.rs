@@ -1,4 +1,4 @@
-//! A compiled program.
+//! A compiled program, with its native code once that is made.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +18,7 @@ pub struct Pipeline {
     code: Arc<Code>,
     /// Of a v1model program.
     v1_pipelines: Option<Arc<V1Pipelines>>,
-    /// Made when it is first asked for.
+    /// Made at its first use.
     native: Arc<OnceLock<Result<Native, NativeError>>>,
     /// Packets that switches took before they had native code.
     interpreted: Arc<AtomicU32>,
@@ -68,7 +68,7 @@ impl Pipeline {
         }
     }
 
-    /// A v1model program, cut at its queues.
+    /// The ingress and egress pipeline of a v1model program.
     #[inline]
     pub fn v1_pipelines(&self) -> Option<&V1Pipelines> {
         self.v1_pipelines.as_deref()
@@ -77,7 +77,7 @@ impl Pipeline {
     /// Native code for the program; the first call makes it, which takes some milliseconds.
     ///
     /// # Errors
-    /// Why there is none; the register machine runs the program then.
+    /// Why there is none; the interpreter runs the program then.
     #[inline]
     pub fn native(&self) -> Result<&Native, &NativeError> {
         self.native.get_or_init(|| Native::compile(self, Locals::InRegisters)).as_ref()
@@ -95,7 +95,7 @@ impl Pipeline {
         self.made_native().is_some()
     }
 
-    /// Counts a packet that the register machine takes, whichever
+    /// Counts a packet that the interpreter takes, whichever
     /// switch it is of, while there may yet be native code.
     pub fn count_interpreted(&self) {
         self.interpreted.fetch_add(1, Ordering::Relaxed);
@@ -107,7 +107,7 @@ impl Pipeline {
         self.interpreted.load(Ordering::Relaxed)
     }
 
-    /// Why there is no native code, if it was asked for and could not be made.
+    /// Why there is no native code, if that could not be made.
     pub fn native_error(&self) -> Option<&NativeError> {
         self.native.get().and_then(|made| made.as_ref().err())
     }

@@ -1,7 +1,7 @@
-//! Asking the processor to fetch memory that is needed soon, so that it need not wait when it is.
+//! Prefetch: asks the processor to load memory that is needed soon.
 //!
-//! Besides generated code, the only module with `unsafe`; what it gives out is safe. It changes nothing but
-//! time, and on processors other than x86-64 it does nothing at all.
+//! Apart from the call into native code this is the only module with `unsafe`. Its interface is safe. It
+//! changes only the time that a run takes. On processors other than x86-64 it does nothing.
 #![expect(unsafe_code, reason = "the instruction is reached bypass_args a function that takes a raw pointer")]
 
 /// Bytes of a line of the cache.

@@ -1,13 +1,13 @@
-//! Chosen variables and headers, as far as they are valid, of a frame
-//! as bytes: how a packet waits between two halves of a pipeline.
+//! Snapshots: chosen variables and valid headers of a frame as bytes. A packet waits in this form between
+//! ingress and egress.
 //!
-//! A frame takes a word for every field, a kilobyte for a small program; packed, headers take what they take
-//! on the wire. Layout: one validity bit for each header, the metadata, the fields of valid headers in order.
-//! Each group of fields starts on a byte. A varbit stands behind its group: its length in four bytes, then as
-//! many whole words as hold it.
+//! A frame has a word for every field, a kilobyte for a small program. Packed, headers take as many bytes as
+//! on the wire. A snapshot holds one validity bit for each header, the metadata, then the fields of the valid
+//! headers in order. Each group of fields starts on a byte. A varbit follows its group: its length in four
+//! bytes, then as many whole words as hold it.
 //!
-//! Invariant: restoring into a frame that was reset gives every kept variable the value it had when it was
-//! saved; fields of invalid headers read as zero (P4 leaves them open).
+//! Invariant: restoring into a frame that was reset gives every kept variable its saved value. Fields of
+//! invalid headers read as zero (P4 leaves them undefined).
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,6 @@
-//! Arithmetic on values of up to [`p4cc_ir::limits::MAX_WIDTH`] bits.
+//! Arithmetic on values of up to [`p4cc_ir::limits::MAX_WIDTH`] bits: the interpreter's slow path.
 //!
-//! Values are little-endian words, masked to their width.
-//! Nothing allocates; the slow path of the register machine.
+//! Values are little-endian words, masked to their width. Nothing allocates.
 
 use p4cc_ir::BinOp;
 use p4cc_ir::bits::words_for;

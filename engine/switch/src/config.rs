@@ -1,9 +1,10 @@
-//! What a switch is made of: ports, rates, buffers, units.
+//! Configuration of a switch: ports, rates, queue capacities, the shared buffer and its PFC (IEEE 802.1Qbb)
+//! thresholds, units.
 
 use p4cc_exec::Exec;
 use p4cc_units::Rate;
 
-/// Packets that the register machine takes before native code is made for a
+/// Packets that the interpreter takes before native code is made for a
 /// busy switch: what is short, as most tests are, never pays for it. Making
 /// it costs as much as some ten thousand packets of a small program save.
 pub const NATIVE_AFTER_PACKETS: u32 = 1_000;
@@ -11,7 +12,7 @@ pub const NATIVE_AFTER_PACKETS: u32 = 1_000;
 /// What runs a switch's programs, and from when on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExecChoice {
-    /// The register machine.
+    /// The interpreter.
     Interp,
     /// Native code from the first packet on, made as a program
     /// is loaded: where a pause later would lose packets.
@@ -30,7 +31,7 @@ impl ExecChoice {
         }
     }
 
-    /// Packets that the register machine takes first.
+    /// Packets that the interpreter takes first.
     pub(crate) const fn warm_up_packets(self) -> u32 {
         match self {
             Self::Interp | Self::Native => 0,

@@ -1,4 +1,4 @@
-//! What a switch is without its program: queues, replication, counters, what waits for the controller.
+//! A switch without its program: traffic manager, packet replication, counters, messages to the controller.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -87,7 +87,7 @@ pub struct LogLine {
 #[repr(C)]
 pub(crate) struct Core {
     /// Packets for ports that have no queue, the controller's and those without
-    /// an interface, that have yet to pass egress. Empty between calls.
+    /// an interface, that have yet to run through egress. Empty between calls.
     pub unqueued: VecDeque<Unqueued>,
     pub trace: TraceLog,
     /// Of the configuration, which lies further off.

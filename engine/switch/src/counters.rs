@@ -1,4 +1,6 @@
-//! What a switch counts. Invariant: no packet goes away without adding one to exactly one drop counter.
+//! Counters of a switch: packets, bytes, drops by cause, and PFC (IEEE 802.1Qbb) pauses.
+//!
+//! Invariant: every packet that is lost adds one to exactly one drop counter.
 
 use p4cc_units::{Span, Time};
 

@@ -1,4 +1,4 @@
-//! The real bytes of a packet, made for headers that change at the front.
+//! The stored bytes of a packet, in a buffer that lets headers grow and shrink at its front.
 
 use core::fmt;
 use core::ops::{Deref, DerefMut};

@@ -1,24 +1,36 @@
-//! Switch, sans-IO: the pipeline of v1model or PSA, packet replication, traffic manager.
+//! The switch, sans-IO: the pipelines of v1model and PSA, packet replication, and the traffic manager.
 //!
-//! A [`Switch`] takes packets with the time at which they arrive and gives packets back when a port is free.
-//! It reads no clock, opens no socket and logs nothing: the simulator and the daemon are shells around it.
-//! The P4 program decides everything that happens to a packet; nothing here marks, routes or inspects
-//! headers.
+//! A [`Switch`] takes packets with their time of arrival, and gives packets back when a port is idle. It
+//! reads no clock, opens no socket and logs nothing: the simulator and the daemon do that. The P4 program
+//! decides everything that happens to a packet. Nothing here marks, routes or inspects headers.
+//!
+//! A packet takes one of two ways from ingress to egress:
 //!
 //! ```text
-//!  receive ─► parser ─► ingress ─► clone / resubmit / multicast / drop ─► queues of each port
-//!                                                                             │ port idle
-//!  Transmission ◄── deparser ◄── checksum ◄── egress ◄───────────── transmit ─┘
+//! receive ─► parser ─► verify ─► ingress ─┬─► admission ─► queue ─► transmit ─► egress ──┐
+//!              ▲                          │   (tail drop, PFC)                           │
+//!              │                          ├─► clone, multicast: one admission a copy     ├─► update
+//!              └───────── resubmit ───────┤                                              │      │
+//!                                         ├─► drop                                       │   deparser
+//!                                         │                                              │      │
+//!                                         └─► bypass: queue empty, port idle ─► egress ──┘      ▼
+//!                                                                                         Transmission
 //! ```
 //!
-//! A shell that knows which ports are free may call [`Switch::pass`] in the place of [`Switch::receive`]: a
-//! packet that would leave its queue at once is counted in and out of it without being put there.
+//! - The queue: [`Switch::receive`] puts the packet into its queue, [`Switch::transmit`] takes it out. Every
+//!   packet takes this way in the interpreter and under a trace.
+//! - The bypass of an empty queue: [`Switch::receive_with_bypass`] runs native code, which asks the traffic
+//!   manager once whether the packet would be the next to leave its idle port. If so, the traffic manager
+//!   counts it in and out of the queue and the shared buffer, and egress follows at once. Counters, metadata
+//!   and order are those of the first way. Native code has a bypass for the common sets of headers, in
+//!   programs whose egress makes no requests. A packet that causes a PFC (IEEE 802.1Qbb) pause goes through
+//!   its queue, since the pause frame leaves first.
 //!
 //! Invariants:
-//! - nothing is unbounded: passes and copies of a received
-//!   packet, queues, replicas, what waits for the controller;
+//! - nothing is unbounded: copies of a received packet and its passes through the pipelines, queues,
+//!   replicas, messages to the controller;
 //! - packets are conserved ([`SwitchCounters`]);
-//! - a clone of a switch goes on exactly as the original would.
+//! - a clone of a switch continues exactly as the original would.
 
 mod arch;
 pub mod config;

@@ -1,13 +1,12 @@
-//! What one received packet causes: the copies and passes
-//! of it and of all that descends from it share one budget.
+//! Lineages: a bound on the copies and passes that one received packet causes. A pass is a run through
+//! ingress or egress. All descendants of a received packet share one budget.
 //!
-//! A packet that causes nothing, as most do, has no lineage yet; its first copy, resubmission or
-//! recirculation gives it one, which every descendant carries along. A packet that goes away need not say so:
-//! when the list has grown enough, the lineages of the packets that still wait are looked for, and the others
-//! are given to new packets.
+//! Most packets cause nothing and have no lineage. The first copy, resubmission or recirculation of a packet
+//! gives it one, and every descendant carries it. A packet that leaves need not report so. When the list of
+//! lineages has grown enough, those of waiting packets are collected, and the others are reused.
 //!
-//! Invariant: at most the limit of passes and copies descend
-//! from any received packet, so the work of each packet ends.
+//! Invariant: copies and passes of any received packet never exceed the limit, so the work of each packet
+//! ends.
 
 /// The budget that a packet shares with its kin.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

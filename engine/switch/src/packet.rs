@@ -1,10 +1,11 @@
-//! A packet: real bytes at its head, then zero bytes that are only counted.
+//! A packet: stored bytes at its head, then a number of zero bytes.
 //!
-//! Payload is zeros by definition, so a 1,500 byte packet is held in about 80 bytes. Invariant: the packet on
-//! the wire is `head` followed by `zeros` zero bytes, and never longer than [`MAX_PACKET_BYTES`].
+//! Payload is zeros by definition, so a 1,500 byte packet takes about 80 bytes. A packet moves about a dozen
+//! times per switch between links and queues, so a packet is a pointer. [`PacketPool`] reuses the memory of
+//! packets that are gone.
 //!
-//! A packet is moved from link to queue to link a dozen times for each switch that it passes, so what moves
-//! is a pointer; [`PacketPool`] keeps the memory of packets that are gone for those to come.
+//! Invariant: the packet on the wire is `head` followed by `zeros` zero bytes, and never longer than
+//! [`MAX_PACKET_BYTES`].
 
 use core::ops::{Deref, DerefMut};
 

@@ -1,7 +1,7 @@
-//! What a switch is going to touch, for the processor to fetch before a packet comes or leaves.
+//! Prefetch of a switch's memory before a packet arrives or leaves.
 //!
-//! What lies behind a pointer can be named only when the pointer itself is there, so there are steps: each
-//! reads what the one before had fetched. Nothing here changes anything but time.
+//! The target of a pointer is known only after the pointer is loaded. So the prefetch has steps, and each
+//! step reads what the step before it fetched. It changes only the time that a run takes.
 
 use p4cc_exec::prefetch::prefetch_start;
 

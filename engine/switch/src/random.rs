@@ -1,8 +1,8 @@
-//! Named random streams: one per random model, so that adding a model never shifts the numbers of another.
+//! Named random streams, one for each random model, so that a new model never changes the numbers of another.
 //!
-//! Derivation, fixed forever because results depend on it: the 64-bit FNV-1a hash of the
-//! name, exclusive-or the seed, starts a SplitMix64 generator; its first four outputs,
-//! little-endian, are the key of a ChaCha8 generator that starts at block zero.
+//! The derivation is fixed, since results depend on it. The 64-bit FNV-1a hash of the name, exclusive-or the
+//! seed, starts a SplitMix64 generator. Its first four outputs, little-endian, are the key of a ChaCha8
+//! generator that starts at block zero.
 
 use p4cc_exec::RandomSource;
 use rand_chacha::ChaCha8Rng;

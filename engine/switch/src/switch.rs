@@ -1,5 +1,5 @@
-//! The switch as its shells see it: packets in, transmissions
-//! out, and what the control plane reads and writes.
+//! The switch as the simulator and the daemon use it: packets in, transmissions and PFC (IEEE 802.1Qbb) pause
+//! frames out, and the reads and writes of the control plane.
 
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ impl Switch {
         self.exec
     }
 
-    /// Why the loaded program has no native code, once that was asked for: the register machine runs it.
+    /// Why the loaded program has no native code, once that was needed: the interpreter runs it.
     pub fn native_error(&self) -> Option<&NativeError> {
         self.pipeline().and_then(|pipeline| pipeline.native_error())
     }
@@ -492,7 +492,7 @@ impl Switch {
             .map_or_else(PauseCounters::default, |index| self.core.tm.pauses(index, priority, now))
     }
 
-    /// The pause that this switch asked a port's neighbour for has lapsed without a resume.
+    /// The pause that this switch sent to a port's neighbour has lapsed without a resume.
     pub fn lapse_pause(&mut self, port: u32, priority: u8) {
         if let Some(index) = self.core.tm.port(port) {
             self.core.tm.lapse(index, priority);
@@ -541,7 +541,7 @@ fn serve_all_unqueued(program: &mut Program, core: &mut Core, now: Time) {
     while let Some(Unqueued { port, priority, queued }) = core.unqueued.pop_front() {
         let deq_depth = core.unqueued.len() as u32;
         let ingress_port = u32::from(queued.ingress_port);
-        // Such a port has no queue in time: packets pass at once.
+        // Such a port has no queue in time: packets leave at once.
         let left = LeftQueue { item: queued, port, priority, enq_depth: 0, deq_depth };
         let Some(packet) = program.egress(core, now, left) else { continue };
         if core.config.cpu_port != Some(port) {

@@ -1,12 +1,13 @@
-//! The traffic manager: eight queues for each port, strict priority, tail drop or a shared buffer, pauses.
+//! The traffic manager: eight queues for each port, strict priority, tail drop or a shared buffer, PFC (IEEE
+//! 802.1Qbb).
 //!
-//! Waiting items lie in one pool and queues are lists through it, so memory follows the packets that wait,
-//! not the capacities, and a packet is moved once in and once out. What a queue's own capacity lets in, the
-//! shared buffer may still refuse ([`crate::tm_buffer`]). A priority that the neighbour paused keeps its
-//! packets.
+//! Waiting items are in one pool, and queues are lists through the pool. So memory follows the number of
+//! waiting packets, not the capacities, and a packet is moved once in and once out. A packet that its queue's
+//! capacity admits may still be refused by the shared buffer ([`crate::tm_buffer`]). A priority that the
+//! neighbour paused keeps its packets.
 //!
-//! Invariants: a depth never exceeds the queue's capacity; the item on the wire is in no depth; a slot is in
-//! exactly one list, a queue's or the free one; nothing leaves a paused queue.
+//! Invariants: a depth never exceeds the queue's capacity. The item on the wire is in no depth. A slot is in
+//! exactly one list, a queue's or the free list. No packet leaves a paused queue.
 
 use p4cc_units::Time;
 
@@ -221,7 +222,7 @@ impl<T> TrafficManager<T> {
         self.slots.iter().filter_map(|slot| slot.item.as_ref())
     }
 
-    /// A port that has something to send is told of again.
+    /// Puts a port that has something to send into the list of ready ports again.
     pub(crate) fn mark_ready(&mut self, port: PortIndex) {
         if self.has_sendable(port) {
             self.ready.push(port);
@@ -285,7 +286,7 @@ impl<T> TrafficManager<T> {
     }
 
     /// Takes a frame into the shared buffer that comes in on `ingress` for a queue, which must have room for
-    /// it; else counts it as dropped. It is to be put into the queue, or to pass it, at once.
+    /// it; else counts it as dropped. The caller puts it into the queue, or counts its bypass, at once.
     ///
     /// # Errors
     /// Why it is dropped.
@@ -331,7 +332,7 @@ impl<T> TrafficManager<T> {
     }
 
     /// Whether what is enqueued for a port and priority would be the next to
-    /// leave, and nothing else is to be done first: such a frame may pass.
+    /// leave, and nothing else is to be done first: such a frame may bypass its queue.
     #[inline]
     pub(crate) fn can_bypass(&self, port: PortIndex, priority: u8) -> bool {
         let state = self.at(port);
@@ -393,7 +394,7 @@ impl<T> TrafficManager<T> {
         };
         let (could, waited) = (state.sendable(), state.waits_for_rate());
         state.occupied |= 1 << at;
-        // A port is also told of the first packet that waits
+        // A port is also ready with the first packet that waits
         // for its queue's rate only: it must know until when.
         if could == 0 && (state.sendable() != 0 || state.waits_for_rate() != waited) {
             self.ready.push(port);
@@ -482,7 +483,7 @@ impl<T> TrafficManager<T> {
         self.pauses_past(port, queue_of(priority)).up_to(self.paused_since(port, priority), now)
     }
 
-    /// The pause that this switch asked for at a port and
+    /// The pause that this switch sent at a port and
     /// priority has lapsed: the next packet may bring another.
     pub fn lapse(&mut self, port: PortIndex, priority: u8) {
         if let Some(buffer) = &mut self.buffer {

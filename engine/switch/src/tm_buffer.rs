@@ -1,12 +1,13 @@
-//! The shared buffer of a switch and the pauses it asks for (docs/algorithms/pfc.md#pfc).
+//! The shared buffer of a switch: admission by dynamic thresholds, and PFC (IEEE 802.1Qbb), as
+//! docs/algorithms/pfc.md#pfc has it.
 //!
-//! A packet of a lossless priority is charged to the port it came in on: first to the port's reserve, then to
-//! the shared pool as far as a dynamic threshold allows, then to the headroom, which takes what was on its
-//! way when the pause was sent. A packet of any other priority is charged to the shared pool as long as its
-//! egress queue is below the threshold. Priority 7 (ACKs, CNPs) is neither counted nor paused, as queue 0 of
-//! the ns-3 simulator is not; its queue's own capacity bounds it.
+//! A packet of a lossless priority is charged to its ingress port: first to the port's reserve, then to the
+//! shared pool up to a dynamic threshold, then to the headroom. The headroom holds the packets that were
+//! under way when the pause frame was sent. A packet of any other priority is charged to the shared pool
+//! while its egress queue is below the threshold. Priority 7 (ACKs, CNPs) is neither counted nor paused, like
+//! queue 0 of the ns-3 simulator. The capacity of its queue bounds it.
 //!
-//! Invariants: charges and credits are equal, so an empty switch has counters of zero; shared bytes never
+//! Invariants: charges and credits are equal, so the counters of an empty switch are zero. Shared bytes never
 //! exceed the pool, nor headroom bytes the headroom.
 
 use crate::config::{BufferConfig, CONTROL_PRIORITY, PRIORITIES, PortConfig};
@@ -129,7 +130,7 @@ impl SharedBuffer {
     }
 
     /// Takes in a packet for a queue that is empty, and gives it back, as far as that changes nothing but a
-    /// peak: whether that is so. If it fits not, or asks for a pause or ends one, nothing is done.
+    /// peak: whether that is so. If it does not fit, or starts or ends a pause, nothing is done.
     #[inline]
     pub fn try_bypass(&mut self, packet: &Charged, egress: usize) -> bool {
         if packet.priority == CONTROL_PRIORITY {
@@ -224,7 +225,7 @@ impl SharedBuffer {
         !charge.paused
     }
 
-    /// A pause that was asked for is over without a resume.
+    /// A pause is over without a resume.
     pub fn lapse(&mut self, port: usize, priority: u8) {
         self.charges[place(port, priority)].paused = false;
     }

@@ -1,4 +1,5 @@
-//! Changing the ports of a running switch: links come and go, rates and capacities change.
+//! Changes of a running switch's ports: links that come and go, rates, capacities. A port of a switch with
+//! PFC (IEEE 802.1Qbb) cannot be added, since the shared buffer is laid out for its ports.
 
 use p4cc_units::{Rate, Span, Time};
 
@@ -197,7 +198,7 @@ mod tests {
         assert_eq!(manager.next_allowed(port), None, "nothing waits");
         while manager.next_ready().is_some() {}
         accepted(&mut manager, 1, 7);
-        assert_eq!(manager.next_ready(), Some(1), "the port is told, to know until when it waits");
+        assert_eq!(manager.next_ready(), Some(1), "the port is ready, to learn until when it waits");
         assert_eq!(
             (sent(&mut manager, 21), manager.next_allowed(port)),
             (Vec::new(), Some(Time::from_ms(30)))

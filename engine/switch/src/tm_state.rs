@@ -1,9 +1,9 @@
-//! A port and its queues as the traffic manager holds them, laid out by how often they are touched.
+//! Memory layout of ports and queues in the traffic manager, by frequency of access, with the PFC (IEEE
+//! 802.1Qbb) state of each priority.
 //!
-//! A network of hundreds of switches has more state than the processor's near caches hold, so what a packet
-//! costs is how many of their lines it touches: one of the port it came in on, one of the port it leaves by,
-//! one of its queue there. What few packets need (pauses, drops, rates of queues) stands apart in
-//! [`PortRest`].
+//! The state of hundreds of switches exceeds the processor's near caches. So the cost of a packet is the
+//! number of cache lines that it touches: one of its ingress port, one of its egress port, one of its queue.
+//! State that few packets need (pause times, drops, rates of queues) is apart, in [`PortRest`].
 
 use p4cc_units::{Bytes, Rate, Span, Time};
 

@@ -1,4 +1,4 @@
-//! What packets do, step by step, for whoever traces; off unless asked for, since it costs time.
+//! Traces: the steps of packets, recorded for whoever traces. Tracing is off by default, since it takes time.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Field lists of hashes and checksums.
+//! Compiles the field lists of hashes and checksums.
 
 use p4cc_ir::{Operand, VarKind};
 

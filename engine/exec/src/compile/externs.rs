@@ -1,4 +1,4 @@
-//! Calls of the architecture.
+//! Compiles calls of the architecture's externs.
 
 use p4cc_ir::{ExternCall, Operand};
 

@@ -1,4 +1,5 @@
-//! Instructions: one word where operands fit, the slow path otherwise.
+//! Compiles instructions: to an operation on words where all operands fit one word each, else to the slow
+//! path.
 
 use p4cc_ir::{BinOp, HeaderId, Inst, Operand, StackId, UnOp, VarId};
 

@@ -1,7 +1,7 @@
-//! Turns a verified program into register-machine code, once, at load.
+//! Compiles a verified program to operations of the interpreter, once, at load.
 //!
-//! Invariants: only verified programs get here, so indices and widths hold; addresses are block numbers until
-//! their function is finished, then they are patched; nothing of the IR is consulted per packet.
+//! Invariants: only verified programs get here, so indices and widths hold. Jump targets are block numbers
+//! until their function is finished, then they become addresses. No packet needs the IR.
 
 mod data;
 mod externs;

@@ -1,4 +1,4 @@
-//! Ends of blocks: jumps, branches, selects.
+//! Compiles the terminators of basic blocks: jumps, branches, selects.
 
 use p4cc_ir::{Bits, BlockId, Keyset, Operand, Terminator};
 

@@ -1,4 +1,4 @@
-//! Externs: hashes, checksums, registers, meters, and what they ask of the architecture.
+//! Externs in the interpreter: hashes, checksums, registers, meters, and requests to the architecture.
 
 use p4cc_ir::{Bits, HashAlgorithm};
 

@@ -1,7 +1,8 @@
-//! The register machine: one loop over the code, no recursion, no allocation on the common path.
+//! The interpreter: a register machine, one loop over the operations. It does not recurse, and the common
+//! path allocates nothing.
 //!
-//! Invariants: calls keep their return addresses in the frame; every jump is counted, so that no program runs
-//! forever; a verified program never leaves its code, its frame or its side tables.
+//! Invariants: calls keep their return addresses in the frame. Every jump is counted, so no program runs
+//! forever. A verified program never leaves its code, its frame or its side tables.
 
 mod externs;
 mod packet;
@@ -307,7 +308,7 @@ impl Pipeline {
     }
 }
 
-/// The register machine, watched by a trace.
+/// The interpreter, watched by a trace.
 struct Watched<'a, T> {
     pipeline: &'a Pipeline,
     trace: &'a mut T,

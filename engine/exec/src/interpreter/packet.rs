@@ -1,4 +1,4 @@
-//! Extract, advance, lookahead, emit.
+//! Extract, advance, lookahead and emit in the interpreter.
 
 use p4cc_ir::core_errors::{
     HEADER_TOO_SHORT, PACKET_TOO_SHORT, PARSER_INVALID_ARGUMENT, STACK_OUT_OF_BOUNDS,

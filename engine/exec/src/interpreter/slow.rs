@@ -1,4 +1,4 @@
-//! Wide values, header comparison, stacks, value sets, selects of any width.
+//! The interpreter's slow path: wide values, header comparison, stacks, value sets, selects of any width.
 
 use super::{Run, get};
 use crate::env::Trace;

@@ -1,4 +1,4 @@
-//! Applying tables and starting actions.
+//! Table lookups and the start of actions in the interpreter.
 
 use p4cc_ir::{ActionId, CounterId, TableId};
 

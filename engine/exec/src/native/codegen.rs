@@ -1,4 +1,4 @@
-//! Makes native code: modules of finished functions.
+//! Code generation: modules of compiled functions.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,7 +19,7 @@ use super::{NativeError, helpers, summary};
 use crate::Pipeline;
 use crate::v1_pipelines::V1Pipelines;
 
-/// The halves of a v1model program.
+/// Native code of a v1model program's ingress and egress pipeline.
 pub(super) struct NativePipelines {
     pub ingress: Translated,
     pub egress: Translated,
@@ -94,7 +94,7 @@ fn place(program: &Program, func: usize) -> String {
     format!("`{named}` of `{}`", program.name)
 }
 
-/// Everything that making native code needs at hand.
+/// A module in the making, with what its functions refer to.
 struct Codegen<'a> {
     shared: Shared<'a>,
     module: JITModule,
@@ -243,8 +243,8 @@ pub(super) fn blocks(pipeline: &Pipeline, locals: Locals) -> Result<NativeBlocks
     })
 }
 
-/// Makes the halves of a v1model program; none where a half has something
-/// that straight code does not do, or is too large for one function.
+/// Makes the ingress and egress pipeline of a v1model program; none where a pipeline has something
+/// that inline code does not do, or is too large for one function.
 pub(super) fn v1_pipelines(
     pipeline: &Pipeline,
     pipelines: &V1Pipelines,
@@ -252,7 +252,7 @@ pub(super) fn v1_pipelines(
     let (program, code): (&Program, _) = (pipeline.program(), pipeline.code());
     let V1Model { parser, verify_checksum, ingress, egress, compute_checksum, deparser, .. } =
         *pipelines.v1model();
-    // What runs behind egress may run by itself, where egress asks for something.
+    // Checksums and deparser may run alone, where egress makes a request.
     let natives = [&[parser, verify_checksum, ingress][..], &[egress], &[compute_checksum, deparser]];
     let natives = natives.map(|funcs| funcs.iter().map(|func| func.index()).collect::<Vec<_>>());
     let plan = StoragePlan::new(program, code, &natives, Locals::InRegisters, Validity::InRegisters);

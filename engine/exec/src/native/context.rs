@@ -42,9 +42,9 @@ pub(super) const STEP_LIMIT: u64 = 2;
 
 /// Egress dropped the packet.
 pub(super) const DROPPED: u64 = 4;
-/// Egress asked for something that the rest waits for.
+/// Egress made a request that checksums and deparser wait for.
 pub(super) const REQUESTED: u64 = 5;
-/// The packet went straight on through egress; what the deparser emitted stands in the frame's buffer.
+/// The packet bypassed its queue and passed egress; what the deparser emitted stands in the frame's buffer.
 pub(super) const DEPARSED: u64 = 7;
 /// The same, but it stands in the room for it.
 pub(super) const WRITTEN: u64 = 8;
@@ -65,7 +65,7 @@ pub(super) struct Context<'a> {
     pub(super) zeros: u64,
     /// Where headers are emitted.
     pub(super) emit: *mut u8,
-    /// What the switch sets before a half of the pipeline.
+    /// What the switch sets before an ingress or egress pipeline.
     pub(super) inputs: *const u64,
     pub(super) drop_port: u64,
     /// The end of the room for a packet's new head; a few bytes more may be overwritten.
@@ -74,9 +74,9 @@ pub(super) struct Context<'a> {
     pub(super) room_bytes: u64,
     frame: *mut Frame,
     code: *const Code,
-    /// Present where a half runs.
+    /// Present where an ingress or egress pipeline runs.
     pub(super) env: *mut Env<'static>,
-    /// Absent where a half runs, which emits by itself.
+    /// Absent where a pipeline runs, which emits by itself.
     out: *mut Vec<u8>,
     /// Jumps left.
     pub(super) steps: u64,
@@ -84,7 +84,7 @@ pub(super) struct Context<'a> {
     pub(super) at: u64,
     /// Bytes emitted.
     pub(super) emitted: u64,
-    /// How the parser of a half refused the packet: its error plus one.
+    /// How the ingress pipeline's parser refused the packet: its error plus one.
     pub(super) error: u64,
     /// Arguments of the action that a table chose.
     pub(super) args: *const u64,
@@ -99,13 +99,13 @@ pub(super) struct Context<'a> {
     /// Colour of the table's direct meter.
     pub(super) color: u64,
     spare: u64,
-    /// Absent where packets do not go straight on.
+    /// Absent where packets do not bypass their queue.
     queue_bypass: Option<&'a mut dyn QueueBypass>,
     lent: PhantomData<&'a mut ()>,
 }
 
 impl Context<'_> {
-    /// Gives the register machine, where this run stands, to a function.
+    /// Calls a function with the interpreter at this point of the run.
     pub(super) fn with_interpreter<R>(&mut self, f: impl FnOnce(&mut Run<'_, '_, '_, NoTrace>) -> R) -> R {
         let (mut trace, mut none) = (NoTrace, Vec::new());
         // SAFETY: `enter` made these pointers from references that it holds while native code runs, and this
@@ -136,11 +136,11 @@ impl Context<'_> {
     /// What the architecture lends, and the code.
     #[inline]
     pub(super) fn env(&mut self) -> Option<(&mut Env<'static>, &Code)> {
-        // SAFETY: as in `machine`.
+        // SAFETY: as in `with_interpreter`.
         unsafe { self.env.as_mut().map(|env| (env, &*self.code)) }
     }
 
-    /// Asks whether a packet goes straight on.
+    /// Asks the switch whether a packet bypasses its queue.
     pub(super) fn may_bypass(&mut self, port: u32, priority: u8) -> bool {
         let no_requests = self.env().is_some_and(|(env, _)| env.effects.is_empty());
         no_requests
@@ -150,7 +150,7 @@ impl Context<'_> {
     /// What is left behind the bytes that the parser took is the payload from now on.
     pub(super) fn set_payload(&mut self) {
         let taken = u32::try_from(self.at.div_ceil(8)).unwrap_or(u32::MAX);
-        // SAFETY: as in `machine`. Only the half of a pipeline calls this, and
+        // SAFETY: as in `with_interpreter`. Only an ingress pipeline calls this, and
         // `Executor::ingress` is given a packet that lives as long as what the
         // environment lends, so it may stay there when native code has ended.
         unsafe {
@@ -164,7 +164,7 @@ impl Context<'_> {
     /// Words of the frame.
     #[inline]
     pub(super) fn words(&self, range: core::ops::Range<usize>) -> &[u64] {
-        // SAFETY: as in `machine`; nothing writes to the frame while a helper only reads it.
+        // SAFETY: as in `with_interpreter`; nothing writes to the frame while a helper only reads it.
         let frame = unsafe { &*self.frame };
         frame.slots.get(range).unwrap_or_default()
     }
@@ -172,7 +172,7 @@ impl Context<'_> {
     /// The state, and the first bytes of the emit buffer, where native code packs the input of a hash.
     #[inline]
     pub(super) fn state_and_packed(&self, len: usize) -> Option<(&State, &[u8])> {
-        // SAFETY: as in `machine`; native code does not write to the buffer while a helper runs.
+        // SAFETY: as in `with_interpreter`; native code does not write to the buffer while a helper runs.
         unsafe {
             let packed = (&*self.frame).emit.get(..len)?;
             self.env.as_ref().map(|env| (&*env.state, packed))
@@ -286,17 +286,17 @@ pub(super) struct Call<'a, 'e, 'g> {
     pub code: &'a Code,
     pub frame: &'a mut Frame,
     pub packet: PacketView<'a>,
-    /// Given to a half.
+    /// Given to an ingress or egress pipeline.
     pub env: Option<&'a mut Env<'e>>,
     pub out: Option<&'a mut Vec<u8>>,
     pub steps: u32,
-    /// Of a half of the pipeline.
+    /// Of an ingress or egress pipeline.
     pub start: Start<'a>,
     pub function: &'a Translated,
     pub bypass_args: BypassArgs<'g>,
 }
 
-/// What a packet that may go straight on is given.
+/// What the ingress pipeline needs for a packet that may bypass its queue.
 #[derive(Default)]
 pub(super) struct BypassArgs<'a> {
     pub queue_bypass: Option<&'a mut dyn QueueBypass>,
@@ -319,7 +319,7 @@ pub(super) struct Translated {
     pub input_words: usize,
 }
 
-/// How a half of the pipeline starts.
+/// How an ingress or egress pipeline starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Start<'a> {
     /// What the switch sets.
@@ -344,17 +344,17 @@ pub(super) struct Ended {
     pub at: u64,
     /// Bytes that it emitted to the start of the frame's buffer.
     pub emitted: usize,
-    /// The parser's error plus one, where a half's parser refused the packet.
+    /// The parser's error plus one, where the ingress pipeline's parser refused the packet.
     pub error: u64,
 }
 
-/// Whether a half can run as it is: nothing has to be compared at length or made first.
+/// Whether a pipeline can run at once: nothing has to be compared at length or made first.
 #[inline(always)]
 pub(super) fn is_ready(frame: &Frame, env: &Env<'_>, function: &Translated, program: &Arc<Program>) -> bool {
     env.state.is_of(program) && frame.emit.len() >= function.emit_bound
 }
 
-/// Makes a half able to run.
+/// Makes a pipeline able to run.
 pub(super) fn make_ready(frame: &mut Frame, env: &Env<'_>, function: &Translated, program: &Arc<Program>) {
     assert!(env.state.serves(program), "a state of another program");
     if frame.emit.len() < function.emit_bound {
@@ -362,7 +362,7 @@ pub(super) fn make_ready(frame: &mut Frame, env: &Env<'_>, function: &Translated
     }
 }
 
-/// Runs a half with a state that was compared before.
+/// Runs a pipeline with a state that was compared before.
 #[inline(always)]
 pub(super) fn enter_pipeline(call: Call<'_, '_, '_>, program: &Arc<Program>) -> Ended {
     let serves = match &call.env {
@@ -390,7 +390,7 @@ fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
     let room_bytes = room.len().saturating_sub(OVERHANG);
     let Translated { entry: Address(entry), frame_words, emit_bound, input_words } = *function;
     assert!(frame.slots.len() >= frame_words, "a frame of another pipeline");
-    assert!(start.inputs.len() >= input_words, "a half without its inputs");
+    assert!(start.inputs.len() >= input_words, "a pipeline without its inputs");
     assert!(frame.emit.len() >= emit_bound, "a buffer that is too short");
     let mut context = Context {
         slots: frame.slots.as_mut_ptr(),
@@ -423,9 +423,9 @@ fn enter_ready(call: Call<'_, '_, '_>) -> Ended {
     let slots = context.slots;
     // SAFETY: the address is that of a finished function with this signature, and its memory lives as long as
     // the `Native` that this is called through; the frame is as large as the code that was translated takes
-    // it to be, the emit buffer as large as what it emits, the room as large as it is told, the inputs as
-    // many as it reads, and all pointers are to what this call borrows; a half is entered by `enter_pipeline`
-    // only, with the state of its program.
+    // it to be, the emit buffer as large as what it emits, the room as large as `room_bytes`, the inputs as
+    // many as it reads, and all pointers are to what this call borrows; a pipeline is entered by
+    // `enter_pipeline` only, with the state of its program.
     let how = unsafe {
         let function: unsafe extern "C" fn(*mut Context<'_>, *mut u64) -> u64 = core::mem::transmute(entry);
         function(&raw mut context, slots)

@@ -1,6 +1,7 @@
-//! Functions that native code calls: what is rare or wide runs in the register machine's own functions.
+//! Helpers: functions that native code calls for rare or wide operations. They run the interpreter's own
+//! functions.
 //!
-//! Results: where an operation may refuse the packet, zero for success or the error plus one.
+//! A helper whose operation may refuse the packet returns zero for success, or the error plus one.
 
 use p4cc_ir::{CounterId, HashAlgorithm, RegisterId, TableId};
 use smallvec::SmallVec;
@@ -207,12 +208,12 @@ extern "C" fn limit_hit(context: &mut Context<'_>) -> u64 {
     0
 }
 
-/// Whether the packet goes straight on.
+/// Whether the packet bypasses its queue.
 extern "C" fn may_bypass(context: &mut Context<'_>, port: u64, priority: u64) -> u64 {
     context.may_bypass(port as u32, priority as u8).into()
 }
 
-/// How many clones were asked for.
+/// How many clones were requested.
 extern "C" fn clones(context: &mut Context<'_>) -> u64 {
     context.env().map_or(0, |(env, _)| env.effects.clones.len() as u64)
 }
@@ -235,7 +236,7 @@ extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64
 }
 
 /// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with
-/// parameters of their own are left to the machine.
+/// parameters of their own are left to the interpreter.
 pub(super) const ALGORITHMS: [HashAlgorithm; 5] = [
     HashAlgorithm::Crc32,
     HashAlgorithm::Crc16,

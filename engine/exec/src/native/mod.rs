@@ -1,16 +1,15 @@
-//! Native code for a compiled program: the second execution back
-//! end. The register machine is the first, and says what is right.
+//! Native code: the second execution back end. The interpreter is the first and defines the result.
 //!
-//! The machine's operations are translated one by one into Cranelift's form, over the same frame, state and
-//! effects; what is wide or rare calls the machine's own functions ([`helpers`]), so there is one
-//! implementation of each. Entries, cells and default actions are data: they change without translating anew.
+//! Each operation is translated to Cranelift's IR, over the same frame, state and effects. Rare or wide
+//! operations call the interpreter's own functions ([`helpers`]), so each operation has one implementation.
+//! Entries, cells and default actions are data: a change of them needs no translation.
 //!
-//! A v1model program is translated half by half: what runs before the queues as
-//! one native function, what runs behind them as another ([`crate::V1Pipelines`]).
-//! Its parts by themselves are translated when they are first asked for.
+//! A v1model program becomes two native functions, the ingress and the egress pipeline
+//! ([`crate::V1Pipelines`]). Its programmable blocks are translated one by one when somebody first runs one
+//! alone.
 //!
-//! Invariants: outputs, state and effects are those of the register machine
-//! for any packet and any entries; `unsafe` is in [`context`] only.
+//! Invariants: outputs, state and effects are those of the interpreter, for any packet and any entries.
+//! `unsafe` is in [`context`] only.
 
 mod codegen;
 mod context;
@@ -39,15 +38,15 @@ use crate::{Frame, MAX_CONTROL_STEPS, Pipeline};
 /// What runs a program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Exec {
-    /// The register machine.
+    /// The interpreter.
     Interp,
-    /// Native code; the register machine where there is none for the program or the processor.
+    /// Native code; the interpreter where there is none for the program or the processor.
     #[default]
     Native,
 }
 
 impl Exec {
-    /// Both, in the order in which they are told to people.
+    /// Both, in the order of messages.
     pub const ALL: [Exec; 2] = [Exec::Interp, Exec::Native];
 
     /// Its name in options and descriptions.
@@ -81,7 +80,7 @@ pub enum NativeError {
     TooLarge {
         /// What it is.
         place: String,
-        /// Operations of the register machine.
+        /// Operations of the interpreter.
         ops: usize,
     },
     /// Cranelift refused a function: a fault of the translation.
@@ -156,7 +155,7 @@ impl Native {
         Some(ended)
     }
 
-    /// Runs a half of the pipeline.
+    /// Runs an ingress or egress pipeline.
     #[inline(always)]
     fn enter_pipeline(
         &self,
@@ -176,7 +175,7 @@ impl Native {
     }
 }
 
-/// Each half runs by one of three: usually the code runs at once, and what else there is stands apart, so
+/// Each pipeline has three ways to run: usually the code runs at once, and the others are separate, so
 /// that a packet as a rule calls nothing but the code.
 impl Native {
     #[inline(always)]
@@ -276,7 +275,7 @@ impl Native {
         }
     }
 
-    /// Where a header is not stored as a whole: the half ran to no effect.
+    /// Where a header is not stored as a whole: the pipeline ran without effect.
     #[cold]
     #[inline(never)]
     fn ingress_by_blocks<'e>(
@@ -297,7 +296,8 @@ impl Native {
         env: &mut Env<'e>,
     ) -> ParseResult {
         match &self.v1_pipelines {
-            // The half is made for packets from outside; another brings metadata along in its frame.
+            // The native pipeline is made for packets from outside; another brings metadata along in its
+            // frame.
             Some(made) if start.outside.is_some() => {
                 make_ready(frame, env, &made.ingress, self.pipeline.program());
                 self.run_ingress_alone(made, frame, start, env)
@@ -306,7 +306,7 @@ impl Native {
         }
     }
 
-    /// None where the half cannot read what was kept of the packet.
+    /// None where the pipeline cannot read the packet's snapshot.
     #[inline(always)]
     fn run_egress<'e>(
         &self,
@@ -413,7 +413,7 @@ impl Executor for Native {
         match &self.v1_pipelines {
             Some(made) if is_ready(frame, env, &made.egress, self.pipeline.program()) => {
                 let ran = self.run_egress(made, frame, &start, env);
-                // Once more, to no effect, and then by pieces.
+                // Once more, without effect, and then block by block.
                 ran.unwrap_or_else(|| self.egress_otherwise(frame, &start, env))
             }
             _ => self.egress_otherwise(frame, &start, env),

@@ -1,9 +1,9 @@
-//! What is decided about a program before it is translated: which actions stand inside of the functions that
-//! run them, and which words of the frame need not be in memory.
+//! The storage plan of a program, made before its translation: which actions are inlined, and whether each
+//! word of the frame is stored in memory, in a register or as a constant.
 //!
-//! Invariant: a word that lives in a register is touched by one native function
-//! only, or each function starts it anew; of the helpers only those work with it
-//! before which it is written to its place in the frame, and read from there after.
+//! Invariant: a word in a register is used by one native function only, or each function initialises it.
+//! Before a helper runs that may use the word, the word is written to its location in the frame, and read
+//! back after.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,13 +25,13 @@ const MAX_REGISTER_PLACES: usize = 8_000_000;
 /// Most operations of one native function; a larger one would take long to translate.
 pub(super) const MAX_FUNCTION_OPS: usize = 50_000;
 
-/// Where a word of the frame lives while a native function runs.
+/// Where a word of the frame is stored while a native function runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Storage {
     Memory,
     Register,
     Constant(u64),
-    /// Bits of a chunk of a header, which lives in a register as it is packed.
+    /// A field within a register that holds a chunk of a header as packed.
     PackedBits(PackedBits),
 }
 
@@ -65,7 +65,7 @@ pub(super) struct PackedChunk {
     pub slots: Vec<u32>,
 }
 
-/// Where validity of headers lives.
+/// Where the validity of headers is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Validity {
     InFrame,
@@ -73,7 +73,7 @@ pub(super) enum Validity {
     InRegisters,
 }
 
-/// Where local variables live, as far as one function alone works with them.
+/// Where local variables are stored, if one function alone uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locals {
     InRegisters,
@@ -161,13 +161,13 @@ impl StoragePlan {
         plan
     }
 
-    /// Whether functions begin anew with what lasts: actions
+    /// Whether functions initialise the words that last: actions
     /// that are functions of their own look for it in the frame.
     fn starts_fresh(&self, validity: Validity) -> bool {
         validity == Validity::InRegisters && self.outlined.is_empty() && self.is_small
     }
 
-    /// Where a word lives.
+    /// Where a word is stored.
     pub fn storage_of(&self, slot: u32) -> Storage {
         self.storage.get(slot as usize).copied().unwrap_or(Storage::Memory)
     }
@@ -263,7 +263,7 @@ impl StoragePlan {
         parts
     }
 
-    /// Finds the words that can live in registers.
+    /// Decides which words are stored in registers.
     fn assign_storage(
         &self,
         program: &Program,
@@ -278,14 +278,14 @@ impl StoragePlan {
             storage[place.slot as usize..(place.slot + place.words()) as usize].fill(Storage::Register);
         }
         storage[code.layout.temps as usize..code.layout.key as usize].fill(Storage::Register);
-        // Words that each native function starts anew, so that it does not matter how many work with them.
-        let mut anew = vec![false; size];
+        // Words that each native function initialises, so that several functions may use them.
+        let mut initialised = vec![false; size];
         if self.starts_fresh(validity) {
             let valid = code.headers.iter().map(|header| header.valid);
             let lasting = program.vars.iter().enumerate().filter(|(_, var)| var.kind != VarKind::Local);
             let lasting = lasting.flat_map(|(var, _)| words(code.layout.var(VarId::from_index(var))));
             for slot in valid.chain(lasting) {
-                (storage[slot as usize], anew[slot as usize]) = (Storage::Register, true);
+                (storage[slot as usize], initialised[slot as usize]) = (Storage::Register, true);
             }
         }
         let bodies = self.outlined.iter().map(|action| program.actions[action.index()].body.index());
@@ -301,7 +301,7 @@ impl StoragePlan {
             for op in parts.flat_map(|func| &code.ops[range(code, func)]) {
                 self.accesses(code, op, &mut |first, words, by| {
                     for slot in first as usize..(first + words) as usize {
-                        let shared = !anew[slot] && owner[slot].is_some_and(|owner| owner != number);
+                        let shared = !initialised[slot] && owner[slot].is_some_and(|owner| owner != number);
                         if by == Accessor::Helper || shared {
                             storage[slot] = Storage::Memory;
                         }
@@ -345,7 +345,7 @@ impl StoragePlan {
         }
     }
 
-    /// The register that holds exactly these pieces, if one does.
+    /// The register that holds exactly these slices, if one does.
     pub fn packed(&self, slices: &[FieldSlice]) -> Option<&PackedChunk> {
         let packed = self.chunks.get(&slices.first()?.slot)?;
         packed.slots.iter().copied().eq(slices.iter().map(|slice| slice.slot)).then_some(packed)

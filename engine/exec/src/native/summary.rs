@@ -1,11 +1,12 @@
-//! What a function as a whole does, found before it is translated.
+//! Summaries of functions: facts of a whole function that its translation needs beforehand, such as loops and
+//! whether it takes from the packet.
 
 use super::storage::range;
 use super::translate::{FunctionSummary, Shared, targets};
 use crate::MAX_CONTROL_STEPS;
 use crate::op::{Code, Op, SlowOp};
 
-/// The shape of a function with the actions inlined into it.
+/// The summary of a function with the actions inlined into it.
 pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> FunctionSummary {
     let Shared { program, code, plan } = *shared;
     // Without a loop no path is longer than the function with its copies, and the smaller of the two limits,

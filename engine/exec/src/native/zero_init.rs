@@ -1,8 +1,8 @@
-//! Which words of the frame have to be zero when a half of the pipeline begins.
+//! Zero initialisation: which words of the frame an ingress or egress pipeline sets to zero at its start.
 //!
-//! A register machine's frame starts as zeros. Of these a run sees the words that it may read before it
-//! writes them; fields that are read as part of their header only, while it is valid, are not among them:
-//! whatever makes a header valid writes all of its fields.
+//! The interpreter zeroes the whole frame. Native code zeroes only the live words, those that may be read
+//! before they are written. A field that is read only as part of its valid header is not live: whatever makes
+//! a header valid writes all of its fields.
 
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use super::translate::Shared;
 use crate::op::{Data, ExternOp, NO_SLOT, Op, SlowOp};
 use crate::v1_pipelines::V1Pipelines;
 
-/// Words that functions name, or that are looked at afterwards.
+/// Live words: those that functions may read before they write them, or that the switch reads afterwards.
 struct LiveWords<'a> {
     shared: &'a Shared<'a>,
     words: BTreeSet<u32>,
@@ -105,7 +105,7 @@ impl<'a> LiveWords<'a> {
         }
     }
 
-    /// What of these words is cleared: those of a frame that lie in memory, but for some that are set anyway.
+    /// The words to zero: those of a frame that lie in memory, but for some that are set anyway.
     fn ranges(self, set: impl IntoIterator<Item = u32>) -> Vec<Range<u32>> {
         let Shared { code, plan, .. } = *self.shared;
         let set: BTreeSet<u32> = set.into_iter().collect();
@@ -131,7 +131,7 @@ fn ops<'a>(shared: &'a Shared<'a>, funcs: &[FuncId]) -> impl Iterator<Item = &'a
     reached.into_iter().flat_map(|func| &code.ops[range(code, func)])
 }
 
-/// Words that the switch looks at after a half, whatever the program names.
+/// Words that the switch reads after a pipeline, whatever the program reads.
 fn observe(live: &mut LiveWords<'_>, pipelines: &V1Pipelines) {
     let Shared { program, code, .. } = *live.shared;
     live.words.extend(pipelines.verdict_slots());
@@ -206,7 +206,7 @@ pub(super) fn is_repeatable(shared: &Shared<'_>, func: FuncId) -> bool {
     !ops(shared, &[func]).any(changes)
 }
 
-/// Whether a function may ask for a clone.
+/// Whether a function may request a clone.
 pub(super) fn clones(shared: &Shared<'_>, func: FuncId) -> bool {
     ops(shared, &[func]).any(|op| match op {
         Op::Extern(index) => {

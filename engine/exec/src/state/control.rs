@@ -1,4 +1,4 @@
-//! Writes and reads of the control plane: entries, default actions, members, groups.
+//! Reads and writes by the control plane: entries, default actions, members, groups.
 
 use p4cc_ir::{ActionCall, MatchValue, Profile, ProfileId, Table, TableId};
 use p4cc_units::{Span, Time};

@@ -1,11 +1,10 @@
-//! A hash table from packed keys to numbers, all in one
-//! array: a key and what it stands for share a cache line.
+//! A hash table from packed keys to numbers, in one array: a key and its number share a cache line.
 //!
-//! Linear probing with removal by moving back, so that there are no traces of what was removed. A key belongs
-//! to a space, a number that tells apart equal keys of different masks.
+//! It uses linear probing. A removal moves later keys back, so there are no tombstones. A key belongs to a
+//! space, a number that separates equal keys of different masks.
 //!
-//! Invariants: at most five eighths of the places are taken, so a
-//! search ends at a free one; the hash is the same on every machine.
+//! Invariants: at most five eighths of the slots are in use, so a search ends at a free one. The hash
+//! function is the same on every machine.
 
 /// A tag holds the space above and the value, which is not 0, below.
 pub(crate) const SPACE_SHIFT: u32 = 32;

@@ -1,8 +1,8 @@
-//! Match indexes: from a packed key to the row of an entry.
-//! One kind per shape of table; lookups do not allocate.
+//! Match indexes: from a packed key to the row of an entry. There is one kind for each shape of table.
+//! Lookups do not allocate.
 //!
-//! Invariants: an index holds exactly the live entries of its table; of several matches the one with the
-//! larger rank (prefix length or priority) wins, then the one inserted earlier; row 0 is no entry's.
+//! Invariants: an index holds exactly the live entries of its table. Of several matches the one with the
+//! larger rank (prefix length or priority) wins, then the earlier insertion. Row 0 belongs to no entry.
 
 use p4cc_ir::{MatchKind, Table};
 
@@ -29,7 +29,7 @@ pub(crate) enum Index {
     Tuples(Box<Tuples>) = Self::TUPLES,
 }
 
-/// What a table's keys ask of its index.
+/// The index that a table's keys need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IndexKind {
     Exact,
@@ -40,7 +40,7 @@ pub(crate) enum IndexKind {
 /// Rows by key, from some key on: keys near each other need not be small.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dense {
-    /// As many as the smallest and the largest key so far ask.
+    /// As many as the smallest and the largest key so far need.
     rows: Vec<u32>,
     /// Key of the first row.
     first: u64,
@@ -146,7 +146,7 @@ pub(crate) struct Ranked {
 const SCAN_ENTRIES: usize = 8;
 
 impl IndexKind {
-    /// What a table's keys ask for.
+    /// The index that a table's keys need.
     pub fn of(table: &Table) -> Self {
         if needs_priority(table) {
             Self::Ranked

@@ -1,5 +1,5 @@
-//! Indexes against a plain scan: all kinds of keys, packed
-//! and wide, with what comes and goes between lookups.
+//! Match indexes against a plain scan: all kinds of keys, packed and wide, with insertions and removals
+//! between lookups.
 
 use p4cc_ir::{Bits, MatchValue, VarType};
 use proptest::prelude::*;

@@ -1,7 +1,7 @@
-//! Two-rate three-colour meter (RFC 2698).
+//! The two-rate three-colour meter (RFC 2698).
 //!
-//! Invariant: integers only; a bucket counts picounits (a unit is a packet or a byte), so that a rate of one
-//! unit a second adds exactly one picounit each picosecond.
+//! Invariant: integers only. A bucket counts picounits (a unit is a packet or a byte), so a rate of one unit
+//! per second adds exactly one picounit per picosecond.
 
 use p4cc_units::Time;
 

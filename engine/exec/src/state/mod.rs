@@ -1,8 +1,8 @@
-//! What outlives a packet: tables, profiles, counters, meters, registers, value sets.
+//! State that outlives a packet: tables, profiles, counters, meters, registers, value sets.
 //!
-//! Invariants: made for one pipeline and valid for no other; every write is
-//! checked against the program first, so the data path checks nothing;
-//! iteration orders depend on contents only; a clone shares nothing mutable.
+//! Invariants: a state belongs to one pipeline and serves no other. Every write is checked against the
+//! program first, so the data path checks nothing. Iteration orders depend on contents only. A clone shares
+//! nothing mutable.
 
 mod arrays;
 mod control;

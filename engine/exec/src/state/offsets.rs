@@ -1,8 +1,8 @@
-//! Where generated code finds what lookups, counters and
-//! registers read: offsets within the state of a switch.
+//! The memory layout of the state, as the code generator needs it: offsets of the fields that lookups,
+//! counters and registers read.
 //!
-//! Invariant: these are facts about types, so they hold for every state; what is behind them generated code
-//! compares with the lengths that stand there before it reads.
+//! Invariant: these are facts about types, so they hold for every state. Generated code compares an index
+//! with the vector's length before it reads an element.
 
 use core::mem::{offset_of, size_of};
 
@@ -15,7 +15,7 @@ use super::tuples::{First, Tuples};
 use super::{RegisterState, State};
 use crate::control::CounterCell;
 
-/// A vector within a structure that stands in a vector of the state.
+/// A vector within a structure that is an element of a vector of the state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VectorOffset {
     /// The vector of structures in the state.

@@ -1,4 +1,4 @@
-//! From match values to packed patterns: the same packing as the machine's key plan.
+//! Packed patterns of match values, in the packing of the interpreter's key plan.
 
 use p4cc_ir::{Bits, MatchValue, Program, Table, VarType};
 

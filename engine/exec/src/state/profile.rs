@@ -1,11 +1,11 @@
-//! Action profiles and selectors: members, groups, and which member a hash chooses.
+//! Action profiles and selectors: members, groups, and the choice of a member by a hash.
 //!
-//! Entries may bring sets of actions of their own (P4Runtime's one-shot
-//! programming). A set is stored as a group whose members nobody else sees; a
-//! profile holds either sets or members and groups. Both choose from a list of rows.
+//! An entry may bring an action set of its own (P4Runtime's one-shot programming). A set is stored as a group
+//! whose members are invisible elsewhere. A profile holds either sets, or members and groups. Both choose
+//! from a list of rows.
 //!
-//! Invariants: every group's member exists; a member or group used by an entry or group is never deleted; the
-//! choice depends on ids, weights and port states only, not on the order of requests.
+//! Invariants: every group's member exists. A member or group in use is never deleted. The choice depends on
+//! ids, weights and port states only, not on the order of requests.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,8 @@
-//! What entries and members run, in rows of words: a head that says what, then the words of the arguments.
+//! Rows: the action of an entry or member, as words. A head names the action, the words of its arguments
+//! follow.
 //!
-//! Invariant: every row of a table is as long as the longest of the actions that it may name, so a head and
-//! its arguments lie together and a lookup reads one place.
+//! Invariant: every row of a table is as long as its longest action needs. A head and its arguments are
+//! adjacent, so a lookup reads one place in memory.
 
 use hashbrown::HashTable;
 use p4cc_ir::{ActionCall, ActionId, Bits, Program, TableId, bits::words_for};

@@ -1,10 +1,11 @@
 //! The entries of one table.
 //!
-//! Where a hit has nothing to count and the index tells no two entries of one key apart, entries that run the
-//! same share a row, and the index gives that row. Elsewhere each entry has the row of its own number.
+//! Entries that run the same action with the same arguments share a row, if a hit counts nothing and the
+//! index keeps one entry per key. The index then gives that row. In other tables each entry has a row of its
+//! own number.
 //!
-//! Invariants: an entry keeps its number while it lives; index, identities, rows and stored entries agree;
-//! what a lookup needs lies together and apart from the rest.
+//! Invariants: an entry keeps its number while it lives. Index, identities, rows and stored entries agree.
+//! The data of a lookup is contiguous and separate from the rest.
 
 use core::hash::{Hash as _, Hasher};
 

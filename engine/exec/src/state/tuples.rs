@@ -1,12 +1,15 @@
 //! Tuple space search (Srinivasan, Suri, Varghese: "Packet Classification using Tuple Space Search", SIGCOMM
-//! 1999): all entries of one mask form a tuple and are found by one look into a hash table; tuples are tried
-//! from the best rank down, until none left can hold a better entry than the one found.
+//! 1999).
 //!
-//! Longest prefixes are the case with one rank for each mask. A range stands in the blocks of keys that cover
-//! it and is checked itself when its block is found.
+//! The entries of one mask form a tuple, and one look into a hash table finds a match among them. Tuples are
+//! searched in descending order of their best rank, until no tuple left can hold a better entry than the one
+//! found.
 //!
-//! Invariants: a tuple's `best` is at least the rank of each
-//! of its entries; `order` names exactly the tuples in use.
+//! Longest-prefix match is the case of one rank per mask. A range is stored in the blocks of keys that cover
+//! it, and compared when its block is found.
+//!
+//! Invariants: a tuple's `best` is at least the rank of each of its entries. `order` names exactly the tuples
+//! in use.
 
 use core::cmp::Reverse;
 use std::collections::BTreeMap;

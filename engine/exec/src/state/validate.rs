@@ -1,5 +1,5 @@
-//! Checks of control-plane requests against the program. Every
-//! refusal names the object, the value and what would do.
+//! Checks of control-plane requests against the program. Every refusal names the object, the value and the
+//! remedy.
 
 use p4cc_ir::{ActionCall, ActionScope, Bits, Key, MatchKind, MatchValue, Profile, Program, Table, VarType};
 

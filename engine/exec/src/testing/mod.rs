@@ -1,7 +1,6 @@
-//! Programs built by hand and a bench to run them on: for tests of this crate and of those above it.
+//! Programs built by hand and a rig to run them, for tests of this crate and of those above it.
 //!
-//! Not part of a normal build (feature `testing`). Builders
-//! put no checks of their own: the verifier has them.
+//! A normal build leaves it out (feature `testing`). Builders check nothing: the verifier does.
 
 mod builder;
 mod ecn;

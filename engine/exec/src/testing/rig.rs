@@ -1,4 +1,4 @@
-//! A pipeline with everything that a call needs around it.
+//! A pipeline with everything that a call needs.
 
 use p4cc_ir::{Bits, FuncId, HeaderId, VarId};
 use p4cc_units::Time;
@@ -28,7 +28,7 @@ pub struct Rig {
     pub state: State,
     /// The packet.
     pub frame: Frame,
-    /// What was asked of the architecture.
+    /// Requests to the architecture.
     pub effects: Effects,
     /// Randomness.
     pub random: SplitMix,
@@ -55,13 +55,15 @@ impl Left<'_> {
         let program = pipeline.program();
         for (id, var) in program.vars.iter().enumerate() {
             let id = VarId::from_index(id);
-            let (machine, native) = (self.frame.get_bits(pipeline, id), other.frame.get_bits(pipeline, id));
-            assert_eq!(machine, native, "`{}` in the register machine and in native code", var.name);
+            let (interpreted, native) =
+                (self.frame.get_bits(pipeline, id), other.frame.get_bits(pipeline, id));
+            assert_eq!(interpreted, native, "`{}` in the interpreter and in native code", var.name);
         }
         for (id, header) in program.headers.iter().enumerate() {
             let id = HeaderId::from_index(id);
-            let (machine, native) = (self.frame.is_valid(pipeline, id), other.frame.is_valid(pipeline, id));
-            assert_eq!(machine, native, "validity of `{}`", header.name);
+            let (interpreted, native) =
+                (self.frame.is_valid(pipeline, id), other.frame.is_valid(pipeline, id));
+            assert_eq!(interpreted, native, "validity of `{}`", header.name);
         }
         assert_eq!(self.frame.length_delta(pipeline), other.frame.length_delta(pipeline));
         assert_eq!(self.effects, other.effects);
@@ -100,13 +102,13 @@ impl Rig {
         let mut env = Self::env(&mut state, &mut effects, &mut random, numbers);
         let native = run(&self.native, &mut frame, &mut env);
         let mut env = Self::env(&mut self.state, &mut self.effects, &mut self.random, numbers);
-        let machine = run(&self.pipeline, &mut self.frame, &mut env);
-        assert_eq!(machine, native, "results of the register machine and of native code");
+        let interpreted = run(&self.pipeline, &mut self.frame, &mut env);
+        assert_eq!(interpreted, native, "results of the interpreter and of native code");
         let left =
             Left { state: &self.state, frame: &self.frame, effects: &self.effects, random: &self.random };
         let other = Left { state: &state, frame: &frame, effects: &effects, random: &random };
         left.check(&other, &self.pipeline);
-        machine
+        interpreted
     }
 
     fn env<'a>(

@@ -1,17 +1,18 @@
-//! What the half of a program behind the queues names.
+//! Liveness across the queues: the variables that the egress pipeline reads, and the requests that it makes.
 
 use std::collections::BTreeSet;
 
 use p4cc_ir::{ExternCall, Func, FuncId, Inst, Operand, Program, Terminator, VarId, VarKind};
 
-/// Collects the variables that some functions, and what they reach, name.
+/// The variables that are live at the entry of some functions: those that they, or functions they reach,
+/// read.
 pub(super) struct LiveVars<'a> {
     program: &'a Program,
     vars: BTreeSet<VarId>,
     seen: BTreeSet<FuncId>,
     /// Something clones or recirculates with a field list.
     keeps_lists: bool,
-    /// Something is called that the architecture looks at afterwards.
+    /// A function makes a request to the architecture.
     pub makes_requests: bool,
 }
 
@@ -26,7 +27,7 @@ impl<'a> LiveVars<'a> {
         self.vars.contains(&var)
     }
 
-    /// Metadata that has to be kept, in the order of its variables, but for what the architecture sets anew.
+    /// Metadata that has to be kept, in the order of its variables, except what the architecture sets again.
     pub fn kept(&mut self, set_anew: &[VarId]) -> Vec<VarId> {
         if self.keeps_lists {
             self.vars.extend(self.program.field_lists.iter().flat_map(|list| &list.vars));

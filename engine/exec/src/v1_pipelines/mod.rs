@@ -1,12 +1,13 @@
-//! A v1model program cut at its queues: what runs before a
-//! packet waits, what is kept of it, and what runs after.
+//! A v1model program as two pipelines: ingress, which runs before a packet's queue, and egress, which runs
+//! after it.
 //!
-//! v1model keeps a packet's headers and metadata while it waits; it is not deparsed and parsed again. Keeping
-//! a whole frame for each waiting packet would take kilobytes, so only what egress can see is kept: the valid
-//! headers and the metadata that egress or what follows names. [`Snapshot`] packs it.
+//! In v1model a packet keeps its headers and metadata while it waits. It is not deparsed and parsed again. A
+//! whole frame for each waiting packet would take kilobytes, so a [`Snapshot`] keeps what is live: the valid
+//! headers, and the metadata that egress, checksum computation or the deparser reads.
 //!
-//! Each half can be run piece by piece, as here, or by native code
-//! that is made for the half as a whole; both leave the same behind.
+//! A pipeline runs in one of two ways. A [`BlockRunner`] runs its programmable blocks (parser, controls,
+//! deparser) one after the other, as this module does. Native code runs a whole pipeline as one function.
+//! Both leave the same frame, state and effects.
 
 mod liveness;
 
@@ -29,7 +30,7 @@ pub struct IngressStart<'a> {
     /// The packet.
     pub packet: PacketView<'a>,
     /// Port and time of arrival of a packet from outside, whose frame starts empty. Absent where the frame
-    /// holds what the packet brings along from its pass before.
+    /// holds what the packet brings along from its previous run.
     pub outside: Option<(u32, u64)>,
     /// v1model's `instance_type`.
     pub instance_type: u32,
@@ -39,19 +40,28 @@ pub struct IngressStart<'a> {
 
 /// Metadata that the architecture sets when a packet leaves its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "v1model's own names")]
 // Native code reads the words where they stand, in the order of `set_at_egress`.
 #[repr(C)]
 pub struct EgressMetadata {
+    /// Port chosen so far; not the drop port.
     pub egress_spec: u64,
+    /// Port that the packet leaves by.
     pub egress_port: u64,
+    /// How the packet came to be: 0 for a normal one, else a clone, replica or recirculation.
     pub instance_type: u64,
+    /// Length in bytes.
     pub packet_length: u64,
+    /// When the packet entered its queue, in the switch's timestamp unit.
     pub enq_timestamp: u64,
+    /// Depth of the queue when the packet entered it, in the port's unit.
     pub enq_qdepth: u64,
+    /// Time in the queue, in the switch's timestamp unit.
     pub deq_timedelta: u64,
+    /// Depth of the queue when the packet left it, in the port's unit.
     pub deq_qdepth: u64,
+    /// When egress starts, in the switch's timestamp unit.
     pub egress_global_timestamp: u64,
+    /// Number of the replica within its group or session.
     pub egress_rid: u64,
 }
 
@@ -123,18 +133,19 @@ pub struct EgressStart<'a> {
     pub drop_port: u32,
 }
 
-/// How the half behind the queues ended.
+/// How the egress pipeline ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EgressEnd {
     /// Egress dropped the packet; nothing ran after it.
     Dropped,
     /// Checksums are computed, and [`Frame::front`] is what the deparser emitted.
     Deparsed,
-    /// Egress asked for something that the frame has to be looked at for; the rest is still to run.
+    /// Egress made a request that the architecture answers from the frame. Checksums and deparser are still
+    /// to run.
     Requested,
 }
 
-/// How far a packet came that may go straight on.
+/// How far a packet came that may bypass its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassEnd {
     /// Behind ingress, as [`crate::Executor::ingress`] leaves it.
@@ -145,7 +156,7 @@ pub enum BypassEnd {
     Deparsed,
 }
 
-/// What came of a packet that may go straight on.
+/// What became of a packet that may bypass its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BypassResult {
     /// It is through; what the deparser emitted stands in the room that it was given, with as many bytes
@@ -160,7 +171,7 @@ pub enum BypassResult {
     Other(ParseResult, BypassEnd),
 }
 
-/// What a packet that goes straight on is told when it leaves its queue.
+/// Where a metadata field of a packet that bypasses its queue comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetadataSource {
     Zero,
@@ -172,7 +183,7 @@ pub(crate) enum MetadataSource {
     Input(usize),
 }
 
-/// The same by the place among [`EgressMetadata`]: it is
+/// The source of each field of [`EgressMetadata`] when a packet bypasses its queue: the packet is
 /// of the normal kind, its queue is empty, no time passes.
 pub(crate) const BYPASS_METADATA: [MetadataSource; EGRESS_METADATA] = [
     MetadataSource::NoDrop,
@@ -189,14 +200,16 @@ pub(crate) const BYPASS_METADATA: [MetadataSource; EGRESS_METADATA] = [
 
 /// How ingress left a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "v1model's own names")]
 pub struct Verdict {
+    /// Queue that the packet goes to.
     pub priority: u8,
+    /// Multicast group; 0 for none.
     pub mcast_grp: u32,
+    /// Port that the packet goes to, or the drop port.
     pub egress_spec: u32,
 }
 
-/// A v1model program, cut at its queues. Usable only with the pipeline it was made from.
+/// The ingress and egress pipeline of a v1model program. Usable only with the pipeline it was made from.
 #[derive(Debug)]
 pub struct V1Pipelines {
     v1: V1Model,
@@ -207,9 +220,9 @@ pub struct V1Pipelines {
     sets: [bool; EGRESS_METADATA],
     kept: Vec<VarId>,
     snapshot: Snapshot,
-    /// Checksum computation or the deparser calls something that the architecture looks at afterwards.
+    /// Checksum computation or the deparser makes requests to the architecture.
     finish_makes_requests: bool,
-    /// The same of all behind the queues.
+    /// The egress pipeline makes requests, its checksums and deparser included.
     makes_requests: bool,
 }
 
@@ -275,13 +288,13 @@ impl V1Pipelines {
         all.filter(|&(place, _)| self.sets[place])
     }
 
-    /// What the deparser and what computes checksums ask of the architecture is forgotten, so where they ask
+    /// Requests of checksum computation and the deparser are discarded. So where these make any
     /// for something they run after egress's own requests are met.
     pub(crate) fn finish_makes_requests(&self) -> bool {
         self.finish_makes_requests
     }
 
-    /// Whether anything behind the queues may ask something of the architecture.
+    /// Whether the egress pipeline may make a request to the architecture.
     pub(crate) fn makes_requests(&self) -> bool {
         self.makes_requests
     }
@@ -310,7 +323,7 @@ impl V1Pipelines {
     }
 }
 
-/// What runs a program piece by piece.
+/// Runs a program's programmable blocks one by one.
 pub(crate) trait BlockRunner {
     fn parse(
         &mut self,
@@ -355,7 +368,7 @@ pub(crate) fn ingress<'e>(
     outcome
 }
 
-/// Egress, then checksum computation and the deparser unless the packet is dropped or something was asked.
+/// Egress, then checksum computation and the deparser unless the packet is dropped or a request was made.
 pub(crate) fn egress<'e>(
     pipeline: &Pipeline,
     blocks: &mut impl BlockRunner,

@@ -1,4 +1,4 @@
-//! The register machine and its state, on programs built by hand.
+//! The interpreter and its state, on programs built by hand.
 
 mod arithmetic;
 mod ecn;

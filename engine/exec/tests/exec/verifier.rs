@@ -1,4 +1,4 @@
-//! The verifier finds what is broken, and neither it nor the machine panics on what it finds.
+//! The verifier finds what is broken, and neither it nor the interpreter panics on what it finds.
 
 use std::sync::Arc;
 

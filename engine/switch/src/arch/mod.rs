@@ -1,5 +1,6 @@
-//! A loaded program in the pipeline of its architecture: the
-//! way of a packet to the queues, and from a queue onward.
+//! A loaded program in the pipeline of its architecture: from the port to the queues, and from a queue to the
+//! port. Here a packet that causes a PFC (IEEE 802.1Qbb) pause is kept apart from one that bypasses its
+//! queue.
 
 mod psa;
 mod runtime;
@@ -107,8 +108,8 @@ impl Program {
         }
     }
 
-    /// Takes a packet from outside through ingress, and through egress too if it bypasses its queue. `is_free`
-    /// says whether a port is idle.
+    /// Takes a packet from outside through ingress, and through egress too if it bypasses its queue.
+    /// `is_free` says whether a port is idle.
     #[inline(always)]
     pub fn receive_with_bypass(
         &mut self,

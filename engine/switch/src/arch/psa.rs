@@ -1,17 +1,16 @@
-//! The two halves of PSA's pipeline around the queues (PSA 1.2, section 6).
+//! PSA's ingress and egress pipeline (PSA 1.2, section 6).
 //!
-//! Ingress: parser, control, deparser, then clone, drop, resubmit, multicast or unicast, in BMv2's order.
-//! Egress, when a packet leaves its queue: parser, control, deparser, then clone, drop, recirculation. The
-//! deparsed packet waits in its queue; in front of it stands the metadata that the ingress deparser, or what
-//! cloned it, hands to the egress parser.
+//! Ingress is parser, control and deparser, then clone, drop, resubmit, multicast or unicast, in BMv2's
+//! order. Egress runs when a packet leaves its queue: parser, control and deparser, then clone, drop,
+//! recirculation. The deparsed packet waits in its queue. In front of it is the metadata that the ingress
+//! deparser, or the origin of a clone, gives to the egress parser.
 //!
-//! Where BMv2's psa_switch falls short of PSA, this follows PSA: metadata goes
-//! along with every kind of packet, a resubmitted packet keeps its port, deparsers
-//! run for packets that are dropped too, since they fill in the metadata of clones.
+//! Where BMv2's psa_switch departs from PSA, this follows PSA: metadata accompanies every kind of packet, a
+//! resubmitted packet keeps its port, and deparsers run for dropped packets too, since they write the
+//! metadata of clones.
 //!
-//! Invariants: as for v1model, a received packet causes as many resubmissions,
-//! recirculations and copies as the switch allows at most, and the loop back to ingress
-//! holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order; so every call ends.
+//! Invariants: resubmissions, recirculations and copies of a received packet are bounded, as in v1model. The
+//! loop from egress to ingress holds at most [`MAX_CONTROLLER_QUEUE`] packets, in order. So every call ends.
 
 use std::sync::Arc;
 
@@ -155,7 +154,7 @@ impl PsaSwitch {
         }
     }
 
-    /// Parser, ingress and deparser, whose output is left in the machine's front.
+    /// Parser, ingress and deparser, whose output is left in the runtime's front.
     fn ingress_once(&mut self, core: &mut Core, now: Time, entering: &Entering) -> (Verdict, u32) {
         let psa = Arc::clone(&self.psa);
         let (packet, length) = (&entering.packet, entering.packet.len());

@@ -1,4 +1,4 @@
-//! What all architectures run programs with: the executor, its state, and frames that are used again.
+//! The runtime that all architectures run programs with: executor, state, and frames that are used again.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) struct Runtime {
     warm_up: u32,
     pub state: State,
     pub effects: Effects,
-    /// Second frame: what a clone or the next pass starts from.
+    /// Second frame: what a clone or the next run starts from.
     pub spare: Box<WorkingMemory>,
     /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
@@ -247,7 +247,7 @@ impl Runtime {
         outcome.consumed_bytes()
     }
 
-    /// Runs a packet from outside through v1model's halves, as
+    /// Runs a packet from outside through v1model's pipelines, as
     /// far as it goes; none where native code is not to run.
     #[inline(always)]
     pub fn ingress_with_bypass(
@@ -294,7 +294,7 @@ impl Runtime {
         egress(how, frame, &mut core.trace, start, &mut env)
     }
 
-    /// Runs the rest of that after egress asked for something.
+    /// Runs the rest of the egress pipeline after egress made a request.
     pub fn finish(&mut self, core: &mut Core, now: Time, payload: PacketView<'_>, packet_length: u32) {
         let (state, effects) = (&mut self.state, &mut self.effects);
         let mut env = Env { state, effects, random: &mut core.random, packet_length, payload, now };
@@ -390,7 +390,7 @@ impl Runtime {
         exec.deparse_by(func, &mut self.frame, &mut env, &mut self.front);
     }
 
-    /// Hands on what a pass left for the controller and for whoever traces.
+    /// Hands on what a run left for the controller and for whoever traces.
     pub fn settle(&mut self, core: &mut Core, now: Time) {
         if self.effects.is_empty() {
             return;

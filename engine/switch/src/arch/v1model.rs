@@ -1,11 +1,14 @@
-//! The two halves of v1model's pipeline around the queues.
+//! v1model's ingress and egress pipeline.
 //!
-//! Ingress: parser, checksum verification, ingress, then in BMv2's order clone,
-//! digests, resubmit, multicast, drop, unicast. Egress, when a packet leaves
-//! its queue: egress, clone, drop, checksum update, deparser, recirculation.
+//! Ingress is parser, checksum verification and ingress control, then in BMv2's order clone, digests,
+//! resubmit, multicast, drop, unicast. Egress runs when a packet leaves its queue: egress control, clone,
+//! drop, checksum computation, deparser, recirculation.
 //!
-//! Invariant: a received packet causes as many resubmissions, recirculations and copies as the switch allows
-//! at most ([`crate::lineage`]), so every call ends.
+//! Native code may take a packet past its empty queue. The decision is [`BypassCheck`]'s. A packet that
+//! causes a PFC (IEEE 802.1Qbb) pause does not bypass its queue.
+//!
+//! Invariant: resubmissions, recirculations and copies of a received packet are bounded ([`crate::lineage`]),
+//! so every call ends.
 
 use p4cc_exec::{
     BypassEnd, BypassResult, CloneRequest, Effects, EgressEnd, EgressMetadata, EgressStart, Frame,
@@ -29,7 +32,7 @@ pub(crate) struct V1Switch {
     v1: V1Model,
 }
 
-/// Says whether a packet may leave at once, and counts it in and out of its queue if it does.
+/// Decides whether a packet bypasses its queue, and counts it in and out of the queue if it does.
 struct BypassCheck<'t, F> {
     tm: &'t mut TrafficManager<Queued>,
     length: u32,
@@ -38,7 +41,7 @@ struct BypassCheck<'t, F> {
     decision: BypassDecision,
 }
 
-/// What came of that; with the port and the priority that were asked for.
+/// The decision, with the packet's port and priority.
 enum BypassDecision {
     NotChecked,
     Waits((u32, u8)),
@@ -213,7 +216,7 @@ impl V1Switch {
                 core.drop_from(port, priority, DropCause::Egress);
                 IngressResult::Dropped(index)
             }
-            // It was not asked.
+            // Native code did not reach the decision.
             (_, _) => {
                 let arrival = Arrival { packet, length, ingress_port, instance: Instance::NORMAL, lineage };
                 let after = AfterIngress { payload_at, verdict: self.runtime.verdict() };
@@ -416,7 +419,7 @@ impl V1Switch {
         Some(packet)
     }
 
-    /// Goes on with a packet that egress dropped or asked for something with.
+    /// Continues with a packet that egress dropped or made a request for.
     #[cold]
     fn after_egress(
         &mut self,
@@ -491,7 +494,7 @@ impl V1Switch {
     }
 }
 
-/// What egress is told of a packet that left its queue.
+/// Egress metadata of a packet that left its queue.
 #[inline(always)]
 fn egress_metadata(core: &Core, now: Time, left: &LeftQueue) -> EgressMetadata {
     let queued = &left.item;

@@ -1,4 +1,4 @@
-//! A packet that goes straight on does as if it had been put into its queue and taken out again.
+//! A packet that bypasses its queue has the effects of one that was put into its queue and taken out.
 
 use p4cc_switch::{BufferConfig, ExecChoice, MulticastGroup, PauseFrame, Replica, Switch, Transmission};
 use p4cc_units::{Span, Time};

@@ -96,8 +96,8 @@ fn a_call_leaves_what_is_much_for_the_next_one() {
     assert!(switch.transmit(Time::ZERO, 1).is_none());
     let caused = switch.counters().caused() - before;
     assert!(caused <= 2 * 4_096, "{caused} passes in one call");
-    let told: Vec<u32> = core::iter::from_fn(|| switch.next_ready()).collect();
-    assert!(told.contains(&1), "the port is told of again");
+    let ready: Vec<u32> = core::iter::from_fn(|| switch.next_ready()).collect();
+    assert!(ready.contains(&1), "the port is ready again");
     while switch.waiting() > 0 {
         assert!(switch.transmit(Time::ZERO, 1).is_none());
     }

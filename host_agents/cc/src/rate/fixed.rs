@@ -1,5 +1,5 @@
-//! A rate that nothing changes: what "PFC only" means in the TIMELY source
-//! (docs/algorithms/reproductions.md#timely), and cross traffic of a known rate.
+//! A rate that nothing changes. It is "PFC only" of the TIMELY source, where PFC (IEEE 802.1Qbb) alone holds
+//! senders back (docs/algorithms/reproductions.md#timely), and cross traffic of a known rate.
 
 use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
 use crate::config::{ConfigError, Params};

@@ -1,4 +1,4 @@
-//! Arithmetic on words, as the register machine does it.
+//! Arithmetic on words, with the interpreter's results.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};

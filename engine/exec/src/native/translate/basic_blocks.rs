@@ -1,4 +1,5 @@
-//! The order in which the pieces of a function are translated: each behind all that go there, but for loops.
+//! Basic blocks of a function, in reverse postorder: each block comes after all its predecessors, back edges
+//! aside.
 
 use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +8,7 @@ use super::flow::targets;
 use crate::native::storage::range;
 use crate::op::{Code, Op};
 
-/// Addresses that a piece goes on at when it ends.
+/// Successors of a basic block, by address.
 fn successors(code: &Code, block: &Range<u32>, end: u32) -> Vec<u32> {
     let last = &code.ops[block.end as usize - 1];
     match last {
@@ -31,7 +32,7 @@ fn ends(op: &Op) -> bool {
     )
 }
 
-/// Straight pieces of a function that something leads to, the first one first, in reverse postorder.
+/// Reachable basic blocks of a function, as ranges of addresses, in reverse postorder.
 pub(super) fn reverse_postorder(code: &Code, func: usize) -> Vec<Range<u32>> {
     let all = range(code, func);
     let (first, end) = (all.start as u32, all.end as u32);
@@ -49,7 +50,7 @@ pub(super) fn reverse_postorder(code: &Code, func: usize) -> Vec<Range<u32>> {
     }
     let mut seen = BTreeSet::from([first]);
     let mut done = Vec::new();
-    // Pieces on the way, each with what is left to follow.
+    // Blocks on the current path, each with its successors still to visit.
     let mut way = vec![(block(first), successors(code, &block(first), end))];
     while let Some((at, left)) = way.last_mut() {
         match left.pop() {
@@ -69,7 +70,7 @@ pub(super) fn reverse_postorder(code: &Code, func: usize) -> Vec<Range<u32>> {
     done
 }
 
-/// Starts of pieces that something behind them in the order leads to.
+/// Loop headers: starts of blocks with a back edge to them.
 pub(super) fn loop_headers(
     code: &Code,
     blocks: &[Range<u32>],

@@ -1,8 +1,8 @@
-//! A packet that goes straight on from ingress to egress: both halves
-//! as one native function, for packets with the headers that most have.
+//! The bypass of an empty queue: ingress and egress pipeline as one native function, for packets with the
+//! common sets of valid headers.
 //!
-//! Invariant: what runs behind the queues meets the same values as if the packet had been packed and
-//! unpacked: valid headers and the metadata that is kept as they are, all else zero.
+//! Invariant: the egress pipeline finds the same values as after saving and restoring the packet: valid
+//! headers and live metadata unchanged, all other words zero.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use crate::native::zero_init;
 use crate::op::Op;
 use crate::v1_pipelines::{BYPASS_METADATA, MetadataSource, V1Pipelines};
 
-/// Where a packet goes on that goes straight on.
+/// Where a packet continues that bypasses its queue.
 pub(super) struct Bypass {
     block: Block,
     /// The port that it leaves by.
@@ -28,18 +28,18 @@ pub(super) struct Bypass {
 }
 
 impl Translator<'_, '_> {
-    /// Whether both halves may be one function: nothing behind the queues asks the architecture for anything.
+    /// Whether both pipelines may be one function: the egress pipeline makes no requests.
     pub(super) fn can_bypass(&self, pipelines: &V1Pipelines) -> bool {
         let v1 = pipelines.v1model();
         !pipelines.makes_requests() && self.is_copied(&[v1.egress, v1.compute_checksum, v1.deparser])
     }
 
-    /// Asks whether the packet goes straight on; if it does not, goes to `kept`.
+    /// Asks the switch whether the packet bypasses its queue; if it does not, goes to `kept`.
     pub(super) fn check_bypass(&mut self, pipelines: &V1Pipelines, kept: Block) -> TranslateResult<Bypass> {
         let meta = &pipelines.v1model().metadata;
         let [single_port, block] = core::array::from_fn(|_| self.b.create_block());
         let (priority, port) = (self.read_u32(meta.priority)?, self.read_u32(meta.egress_spec)?);
-        // Egress is told of headers that ingress added; rare enough.
+        // Headers that ingress added change egress's packet length; rare enough.
         let delta = self.read(self.shared.code.layout.length_delta)?;
         self.brif(delta, kept, &[], single_port, &[]);
         self.switch_to(single_port);
@@ -73,7 +73,7 @@ impl Translator<'_, '_> {
             };
             self.set_given(value, var)?;
         }
-        // Each part counts the bits that it takes anew.
+        // Each programmable block counts the bits that it takes from zero.
         let taken = self.load_field(field!(at));
         if zero_init::reads_payload(self.shared, &egress) {
             self.call(Name::Payload, &[]);

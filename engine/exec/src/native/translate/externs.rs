@@ -1,4 +1,4 @@
-//! Externs: checksums over whole headers as straight code, the rest by the machine.
+//! Externs: checksums over whole headers as inline code, the others by calls of the interpreter.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ impl Translator<'_, '_> {
     }
 
     /// Works out the sum under the condition and gives it to
-    /// `f`; where a header is missing the machine does it all.
+    /// `f`; where a header is missing the interpreter does it all.
     fn checksum(
         &mut self,
         op: &ChecksumOp,
@@ -86,7 +86,7 @@ impl Translator<'_, '_> {
         self.reload(checksum.chain(error))
     }
 
-    /// Puts what the machine hashes to the frame.
+    /// Writes the interpreter's hash input to the frame.
     pub(super) fn spill_data(&mut self, data: &Data) -> TranslateResult {
         let fields = data.fields.iter().flat_map(|field| field.slot..field.slot + field.words());
         self.spill(fields.chain(data.guards.iter().copied()))

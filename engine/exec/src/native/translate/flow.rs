@@ -1,4 +1,4 @@
-//! Jumps, selects, ends, and running actions.
+//! Control flow: jumps, selects, ends of functions, and calls of actions.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::native::storage::{Storage, range};
 use crate::op::{Code, Op, SelectOp};
 use crate::state::Head;
 
-/// Actions that are told apart by comparisons; more by a table of jumps.
+/// Actions that comparisons separate; more need a table of jumps.
 const MAX_COMPARED_ACTIONS: usize = 4;
 
 /// Addresses that an operation may go on at, besides the next one.

@@ -1,5 +1,5 @@
-//! Hashes of fields. The standard checks of short lists are straight
-//! code, byte by byte with tables; others go through memory.
+//! Hashes of fields. The standard CRCs of short field lists are inline code, byte by byte with tables. Others
+//! pack their input into memory and call a helper.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
@@ -12,7 +12,7 @@ use crate::native::helpers::{ALGORITHMS, Name};
 use crate::native::storage::{PackedBits, Storage};
 use crate::op::{Data, ExternOp};
 
-/// Most bytes of a check that is straight code.
+/// Most bytes of a check that is inline code.
 const MAX_CHECKED_BYTES: u32 = 40;
 
 /// Most bytes of fields that are no whole bytes.
@@ -20,7 +20,7 @@ const MAX_CUT_BYTES: u32 = 16;
 
 impl Translator<'_, '_> {
     /// Works out the hash of fields and gives it to `f`, which ends its block; `f` gets nothing where the
-    /// machine has to do it: the algorithm draws a number, a field is a varbit, or a header is missing.
+    /// interpreter has to do it: the algorithm draws a number, a field is a varbit, or a header is missing.
     pub(super) fn hash(
         &mut self,
         algorithm: HashAlgorithm,

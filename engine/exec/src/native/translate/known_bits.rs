@@ -1,8 +1,8 @@
-//! What is known of words in registers where code is made:
-//! constants, and by them branches that are decided already.
+//! Known bits: a forward dataflow analysis, run while code is made. It finds constants in registers, and
+//! branches that these decide.
 //!
-//! Invariants: a fact holds on every way to the place where it is known; all jumps to a block are made before
-//! the block begins, but for those that loop, and where a loop begins nothing is known.
+//! Invariants: a fact holds on every path to the point where it is known. All forward jumps to a block are
+//! made before the block begins. Nothing is known at the start of a loop header.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const NEVER: TrapCode = TrapCode::unwrap_user(1);
 /// Jumps that are followed to where they lead in the end.
 const MAX_FOLLOWED: usize = 16;
 
-/// Bits of a word that are known.
+/// The bits of a word whose value is known.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct KnownBits {
     pub value: u64,

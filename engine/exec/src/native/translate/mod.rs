@@ -1,9 +1,9 @@
-//! Turns the register machine's operations into Cranelift's form: one
-//! native function for each entry point, actions copied to where they run.
+//! Translates the interpreter's operations to Cranelift's IR: one native function for each entry point,
+//! actions inlined where they run.
 //!
-//! Invariants: every word that is touched lies in the frame ([`Translator::offset`]);
-//! every jump of a function that may loop is counted as the register machine counts
-//! it; what is not translated is a call of the machine's own function.
+//! Invariants: every word that is used lies in the frame ([`Translator::offset`]). Every jump of a function
+//! that may loop is counted as the interpreter counts it. An operation without a translation becomes a call
+//! of the interpreter's own function.
 
 mod alu;
 mod basic_blocks;
@@ -60,11 +60,11 @@ pub(super) struct FunctionSummary {
     pub takes: bool,
     /// All headers that it emits move in whole bytes, each emit runs at most once.
     pub emits: bool,
-    /// It emits headers that the machine has to emit.
+    /// It emits headers that the interpreter has to emit.
     pub emits_by_interpreter: bool,
     /// Everything that it takes from the packet is whole bytes.
     pub aligned: bool,
-    /// An action that is a function of its own: its caller is told a return from an exit.
+    /// An action that is a function of its own: its result tells its caller a return from an exit.
     pub action: bool,
 }
 
@@ -100,7 +100,7 @@ pub(super) struct Translator<'a, 'f> {
     loaded: BTreeMap<Value, Loaded>,
     /// Where a parser goes that may run again from its start, if a header is not stored as a whole.
     unreadable: Option<Block>,
-    /// Blocks in which a function of a half ends, where they are told apart.
+    /// Blocks in which a programmable block ends, where they are kept apart.
     ends: Option<Vec<Block>>,
     /// What is translated is the function itself, not an action inlined into it.
     is_outermost: bool,

@@ -1,4 +1,4 @@
-//! Taking headers from the packet, and emitting them.
+//! Extraction of headers from the packet, and their emission.
 
 use core::ops::Range;
 
@@ -54,7 +54,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Calls the machine for something that may take bits.
+    /// Calls the interpreter for an operation that may take bits.
     pub(super) fn slow(&mut self, index: u32) {
         let takes = matches!(
             self.shared.code.slow[index as usize],
@@ -163,7 +163,7 @@ impl Translator<'_, '_> {
         let whole = u32::from(packed.unit / 8);
         let word = if chunk.store_from + whole <= plan.bytes {
             // What stands behind the chunk comes along; nobody reads
-            // it there, or stores it where it is not written anew.
+            // it there, or stores it where it is not written again.
             let word = self.load_be(packed.ty(), from, chunk.store_from as i32);
             self.loaded.insert(word, Loaded::new(from, chunk, packed));
             word
@@ -181,7 +181,7 @@ impl Translator<'_, '_> {
         self.set_chunk(slot, word);
     }
 
-    /// Stores a chunk as it is packed; what hangs over is written anew by what follows, or not taken.
+    /// Stores a chunk as it is packed; what hangs over is overwritten by what follows, or not taken.
     fn store_chunk(&mut self, chunk: &Chunk, slot: u32, packed: &PackedChunk, to: Value) {
         let var = self.var(slot);
         let word = self.b.use_var(var);
@@ -191,7 +191,7 @@ impl Translator<'_, '_> {
         self.b.ins().store(bytes_flags(), word, to, at);
     }
 
-    /// A piece that is a whole byte, or two, or four, by a load of its own.
+    /// A slice that is a whole byte, or two, or four, by a load of its own.
     fn load_slice(&mut self, slice: &FieldSlice, chunk: &Chunk, loaded: u32, from: Value) -> Option<Value> {
         let ty = match slice.width {
             8 => types::I8,
@@ -208,7 +208,7 @@ impl Translator<'_, '_> {
         Some(self.load_be(ty, from, offset as i32))
     }
 
-    /// A piece out of the bytes loaded together.
+    /// A slice out of the bytes loaded together.
     fn cut_slice(&mut self, slice: &FieldSlice, word: Value, loaded: u32) -> Value {
         let low = self.b.ins().ushr_imm(word, i64::from(slice.load_shift));
         if u32::from(slice.load_shift + slice.width) == loaded * 8 {
@@ -378,7 +378,7 @@ impl Translator<'_, '_> {
         }
     }
 
-    /// Bytes that a header adds to the packet's length, if the machine need not look.
+    /// Bytes that a header adds to the packet's length, if the interpreter need not look.
     fn short_header(plan: &HeaderPlan) -> Option<u32> {
         plan.is_short().then_some(plan.plan.bits / 8)
     }

@@ -35,7 +35,7 @@ const FEW_HEADERS: usize = 4;
 /// Words past which clearing them is a call.
 const MAX_CLEARED_WORDS: u32 = 64;
 
-/// What a part of a half is.
+/// The kind of a programmable block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BlockKind {
     Parser,
@@ -87,7 +87,8 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok((t.close(), usual))
     }
 
-    /// What follows the parser, up to the end of the function: with egress, if packets may go straight on.
+    /// What follows the parser, up to the end of the function: with egress, if packets may bypass their
+    /// queue.
     fn behind_parser(&mut self, pipelines: &V1Pipelines, with_bypass: bool) -> TranslateResult<Option<u64>> {
         let v1 = pipelines.v1model();
         self.flush_at();
@@ -135,7 +136,7 @@ impl<'a, 'f> Translator<'a, 'f> {
     }
 
     /// Whether functions are small enough to be there twice: for packets with the headers that they have as a
-    /// rule, so that nothing asks for these, and for others.
+    /// rule, so that nothing tests these, and for others.
     pub(super) fn is_copied(&self, funcs: &[FuncId]) -> bool {
         let ops: usize = funcs.iter().map(|func| self.shared.plan.size(func.index())).sum();
         ops <= MAX_COPIED_OPS
@@ -248,7 +249,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    /// Metadata that the switch may look for in the frame after a half.
+    /// Metadata that the switch may read from the frame after a pipeline.
     pub(super) fn spill_listed(&mut self) -> TranslateResult {
         let lists = &self.shared.program.field_lists;
         self.spill_vars(lists.iter().flat_map(|list| &list.vars).copied())
@@ -284,7 +285,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    /// Runs one function of a half; however it ends, it goes to where it is done.
+    /// Runs one programmable block. All its ends go to the block `done`.
     fn block(&mut self, func: FuncId, kind: BlockKind) -> TranslateResult {
         let bound = core::mem::take(&mut self.emit_bound);
         self.open(summary::of(self.shared, func.index(), false));
@@ -460,7 +461,7 @@ impl<'a, 'f> Translator<'a, 'f> {
         Ok(())
     }
 
-    /// Unpacks it; where bytes are missing the half ends as one that cannot be read.
+    /// Unpacks it; where bytes are missing the pipeline ends as unreadable.
     fn restore(&mut self, pipelines: &V1Pipelines, packing: &Packing<'_>) -> TranslateResult {
         let brought = brought(self.shared, pipelines);
         let unreadable = self.b.create_block();
@@ -558,7 +559,7 @@ fn brought(shared: &Shared<'_>, pipelines: &V1Pipelines) -> BTreeSet<u32> {
     zero_init::may_be_valid(shared, &[v1.parser, v1.verify_checksum, v1.ingress])
 }
 
-/// Whether straight code packs and unpacks the packets of a program, and sets what the switch sets.
+/// Whether inline code packs and unpacks the packets of a program, and sets what the switch sets.
 pub(in crate::native) fn is_plain(shared: &Shared<'_>, pipelines: &V1Pipelines) -> bool {
     let narrow = |var: VarId| shared.code.layout.var(var).is_narrow();
     let set = pipelines.set_at_egress().map(|(_, var)| var).chain(pipelines.set_at_ingress());

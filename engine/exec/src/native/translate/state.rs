@@ -1,8 +1,7 @@
-//! The state of the switch as straight code reads it:
-//! counters and registers, and what lookups need of tables.
+//! Access to the switch's state from inline code: counters, registers, and the data of table lookups.
 //!
-//! Only halves of the pipeline do so: they always run with
-//! a state, that of their program. Everything else calls.
+//! Only ingress and egress pipelines access the state inline, since they always run with the state of their
+//! own program. Other functions call helpers.
 
 use core::mem::{offset_of, size_of};
 
@@ -16,7 +15,7 @@ use crate::native::context::VectorLayout;
 use crate::native::helpers::Name;
 use crate::state::offsets::{self, VectorOffset};
 
-/// What is found behind a comparison: it lasts while a half runs, but is read there only.
+/// Data found behind a comparison: it stays valid while a pipeline runs, but is read there only.
 pub(super) fn lasting_flags() -> MemFlags {
     MemFlags::trusted().with_readonly()
 }
@@ -110,7 +109,7 @@ impl Translator<'_, '_> {
         self.switch_to(next);
     }
 
-    /// Whether straight code works with the cells of a register.
+    /// Whether inline code works with the cells of a register.
     fn cells(&mut self, register: u32) -> Option<Vector> {
         let width = self.shared.program.registers.get(register as usize)?.ty.width();
         if width > 64 || width == 0 {

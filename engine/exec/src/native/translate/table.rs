@@ -1,4 +1,4 @@
-//! Applying tables.
+//! Table lookups as inline code.
 
 use std::collections::BTreeMap;
 
