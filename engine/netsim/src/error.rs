@@ -1,4 +1,4 @@
-//! Errors of a network: where, why, and what to do.
+//! Errors of a network: place, cause and remedy.
 
 use core::fmt;
 

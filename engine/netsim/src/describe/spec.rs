@@ -1,6 +1,6 @@
-//! What a network is made of: the JSON description, as plain data.
+//! The JSON description of a network, as plain data.
 //!
-//! Every size, seed and limit is a field. The P4 program is not here: switches get it from the controller.
+//! Every size, seed and limit is a field. The P4 program is absent: switches get it from the controller.
 //! Checks that need more than one value are made when the description is resolved
 //! ([`crate::describe::topology`]).
 

@@ -1,8 +1,9 @@
-//! The description resolved: names become indices, and what contradicts itself is refused.
+//! The topology: the description resolved. Names become indices, and a description that contradicts itself is
+//! refused.
 //!
-//! Nodes are numbered switches first, then hosts, each in the order of the
-//! description; that order decides ties. A channel is one direction of a link;
-//! channel `2 i` leads from end `a` of link `i`, channel `2 i + 1` from end `b`.
+//! Nodes are numbered: switches first, then hosts, each in the order of the description. That order decides
+//! between simultaneous events. A channel is one direction of a link: channel `2 i` leads from end `a` of
+//! link `i`, channel `2 i + 1` from end `b`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

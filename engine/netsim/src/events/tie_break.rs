@@ -1,12 +1,12 @@
-//! Which of two simultaneous events comes first.
+//! Tie break: which of two simultaneous events comes first.
 //!
-//! The default order (`lower_port`) needs nothing but the event. The others are those of event lists with a
-//! clock in seconds in a double, as ns-2, the simulator of the GST paper (GST 2017), has it: rounding parts
-//! some events that are simultaneous on paper, and what is left happens in the order in which it was
-//! scheduled. When an arrival is scheduled is the difference between the two: where the interface is a queue
-//! of its own (ns-2), as the transmission starts; where it is no more than a time at which it will be free,
-//! as a packet is handed to it. Our clock stays whole picoseconds: the rounding only orders events of one
-//! picosecond.
+//! The default order (`lower_port`) needs nothing but the event. The others are those of simulators whose
+//! clock is a number of seconds in a double, such as ns-2, which GST 2017 used. There, rounding separates
+//! some events that are simultaneous on paper, and the others happen in the order in which they were
+//! scheduled. The orders `ns2` and `hand_over` differ in when an arrival is scheduled: when the transmission
+//! starts, where the interface is a queue of its own (ns-2); or when the packet is handed to the interface,
+//! where the interface is only a time at which it becomes free. p4cc's clock stays whole picoseconds; the
+//! rounding only orders events of one picosecond.
 
 use p4cc_units::Time;
 use serde::{Deserialize, Serialize};

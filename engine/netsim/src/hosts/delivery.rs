@@ -1,4 +1,4 @@
-//! Delivery: packets that reach a host go to the end of the flow that they are for.
+//! Delivery: a packet that reaches a host goes to the sender or the receiver of its flow.
 
 use p4cc_switch::Packet;
 use p4cc_transport::wire::PacketKind;

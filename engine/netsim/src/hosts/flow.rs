@@ -28,7 +28,7 @@ pub(crate) struct RdmaEnds {
     pub position: Position,
 }
 
-/// A flow: both ends and what is told about it.
+/// A flow: both ends, and what results show about it.
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub ends: Ends,

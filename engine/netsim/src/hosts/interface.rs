@@ -63,7 +63,7 @@ impl Network {
     }
 
     /// The packet that an interface sends now: answers, then
-    /// segments that were given to it, then paced flows in turn.
+    /// segments that were given to it, then paced flows in round robin.
     pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
         let now = self.now();
         let hosts = &self.topology.hosts;

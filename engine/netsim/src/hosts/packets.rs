@@ -1,4 +1,4 @@
-//! Packets of hosts: segments, ACKs and answers that wait, their bytes when they leave, and bytes read on
+//! Packets of hosts: segments, ACKs and answers that wait; their bytes, made when they leave; bytes read on
 //! arrival.
 //!
 //! A host reads the real bytes that the P4 program left in a packet and refuses a packet that is not for it.

@@ -1,4 +1,4 @@
-//! The random part of round-trip times: what timestamps add to what the network took
+//! The random part of round-trip times, which timestamps add to the time in the network
 //! (docs/algorithms/reproductions.md#y-rtt, #y-noise).
 
 use p4cc_switch::Stream;

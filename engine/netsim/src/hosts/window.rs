@@ -1,4 +1,4 @@
-//! Flows with a congestion window at their hosts: senders' actions, ACKs, timers.
+//! Flows with a congestion window at their hosts: data and ACKs, timers, what a sender asks for.
 
 use p4cc_transport::{Action, Actions, DataFields, WindowSender};
 use p4cc_units::Time;

@@ -137,9 +137,9 @@ impl Channel {
     }
 
     /// Swaps the state of the sending side with the same channel of the partition that it leaves.
-    pub fn swap_sending(&mut self, part: &mut Self) {
-        core::mem::swap(&mut self.bytes, &mut part.bytes);
-        let there = part.rest.get_or_insert_default();
+    pub fn swap_sending(&mut self, partition: &mut Self) {
+        core::mem::swap(&mut self.bytes, &mut partition.bytes);
+        let there = partition.rest.get_or_insert_default();
         if let Some(here) = &mut self.rest {
             core::mem::swap(&mut here.loss, &mut there.loss);
             core::mem::swap(&mut here.lost, &mut there.lost);
@@ -149,11 +149,11 @@ impl Channel {
     }
 
     /// Swaps the frames on the way with the same channel of the partition that it leads into.
-    pub fn swap_arriving(&mut self, part: &mut Self) {
-        if let Some(rest) = &mut part.rest {
+    pub fn swap_arriving(&mut self, partition: &mut Self) {
+        if let Some(rest) = &mut partition.rest {
             rest.crosses = false;
         }
-        core::mem::swap(&mut self.on_way, &mut part.on_way);
+        core::mem::swap(&mut self.on_way, &mut partition.on_way);
     }
 
     /// Gives the frame that arrives now, and when the next one will.

@@ -95,7 +95,7 @@ impl Network {
         }
     }
 
-    /// A packet of so many bytes goes onto a channel, and is whole there at `end`.
+    /// Sends a packet of a number of bytes into a channel; its last bit leaves at `end`.
     #[inline(always)]
     pub(crate) fn send(&mut self, channel: u32, end: Time, ticket: Ticket, (packet, bytes): (Packet, u32)) {
         let holds_packets = self.schedule.holds_packets();

@@ -1,4 +1,4 @@
-//! What runs the programs of a network's switches.
+//! The executor of the switches' programs: native code or the register machine. Results do not depend on it.
 
 use p4cc_switch::ExecChoice;
 

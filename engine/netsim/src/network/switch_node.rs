@@ -1,4 +1,4 @@
-//! A switch in the network.
+//! A switch in the network, with the lines of its ports.
 
 use p4cc_switch::Switch;
 use p4cc_switch::prefetch::prefetch_start;

@@ -1,9 +1,9 @@
-//! What is recorded during a run: senders' state and queue depths at an interval, senders' events as they
-//! come, and what every flow has had acknowledged at chosen times.
+//! The recorder: samples of senders and queues, senders' events, and what flows had acknowledged at chosen
+//! times.
 //!
-//! A sample row is written only where something differs from the row before of
-//! the same flow or port, so a table is a step function: a value holds until
-//! the next row. A sample at `t` shows the state after all events up to `t`.
+//! A sample writes a row only where something differs from the last row of the same flow or port. So a table
+//! is a step function: a value holds until the next row. A sample at `t` shows the state after all events up
+//! to `t`.
 
 use std::collections::BTreeMap;
 
@@ -251,7 +251,7 @@ impl Recorder {
         rows.acked_bytes.push(acked_bytes);
     }
 
-    /// A round-trip time that a sender took, and whether the ACK that gave it told of a mark.
+    /// A round-trip time that a sender took, and whether the ACK that gave it echoed a mark.
     #[inline]
     pub fn rtt(&mut self, at: Time, flow_id: u32, rtt: Span, marked: bool) {
         if self.rtts_wanted {

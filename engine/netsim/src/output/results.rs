@@ -1,4 +1,4 @@
-//! What a run found: tables by column, and a summary.
+//! Results of a run: tables by column, and a summary.
 
 use p4cc_switch::config::PRIORITIES;
 use p4cc_switch::{DropCause, PauseCounters};
@@ -35,7 +35,7 @@ pub struct Summary {
     pub rounds_completed: u64,
     /// Flows with a deadline.
     pub deadline_flows: u64,
-    /// Of these, whole at the receiver in time.
+    /// Of these, complete at the receiver in time.
     pub deadlines_met: u64,
     /// Retransmission timeouts of all flows.
     pub timeouts: u64,
@@ -53,7 +53,7 @@ pub struct Summary {
     pub pauses: u64,
     /// How long ports of switches and hosts were paused, summed over ports and priorities.
     pub paused_ns: u64,
-    /// The longest that one of them was paused at a stretch.
+    /// The longest single pause of one of them.
     pub longest_pause_ns: u64,
     /// Cycles of paused ports that waited for each other for too long.
     pub deadlocks: u64,

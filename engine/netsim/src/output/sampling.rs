@@ -1,4 +1,4 @@
-//! Samples of a run: what the recorder is told of flows, links and queues when a sample is due.
+//! Sampling: when a sample is due, the recorder reads flows, links and queues.
 
 use p4cc_units::Time;
 

@@ -1,17 +1,22 @@
-//! Whether a network stands still: flows are under way and no
-//! byte is delivered anywhere (docs/algorithms/pfc.md#deadlock).
+//! Stall detection: flows are under way and no byte is delivered anywhere (docs/algorithms/pfc.md#deadlock).
+//!
+//! A partition of a network only keeps what happened there. The network counts the silence between the events
+//! of all partitions.
 
 use p4cc_units::{Span, Time};
 
-/// What a network tells of itself.
+/// What ends a silence, or makes one count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Activity {
+    /// A flow gave all its data to its sender.
     Begin,
+    /// A receiver took new bytes.
     Delivered,
+    /// A flow that began is complete.
     Finish,
 }
 
-/// Flows under way, and when something last moved.
+/// Flows under way, and the time of the last activity.
 #[derive(Clone, Debug)]
 pub(crate) struct StallDetector {
     after: Span,
@@ -21,7 +26,7 @@ pub(crate) struct StallDetector {
     pub found: Option<Time>,
     /// The longest silence.
     pub longest: Span,
-    /// Of a part of a network, for the whole to replay; none where this is the whole.
+    /// Activity that a partition keeps for the network to replay; none in the network itself.
     activity: Option<Vec<(Time, Activity)>>,
 }
 
@@ -37,31 +42,31 @@ impl StallDetector {
         }
     }
 
-    /// Keeps activity in place of counting silence.
+    /// Keeps activity from now on, in place of counting silence.
     pub fn keep_activity(&mut self) {
         self.activity = Some(Vec::new());
     }
 
-    /// Counts the silence between the activity that were kept.
+    /// Counts the silence of the activity that was kept here.
     pub fn replay_kept(&mut self) {
         let Some(mut activity) = self.activity.take() else { return };
         self.replay(&mut activity);
         self.activity = Some(activity);
     }
 
-    /// Counts silence again in place of keeping activity.
+    /// Counts silence from now on, in place of keeping activity.
     pub fn count_silence_again(&mut self) {
         self.replay_kept();
         self.activity = None;
     }
 
-    /// Appends the activity that were kept, in their order.
+    /// Moves the activity that was kept to `out`, in its order.
     pub fn take_activity(&mut self, out: &mut Vec<(Time, Activity)>) {
         out.extend(self.activity.iter_mut().flat_map(|activity| activity.drain(..)));
     }
 
-    /// Counts the silence between activity of several parts, and forgets them. The order of simultaneous
-    /// activity makes no difference: the first of them ends the silence.
+    /// Counts the silence of the activity of several partitions, and empties it. The order of simultaneous
+    /// activity makes no difference: the first one ends the silence.
     pub fn replay(&mut self, activity: &mut Vec<(Time, Activity)>) {
         self.keep_first_and_last_delivery(activity);
         activity.sort_by_key(|(at, _)| *at);
@@ -70,8 +75,8 @@ impl StallDetector {
         }
     }
 
-    /// Leaves the first and the last of the deliveries, where no silence
-    /// between activity can count for more than what was found before.
+    /// Drops all deliveries but the first and the last, where no silence between them can be longer than what
+    /// was found before. It saves sorting.
     fn keep_first_and_last_delivery(&self, activity: &mut Vec<(Time, Activity)>) {
         let ends = |times: &mut dyn Iterator<Item = Time>| {
             times.fold(None, |ends, at| {
@@ -146,16 +151,16 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Told in windows, by several parts, or one by one: the silence is the same.
+        /// Kept in epochs and by several partitions, or counted one by one: the silence is the same.
         #[test]
-        fn silence_of_windows_is_that_of_activity(
-            windows in prop::collection::vec(prop::collection::vec((0_u64..100, 0_u8..12), 0..6), 1..30),
+        fn silence_of_epochs_is_that_of_single_events(
+            epochs in prop::collection::vec(prop::collection::vec((0_u64..100, 0_u8..12), 0..6), 1..30),
         ) {
-            let (mut whole, mut part) = (StallDetector::new(150), StallDetector::new(150));
-            part.keep_activity();
+            let (mut network, mut partition) = (StallDetector::new(150), StallDetector::new(150));
+            partition.keep_activity();
             let mut under_way = 0;
-            for (number, activity) in (0_u64..).zip(windows) {
-                let mut told = Vec::new();
+            for (number, activity) in (0_u64..).zip(epochs) {
+                let mut kept = Vec::new();
                 let mut at: Vec<_> = activity.iter().map(|(at, _)| Time::from_ns(100 * number + at)).collect();
                 at.sort_unstable();
                 for (at, (_, kind)) in at.into_iter().zip(activity) {
@@ -166,18 +171,18 @@ mod tests {
                     };
                     under_way += u64::from(one == Activity::Begin);
                     under_way -= u64::from(one == Activity::Finish);
-                    whole.note(at, one);
-                    told.push((at, one));
+                    network.note(at, one);
+                    kept.push((at, one));
                 }
-                // Of simultaneous activity the order makes no difference, but a flow begins before it ends.
-                let turn = told.len() / 2;
-                if told.iter().all(|(_, one)| *one == Activity::Delivered) {
-                    told.rotate_left(turn);
+                // The order of simultaneous deliveries makes no difference.
+                let middle = kept.len() / 2;
+                if kept.iter().all(|(_, one)| *one == Activity::Delivered) {
+                    kept.rotate_left(middle);
                 }
-                told.into_iter().for_each(|(at, one)| part.note(at, one));
-                part.replay_kept();
+                kept.into_iter().for_each(|(at, one)| partition.note(at, one));
+                partition.replay_kept();
             }
-            prop_assert_eq!((whole.found, whole.longest), (part.found, part.longest));
+            prop_assert_eq!((network.found, network.longest), (partition.found, partition.longest));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Columns of results: plain buffers that Python turns into Arrow without a loop over rows.
+//! Tables of results: columns as plain buffers, which Python hands to Arrow without a loop over rows.
 
 /// A column. Missing values are NaN in floats and -1 in signed integers.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,9 +1,8 @@
-//! Poisson arrivals: each source starts flows after exponential gaps,
-//! to destinations chosen evenly (docs/algorithms/traffic.md#uniform).
+//! Poisson arrivals: each source starts flows after exponential gaps, to destinations drawn uniformly
+//! (docs/algorithms/traffic.md#uniform).
 //!
-//! A run's flows are drawn as a whole before it begins. Each source has three
-//! streams (gaps, sizes, destinations), so that neither another size
-//! distribution nor another set of hosts changes when a source starts its flows.
+//! All flows of a run are drawn before it begins. Each source has three streams: gaps, sizes, destinations.
+//! So neither another size distribution nor another set of hosts changes when a source starts its flows.
 
 use p4cc_switch::Stream;
 use p4cc_units::Span;

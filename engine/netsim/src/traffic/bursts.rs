@@ -1,7 +1,7 @@
-//! Incasts at random times: a few hosts, drawn anew each time, send one unit each to another
+//! Incasts at random times: a few hosts, drawn anew each time, each send one unit to another host
 //! (docs/algorithms/traffic.md#workloads, HPCC's class).
 //!
-//! Times come from one stream and hosts from another, so that the number of senders does not shift the times.
+//! Times come from one stream and hosts from another, so the number of senders does not change the times.
 
 use p4cc_switch::Stream;
 use p4cc_units::Span;

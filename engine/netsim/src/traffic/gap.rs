@@ -1,5 +1,5 @@
-//! Gaps between the flows of a pair of hosts: a base distribution, and the
-//! map that gives it another mean (docs/algorithms/traffic.md#gap-scaling).
+//! Gaps between the flows of a pair of hosts: a base distribution, and the map that gives it another mean
+//! (docs/algorithms/traffic.md#gap-scaling).
 
 use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,5 @@
-//! Which pairs of hosts talk, how much, and how: given, or drawn
-//! by the skewed model (docs/algorithms/traffic.md#skewed).
+//! The traffic matrix: which pairs of hosts talk, how much, and with which sizes and gaps. It is given, or
+//! drawn by the skewed model (docs/algorithms/traffic.md#skewed).
 
 use std::collections::BTreeSet;
 

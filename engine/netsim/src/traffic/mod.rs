@@ -1,10 +1,15 @@
-//! Traffic models: what they are made of in the description, and what they do in a run.
+//! Traffic models: their description, and the flows that they give a run.
 //!
-//! A model that draws numbers has streams of its own, named after it, so that one model never shifts
-//! another's numbers and every sender algorithm meets the same traffic. Poisson arrivals are drawn when a run
-//! is made ([`arrivals`]); the flows of pairs of hosts and incasts at random times likewise ([`pairs`],
-//! [`bursts`]); barrier rounds depend on what the network delivers and are a state machine that the event
-//! loop feeds ([`rounds`]).
+//! | file | model | when its flows are drawn |
+//! |---|---|---|
+//! | `arrivals` | Poisson arrivals at each source | before the run |
+//! | `pairs`, `matrix`, `gap` | pairs of hosts with their own intensity, sizes and gaps | before the run |
+//! | `bursts` | incasts at random times | before the run |
+//! | `rounds` | barrier rounds of requests and answers | in the run, by what the network delivers |
+//! | `size`, `deadline`, `model` | what several models use | - |
+//!
+//! A model draws from streams of its own, named after it. So no model changes another's numbers, and every
+//! sender algorithm meets the same traffic.
 
 pub(crate) mod arrivals;
 pub(crate) mod bursts;

@@ -1,4 +1,4 @@
-//! What all models of random flows have in common: a name, a stretch of time, and what their flows say.
+//! What all models of random flows have: a name, a time from start to end, and a template of their flows.
 
 use std::sync::Arc;
 

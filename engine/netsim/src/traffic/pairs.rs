@@ -1,11 +1,11 @@
-//! Traffic between pairs of hosts, each with its own intensity, sizes and gaps, and its even twin
-//! (docs/algorithms/traffic.md#skewed, #gap-scaling).
+//! Traffic between pairs of hosts, each pair with its own intensity, sizes and gaps
+//! (docs/algorithms/traffic.md#skewed).
 //!
-//! A model describes two traces of the same bytes: the skewed one, in which each pair of the matrix has a
-//! renewal process of its own, and the uniform one, in which every host sends to every other one
-//! (docs/algorithms/traffic.md#uniform) flows of the mixture of sizes that the skewed one has. Both are drawn
-//! for a seed whichever is used, as the second sets the bytes of the first: gaps of all pairs are stretched
-//! by one factor until the bytes agree (docs/algorithms/traffic.md#gap-scaling, "otherwise rescale c").
+//! A model describes two traces of the same number of bytes. In the skewed trace each pair of the matrix is a
+//! renewal process. In the uniform trace every host sends to every other one
+//! (docs/algorithms/traffic.md#uniform), with the mixture of sizes that the skewed trace has. Both are drawn
+//! for a seed whichever is used, as the uniform trace sets the bytes of the skewed one: the gaps of all pairs
+//! are scaled by one factor until the bytes agree (docs/algorithms/traffic.md#gap-scaling).
 //!
 //! Every draw has a stream of its own, named after the model, the try, and the pair or host.
 
@@ -220,7 +220,7 @@ impl PairsPlan {
         Ok(flows)
     }
 
-    /// The pairs' flows, gaps stretched so that they offer `bytes`
+    /// The pairs' flows, gaps scaled so that they offer `bytes`
     /// until the end; none if flows are too large for that.
     fn skewed(
         &self,
@@ -251,7 +251,7 @@ impl PairsPlan {
             }
             if flows.iter().map(|flow| flow.bytes).sum::<u64>() >= bytes {
                 sort(&mut flows);
-                return Ok(self.stretch(flows, until_ns, bytes));
+                return Ok(self.scale_gaps(flows, until_ns, bytes));
             }
             until_ns *= 2.0;
         }
@@ -275,7 +275,7 @@ impl PairsPlan {
     }
 
     /// The first flows that have about so many bytes together, their starts spread over the model's time.
-    fn stretch(&self, mut flows: Vec<Drawn>, until_ns: f64, bytes: u64) -> Option<Vec<Drawn>> {
+    fn scale_gaps(&self, mut flows: Vec<Drawn>, until_ns: f64, bytes: u64) -> Option<Vec<Drawn>> {
         let (mut kept, mut sum) = (0, 0_u64);
         while kept < flows.len() {
             let with = sum + flows[kept].bytes;
@@ -287,7 +287,7 @@ impl PairsPlan {
         if sum.abs_diff(bytes) as f64 > MAX_DIFFERENCE * bytes as f64 {
             return None;
         }
-        // With gaps stretched by this the next flow would start at the end.
+        // With gaps scaled by this the next flow would start at the end.
         let next_ns = flows.get(kept).map_or(until_ns, |flow| flow.at_ns);
         let factor = if next_ns > 0.0 { self.span_ns / next_ns } else { return None };
         flows.truncate(kept);

@@ -1,16 +1,17 @@
-//! Barrier rounds, as incast is in practice: a client asks all servers, each answers, and the next request
-//! leaves when every answer is in (docs/algorithms/traffic.md#workloads, #choice-gst-rounds). In an open loop
-//! requests leave at random times whatever the answers do; with one server that is an RPC workload
-//! (docs/algorithms/traffic.md#workloads, TIMELY RPC).
+//! Barrier rounds, as incast is in practice: a client asks all servers, each server answers, and the next
+//! requests leave when every answer is complete (docs/algorithms/traffic.md#workloads, #choice-gst-rounds).
 //!
-//! Requests are packets as answers are. A group has one request flow to each server, kept over all rounds,
-//! and answer flows: one for each server kept over all rounds, or a fresh one for each round. Flows stand in
-//! the order: requests by server, then answers by round (if fresh) and server.
+//! In an open loop requests leave at random times, whatever the answers do. An open loop with one server is
+//! an RPC workload (TIMELY 2015).
+//!
+//! Requests are packets, as answers are. A group has one request flow to each server, kept over all rounds.
+//! Its answer flows are one for each server, kept over all rounds, or new ones for each round. The order of
+//! flows is: requests by server, then answers by round (if new) and server.
 //!
 //! ```text
-//! ask all ──► request whole at server i ──► (service time) ──► answer i whole at client
-//!    ▲                                                              │
-//!    └──────────────────────── all whole: next round ◄──────────────┘
+//! ask all ──► request complete at server i ──► (service time) ──► answer i complete at client
+//!    ▲                                                                 │
+//!    └──────────────────── all complete: next round ◄──────────────────┘
 //! ```
 
 use std::sync::Arc;
