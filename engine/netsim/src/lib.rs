@@ -35,13 +35,8 @@ pub mod traffic;
 
 pub use describe::spec::{self, NetworkSpec};
 pub use error::{RunError, SpecError};
-pub use events::calendar::Batching;
-pub use events::tie_break::Ties;
-pub use hosts::host::HostCounters;
-pub use network::balance::{PacketBalance, Progress};
-pub use network::observers::Tap;
-pub use network::state::Network;
-pub use output::results::{Results, Summary};
-pub use output::table::{Column, Table};
-pub use parallel::partitions::MAX_THREADS;
-pub use parallel::replications::{MAX_JOBS, run_many};
+pub use events::{Batching, Ties};
+pub use hosts::HostCounters;
+pub use network::{Network, PacketBalance, Progress, Tap};
+pub use output::{Column, Results, Summary, Table};
+pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};

@@ -8,9 +8,15 @@
 //! | `names` | nodes and senders' configurations by name |
 //! | `flow_plan`, `faults` | one flow, and one change of a link, resolved |
 
-pub(crate) mod faults;
-pub(crate) mod flow_plan;
-pub(crate) mod limits;
-pub(crate) mod names;
+mod faults;
+mod flow_plan;
+mod limits;
+mod names;
 pub mod spec;
-pub(crate) mod topology;
+mod topology;
+
+pub(crate) use faults::FaultPlan;
+pub(crate) use flow_plan::{FlowPlan, RoundMember, flow_index};
+pub(crate) use limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
+pub(crate) use names::Resolver;
+pub(crate) use topology::{ChannelPlan, HostPlan, Topology};

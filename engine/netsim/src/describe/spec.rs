@@ -2,7 +2,7 @@
 //!
 //! Every size, seed and limit is a field. The P4 program is absent: switches get it from the controller.
 //! Checks that need more than one value are made when the description is resolved
-//! ([`crate::describe::topology`]).
+//! (`topology.rs`).
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
-use crate::events::tie_break::Ties;
+use crate::events::Ties;
 use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSpec};
 
 /// A network and its traffic.

@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Dequeue = 0,
     /// A packet reaches a node.
     Arrival = 1,
-    /// A timer of a node; see [`Timer`](super::timer::Timer).
+    /// A timer of a node; see [`Timer`].
     Timer = 2,
     /// A flow starts.
     Start = 3,

@@ -1,16 +1,24 @@
 //! The event queue: events, their order, and where they wait until they are due.
 //!
-//! An [`Event`](event::Event) says what happens at which node and when. [`tie_break`] orders simultaneous
+//! An [`Event`] says what happens at which node and when. [`tie_break`] orders simultaneous
 //! events. The [`calendar`] holds all events of a run: in a [timing wheel](timing_wheel) while they are
 //! handled in the order of time, in [buckets] while logical processes are handled one after the other, each
 //! as a [`batch`] of one epoch.
 //!
 //! Nothing here knows a network: no file of this folder imports one of another folder.
 
-pub(crate) mod batch;
-pub(crate) mod buckets;
-pub(crate) mod calendar;
-pub(crate) mod event;
-pub(crate) mod tie_break;
-pub(crate) mod timer;
-pub(crate) mod timing_wheel;
+mod batch;
+mod buckets;
+mod calendar;
+mod event;
+mod tie_break;
+mod timer;
+mod timing_wheel;
+
+pub(crate) use buckets::{BucketEntry, Cursor, Entry};
+pub use calendar::Batching;
+pub(crate) use calendar::Calendar;
+pub(crate) use event::{Event, Kind, arrival_place};
+pub use tie_break::Ties;
+pub(crate) use tie_break::{Moment, Order, Ticket};
+pub(crate) use timer::Timer;

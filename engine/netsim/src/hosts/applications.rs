@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use p4cc_units::Time;
 
-use crate::describe::flow_plan::RoundMember;
-use crate::events::timer::Timer;
+use crate::describe::RoundMember;
+use crate::events::Timer;
 use crate::hosts::flow::Ends;
-use crate::network::state::Network;
+use crate::network::Network;
 use crate::traffic::rounds::{Next, RoundsPlan};
 
 impl Network {

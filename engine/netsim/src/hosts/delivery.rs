@@ -3,10 +3,10 @@
 use p4cc_switch::Packet;
 use p4cc_transport::wire::PacketKind;
 
-use crate::describe::flow_plan::flow_index;
+use crate::describe::flow_index;
 use crate::hosts::flow::Ends;
 use crate::hosts::packets;
-use crate::network::state::Network;
+use crate::network::Network;
 
 impl Network {
     /// Gives the packet to the end of a flow that it is for; gives it back if nobody has use for its memory.

@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 
 use p4cc_transport::wire::TrafficClass;
 
-use crate::describe::flow_plan::FlowPlan;
-use crate::events::tie_break::Ticket;
+use crate::describe::FlowPlan;
+use crate::events::Ticket;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
 use crate::hosts::round_robin::RoundRobin;
-use crate::links::line::Line;
+use crate::links::Line;
 
 /// A host.
 #[derive(Clone, Debug, Default)]

@@ -5,13 +5,11 @@
 
 use p4cc_switch::Packet;
 
-use crate::describe::topology::HostPlan;
-use crate::events::tie_break::Ticket;
-use crate::events::timer::Timer;
+use crate::describe::HostPlan;
+use crate::events::{Ticket, Timer};
 use crate::hosts::packets::{self, Outgoing};
-use crate::links::channel::frame_time;
-use crate::links::line::Work;
-use crate::network::state::Network;
+use crate::links::{Work, frame_time};
+use crate::network::Network;
 
 impl Network {
     /// The interface of a host has work, or became free.

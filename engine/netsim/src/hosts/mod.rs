@@ -11,15 +11,20 @@
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `rtt_noise` | the random part of round-trip times |
 
-pub(crate) mod applications;
-pub(crate) mod delivery;
-pub(crate) mod flow;
-pub(crate) mod host;
-pub(crate) mod interface;
-pub(crate) mod new_flow;
-pub(crate) mod packets;
-pub(crate) mod pauses;
-pub(crate) mod rdma;
-pub(crate) mod round_robin;
-pub(crate) mod rtt_noise;
-pub(crate) mod window;
+mod applications;
+mod delivery;
+mod flow;
+mod host;
+mod interface;
+mod new_flow;
+mod packets;
+mod pauses;
+mod rdma;
+mod round_robin;
+mod rtt_noise;
+mod window;
+
+pub(crate) use flow::{Ends, Flow};
+pub(crate) use host::Host;
+pub use host::HostCounters;
+pub(crate) use new_flow::new_flow;

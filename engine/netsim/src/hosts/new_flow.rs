@@ -7,9 +7,8 @@ use p4cc_transport::{EcnProfile, Receiver, WindowSender};
 use p4cc_units::Span;
 
 use crate::SpecError;
-use crate::describe::flow_plan::FlowPlan;
 use crate::describe::spec::NetworkSpec;
-use crate::describe::topology::Topology;
+use crate::describe::{FlowPlan, Topology};
 use crate::hosts::flow::{Ends, Flow, RdmaEnds};
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;

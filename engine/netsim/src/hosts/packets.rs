@@ -9,8 +9,7 @@ use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, He
 use p4cc_transport::{AckFields, Segment};
 use p4cc_units::Time;
 
-use crate::describe::flow_plan::FlowPlan;
-use crate::describe::topology::HostPlan;
+use crate::describe::{FlowPlan, HostPlan};
 
 /// A segment or ACK that waits for the interface.
 #[derive(Clone, Copy, Debug)]

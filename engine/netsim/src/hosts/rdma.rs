@@ -7,11 +7,11 @@ use p4cc_transport::rdma::{RdmaData, RdmaReceipt};
 use p4cc_transport::wire::{self, ExtensionType, Flags};
 use p4cc_units::Span;
 
-use crate::events::timer::Timer;
+use crate::events::Timer;
 use crate::hosts::flow::{Ends, RdmaEnds};
 use crate::hosts::packets::{self, Answer};
 use crate::hosts::rtt_noise::RttNoise;
-use crate::network::state::Network;
+use crate::network::Network;
 
 impl Network {
     fn rdma(&mut self, flow: u32) -> Option<&mut RdmaEnds> {

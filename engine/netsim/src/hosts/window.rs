@@ -3,10 +3,10 @@
 use p4cc_transport::{Action, Actions, DataFields, WindowSender};
 use p4cc_units::Time;
 
-use crate::events::timer::Timer;
+use crate::events::Timer;
 use crate::hosts::flow::Ends;
 use crate::hosts::packets::Outgoing;
-use crate::network::state::Network;
+use crate::network::Network;
 
 impl Network {
     /// Data reached the receiver of a flow.

@@ -8,9 +8,8 @@ use std::collections::VecDeque;
 use p4cc_switch::{Packet, Stream};
 use p4cc_units::{Bytes, Rate, Span, Time};
 
-use crate::describe::topology::ChannelPlan;
-use crate::events::event::{Event, arrival_place};
-use crate::events::tie_break::Moment;
+use crate::describe::ChannelPlan;
+use crate::events::{Event, Moment, arrival_place};
 use crate::links::pause::PauseWord;
 
 /// A channel: what every packet touches is a line of the processor's cache.

@@ -7,9 +7,9 @@
 use p4cc_switch::config::PRIORITIES;
 use p4cc_units::{Span, Time};
 
-use crate::events::timer::Timer;
+use crate::events::Timer;
 use crate::links::wait_graph::WaitGraph;
-use crate::network::state::Network;
+use crate::network::Network;
 
 /// Time between two checks (docs/algorithms/pfc.md#deadlock).
 const CHECK_INTERVAL: Span = Span::from_ms(1);

@@ -7,10 +7,9 @@
 
 use p4cc_switch::config::PRIORITIES;
 
-use crate::describe::faults::FaultPlan;
-use crate::describe::topology::Topology;
-use crate::events::timer::Timer;
-use crate::network::state::Network;
+use crate::describe::{FaultPlan, Topology};
+use crate::events::Timer;
+use crate::network::Network;
 
 impl Network {
     /// Schedules the faults of a run, at its start.

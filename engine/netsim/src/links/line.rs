@@ -2,7 +2,7 @@
 
 use p4cc_units::Time;
 
-use crate::events::tie_break::Moment;
+use crate::events::Moment;
 
 /// When a port is busy: one packet at a time, and at most one wake-up scheduled.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,11 +9,16 @@
 //! | `deadlock`, `wait_graph` | cycles of paused links |
 //! | `faults` | links that go down and come up |
 
-pub(crate) mod channel;
-pub(crate) mod deadlock;
-pub(crate) mod faults;
-pub(crate) mod line;
-pub(crate) mod pause;
-pub(crate) mod pfc;
-pub(crate) mod transmission;
-pub(crate) mod wait_graph;
+mod channel;
+mod deadlock;
+mod faults;
+mod line;
+mod pause;
+mod pfc;
+mod transmission;
+mod wait_graph;
+
+pub(crate) use channel::{Channel, Frame, Message, frame_time, usual_lead};
+pub(crate) use line::{Line, Work};
+pub(crate) use pause::PauseTimers;
+pub(crate) use wait_graph::DeadlockDetector;

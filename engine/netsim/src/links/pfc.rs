@@ -10,10 +10,10 @@
 use p4cc_switch::PauseFrame;
 use p4cc_units::{Bytes, Span};
 
-use crate::events::timer::Timer;
+use crate::events::Timer;
 use crate::links::channel::{Frame, time_on_link};
 use crate::links::pause::PauseWord;
-use crate::network::state::Network;
+use crate::network::Network;
 
 /// Bytes of a pause frame (IEEE 802.1Qbb: a smallest Ethernet frame).
 const PAUSE_FRAME_BYTES: u32 = 64;

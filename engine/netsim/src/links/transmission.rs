@@ -8,12 +8,10 @@
 use p4cc_switch::{Packet, Transmission};
 use p4cc_units::Time;
 
-use crate::events::event::Event;
-use crate::events::tie_break::{Moment, Ticket};
+use crate::events::{Event, Moment, Ticket};
 use crate::links::channel::Frame;
 use crate::links::line::Work;
-use crate::network::state::Network;
-use crate::network::switch_node::PortLine;
+use crate::network::{Network, PortLine};
 
 impl Network {
     /// Starts the ports of a switch that got work, while it has the workspace.

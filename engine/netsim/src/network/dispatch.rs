@@ -2,9 +2,8 @@
 
 use p4cc_switch::Packet;
 
-use crate::events::event::{Event, Kind};
-use crate::events::timer::Timer;
-use crate::links::channel::Frame;
+use crate::events::{Event, Kind, Timer};
+use crate::links::Frame;
 use crate::network::state::Network;
 
 impl Network {

@@ -5,12 +5,9 @@ use std::sync::Arc;
 use p4cc_switch::{PacketPool, Switch, Workspace};
 use p4cc_transport::Actions;
 
-use crate::describe::flow_plan::FlowPlan;
-use crate::describe::topology::Topology;
-use crate::hosts::flow::Flow;
-use crate::hosts::host::Host;
-use crate::links::channel::{Channel, Message};
-use crate::links::pause::PauseTimers;
+use crate::describe::{FlowPlan, Topology};
+use crate::hosts::{Flow, Host};
+use crate::links::{Channel, Message, PauseTimers};
 use crate::network::switch_node::SwitchNode;
 use crate::traffic::rounds::Rounds;
 

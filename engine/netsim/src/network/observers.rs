@@ -4,9 +4,8 @@ use p4cc_switch::Packet;
 use p4cc_units::Time;
 
 use crate::describe::spec::NetworkSpec;
-use crate::links::wait_graph::DeadlockDetector;
-use crate::output::record::Recorder;
-use crate::output::stall::StallDetector;
+use crate::links::DeadlockDetector;
+use crate::output::{Recorder, StallDetector};
 
 /// Sees every packet that reaches a host: when, which host, and the packet as it came.
 pub type Tap = Box<dyn FnMut(Time, usize, &Packet) + Send>;

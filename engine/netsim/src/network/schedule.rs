@@ -2,10 +2,7 @@
 
 use p4cc_units::{Span, Time};
 
-use crate::events::calendar::Calendar;
-use crate::events::event::{Event, Kind};
-use crate::events::tie_break::{Moment, Order, Ties};
-use crate::events::timer::Timer;
+use crate::events::{Calendar, Event, Kind, Moment, Order, Ties, Timer};
 
 /// Virtual time and the events to come.
 pub(crate) struct Schedule {

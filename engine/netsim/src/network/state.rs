@@ -3,7 +3,7 @@
 //! The network owns no rule that marks, drops or routes: that is the P4 program's and the traffic manager's.
 //! Handlers of events stand beside what they handle, in `hosts`, `links` and `network/dispatch.rs`.
 //!
-//! Invariants: events happen in the order of [`crate::events::event`]; nothing here reads a clock or draws a
+//! Invariants: events happen in the order of [`crate::events`]; nothing here reads a clock or draws a
 //! random number but from a named stream of the run's seed; packets are conserved ([`crate::PacketBalance`]).
 
 use std::sync::Arc;
@@ -12,12 +12,11 @@ use p4cc_switch::{Switch, SwitchConfig};
 use p4cc_units::Time;
 
 use crate::SpecError;
+use crate::describe::Topology;
 use crate::describe::spec::NetworkSpec;
-use crate::describe::topology::Topology;
-use crate::events::calendar::Batching;
-use crate::hosts::host::HostCounters;
-use crate::hosts::new_flow::new_flow;
-use crate::links::channel::usual_lead;
+use crate::events::Batching;
+use crate::hosts::{HostCounters, new_flow};
+use crate::links::usual_lead;
 use crate::network::nodes::Nodes;
 use crate::network::observers::{Observers, Tap};
 use crate::network::schedule::Schedule;

@@ -3,7 +3,7 @@
 use p4cc_switch::Switch;
 use p4cc_switch::prefetch::prefetch_start;
 
-use crate::links::line::Line;
+use crate::links::Line;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.

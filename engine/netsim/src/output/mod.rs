@@ -5,8 +5,13 @@
 //!
 //! Nothing here changes what happens in a run.
 
-pub(crate) mod record;
-pub(crate) mod results;
-pub(crate) mod sampling;
-pub(crate) mod stall;
-pub(crate) mod table;
+mod record;
+mod results;
+mod sampling;
+mod stall;
+mod table;
+
+pub(crate) use record::Recorder;
+pub use results::{Results, Summary};
+pub(crate) use stall::{Activity, StallDetector};
+pub use table::{Column, Table};

@@ -5,7 +5,7 @@ use p4cc_switch::{DropCause, PauseCounters};
 use p4cc_units::Time;
 use serde::Serialize;
 
-use crate::network::state::Network;
+use crate::network::Network;
 use crate::output::table::{Column, Table};
 
 /// The run in a few numbers.

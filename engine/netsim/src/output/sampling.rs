@@ -2,7 +2,7 @@
 
 use p4cc_units::Time;
 
-use crate::network::state::Network;
+use crate::network::Network;
 use crate::output::record::Due;
 
 impl Network {

@@ -1,6 +1,6 @@
 //! The run loop of a large network on one thread: epoch by epoch, one logical process after the other.
 //!
-//! A batch keeps the state of one switch in the processor's near caches (see [`crate::events::calendar`]). It
+//! A batch keeps the state of one switch in the processor's near caches (see `events/calendar.rs`). It
 //! changes the order in which events of different nodes are handled, as threads do. So it needs the same
 //! conditions ([`super::lookahead`]); where they do not hold, the network handles its events in the order of
 //! their keys. Results are the same bytes.
@@ -12,11 +12,8 @@ use p4cc_units::{Span, Time};
 use super::logical_processes::logical_processes;
 use super::lookahead::{Backoff, EPOCHS_PER_CHECK, epoch_end, lookahead};
 use crate::Progress;
-use crate::events::buckets::Entry;
-use crate::events::calendar::Batching;
-use crate::events::event::Kind;
-use crate::events::tie_break::Moment;
-use crate::network::state::Network;
+use crate::events::{Batching, Entry, Kind, Moment};
+use crate::network::Network;
 
 /// In a network of fewer switches the caches keep all of them.
 const MIN_SWITCHES: usize = 4;

@@ -5,7 +5,7 @@
 //! to each of two partitions. A packet then crosses between partitions once in the mean; in a row by levels
 //! of the tree it would cross twice.
 
-use crate::describe::topology::{ChannelPlan, Topology};
+use crate::describe::{ChannelPlan, Topology};
 
 /// Partition of each node, hosts with their switches. The work of a switch is the number of its packets so
 /// far, those of its hosts included; where there were none, the number of its ports.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_units::Span;
 
-use crate::describe::topology::{ChannelPlan, HostPlan, Topology};
+use crate::describe::{ChannelPlan, HostPlan, Topology};
 
 /// Logical process of each node. Hosts come after all switches, so that the processor runs the code for
 /// switches again and again, then the code for hosts. Hosts whose links are shorter than those between

@@ -12,8 +12,8 @@ use p4cc_units::{Span, Time};
 
 use super::load_balancing::balanced_partitions;
 use crate::Ties;
-use crate::describe::topology::Topology;
-use crate::network::state::Network;
+use crate::describe::Topology;
+use crate::network::Network;
 
 /// A region of fewer epochs is not worth preparing for.
 const MIN_EPOCHS: u64 = 16;

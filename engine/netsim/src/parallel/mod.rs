@@ -10,12 +10,15 @@
 //!
 //! Results never depend on anything in this folder. No file of `hosts`, `links` or `output` imports it.
 
-pub(crate) mod barrier;
-pub(crate) mod batches;
-pub(crate) mod load_balancing;
-pub(crate) mod logical_processes;
-pub(crate) mod lookahead;
-pub(crate) mod partitions;
-pub(crate) mod prefetch;
-pub(crate) mod replications;
-pub(crate) mod synchroniser;
+mod barrier;
+mod batches;
+mod load_balancing;
+mod logical_processes;
+mod lookahead;
+mod partitions;
+mod prefetch;
+mod replications;
+mod synchroniser;
+
+pub use partitions::MAX_THREADS;
+pub use replications::{MAX_JOBS, run_many};

@@ -24,13 +24,12 @@ use super::load_balancing::balanced_partitions;
 use super::logical_processes::{logical_processes, logical_processes_of_partitions};
 use super::lookahead::{Backoff, EPOCHS_PER_CHECK, lookahead};
 use super::synchroniser::{Synchroniser, Worker, epoch_loop, lock};
+use crate::describe::Topology;
 use crate::describe::spec::RecordSpec;
-use crate::describe::topology::Topology;
-use crate::events::event::Kind;
-use crate::events::timer::Timer;
-use crate::hosts::flow::{Ends, Flow};
-use crate::network::state::Network;
-use crate::output::record::Recorder;
+use crate::events::{Kind, Timer};
+use crate::hosts::{Ends, Flow};
+use crate::network::Network;
+use crate::output::Recorder;
 use crate::{Progress, SpecError};
 
 /// Most threads of one run.

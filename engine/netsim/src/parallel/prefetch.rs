@@ -11,12 +11,10 @@
 use p4cc_switch::prefetch::{prefetch, prefetch_start};
 use p4cc_transport::wire::peek_flow_id;
 
-use crate::describe::flow_plan::{FlowPlan, flow_index};
-use crate::events::buckets::{BucketEntry, Cursor};
-use crate::events::event::Kind;
-use crate::hosts::flow::Ends;
-use crate::network::state::Network;
-use crate::network::switch_node::SwitchNode;
+use crate::describe::{FlowPlan, flow_index};
+use crate::events::{BucketEntry, Cursor, Kind};
+use crate::hosts::Ends;
+use crate::network::{Network, SwitchNode};
 
 impl Network {
     /// Takes the steps that are due before the batch of a logical process.

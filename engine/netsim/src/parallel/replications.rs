@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::network::state::Blueprint;
+use crate::network::Blueprint;
 use crate::{Network, Results, RunError};
 
 /// Most threads.

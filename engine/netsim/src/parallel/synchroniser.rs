@@ -13,9 +13,9 @@ use p4cc_units::{Span, Time};
 
 use super::barrier::Barrier;
 use super::lookahead::epoch_end;
-use crate::links::channel::Message;
-use crate::network::state::Network;
-use crate::output::stall::Activity;
+use crate::links::Message;
+use crate::network::Network;
+use crate::output::Activity;
 
 /// What the threads of one region share. Times are picoseconds.
 pub(super) struct Synchroniser {

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::model::{Model, check_within, model_spec};
 use super::{DeadlineSpec, SizeSpec};
 use crate::SpecError;
-use crate::describe::flow_plan::FlowPlan;
-use crate::describe::limits::{MAX_FLOWS, MAX_TIME_NS};
-use crate::describe::names::Resolver;
+use crate::describe::{FlowPlan, MAX_FLOWS, MAX_TIME_NS, Resolver};
 use crate::random::exponential;
 
 /// A Poisson process at each source.

@@ -10,9 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::DeadlineSpec;
 use super::model::{Model, check_within, model_spec};
 use crate::SpecError;
-use crate::describe::flow_plan::FlowPlan;
-use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
-use crate::describe::names::Resolver;
+use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, in_range};
 use crate::random::exponential;
 
 /// A Poisson process of incasts.

@@ -5,7 +5,7 @@ use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
-use crate::describe::limits::{MAX_TIME_NS, in_range};
+use crate::describe::{MAX_TIME_NS, in_range};
 use crate::random::exponential;
 
 /// The larger of `min_ns` and `offset_ns` plus an exponential time of mean `exp_mean_ns`. It covers a fixed

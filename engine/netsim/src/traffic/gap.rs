@@ -5,7 +5,7 @@ use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
-use crate::describe::limits::{MAX_TIME_NS, in_range};
+use crate::describe::{MAX_TIME_NS, in_range};
 
 /// Most points of a distribution.
 const MAX_POINTS: usize = 10_000;

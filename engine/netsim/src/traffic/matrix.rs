@@ -10,8 +10,7 @@ use super::gap::{Gap, GapSpec, normal};
 use super::model::check_within;
 use super::size::SizeSpec;
 use crate::SpecError;
-use crate::describe::limits::in_range;
-use crate::describe::names::Resolver;
+use crate::describe::{Resolver, in_range};
 
 /// Most pairs of a matrix.
 pub(crate) const MAX_PAIRS: usize = 100_000;

@@ -6,9 +6,7 @@ use p4cc_units::Time;
 
 use super::DeadlineSpec;
 use crate::SpecError;
-use crate::describe::flow_plan::FlowPlan;
-use crate::describe::limits::{MAX_TIME_NS, in_range};
-use crate::describe::names::Resolver;
+use crate::describe::{FlowPlan, MAX_TIME_NS, Resolver, in_range};
 
 /// As it stands in a description.
 pub(super) struct ModelSpec<'a> {

@@ -17,9 +17,7 @@ use super::DeadlineSpec;
 use super::matrix::{Matrix, MatrixSpec, Pair, pick};
 use super::model::{Model, check_within, model_spec};
 use crate::SpecError;
-use crate::describe::flow_plan::FlowPlan;
-use crate::describe::limits::MAX_FLOWS;
-use crate::describe::names::Resolver;
+use crate::describe::{FlowPlan, MAX_FLOWS, Resolver};
 
 /// docs/algorithms/traffic.md#gap-scaling: "offered bytes of both traces must agree within 5 %".
 const MAX_DIFFERENCE: f64 = 0.05;

@@ -23,9 +23,7 @@ use smallvec::SmallVec;
 
 use super::DeadlineSpec;
 use crate::SpecError;
-use crate::describe::flow_plan::{FlowPlan, RoundMember};
-use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
-use crate::describe::names::Resolver;
+use crate::describe::{FlowPlan, MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, Resolver, RoundMember, in_range};
 use crate::random::{exponential, uniform};
 
 /// A client and its servers.
