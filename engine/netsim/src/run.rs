@@ -44,8 +44,8 @@ impl Network {
         self.run(Time::MAX, 1, cancel, progress)
     }
 
-    /// As [`Self::run_to_end`] on so many threads; what it finds is the same. Where
-    /// [`Self::one_thread_reason`] gives a reason, it runs on one.
+    /// As [`Self::run_to_end`], on a number of threads, with the same results. Where
+    /// [`Self::one_thread_reason`] gives a reason, it runs on one thread.
     ///
     /// # Errors
     /// The limit of events, or the cancellation.

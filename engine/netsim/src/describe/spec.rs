@@ -1,8 +1,8 @@
 //! The JSON description of a network, as plain data.
 //!
-//! Every size, seed and limit is a field. The P4 program is absent: switches get it from the controller.
-//! Checks that need more than one value are made when the description is resolved
-//! (`topology.rs`).
+//! Every size, seed and limit is a field. Shared buffers and PFC (IEEE 802.1Qbb) are in [`BufferSpec`]. The
+//! P4 program is absent: switches get it from the controller. Checks that need more than one value are made
+//! when the description is resolved (`topology.rs`).
 
 use std::collections::BTreeMap;
 
@@ -142,7 +142,8 @@ pub struct SwitchPortSpec {
     pub qdepth_unit: QdepthUnit,
 }
 
-/// A buffer that all ports of a switch share (docs/algorithms/pfc.md#pfc).
+/// A buffer that all ports of a switch share, with PFC for its lossless priorities
+/// (docs/algorithms/pfc.md#pfc).
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferSpec {
@@ -157,7 +158,7 @@ pub struct BufferSpec {
     /// Priorities that are paused rather than dropped (PFC), 0 to 6.
     #[serde(default)]
     pub lossless_priorities: Vec<u8>,
-    /// A pause ends by itself after so many times 512 bits on its link, as in IEEE 802.1Qbb; absent: it lasts
+    /// Duration of a pause in quanta of 512 bit times, as in IEEE 802.1Qbb; absent: it lasts
     /// until it is taken back, as in the ns-3 simulator (docs/algorithms/pfc.md#pfc-rules).
     #[serde(default)]
     pub pause_quanta: Option<u16>,
@@ -227,7 +228,7 @@ pub struct EndSpec {
     pub port: u32,
 }
 
-/// A link, the same in both directions.
+/// A link; both directions have the same rate, delay and loss.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {

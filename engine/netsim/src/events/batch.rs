@@ -117,7 +117,7 @@ impl Batch {
         self.pop_reached(pool)
     }
 
-    /// Sorts the events of a slot: two as a rule, thousands where flows start together.
+    /// Sorts the events of a slot: mostly two, thousands where flows start together.
     fn sort(&mut self, pool: &BucketPool, first: u32) {
         let mut at = first;
         while at != NONE {

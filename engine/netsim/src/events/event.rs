@@ -78,7 +78,7 @@ impl Event {
         self.below
     }
 
-    /// The same event at the place that a stamp gives it.
+    /// This event with a stamp for its place within the instant.
     #[inline]
     pub fn stamped(self, stamp: Stamp) -> Self {
         Self { below: stamp, ..self }
@@ -95,7 +95,7 @@ impl Event {
         self.time
     }
 
-    /// What decides the order but in ties of stamps, as one number.
+    /// The order of events as one number; only equal stamps need more.
     #[inline]
     pub fn key(&self) -> u128 {
         u128::from(self.time.as_ps()) << 64 | u128::from(self.below)

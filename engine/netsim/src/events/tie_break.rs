@@ -23,12 +23,12 @@ pub enum Ties {
     LowerPort,
     /// As ns-2's scheduler: by a clock in seconds in a double, then in the order of scheduling.
     Ns2,
-    /// The same, a packet of a host in the order of being handed to the interface.
+    /// As `ns2`, but a packet of a host is scheduled when it is handed to the interface.
     HandOver,
 }
 
-/// Number of a packet among all that were handed to an interface
-/// and all events; zero: it is scheduled as it leaves.
+/// The number that a packet got when it was handed to an interface, counted with all events; zero: the packet
+/// is scheduled when it leaves.
 pub(crate) type Ticket = u64;
 
 /// An instant and, but under [`Ties::LowerPort`], a place within it.
@@ -38,10 +38,11 @@ pub(crate) struct Moment {
     pub stamp: Stamp,
 }
 
-/// Bits of a stamp that count events; they wrap after 10^12.
+/// Bits of a stamp that count events; the count wraps after 10^12 events.
 const COUNT_BITS: u32 = 40;
 
-/// Middle of the stamp's upper part: what rounding adds to the exact time, in units of its last place.
+/// The upper bits of a stamp where rounding adds nothing; they count in units of the last place of the exact
+/// time.
 const NO_ERROR: i64 = 1 << (63 - COUNT_BITS);
 
 /// The order of simultaneous events of a run.
@@ -54,14 +55,14 @@ impl Order {
         Self((ties != Ties::LowerPort).then_some(clock))
     }
 
-    /// The moment of something that is decided on now and happens at a time. Whatever is scheduled later than
-    /// it was decided on, as the arrival of a packet behind others, keeps the moment that it got then.
+    /// The moment of an event at a time, decided now. An event that is scheduled later than it was decided,
+    /// such as the arrival of a packet behind others, keeps this moment.
     #[inline]
     pub fn moment(&mut self, time: Time) -> Moment {
         self.moment_of(time, 0)
     }
 
-    /// The same for a packet with a ticket.
+    /// The moment of a packet with a ticket.
     #[inline]
     pub fn moment_of(&mut self, time: Time, ticket: Ticket) -> Moment {
         Moment { time, stamp: self.0.as_mut().map_or(0, |clock| clock.stamp(time, ticket)) }
@@ -73,7 +74,7 @@ impl Order {
         self.0.as_mut().map_or(0, SecondsClock::ticket)
     }
 
-    /// The moment of what is happening now.
+    /// The moment of the current event.
     #[inline]
     pub fn current(&self, now: Time) -> Moment {
         Moment { time: now, stamp: self.0.as_ref().map_or(0, |clock| clock.current) }
@@ -95,12 +96,13 @@ impl Order {
     }
 }
 
-/// A clock in seconds beside ours.
+/// A clock in seconds, beside the clock of the run.
 #[derive(Clone, Debug, Default)]
 struct SecondsClock {
     gives_tickets: bool,
-    /// Time of the event that runs, and the same in seconds, rounded at each step.
+    /// Time of the current event.
     at: Time,
+    /// That time in seconds, rounded at each step.
     seconds: f64,
     /// Stamp of the event that runs.
     current: Stamp,

@@ -1,4 +1,4 @@
-//! Timers of nodes: what a timer event is for.
+//! Timers of nodes: what a timer event is for, a pause of PFC (IEEE 802.1Qbb) that expires among others.
 //!
 //! The kind of a timer stands in the port field of its event, so it orders simultaneous timers of one node.
 //! The order of the variants below is that order, and must not change.

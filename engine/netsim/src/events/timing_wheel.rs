@@ -122,7 +122,7 @@ impl TimingWheel {
             let slot = near.min(self.far_slot);
             if slot > limit.as_ps() >> self.shift {
                 // Time must not go on to a slot behind the limit:
-                // what is scheduled before it would come late.
+                // an event scheduled before it would come late.
                 return None;
             }
             if near < self.far_slot
@@ -255,8 +255,8 @@ impl TimingWheel {
     }
 }
 
-/// Puts the events of a slot in order, the first one last. There
-/// are a few as a rule, for which nothing beats insertion.
+/// Puts the events of a slot in order, the first one last. Most slots have a few events, which insertion
+/// sorts fastest.
 fn sort_descending(events: &mut [Event]) {
     const FEW: usize = 24;
     if events.len() > FEW {

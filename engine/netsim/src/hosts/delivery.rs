@@ -9,7 +9,7 @@ use crate::hosts::packets;
 use crate::network::Network;
 
 impl Network {
-    /// Gives the packet to the end of a flow that it is for; gives it back if nobody has use for its memory.
+    /// Gives a packet to its sender or receiver. Returns the packet if its memory is free again.
     pub(crate) fn deliver(&mut self, host: u32, packet: Packet) -> Option<Packet> {
         if let Some(tap) = &mut self.observers.tap {
             tap(self.schedule.now, host as usize, &packet);
@@ -53,7 +53,7 @@ impl Network {
         Some(packet)
     }
 
-    /// A receiver took new bytes of a flow, so many by now.
+    /// A receiver took new bytes of a flow; `delivered` is their number so far.
     pub(crate) fn on_delivered(&mut self, index: u32, delivered: u64) {
         self.observers.stall.on_delivered(self.schedule.now);
         if let Some(member) = self.nodes.plans[index as usize].member {

@@ -20,8 +20,8 @@ pub(crate) enum Outgoing {
     Ack(u32, AckFields),
 }
 
-/// An answer of an RDMA-like receiver that waits for the interface. It leaves in the packet that it answers,
-/// as a rule: what it carries stands where it belongs already.
+/// An answer of an RDMA-like receiver that waits for the interface. It mostly leaves in the packet that it
+/// answers, where the records that it echoes already stand.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     packet: Packet,
@@ -137,7 +137,7 @@ fn assemble(
     Some(bytes)
 }
 
-/// The same without an extension, as most packets of windows are.
+/// [`assemble`] without an extension, as most packets of window flows are.
 #[inline]
 fn assemble_plain(
     pool: &mut PacketPool,

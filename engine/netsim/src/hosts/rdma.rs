@@ -57,7 +57,7 @@ impl Network {
                 packets::paced_packet(&mut self.nodes.pool, &self.topology.hosts, plan, &sent, now)
             });
             state.paced.reschedule(plan.priority, index, &mut ends.position, ends.sender.ready_at());
-            // A rate that fell meanwhile may have put the departure off, or a request was given up.
+            // A rate that fell meanwhile may have delayed the departure, or the sender gave a request up.
             let Some(packet) = packet else { continue };
             // A burst is one request to the interface, so its packets leave together.
             state.paced.on_served(&ends.position, ends.sender.is_in_burst());
@@ -74,8 +74,8 @@ impl Network {
         }
     }
 
-    /// Has the interface know when a flow under way may send; one that will never send again leaves. A flow
-    /// that is complete and has a rate to give back stays until it did.
+    /// Updates when a flow may send. A flow that will never send again leaves the round robin; a complete
+    /// flow that has a rate to give back stays until it has done so.
     fn update_pacing(&mut self, index: u32) {
         let plan = &self.nodes.plans[index as usize];
         if let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends {
@@ -168,7 +168,8 @@ impl Network {
         self.start_interface(host);
     }
 
-    /// Has the timeout of a flow looked at when it may be due; a deadline that moves is looked at again then.
+    /// Schedules the timeout of a flow, unless a timer is set; a timeout that moved meanwhile is scheduled
+    /// again then.
     fn arm_rdma_timer(&mut self, index: u32) {
         let host = self.nodes.plans[index as usize].src;
         let flow = &mut self.nodes.flows[index as usize];

@@ -49,13 +49,13 @@ impl Network {
         }
     }
 
-    /// Puts a packet behind those that wait for a host's interface.
+    /// Adds a packet to those that wait for a host's interface.
     fn hand_over(&mut self, host: u32, out: Outgoing) {
         let ticket = self.schedule.order.ticket();
         self.nodes.hosts[host as usize].waiting.push_back((ticket, out));
     }
 
-    /// A delayed ACK may be due; a timer that another ACK has overtaken gives none.
+    /// A delayed ACK may be due; it is not if another ACK was sent meanwhile.
     pub(crate) fn on_ack_timer(&mut self, index: u32) {
         let Ends::Window { receiver, .. } = &mut self.nodes.flows[index as usize].ends else { return };
         if let Some(fields) = receiver.on_timer(self.schedule.now) {
@@ -65,7 +65,7 @@ impl Network {
         }
     }
 
-    /// Lets a window sender act, and does what it asks for.
+    /// Calls a window sender and does what it asks for.
     pub(crate) fn with_sender(&mut self, flow: u32, act: impl FnOnce(&mut WindowSender, Time, &mut Actions)) {
         let Ends::Window { sender, .. } = &mut self.nodes.flows[flow as usize].ends else { return };
         self.nodes.actions.clear();
@@ -76,7 +76,7 @@ impl Network {
         if let Some((rtt, marked)) = self.nodes.actions.rtt() {
             self.observers.recorder.rtt(self.schedule.now, flow_id, rtt, marked);
         }
-        // The only segment, as a rule; others stand behind each other.
+        // Mostly there is one segment; further ones wait behind each other.
         let (mut first, mut segments) = (None, 0);
         let mut next = 0;
         while let Some(&action) = self.nodes.actions.actions().get(next) {

@@ -12,7 +12,7 @@ use crate::describe::ChannelPlan;
 use crate::events::{Event, Moment, arrival_place};
 use crate::links::pause::PauseWord;
 
-/// A channel: what every packet touches is a line of the processor's cache.
+/// A channel. What every packet touches fills one line of the processor's cache.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Channel {
@@ -28,13 +28,13 @@ pub(crate) struct Channel {
     rest: Option<Box<Rest>>,
 }
 
-/// What few channels have.
+/// State that few channels have.
 #[derive(Clone, Debug, Default)]
 struct Rest {
     /// Share of packets lost in units of 2^-64, and its stream.
     loss: Option<(u64, Stream)>,
     lost: u64,
-    /// Nothing that is sent now arrives.
+    /// Its link is down: frames sent now are lost.
     is_down: bool,
     /// It leads into another partition: frames wait in the outbox to be handed over.
     crosses: bool,
@@ -78,7 +78,7 @@ impl Channel {
         Event::arrival(time, self.to, seq, channel)
     }
 
-    /// Counts a packet of so many bytes that is sent.
+    /// Counts the bytes of a packet that is sent.
     #[inline]
     pub fn count(&mut self, bytes: u32) {
         self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, bytes));

@@ -53,8 +53,8 @@ impl Network {
         }
     }
 
-    /// For each channel that has been paused for long, the
-    /// channels, paused as long, for which what it brought waits.
+    /// The wait-for graph of a priority: for each channel that has been paused for long enough, the channels,
+    /// paused as long, for which its packets wait.
     fn long_waits(&self, priority: u8, is_any_paused: &mut bool) -> WaitGraph {
         let bound = Span::from_ns(self.spec.deadlock_after_ns);
         let mut waits = WaitGraph::new();

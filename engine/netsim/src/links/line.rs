@@ -1,10 +1,12 @@
 //! The sending side of a link: when a port or an interface is busy, and when it is woken.
+//!
+//! A pause frame of PFC (IEEE 802.1Qbb) makes a line busy for longer without waiting for it.
 
 use p4cc_units::Time;
 
 use crate::events::Moment;
 
-/// When a port is busy: one packet at a time, and at most one wake-up scheduled.
+/// The line of a port or an interface: one packet at a time, and at most one wake-up scheduled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Line {
     busy_until: Moment,
@@ -12,9 +14,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// There is work: whether to start now, or when to schedule a wake-up. A
-    /// line that is free at this very instant counts as free, as dequeues
-    /// come first in ties, but where the moment of its end is still to come.
+    /// There is work: whether to start now, or when to schedule a wake-up. A line that becomes free at this
+    /// very instant counts as free, as dequeues are the first events of an instant, unless the moment of its
+    /// end is still to come.
     #[inline]
     pub fn on_work(&mut self, now: Moment) -> Work {
         if self.wake_scheduled {
@@ -39,13 +41,13 @@ impl Line {
         self.wake_scheduled = false;
     }
 
-    /// When what is being sent ends.
+    /// When the current transmission ends.
     #[inline]
     pub fn busy_until(&self) -> Time {
         self.busy_until.time
     }
 
-    /// A transmission starts, or a frame goes in between behind what is being sent: it ends then.
+    /// Sets when the line is free again: a transmission starts, or a pause frame goes behind the current one.
     #[inline]
     pub fn start(&mut self, end: Moment) {
         self.busy_until = end;

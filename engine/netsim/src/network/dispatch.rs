@@ -1,4 +1,6 @@
-//! Dispatch: each event goes to the node that it concerns.
+//! Dispatch: each event goes to the handler of the node that it concerns.
+//!
+//! An arrival is a packet, or a pause frame of PFC (IEEE 802.1Qbb), which `links/pfc.rs` handles.
 
 use p4cc_switch::Packet;
 

@@ -1,4 +1,5 @@
-//! The nodes of a network and what connects them: switches, hosts, channels, flows.
+//! The nodes of a network and what connects them: switches, hosts, channels, flows, pauses of PFC (IEEE
+//! 802.1Qbb).
 
 use std::sync::Arc;
 

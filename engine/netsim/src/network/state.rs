@@ -21,7 +21,7 @@ use crate::network::nodes::Nodes;
 use crate::network::observers::{Observers, Tap};
 use crate::network::schedule::Schedule;
 
-/// What all runs of one network share; unlike a run, threads may share it.
+/// What all runs of one network share; threads may share it too.
 pub(crate) struct Blueprint<'a> {
     spec: &'a Arc<NetworkSpec>,
     topology: &'a Arc<Topology>,
@@ -66,8 +66,8 @@ impl Network {
         Self::start(Arc::new(spec), Arc::new(topology), switches, seed)
     }
 
-    /// A run of the same network with another seed, from time zero: switches
-    /// keep program, entries and cells as they are now, all else is new.
+    /// A run of this network with another seed, from time zero. Switches keep program, entries and cells as
+    /// they are now; everything else is new.
     ///
     /// # Errors
     /// None for a network that was built.
@@ -84,7 +84,7 @@ impl Network {
         }
     }
 
-    /// A run of the same network at its start, its switches without programs.
+    /// A run of this network at its start, with switches that have no program.
     pub(crate) fn at_start_without_programs(&self) -> Result<Self, SpecError> {
         let configs = self.topology.switches.iter();
         let switches = configs.map(|config| Switch::new(config.clone())).collect::<Result<_, _>>();
@@ -121,8 +121,8 @@ impl Network {
         Ok(network)
     }
 
-    /// The same switches, as the control plane left them, at the start of a run of another description. It
-    /// must have the same switches with the same ports and rates in the same order; all else may differ.
+    /// A run of another description with the switches of this network, as the control plane left them. The
+    /// description must have the same switches, with the same ports and rates in the same order.
     ///
     /// # Errors
     /// The first value of the description that cannot be used, or a switch that differs.
@@ -180,7 +180,8 @@ impl Network {
         self.nodes.hosts.get(host).map(|host| &host.counters)
     }
 
-    /// Has `tap` see the packets that reach hosts from now on; it can change nothing, and forks have none.
+    /// Shows the packets that reach hosts to `tap` from now on. A tap can change nothing, and forks have
+    /// none.
     pub fn set_tap(&mut self, tap: Tap) {
         self.observers.tap = Some(tap);
     }

@@ -14,7 +14,7 @@ pub(crate) struct SwitchNode {
     ports: Vec<PortLine>,
 }
 
-/// Behind a port.
+/// The line of a port, and the channel that it leads into.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct PortLine {
     pub line: Line,
@@ -29,13 +29,13 @@ impl SwitchNode {
         Self { switch, ports: channels[..last].iter().map(port).collect() }
     }
 
-    /// The switch, and what is behind its ports by their numbers.
+    /// The switch, and the lines of its ports by port number.
     #[inline]
     pub fn split(&mut self) -> (&mut Switch, &[PortLine]) {
         (&mut self.switch, &self.ports)
     }
 
-    /// What is behind a port; nothing yet behind one that was added to a running switch.
+    /// The line of a port; a port that was added to a running switch has no channel yet.
     #[inline]
     pub fn port(&mut self, port: u32) -> &mut PortLine {
         let at = port as usize;
@@ -51,7 +51,7 @@ impl SwitchNode {
         self.ports.iter().filter_map(|port| port.channel).map(|channel| channel as usize)
     }
 
-    /// Has the processor fetch the places where the ports' lines stand.
+    /// Prefetches the lines of the ports.
     pub fn prefetch_lines(&self) {
         for pair in self.ports.chunks(2) {
             prefetch_start(pair);

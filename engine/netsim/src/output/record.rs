@@ -271,7 +271,7 @@ impl Recorder {
         rows.marked.push(u64::from(marked));
     }
 
-    /// What a channel had carried; their number bounds the rows of a checkpoint.
+    /// Bytes that a channel had carried at a checkpoint.
     pub fn link(&mut self, at: Time, channel: usize, bytes: u64) {
         let rows = &mut self.links;
         if rows.time_ns.len() >= self.max_rows {
@@ -289,7 +289,7 @@ impl Recorder {
         *bin = (bin.0 + 1, bin.1 + bytes);
     }
 
-    /// What links had carried at the checkpoints; `names` are those of the channels.
+    /// Bytes that links had carried at the checkpoints; `names` are the names of the channels.
     pub fn links_table(&self, names: &[&str]) -> Table {
         let rows = &self.links;
         Table {

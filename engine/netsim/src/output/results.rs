@@ -1,4 +1,4 @@
-//! Results of a run: tables by column, and a summary.
+//! Results of a run: tables by column, and a summary. Pauses of PFC (IEEE 802.1Qbb) are the table `pauses`.
 
 use p4cc_switch::config::PRIORITIES;
 use p4cc_switch::{DropCause, PauseCounters};
@@ -102,10 +102,10 @@ fn rate_bps(bytes: u64, start: Time, end: Time) -> f64 {
     if span_ps == 0 { 0.0 } else { bytes as f64 * 8.0 / (span_ps as f64 * 1e-12) }
 }
 
-/// Device id, port and priority of a queue, and what it counted.
+/// Device id, port and priority of a queue, and its counters.
 type QueueRow = (u64, u64, u64, p4cc_switch::QueueCounters);
 
-/// Pauses of one port and priority; `counters.paused` holds up to now.
+/// Pauses of one port and priority up to now.
 struct PauseRow<'a> {
     node: &'a str,
     port: u32,
@@ -114,7 +114,7 @@ struct PauseRow<'a> {
 }
 
 impl Network {
-    /// What the run found so far.
+    /// Results of the run so far.
     pub fn results(&self) -> Results {
         let mut tables = vec![self.flows_table(), self.rounds_table()];
         tables.extend(self.observers.recorder.tables());

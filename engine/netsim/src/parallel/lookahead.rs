@@ -51,7 +51,7 @@ pub(crate) struct Backoff {
 }
 
 impl Backoff {
-    /// A region of so many epochs is over.
+    /// A region is over, which had a number of epochs.
     pub fn after(&mut self, events: u64, epochs: u64) {
         // What ended a long region is a sample, which is taken with the next event.
         self.next_try = events + if epochs >= MIN_EPOCHS { 1 } else { LONG_BACKOFF_EVENTS };

@@ -141,7 +141,7 @@ impl Partitions {
 
     /// Divides the nodes anew if the load since the last time was uneven.
     fn rebalance(&mut self, network: &Network) {
-        /// Switches with at least one in so many packets have to change their partition for it.
+        /// Rebalancing pays if switches with more than one in this many packets change their partition.
         const WORTH_IT: u64 = 50;
         let packets = network.packets_by_switch();
         let new: Vec<u64> = packets.iter().zip(&self.packets).map(|(now, before)| now - before).collect();

@@ -22,7 +22,7 @@ pub struct GapPoint {
     pub share: f64,
 }
 
-/// What gaps look like before they are scaled.
+/// The distribution of gaps before they are scaled.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum GapSpec {
@@ -51,7 +51,7 @@ pub(crate) struct Gap {
 }
 
 impl GapSpec {
-    /// With the knee of the map at `knee` times the median; refuses what has no mean to scale.
+    /// With the knee of the map at `knee` times the median; refuses a distribution without a mean to scale.
     pub(crate) fn resolve(&self, path: &str, knee: f64) -> Result<Gap, SpecError> {
         if !(0.0..=1e6).contains(&knee) {
             return Err(SpecError::new(
@@ -121,7 +121,7 @@ fn lognormal_mean(sigma: f64, knee: f64) -> f64 {
     below(2.0) / (2.0 * knee) + (whole - below(1.0)) - knee / 2.0 * (1.0 - below(0.0))
 }
 
-/// What the gaps between two points add to the mean of the mapped gap.
+/// Contribution of the gaps between two points to the mean of the mapped gap.
 fn segment_mean(low: GapPoint, high: GapPoint, knee: f64) -> f64 {
     let (a, b, share) = (low.gap_ns, high.gap_ns, high.share - low.share);
     if a == b {

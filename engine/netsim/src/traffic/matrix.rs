@@ -42,7 +42,7 @@ pub enum MatrixSpec {
         /// Share of pod pairs that may carry nothing: another matrix is drawn until it lies within.
         empty_share: [f64; 2],
     },
-    /// The same for every seed.
+    /// Given: one matrix for every seed.
     Given {
         /// Who talks to whom.
         pairs: Vec<PairSpec>,
@@ -153,7 +153,7 @@ impl Matrix {
         matches!(self.pairs, Pairs::Drawn { .. })
     }
 
-    /// Whether so many empty pod pairs of so many are what the description wants.
+    /// Whether the share of empty pod pairs lies in the range of the description.
     pub fn accepts(&self, empty: usize, all: usize) -> bool {
         self.empty_share.is_none_or(|[low, high]| {
             let share = if all == 0 { 0.0 } else { empty as f64 / all as f64 };

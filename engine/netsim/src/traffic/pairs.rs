@@ -272,7 +272,7 @@ impl PairsPlan {
         Ok(())
     }
 
-    /// The first flows that have about so many bytes together, their starts spread over the model's time.
+    /// The first flows whose bytes add up to about `bytes`, their starts spread over the model's time.
     fn scale_gaps(&self, mut flows: Vec<Drawn>, until_ns: f64, bytes: u64) -> Option<Vec<Drawn>> {
         let (mut kept, mut sum) = (0, 0_u64);
         while kept < flows.len() {

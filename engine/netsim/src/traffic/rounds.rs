@@ -260,13 +260,13 @@ fn check(path: &str, spec: &RoundsSpec) -> Result<(), SpecError> {
 pub(crate) struct Round {
     /// When its requests left the application.
     pub start: Time,
-    /// When the last answer was whole at the client.
+    /// When the last answer was complete at the client.
     pub finish: Option<Time>,
-    /// Answers that are not whole.
+    /// Answers that are not complete.
     open: u32,
 }
 
-/// What is to be done after a delivery.
+/// What an application does after a delivery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Next {
     /// The application of this flow acts after a time.
@@ -278,7 +278,7 @@ pub(crate) enum Next {
 /// A server of a group in one run.
 #[derive(Clone, Debug)]
 struct Server {
-    /// Requests that are whole at it, and answers that are whole at the client.
+    /// Requests that are complete at the server, and answers that are complete at the client.
     asked: u32,
     answered: u32,
     service: Stream,
@@ -359,7 +359,7 @@ impl Rounds {
         next
     }
 
-    /// An answer of this round is whole; with the last of them, in a closed loop, the next round begins.
+    /// An answer of this round is complete; in a closed loop the last one begins the next round.
     fn on_answered(&mut self, plan: &RoundsPlan, round: usize, now: Time) -> Option<Next> {
         let state = &mut self.rounds[round];
         state.open -= 1;

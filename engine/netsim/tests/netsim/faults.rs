@@ -1,4 +1,5 @@
-//! Links that fail: who watches their ports goes another way, and all ways of running find the same.
+//! Links that fail: a program that watches its ports takes another path, and threads and batches change no
+//! result.
 
 use std::path::Path;
 
