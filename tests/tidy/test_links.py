@@ -21,6 +21,11 @@ GENERATED = frozenset(DOCS / place for place in PAGES)
 FROM_ROOT = re.compile(r"(?<![\w./-])docs/[\w./-]*?\w\.md(?:#[\w.-]*\w)?")
 IN_PAGE = re.compile(r"\]\(([^)\s]+)\)")
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+# A file or folder of the repository, as documents and comments of the root name it.
+NAMED = re.compile(
+    r"`((?:benches|controller|engine|experiments|fuzz|host_agents|p4cc|p4src|ptf_tests|tests|topos)/[\w./-]+)`"
+)
+PLACEHOLDERS = re.compile(r"NAME|TARGET|FAMILY")
 HEADING = re.compile(r"^#{1,6} +(.*)$", re.MULTILINE)
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
@@ -85,6 +90,17 @@ def test_links_into_the_documents_resolve() -> None:
         for path in tracked()
         for link, page, anchor in links(path)
         if (complaint := broken(f"{path.relative_to(ROOT)}: {link}", page, anchor)) is not None
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_files_that_documents_name_exist() -> None:
+    wrong = [
+        f"{page.relative_to(ROOT)}: {name}"
+        for page in (*DOCS.rglob("*.md"), *ROOT.glob("*.md"))
+        if DOCS / "log" not in page.parents
+        for name in NAMED.findall(text(page))
+        if not PLACEHOLDERS.search(name) and not (ROOT / name).exists()
     ]
     assert not wrong, "\n".join(wrong)
 
