@@ -43,7 +43,7 @@ class RedSettings:
         for number, peer in ports.items():
             if (curve := self.curves.get((switch, peer))) is not None:
                 args = (("high", curve.k_max), ("low", curve.k_min), ("rise", curve.slope))
-                yield _by_port(program.CURVES, number, ActionCall(program.SET_CURVE, args))
+                yield by_port(program.CURVES, number, ActionCall(program.SET_CURVE, args))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class TelemetrySettings:
         for number, peer in ports.items():
             if (port := self.ports.get((switch, peer))) is not None:
                 args = sorted((names[name], int(value)) for name, value in asdict(port).items())
-                yield _by_port(program.INT_PORTS, number, ActionCall(program.SET_INT_PORT, tuple(args)))
+                yield by_port(program.INT_PORTS, number, ActionCall(program.SET_INT_PORT, tuple(args)))
 
 
 @dataclass(frozen=True)
@@ -87,5 +87,6 @@ class QueueSettings:
             yield Entry(EntryKey(program.PRIORITIES, match), call)
 
 
-def _by_port(table: str, number: int, call: ActionCall) -> Entry:
+def by_port(table: str, number: int, call: ActionCall) -> Entry:
+    """An entry of a table by egress port, for the port of this number."""
     return Entry(EntryKey(table, (Exact(program.PORT_KEY, number),)), call)

@@ -11,10 +11,10 @@ from fractions import Fraction
 from math import isfinite, log
 
 from controller.errors import PlannerError
+from topos.graph import MAX_RATE_BPS
 
 # Beyond these a value is in the wrong unit; they also keep every power below finite.
 MAX_BUFFER_PKTS = (1 << 19) - 1
-MAX_RATE_BPS = 16_000_000_000_000
 MAX_TIME_NS = 3_600_000_000_000
 MAX_PACKET_BYTES = 65_535
 MAX_SENDERS = 100_000

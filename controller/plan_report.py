@@ -29,7 +29,7 @@ def print_link(console: Console, plan: LinkPlan) -> None:
         f"in flight (BDP)  {at.bdp_pkts:.1f} packets, {_whole(at.bdp_pkts * at.packet_bytes)} B\n"
         f"buffer           {at.buffer_pkts} packets, {buffer_bytes} B, {plan.queue_us(buffer_bytes):.1f} us of queue"
     )
-    table = _plain_table("settings (* chosen)")
+    table = plain_table("settings (* chosen)")
     for heading in ("", "setting", "reading"):
         table.add_column(heading, no_wrap=True)
     for heading in ("packets", "bytes", "queue us"):
@@ -57,7 +57,7 @@ def print_tiers(console: Console, plans: Sequence[TierPlan]) -> None:
         ("thresholds in microseconds of queue", lambda link, size: f"{link.queue_us(size):.1f}"),
     )
     for title, shown in units:
-        table = _plain_table(title)
+        table = plain_table(title)
         table.add_column("ports", overflow="fold")
         for heading in ("number", "Gb/s", "buffer", *_THRESHOLDS):
             table.add_column(heading, justify="right", no_wrap=True)
@@ -135,5 +135,6 @@ def _whole(number: float) -> str:
     return f"{number:.0f}"
 
 
-def _plain_table(title: str) -> Table:
+def plain_table(title: str) -> Table:
+    """A table without borders, its title at the left."""
     return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))

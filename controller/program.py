@@ -47,3 +47,6 @@ SET_RCP_PORT = "egress.rcp.set_port"
 
 SCOPE = Scope(tables=(ROUTES, ECMP_SEEDS, THRESHOLDS, CODEPOINTS), profiles=(NEXT_HOPS,))
 """Everything the controller owns in the dual-threshold program."""
+
+CELL_BYTES = 80
+"""Bytes of one unit of depth where the traffic manager counts cells."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from controller import program
 from controller.d3 import CapacityEstimate, D3Port, reciprocals, useful_flows
 from controller.entities import ActionCall, Entry, EntryKey, Exact
-from controller.features import PortName
+from controller.features import PortName, by_port
 from controller.rcp import RcpPort
 
 
@@ -31,7 +31,7 @@ class D3Settings:
         for number, plan in plans.items():
             at = plan.port
             args = (("least", at.base_kbps), ("rate", at.capacity_kbps), ("shift", at.epoch_shift))
-            yield _by_port(program.D3_PORTS, number, ActionCall(program.SET_D3_PORT, args))
+            yield by_port(program.D3_PORTS, number, ActionCall(program.SET_D3_PORT, args))
             if (follows := plan.estimate) is not None:
                 args = (
                     ("depth_bytes", follows.bytes_per_depth),
@@ -42,7 +42,7 @@ class D3Settings:
                     ("speed", follows.bytes_per_time),
                     ("t", follows.interval),
                 )
-                yield _by_port(program.D3_ESTIMATES, number, ActionCall(program.SET_D3_ESTIMATE, args))
+                yield by_port(program.D3_ESTIMATES, number, ActionCall(program.SET_D3_ESTIMATE, args))
         shares = max((useful_flows(plan.port) for plan in plans.values()), default=0)
         for flows, value in enumerate(reciprocals(shares) if shares else (), start=1):
             match = (Exact(program.FLOWS_KEY, flows),)
@@ -74,8 +74,4 @@ class RcpSettings:
                 ("speed", at.bytes_per_time),
                 ("t", at.interval),
             )
-            yield _by_port(program.RCP_PORTS, number, ActionCall(program.SET_RCP_PORT, args))
-
-
-def _by_port(table: str, number: int, call: ActionCall) -> Entry:
-    return Entry(EntryKey(table, (Exact(program.PORT_KEY, number),)), call)
+            yield by_port(program.RCP_PORTS, number, ActionCall(program.SET_RCP_PORT, args))

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from controller.errors import PlannerError
+from controller.program import CELL_BYTES
 
 SLOPE_BITS = 32
 """The slope is in units of 2^-32 for one unit of the queue's depth."""
 
 MAX_DEPTH = (1 << 19) - 1
 """Largest depth of the P4 programs' `queue_depth_t`."""
-
-CELL_BYTES = 80
-"""Bytes of one unit of depth where the traffic manager counts cells."""
 
 REFERENCE_RATE_BPS = 25_000_000_000
 """The thresholds of HPCC's set-ups are given for this rate and grow with it."""

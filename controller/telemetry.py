@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from controller.errors import PlannerError
+from controller.program import CELL_BYTES
 
 RATE_CODES: Mapping[int, int] = {
     0: 25_000_000_000,
@@ -30,7 +31,6 @@ MAX_UNIT_SHIFT = 5
 DEFAULT_HOPS = 5
 MAX_HOPS = 8
 MAX_SWITCH_ID = (1 << 12) - 1
-CELL_BYTES = 80
 
 
 def rate_codes(rates_bps: Iterable[int]) -> dict[int, int]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+DIFFERS = 1
+"""Done, and the answer is no: what was compared differs."""
 EVERYWHERE: Mapping[int, str] = {
     0: "done",
-    1: "done, and the answer is no (below)",
+    DIFFERS: "done, and the answer is no (below)",
     2: "the command line, a file or something else outside of p4cc is wrong: the message names place, cause and remedy",
     130: "interrupted by Ctrl-C",
 }

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 
+WIDE = 140
+"""Characters of a line where there is no terminal."""
+
 _SCALES: dict[str, tuple[tuple[float, str], ...]] = {
     "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns")),
     "bps": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),

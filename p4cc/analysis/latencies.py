@@ -1,4 +1,4 @@
-"""Round-trip times and RPCs of a run, and what distributions are to each other: pure, tables in, numbers out."""
+"""Round-trip times and RPCs of a run: tables in, numbers out."""
 
 # numpy's stubs leave some overloads partly untyped.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
-from p4cc.analysis.percentiles import Values, percentile
+from p4cc.analysis.percentiles import PERCENTILES, Values, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p4cc.scenario.figures import Window
-
-PERCENTILES = (50, 95, 99)
 
 
 def with_labels(rtts: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
@@ -59,33 +56,6 @@ def _statistics(name: str, suffix: str, values: Values) -> dict[str, float]:
     for percent in PERCENTILES:
         found[f"{name}_p{percent}_ns{suffix}"] = percentile(values, percent)
     return found
-
-
-def weighted_percentile(values: Values, weights: Values, percent: float) -> float:
-    """The same where values have weights: the smallest value with more than the share of weight up to it."""
-    order = np.argsort(values, kind="stable")
-    passed = np.cumsum(weights[order])
-    place = np.searchsorted(passed, passed[-1] * percent / 100, side="right")
-    return float(values[order][min(int(place), values.size - 1)])
-
-
-def kolmogorov(first: tuple[Values, Values], second: tuple[Values, Values]) -> float:
-    """The largest difference of two cumulative distributions, each values with their weights."""
-    points = np.sort(np.concatenate([first[0], second[0]]))
-    return float(np.max(np.abs(_cumulative(*first, points) - _cumulative(*second, points))))
-
-
-def _cumulative(values: Values, weights: Values, points: Values) -> Values:
-    order = np.argsort(values, kind="stable")
-    passed = np.concatenate([[0.0], np.cumsum(weights[order])])
-    return passed[np.searchsorted(values[order], points, side="right")] / passed[-1]
-
-
-def correlation(first: Values, second: Values) -> float:
-    """Pearson's coefficient; NaN where one of both never changes."""
-    if first.size < 2 or np.ptp(first) == 0 or np.ptp(second) == 0:
-        return float("nan")
-    return float(np.corrcoef(first, second)[0, 1])
 
 
 def _floats(column: pl.Series) -> Values:

@@ -19,7 +19,7 @@ from polars import selectors
 
 from p4cc.analysis.latencies import of_rounds, of_rtts, with_labels, with_latencies
 from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
-from p4cc.analysis.percentiles import of_few, percentile
+from p4cc.analysis.percentiles import PERCENTILES, of_few, percentile
 from p4cc.analysis.pods import busiest_drain_ns, pod_pairs, skew, with_pods
 from p4cc.analysis.slowdown import BIN_SCHEMA, SUMMARY_BINS, TABLE_BINS, by_size, with_slowdowns
 from p4cc.analysis.tables import ALGORITHM
@@ -37,7 +37,6 @@ BY_PORT = ("queues", "ports", "port_queues")
 _KNOWS_SENDER = {"flow_id": "flow_id", "class": "class", "label": "class"}
 """Columns by which a row's flow or label of traffic is known, with the column of the flows that has the same."""
 
-PERCENTILES = (50, 95, 99)
 FLOW_PERCENTILES = (1, 5, *PERCENTILES)
 
 

@@ -9,17 +9,17 @@ Source: docs/algorithms/metrics.md#metrics.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from p4cc.analysis.percentiles import Values
+
 CUTS = (0.0, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0)
 """docs/algorithms/metrics.md#metrics, #choice-paired-ranks: ranks at which the six parts begin and end."""
-
-Values = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def parts(column: pl.Series) -> list[Values]:

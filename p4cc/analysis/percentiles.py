@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 Values = np.ndarray[Any, np.dtype[np.float64]]
+PERCENTILES = (50, 95, 99)
+"""Those that tables and summaries have."""
 
 DEFINITION = "a percentile p is the value at index `int(n p)` of the n sorted ones (docs/algorithms/metrics.md#metrics)"
 FEW = (

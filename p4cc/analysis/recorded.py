@@ -1,4 +1,4 @@
-"""What a folder of results says of itself: run.json and summary.json, read back and checked."""
+"""A folder of results read back: its tables, and run.json and summary.json, checked."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
+import polars as pl
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from p4cc.errors import UserError
-from p4cc.running import provenance
-from p4cc.running.result_writer import SUMMARY
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+RUN_FILE = "run.json"
+"""What was run."""
+SUMMARY = "summary.json"
+"""What came of each run."""
 _OURS = "name a folder that p4cc run wrote"
 
 
@@ -89,9 +92,15 @@ class Ran:
     """One row per run, as in summary.json."""
 
 
+def read_table(folder: Path, name: str) -> pl.DataFrame | None:
+    """A table of results; None where it has no rows."""
+    path = folder / f"{name}.parquet"
+    return pl.read_parquet(path) if path.exists() else None
+
+
 def read_told(folder: Path) -> Told:
     """run.json of a folder; raises UserError where there is none, or one that does not say what was run."""
-    path = folder / provenance.RUN_FILE
+    path = folder / RUN_FILE
     held = _read_json(path)
     try:
         return Told.model_validate(held)
@@ -106,10 +115,10 @@ def read_ran(folder: Path) -> Ran:
     """What was run and what came of it; raises UserError for a folder that is not there or does not say."""
     if not folder.is_dir():
         raise UserError("there is no such folder", place=str(folder), remedy=_OURS)
-    if not (folder / provenance.RUN_FILE).exists():
-        inside = sorted(path.parent.name for path in folder.glob(f"*/{provenance.RUN_FILE}"))
+    if not (folder / RUN_FILE).exists():
+        inside = sorted(path.parent.name for path in folder.glob(f"*/{RUN_FILE}"))
         remedy = f"name one of the folders in it: {', '.join(inside)}" if inside else _OURS
-        raise UserError(f"holds no {provenance.RUN_FILE}", place=str(folder), remedy=remedy)
+        raise UserError(f"holds no {RUN_FILE}", place=str(folder), remedy=remedy)
     told, path = read_told(folder), folder / SUMMARY
     summary = _read_json(path)
     runs: Any = cast("dict[str, Any]", summary).get("runs") if isinstance(summary, dict) else None

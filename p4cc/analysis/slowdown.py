@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from p4cc.analysis.percentiles import percentile
+from p4cc.analysis.percentiles import PERCENTILES, percentile
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,12 +38,11 @@ SUMMARY_BINS = 10
 TABLE_BINS = 20
 """As many as the ns-3 simulator's analysis makes (docs/algorithms/metrics.md#metrics)."""
 
-BIN_PERCENTILES = (50, 95, 99)
 
 BIN_SCHEMA: Mapping[str, type[pl.DataType]] = {
     "max_size_bytes": pl.Int64,
     "flows": pl.Int64,
-    **{f"p{percent}": pl.Float64 for percent in BIN_PERCENTILES},
+    **{f"p{percent}": pl.Float64 for percent in PERCENTILES},
 }
 
 
@@ -102,7 +101,7 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any
             {
                 "max_size_bytes": int(done["size_bytes"][end - 1]),
                 "flows": end - start,
-                **{f"p{percent}": percentile(values, percent) for percent in BIN_PERCENTILES},
+                **{f"p{percent}": percentile(values, percent) for percent in PERCENTILES},
             }
         )
     return rows

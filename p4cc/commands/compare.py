@@ -10,17 +10,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from controller.plan_report import plain_table
 from p4cc.analysis import human
+from p4cc.analysis.human import WIDE
 from p4cc.errors import UserError
+from p4cc.exit_codes import DIFFERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from p4cc.analysis.comparison import Compared, Comparison, Difference, Pair, Side
-
-DIFFERS = 1
-WIDE = 140
-"""Characters of a line where there is no terminal."""
 
 
 def register(app: typer.Typer) -> None:
@@ -103,16 +102,12 @@ def _print(found: Comparison, a: Path, b: Path, *, everything: bool) -> None:
 
 
 def _settings(settings: Sequence[Difference]) -> Table:
-    table = _plain_table("settings that differ")
+    table = plain_table("settings that differ")
     for heading in ("setting", "A", "B"):
         table.add_column(heading, overflow="fold")
     for one in settings:
         table.add_row(one.name, *(_value(one, side) for side in ("a", "b")))
     return table
-
-
-def _plain_table(title: str) -> Table:
-    return Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
 
 
 def _value(one: Difference, side: str) -> str:
@@ -145,7 +140,7 @@ def _table(pair: Pair, width: int, *, everything: bool) -> Table:
     ]
     ways = ([at for at in range(len(columns)) if at not in leave] for leave in ((), (6,), (3, 5), (3, 5, 6)))
     kept = next((way for way in ways if sum(_width(columns[at]) for at in way) <= width), [0, 1, 2, 4, 7])
-    table = _plain_table(pair.label)
+    table = plain_table(pair.label)
     for at in kept:
         left = at in (0, 1, 7)
         table.add_column(columns[at][0], justify="left" if left else "right", no_wrap=at > 0, overflow="fold")

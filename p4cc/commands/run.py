@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from p4cc.analysis.human import WIDE
 from p4cc.errors import UserError
+from p4cc.exit_codes import DIFFERS
 from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
     from p4cc.running.runner import RunRequest
-
-DIFFERS = 1
-WIDE = 140
-"""Characters of a line where there is no terminal."""
 
 
 def register(app: typer.Typer) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure as Page
 
+from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
 from p4cc.figures import bar, by_pod, by_rank, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
 from p4cc.figures.series import Series
 from p4cc.figures.style import save, say
-from p4cc.running.result_writer import read_table
 from p4cc.scenario.figures import (
     BarFigure,
     CdfFigure,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from p4cc.errors import UserError
+from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
 from p4cc.lab.processes import Program, events, how_ended
 from p4cc.lab.switches import own_program
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from p4cc.lab.run import Lab
+    from p4cc.lab.standing import Lab
 
 SETTLE_NS = 1_000_000_000
 """Between their start and the plan's: agents must be ready, on a busy machine too."""
@@ -36,19 +37,6 @@ PATIENCE_S = 10.0
 
 
 _NOT_GIVEN = {"deadline": "deadlines are not given to agents", "close_ns": "flows are not closed before their end"}
-
-
-@dataclass(frozen=True)
-class AgentRun:
-    """What the agents of a lab left: rows as `p4cc run` has them, times from the plan's start."""
-
-    flows: pl.DataFrame
-    windows: pl.DataFrame
-    queues: pl.DataFrame
-    """Depth of the bottleneck where packets were captured."""
-    summary: dict[str, Any]
-    remarks: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
 
 
 @dataclass

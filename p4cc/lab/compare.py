@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.recorded import read_table
 from p4cc.errors import UserError
 from p4cc.figures.style import COLOURS, save, use_style
 from p4cc.lab.run import LabOptions, LabReport, run_lab
 from p4cc.running.result_folder import Claim, results_into
-from p4cc.running.result_writer import read_table
 from p4cc.running.runner import RunRequest, run_scenario
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from p4cc.running.provenance import this_p4cc
 from p4cc.running.result_folder import digest
 
 if TYPE_CHECKING:
-    from p4cc.lab.agents import AgentRun
+    from p4cc.lab.agent_run import AgentRun
     from p4cc.lab.plan import LabRequest
     from p4cc.lab.switches import Launch, ProgramSource
 

@@ -9,22 +9,20 @@ import socket
 import sys
 import threading
 import time
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.client import Target, connect
 from controller.errors import SwitchError
-from controller.install import Server, read_ports
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab import tools
 from p4cc.lab.agents import run_agents
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.folder import lab_folder
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
-from p4cc.lab.processes import Program, Supervisor, events, how_ended
+from p4cc.lab.processes import Program, events, how_ended
 from p4cc.lab.report import LabReport, Notes, log_of, switch_entry
-from p4cc.lab.shell import TIMEOUT_S, Line, Shells, read_lines
+from p4cc.lab.shell import read_lines
+from p4cc.lab.standing import Lab, LabOptions
 from p4cc.lab.state import clean_leftovers, only_lab, record
 from p4cc.lab.switches import Launch, Remarks, SwitchKind, kind_named, own_missing, run_command_line
 from topos import TopologyError
@@ -33,71 +31,10 @@ from topos import mininet as builder
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from controller.pipeline import Pipeline
-    from p4cc.planning.network import NetworkPlan
     from topos.lab import LabSwitch
 
 START_TIMEOUT_S = 30.0
 INSTALL_TIMEOUT_S = 60.0
-
-
-@dataclass(frozen=True)
-class LabOptions:
-    """How a lab is run, beside what it is."""
-
-    folder: Path
-    """For logs, pcaps and what is sent to switches."""
-    cli: bool = True
-    commands: tuple[str, ...] = ()
-    """`HOST LINE`, run one after another before the lab ends or its command line begins."""
-    pcaps: bool = True
-    trace: bool = False
-    agents: bool = True
-    """Run the scenario's flows."""
-    force: bool = False
-    """Replace what a lab of other settings left in the folder."""
-    say: Callable[[str], None] = print
-    stands: Callable[[LabReport], None] = lambda _: None
-    """Called when the switches hold what they shall, before flows, commands and command line."""
-
-
-class Lab:
-    """A lab that stands: what a command line or a test works with."""
-
-    def __init__(
-        self, plan: LabPlan, kind: SwitchKind, built: builder.Built, options: LabOptions, report: LabReport
-    ) -> None:
-        self.plan = plan
-        self.kind = kind
-        self.built = built
-        self.options = options
-        self.report = report
-        self.supervisor = Supervisor(options.say)
-        self.programs: dict[str, Program] = {}
-        """What runs for the lab: switches by their names, the controller, agents."""
-        self.planned: NetworkPlan | None = None
-        """The scenario as virtual time plans it."""
-        self.pipelines: dict[str, Pipeline] = {}
-        """What was pushed, by switch."""
-        self.shells = Shells(built, options.folder / "logs" / "run")
-        self.lines: tuple[Line, ...] = ()
-        """What is asked for with `--run`."""
-
-    def run_in(self, host: str, line: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
-        """Run a shell line in a host; its status and what it printed."""
-        return self.shells.run(Line(host, line), timeout_s)
-
-    def read_ports(self) -> list[dict[str, Any]]:
-        """Thresholds and level counters of a scenario's switches, over P4Runtime; raises UserError."""
-        found: list[dict[str, Any]] = []
-        for plan in self.planned.switches if self.planned is not None else ():
-            server = Server(f"127.0.0.1:{self.plan.switch(plan.switch).grpc_port}")
-            try:
-                states = asyncio.run(read_ports(server, self.pipelines[plan.switch], [plan]))
-            except SwitchError as error:
-                raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
-            found += [asdict(state) for state in states]
-        return found
 
 
 def clean() -> str:

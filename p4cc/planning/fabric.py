@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from controller import program
 from controller.features import Feature, PortName, QueueSettings, RedSettings, TelemetrySettings
-from controller.red import CELL_BYTES, REFERENCE_RATE_BPS, RedCurve, red_curve
+from controller.program import CELL_BYTES
+from controller.red import REFERENCE_RATE_BPS, RedCurve, red_curve
 from controller.telemetry import int_port, rate_codes, unit_shift
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from p4cc.analysis import latencies as samples
+from p4cc.analysis import distributions
 from p4cc.reproduce.rows import need, of_variant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from p4cc.analysis.latencies import Values
+    from p4cc.analysis.percentiles import Values
     from p4cc.scenario.distribution_claims import (
         AfterPeakMeasure,
         CorrelationMeasure,
@@ -61,7 +61,7 @@ def _statistic(values: Values, weights: Values, name: str) -> float:
         case "count":
             return float(values.size)
         case _:
-            return samples.weighted_percentile(values, weights, float(name[1:]))
+            return distributions.weighted_percentile(values, weights, float(name[1:]))
 
 
 def after_peak(tables: Callable[[str], pl.DataFrame], how: AfterPeakMeasure) -> float | None:
@@ -93,7 +93,7 @@ def _drained(peak: float, per_us: float, how: AfterPeakMeasure) -> float:
 def distance(tables: Callable[[str], pl.DataFrame], how: KolmogorovMeasure) -> float | None:
     """Kolmogorov's distance of two samples of each seed."""
     pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
-    return _median(samples.kolmogorov(_weighted(one, how.of), _weighted(other, how.to)) for one, other in pairs)
+    return _median(distributions.kolmogorov(_weighted(one, how.of), _weighted(other, how.to)) for one, other in pairs)
 
 
 def correlation(tables: Callable[[str], pl.DataFrame], how: CorrelationMeasure) -> float | None:
@@ -102,7 +102,7 @@ def correlation(tables: Callable[[str], pl.DataFrame], how: CorrelationMeasure) 
     need(rows, how.with_column)
     first, second = pl.col(how.column).cast(pl.Float64), pl.col(how.with_column).cast(pl.Float64)
     return _median(
-        samples.correlation(seed.select(first).to_series().to_numpy(), seed.select(second).to_series().to_numpy())
+        distributions.correlation(seed.select(first).to_series().to_numpy(), seed.select(second).to_series().to_numpy())
         for seed in _seeds(rows)
     )
 

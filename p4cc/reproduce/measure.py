@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from p4cc.analysis.metrics import supported
+from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
-from p4cc.reproduce import distributions as samples
-from p4cc.reproduce import models
+from p4cc.reproduce import distributions, models
 from p4cc.reproduce.flows import measure_flows
 from p4cc.reproduce.rows import need, of_variant
-from p4cc.running.result_writer import read_table
 from p4cc.scenario.claims import (
     BinsMeasure,
     CombineMeasure,
@@ -121,15 +120,15 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
         case ReadingsMeasure():
             return _readings(runs, how)
         case SampleMeasure():
-            return Measured(samples.statistic(runs.table, how))
+            return Measured(distributions.statistic(runs.table, how))
         case KolmogorovMeasure():
-            return Measured(samples.distance(runs.table, how))
+            return Measured(distributions.distance(runs.table, how))
         case CorrelationMeasure():
-            return Measured(samples.correlation(runs.table, how))
+            return Measured(distributions.correlation(runs.table, how))
         case ReachMeasure():
-            return Measured(samples.reach(runs.table, how))
+            return Measured(distributions.reach(runs.table, how))
         case AfterPeakMeasure():
-            return Measured(samples.after_peak(runs.table, how))
+            return Measured(distributions.after_peak(runs.table, how))
         case _:
             return Measured(measure_flows(runs.runs, runs.table, how))
 

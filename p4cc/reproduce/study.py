@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError
 
 from p4cc.errors import UserError
-from p4cc.scenario.base import Model
+from p4cc.scenario.base import Model, dotted
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.yaml import read_document
 
@@ -81,10 +81,6 @@ def read_study(path: Path) -> StudyFile:
     try:
         study = Study.model_validate_json(json.dumps(document.plain()))
     except ValidationError as error:
-        lines = [f"{document.place(one['loc'])}: {_dotted(one['loc'])}: {one['msg']}" for one in error.errors()]
+        lines = [f"{document.place(one['loc'])}: {dotted(one['loc'])}: {one['msg']}" for one in error.errors()]
         raise UserError("\n".join(lines), remedy="experiments/gst/reproduce.yaml is one that works") from error
     return StudyFile(path, study)
-
-
-def _dotted(location: tuple[int | str, ...]) -> str:
-    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc import _engine
 from p4cc.algorithms import registry
+from p4cc.analysis.recorded import RUN_FILE
 from p4cc.running.result_folder import digest
 from p4cc.scenario.variants import KINDS
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from p4cc.scenario.expand import Case
     from p4cc.scenario.schema import Scenario, Variant
 
-RUN_FILE = "run.json"
 SCENARIO_FILE = "scenario.json"
 INPUTS = "inputs/"
 FORMAT = "p4cc run 1"

@@ -11,10 +11,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Self
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from p4cc.analysis.recorded import SUMMARY
 from p4cc.analysis.tables import ALGORITHM, NONE, described, without_sentinels
 
 if TYPE_CHECKING:
@@ -44,8 +44,6 @@ ENGINE_TABLES = (
 
 DERIVED_TABLES = ("counters", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
 """Tables read over P4Runtime or worked out from the engine's."""
-
-SUMMARY = "summary.json"
 
 _NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}
 
@@ -95,12 +93,6 @@ def engine_summary(result: _engine.RunResult) -> dict[str, Any]:
     summary = dict(result.summary())
     nothing = {"finish_ns": NONE, "stalled_ns": NONE, "jain_index": 0.0}
     return {name: None if name in nothing and value == nothing[name] else value for name, value in summary.items()}
-
-
-def read_table(folder: Path, name: str) -> pl.DataFrame | None:
-    """A table of results; None where it has no rows."""
-    path = folder / f"{name}.parquet"
-    return pl.read_parquet(path) if path.exists() else None
 
 
 def with_keys(keys: Mapping[str, Any], table: pa.Table) -> pa.Table:

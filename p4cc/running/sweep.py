@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from polars import selectors
 
 from p4cc.algorithms import registry
+from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import described
 from p4cc.analysis.tradeoff import METRICS, best_settings, by_point, measured, with_front
 from p4cc.analysis.tradeoff_table import Group
@@ -28,7 +29,6 @@ from p4cc.errors import UserError
 from p4cc.running.cache import FOLDER
 from p4cc.running.progress import progress
 from p4cc.running.result_folder import Claim, results_into
-from p4cc.running.result_writer import read_table
 from p4cc.running.runner import RunRequest, execute, prepare
 from p4cc.scenario.flow_figures import FIGURE_NAME
 from p4cc.scenario.load import validate

@@ -11,6 +11,8 @@ Parameter = int | float | str | bool
 
 KIND = Field(description="Which kind this is; it decides what other fields there are.")
 
+Location = tuple[int | str, ...]
+"""Steps from the root of a document to a place in it: keys, and places in lists."""
 MAX_TIME_NS = 3_600_000_000_000
 MAX_FLOW_BYTES = 1 << 50
 
@@ -26,6 +28,8 @@ def _listed(value: object) -> object:
 
 
 TimeNs = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+Pod = Annotated[int, Field(ge=0, le=4_095)]
+"""A pod's number, counted from 0."""
 FlowBytes = Annotated[int, Field(ge=1, le=MAX_FLOW_BYTES)]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,31}$")]
 Hosts = Annotated[
@@ -66,3 +70,8 @@ class Sender(Model):
         if (self.congestion_avoidance is None) == (self.rate_control is None):
             raise ValueError("give congestion_avoidance, or rate_control with transport.kind rdma")
         return self
+
+
+def dotted(location: Location) -> str:
+    """A location as `$.traffic[1].load`."""
+    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)

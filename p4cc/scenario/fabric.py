@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter
+from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter, TimeNs
 
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
@@ -50,7 +50,6 @@ class RedCurveSettings(Model):
     scale_with_rate: bool = Field(default=True, description="Thresholds are for each 25 Gb/s of the port's rate.")
 
 
-TimeNs = Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
 SegmentBytes = Annotated[int, Field(ge=1, le=1 << 24)]
 
 

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from p4cc.errors import UserError
 from p4cc.scenario import parts
+from p4cc.scenario.base import dotted
 from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
@@ -110,11 +111,6 @@ def _kinds(data: dict[str, Any], location: Location) -> list[str | None]:
         kind = cast("dict[str, Any]", node).get("kind") if isinstance(node, dict) else None
         found.append(kind if isinstance(kind, str) else None)
     return found
-
-
-def dotted(location: Location) -> str:
-    """A location as `$.traffic[1].load`."""
-    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
 
 
 def in_data(data: dict[str, Any], location: Location) -> Location:

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import KIND, Model
+from p4cc.scenario.base import KIND, Model, Pod
 from p4cc.scenario.where import OfRuns, Where
 
-Pod = Annotated[int, Field(ge=0, le=4_095, description="Pods are counted from 0.")]
+PodNumber = Annotated[Pod, Field(description="Pods are counted from 0.")]
 Percent = Annotated[float, Field(ge=0, le=100)]
 
 
@@ -85,8 +85,8 @@ class PodPairMeasure(OfRuns):
     """A column of one pair of pods: the median over the seeds."""
 
     kind: Annotated[Literal["pod_pair"], KIND]
-    src_pod: Pod
-    dst_pod: Pod
+    src_pod: PodNumber
+    dst_pod: PodNumber
     column: str
     """The column of `pod_pairs`."""
     scale: float = 1.0

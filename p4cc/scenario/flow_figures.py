@@ -6,11 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import KIND, Model
+from p4cc.scenario.base import KIND, Model, Pod
 
 FIGURE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,123}\.(png|pdf|svg)$"
 FileName = Annotated[str, Field(pattern=FIGURE_NAME)]
-Pod = Annotated[int, Field(ge=0, le=4_095)]
 
 
 class FlowFigure(Model):

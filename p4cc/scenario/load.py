@@ -13,8 +13,9 @@ from pydantic import ValidationError
 
 from p4cc import _engine
 from p4cc.errors import UserError
+from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.scenario.findings import Places, dotted, finding, in_data
+from p4cc.scenario.findings import Places, finding, in_data
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
 from topos import TopologyError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Sender
+from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_RUNS = 100_000
-
-Location = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)

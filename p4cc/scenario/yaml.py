@@ -17,6 +17,7 @@ from ruamel.yaml.events import AliasEvent
 
 from p4cc.errors import UserError
 from p4cc.scenario import extend
+from p4cc.scenario.base import Location
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,8 +26,6 @@ MAX_SCENARIO_BYTES = 1 << 20
 MAX_EXTENDS = 8
 MAX_NAME = 64
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9_-]+")
-
-Location = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)

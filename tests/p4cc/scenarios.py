@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
-from p4cc.running.result_writer import read_table
 from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from pydantic import TypeAdapter
 
-from p4cc.analysis import latencies as samples
+from p4cc.analysis import distributions
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions as measures
 from p4cc.scenario.claims import Measure
@@ -145,11 +145,11 @@ def test_distance_and_correlation_of_what_is_equal_and_what_is_not() -> None:
     rng = np.random.default_rng(1)
     values = rng.normal(size=500)
     ones = np.ones(500)
-    assert samples.kolmogorov((values, ones), (values, 3 * ones)) == pytest.approx(0)
-    assert samples.kolmogorov((values, ones), (values + 100, ones)) == pytest.approx(1)
-    assert samples.correlation(values, -2 * values) == pytest.approx(-1)
-    assert abs(samples.correlation(values, rng.normal(size=500))) < 0.15
-    assert np.isnan(samples.correlation(values, ones))
+    assert distributions.kolmogorov((values, ones), (values, 3 * ones)) == pytest.approx(0)
+    assert distributions.kolmogorov((values, ones), (values + 100, ones)) == pytest.approx(1)
+    assert distributions.correlation(values, -2 * values) == pytest.approx(-1)
+    assert abs(distributions.correlation(values, rng.normal(size=500))) < 0.15
+    assert np.isnan(distributions.correlation(values, ones))
 
 
 def test_correlation_of_two_columns() -> None:
