@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -75,3 +75,9 @@ class Sender(Model):
 def dotted(location: Location) -> str:
     """A location as `$.traffic[1].load`."""
     return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+
+
+def kinds(union: Any) -> tuple[str, ...]:
+    """The kinds of a union of models that `kind` tells apart, in its order."""
+    models = get_args(get_args(union)[0])
+    return tuple(str(get_args(model.model_fields["kind"].annotation)[0]) for model in models)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import KIND, Model
+from p4cc.scenario.base import KIND, Model, kinds
 from p4cc.scenario.distribution_claims import (
     AfterPeakMeasure,
     CorrelationMeasure,
@@ -219,6 +219,7 @@ Measure = Annotated[
     | FLOW_MEASURES,
     Field(discriminator="kind"),
 ]
+MEASURE_KINDS = kinds(Measure)
 
 
 class Claim(Model):

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from p4cc.scenario.base import KIND, Model, TimeNs
-from p4cc.scenario.flow_figures import FLOW_FIGURE_KINDS, FLOW_FIGURES, FileName
+from p4cc.scenario.base import KIND, Model, TimeNs, kinds
+from p4cc.scenario.flow_figures import FLOW_FIGURES, FileName
 
 
 class Panel(Model):
@@ -164,17 +164,7 @@ Figure = Annotated[
     | FLOW_FIGURES,
     Field(discriminator="kind"),
 ]
-FIGURE_KINDS = (
-    "over_sweep",
-    "over_time",
-    "traces",
-    "cdf",
-    "bar",
-    "percentiles",
-    "heatmap",
-    "utilisation",
-    *FLOW_FIGURE_KINDS,
-)
+FIGURE_KINDS = kinds(Figure)
 
 
 class Window(Model):

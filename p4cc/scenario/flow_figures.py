@@ -85,4 +85,3 @@ class DepthsFigure(SweptFigure):
 
 
 FLOW_FIGURES = PodMatrixFigure | PairedFigure | PodPairFigure | BySizeFigure | DepthsFigure
-FLOW_FIGURE_KINDS = ("pod_matrix", "paired_fct", "pod_pair", "by_size", "depths")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from p4cc.files import find_named, read_text
-from p4cc.scenario.base import KIND
+from p4cc.scenario.base import KIND, kinds
 from topos import (
     DumbbellParams,
     FatTreeParams,
@@ -129,4 +129,4 @@ Topology = Annotated[
     | Ns3Topology,
     Field(discriminator="kind"),
 ]
-TOPOLOGY_KINDS = ("star", "dumbbell", "parking_lot", "leaf_spine", "fat_tree", "custom", "ns3")
+TOPOLOGY_KINDS = kinds(Topology)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs
+from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
@@ -221,7 +221,7 @@ TrafficItem = Annotated[
     | BurstsTraffic,
     Field(discriminator="kind"),
 ]
-TRAFFIC_KINDS = ("incast", "rounds", "bulk", "poisson", "rpc", "ns3", "pairs", "bursts")
+TRAFFIC_KINDS = kinds(TrafficItem)
 
 
 def _one_or_several(value: Any) -> str:
