@@ -1,4 +1,4 @@
-//! The two halves that an algorithm may fill: slow start and congestion avoidance.
+//! The two parts of a controller, each an algorithm: slow start and congestion avoidance.
 //!
 //! They share the [`Window`] and nothing else, so any slow start composes with any avoidance.
 

@@ -5,8 +5,8 @@
 //! loss leaves alpha alone. Only [`Mark::Kdc`] counts as a mark: the lower level belongs to slow-start
 //! modules (docs/algorithms/slow-start.md#gst-sender).
 
-use crate::config::{ConfigError, Params};
-use crate::registry::{Domain, ParamInfo};
+use crate::config::ConfigError;
+use crate::params::{Domain, ParamInfo, Params};
 use crate::{AckSample, CutCause, Event, Mark, Publisher, Window};
 
 pub(crate) const G: ParamInfo = ParamInfo {

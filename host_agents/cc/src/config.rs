@@ -1,15 +1,13 @@
 //! Configuration of algorithms and its errors.
 //!
 //! The JSON shape is `{"congestion_avoidance": {"name": …, parameter: value, …}, "slow_start": {…}}`; what a
-//! parameter may be stands in the registry, not here.
+//! parameter may be stands in the registry (`params.rs`), not here.
 
 use core::fmt;
 use std::collections::BTreeMap;
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
-
-use crate::registry::{AlgorithmInfo, Domain, Kind, registry};
 
 /// A configuration that cannot be used: where, why, and what to do.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -135,30 +133,8 @@ impl Default for AlgorithmConfig {
     }
 }
 
-/// Finds a window algorithm of one kind, or says which there are.
-pub(crate) fn find(kind: Kind, name: &str) -> Result<&'static AlgorithmInfo, ConfigError> {
-    find_in(registry(), kind, name)
-}
-
-/// Finds an algorithm of one kind among `rows`, or says which there are.
-pub(crate) fn find_in(
-    rows: &'static [AlgorithmInfo],
-    kind: Kind,
-    name: &str,
-) -> Result<&'static AlgorithmInfo, ConfigError> {
-    if let Some(info) = rows.iter().find(|info| info.kind == kind && info.name == name) {
-        return Ok(info);
-    }
-    let known: Vec<&str> = rows.iter().filter(|info| info.kind == kind).map(|info| info.name).collect();
-    let cause = match rows.iter().find(|info| info.name == name) {
-        Some(other) => format!("{name:?} is an algorithm for {}, not for {}", other.kind.key(), kind.key()),
-        None => format!("unknown algorithm {name:?}"),
-    };
-    Err(ConfigError::new(format!("{}.name", kind.key()), cause, remedy(name, &known)))
-}
-
 /// "did you mean …; known: …" for a name that is not among `known`.
-fn remedy(name: &str, known: &[&str]) -> String {
+pub(crate) fn remedy(name: &str, known: &[&str]) -> String {
     let known_list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
     match suggestion(name, known) {
         Some(near) => format!("did you mean {near:?}? known: {known_list}"),
@@ -191,92 +167,6 @@ fn edit_distance(name: &str, candidate: &str) -> usize {
         }
     }
     row[candidate.len()]
-}
-
-/// The remedy of errors that no configuration can cause.
-fn defect() -> String {
-    "report this as a defect".to_owned()
-}
-
-/// The parameters of one algorithm, checked against its registry row.
-pub(crate) struct Params<'a> {
-    /// Configuration key above the parameters, for error places.
-    key: &'a str,
-    info: &'a AlgorithmInfo,
-    given: &'a BTreeMap<String, ParamValue>,
-}
-
-impl<'a> Params<'a> {
-    /// Refuses parameters that the algorithm does not have.
-    pub(crate) fn new(
-        key: &'a str,
-        info: &'a AlgorithmInfo,
-        spec: &'a AlgorithmSpec,
-    ) -> Result<Self, ConfigError> {
-        let known: Vec<&str> = info.parameters.iter().map(|param| param.name).collect();
-        if let Some(name) = spec.parameters.keys().find(|name| !known.contains(&name.as_str())) {
-            let cause = format!("{:?} has no parameter {name:?}", info.name);
-            return Err(ConfigError::new(format!("{key}.{name}"), cause, remedy(name, &known)));
-        }
-        Ok(Self { key, info, given: &spec.parameters })
-    }
-
-    /// An error about one parameter.
-    pub(crate) fn error(&self, name: &str, cause: String, remedy: String) -> ConfigError {
-        ConfigError::new(format!("{}.{name}", self.key), cause, remedy)
-    }
-
-    fn domain(&self, name: &str) -> Result<Domain, ConfigError> {
-        let param = self.info.parameters.iter().find(|param| param.name == name);
-        param.map(|param| param.domain).ok_or_else(|| {
-            // Only a slip between an algorithm and its own registry row leads here.
-            self.error(
-                name,
-                format!("{:?} reads a parameter it does not declare", self.info.name),
-                String::new(),
-            )
-        })
-    }
-
-    /// A number, its default if absent.
-    pub(crate) fn number(&self, name: &str) -> Result<f64, ConfigError> {
-        let Domain::Number { default, min, max } = self.domain(name)? else {
-            return Err(self.error(name, "is not declared as a number".to_owned(), defect()));
-        };
-        let range = format!("give a number from {min} to {max}");
-        match (self.given.get(name), default) {
-            (Some(ParamValue::Number(value)), _) if (min..=max).contains(value) => Ok(*value),
-            (Some(ParamValue::Number(value)), _) => {
-                Err(self.error(name, format!("{value} is out of range"), range))
-            }
-            (Some(ParamValue::Text(text)), _) => {
-                Err(self.error(name, format!("{text:?} is not a number"), range))
-            }
-            (None, Some(default)) => Ok(default),
-            (None, None) => {
-                Err(self.error(name, format!("{:?} needs it and has no default", self.info.name), range))
-            }
-        }
-    }
-
-    /// A word, its default if absent.
-    pub(crate) fn choice(&self, name: &str) -> Result<&'static str, ConfigError> {
-        let Domain::Choice { default, options } = self.domain(name)? else {
-            return Err(self.error(name, "is not declared as a word".to_owned(), defect()));
-        };
-        let Some(given) = self.given.get(name) else { return Ok(default) };
-        let found = match given {
-            ParamValue::Text(text) => options.iter().find(|option| *option == text),
-            ParamValue::Number(_) => None,
-        };
-        found.copied().ok_or_else(|| {
-            self.error(
-                name,
-                format!("{given} is not a value of it"),
-                format!("give one of: {}", options.join(", ")),
-            )
-        })
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The controller of one flow: its window, and which half of the algorithms decides about it.
+//! The controller of one flow: its window, and which of its two algorithms decides about it.
 //!
 //! ```text
 //!            cwnd >= ssthresh, cut, or the module ends it
@@ -12,8 +12,9 @@
 //! The transport finds losses; every change of the window
 //! is made here (docs/algorithms/window.md#reno-rules).
 
-use crate::config::{ConfigError, Params, find};
-use crate::registry::{Kind, Make, SwitchNeed};
+use crate::config::ConfigError;
+use crate::info::{Kind, Make, SwitchNeed};
+use crate::registry::find;
 use crate::{
     AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, Phase, Publisher,
     Reaction, SlowStart, Window,
@@ -78,7 +79,7 @@ fn make_slow_start(spec: &AlgorithmSpec) -> Result<(Box<dyn SlowStart>, SwitchNe
     let kind = Kind::SlowStart;
     let info = find(kind, &spec.name)?;
     match info.make {
-        Make::SlowStart(make) => Ok((make(&Params::new(kind.key(), info, spec)?)?, info.switch_needs)),
+        Make::SlowStart(make) => Ok((make(&info.params(kind.key(), spec)?)?, info.switch_needs)),
         Make::CongestionAvoidance(_) | Make::RateControl(_) => Err(misfiled(kind, &spec.name)),
     }
 }
@@ -87,9 +88,7 @@ fn make_avoidance(spec: &AlgorithmSpec) -> Result<(Box<dyn CongestionAvoidance>,
     let kind = Kind::CongestionAvoidance;
     let info = find(kind, &spec.name)?;
     match info.make {
-        Make::CongestionAvoidance(make) => {
-            Ok((make(&Params::new(kind.key(), info, spec)?)?, info.switch_needs))
-        }
+        Make::CongestionAvoidance(make) => Ok((make(&info.params(kind.key(), spec)?)?, info.switch_needs)),
         Make::SlowStart(_) | Make::RateControl(_) => Err(misfiled(kind, &spec.name)),
     }
 }

@@ -4,7 +4,7 @@
 //! The estimate and the once-per-window gate are [`MarkedShare`]'s.
 
 use crate::alpha::{self, MarkedShare};
-use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
 use crate::reno::additive_increase;
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 

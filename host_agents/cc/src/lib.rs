@@ -20,9 +20,11 @@ mod dctcp;
 mod event;
 mod gst;
 mod ideal_path;
+mod info;
 mod l2tcp;
 mod limited;
 mod p_start;
+mod params;
 mod rate;
 mod registry;
 mod reno;
@@ -41,10 +43,12 @@ pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, sugges
 pub use controller::{Controller, InitialWindow, build};
 pub use event::{CutCause, Event, Phase, Publisher};
 pub use ideal_path::windows_by_round;
+pub use info::{AlgorithmInfo, Kind, SwitchNeed};
+pub use params::{Domain, ParamInfo};
 pub use rate::{
     FlowRemainder, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest, build_rate,
     rate_registry,
 };
-pub use registry::{AlgorithmInfo, Domain, Kind, ParamInfo, SwitchNeed, registry};
+pub use registry::registry;
 pub use signal::{AckSample, FlowProgress, Mark};
 pub use window::Window;

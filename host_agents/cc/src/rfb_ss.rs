@@ -9,8 +9,9 @@
 
 use p4cc_units::Span;
 
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 use crate::rounds::Round;
 use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 

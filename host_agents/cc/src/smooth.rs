@@ -5,7 +5,7 @@
 //!
 //! Invariant: a round of the slow part never passes the threshold.
 
-use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
 use crate::rounds::Round;
 use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 

@@ -1,7 +1,7 @@
 //! Standard slow start (docs/algorithms/window.md#reno-rules,
 //! RFC5681 without byte counting): doubling per round.
 
-use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
 use crate::{AckSample, Publisher, SlowStart, Window};
 
 /// What the registry says about this module.

@@ -3,8 +3,9 @@
 use p4cc_units::Span;
 use proptest::prelude::*;
 
-use crate::config::Params;
-use crate::registry::{AlgorithmInfo, Make, registry};
+use crate::info::{AlgorithmInfo, Make};
+use crate::params::Params;
+use crate::registry::registry;
 use crate::{AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, InitialWindow, Mark, SlowStart};
 
 /// An algorithm's parameters as a configuration gives them.
@@ -15,7 +16,7 @@ pub(crate) struct Given {
 
 impl Given {
     pub(crate) fn params(&self) -> Params<'_> {
-        Params::new(self.info.kind.key(), self.info, &self.spec).expect("known parameters")
+        self.info.params(self.info.kind.key(), &self.spec).expect("known parameters")
     }
 }
 

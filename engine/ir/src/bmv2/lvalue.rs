@@ -1,8 +1,8 @@
-//! Headers, unions and fields as places: read, written, tested.
+//! Headers, unions and fields as lvalues: read, written, tested.
 //!
-//! Elements of a stack that are chosen at run time are read and written by the
-//! IR's stack instructions; those of a union stack, which the IR does not have, by
-//! a chain over all elements. An index past the end reads zero and writes nothing.
+//! Elements of a stack that are chosen at run time are read and written by the IR's stack instructions. Those
+//! of a union stack, which the IR does not have, are read and written by a chain over all elements. An index
+//! past the end reads zero and writes nothing.
 
 use serde_json::Value;
 

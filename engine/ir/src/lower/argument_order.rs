@@ -1,7 +1,7 @@
-//! Arguments of externs, each evaluated at its turn (P4-16 6.8).
+//! Arguments of externs in their evaluation order (P4-16 6.8).
 //!
-//! How an extern becomes an instruction asks for its arguments in whatever order suits it. Where that could
-//! be told, because some argument has effects, all are evaluated first, and names stand for what came out.
+//! The lowering of an extern reads its arguments in any order. The difference is visible if an argument has
+//! side effects. All arguments are then evaluated first, and names stand for their values.
 
 use super::Lowerer;
 use super::storage::{Binding, CopyOut, Target};

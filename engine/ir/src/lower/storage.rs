@@ -1,4 +1,4 @@
-//! Where values live: flattening of types into variables, headers, stacks and unions.
+//! Static storage of values: types are flattened into variables, headers, stacks and unions.
 
 use super::Lowerer;
 use crate::limits::MAX_VARS;

@@ -7,11 +7,12 @@
 //! Invariants: `0 <= granted <= line rate` and 0 is the base
 //! rate; what is desired is 0 or positive, at most the line rate.
 
-use p4cc_units::{Span, Time};
+use p4cc_units::Span;
 
-use super::{RateAck, RateControl, RateEnvironment};
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use super::control::{FlowRemainder, RateAck, RateControl, RateEnvironment, RateRequest};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about D3.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -64,28 +65,6 @@ pub(crate) const RCP_DC_INFO: AlgorithmInfo = AlgorithmInfo {
     make: Make::RateControl(|_, environment| Ok(Box::new(D3::fair(environment)))),
 };
 
-/// What a flow that asks for its rate has ahead.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct FlowRemainder {
-    /// Now.
-    pub now: Time,
-    /// Bytes to send with their headers; none without end.
-    pub left_bytes: Option<u64>,
-    /// By when; none for no deadline.
-    pub deadline: Option<Time>,
-    /// Smoothed round-trip time.
-    pub rtt: Span,
-}
-
-/// What it asks for.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum RateRequest {
-    /// This rate in bit/s; 0 for a fair share.
-    Rate(f64),
-    /// Nothing any more: the flow ends early (docs/algorithms/d3-rcp.md#d3-quench).
-    Quench,
-}
-
 /// How deadlines count.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Deadlines {
@@ -122,7 +101,7 @@ impl D3 {
 impl Deadlines {
     /// docs/algorithms/d3-rcp.md#d3-sender: `r_new = remaining_bytes*8
     /// / (deadline - now - c*RTT)`; 0 where that is no time.
-    fn ask(&self, remainder: &FlowRemainder, line_bps: f64) -> RateRequest {
+    fn request(&self, remainder: &FlowRemainder, line_bps: f64) -> RateRequest {
         let (Some(deadline), Some(left_bytes)) = (remainder.deadline, remainder.left_bytes) else {
             return RateRequest::Rate(0.0);
         };
@@ -154,8 +133,8 @@ impl RateControl for D3 {
         }
     }
 
-    fn ask(&mut self, remainder: &FlowRemainder) -> RateRequest {
-        self.deadlines.map_or(RateRequest::Rate(0.0), |deadlines| deadlines.ask(remainder, self.line_bps))
+    fn request_rate(&mut self, remainder: &FlowRemainder) -> RateRequest {
+        self.deadlines.map_or(RateRequest::Rate(0.0), |deadlines| deadlines.request(remainder, self.line_bps))
     }
 
     fn rate_bps(&self) -> f64 {
@@ -169,6 +148,8 @@ impl RateControl for D3 {
 
 #[cfg(test)]
 mod tests {
+    use p4cc_units::Time;
+
     use super::super::tests::{environment, made};
     use super::*;
 
@@ -183,27 +164,38 @@ mod tests {
         }
     }
 
-    fn ask(parameters: &str, remainder: &FlowRemainder) -> RateRequest {
-        made(&format!(r#"{{"name":"d3"{parameters}}}"#), &environment(1, 300)).ask(remainder)
+    fn requested(parameters: &str, remainder: &FlowRemainder) -> RateRequest {
+        made(&format!(r#"{{"name":"d3"{parameters}}}"#), &environment(1, 300)).request_rate(remainder)
     }
 
     /// docs/algorithms/d3-rcp.md#d3-sender by hand: 50000 B in 10.6 ms
     /// less two round trips of 0.3 ms is 400 kbit in 10 ms, 40 Mbit/s.
     #[test]
     fn the_desired_rate_is_size_left_over_time_left() {
-        assert_eq!(ask("", &remainder(MS, 50_000, MS + 10_600_000)), RateRequest::Rate(40e6));
-        assert_eq!(ask(r#","slack_rounds":0"#, &remainder(MS, 50_000, 11 * MS)), RateRequest::Rate(40e6));
+        assert_eq!(requested("", &remainder(MS, 50_000, MS + 10_600_000)), RateRequest::Rate(40e6));
         assert_eq!(
-            ask("", &remainder(0, 5_000_000, 10_600_000)),
+            requested(r#","slack_rounds":0"#, &remainder(MS, 50_000, 11 * MS)),
+            RateRequest::Rate(40e6)
+        );
+        assert_eq!(
+            requested("", &remainder(0, 5_000_000, 10_600_000)),
             RateRequest::Rate(1e9),
             "never above the line"
         );
-        assert_eq!(ask("", &remainder(0, 5_000, 600_000)), RateRequest::Rate(0.0), "no time but the slack");
-        assert_eq!(ask("", &remainder(2 * MS, 5_000, MS)), RateRequest::Rate(0.0), "late: a fair share");
-        let without = FlowRemainder { deadline: None, ..remainder(0, 5_000, 0) };
-        assert_eq!(ask("", &without), RateRequest::Rate(0.0));
         assert_eq!(
-            ask("", &FlowRemainder { left_bytes: None, ..remainder(0, 0, MS) }),
+            requested("", &remainder(0, 5_000, 600_000)),
+            RateRequest::Rate(0.0),
+            "no time but the slack"
+        );
+        assert_eq!(
+            requested("", &remainder(2 * MS, 5_000, MS)),
+            RateRequest::Rate(0.0),
+            "late: a fair share"
+        );
+        let without = FlowRemainder { deadline: None, ..remainder(0, 5_000, 0) };
+        assert_eq!(requested("", &without), RateRequest::Rate(0.0));
+        assert_eq!(
+            requested("", &FlowRemainder { left_bytes: None, ..remainder(0, 0, MS) }),
             RateRequest::Rate(0.0),
             "no end"
         );
@@ -213,34 +205,34 @@ mod tests {
     fn quenching_ends_what_the_uplink_cannot_bring_in_time() {
         let on = r#","quench":"on""#;
         // 125 kB need 1 ms of 1 Gbit/s.
-        assert_eq!(ask(on, &remainder(0, 125_000, MS)), RateRequest::Rate(1e9));
-        assert_eq!(ask(on, &remainder(0, 125_001, MS)), RateRequest::Quench);
-        assert_eq!(ask(on, &remainder(MS, 1, MS)), RateRequest::Quench, "the deadline is now");
+        assert_eq!(requested(on, &remainder(0, 125_000, MS)), RateRequest::Rate(1e9));
+        assert_eq!(requested(on, &remainder(0, 125_001, MS)), RateRequest::Quench);
+        assert_eq!(requested(on, &remainder(MS, 1, MS)), RateRequest::Quench, "the deadline is now");
         // Within the slack but possible: no rate is desired, the flow goes on.
-        assert_eq!(ask(on, &remainder(0, 5_000, 500_000)), RateRequest::Rate(0.0));
-        assert_eq!(ask("", &remainder(0, 125_001, MS)), RateRequest::Rate(1e9), "off by default");
+        assert_eq!(requested(on, &remainder(0, 5_000, 500_000)), RateRequest::Rate(0.0));
+        assert_eq!(requested("", &remainder(0, 125_001, MS)), RateRequest::Rate(1e9), "off by default");
     }
 
     #[test]
     fn a_soft_deadline_moves_as_often_as_it_is_missed() {
         let extend = r#","late":"extend","extend_ns":10600000"#;
         assert_eq!(
-            ask(extend, &remainder(MS, 50_000, MS)),
+            requested(extend, &remainder(MS, 50_000, MS)),
             RateRequest::Rate(40e6),
             "missed just now: all of it remainder"
         );
         assert_eq!(
-            ask(extend, &remainder(MS + 10_600_000, 50_000, MS)),
+            requested(extend, &remainder(MS + 10_600_000, 50_000, MS)),
             RateRequest::Rate(40e6),
             "missed again"
         );
-        assert_eq!(ask(extend, &remainder(MS + 5_000_000, 50_000, MS)), RateRequest::Rate(80e6));
+        assert_eq!(requested(extend, &remainder(MS + 5_000_000, 50_000, MS)), RateRequest::Rate(80e6));
     }
 
     #[test]
     fn the_grant_is_the_rate_and_rcp_desires_nothing() {
         let mut rcp = made(r#"{"name":"rcp_dc"}"#, &environment(1, 300));
-        assert_eq!(rcp.ask(&remainder(0, 5_000, MS)), RateRequest::Rate(0.0));
+        assert_eq!(rcp.request_rate(&remainder(0, 5_000, MS)), RateRequest::Rate(0.0));
         assert_eq!(rcp.rate_bps(), 0.0, "the base rate before the first grant");
         for (granted, rate) in [(Some(3e8), 3e8), (None, 3e8), (Some(0.0), 0.0), (Some(2e9), 1e9)] {
             rcp.on_ack(&RateAck { granted_bps: granted, ..RateAck::default() });

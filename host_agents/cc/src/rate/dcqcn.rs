@@ -10,9 +10,11 @@
 
 use p4cc_units::{Bytes, Span, Time};
 
-use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::control::{RateAck, RateControl, RateEnvironment};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 
 const fn timer(name: &'static str, summary: &'static str, default: f64) -> ParamInfo {
     let domain = Domain::Number { default: Some(default), min: 100.0, max: 3.6e12 };
@@ -313,7 +315,7 @@ mod tests {
     fn dcqcn(json: &str) -> Dcqcn {
         let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
         let info = rate_registry().iter().find(|row| row.name == "dcqcn").expect("registered");
-        let params = Params::new("rate_control", info, &spec).expect("known parameters");
+        let params = info.params("rate_control", &spec).expect("known parameters");
         Dcqcn::new(&params, &environment(100, 13)).expect("valid parameters")
     }
 

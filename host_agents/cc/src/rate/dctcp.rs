@@ -4,9 +4,11 @@
 //! `alpha` follows the share of marked packets window by window; a mark cuts
 //! the rate once in a window, and a window without a cut adds one step.
 
-use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment};
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use super::bounded::{BoundedRate, R_MIN};
+use super::control::{RateAck, RateControl, RateEnvironment};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {

@@ -3,9 +3,11 @@
 //!
 //! `R = min(2R, (1-g) R + g (R baseRTT/RTT + a))` once per round trip; at rest `R (1 - baseRTT/RTT) = a`.
 
-use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::control::{RateAck, RateControl, RateEnvironment};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {

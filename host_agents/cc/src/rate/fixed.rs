@@ -1,9 +1,11 @@
 //! A rate that nothing changes. It is "PFC only" of the TIMELY source, where PFC (IEEE 802.1Qbb) alone holds
 //! senders back (docs/algorithms/reproductions.md#timely), and cross traffic of a known rate.
 
-use super::{BoundedRate, R_MIN, RateAck, RateControl, RateEnvironment, WINDOW};
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use super::bounded::{BoundedRate, R_MIN, WINDOW};
+use super::control::{RateAck, RateControl, RateEnvironment};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {

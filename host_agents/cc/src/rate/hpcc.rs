@@ -6,10 +6,12 @@
 //!
 //! Invariant: `W_min <= W <= W_init`.
 
-use super::{HopRecord, R_MIN, RateAck, RateControl, RateEnvironment, min_rate_bps};
+use super::bounded::{R_MIN, min_rate_bps};
+use super::control::{HopRecord, RateAck, RateControl, RateEnvironment};
 use crate::IntEncoding;
-use crate::config::{ConfigError, Params};
-use crate::registry::{AlgorithmInfo, Domain, Kind, Make, ParamInfo, SwitchNeed};
+use crate::config::ConfigError;
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
@@ -269,7 +271,7 @@ mod tests {
     fn hpcc(json: &str) -> Hpcc {
         let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
         let info = rate_registry().iter().find(|row| row.name == "hpcc").expect("registered");
-        let params = Params::new("rate_control", info, &spec).expect("known parameters");
+        let params = info.params("rate_control", &spec).expect("known parameters");
         Hpcc::new(&params, &environment(100, 13)).expect("valid parameters")
     }
 

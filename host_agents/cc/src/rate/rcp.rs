@@ -4,8 +4,8 @@
 //! A flow starts with one packet per base round-trip time, until the first stamp is back (our own: the
 //! handshake that would bring it does not exist here).
 
-use super::{RateAck, RateControl, RateEnvironment};
-use crate::registry::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use super::control::{RateAck, RateControl, RateEnvironment};
+use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
 
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {

@@ -1,11 +1,11 @@
-//! A sender that asks for its rate (docs/algorithms/d3-rcp.md#d3-sender):
-//! which packet leaves next, and what it carries.
+//! The schedule of a D3 sender's rate requests (docs/algorithms/d3-rcp.md#d3-sender): which packet leaves
+//! next, and what it carries.
 //!
-//! A round begins when the last request's return arrives. Its first packet carries the next request; where
-//! the rate lets no data leave within the round, a header without payload carries it, and so it does at the
-//! base rate. A flow whose rest leaves within the round asks no more, but gives its rate back with its last
-//! packet (our own: a grant for a round without data would serve nobody). A FIN waits for the return of the
-//! request on its way, which says what there is to give back.
+//! A round begins when the last request's return arrives. Its first packet carries the next request. Where
+//! the rate lets no data leave within the round, a header without payload carries the request, also at the
+//! base rate. A flow whose rest leaves within the round makes no further request, but returns its rate with
+//! its last packet (our own: a grant for a round without data would serve nobody). A FIN waits for the return
+//! of the outstanding request, which says how much there is to give back.
 
 use p4cc_cc::{FlowRemainder, RateRequest};
 use p4cc_units::{Span, Time};
@@ -129,7 +129,7 @@ impl RdmaSender {
             deadline: self.flow_deadline,
             rtt: self.smooth_rtt(),
         };
-        match self.control.ask(&remainder) {
+        match self.control.request_rate(&remainder) {
             RateRequest::Rate(bps) => {
                 let rounds = u64::from(self.patience_rounds);
                 let patience = Span::from_ps(self.smooth_rtt().as_ps().saturating_mul(rounds));

@@ -1,0 +1,121 @@
+//! What the registries say of an algorithm: kind, parameters, needs from the switches, constructor.
+
+use serde::Serialize;
+
+use crate::config::{AlgorithmSpec, ConfigError, remedy};
+use crate::params::{ParamInfo, Params};
+use crate::rate::{RateControl, RateEnvironment};
+use crate::{CongestionAvoidance, SlowStart};
+
+/// Which part of a controller an algorithm is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Growth below the threshold.
+    SlowStart,
+    /// Growth above the threshold and the answer to marks.
+    CongestionAvoidance,
+    /// A pacing rate, and for some a window.
+    RateControl,
+}
+
+impl Kind {
+    /// The configuration key that holds an algorithm of this kind.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::SlowStart => "slow_start",
+            Self::CongestionAvoidance => "congestion_avoidance",
+            Self::RateControl => "rate_control",
+        }
+    }
+}
+
+/// What an algorithm needs from the switches on its path; in the window family from least to most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SwitchNeed {
+    /// Nothing but forwarding.
+    None,
+    /// Marks above one queue threshold.
+    OneEcnThreshold,
+    /// Marks at two levels above two queue thresholds.
+    TwoEcnThresholds,
+    /// Marks with a probability that rises with the queue (RED).
+    RandomEcn,
+    /// A record of every hop in each packet (INT).
+    Telemetry,
+    /// Rates allotted on request (D3's allocator).
+    RateAllocation,
+    /// One fair rate stamped into packets (RCP).
+    FairRate,
+}
+
+impl SwitchNeed {
+    /// Whether the algorithm reads congestion marks, so that its data packets are to be capable of ECN.
+    pub const fn reads_marks(self) -> bool {
+        matches!(self, Self::OneEcnThreshold | Self::TwoEcnThresholds | Self::RandomEcn)
+    }
+
+    /// Whether switches say at which rate a flow may send.
+    pub const fn grants_rates(self) -> bool {
+        matches!(self, Self::RateAllocation | Self::FairRate)
+    }
+}
+
+/// Makes an algorithm of the rate family, which must know the network.
+pub(crate) type MakeRate = fn(&Params<'_>, &RateEnvironment) -> Result<Box<dyn RateControl>, ConfigError>;
+
+/// Makes an algorithm from checked parameters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Make {
+    SlowStart(fn(&Params<'_>) -> Result<Box<dyn SlowStart>, ConfigError>),
+    CongestionAvoidance(fn(&Params<'_>) -> Result<Box<dyn CongestionAvoidance>, ConfigError>),
+    RateControl(MakeRate),
+}
+
+/// One algorithm.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct AlgorithmInfo {
+    /// Name in the configuration.
+    pub name: &'static str,
+    /// Which part of a controller it is.
+    pub kind: Kind,
+    /// What it does.
+    pub summary: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [ParamInfo],
+    /// What it needs from the switches.
+    pub switch_needs: SwitchNeed,
+    /// Where it is defined.
+    pub source: &'static str,
+    #[serde(skip)]
+    pub(crate) make: Make,
+}
+
+impl AlgorithmInfo {
+    /// The parameters that `spec` gives, below the configuration's `key`.
+    pub(crate) fn params<'a>(
+        &self,
+        key: &'a str,
+        spec: &'a AlgorithmSpec,
+    ) -> Result<Params<'a>, ConfigError> {
+        Params::new(key, (self.name, self.parameters), spec)
+    }
+}
+
+/// Finds an algorithm of one kind among `rows`, or says which there are.
+pub(crate) fn find_in(
+    rows: &'static [AlgorithmInfo],
+    kind: Kind,
+    name: &str,
+) -> Result<&'static AlgorithmInfo, ConfigError> {
+    if let Some(info) = rows.iter().find(|info| info.kind == kind && info.name == name) {
+        return Ok(info);
+    }
+    let known: Vec<&str> = rows.iter().filter(|info| info.kind == kind).map(|info| info.name).collect();
+    let cause = match rows.iter().find(|info| info.name == name) {
+        Some(other) => format!("{name:?} is an algorithm for {}, not for {}", other.kind.key(), kind.key()),
+        None => format!("unknown algorithm {name:?}"),
+    };
+    Err(ConfigError::new(format!("{}.name", kind.key()), cause, remedy(name, &known)))
+}

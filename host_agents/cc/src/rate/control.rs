@@ -1,0 +1,125 @@
+//! The interface of rate control: what an algorithm knows of its network, hears in an ACK, and answers.
+
+use core::fmt;
+
+use p4cc_units::{Bytes, Rate, Span, Time};
+
+use super::int::IntEncoding;
+
+/// What a flow that requests its rate has left to send.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FlowRemainder {
+    /// Now.
+    pub now: Time,
+    /// Bytes to send with their headers; none without end.
+    pub left_bytes: Option<u64>,
+    /// By when; none for no deadline.
+    pub deadline: Option<Time>,
+    /// Smoothed round-trip time.
+    pub rtt: Span,
+}
+
+/// What it requests.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum RateRequest {
+    /// This rate in bit/s; 0 for a fair share.
+    Rate(f64),
+    /// Nothing any more: the flow ends early (docs/algorithms/d3-rcp.md#d3-quench).
+    Quench,
+}
+
+/// Where a rate-controlled sender runs: what its algorithm must know of the network.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct RateEnvironment {
+    /// Rate of the host's interface, the first rate and the highest
+    /// (docs/algorithms/timely.md#timely-parameters,
+    /// docs/algorithms/dcqcn.md#dcqcn-sender, docs/algorithms/hpcc.md#hpcc-sender).
+    pub line_rate: Rate,
+    /// Largest base round-trip time over host pairs (docs/algorithms/hpcc.md#hpcc-parameters, T;
+    /// docs/algorithms/timely.md#timely-variants, for the window).
+    pub base_rtt: Span,
+    /// How switches write telemetry.
+    pub int: IntEncoding,
+}
+
+impl RateEnvironment {
+    /// Line rate in bit/s.
+    pub(crate) const fn line_bps(&self) -> f64 {
+        self.line_rate.as_bps() as f64
+    }
+
+    /// Bytes that fit a base round trip at the line rate: `W_max` of
+    /// docs/algorithms/timely.md#timely-variants, `W_init` of docs/algorithms/hpcc.md#hpcc-sender.
+    pub(crate) fn bdp_bytes(&self) -> f64 {
+        self.line_bps() * self.base_rtt.as_ps() as f64 / 8e12
+    }
+}
+
+/// What one hop wrote into a packet, as it stands in the header:
+/// wrapping counters in units (docs/algorithms/int.md#hpcc-int).
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct HopRecord {
+    /// Rate of the link.
+    pub line_rate: Rate,
+    /// When the packet left.
+    pub timestamp: u32,
+    /// What the port had sent before.
+    pub tx: u32,
+    /// What it had left to send.
+    pub queue: u32,
+}
+
+/// What an ACK says to a rate-controlled sender.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+pub struct RateAck<'a> {
+    /// When it arrived.
+    pub now: Time,
+    /// The next byte that the receiver expects.
+    pub ack: u64,
+    /// The next byte to send.
+    pub snd_nxt: u64,
+    /// Round-trip time by the timestamp that came back, serialisation taken off where the transport does so.
+    pub rtt: Option<Span>,
+    /// The receiver saw a congestion mark (docs/algorithms/dcqcn.md#dcqcn-receiver, `ack_flag`).
+    pub cnp: bool,
+    /// Rate at which the flow really sent lately, in bit/s; none if it always had data.
+    pub sent_bps: Option<f64>,
+    /// Telemetry in the order of hops.
+    pub hops: &'a [HopRecord],
+    /// Rate in bit/s that the switches of the path grant; 0 for
+    /// the base rate, none where the ACK says nothing of it.
+    pub granted_bps: Option<f64>,
+}
+
+/// Congestion control by rate.
+pub trait RateControl: fmt::Debug + Send {
+    /// Takes an ACK.
+    fn on_ack(&mut self, ack: &RateAck<'_>);
+
+    /// Takes a congestion notification that came as a packet of its own
+    /// (docs/algorithms/dcqcn.md#dcqcn-receiver).
+    fn on_cnp(&mut self, _now: Time) {}
+
+    /// Counts bytes that left.
+    fn on_sent(&mut self, _now: Time, _size: Bytes) {}
+
+    /// When [`Self::on_timer`] is to be called.
+    fn next_timer(&self) -> Option<Time> {
+        None
+    }
+
+    /// Does what is due at `now`; a call at another time does no harm.
+    fn on_timer(&mut self, _now: Time) {}
+
+    /// What the flow requests of the switches. The transport calls it only for algorithms that need
+    /// [`crate::SwitchNeed::RateAllocation`].
+    fn request_rate(&mut self, _remainder: &FlowRemainder) -> RateRequest {
+        RateRequest::Rate(0.0)
+    }
+
+    /// Pacing rate in bit/s; 0 says that no data may leave now.
+    fn rate_bps(&self) -> f64;
+
+    /// Window in bytes; none where the rate alone decides.
+    fn cwnd_bytes(&self) -> Option<f64>;
+}
