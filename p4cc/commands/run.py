@@ -58,7 +58,7 @@ def run(
         Exec | None,
         typer.Option(
             "--exec",
-            help="What runs the P4 programs: the register machine, or native code from the first packet on; "
+            help="What runs the P4 programs: the interpreter, or native code from the first packet on; "
             "native code for busy switches if not given. Results are the same.",
         ),
     ] = None,

@@ -9,6 +9,6 @@ class Exec(StrEnum):
     """Execution back ends; results do not depend on the choice."""
 
     INTERP = "interp"
-    """The register machine, which says what is right."""
+    """The interpreter, which defines what is right."""
     NATIVE = "native"
-    """Native code; the register machine where there is none for a program."""
+    """Native code; the interpreter where there is none for a program."""

@@ -190,7 +190,7 @@ async def _run_seeds(
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
     if (cause := network.native_error()) is not None:
-        notes.append(f"case {case.label()}: the register machine ran the P4 program: {cause}")
+        notes.append(f"case {case.label()}: the interpreter ran the P4 program: {cause}")
     return dict(zip(keys, runs, strict=True))
 
 
