@@ -63,8 +63,8 @@ impl Network {
         }
     }
 
-    /// The application of a flow acts: it opens the connection the first time, and gives the next piece if it
-    /// does not give all at once. A connection that was closed before it was opened stays closed.
+    /// The application of a flow acts. The first time it opens the connection; a flow that does not get all
+    /// data at once gets its next piece. A connection that was closed before it was opened stays closed.
     pub(crate) fn on_start(&mut self, flow: u32) {
         let now = self.now();
         let (is_member, piece_bytes, close) = {
@@ -110,7 +110,7 @@ impl Network {
         self.start_rdma(flow);
     }
 
-    /// The application closes a flow: what was not sent yet is not sent. One that has not begun never begins.
+    /// The application closes a flow: no new data is sent. A flow that has not begun never begins.
     pub(crate) fn on_close(&mut self, flow: u32) {
         let state = &mut self.nodes.flows[flow as usize];
         if !state.has_begun {

@@ -26,8 +26,8 @@ impl Network {
         }
     }
 
-    /// A segment or ACK is handed to an interface, which looks for work. What finds nothing in front of it
-    /// leaves without being put behind others first.
+    /// A segment or ACK is handed to an interface. If nothing waits in front of it and the line is free, it
+    /// leaves without entering the queue.
     pub(crate) fn start_with(&mut self, host: u32, (ticket, out): (Ticket, Outgoing)) {
         let current = self.schedule.order.current(self.schedule.now);
         let state = &mut self.nodes.hosts[host as usize];
@@ -60,8 +60,8 @@ impl Network {
         self.send(uplink, end, ticket, (packet, bytes));
     }
 
-    /// The packet that an interface sends now: answers, then
-    /// segments that were given to it, then paced flows in round robin.
+    /// The packet that an interface sends now: answers first, then segments and ACKs that wait, then paced
+    /// flows in round robin.
     pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
         let now = self.now();
         let hosts = &self.topology.hosts;

@@ -14,7 +14,7 @@ use crate::links::line::Work;
 use crate::network::{Network, PortLine};
 
 impl Network {
-    /// Starts the ports of a switch that got work, while it has the workspace.
+    /// Starts the ports of a switch that have new work. The switch has the workspace.
     #[inline]
     pub(crate) fn start_ready_ports(&mut self, switch: usize) {
         while let Some(port) = self.nodes.switches[switch].switch.next_ready() {
@@ -22,9 +22,9 @@ impl Network {
         }
     }
 
-    /// A packet reaches a switch, which has the workspace: what finds its port free leaves at once.
+    /// A packet reaches a switch, which has the workspace. A packet that finds its port free leaves at once.
     #[inline]
-    pub(crate) fn pass_switch(&mut self, switch: usize, port: u32, packet: Packet) {
+    pub(crate) fn receive_at_switch(&mut self, switch: usize, port: u32, packet: Packet) {
         let (node, lines) = self.nodes.switches[switch].split();
         let current = self.schedule.order.current(self.schedule.now);
         let sent = node.receive_with_bypass(self.schedule.now, port, packet, |way_out| {
@@ -47,13 +47,13 @@ impl Network {
         }
     }
 
-    /// The wake-up of a port of a switch came, which has the workspace.
+    /// A port of a switch is woken. The switch has the workspace.
     #[inline]
     pub(crate) fn wake_port(&mut self, switch: usize, port: u32) {
         let now = self.schedule.order.current(self.schedule.now);
         let line = &mut self.nodes.switches[switch].port(port).line;
         line.on_wake();
-        // As a rule; a pause frame may have gone in between.
+        // Mostly it is; a pause frame may have made it busy for longer.
         if line.is_free(now) {
             self.transmit(switch, port)
         } else {
@@ -63,7 +63,7 @@ impl Network {
         self.start_ready_ports(switch);
     }
 
-    /// A port of a switch is free and takes what waits for it.
+    /// A free port of a switch takes the next packet of its queues.
     #[inline]
     fn transmit(&mut self, switch: usize, port: u32) {
         match self.nodes.switches[switch].switch.transmit(self.schedule.now, port) {
@@ -72,7 +72,7 @@ impl Network {
         }
     }
 
-    /// A port of a switch sends a packet from now on.
+    /// A port of a switch begins to send a packet.
     fn started(&mut self, switch: usize, sent: Transmission) {
         let Transmission { port, packet, bytes, duration, has_more } = sent;
         let end = self.schedule.now + duration;

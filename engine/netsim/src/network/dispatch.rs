@@ -9,7 +9,7 @@ use crate::links::Frame;
 use crate::network::state::Network;
 
 impl Network {
-    /// Does what an event asks for; an arrival's frame is in its channel.
+    /// Calls the handler of an event. The frame of an arrival is in its channel.
     pub(crate) fn dispatch(&mut self, event: &Event) {
         let (node, port) = (event.node(), event.port());
         match event.kind() {
@@ -46,7 +46,7 @@ impl Network {
 
     fn on_arrival(&mut self, node: u32, port: u32, channel: u32) {
         match self.next_frame(node, port, channel) {
-            Some(Frame::Packet(packet)) => self.take_in(node, port, packet),
+            Some(Frame::Packet(packet)) => self.receive(node, port, packet),
             Some(Frame::Pause(word)) => self.on_pause(node, port, channel, (word.priority, word.pause)),
             None => {}
         }
@@ -54,18 +54,19 @@ impl Network {
 
     /// A packet reaches a node.
     #[inline]
-    pub(crate) fn take_in(&mut self, node: u32, port: u32, packet: Packet) {
+    pub(crate) fn receive(&mut self, node: u32, port: u32, packet: Packet) {
         self.observers.packet_hops += 1;
         let switches = self.nodes.switches.len() as u32;
         if node < switches {
             self.nodes.lend_workspace(node as usize);
-            self.pass_switch(node as usize, port, packet);
+            self.receive_at_switch(node as usize, port, packet);
         } else if let Some(packet) = self.deliver(node - switches, packet) {
             self.nodes.pool.give(packet);
         }
     }
 
-    /// The frame that arrives from a channel; schedules the one behind it, unless each has its event.
+    /// The frame that arrives from a channel. Schedules the arrival of the next one, unless each has an event
+    /// of its own.
     #[inline]
     fn next_frame(&mut self, node: u32, port: u32, channel: u32) -> Option<Frame> {
         let (frame, next) = self.nodes.channels[channel as usize].arrive()?;

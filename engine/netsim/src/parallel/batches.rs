@@ -201,7 +201,7 @@ impl Network {
                 self.schedule.now = event.time();
                 // Simultaneous events are in the order `lower_port`, which has no clock to advance.
                 match packet {
-                    Some(packet) => self.take_in(event.node(), event.port(), packet),
+                    Some(packet) => self.receive(event.node(), event.port(), packet),
                     None => self.dispatch(&event),
                 }
                 self.schedule.events += 1;
