@@ -1,5 +1,5 @@
-//! Switches with one program, run by the register machine, by native code, and by native code that takes
-//! packets straight on where it can: whatever happens to them must come out alike.
+//! Switches with one program: one runs the interpreter, one native code, and one native code that lets
+//! packets bypass empty queues. All must give the same packets, counters and cells.
 
 use std::sync::Arc;
 
@@ -22,9 +22,9 @@ const CELLS: u32 = 4;
 
 /// How each switch runs the program, and whether it finds its ports free.
 const WAYS: [(&str, ExecChoice, bool); 3] = [
-    ("the register machine", ExecChoice::Interp, false),
+    ("the interpreter", ExecChoice::Interp, false),
     ("native code", ExecChoice::Native, false),
-    ("native code straight on", ExecChoice::Native, true),
+    ("native code with bypass", ExecChoice::Native, true),
 ];
 
 /// The switches.

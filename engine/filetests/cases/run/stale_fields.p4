@@ -1,4 +1,4 @@
-// Fields of a header that a packet does not have read as zero in both halves of the pipeline, whatever the packet before
+// Fields of a header that a packet does not have read as zero in ingress and egress, whatever the packet before
 // it had there; so do elements that move within a stack, and variables that a packet does not set.
 // packet 0 01 aabb ccdd 11223344 71 72
 // expect 1 01 aa bb ccdd 05 71 72 00 aabb ccdd 11223344 71 72

@@ -3,7 +3,7 @@
 // expect 1 0102 0304 0506070a
 // packet 0 0902 0304 05060708
 // expect 1 0902 0304 0506070b
-// What follows a header of seven bytes stays, also when the packet goes straight on.
+// What follows a header of seven bytes stays, also when the packet bypasses its queue.
 // packet 0 0102 0003 00020001 0200ffff
 // expect 1 0102 0003 00020003 0200ffff
 // packet 0 0902 0003 00020001 0300ffff
