@@ -142,6 +142,24 @@ def test_only_top_programs_include_an_architecture() -> None:
     assert not found, f"an architecture comes in with the top program: {found}"
 
 
+# Types, functions and state of PFC, in the switch and in the simulator.
+PFC = re.compile(r"\b(?:PauseFrame|PauseCounters|pause_frames?|paused(?:_since|_ns)?|set_paused|pfc)\b")
+
+
+def test_pfc_is_named_where_it_is_done() -> None:
+    folders = tuple(str(ROOT / folder) + "/" for folder in ("engine/switch/src", "engine/netsim/src"))
+    sources = [path for path in tracked(".rs") if str(path).startswith(folders)]
+    parts = [path for path in sources if PFC.search(production(path))]
+    assert len(parts) > 10, "the pattern finds PFC's files"
+    unnamed = [
+        str(path.relative_to(ROOT))
+        for path in parts
+        if "PFC (IEEE 802.1Qbb)"
+        not in " ".join(re.findall(r"^//!\s?(.*)$", path.read_text(encoding="utf-8"), re.MULTILINE))
+    ]
+    assert not unnamed, f"say `PFC (IEEE 802.1Qbb)` in the module document: {unnamed}"
+
+
 def test_unsafe_only_with_a_proof() -> None:
     found: list[str] = []
     for path in tracked(".rs"):
