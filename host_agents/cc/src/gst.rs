@@ -40,6 +40,14 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
             domain: Domain::Choice { default: "text", options: &["text", "literal"] },
             source: "docs/algorithms/slow-start.md#gst-sender",
         },
+        ParamInfo {
+            name: "entry",
+            unit: "",
+            summary: "growth between the first K mark and the first exponent: 'hold' none until a window of its own \
+                      was observed, 'stop' none in that window, 'per_ack' one segment, 'window_close' doubling",
+            domain: Domain::Choice { default: "hold", options: &["hold", "stop", "per_ack", "window_close"] },
+            source: "docs/algorithms/slow-start.md#choice-gst-entry",
+        },
     ],
     switch_needs: SwitchNeed::TwoEcnThresholds,
     source: "docs/algorithms/slow-start.md#gst-sender",
@@ -53,12 +61,22 @@ enum Form {
     Literal,
 }
 
+/// What the first K echo does at once (docs/algorithms/slow-start.md#choice-gst-entry).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Entry {
+    Hold,
+    Stop,
+    PerAck,
+    WindowClose,
+}
+
 /// State of one gentle slow start.
 #[derive(Clone, Copy, Debug)]
 struct Gst {
     k: f64,
     k_dc: f64,
     form: Form,
+    entry: Entry,
     /// New packets acknowledged in this window, and those of them echoed with any mark
     /// (docs/algorithms/slow-start.md#gst-sender).
     w_cnt: u64,
@@ -66,8 +84,12 @@ struct Gst {
     /// The window closes with the first ACK above this byte.
     gst_end: u64,
     delta: f64,
-    /// `W0^(delta-1)`: the window's growth per acknowledged packet.
+    /// The window's growth per acknowledged packet: `W0^(delta-1)`, or nothing while it waits for an exponent.
     growth: f64,
+    /// The window in which this window of observation began.
+    w0: f64,
+    /// Whether the smooth phase has begun; a window without a mark ends it.
+    smoothing: bool,
     /// Whether the K mark has been echoed in this slow start.
     seen_k: bool,
 }
@@ -83,7 +105,26 @@ impl Gst {
             ));
         }
         let form = if params.choice("delta")? == "literal" { Form::Literal } else { Form::Text };
-        Ok(Self { k, k_dc, form, w_cnt: 0, beta: 0, gst_end: 0, delta: 1.0, growth: 1.0, seen_k: false })
+        let entry = match params.choice("entry")? {
+            "stop" => Entry::Stop,
+            "per_ack" => Entry::PerAck,
+            "window_close" => Entry::WindowClose,
+            _ => Entry::Hold,
+        };
+        Ok(Self {
+            k,
+            k_dc,
+            form,
+            entry,
+            w_cnt: 0,
+            beta: 0,
+            gst_end: 0,
+            delta: 1.0,
+            growth: 1.0,
+            w0: 1.0,
+            smoothing: false,
+            seen_k: false,
+        })
     }
 
     /// The queue in packets that `beta` marks among `w_cnt` packets stand for
@@ -120,7 +161,22 @@ impl Gst {
             publisher.publish(Event::DeltaUpdated { delta, queue_pkts });
         }
         self.delta = delta;
+        self.smoothing = self.beta > 0;
         self.open_window(ack.snd_nxt, window);
+    }
+
+    /// The first K echo of phase A: the smooth phase begins (GST 2017, 3.1 and 3.3), without an exponent yet.
+    fn begin_smoothing(&mut self, ack: &AckSample, window: &Window) {
+        self.smoothing = true;
+        match self.entry {
+            Entry::Hold => {
+                self.open_window(ack.snd_nxt, window);
+                self.growth = 0.0;
+            }
+            Entry::Stop => self.growth = 0.0,
+            Entry::PerAck => self.growth = 1.0 / self.w0,
+            Entry::WindowClose => {}
+        }
     }
 
     /// docs/algorithms/slow-start.md#gst-sender: `cwnd += n * W0^(delta-1)`.
@@ -137,8 +193,9 @@ impl Gst {
     fn open_window(&mut self, snd_nxt: u64, window: &Window) {
         (self.w_cnt, self.beta) = (0, 0);
         self.gst_end = snd_nxt;
+        self.w0 = window.cwnd();
         // Computed once a window, not per ACK: W0 is the window's first value.
-        self.growth = if self.delta == 1.0 { 1.0 } else { libm::pow(window.cwnd(), self.delta - 1.0) };
+        self.growth = if self.delta == 1.0 { 1.0 } else { libm::pow(self.w0, self.delta - 1.0) };
     }
 }
 
@@ -146,7 +203,7 @@ impl SlowStart for Gst {
     fn enter(&mut self, snd_nxt: u64, window: &Window) {
         // docs/algorithms/slow-start.md#gst-sender: "After an RTO: phase A again"; phase A is delta = 1.
         self.delta = 1.0;
-        self.seen_k = false;
+        (self.smoothing, self.seen_k) = (false, false);
         self.open_window(snd_nxt, window);
     }
 
@@ -156,6 +213,9 @@ impl SlowStart for Gst {
             // host has already cut in this window.
             self.grow(ack, window);
             return false;
+        }
+        if ack.mark == Mark::K && !self.smoothing {
+            self.begin_smoothing(ack, window);
         }
         self.w_cnt += ack.new_segments;
         if ack.mark == Mark::K {
@@ -180,7 +240,7 @@ impl SlowStart for Gst {
     }
 
     fn phase(&self) -> Phase {
-        if self.beta > 0 || self.delta < 1.0 { Phase::Smoothing } else { Phase::SlowStart }
+        if self.smoothing { Phase::Smoothing } else { Phase::SlowStart }
     }
 
     fn delta(&self) -> Option<f64> {
@@ -255,6 +315,61 @@ mod tests {
         }
         assert!((window.cwnd() - (16.0 + libm::pow(16.0, 0.375))).abs() < 1e-9);
     }
+
+    /// Ten packets of phase A, the fourth with the first K mark; then the window that `hold` opens, half marked.
+    #[test]
+    fn what_the_first_mark_does_at_once() {
+        for (entry, first, second) in [
+            // Three doubling steps, then nothing until ACK 20 closes the window that the mark opened.
+            ("hold", 19.0, 19.0),
+            ("stop", 19.0, 19.0),
+            ("per_ack", 19.0 + 7.0 / 16.0, 19.0 + 7.0 / 16.0),
+            ("window_close", 26.0, 26.0),
+        ] {
+            let mut module = gst(&format!(r#"{{"name":"gst","k":25,"entry":"{entry}"}}"#));
+            let mut window = Window::new(16.0, 1_000.0);
+            module.enter(10, &window);
+            let mut feed = |acks: std::ops::RangeInclusive<u64>, marked: u64, window: &mut Window| {
+                for i in acks {
+                    let mark = if i == 4 || (i > 10 && i % marked == 0) { Mark::K } else { Mark::None };
+                    assert!(module.on_ack(&ack(1, i, 20, mark), window, &mut Vec::new()));
+                }
+                (module.phase(), module.delta)
+            };
+            let (phase, _) = feed(1..=10, 2, &mut window);
+            assert_eq!(phase, Phase::Smoothing, "{entry}");
+            assert!((window.cwnd() - first).abs() < 1e-9, "{entry}: {}", window.cwnd());
+            if entry == "hold" {
+                // A window of 16 ACKs, 5 of them marked: q = 17 * 25 / 11, delta = (65 - q)/40.
+                let (_, delta) = feed(11..=20, 2, &mut window);
+                assert!((window.cwnd() - second).abs() < 1e-9, "held to the end of its window");
+                assert_eq!(delta, 1.0, "no exponent before ACK 21 is beyond gst_end 20");
+                let (_, delta) = feed(21..=21, 2, &mut window);
+                assert!((delta - (65.0 - 18.0 * 25.0 / 12.0) / 40.0).abs() < 1e-9, "{delta}");
+            }
+        }
+    }
+
+    /// A window without a mark ends the smooth phase; the next mark begins it anew.
+    #[test]
+    fn a_window_without_marks_goes_back_to_doubling() {
+        let mut module = gst(r#"{"name":"gst","k":25}"#);
+        let mut window = Window::new(4.0, 1_000.0);
+        module.enter(0, &window);
+        module.on_ack(&ack(1, 1, 5, Mark::K), &mut window, &mut Vec::new());
+        assert_eq!((window.cwnd(), module.phase()), (4.0, Phase::Smoothing));
+        for i in 2..=11 {
+            module.on_ack(&ack(1, i, 11, Mark::None), &mut window, &mut Vec::new());
+        }
+        // ACK 6 closes the held window (one of six marked), 7 to 11 grow by its exponent, all unmarked.
+        assert_eq!(module.phase(), Phase::Smoothing);
+        module.on_ack(&ack(1, 12, 20, Mark::None), &mut window, &mut Vec::new());
+        assert_eq!((module.phase(), module.delta), (Phase::SlowStart, 1.0));
+        let before = window.cwnd();
+        module.on_ack(&ack(1, 13, 20, Mark::K), &mut window, &mut Vec::new());
+        assert_eq!((window.cwnd(), module.phase()), (before, Phase::Smoothing));
+    }
+
     proptest! {
         /// docs/algorithms/slow-start.md#gst-sender at its limits: the estimate is K
         /// without marks' weight and has no bound when all are marked, and the exponent
