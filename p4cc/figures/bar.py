@@ -1,4 +1,4 @@
-"""Medians as bars with the 5-95 % range of the seeds: groups along x, a bar per variant."""
+"""Medians as bars with the 5-95 % range of the seeds, or limits of a swept column: groups along x, a bar per variant."""
 
 # matplotlib's stubs leave **kwargs untyped.
 # pyright: reportUnknownMemberType=false
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.metrics import supported
 from p4cc.figures.counts import mark_left_out, numbered, say_marks, spread
 from p4cc.figures.style import COLOURS, label_axes, legends, need_columns, save, say, use_style
 
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
     """Draws a panel per column; returns the file written."""
-    need_columns(figure.file, runs, *(() if figure.x is None else (figure.x,)), *(panel.y for panel in figure.panels))
+    along = [name for name in (figure.x, figure.limit_over) if name is not None]
+    need_columns(figure.file, runs, *along, *(panel.y for panel in figure.panels))
     use_style()
     page = Figure(figsize=(4.2 * len(figure.panels), 3.2), layout="constrained")
     for position, panel in enumerate(figure.panels):
@@ -38,6 +40,8 @@ def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
 def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure, panel: Panel) -> None:
     # Without a swept column the variants themselves stand along x.
     frame = runs if figure.x is not None else runs.with_columns(pl.lit("").alias("_one"))
+    if figure.limit_over is not None:
+        frame = limits(frame, figure.x or "_one", figure.limit_over, panel.y)
     points = spread(frame, figure.x or "_one", panel.y, panel.scale)
     groups = points[figure.x or "_one"].unique(maintain_order=True).to_list()
     variants = points["variant"].unique(maintain_order=True).to_list()
@@ -54,6 +58,8 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure,
                 hatch = "////" if row["few"] else None
                 bar = axes.bar([place], [middle], width * 0.95, yerr=spans, capsize=2, color=colour, hatch=hatch)
                 bar.patches[0].set_edgecolor("white")
+                if figure.limit_over is not None:
+                    axes.annotate(f"{middle:g}", (place, middle), ha="center", va="bottom", fontsize=7)
             if row["valued"] < row["runs"]:
                 mark_left_out(axes, (place, row["high"]), row["valued"], row["runs"], 0, colour)
         axes.plot([], [], ls="", marker="s", ms=7, color=colour, label=label)
@@ -67,6 +73,21 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure,
     else:
         axes.set_xticks(range(len(groups)), [str(group) for group in groups])
     label_axes(axes, panel, figure.x_label or figure.x or "")
+
+
+def limits(runs: pl.DataFrame, x: str, over: str, column: str) -> pl.DataFrame:
+    """For each variant and `x` the largest `over` up to which the median run has none of `column`, in its place."""
+    medians = runs.group_by("variant", x, over, maintain_order=True).agg(pl.col(column).cast(pl.Float64).median())
+    rows = [
+        {
+            "variant": variant,
+            x: at,
+            # Where no run has a value, the point is not fine.
+            column: supported((float(row[over]), row[column] == 0) for row in of_bar.iter_rows(named=True)),
+        }
+        for (variant, at), of_bar in medians.group_by("variant", x, maintain_order=True)
+    ]
+    return pl.DataFrame(rows)
 
 
 def _below(points: pl.DataFrame, variants: list[str]) -> list[str]:

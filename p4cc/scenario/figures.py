@@ -94,10 +94,16 @@ class CdfFigure(FigureBase):
 
 
 class BarFigure(FigureBase):
-    """Medians as bars with the 5-95 % range of the seeds; groups along x, a bar per variant."""
+    """Medians as bars with the 5-95 % range of the seeds; groups along x, a bar per variant.
+
+    With `limit_over`, the largest value of that swept column up to which the median run has none of the panel's column
+    (the supported concurrency of docs/algorithms/metrics.md#supported-concurrency with `y: timeouts`).
+    """
 
     kind: Annotated[Literal["bar"], KIND]
     x: str | None = Field(default=None, description="A swept column; one group if absent.")
+    limit_over: str | None = None
+    """A swept column whose largest value without any of the panel's column is drawn instead."""
     x_label: str = ""
     """Below the x axis; the column if empty."""
     panels: Panels
@@ -150,6 +156,8 @@ class UtilisationFigure(FigureBase):
     kind: Annotated[Literal["utilisation"], KIND]
     x: str
     """The swept column that holds the window."""
+    by: str | None = None
+    """A swept column that holds the number of senders: a colour for each; the topology's number if absent."""
 
 
 Figure = Annotated[

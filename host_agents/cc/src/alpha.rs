@@ -36,10 +36,19 @@ pub(crate) const CWND_MIN: ParamInfo = ParamInfo {
 pub(crate) const CWR_FREEZE: ParamInfo = ParamInfo {
     name: "cwr_freeze",
     unit: "",
-    summary: "hold the window until the cut's window of data is acknowledged, as Linux does",
-    domain: Domain::Choice { default: "off", options: &["off", "on"] },
+    summary: "hold the window until the cut's window of data is acknowledged, as Linux does; 'first_mark': on the \
+              first marked ACK of a run only, as public ns-2 code does",
+    domain: Domain::Choice { default: "off", options: &["off", "first_mark", "on"] },
     source: "docs/algorithms/window.md#dctcp-sender",
 };
+
+/// When marks keep the window from growing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Freeze {
+    Never,
+    FirstMark,
+    UntilCutAcknowledged,
+}
 
 /// The estimate of the marked share, and the gate that lets one cut through per window.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +56,7 @@ pub(crate) struct MarkedShare {
     g: f64,
     alpha0: f64,
     cwnd_min: f64,
-    cwr_freeze: bool,
+    cwr_freeze: Freeze,
     alpha: f64,
     /// Packets counted in this observation window, and those of them that were marked.
     acked: u64,
@@ -56,6 +65,9 @@ pub(crate) struct MarkedShare {
     win_end: u64,
     /// No further cut until an ACK above this byte.
     cwr_end: u64,
+    /// Whether the last ACK was marked, and whether it was the first such one of a run.
+    in_run: bool,
+    run_begins: bool,
 }
 
 impl MarkedShare {
@@ -66,12 +78,18 @@ impl MarkedShare {
             g: params.number("g")?,
             alpha0,
             cwnd_min: params.number("cwnd_min")?,
-            cwr_freeze: params.choice("cwr_freeze")? == "on",
+            cwr_freeze: match params.choice("cwr_freeze")? {
+                "on" => Freeze::UntilCutAcknowledged,
+                "first_mark" => Freeze::FirstMark,
+                _ => Freeze::Never,
+            },
             alpha: alpha0,
             acked: 0,
             marked: 0,
             win_end: 0,
             cwr_end: 0,
+            in_run: false,
+            run_begins: false,
         })
     }
 
@@ -79,12 +97,15 @@ impl MarkedShare {
         self.alpha = self.alpha0;
         (self.acked, self.marked) = (0, 0);
         (self.win_end, self.cwr_end) = (snd_nxt, snd_nxt);
+        (self.in_run, self.run_begins) = (false, false);
     }
 
     pub(crate) fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
         // docs/algorithms/window.md#dctcp-sender: "acked += max(n_new, 1); if ECE marked += max(n_new, 1)".
+        let marked = ack.mark == Mark::Kdc;
+        (self.run_begins, self.in_run) = (marked && !self.in_run, marked);
         self.acked += ack.counted_segments();
-        if ack.mark == Mark::Kdc {
+        if marked {
             self.marked += ack.counted_segments();
         }
         // docs/algorithms/window.md#dctcp-sender: at window end (ack
@@ -121,9 +142,13 @@ impl MarkedShare {
         publisher.publish(Event::WindowCut { from_segments, to_segments, cause: CutCause::Mark });
     }
 
-    /// Whether growth waits until the last cut is acknowledged.
+    /// Whether this ACK grows nothing because of marks.
     pub(crate) const fn is_frozen(&self, ack: &AckSample) -> bool {
-        self.cwr_freeze && ack.ack <= self.cwr_end
+        match self.cwr_freeze {
+            Freeze::Never => false,
+            Freeze::FirstMark => self.run_begins,
+            Freeze::UntilCutAcknowledged => ack.ack <= self.cwr_end,
+        }
     }
 
     /// Whether the ACK of a cut grows the window behind it.

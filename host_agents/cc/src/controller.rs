@@ -27,11 +27,24 @@ pub struct InitialWindow {
     pub cwnd_segments: f64,
     /// First slow-start threshold, in segments (docs/algorithms/window.md#reno-parameters, `ssthresh0`).
     pub ssthresh_segments: f64,
+    /// Beyond it the congestion window does not grow, in segments.
+    pub ceiling_segments: f64,
+}
+
+impl InitialWindow {
+    /// As a window.
+    fn window(self) -> Window {
+        Window::new(self.cwnd_segments, self.ssthresh_segments).up_to(self.ceiling_segments)
+    }
 }
 
 impl Default for InitialWindow {
     fn default() -> Self {
-        Self { cwnd_segments: 1.0, ssthresh_segments: Window::MAX_SEGMENTS }
+        Self {
+            cwnd_segments: 1.0,
+            ssthresh_segments: Window::MAX_SEGMENTS,
+            ceiling_segments: Window::MAX_SEGMENTS,
+        }
     }
 }
 
@@ -64,7 +77,7 @@ pub fn build(config: &AlgorithmConfig, initial: InitialWindow) -> Result<Control
     let (avoidance, needs) = make_avoidance(&config.congestion_avoidance)?;
     let mut controller = Controller {
         initial,
-        window: Window::new(initial.cwnd_segments, initial.ssthresh_segments),
+        window: initial.window(),
         mode: Mode::SlowStart,
         slow_start,
         reads_progress: avoidance.reads_progress(),
@@ -101,7 +114,7 @@ fn misfiled(kind: Kind, name: &str) -> ConfigError {
 impl Controller {
     /// Starts, or restarts, at byte `snd_nxt` with the initial window.
     pub fn start(&mut self, snd_nxt: u64) {
-        self.window = Window::new(self.initial.cwnd_segments, self.initial.ssthresh_segments);
+        self.window = self.initial.window();
         self.mode = Mode::SlowStart;
         self.avoidance.start(snd_nxt);
         self.slow_start.enter(snd_nxt, &self.window);
@@ -289,7 +302,8 @@ mod tests {
 
     fn controller(json: &str, cwnd_segments: f64, ssthresh_segments: f64) -> Controller {
         let config: AlgorithmConfig = serde_json::from_str(json).expect("valid JSON");
-        build(&config, InitialWindow { cwnd_segments, ssthresh_segments }).expect("a valid configuration")
+        build(&config, InitialWindow { cwnd_segments, ssthresh_segments, ..InitialWindow::default() })
+            .expect("a valid configuration")
     }
 
     const GST_DCTCP: &str =

@@ -90,4 +90,22 @@ mod tests {
             assert_eq!(window.cwnd(), after + 1.0 / after, "{json}");
         }
     }
+
+    /// Public ns-2 code: the first marked ACK of a run grows nothing, those behind it do.
+    #[test]
+    fn cwr_freeze_first_mark_holds_the_window_for_one_ack_of_a_run() {
+        let mut sender = avoidance(r#"{"name":"dctcp","cwr_freeze":"first_mark"}"#);
+        let mut window = Window::new(4.0, 1.0);
+        sender.start(0);
+        let mut grown = Vec::new();
+        for (number, mark) in
+            [Mark::None, Mark::Kdc, Mark::Kdc, Mark::None, Mark::Kdc].into_iter().enumerate()
+        {
+            let (before, sample) = (window.cwnd(), ack(1, number as u64, 80, mark));
+            sender.observe(&sample, &mut Vec::new());
+            sender.grow(&sample, &mut window);
+            grown.push(window.cwnd() > before);
+        }
+        assert_eq!(grown, [true, false, true, true, false]);
+    }
 }

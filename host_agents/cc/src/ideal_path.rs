@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn the_standard_slow_start_doubles_until_its_threshold() {
-        let initial = InitialWindow { cwnd_segments: 1.0, ssthresh_segments: 64.0 };
+        let initial =
+            InitialWindow { cwnd_segments: 1.0, ssthresh_segments: 64.0, ..InitialWindow::default() };
         let windows = windows_by_round(&AlgorithmConfig::default(), initial, Span::from_ms(1), 40);
         assert_eq!(windows.expect("the defaults are valid"), [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
     }

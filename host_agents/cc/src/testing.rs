@@ -71,6 +71,7 @@ pub(crate) fn windows_by_round(
 ) -> Vec<f64> {
     let slow_start = serde_json::from_str(slow_start).expect("valid JSON");
     let config = AlgorithmConfig { slow_start, ..AlgorithmConfig::default() };
-    let initial = InitialWindow { cwnd_segments: iw, ssthresh_segments: ssthresh };
+    let initial =
+        InitialWindow { cwnd_segments: iw, ssthresh_segments: ssthresh, ..InitialWindow::default() };
     crate::windows_by_round(&config, initial, rtt, max_rounds).expect("a valid configuration")
 }

@@ -1,12 +1,14 @@
 //! The congestion window and its threshold, in segments (real numbers, docs/algorithms/README.md#units).
 //!
-//! Invariant: `1 <= cwnd <= MAX_SEGMENTS` whatever is assigned.
+//! Invariant: `1 <= cwnd <= ceiling <= MAX_SEGMENTS` whatever is assigned.
 
 /// Congestion window and slow-start threshold of one flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
     cwnd: f64,
     ssthresh: f64,
+    /// No growth beyond.
+    ceiling: f64,
 }
 
 impl Window {
@@ -18,10 +20,19 @@ impl Window {
 
     /// A window of `cwnd` segments with threshold `ssthresh` segments, both brought into range.
     pub fn new(cwnd: f64, ssthresh: f64) -> Self {
-        let mut window = Self { cwnd: Self::MIN_SEGMENTS, ssthresh: Self::MAX_SEGMENTS };
+        let mut window =
+            Self { cwnd: Self::MIN_SEGMENTS, ssthresh: Self::MAX_SEGMENTS, ceiling: Self::MAX_SEGMENTS };
         window.set_cwnd(cwnd);
         window.set_ssthresh(ssthresh);
         window
+    }
+
+    /// The same window, which grows to `segments` at most.
+    #[must_use]
+    pub fn up_to(mut self, segments: f64) -> Self {
+        self.ceiling = in_range(segments);
+        self.set_cwnd(self.cwnd);
+        self
     }
 
     /// Congestion window in segments.
@@ -46,7 +57,7 @@ impl Window {
     /// Sets the window, clamped to its range; not-a-number counts as the minimum.
     #[inline]
     pub fn set_cwnd(&mut self, segments: f64) {
-        self.cwnd = in_range(segments);
+        self.cwnd = in_range(segments).min(self.ceiling);
     }
 
     /// Sets the threshold, clamped to the range of the window.
@@ -77,5 +88,15 @@ mod tests {
         assert_eq!(window.cwnd(), 1.0);
         window.set_cwnd(7.99);
         assert_eq!(window.whole_segments(), 7);
+    }
+
+    #[test]
+    fn a_window_with_a_ceiling_stays_below_it() {
+        let mut window = Window::new(40.0, 64.0).up_to(32.0);
+        assert_eq!((window.cwnd(), window.ssthresh()), (32.0, 64.0));
+        window.set_cwnd(33.0);
+        assert_eq!(window.cwnd(), 32.0);
+        window.set_cwnd(8.0);
+        assert_eq!(window.cwnd(), 8.0);
     }
 }

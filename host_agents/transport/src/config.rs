@@ -34,6 +34,9 @@ pub struct SenderConfig {
     pub ssthresh0: f64,
     /// Receiver window in segments: the most that is ever in flight.
     pub rwnd: u32,
+    /// Whether `cwnd` grows beyond `rwnd`, where no more may be in flight: RFC5681 sets no bound, RFC7661 lets a
+    /// window grow only while the sender uses it. A cut begins at the larger window.
+    pub grow_beyond_rwnd: bool,
     /// Smallest retransmission timeout.
     pub rto_min_ns: u64,
     /// Timeout before the first round-trip sample; absent: the larger of `rto_min_ns` and one second.
@@ -66,6 +69,7 @@ impl Default for SenderConfig {
             iw: 1,
             ssthresh0: Window::MAX_SEGMENTS,
             rwnd: 32,
+            grow_beyond_rwnd: true,
             rto_min_ns: 200_000_000,
             rto_init_ns: None,
             rto_max_ns: 60_000_000_000,
@@ -104,7 +108,13 @@ impl SenderConfig {
     /// The window of a new flow.
     #[must_use]
     pub fn initial_window(&self) -> InitialWindow {
-        InitialWindow { cwnd_segments: f64::from(self.iw), ssthresh_segments: self.ssthresh0 }
+        let ceiling_segments =
+            if self.grow_beyond_rwnd { Window::MAX_SEGMENTS } else { f64::from(self.rwnd) };
+        InitialWindow {
+            cwnd_segments: f64::from(self.iw),
+            ssthresh_segments: self.ssthresh0,
+            ceiling_segments,
+        }
     }
 
     /// The controller of a new flow, after all checks.

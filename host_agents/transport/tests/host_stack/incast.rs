@@ -244,7 +244,7 @@ fn dctcp() -> SenderConfig {
 }
 
 fn gst(k: usize, delta: &str) -> SenderConfig {
-    base(&format!(r#"{{"name":"gst","k":{k},"k_dc":65,"delta":"{delta}"}}"#))
+    base(&format!(r#"{{"name":"gst","k":{k},"k_dc":65,"delta":"{delta}","entry":"window_close"}}"#))
 }
 
 /// How many of five seeds saw a timeout, and the latest end among them in nanoseconds.
@@ -270,6 +270,19 @@ fn gst_avoids_the_collapse_of_dctcp() {
         assert_eq!(timeouts, 0, "GST, K {k}, {senders} senders");
         let goodput_bps = senders as u64 * SRU_BYTES * 8 * 1_000_000_000 / finish_ns;
         assert!(senders < 20 || goodput_bps > 8_900_000_000, "K {k}, {senders} senders: {goodput_bps} bit/s");
+    }
+}
+
+/// docs/algorithms/reproductions.md#gst-hold: with K = 25 for both buffers nothing waits for a timer, at the senders
+/// where `window_close` fails.
+#[test]
+fn gst_that_holds_the_window_at_the_first_mark() {
+    let hold = base(r#"{"name":"gst","k":25,"k_dc":65,"entry":"hold"}"#);
+    for (senders, buffer_pkts) in [(4, 150), (40, 150), (72, 150), (20, 100), (25, 100), (40, 100)] {
+        let (timeouts, finish_ns) = seeds_with_timeouts(&hold, senders, buffer_pkts, 25);
+        assert_eq!(timeouts, 0, "{senders} senders, buffer {buffer_pkts}");
+        let goodput_bps = senders as u64 * SRU_BYTES * 8 * 1_000_000_000 / finish_ns;
+        assert!(senders < 20 || goodput_bps > 8_900_000_000, "{senders} senders: {goodput_bps} bit/s");
     }
 }
 
