@@ -1,4 +1,4 @@
-"""Medians as bars with the 5-95 % range of the seeds, or limits of a swept column: groups along x, a bar per variant."""
+"""Bars in groups along x, one per variant: medians with the 5-95 % range of the seeds, or limits of a swept column."""
 
 # matplotlib's stubs leave **kwargs untyped.
 # pyright: reportUnknownMemberType=false

@@ -116,7 +116,7 @@ class Transport(Model):
     iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 1
     rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments: the most in flight.")] = 32
     grow_beyond_rwnd: bool | None = None
-    """Whether the congestion window grows beyond `rwnd` (RFC 5681; RFC 7661: not while it goes unused); true if absent."""
+    """Whether the congestion window grows beyond `rwnd` (RFC 5681; RFC 7661: not unless used); true if absent."""
     rto_min_ns: Annotated[int, Field(ge=1)] = 200_000_000
     """Least retransmission timeout; well above the round-trip time, or segments that wait in a queue are sent twice."""
     rto_init_ns: Annotated[int, Field(ge=1)] | None = None

@@ -14,8 +14,8 @@ from p4cc.scenario.where import OfRuns
 FIGURES = {
     "d3": ["14", "14 small", "15", "16", "multihop", "coexistence", "sensitivity", "sizes"],
     "gst": [
-        *("1", "2", "3", "4", "6", "7", "8", "9a", "9a-no-deadlines", "9b", "10a", "10b", "11", "12", "fairness"),
-        *("10-windows", "sensitivity", "ties"),
+        *("1", "2", "2-rounds", "3", "4", "6", "7", "8", "9a", "9b", "9-completion", "9a-deadlines"),
+        *("10a", "10b", "11", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity", "ties"),
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai"],
     "rfb_ss": ["2", "3", "4", "fairness"],

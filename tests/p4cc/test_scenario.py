@@ -55,14 +55,19 @@ def test_every_scenario_of_the_project_is_valid(path: Path) -> None:
     assert scenario.seeds
 
 
+THRESHOLDS = """thresholds:
+    # The best of figure 6, for every buffer (docs/algorithms/reproductions.md#gst-hold).
+    k_rule: fixed"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "cause", "remedy"),
     [
         ("senders: 16", "sendrs: 16", "unknown key 'sendrs'", "did you mean 'senders'"),
         ("rate_bps: 10_000_000_000", "rate_bps: -5", "greater than 0 (it is -5)", "see 'p4cc schema"),
-        ("rtt_ns: 98_800", "rtt_ns: fast", "valid integer", "see 'p4cc schema"),
+        ("rtt_ns: 100_000", "rtt_ns: fast", "valid integer", "see 'p4cc schema"),
         ("ecn_profile: gst", "ecn_profile: dctcp", "'gst', 'rfc3168' or 'sce'", "see 'p4cc schema"),
-        ("thresholds:\n    k_rule: halve_once", "thresholds:\n    k_rule: fixed", "k_pkts", "see 'p4cc schema"),
+        (THRESHOLDS, THRESHOLDS.replace("fixed", "halve_once"), "k_pkts", "see 'p4cc schema"),
         ("seeds: [1, 2, 3, 4, 5]", "seeds: [1, -2]", "greater than or equal to 0", "see 'p4cc schema"),
         ("title: ", "title: *x #", "aliases", "write the value out"),
         ("name: gst-base", "name: 'gst", "not YAML", "correct"),
@@ -119,7 +124,7 @@ def test_setting_a_swept_field_ends_its_sweep() -> None:
 
 def test_a_variant_is_set_by_its_name() -> None:
     _, scenario = load(INCAST, "variants.GST-DCTCP.slow_start.delta=literal")
-    assert scenario.variants[1].slow_start.parameters() == {"delta": "literal"}
+    assert scenario.variants[1].slow_start.parameters() == {"delta": "literal", "entry": "hold"}
     assert scenario.variants[0].slow_start.name == "standard"
 
 

@@ -84,7 +84,8 @@ struct Gst {
     /// The window closes with the first ACK above this byte.
     gst_end: u64,
     delta: f64,
-    /// The window's growth per acknowledged packet: `W0^(delta-1)`, or nothing while it waits for an exponent.
+    /// The window's growth per acknowledged packet:
+    /// `W0^(delta-1)`, or nothing while it waits for an exponent.
     growth: f64,
     /// The window in which this window of observation began.
     w0: f64,
@@ -316,7 +317,8 @@ mod tests {
         assert!((window.cwnd() - (16.0 + libm::pow(16.0, 0.375))).abs() < 1e-9);
     }
 
-    /// Ten packets of phase A, the fourth with the first K mark; then the window that `hold` opens, half marked.
+    /// Ten packets of phase A, the fourth with the first K
+    /// mark; then the window that `hold` opens, half marked.
     #[test]
     fn what_the_first_mark_does_at_once() {
         for (entry, first, second) in [

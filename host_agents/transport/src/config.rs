@@ -34,8 +34,8 @@ pub struct SenderConfig {
     pub ssthresh0: f64,
     /// Receiver window in segments: the most that is ever in flight.
     pub rwnd: u32,
-    /// Whether `cwnd` grows beyond `rwnd`, where no more may be in flight: RFC5681 sets no bound, RFC7661 lets a
-    /// window grow only while the sender uses it. A cut begins at the larger window.
+    /// Whether `cwnd` grows beyond `rwnd`, where no more may be in flight: RFC5681 sets no bound, RFC7661
+    /// lets a window grow only while the sender uses it. A cut begins at the larger window.
     pub grow_beyond_rwnd: bool,
     /// Smallest retransmission timeout.
     pub rto_min_ns: u64,

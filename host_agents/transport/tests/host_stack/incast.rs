@@ -273,8 +273,8 @@ fn gst_avoids_the_collapse_of_dctcp() {
     }
 }
 
-/// docs/algorithms/reproductions.md#gst-hold: with K = 25 for both buffers nothing waits for a timer, at the senders
-/// where `window_close` fails.
+/// docs/algorithms/reproductions.md#gst-hold: with K = 25 for both buffers
+/// nothing waits for a timer, at the senders where `window_close` fails.
 #[test]
 fn gst_that_holds_the_window_at_the_first_mark() {
     let hold = base(r#"{"name":"gst","k":25,"k_dc":65,"entry":"hold"}"#);
