@@ -32,7 +32,7 @@ use serde_json::{Map, Value, json};
 use support::{Incast, incast};
 
 const GST: &str = r#"{"rto_init_ns":200000000,"cc":{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},
-    "slow_start":{"name":"gst","k":33,"k_dc":65}}}"#;
+    "slow_start":{"name":"gst","k":33,"k_dc":65,"entry":"window_close"}}}"#;
 
 fn scenario(senders: u32, size_bytes: u64, buffer_pkts: u32) -> Incast<'static> {
     Incast {

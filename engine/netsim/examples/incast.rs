@@ -22,11 +22,11 @@ fn main() -> io::Result<()> {
     let mut out = io::stdout().lock();
     for (name, slow_start, buffer_pkts, k) in [
         ("dctcp B=150", r#"{"name":"standard"}"#, 150, 65),
-        ("gst B=150 K=33", r#"{"name":"gst","k":33,"k_dc":65}"#, 150, 33),
-        ("gst B=150 K=25", r#"{"name":"gst","k":25,"k_dc":65}"#, 150, 25),
+        ("gst B=150 K=33", r#"{"name":"gst","k":33,"k_dc":65,"entry":"window_close"}"#, 150, 33),
+        ("gst B=150 K=25", r#"{"name":"gst","k":25,"k_dc":65,"entry":"window_close"}"#, 150, 25),
         ("dctcp B=100", r#"{"name":"standard"}"#, 100, 65),
-        ("gst B=100 K=8", r#"{"name":"gst","k":8,"k_dc":65}"#, 100, 8),
-        ("gst B=100 K=45", r#"{"name":"gst","k":45,"k_dc":65}"#, 100, 45),
+        ("gst B=100 K=8", r#"{"name":"gst","k":8,"k_dc":65,"entry":"window_close"}"#, 100, 8),
+        ("gst B=100 K=45", r#"{"name":"gst","k":45,"k_dc":65,"entry":"window_close"}"#, 100, 45),
     ] {
         let algorithm = format!(
             r#"{{"rto_init_ns":200000000,"cc":{{"congestion_avoidance":{{"name":"dctcp","cwnd_min":1}},
