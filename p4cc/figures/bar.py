@@ -27,7 +27,9 @@ def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
     along = [name for name in (figure.x, figure.limit_over) if name is not None]
     need_columns(figure.file, runs, *along, *(panel.y for panel in figure.panels))
     use_style()
-    page = Figure(figsize=(4.2 * len(figure.panels), 3.2), layout="constrained")
+    # Names below bars need room side by side.
+    names = 0 if figure.x is not None else runs["variant"].n_unique()
+    page = Figure(figsize=(max(4.2, 0.95 * names) * len(figure.panels), 3.2), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, len(figure.panels), position + 1)
         _draw_panel(page, axes, runs, figure, panel)

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from controller.model import utilisation, utilisation_printed
 from p4cc.figures.counts import spread
-from p4cc.figures.style import COLOURS, legend, need_columns, save, use_style
+from p4cc.figures.style import COLOURS, need_columns, save, use_style
 from p4cc.planning.bottleneck import bottleneck
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def draw(runs: pl.DataFrame, figure: UtilisationFigure, folder: Path, scenario: 
     need_columns(figure.file, runs, figure.x, *along, "goodput_bps")
     at = bottleneck(scenario)
     use_style()
-    page = Figure(figsize=(5.2, 3.4), layout="constrained")
+    page = Figure(figsize=(6.8, 3.4), layout="constrained")
     axes = page.add_subplot(1, 1, 1)
     numbers = [at.senders] if figure.by is None else runs[figure.by].unique().sort().to_list()
     for number, senders in enumerate(numbers):
@@ -47,7 +47,7 @@ def draw(runs: pl.DataFrame, figure: UtilisationFigure, folder: Path, scenario: 
     axes.set_ylim(bottom=0)
     axes.set_xlabel("window w (packets)")
     axes.set_ylabel("share of what can be used")
-    legend(axes)
+    page.legend(loc="outside right center")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 
