@@ -141,6 +141,14 @@ lint: setup ## rustfmt, clippy, ruff, pyright strict, the P4 programs
 	@$(BIN)/pyright
 	@$(BIN)/p4cc check $(P4_PROGRAMS)
 
+.PHONY: audit
+audit: venv ## Licences and sources of what p4cc uses, then known weaknesses (needs cargo-deny; the network for the latter)
+	@command -v cargo-deny >/dev/null || { echo "audit: cargo-deny is missing: cargo install --locked cargo-deny" >&2; exit 1; }
+	@cargo deny --offline check licenses bans sources
+	@cargo deny check advisories
+	@$(BIN)/uv export --quiet --frozen --no-emit-project --format requirements-txt >$(VENV)/audit.txt
+	@$(BIN)/uv tool run --quiet pip-audit --require-hashes --disable-pip --requirement $(VENV)/audit.txt
+
 .PHONY: golden
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
 	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
