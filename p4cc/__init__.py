@@ -1,1 +1,54 @@
-"""p4cc: one description of a congestion-control experiment, run on a switch that executes the P4 program."""
+"""p4cc: one description of a congestion-control experiment, run on a switch that executes the P4 program.
+
+```
+import p4cc
+
+scenario = p4cc.load_scenario("gst/incast", ["topology.senders=25"])
+outcome = p4cc.run_scenario(p4cc.RunRequest(p4cc.find_scenario("gst/incast"), figures=False))
+print(outcome.summary["runs"], outcome.folder)
+```
+
+Names load when they are first used: `p4cc --version` does not wait for tables and plots.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from p4cc.bundled import experiments, find_scenario
+    from p4cc.errors import UserError
+    from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
+    from p4cc.scenario.load import load_scenario
+    from p4cc.scenario.schema import Scenario
+
+__all__ = [
+    "RunOutcome",
+    "RunRequest",
+    "Scenario",
+    "UserError",
+    "experiments",
+    "find_scenario",
+    "load_scenario",
+    "run_scenario",
+]
+
+_HOMES = {
+    "RunOutcome": "p4cc.running.runner",
+    "RunRequest": "p4cc.running.runner",
+    "Scenario": "p4cc.scenario.schema",
+    "UserError": "p4cc.errors",
+    "experiments": "p4cc.bundled",
+    "find_scenario": "p4cc.bundled",
+    "load_scenario": "p4cc.scenario.load",
+    "run_scenario": "p4cc.running.runner",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, from the module that defines it; raises AttributeError for any other."""
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'p4cc' has no attribute {name!r}")
+    return getattr(import_module(home), name)

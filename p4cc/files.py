@@ -1,10 +1,11 @@
-"""Files that a scenario names: beside the scenario, in the working folder, or in the project."""
+"""Files that a scenario names: beside the scenario, in the working folder, or among those that p4cc brings."""
 
 from __future__ import annotations
 
 from contextvars import ContextVar
 from pathlib import Path
 
+from p4cc.bundled import bundled
 from p4cc.errors import UserError
 
 MAX_TEXT_BYTES = 128 << 20
@@ -27,16 +28,15 @@ def read_text(path: Path, what: str) -> str:
 
 def find_named(name: str, scenario: Path, *, what: str, key: str) -> Path:
     """The file `name` of the scenario's field `key`; raises UserError with the places looked at."""
-    project = Path(__file__).resolve().parents[1]
-    tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd(), project)]
-    for path in tried:
-        if path.is_file():
-            note_input(name, path)
-            return path
+    tried = [folder / name for folder in (scenario.resolve().parent, Path.cwd())]
+    path = next((path for path in tried if path.is_file()), bundled(Path(name)))
+    if path is not None:
+        note_input(name, path)
+        return path
     raise UserError(
         f"no {what} {name!r}",
         place=f"{scenario} at {key}",
-        remedy=f"looked for {', '.join(str(path) for path in dict.fromkeys(tried))}",
+        remedy=f"looked for {', '.join(str(path) for path in dict.fromkeys(tried))}, and among p4cc's own files",
     )
 
 

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def lab(
-    scenario: Annotated[Path | None, typer.Argument(help="Scenario file (YAML).")] = None,
+    scenario: Annotated[Path | None, typer.Argument(help="Scenario file (YAML), or a name such as lab/incast.")] = None,
     imported: Annotated[
         Path | None,
         typer.Option("--import", help="topology.json of the P4 tutorials, or p4app.json of p4-utils, instead."),
@@ -87,7 +88,7 @@ def lab(
         return
     if (scenario is None) == (imported is None):
         raise UserError("name a scenario, or a topology with --import", place="p4cc lab", remedy="see p4cc lab --help")
-    file = scenario or imported
+    file = find_scenario(scenario) if scenario is not None else imported
     if file is None:
         raise ValueError("one of the two is there")
     request = LabRequest(

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from p4cc.analysis.human import WIDE
+from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
 from p4cc.exit_codes import DIFFERS
 from p4cc.planning.execution import Exec
@@ -25,7 +26,9 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
-    scenario: Annotated[Path | None, typer.Argument(help="Scenario file (YAML); `p4cc schema` describes it.")] = None,
+    scenario: Annotated[
+        Path | None, typer.Argument(help="Scenario file (YAML; see `p4cc schema`), or a name such as gst/incast.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", "-o", help="Folder for results; results/NAME or, with changes, NAME-HASH if not given."),
@@ -70,6 +73,8 @@ def run(
 ) -> None:
     """Run a scenario: compile the P4 program, install it over P4Runtime, simulate, write tables and figures.
 
+    p4cc brings its experiments along: where no such file is, `gst/incast` and `experiments/gst/incast.yaml` name them.
+
     Examples:
 
     * `p4cc run experiments/gst/incast.yaml`
@@ -89,7 +94,7 @@ def run(
     if (again is None) == (scenario is None):
         raise UserError("name a scenario, or a folder with --again", place="p4cc run", remedy="see p4cc run --help")
     request = RunRequest(
-        scenario=scenario or Path(),
+        scenario=find_scenario(scenario) if scenario is not None else Path(),
         out=out,
         overrides=(*named, *(assignments or ())),
         variants=tuple(variants or ()),

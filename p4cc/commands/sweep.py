@@ -10,6 +10,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from p4cc.bundled import find_scenario
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -17,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML); `p4cc schema` describes it.")],
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML), or a name such as gst/incast.")],
     over: Annotated[
         list[str],
         typer.Option("--over", metavar="PARAM=a,b,c", help="A parameter of its algorithms, or a path; repeatable."),
@@ -69,7 +71,7 @@ def sweep(
     from p4cc.running.sweep import sweep as run_sweep
 
     request = SweepRequest(
-        scenario=scenario,
+        scenario=find_scenario(scenario),
         over=tuple(parse_over(one) for one in over),
         metrics=tuple(metrics or ()),
         front=tuple(front.split(",")) if front is not None else (),

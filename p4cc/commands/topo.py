@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def register(app: typer.Typer) -> None:
 
 
 def topo(
-    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).")],
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML), or a name such as gst/incast.")],
     assignments: Annotated[
         list[str] | None, typer.Option("--set", "-s", metavar="KEY=VALUE", help="Change a field; repeatable.")
     ] = None,
@@ -61,6 +62,7 @@ def scenario_topology(scenario: Path, assignments: Sequence[str]) -> Topology:
     from p4cc.scenario.yaml import read_document
     from topos import TopologyError
 
+    scenario = find_scenario(scenario)
     document = read_document(scenario)
     origins: Origins = {}
     settings = validate(document, apply_overrides(document.plain(), list(assignments), origins), origins)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from controller.errors import ControllerError
 from controller.pipeline import Pipeline, load_pipeline
+from p4cc.bundled import PROGRAMS
 from p4cc.errors import UserError
 from p4cc.lab.tools import Missing
 from p4cc.planning.programs import compile_program
@@ -274,8 +275,7 @@ class Bmv2:
             return _loaded(program.p4info, program.source)
         work.mkdir(parents=True, exist_ok=True)
         config, p4info = work / f"{program.source.stem}.json", work / f"{program.source.stem}.p4info.txtpb"
-        project = Path(__file__).resolve().parents[2] / "p4src" / "include"
-        words = [self.COMPILER, "--p4v", "16", "-I", str(project), "--p4runtime-files", str(p4info), "-o", str(config)]
+        words = [self.COMPILER, "--p4v", "16", "-I", str(PROGRAMS), "--p4runtime-files", str(p4info), "-o", str(config)]
         try:
             done = subprocess.run(
                 [*words, str(program.source)],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from p4cc import _engine
+from p4cc import _engine, bundled
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.execution import Exec
@@ -73,16 +73,23 @@ def _runs() -> Generator[None]:
 
 
 def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[str, ...] = ()) -> CompiledProgram:
-    """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read."""
+    """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read.
+
+    `#include` looks beside the file, in `include`, then in the folder of p4cc's own programs: `../include/headers.p4`
+    is found from everywhere.
+    """
+    path = bundled.find_program(path)
     if not path.is_file():
         remedy = "give the path of a .p4 file, or of BMv2 JSON"
         raise UserError("no such P4 program", place=str(path), remedy=remedy)
     macros = dict(_macro(text) for text in defines)
-    return CompiledProgram(_engine.compile_p4(str(path), [str(folder) for folder in include], macros))
+    return CompiledProgram(
+        _engine.compile_p4(str(path), [str(folder) for folder in (*include, bundled.PROGRAMS)], macros)
+    )
 
 
 def find_program(name: str, scenario: Path) -> Path:
-    """A scenario's program: beside the scenario, in the working folder, or in the project; raises UserError."""
+    """A scenario's program: beside the scenario, in the working folder, or p4cc's own; raises UserError."""
     return find_named(name, scenario, what="P4 program", key="switch.program")
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from p4cc.bundled import EXPERIMENTS
 from p4cc.errors import UserError
 from p4cc.scenario.base import Model, dotted
 from p4cc.scenario.claims import Reproduction
@@ -48,8 +49,8 @@ class StudyFile:
 
 
 def experiments_folders() -> list[Path]:
-    """Where studies are looked for: below the working folder, then the project."""
-    return list(dict.fromkeys([Path.cwd() / "experiments", Path(__file__).resolve().parents[2] / "experiments"]))
+    """Where studies are looked for: below the working folder, then p4cc's own."""
+    return list(dict.fromkeys([Path.cwd() / "experiments", EXPERIMENTS]))
 
 
 def known_studies() -> dict[str, StudyFile]:

@@ -12,16 +12,20 @@ from typing import TYPE_CHECKING, Any, cast
 from pydantic import ValidationError
 
 from p4cc import _engine
+from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
 from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
+from p4cc.scenario.overrides import apply_overrides
 from p4cc.scenario.schema import Scenario
 from p4cc.scenario.units import plain_numbers
+from p4cc.scenario.yaml import read_document
 from topos import TopologyError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from p4cc.scenario.base import Sender
     from p4cc.scenario.overrides import Origins
@@ -39,6 +43,16 @@ _STAND_INS: dict[str, Any] = {
     "variants": [{**_STAND_IN_SENDER, "name": "stand-in"}],
 }
 """For what a scenario must have, where that cannot be read."""
+
+
+def load_scenario(name: str | Path, overrides: Sequence[str] = ()) -> Scenario:
+    """The scenario of a file, or of p4cc's own experiment `name`, with changes as `--set` takes them (`KEY=VALUE`).
+
+    Raises UserError with every finding: no such file, no YAML, values that do not fit.
+    """
+    document = read_document(find_scenario(name))
+    origins: Origins = {}
+    return validate(document, apply_overrides(document.plain(), list(overrides), origins), origins)
 
 
 def validate(document: Document, data: dict[str, Any], origins: Origins | None = None) -> Scenario:

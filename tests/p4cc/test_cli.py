@@ -56,7 +56,7 @@ def test_the_table_names_the_figure_and_the_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "texts"),
     [
-        (("run", "absent.yaml"), 2, ("absent.yaml", "cannot read", "remedy")),
+        (("run", "absent.yaml"), 2, ("absent.yaml", "no such scenario", "remedy")),
         (("run", INCAST, "--set", "topology.rate_bps=-1"), 2, ("topology.rate_bps", "greater than 0")),
         (("run", INCAST, "--set", "topologie.rate_bps=1"), 2, ("unknown key 'topologie'", "did you mean 'topology'")),
         (
