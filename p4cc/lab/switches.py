@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from controller.errors import ControllerError
 from controller.pipeline import Pipeline, load_pipeline
-from p4cc.bundled import PROGRAMS
+from p4cc.bundled import P4SRC
 from p4cc.errors import UserError
 from p4cc.lab.tools import Missing
 from p4cc.planning.programs import compile_program
@@ -31,7 +31,10 @@ PACKET_BYTES = 1_500
 _COMPILE_TIMEOUT_S = 300
 _CLI_TIMEOUT_S = 30
 GUIDE = "docs/how-to/bmv2.md"
-BUILD = "build the switch and the agent with `make setup`"
+BUILD = (
+    "build the switch and the agent with `make setup` in a checkout of p4cc, as a wheel does not have them; "
+    "put them on PATH, or their paths into P4CC_SWITCH, P4CC_SWITCH_CLI and P4CC_AGENT"
+)
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ class SwitchKind(Protocol):
 
 
 def own_program(name: str) -> str:
-    """A program of this project: beside Python, on PATH, or in cargo's folder; raises UserError."""
+    """A program of this project: where a variable says, beside Python or on PATH; raises UserError."""
     if (found := _find_own(name)) is None:
         raise UserError(f"{name} is not built", place="p4cc lab", remedy=BUILD)
     return found
@@ -144,11 +147,10 @@ def own_missing(*names: str) -> list[Missing]:
 
 
 def _find_own(name: str) -> str | None:
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or Path(__file__).resolve().parents[2] / "target")
-    beside, built = Path(sys.executable).parent / name, target / "release" / name
+    beside = Path(sys.executable).parent / name
     # A name in capitals says where it is instead, for a build elsewhere: P4CC_SWITCH for p4cc-switch.
     given = os.environ.get(name.upper().replace("-", "_"))
-    places = (given, str(beside), shutil.which(name), str(built))
+    places = (given, str(beside), shutil.which(name))
     return next((found for found in places if found and os.access(found, os.X_OK)), None)
 
 
@@ -275,7 +277,8 @@ class Bmv2:
             return _loaded(program.p4info, program.source)
         work.mkdir(parents=True, exist_ok=True)
         config, p4info = work / f"{program.source.stem}.json", work / f"{program.source.stem}.p4info.txtpb"
-        words = [self.COMPILER, "--p4v", "16", "-I", str(PROGRAMS), "--p4runtime-files", str(p4info), "-o", str(config)]
+        include = str(P4SRC / "include")
+        words = [self.COMPILER, "--p4v", "16", "-I", include, "--p4runtime-files", str(p4info), "-o", str(config)]
         try:
             done = subprocess.run(
                 [*words, str(program.source)],

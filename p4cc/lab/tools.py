@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import shlex
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ from topos.mininet import TOOLS, which
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+FIRST_WITHOUT_MININET = (3, 12)
+"""Python has no distutils from here on."""
 IN_HOSTS = {"ping": "iputils-ping", "iperf3": "iperf3"}
 """What exercises run in hosts, with Debian's packages: only a lab that names them needs them."""
 _BEGINS_COMMAND = frozenset({"if", "then", "else", "elif", "while", "until", "do", "!", "{", "exec", "time", "sudo"})
@@ -41,13 +45,17 @@ def debian(tools: Iterable[str]) -> list[Missing]:
 def check(others: Sequence[Missing], lines: Sequence[str], hosts: frozenset[str] = frozenset()) -> None:
     """Raise UserError that names root where it is missing, `others`, and every tool that labs and `lines` call for.
 
-    Where a tool is missing, what hosts usually run is named with it, so that one installation is enough.
+    It names a Python without distutils too. Where a tool is missing, what hosts usually run is named with it, so that
+    one installation is enough.
     """
     missing = [*debian([*TOOLS, *called(lines, hosts)]), *others]
     if missing:
         missing = list(dict.fromkeys([*missing, *debian(IN_HOSTS)]))
     causes: list[str] = []
     remedies: list[str] = []
+    if sys.version_info >= FIRST_WITHOUT_MININET:
+        causes.append(f"needs Python 3.11, this is {platform.python_version()}: Debian's mininet imports distutils")
+        remedies.append("install p4cc with Python 3.11")
     if not is_root():
         causes.append("needs root: it makes network namespaces")
         remedies.append("run it with sudo")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from p4cc.errors import UserError
 from p4cc.lab import tools
 from p4cc.lab.tools import called
 
@@ -77,3 +78,9 @@ def test_the_makefile_is_told_packages_once(monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(tools, "which", which)
     assert [one.package for one in tools.debian([*tools.TOOLS, *tools.IN_HOSTS])] == ["mininet", "iputils-ping"]
+
+
+def test_a_python_that_mininet_does_not_run_on_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools.sys, "version_info", (3, 12, 1, "final", 0))
+    with pytest.raises(UserError, match=r"needs Python 3\.11.*\n.*install p4cc with Python 3\.11"):
+        tools.check([], [])
