@@ -1,7 +1,7 @@
 """What p4cc brings along: its P4 programs and experiments.
 
-In the repository `p4src` and `experiments` in `p4cc/data` are links to the top folders; a wheel has the files themselves.
-So both are found at one place, and nothing looks for a checkout around the package.
+In the repository `p4src` and `experiments` in `p4cc/data` are links to the top folders; a wheel has the files
+themselves. So both are found at one place, and nothing looks for a checkout around the package.
 """
 
 from __future__ import annotations
