@@ -149,6 +149,11 @@ audit: venv ## Licences and sources of what p4cc uses, then known weaknesses (ne
 	@$(BIN)/uv export --quiet --frozen --no-emit-project --format requirements-txt >$(VENV)/audit.txt
 	@$(BIN)/uv tool run --quiet pip-audit --require-hashes --disable-pip --requirement $(VENV)/audit.txt
 
+.PHONY: wheel
+wheel: setup ## A wheel for Python 3.11 to 3.14 in dist/ (docs/how-to/install.md)
+	@$(BIN)/maturin build --release --locked --quiet --out dist
+	@ls dist/*.whl
+
 .PHONY: golden
 golden: venv ## Write the committed P4Info of the P4 programs anew, after a change that is meant
 	@P4CC_UPDATE_GOLDEN=1 cargo test --locked --quiet --package p4cc-p4runtime --test golden_p4info
