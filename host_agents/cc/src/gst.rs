@@ -186,7 +186,7 @@ impl Gst {
             let (cwnd, n) = (window.cwnd(), ack.new_segments as f64);
             let grown = cwnd + n * self.growth;
             // An ACK that jumps over a filled hole (n > 1) must not carry slow start past the threshold in
-            // one leap; an ACK of one packet grows exactly as the spec says.
+            // one leap; an ACK of one packet grows exactly by the law of a round.
             window.set_cwnd(grown.min(window.ssthresh().max(cwnd + self.growth)));
         }
     }
@@ -268,7 +268,7 @@ mod tests {
 
     /// docs/algorithms/slow-start.md#gst-sender, "Values for K=25, K_dc=65 with f = beta/w".
     #[test]
-    fn delta_table_of_the_spec() {
+    fn delta_by_the_marked_share() {
         let k25 = r#"{"name":"gst","k":25,"k_dc":65}"#;
         for (w, beta, queue, want) in [
             (20, 0, None, 1.0),
@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(phase, Phase::Smoothing, "{entry}");
             assert!((window.cwnd() - first).abs() < 1e-9, "{entry}: {}", window.cwnd());
             if entry == "hold" {
-                // A window of 16 ACKs, 5 of them marked: q = 17 * 25 / 11, delta = (65 - q)/40.
+                // 18 ACKs, 4 to 21, of which 6 are marked: q = 18 * 25 / 12, delta = (65 - q)/40.
                 let (_, delta) = feed(11..=20, 2, &mut window);
                 assert!((window.cwnd() - second).abs() < 1e-9, "held to the end of its window");
                 assert_eq!(delta, 1.0, "no exponent before ACK 21 is beyond gst_end 20");
