@@ -117,6 +117,7 @@ mod tests {
             ("timely", r#","hai_counts":"raw","scale_by_time":"on","max_cut":0.5"#),
             ("timely", r#","patched":"on","t_low_ns":0"#),
             ("timely", r#","update":"window","hai_counts":"every""#),
+            ("timely", r#","hai_counts":"every_branch""#),
             ("dcqcn", r#","form":"paper","byte_counter_bytes":5000"#),
             ("hpcc", r#","multi_rate":"on","max_stage":5"#),
             ("hpcc", r#","reaction":"running""#),

@@ -70,16 +70,19 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "hai_trigger",
             unit: "samples",
-            summary: "increases in a row that start hyperactive increase",
+            summary: "increases or samples in a row that start hyperactive increase",
             domain: Domain::Number { default: Some(5.0), min: 1.0, max: 1e6 },
             source: "docs/algorithms/timely.md#timely-parameters",
         },
         ParamInfo {
             name: "hai_counts",
             unit: "",
-            summary: "what counts for the trigger: increases by 'gradient' only, 'every' increase, or 'raw' falls of the RTT",
-            domain: Domain::Choice { default: "gradient", options: &["gradient", "every", "raw"] },
-            source: "docs/algorithms/timely.md#timely-update, #choice-timely-hai; 'raw' is the authors' code",
+            summary: "what counts for the trigger: increases by 'gradient' only, negative gradients in 'every_branch', 'every' increase, or 'raw' falls of the RTT",
+            domain: Domain::Choice {
+                default: "gradient",
+                options: &["gradient", "every_branch", "every", "raw"],
+            },
+            source: "docs/algorithms/timely.md#choice-timely-hai, #choice-timely-hai-count; 'raw' is the authors' code",
         },
         ParamInfo {
             name: "scale_by_time",
@@ -143,10 +146,24 @@ const PATCHED_BETA: f64 = 0.008;
 enum HaiCounts {
     /// Increases by the gradient; anything else starts the count anew.
     Gradient,
+    /// Samples with a gradient of 0 or less, in whichever branch they fall.
+    EveryBranch,
     /// Increases of any kind.
     Every,
     /// Samples below the one before, whatever the rate does.
     Raw,
+}
+
+impl HaiCounts {
+    /// Whether samples count, by themselves; else increases of the rate do.
+    fn by_sample(self) -> bool {
+        matches!(self, Self::EveryBranch | Self::Raw)
+    }
+
+    /// Whether an increase of this kind can be hyperactive.
+    fn applies(self, by_gradient: bool) -> bool {
+        by_gradient || matches!(self, Self::EveryBranch | Self::Every)
+    }
 }
 
 /// State of one TIMELY sender.
@@ -171,8 +188,8 @@ struct Timely {
     rtt_diff_ns: f64,
     /// When that sample came.
     updated: Time,
-    /// Increases in a row, of the counted kind.
-    increases: u32,
+    /// Increases or samples in a row, of the counted kind.
+    in_a_row: u32,
     /// With one update per window: the next comes with the first ACK above this byte.
     window_end: u64,
 }
@@ -191,6 +208,7 @@ impl Timely {
             hai_trigger: params.number("hai_trigger")?,
             hai_counts: match params.choice("hai_counts")? {
                 "every" => HaiCounts::Every,
+                "every_branch" => HaiCounts::EveryBranch,
                 "raw" => HaiCounts::Raw,
                 _ => HaiCounts::Gradient,
             },
@@ -202,7 +220,7 @@ impl Timely {
             prev_rtt_ns: None,
             rtt_diff_ns: 0.0,
             updated: Time::ZERO,
-            increases: 0,
+            in_a_row: 0,
             window_end: 0,
         };
         sender.rate.set(sender.rate.line_bps() * params.number("start_share")?);
@@ -221,8 +239,10 @@ impl Timely {
         let Some(prev_rtt_ns) = self.prev_rtt_ns.replace(rtt_ns) else { return };
         self.rtt_diff_ns = (1.0 - self.ewma) * self.rtt_diff_ns + self.ewma * (rtt_ns - prev_rtt_ns);
         let gradient = self.rtt_diff_ns / self.min_rtt_ns;
-        if self.hai_counts == HaiCounts::Raw {
-            self.increases = if rtt_ns < prev_rtt_ns { self.increases.saturating_add(1) } else { 0 };
+        if self.hai_counts.by_sample() {
+            let counts =
+                if self.hai_counts == HaiCounts::Raw { rtt_ns < prev_rtt_ns } else { gradient <= 0.0 };
+            self.count(counts);
         }
         if rtt_ns < self.t_low_ns {
             self.increase(false, weight, sent_bps);
@@ -249,27 +269,27 @@ impl Timely {
         sent_bps.is_some_and(|sent| sent <= self.app_limit * self.rate.bps())
     }
 
+    /// Goes on with the row that starts hyperactive increase, or ends it.
+    fn count(&mut self, goes_on: bool) {
+        self.in_a_row = if goes_on { self.in_a_row.saturating_add(1) } else { 0 };
+    }
+
     fn increase(&mut self, by_gradient: bool, weight: f64, sent_bps: Option<f64>) {
-        let counts = match self.hai_counts {
-            HaiCounts::Gradient => by_gradient,
-            HaiCounts::Every => true,
-            // Counted by samples, in `update`; hyperactive increase is of the gradient's branch.
-            HaiCounts::Raw => by_gradient,
-        };
-        if self.hai_counts != HaiCounts::Raw {
-            self.increases = if counts { self.increases.saturating_add(1) } else { 0 };
+        let can_be_hyper = self.hai_counts.applies(by_gradient);
+        if !self.hai_counts.by_sample() {
+            self.count(can_be_hyper);
         }
         if self.is_application_limited(sent_bps) {
             return;
         }
-        let is_hyper = counts && f64::from(self.increases) >= self.hai_trigger;
+        let is_hyper = can_be_hyper && f64::from(self.in_a_row) >= self.hai_trigger;
         let steps = if is_hyper { self.hai_factor } else { 1.0 };
         self.rate.set(self.rate.bps() + steps * weight * self.delta_bps);
     }
 
     fn decrease(&mut self, factor: f64) {
-        if self.hai_counts != HaiCounts::Raw {
-            self.increases = 0;
+        if !self.hai_counts.by_sample() {
+            self.count(false);
         }
         self.rate.set(self.rate.bps() * factor.max(1.0 - self.max_cut));
     }
@@ -279,7 +299,7 @@ impl Timely {
     fn follow_patched(&mut self, rtt_ns: f64, gradient: f64, weight: f64, sent_bps: Option<f64>) {
         let w = (2.0 * gradient + 0.5).clamp(0.0, 1.0);
         let error = if self.t_low_ns > 0.0 { (rtt_ns - self.t_low_ns) / self.t_low_ns } else { 0.0 };
-        self.increases = 0;
+        self.count(false);
         let step_bps =
             if self.is_application_limited(sent_bps) { 0.0 } else { weight * self.delta_bps * (1.0 - w) };
         let kept = (1.0 - PATCHED_BETA * w * error).max(1.0 - self.max_cut);
@@ -310,6 +330,7 @@ impl RateControl for Timely {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
     use proptest::prelude::*;
 
     use super::super::tests::{environment, made};
@@ -360,14 +381,34 @@ mod tests {
         let rates: Vec<f64> = (0..7).map(|_| feed(&mut *control, &[100.0]) / 1e6).collect();
         let steps: Vec<i64> = rates.windows(2).map(|pair| (pair[1] - pair[0]).round() as i64).collect();
         assert_eq!(steps, [10, 10, 10, 50, 50, 50]);
-        // A sample below t_low ends the row in the paper's form and continues it in the other.
-        for (counts, want) in [("gradient", 10), ("every", 50)] {
+        // A sample below t_low ends the row of increases by gradient and continues the others.
+        for (counts, want) in [("gradient", 10), ("every_branch", 50), ("every", 50)] {
             let mut control =
                 slowed(&format!(r#"{{"name":"timely","r_min_mbps":10,"hai_counts":"{counts}"}}"#));
             feed(&mut *control, &[100.0, 100.0, 100.0, 100.0, 40.0]);
             let before = control.rate_bps();
             let step = (feed(&mut *control, &[39.0]) - before) / 1e6;
             assert_eq!(step.round() as i64, want, "{counts}");
+        }
+    }
+
+    /// docs/algorithms/timely.md#choice-timely-hai-count: a sample counts by its gradient, not by its branch.
+    /// A falling one above t_high continues the row although it cuts the rate, a rising one below t_low ends
+    /// it although it raises the rate.
+    #[test]
+    fn every_branch_counts_negative_gradients() {
+        for (samples, counts, want) in [
+            ([700.0, 600.0, 400.0, 390.0, 380.0], "every_branch", 50),
+            ([700.0, 600.0, 400.0, 390.0, 380.0], "gradient", 10),
+            ([45.0, 44.0, 43.0, 47.0, 46.0], "every_branch", 10),
+            ([45.0, 44.0, 43.0, 47.0, 46.0], "every", 50),
+        ] {
+            let mut control =
+                slowed(&format!(r#"{{"name":"timely","r_min_mbps":10,"ewma":1,"hai_counts":"{counts}"}}"#));
+            feed(&mut *control, &samples[..4]);
+            let before = control.rate_bps();
+            let step = (feed(&mut *control, &samples[4..]) - before) / 1e6;
+            assert_eq!(step.round() as i64, want, "{counts} {samples:?}");
         }
     }
 
@@ -506,6 +547,22 @@ mod tests {
             let after = |rtt_us| feed(&mut *slowed(PAPER), &[100.0, 100.0, rtt_us]);
             prop_assume!(rtt_us >= 50.0 && (rtt_us + longer <= 500.0 || rtt_us > 500.0));
             prop_assert!(after(rtt_us + longer) <= after(rtt_us));
+        }
+
+        /// Whatever `gradient` counts, `every_branch` counts too.
+        #[test]
+        fn with_every_branch_no_rate_is_lower(rtts_us in vec(20.0_f64..700.0, 2..40)) {
+            let rates = |counts: &str| {
+                let mut control = made(
+                    &format!(r#"{{"name":"timely","r_min_mbps":10,"start_share":0.001,"hai_counts":"{counts}"}}"#),
+                    &environment(10, 20),
+                );
+                rtts_us.iter().map(|rtt_us| feed(&mut *control, &[*rtt_us])).collect::<Vec<_>>()
+            };
+            let by_gradient = rates("gradient");
+            for (broad, narrow) in rates("every_branch").iter().zip(&by_gradient) {
+                prop_assert!(broad >= narrow, "{broad} {narrow}");
+            }
         }
     }
 }
