@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from p4cc.analysis.percentiles import Values
 
 
@@ -25,6 +27,15 @@ def kolmogorov(first: tuple[Values, Values], second: tuple[Values, Values]) -> f
     """The largest difference of two cumulative distributions, each values with their weights."""
     points = np.sort(np.concatenate([first[0], second[0]]))
     return float(np.max(np.abs(_cumulative(*first, points) - _cumulative(*second, points))))
+
+
+def largest_shift(first: tuple[Values, Values], second: tuple[Values, Values], percents: Iterable[float]) -> float:
+    """The largest distance of equal percentiles of two samples, in the values' unit; NaN where one has no values."""
+    if first[0].size == 0 or second[0].size == 0:
+        return float("nan")
+    return max(
+        abs(weighted_percentile(*first, percent) - weighted_percentile(*second, percent)) for percent in percents
+    )
 
 
 def _cumulative(values: Values, weights: Values, points: Values) -> Values:

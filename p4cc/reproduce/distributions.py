@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         ReachMeasure,
         Rows,
         SampleMeasure,
+        ShiftMeasure,
     )
 
 
@@ -94,6 +95,15 @@ def distance(tables: Callable[[str], pl.DataFrame], how: KolmogorovMeasure) -> f
     """Kolmogorov's distance of two samples of each seed."""
     pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
     return _median(distributions.kolmogorov(_weighted(one, how.of), _weighted(other, how.to)) for one, other in pairs)
+
+
+def shift(tables: Callable[[str], pl.DataFrame], how: ShiftMeasure) -> float | None:
+    """The largest distance of equal percentiles of two samples of each seed."""
+    pairs = zip(_seeds(_chosen(tables, how.of)), _seeds(_chosen(tables, how.to)), strict=True)
+    return _median(
+        distributions.largest_shift(_weighted(one, how.of), _weighted(other, how.to), how.percentiles)
+        for one, other in pairs
+    )
 
 
 def correlation(tables: Callable[[str], pl.DataFrame], how: CorrelationMeasure) -> float | None:

@@ -35,6 +35,7 @@ from p4cc.scenario.distribution_claims import (
     KolmogorovMeasure,
     ReachMeasure,
     SampleMeasure,
+    ShiftMeasure,
 )
 
 if TYPE_CHECKING:
@@ -123,6 +124,8 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
             return Measured(distributions.statistic(runs.table, how))
         case KolmogorovMeasure():
             return Measured(distributions.distance(runs.table, how))
+        case ShiftMeasure():
+            return Measured(distributions.shift(runs.table, how))
         case CorrelationMeasure():
             return Measured(distributions.correlation(runs.table, how))
         case ReachMeasure():

@@ -16,6 +16,7 @@ from p4cc.scenario.distribution_claims import (
     KolmogorovMeasure,
     ReachMeasure,
     SampleMeasure,
+    ShiftMeasure,
 )
 from p4cc.scenario.flow_claims import FLOW_MEASURES
 from p4cc.scenario.where import Interval, OfRuns
@@ -213,6 +214,7 @@ Measure = Annotated[
     | ReadingsMeasure
     | SampleMeasure
     | KolmogorovMeasure
+    | ShiftMeasure
     | CorrelationMeasure
     | ReachMeasure
     | AfterPeakMeasure

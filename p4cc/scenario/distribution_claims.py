@@ -76,6 +76,23 @@ class KolmogorovMeasure(Model):
     """The second sample."""
 
 
+class ShiftMeasure(Model):
+    """The largest distance between equal percentiles of two samples, in the values' unit; of the seeds the median.
+
+    For curves that a source draws on each other: a shift below what its axis resolves leaves the number small.
+    A row of `queues` counts as long as its depth held.
+    """
+
+    kind: Annotated[Literal["shift"], KIND]
+    of: Rows
+    """The first sample."""
+    to: Rows
+    """The second sample."""
+    percentiles: Annotated[list[Annotated[float, Field(ge=0, lt=100)]], Field(min_length=1, max_length=32)] = Field(
+        default=[10, 25, 50, 75, 90, 99], description="The percentiles that are compared."
+    )
+
+
 class CorrelationMeasure(Rows):
     """Pearson's coefficient of two columns of the same rows; of the seeds the median."""
 

@@ -8,7 +8,7 @@ from p4cc.reproduce.models import rise_in_rounds
 from p4cc.reproduce.run import Figure, figures_of
 from p4cc.reproduce.study import known_studies
 from p4cc.scenario.claims import CombineMeasure, RoundModelMeasure, WorstRatioMeasure
-from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows
+from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeasure
 from p4cc.scenario.where import OfRuns
 
 FIGURES = {
@@ -47,7 +47,7 @@ def test_what_claims_name_is_there(figures: dict[str, list[Figure]]) -> None:
                 how = claim.measure
                 if isinstance(how, OfRuns | RoundModelMeasure | Rows):
                     assert how.variant in variants, f"{name} figure {figure.name}: {claim.name}"
-                if isinstance(how, KolmogorovMeasure):
+                if isinstance(how, KolmogorovMeasure | ShiftMeasure):
                     assert {how.of.variant, how.to.variant} <= variants, f"{name} figure {figure.name}: {claim.name}"
                 if isinstance(how, WorstRatioMeasure):
                     assert how.to_variant in variants, f"{name} figure {figure.name}: {claim.name}"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         KolmogorovMeasure,
         ReachMeasure,
         SampleMeasure,
+        ShiftMeasure,
     )
 
 TABLES = {
@@ -103,6 +104,23 @@ def test_the_distance_of_a_queue_counts_how_long_a_depth_held() -> None:
     )
     # At 10 half of the samples and three quarters of the time; at 20 all of both.
     assert measures.distance(TABLES.__getitem__, how) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("percentiles", "want"),
+    # The times are 10 and 20; a depth of 0 stands for 10 in three quarters of the time, one of 1 for 20 in the rest.
+    [([10], 0), ([10, 60], 10), ([60, 90], 10), ([80], 0)],
+)
+def test_a_shift_is_the_largest_distance_of_equal_percentiles(percentiles: list[float], want: float) -> None:
+    of = {"variant": "A", "table": "rtts", "column": "rtt_ns", "where": {"seed": 1, "flow_id": 1}}
+    to = {"variant": "A", "table": "queues", "column": "depth_pkts", "scale": 10, "offset": 10}
+    how: ShiftMeasure = _measure({"kind": "shift", "of": of, "to": to, "percentiles": percentiles})
+    assert measures.shift(TABLES.__getitem__, how) == pytest.approx(want)
+
+
+def test_a_shift_of_what_is_empty_is_no_number() -> None:
+    ones = np.ones(3)
+    assert np.isnan(distributions.largest_shift((ones, ones), (ones[:0], ones[:0]), [50]))
 
 
 @pytest.mark.parametrize(
