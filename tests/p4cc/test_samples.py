@@ -108,7 +108,7 @@ def test_the_distance_of_a_queue_counts_how_long_a_depth_held() -> None:
 
 @pytest.mark.parametrize(
     ("percentiles", "want"),
-    # Times of 10 and 20; a depth of 0 stands for 10 in three quarters of the time, one of 1 for 20 in the rest.
+    # Times of 10 and 20; a depth of 0 stands for 10 in three quarters of the time, of 1 for 20 in the rest.
     [([10], 0), ([10, 60], 10), ([60, 90], 10), ([80], 0)],
 )
 def test_a_shift_is_the_largest_distance_of_equal_percentiles(percentiles: list[float], want: float) -> None:
