@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc.reproduce.results import StudyResults
 
 
 def register(app: typer.Typer) -> None:
@@ -36,6 +43,15 @@ def reproduce(
         bool, typer.Option("--cache/--no-cache", help="Use and keep finished runs (.p4cc-cache beside the results).")
     ] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace results of other settings in that folder.")] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Write a page of the source; without STUDY, of all results that are there.")
+    ] = False,
+    report_to: Annotated[
+        Path | None,
+        typer.Option(
+            "--report-to", metavar="FOLDER", help="The same, into this folder; results/reproduction if not given."
+        ),
+    ] = None,
 ) -> None:
     """Run every figure of a paper and set its numbers beside the paper's.
 
@@ -43,19 +59,28 @@ def reproduce(
     deviation stand in it. A number outside its band is reported, never adjusted: the exit code is 0 all the same. It
     is 2 when a run fails or a file is wrong, 130 after Ctrl-C; the same command then goes on where it stopped.
 
+    `--report` writes a Markdown page with pictures: every figure, table and number of the source in its order, ours
+    beside it or the reason why there is none. With a STUDY it runs the study first (finished runs are taken from the
+    cache). Without one it runs nothing and takes the results in results/STUDY, of all studies that have some.
+
     Examples:
 
     * `p4cc reproduce --list`
     * `p4cc reproduce gst`
     * `p4cc reproduce gst --only 9a --only headline --json`
     * `p4cc reproduce rfb_ss --full`
+    * `p4cc reproduce rfb_ss --report`
     """
     if list_studies:
         _list(study, as_json)
         return
     if study is None:
-        raise typer.BadParameter("name a study, or use --list", param_hint="STUDY")
+        if not report and report_to is None:
+            raise typer.BadParameter("name a study, or use --list or --report", param_hint="STUDY")
+        _report_all(out or Path("results"), report_to)
+        return
     # Plotting and tables take a second to import; other commands need not wait for them.
+    from p4cc.reproduce.results import read_results
     from p4cc.reproduce.run import ReproduceRequest
     from p4cc.reproduce.run import reproduce as run_study
     from p4cc.reproduce.study import find_study
@@ -66,6 +91,7 @@ def reproduce(
         study=found, only=tuple(only or ()), full=full, jobs=jobs, out=out, quiet=as_json, use_cache=cache, force=force
     )
     outcome = run_study(request)
+    pages = _report([read_results(found, outcome.folder)], report_to) if report or report_to is not None else []
     if as_json:
         typer.echo(json.dumps(outcome.records, indent=1))
         return
@@ -75,8 +101,31 @@ def reproduce(
     console.print(rich_table(found.study.title, outcome.records))
     for line in causes(outcome.records):
         console.print(f"- {line}", highlight=False, markup=False, soft_wrap=True)
-    for path in (*outcome.pictures, outcome.folder):
+    for path in (*outcome.pictures, outcome.folder, *pages):
         console.print(f"wrote {path}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _report(results: Sequence[StudyResults], folder: Path | None) -> list[Path]:
+    from p4cc.reproduce.report import DEFAULT_FOLDER, write_pages
+
+    return write_pages(results, folder or DEFAULT_FOLDER)
+
+
+def _report_all(results: Path, folder: Path | None) -> None:
+    """Pages of all studies that have results; runs nothing."""
+    from p4cc.reproduce.results import read_results
+    from p4cc.reproduce.run import RECORDS_FILE
+    from p4cc.reproduce.study import known_studies
+
+    studies = known_studies()
+    present = [name for name in studies if (results / name / RECORDS_FILE).is_file()]
+    if not present:
+        remedy = f"run a study, such as: p4cc reproduce {next(iter(studies), 'STUDY')} --report"
+        raise UserError("no study has results here", place=str(results), remedy=remedy)
+    pages = _report([read_results(studies[name], results / name) for name in present], folder)
+    lines = [f"wrote {path}" for path in pages]
+    lines += [f"no results of {name}: p4cc reproduce {name} --report" for name in studies if name not in present]
+    typer.echo("\n".join(lines))
 
 
 def _list(study: str | None, as_json: bool) -> None:

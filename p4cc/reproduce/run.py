@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypedDict
 import polars as pl
 
 from p4cc.errors import InterruptedRunError, UserError
+from p4cc.reproduce.items import check
 from p4cc.reproduce.measure import FigureRuns, Measured, combine, measure_all
 from p4cc.reproduce.table import markdown
 from p4cc.reproduce.verdict import Record, record
@@ -26,8 +27,9 @@ from p4cc.scenario.load import validate
 from p4cc.scenario.yaml import read_document
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
+    from p4cc.reproduce.items import ClaimsByFigure
     from p4cc.reproduce.study import StudyFigure, StudyFile
     from p4cc.running.progress import Runs
     from p4cc.running.runner import Prepared, RunOutcome
@@ -107,7 +109,14 @@ def figures_of(study: StudyFile) -> list[Figure]:
     names = [figure.name for figure in found] + [one.figure for one in study.study.over_all]
     if twice := {name for name in names if names.count(name) > 1}:
         raise UserError(f"figures with one name: {', '.join(sorted(twice))}", place=str(study.path))
+    check(study.path, study.study.items, claims_of(study, found))
     return found
+
+
+def claims_of(study: StudyFile, figures: Iterable[Figure]) -> ClaimsByFigure:
+    """Figures of a study to their claims, those over several figures last."""
+    every = [*(figure.reproduction for figure in figures), *study.study.over_all]
+    return {one.figure: [claim.name for claim in one.claims] for one in every}
 
 
 class ListedFigure(TypedDict):

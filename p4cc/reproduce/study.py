@@ -11,6 +11,7 @@ from pydantic import Field, ValidationError
 
 from p4cc.bundled import EXPERIMENTS
 from p4cc.errors import UserError
+from p4cc.reproduce.items import SourceItem
 from p4cc.scenario.base import Model, dotted
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.yaml import read_document
@@ -32,6 +33,10 @@ class Study(Model):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
     title: str
     source: str
+    citation: str = Field(default="", description="The source as a reader finds it; `source` if absent.")
+    items: list[SourceItem] = Field(
+        default=[], max_length=128, description="Figures, tables and numbers of the source, in its order."
+    )
     figures: Annotated[list[StudyFigure], Field(min_length=1, max_length=64)]
     over_all: list[Reproduction] = Field(default=[], description="Claims that need several figures.")
 

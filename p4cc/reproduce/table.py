@@ -25,7 +25,7 @@ def rich_table(title: str, records: Sequence[Record]) -> Table:
     for record in records:
         for place, claim in enumerate(record["claims"]):
             style = _STYLES[claim["within_band"]]
-            cells = [escape(cell) for cell in _cells(record, claim)]
+            cells = [escape(cell) for cell in cells_of(record, claim)]
             cells[0] = cells[0] if place == 0 else ""
             cells[-1] = f"[{style}]{cells[-1]}[/{style}]"
             out.add_row(*cells, end_section=place == len(record["claims"]) - 1)
@@ -46,7 +46,7 @@ def markdown(records: Sequence[Record]) -> str:
     lines = [f"| {' | '.join(HEADINGS)} |", f"|{'---|' * len(HEADINGS)}"]
     for record in records:
         for claim in record["claims"]:
-            cells = [cell.replace("|", "\\|") for cell in _cells(record, claim)]
+            cells = [cell.replace("|", "\\|") for cell in cells_of(record, claim)]
             lines.append(f"| {' | '.join(cells)} |")
     found = [f"- {line}" for line in causes(records)]
     return "\n".join([*lines, "", *found] if found else lines) + "\n"
@@ -59,7 +59,8 @@ def number(value: float | None) -> str:
     return f"{int(value)}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
 
 
-def _cells(record: Record, claim: ClaimRecord) -> list[str]:
+def cells_of(record: Record, claim: ClaimRecord) -> list[str]:
+    """What the table says of a claim, in the order of `HEADINGS`."""
     unit = f" {claim['unit']}" if claim["unit"] else ""
     deviation = "" if claim["deviation"] is None else f"{100 * claim['deviation']:+.1f} %"
     return [

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from p4cc.reproduce.items import place
+from p4cc.reproduce.markup import slug
 from p4cc.reproduce.models import rise_in_rounds
-from p4cc.reproduce.run import Figure, figures_of
+from p4cc.reproduce.run import Figure, claims_of, figures_of
 from p4cc.reproduce.study import known_studies
 from p4cc.scenario.claims import CombineMeasure, RoundModelMeasure, WorstRatioMeasure
 from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeasure
@@ -26,6 +31,11 @@ FIGURES = {
         *("Y-inc-bg", "Y-corr", "Y-ack", "Y-pace", "Y-app"),
     ],
 }
+
+STUDIES_WITH_ITEMS = ["gst", "rfb_ss"]
+
+REPRODUCTION = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
+PAGES = [page for page in sorted(REPRODUCTION.glob("*.md")) if page.name != "README.md"]
 
 
 @pytest.fixture(scope="module")
@@ -66,3 +76,20 @@ def test_the_round_model_gives_the_numbers_of_the_rfb_ss_paper_exactly(figures: 
                 assert rise_in_rounds(figure.scenario, claim.measure) == claim.paper, claim.name
                 exact += 1
     assert exact == 12
+
+
+@pytest.mark.parametrize("name", STUDIES_WITH_ITEMS)
+def test_every_item_of_a_source_has_a_figure_or_a_reason(name: str, figures: dict[str, list[Figure]]) -> None:
+    study = known_studies()[name]
+    placed, _ = place(study.study.items, claims_of(study, figures[name]))
+    assert len(placed) >= 4
+    for one in placed:
+        assert one.item is not None
+        assert one.claims or one.item.not_reproduced, one.item.item
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
+def test_a_page_has_the_items_of_its_study_in_their_order(page: Path) -> None:
+    """The remedy: `p4cc reproduce NAME --report-to docs/reproduction`."""
+    shown = re.findall(r'<a id="item-([a-z0-9-]+)"></a>', page.read_text(encoding="utf-8"))
+    assert shown == [slug(item.item) for item in known_studies()[page.stem].study.items]

@@ -1,0 +1,298 @@
+"""A study's page: what its source shows, in its order, each with ours beside it. Pure: results in, text out."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from p4cc.reproduce.items import place
+from p4cc.reproduce.markup import code, linked, plain, slug, table
+from p4cc.reproduce.run import claims_of
+from p4cc.reproduce.table import HEADINGS, cells_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from p4cc.reproduce.items import ClaimsByFigure, Placed, SourceItem
+    from p4cc.reproduce.results import Cost, StudyResults
+    from p4cc.reproduce.verdict import ClaimRecord
+
+MARKER = "<!-- Written by p4cc reproduce --report. "
+"""How the first line of a page begins; what the page holds in short follows as JSON."""
+
+WITHIN, OUTSIDE, REPORTED = "within", "outside", "reported"
+_VERDICT = {True: WITHIN, False: OUTSIDE, None: REPORTED}
+
+
+@dataclass
+class Page:
+    """The text of a page, and the pictures that it shows."""
+
+    text: str
+    pictures: dict[str, Path]
+    """Names relative to the page's folder, to the files that the runs drew."""
+
+
+@dataclass
+class _Maker:
+    """A page under way."""
+
+    results: StudyResults
+    folder: Path
+    """Where the page will stand; links lead from there."""
+    pictures: dict[str, Path] = field(default_factory=dict[str, "Path"])
+    shown: dict[Path, str] = field(default_factory=dict["Path", str])
+    """Pictures that the page shows already, to the anchor of the item that shows them."""
+
+    def words(self, text: str) -> str:
+        """A text of the study as Markdown."""
+        return linked(text, self.folder)
+
+    def picture(self, scenario: str, drawn: Path) -> str:
+        """The name under which the page shows a picture of a scenario."""
+        stem = slug(drawn.stem if slug(drawn.stem) == slug(scenario) else f"{scenario}-{drawn.stem}")
+        number = 1
+        while True:
+            more = f"-{number}" if number > 1 else ""
+            name = f"{self.results.study.study.name}/{stem}{more}{drawn.suffix}"
+            if self.pictures.setdefault(name, drawn) == drawn:
+                return name
+            number += 1
+
+
+def study_page(results: StudyResults, folder: Path) -> Page:
+    """The page of a study, as it stands in `folder`."""
+    maker = _Maker(results, folder)
+    study = results.study.study
+    placed, rest = place(study.items, claims_of(results.study, results.figures.values()))
+    lines = [
+        _marker(results, placed),
+        "",
+        f"# {plain(study.source)}",
+        "",
+        f"{maker.words(study.title)}. {maker.words(study.citation or study.source)}",
+        "",
+        *_in_short(maker, placed),
+        "",
+        *_repeat(results),
+    ]
+    if placed:
+        lines += ["", "## The source's figures, tables and numbers", "", *_overview(maker, placed)]
+    for one in placed:
+        if one.item is not None:
+            lines += ["", *_item(maker, one.item, one.claims)]
+    if rest:
+        lines += ["", "## Our own", "", "What p4cc shows beside what the source does."]
+        for name, claims in rest.items():
+            heading = f'<a id="own-{slug(name)}"></a>\n### {_capital(plain(_called(name)))}'
+            lines += ["", heading, "", *_figure(maker, name, claims, None, f"own-{slug(name)}")]
+    return Page("\n".join(lines) + "\n", maker.pictures)
+
+
+def counts(claims: Iterable[ClaimRecord]) -> Counter[str]:
+    """How many claims are within their bands, outside, or reported without a band."""
+    return Counter(_VERDICT[claim["within_band"]] for claim in claims)
+
+
+def _marker(results: StudyResults, placed: Sequence[Placed]) -> str:
+    every = counts(claim for record in results.records.values() for claim in record["claims"])
+    study = results.study.study
+    held: dict[str, Any] = {
+        "study": study.name,
+        "source": study.source,
+        "title": study.title,
+        "items": len(placed),
+        "not_reproduced": sum(not one.claims for one in placed),
+        **{verdict: every[verdict] for verdict in (WITHIN, OUTSIDE, REPORTED)},
+    }
+    # Within a comment no `-->` may come but its end.
+    text = json.dumps(held).replace(">", "\\u003e")
+    return f"{MARKER}{text} -->"
+
+
+def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
+    records = maker.results.records.values()
+    every = counts(claim for record in records for claim in record["claims"])
+    numbers = (
+        f"{every[WITHIN]} numbers lie within their band, {every[OUTSIDE]} outside, {every[REPORTED]} have no band."
+    )
+    if not placed:
+        return [f"The study does not list what its source shows; its figures stand in the study's order. {numbers}"]
+    without = sum(not one.claims for one in placed)
+    return [
+        f"The source has {len(placed)} figures, tables and headline numbers: ours stands beside {len(placed) - without}"
+        f" of them, {without} {'is' if without == 1 else 'are'} not reproduced, with the reason in"
+        f" {'its' if without == 1 else 'their'} place. {numbers}"
+    ]
+
+
+def _repeat(results: StudyResults) -> Iterator[str]:
+    """How to repeat the page, and what it costs."""
+    study, cost = results.study.study, results.cost
+    full = " --full" if results.full else ""
+    yield from ("```sh", f"p4cc reproduce {study.name}{full} --report", "```", "")
+    yield (
+        f"Made by p4cc {', '.join(map(plain, cost.versions))}, commit {', '.join(map(_commit, cost.commits))}, "
+        f"on {', '.join(map(plain, cost.days))}: {_cost(cost)}. Seeds: {_seeds(cost)}."
+    )
+
+
+def _commit(name: str) -> str:
+    commit, dirty, _ = name.partition("-dirty")
+    return code(commit[:12]) + (" with changes" if dirty else "")
+
+
+def _cost(cost: Cost) -> str:
+    return f"{cost.runs} runs, {cost.events / 1e6:,.0f} million events, {cost.wall_s:,.0f} s of one processor"
+
+
+def _seeds(cost: Cost) -> str:
+    parts = [
+        f"{count} in {scenarios} scenario{'' if scenarios == 1 else 's'}"
+        for count, scenarios in sorted(cost.seeds.items())
+    ]
+    return ", ".join(parts)
+
+
+def _overview(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
+    rows: list[tuple[str, ...]] = []
+    for one in placed:
+        if one.item is not None:
+            link = f"[{plain(one.item.item)}](#{_anchor(one.item)})"
+            rows.append((link, maker.words(one.item.shows), _verdict(maker, one.item, one.claims)))
+    return table(("source", "what it shows", "ours"), rows)
+
+
+def _verdict(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> str:
+    if not claims:
+        return f"not reproduced: {maker.words(item.not_reproduced)}"
+    found = counts(claim for name, chosen in claims.items() for claim in _claims(maker, name, chosen))
+    if not found:
+        return "not part of these runs"
+    parts = [f"{found[verdict]} {verdict}" for verdict in (WITHIN, OUTSIDE, REPORTED) if found[verdict]]
+    said = ", ".join(f"**{part}**" if part.endswith(OUTSIDE) else part for part in parts)
+    return f"{said}; in part" if item.not_reproduced else said
+
+
+def _item(maker: _Maker, item: SourceItem, claims: ClaimsByFigure) -> Iterator[str]:
+    anchor = _anchor(item)
+    yield f'<a id="{anchor}"></a>\n### {_capital(plain(item.item))}'
+    yield from ("", f"**The source:** {maker.words(item.shows)}")
+    if item.not_reproduced:
+        what = "Not reproduced in full" if claims else "Not reproduced"
+        yield from ("", f"**{what}:** {maker.words(item.not_reproduced)}")
+    for name, chosen in claims.items():
+        yield from ("", *_figure(maker, name, chosen, item.pictures, anchor))
+
+
+def _figure(
+    maker: _Maker, name: str, claims: Sequence[str], pictures: Sequence[str] | None, anchor: str
+) -> Iterator[str]:
+    """Ours: title, pictures, the table of claims and the causes of what lies outside."""
+    figure = maker.results.figures.get(name)
+    note = maker.words(_note(maker, name))
+    if figure is None:
+        yield f"**Ours, {plain(_called(name))}:** {note or 'claims over several figures'}"
+    else:
+        file = code(_place(maker, figure.path))
+        yield f"**Ours, {plain(_called(name))}:** {maker.words(figure.scenario.title)} ({file})"
+        if note:
+            yield from ("", f"Note: {note}")
+    if name not in maker.results.records:
+        yield from ("", _absent(maker, name))
+        return
+    yield from _pictures(maker, name, pictures, anchor)
+    record = maker.results.records[name]
+    chosen = _claims(maker, name, claims)
+    yield ""
+    yield from table(
+        ("claim", "paper", "ours", "band", "verdict"), (_row(maker, cells_of(record, one)) for one in chosen)
+    )
+    said = [
+        f"- {_said(maker, claim, cells_of(record, claim))}"
+        for claim in chosen
+        if claim["note"] or claim["within_band"] is False
+    ]
+    if said:
+        yield from ("", *said)
+
+
+def _row(maker: _Maker, cells: Sequence[str]) -> list[str]:
+    """A claim's row; the figure stands above the table, and the deviation beside our number."""
+    of = dict(zip(HEADINGS, map(maker.words, cells), strict=True))
+    deviation = of["deviation"].replace(" ", "&nbsp;")
+    ours = f"{of['ours']} ({deviation})" if deviation else of["ours"]
+    verdict = f"**{of['verdict']}**" if of["verdict"] == OUTSIDE else of["verdict"]
+    return [of["claim"], of["paper"], ours, of["band"], verdict]
+
+
+def _said(maker: _Maker, claim: ClaimRecord, cells: Sequence[str]) -> str:
+    """What there is to say of a claim; of one outside its band the number and the cause."""
+    if claim["within_band"] is not False:
+        return f"{maker.words(claim['text'])}: {maker.words(claim['note'])}"
+    ours = cells[HEADINGS.index("ours")]
+    number = maker.words(f"{claim['text'].rstrip(' =')} = {ours}")
+    return f"**Outside:** {number}; {maker.words(claim['note'] or 'no cause is known')}"
+
+
+def _pictures(maker: _Maker, name: str, wanted: Sequence[str] | None, anchor: str) -> Iterator[str]:
+    figure = maker.results.figures.get(name)
+    drawn = maker.results.pictures.get(name, [])
+    if figure is None:
+        return
+    for path in drawn:
+        if wanted is not None and path.name not in wanted:
+            continue
+        before = maker.shown.get(path)
+        if before is not None and wanted is None:
+            if before != anchor:
+                yield from ("", f"Its picture stands [above](#{before}).")
+            continue
+        target = maker.picture(figure.path.stem, path)
+        maker.shown[path] = anchor
+        title = next((one.title for one in figure.scenario.figures if one.file == path.name), "")
+        described = plain(title or figure.scenario.title)
+        # A picture of pages and not of lines is given to the reader's own viewer.
+        sign = "" if path.suffix == ".pdf" else "!"
+        yield from ("", f"{sign}[{described}]({target})")
+
+
+def _absent(maker: _Maker, name: str) -> str:
+    study = maker.results.study.study
+    figure = maker.results.figures.get(name)
+    asked = "It runs on request" if figure is not None and figure.entry.on_request else "It is no part of these runs"
+    option = f'"{name}"' if " " in name else name
+    return f"{asked}: {code(f'p4cc reproduce {study.name} --only {option}')}."
+
+
+def _claims(maker: _Maker, name: str, chosen: Sequence[str]) -> list[ClaimRecord]:
+    record = maker.results.records.get(name)
+    return [] if record is None else [claim for claim in record["claims"] if claim["name"] in chosen]
+
+
+def _note(maker: _Maker, name: str) -> str:
+    figure = maker.results.figures.get(name)
+    if figure is not None:
+        return figure.reproduction.note
+    return next((one.note for one in maker.results.study.study.over_all if one.figure == name), "")
+
+
+def _place(maker: _Maker, path: Path) -> str:
+    """A scenario's file as it stands in the repository or in the study's own folder."""
+    return f"experiments/{maker.results.study.path.parent.name}/{path.name}"
+
+
+def _anchor(item: SourceItem) -> str:
+    return f"item-{slug(item.item)}"
+
+
+def _called(name: str) -> str:
+    """A figure by its name, such as figure 9a; names that begin with a word say what they are."""
+    return f"figure {name}" if name[:1].isdigit() else name
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,127 @@
+"""Pages of studies in a folder, with their pictures at the size of the web and an index: `p4cc reproduce --report`."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from PIL import Image
+
+from p4cc.errors import UserError
+from p4cc.files import read_text
+from p4cc.reproduce.markup import plain, table
+from p4cc.reproduce.page import MARKER, OUTSIDE, REPORTED, WITHIN, study_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from p4cc.reproduce.results import StudyResults
+
+DEFAULT_FOLDER = Path("results") / "reproduction"
+INDEX = "README.md"
+MAX_PIXELS_WIDE = 1_200
+COLOURS = 256
+"""Of a picture: a palette makes a third of the size."""
+
+_PICTURE = re.compile(r"\]\(([a-z0-9_]+/[a-z0-9-]+\.(?:png|svg|pdf))\)")
+_INDEX_HEAD = """# Reproduction
+
+Each page follows one source: its figures, tables and headline numbers in its order, beside each what comes out here.
+`p4cc reproduce STUDY --report` makes a page from the runs of a study. Items are those figures, tables and numbers; the
+verdicts count ours.
+"""
+_INDEX_FOOT = """A band says where a number should fall, and who says so: the source, a document of p4cc, or an
+aim of p4cc's own that was set before the run.
+
+| verdict | meaning |
+|---|---|
+| within | the number lies in its band |
+| outside | it does not; the page has the cause, as far as it is known |
+| reported | the number has no band |
+| not reproduced | nothing here stands for it; the page has the reason in its place |
+"""
+
+
+def write_pages(studies: Iterable[StudyResults], folder: Path) -> list[Path]:
+    """Writes a page for each study, its pictures, and the index of all pages there; returns the pages.
+
+    Raises UserError where a file is in the way that p4cc did not write.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = [_write_page(results, folder) for results in studies]
+        index = folder / INDEX
+        _may_replace(index)
+        index.write_text(_index(folder), encoding="utf-8")
+    except OSError as error:
+        place = str(error.filename or folder)
+        cause = f"cannot write the report: {error.strerror or error}"
+        raise UserError(cause, place=place, remedy="give another folder with --report-to") from error
+    return [*written, index]
+
+
+def _write_page(results: StudyResults, folder: Path) -> Path:
+    path = folder / f"{results.study.study.name}.md"
+    before = _may_replace(path)
+    page = study_page(results, folder)
+    for name, drawn in page.pictures.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        _for_the_web(drawn, folder / name)
+    path.write_text(page.text, encoding="utf-8")
+    # Pictures of the page before this one, which nothing shows any more.
+    for name in set(_PICTURE.findall(before)) - set(page.pictures):
+        (folder / name).unlink(missing_ok=True)
+    return path
+
+
+def _may_replace(path: Path) -> str:
+    """What stands there now; raises UserError where p4cc did not write it."""
+    if not path.exists():
+        return ""
+    text = read_text(path, "page")
+    if not text.startswith(MARKER):
+        cause = "a file is in the way that p4cc did not write"
+        raise UserError(cause, place=str(path), remedy="move it, or give another folder with --report-to")
+    return text
+
+
+def _for_the_web(drawn: Path, path: Path) -> None:
+    """A picture of points as wide as a page and with a palette; others as they are."""
+    if drawn.suffix != ".png":
+        shutil.copyfile(drawn, path)
+        return
+    with Image.open(drawn) as picture:
+        made = picture.convert("RGB")
+    if made.width > MAX_PIXELS_WIDE:
+        height = round(made.height * MAX_PIXELS_WIDE / made.width)
+        made = made.resize((MAX_PIXELS_WIDE, height), Image.Resampling.LANCZOS)
+    made.quantize(COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
+def _index(folder: Path) -> str:
+    """The index of the pages that p4cc wrote there."""
+    rows: list[tuple[str, ...]] = []
+    for path in sorted(folder.glob("*.md")):
+        held = _held(path)
+        if held is not None and path.name == f"{held.get('study')}.md":
+            numbers = [str(held.get(name, "")) for name in ("items", "not_reproduced", WITHIN, OUTSIDE, REPORTED)]
+            link = f"[{plain(str(held.get('source')))}]({path.name}): {plain(str(held.get('title')))}"
+            rows.append((link, *map(plain, numbers)))
+    headings = ("source", "items", "not reproduced", WITHIN, OUTSIDE, REPORTED)
+    lines = [f'{MARKER}{{"index": true}} -->', "", _INDEX_HEAD, *table(headings, rows), "", _INDEX_FOOT]
+    return "\n".join(lines)
+
+
+def _held(path: Path) -> Mapping[str, Any] | None:
+    """What a page says of itself in its first line; None of a file that p4cc did not write."""
+    first = read_text(path, "page").partition("\n")[0]
+    if not first.startswith(MARKER) or not first.endswith(" -->"):
+        return None
+    try:
+        held = json.loads(first.removeprefix(MARKER).removesuffix(" -->"))
+    except (ValueError, RecursionError):
+        return None
+    return cast("Mapping[str, Any]", held) if isinstance(held, dict) else None

@@ -1,0 +1,142 @@
+"""What a run of a study left in its folder: records, pictures, and what it cost."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+from p4cc.errors import UserError
+from p4cc.files import read_text
+from p4cc.reproduce.run import RECORDS_FILE, figures_of
+from p4cc.running.provenance import RUN_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from p4cc.reproduce.run import Figure
+    from p4cc.reproduce.study import StudyFile
+    from p4cc.reproduce.verdict import ClaimRecord, Record
+    from p4cc.scenario.claims import Claim
+
+# What of a scenario is for readers only: results stay good when it changes.
+_TEXTS = frozenset({"name", "title", "source", "reproduces"})
+
+
+@dataclass
+class Cost:
+    """What the runs of a study took."""
+
+    runs: int = 0
+    events: int = 0
+    wall_s: float = 0.0
+    """Wall times of all runs together, each on one processor or more."""
+    seeds: dict[int, int] = field(default_factory=dict[int, int])
+    """Number of seeds of a scenario, to the number of scenarios that have so many."""
+    commits: list[str] = field(default_factory=list[str])
+    versions: list[str] = field(default_factory=list[str])
+    days: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class StudyResults:
+    """The figures of a study with what their runs left."""
+
+    study: StudyFile
+    folder: Path
+    full: bool
+    figures: dict[str, Figure]
+    records: dict[str, Record]
+    pictures: dict[str, list[Path]]
+    """Files that were drawn, by the name of the figure."""
+    cost: Cost
+
+
+def read_results(study: StudyFile, folder: Path) -> StudyResults:
+    """Reads the results of a study.
+
+    Raises UserError where there are none, where they are of another state of the study, or where a part is missing.
+    """
+    again = f"run them again: p4cc reproduce {study.study.name}"
+    path = folder / RECORDS_FILE
+    if not path.is_file():
+        raise UserError("no results of this study", place=str(folder), remedy=again)
+    records = _records(path, again)
+    figures = {figure.name: figure for figure in figures_of(study)}
+    claims = {name: figure.reproduction.claims for name, figure in figures.items()}
+    claims |= {one.figure: one.claims for one in study.study.over_all}
+    cost, full = Cost(), False
+    pictures: dict[str, list[Path]] = {}
+    for name, record in records.items():
+        if name not in claims or not _is_of(record["claims"], claims[name]):
+            raise UserError(
+                f"figure {name} was measured by other claims than the study's", place=str(path), remedy=again
+            )
+        if (figure := figures.get(name)) is not None:
+            of_figure = folder / figure.path.stem
+            full = _account(cost, of_figure, figure, again) or full
+            pictures[name] = _drawn(of_figure, figure, again)
+    return StudyResults(study, folder, full, figures, records, pictures, cost)
+
+
+def _records(path: Path, again: str) -> dict[str, Record]:
+    try:
+        held = cast("list[Record]", json.loads(read_text(path, "records")))
+        return {record["figure"]: record for record in held}
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise UserError("these are no records of a study", place=str(path), remedy=again) from error
+
+
+def _is_of(records: Iterable[ClaimRecord], claims: Iterable[Claim]) -> bool:
+    """Whether records say of claims what a run of today would, but for the numbers measured."""
+    wanted = [(one.name, one.text, one.unit, one.paper, one.band and one.band.model_dump()) for one in claims]
+    return wanted == [(one["name"], one["text"], one["unit"], one["paper"], one["band"]) for one in records]
+
+
+def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
+    """Adds what a figure's runs cost; tells whether they had settings beside the scenario's, as with `--full`."""
+    told, summary = _json(folder / RUN_FILE, again), _json(folder / "summary.json", again)
+    try:
+        changed = bool(told["set"])
+        if not changed and _settings(told["scenario"]) != _settings(figure.scenario.model_dump(mode="json")):
+            cause = "these runs are of other settings than the scenario's"
+            raise UserError(cause, place=str(folder), remedy=again)
+        for run in summary["runs"]:
+            cost.runs += 1
+            cost.events += int(run.get("events", 0))
+            cost.wall_s += float(run["wall_s"])
+        count = len(told["seeds"])
+        cost.seeds[count] = cost.seeds.get(count, 0) + 1
+        for kept, value in (
+            (cost.versions, told["p4cc"]["version"]),
+            (cost.commits, told["p4cc"]["commit"] or "unknown"),
+            (cost.days, told["started"][:10]),
+        ):
+            if str(value) not in kept:
+                kept.append(str(value))
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError("run.json and summary.json are not p4cc's", place=str(folder), remedy=again) from error
+    return changed
+
+
+def _settings(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in scenario.items() if key not in _TEXTS}
+
+
+def _drawn(folder: Path, figure: Figure, again: str) -> list[Path]:
+    found = [folder / one.file for one in figure.scenario.figures]
+    for path in found:
+        if not path.is_file():
+            raise UserError("a picture is missing", place=str(path), remedy=again)
+    return found
+
+
+def _json(path: Path, again: str) -> dict[str, Any]:
+    try:
+        held = json.loads(read_text(path, "results"))
+    except (ValueError, RecursionError) as error:
+        raise UserError("this is no JSON", place=str(path), remedy=again) from error
+    if not isinstance(held, dict):
+        raise UserError("these are no results of p4cc", place=str(path), remedy=again)
+    return cast("dict[str, Any]", held)
