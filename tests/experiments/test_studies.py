@@ -32,8 +32,6 @@ FIGURES = {
     ],
 }
 
-STUDIES_WITH_ITEMS = ["gst", "rfb_ss"]
-
 REPRODUCTION = Path(__file__).resolve().parents[2] / "docs" / "reproduction"
 PAGES = [page for page in sorted(REPRODUCTION.glob("*.md")) if page.name != "README.md"]
 
@@ -78,7 +76,7 @@ def test_the_round_model_gives_the_numbers_of_the_rfb_ss_paper_exactly(figures: 
     assert exact == 12
 
 
-@pytest.mark.parametrize("name", STUDIES_WITH_ITEMS)
+@pytest.mark.parametrize("name", FIGURES)
 def test_every_item_of_a_source_has_a_figure_or_a_reason(name: str, figures: dict[str, list[Figure]]) -> None:
     study = known_studies()[name]
     placed, _ = place(study.study.items, claims_of(study, figures[name]))
