@@ -129,6 +129,7 @@ class _Planner:
                 "service_jitter_ns": item.service_jitter_ns,
                 "persistent": item.persistent,
                 "mean_gap_ns": item.mean_gap_ns,
+                **({"constant_gap": True} if item.gap == "constant" else {}),
                 "start_jitter_ns": item.start_jitter_ns,
                 **self._common(),
             }

@@ -133,6 +133,16 @@ class Transport(Model):
     """Segments in order for each ACK: 1 if absent, 2 for delayed ACKs."""
     ack_delay_ns: Annotated[int, Field(ge=0)] | None = None
     """Longest that a segment waits for its ACK with `ack_every` above 1; 40 ms if absent."""
+    tso_bytes: Annotated[int, Field(ge=1, le=1 << 20)] | None = Field(
+        default=None,
+        description="Segmentation offload: payload that leaves back to back, or a third of the window where that is "
+        "less; a segment if absent.",
+    )
+    host_delay_exp_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS // 100)] | None = Field(
+        default=None,
+        description="Kernels take up data and ACKs after an exponential time of this mean, all that came until then "
+        "at once; 0 if absent.",
+    )
 
 
 def _transport_kind(node: Any) -> str:

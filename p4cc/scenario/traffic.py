@@ -74,7 +74,11 @@ class RoundsTraffic(Traffic, Shares):
     persistent: bool = True
     """Whether connections keep their windows over the rounds; otherwise each answer is a new flow."""
     mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
-    """Open loop: mean time between requests, which leave by a Poisson process."""
+    """Open loop: mean time between requests."""
+    gap: Literal["exponential", "constant"] = Field(
+        default="exponential",
+        description="Open loop: requests leave by a Poisson process, or each `mean_gap_ns` after the one before.",
+    )
     start_jitter_ns: JitterNs = Field(default=0, description="The first requests leave by so much later, at random.")
 
     @model_validator(mode="after")
@@ -83,6 +87,8 @@ class RoundsTraffic(Traffic, Shares):
             raise ValueError("a connection kept over all rounds has no deadline; set persistent to false")
         if self.mean_gap_ns is not None and not self.persistent:
             raise ValueError("in an open loop answers share a connection; leave persistent true, or use poisson")
+        if self.gap == "constant" and self.mean_gap_ns is None:
+            raise ValueError("a closed loop has no gap between requests; give mean_gap_ns")
         return self
 
 

@@ -51,6 +51,12 @@ pub struct SenderConfig {
     pub ack_every: u32,
     /// Longest that a packet waits for its ACK, where `ack_every` is above 1.
     pub ack_delay_ns: u64,
+    /// Payload that the sender hands to its interface at once, as with segmentation offload; absent: a
+    /// segment (docs/algorithms/window.md#kernel-sender).
+    pub tso_bytes: Option<u32>,
+    /// Data and ACKs wait in the kernel of the host that they reach: the first for an exponential time of
+    /// this mean, what comes meanwhile goes with it. Who runs the sender draws it; 0: none.
+    pub host_delay_exp_ns: u64,
     /// Grain of the clock in the timeout formula (G of RFC6298).
     pub clock_granularity_ns: u64,
     /// ECN codepoints of the network; null sends packets that are not capable of ECN.
@@ -80,6 +86,8 @@ impl Default for SenderConfig {
             // data packet; delayed ACKs have m = 2 and 40 ms.
             ack_every: 1,
             ack_delay_ns: 40_000_000,
+            tso_bytes: None,
+            host_delay_exp_ns: 0,
             clock_granularity_ns: 1_000,
             ecn_profile: Some(EcnProfile::Gst),
             cc: AlgorithmConfig::default(),
@@ -93,6 +101,8 @@ const MAX_MSS_BYTES: u32 = 65_000;
 const MAX_RWND_SEGMENTS: u32 = 65_536;
 /// Sequence numbers of 32 bits are told apart only within half their range.
 const MAX_WINDOW_BYTES: u64 = 1 << 30;
+/// Largest burst of segmentation offload; an IPv4 length bounds it to 64 KiB in kernels.
+const MAX_TSO_BYTES: u64 = 1 << 20;
 /// Longest time that a parameter may give: one hour.
 const MAX_TIME_NS: u64 = 3_600_000_000_000;
 
@@ -147,6 +157,8 @@ impl SenderConfig {
         within("dupthresh", u64::from(self.dupthresh), 1, 1_000)?;
         within("ack_every", u64::from(self.ack_every), 1, 1_000)?;
         within("ack_delay_ns", self.ack_delay_ns, 0, MAX_TIME_NS)?;
+        within("tso_bytes", u64::from(self.tso_bytes.unwrap_or(1)), 1, MAX_TSO_BYTES)?;
+        within("host_delay_exp_ns", self.host_delay_exp_ns, 0, MAX_TIME_NS / 100)?;
         within("clock_granularity_ns", self.clock_granularity_ns, 0, MAX_TIME_NS)?;
         within("rto_min_ns", self.rto_min_ns, 1, MAX_TIME_NS)?;
         within("rto_max_ns", self.rto_max_ns, self.rto_min_ns, MAX_TIME_NS)?;
@@ -247,6 +259,11 @@ mod tests {
                  choose rfc3168 or sce",
             ),
             (r#"{"ack_every":0}"#, "ack_every: 0 is out of range; give a number from 1 to 1000"),
+            (r#"{"tso_bytes":0}"#, "tso_bytes: 0 is out of range; give a number from 1 to 1048576"),
+            (
+                r#"{"host_delay_exp_ns":36000000001}"#,
+                "host_delay_exp_ns: 36000000001 is out of range; give a number from 0 to 36000000000",
+            ),
             (
                 r#"{"cc":{"congestion_avoidance":{"name":"rneo"}}}"#,
                 r#"cc.congestion_avoidance.name: unknown algorithm "rneo"; did you mean "reno"? known: reno, reno_ecn, dctcp, d2tcp, l2tcp"#,

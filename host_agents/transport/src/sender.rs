@@ -21,6 +21,9 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::{AckFields, Codepoint, EcnProfile, SackBlocks, seq};
 
+/// Share of the window that leaves as a burst where a whole burst is more: Linux's `tcp_tso_win_divisor`.
+const BURST_WINDOW_DIVISOR: u64 = 3;
+
 /// Life of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
@@ -77,6 +80,8 @@ pub struct WindowSender {
     dupthresh: u32,
     recovery: Recovery,
     limited_transmit: bool,
+    /// Segments that leave at once; 1 without segmentation offload.
+    burst_segments: u64,
     profile: Option<EcnProfile>,
     data_codepoint: Codepoint,
     /// The receiver is to repeat marks, and repetitions are not capable (RFC3168).
@@ -133,6 +138,7 @@ impl WindowSender {
             dupthresh: config.dupthresh,
             recovery: config.recovery,
             limited_transmit: config.limited_transmit,
+            burst_segments: config.tso_bytes.map_or(1, |bytes| u64::from(bytes / config.mss_bytes).max(1)),
             profile,
             data_codepoint: profile.map_or(Codepoint::NOT_ECT, EcnProfile::unmarked),
             echo_until_cwr: profile.is_some() && controller.echo() == Echo::UntilCwr,
@@ -434,9 +440,30 @@ impl WindowSender {
             return self.send_by_scoreboard(now, out);
         }
         let window = self.controller.window().whole_segments() + self.limited_segments();
+        let mut left_of_burst = 0;
         while self.may_send_next() && self.flight_segments() < window {
+            if left_of_burst == 0 {
+                left_of_burst = self.next_burst(window.min(self.rwnd_segments));
+                if left_of_burst == 0 {
+                    return;
+                }
+            }
             self.send_next(now, out);
+            left_of_burst -= 1;
         }
+    }
+
+    /// Segments that leave at once now; 0 while more are awaited (docs/algorithms/window.md#kernel-sender).
+    ///
+    /// A burst leaves when it is whole, or a third of the window, or all that there is to send. Nothing is
+    /// awaited while nothing is in flight, as no ACK would come, nor while duplicates tell of a loss.
+    fn next_burst(&self, window: u64) -> u64 {
+        let available = window.saturating_sub(self.flight_segments()).max(1);
+        let is_open = self.fast_recovery.is_none() && self.dupacks == 0 && self.snd_nxt == self.snd_max;
+        let awaited = self.burst_segments.min(window.div_ceil(BURST_WINDOW_DIVISOR));
+        let has_all = self.sendable_end() - self.snd_nxt <= available * self.mss_bytes;
+        let waits = is_open && self.snd_una < self.snd_nxt && available < awaited && !has_all;
+        if waits { 0 } else { available.min(self.burst_segments) }
     }
 
     /// Segments that may leave beyond the window for duplicates that are not

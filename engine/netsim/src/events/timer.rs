@@ -21,6 +21,8 @@ pub(crate) enum Timer {
     PauseExpiry { port: u32, priority: u8 },
     /// The link of a channel that leaves the node goes down or comes up.
     LinkChange { channel: u32, up: bool },
+    /// The kernel of a host takes up what arrived for a flow, at its receiver or at its sender.
+    Kernel { flow: u32, at_receiver: bool },
 }
 
 impl Timer {
@@ -35,6 +37,7 @@ impl Timer {
             Self::Close { flow } => (4, flow),
             Self::PauseExpiry { port, priority } => (5, port << 3 | u32::from(priority & 7)),
             Self::LinkChange { channel, up } => (6, channel << 1 | u32::from(up)),
+            Self::Kernel { flow, at_receiver } => (7, flow << 1 | u32::from(at_receiver)),
         }
     }
 
@@ -48,6 +51,7 @@ impl Timer {
             4 => Self::Close { flow: subject },
             5 => Self::PauseExpiry { port: subject >> 3, priority: (subject & 7) as u8 },
             6 => Self::LinkChange { channel: subject >> 1, up: subject & 1 == 1 },
+            7 => Self::Kernel { flow: subject >> 1, at_receiver: subject & 1 == 1 },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -56,7 +60,10 @@ impl Timer {
     #[inline]
     pub fn flow(self) -> Option<u32> {
         match self {
-            Self::Sender { flow } | Self::DelayedAck { flow } | Self::Close { flow } => Some(flow),
+            Self::Sender { flow }
+            | Self::DelayedAck { flow }
+            | Self::Close { flow }
+            | Self::Kernel { flow, .. } => Some(flow),
             Self::Pacing { .. }
             | Self::DeadlockCheck
             | Self::PauseExpiry { .. }
@@ -80,6 +87,8 @@ mod tests {
             Timer::PauseExpiry { port: 511, priority: 6 },
             Timer::LinkChange { channel: 9, up: true },
             Timer::LinkChange { channel: 9, up: false },
+            Timer::Kernel { flow: 5, at_receiver: true },
+            Timer::Kernel { flow: 5, at_receiver: false },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

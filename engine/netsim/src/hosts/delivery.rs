@@ -43,11 +43,11 @@ impl Network {
             }
             (PacketKind::Ack, true) => self.on_rdma_ack(host, flow as u32, read),
             (PacketKind::Data, false) => {
-                self.on_data(host, flow as u32, &read.header.data_fields(read.ecn));
+                self.take_data(host, flow as u32, &read.header.data_fields(read.ecn));
             }
             (PacketKind::Ack, false) => {
                 let fields = read.ack_fields();
-                self.with_sender(flow as u32, |sender, now, out| sender.on_ack(now, &fields, out));
+                self.take_ack(host, flow as u32, &fields);
             }
         }
         Some(packet)

@@ -3,9 +3,10 @@
 use p4cc_cc::Mark;
 use p4cc_transport::rdma::{RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::TrafficClass;
-use p4cc_transport::{EcnProfile, Receiver, Snapshot, WindowSender};
+use p4cc_transport::{AckFields, DataFields, EcnProfile, Receiver, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
 
+use crate::hosts::kernel::Kernel;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 
@@ -32,6 +33,10 @@ pub(crate) struct RdmaEnds {
 #[derive(Debug)]
 pub(crate) struct Flow {
     pub ends: Ends,
+    /// What waits for the kernel of the sending host, where it takes time.
+    pub acks_in_kernel: Option<Box<Kernel<AckFields>>>,
+    /// What waits for the kernel of the receiving host, where it takes time.
+    pub data_in_kernel: Option<Box<Kernel<DataFields>>>,
     /// How to read the marks that the receiver sees.
     pub profile: Option<EcnProfile>,
     /// Earliest start, random part included; of a flow that waits for another, when that let it start.

@@ -7,6 +7,7 @@
 //! | `window`, `rdma` | handlers of flows with a congestion window, and of paced RDMA-like flows |
 //! | `delivery` | which flow an arriving packet goes to |
 //! | `interface`, `round_robin` | which packet leaves next |
+//! | `kernel` | what arrives waits for the host's kernel |
 //! | `packets` | bytes of packets, made and read |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `rtt_noise` | the random part of round-trip times |
@@ -16,6 +17,7 @@ mod delivery;
 mod flow;
 mod host;
 mod interface;
+mod kernel;
 mod new_flow;
 mod packets;
 mod pauses;

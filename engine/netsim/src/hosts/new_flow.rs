@@ -10,6 +10,7 @@ use crate::SpecError;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
 use crate::hosts::flow::{Ends, Flow, RdmaEnds};
+use crate::hosts::kernel::Kernel;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 use crate::random::uniform;
@@ -22,6 +23,11 @@ pub(crate) fn new_flow(
     seed: u64,
 ) -> Result<Flow, SpecError> {
     let (ends, profile) = new_ends(spec, topology, plan, seed)?;
+    let host_delay = spec
+        .algorithms
+        .values()
+        .nth(plan.algorithm as usize)
+        .map_or(Span::ZERO, |config| Span::from_ns(config.host_delay_exp_ns));
     let stream = |what: &str| Stream::named(seed, &format!("flow.{}.{what}", plan.id));
     let jitter = match plan.start_jitter {
         Span::ZERO => Span::ZERO,
@@ -29,6 +35,8 @@ pub(crate) fn new_flow(
     };
     Ok(Flow {
         ends,
+        acks_in_kernel: Kernel::new(host_delay, || stream("sender_kernel")),
+        data_in_kernel: Kernel::new(host_delay, || stream("receiver_kernel")),
         profile,
         start: (!plan.is_triggered).then_some(plan.start + jitter),
         has_begun: false,

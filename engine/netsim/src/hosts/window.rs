@@ -1,7 +1,7 @@
 //! Flows with a congestion window at their hosts: data and ACKs, timers, what a sender asks for.
 
-use p4cc_transport::{Action, Actions, DataFields, WindowSender};
-use p4cc_units::Time;
+use p4cc_transport::{AckFields, Action, Actions, DataFields, WindowSender};
+use p4cc_units::{Span, Time};
 
 use crate::events::Timer;
 use crate::hosts::flow::Ends;
@@ -9,6 +9,51 @@ use crate::hosts::packets::Outgoing;
 use crate::network::Network;
 
 impl Network {
+    /// Data reached the host of a receiver.
+    pub(crate) fn take_data(&mut self, host: u32, flow: u32, data: &DataFields) {
+        match &mut self.nodes.flows[flow as usize].data_in_kernel {
+            None => self.on_data(host, flow, data),
+            Some(kernel) => {
+                let wait = kernel.arrived(data);
+                self.arm_kernel(host, wait, Timer::Kernel { flow, at_receiver: true });
+            }
+        }
+    }
+
+    /// An ACK reached the host of a sender.
+    pub(crate) fn take_ack(&mut self, host: u32, flow: u32, fields: &AckFields) {
+        match &mut self.nodes.flows[flow as usize].acks_in_kernel {
+            None => self.with_sender(flow, |sender, now, out| sender.on_ack(now, fields, out)),
+            Some(kernel) => {
+                let wait = kernel.arrived(fields);
+                self.arm_kernel(host, wait, Timer::Kernel { flow, at_receiver: false });
+            }
+        }
+    }
+
+    fn arm_kernel(&mut self, host: u32, wait: Option<Span>, timer: Timer) {
+        if let Some(wait) = wait {
+            self.schedule.timer(self.now() + wait, self.nodes.host_node(host), timer);
+        }
+    }
+
+    /// The kernel of a host takes up what waits at this end of a flow.
+    pub(crate) fn on_kernel_timer(&mut self, flow: u32, at_receiver: bool) {
+        let host = self.nodes.plans[flow as usize].dst;
+        let state = &mut self.nodes.flows[flow as usize];
+        if at_receiver {
+            let Some(kernel) = &mut state.data_in_kernel else { return };
+            for data in kernel.take() {
+                self.on_data(host, flow, &data);
+            }
+        } else {
+            let Some(kernel) = &mut state.acks_in_kernel else { return };
+            for fields in kernel.take() {
+                self.with_sender(flow, |sender, now, out| sender.on_ack(now, &fields, out));
+            }
+        }
+    }
+
     /// Data reached the receiver of a flow.
     pub(crate) fn on_data(&mut self, host: u32, index: u32, data: &DataFields) {
         let flow = &mut self.nodes.flows[index as usize];

@@ -308,6 +308,7 @@ fn swap_sender(a: &mut Flow, b: &mut Flow) {
         }
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
     }
+    swap(&mut a.acks_in_kernel, &mut b.acks_in_kernel);
     swap(&mut a.start, &mut b.start);
     swap(&mut a.has_begun, &mut b.has_begun);
     swap(&mut a.timer, &mut b.timer);
@@ -324,6 +325,7 @@ fn swap_receiver(a: &mut Flow, b: &mut Flow) {
         (Ends::Rdma(a), Ends::Rdma(b)) => swap(&mut a.receiver, &mut b.receiver),
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
     }
+    swap(&mut a.data_in_kernel, &mut b.data_in_kernel);
     swap(&mut a.received, &mut b.received);
     swap(&mut a.marks, &mut b.marks);
 }

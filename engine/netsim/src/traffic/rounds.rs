@@ -61,6 +61,9 @@ pub struct RoundsSpec {
     /// two requests; absent: a request waits for the answers.
     #[serde(default)]
     pub mean_gap_ns: Option<f64>,
+    /// Whether that time is always the mean: an application that limits itself to a constant rate.
+    #[serde(default)]
+    pub constant_gap: bool,
     /// The first requests leave after a random time from 0 to this, uniform, of a stream of the group.
     #[serde(default)]
     pub start_jitter_ns: u64,
@@ -93,6 +96,7 @@ pub(crate) struct RoundsPlan {
     service_jitter: Span,
     persistent: bool,
     mean_gap: Option<Span>,
+    constant_gap: bool,
     start_jitter: Span,
 }
 
@@ -121,6 +125,7 @@ impl RoundsPlan {
             service_jitter: Span::from_ns(spec.service_jitter_ns),
             persistent: spec.persistent,
             mean_gap: spec.mean_gap_ns.map(|ns| Span::from_ps((ns * 1e3) as u64)),
+            constant_gap: spec.constant_gap,
             start_jitter: Span::from_ns(spec.start_jitter_ns),
         };
         let template = FlowPlan {
@@ -185,6 +190,12 @@ impl RoundsPlan {
         self.mean_gap.is_some() || self.start_jitter > Span::ZERO
     }
 
+    /// The time between two requests of an open loop.
+    fn gap(&self, stream: &mut Stream) -> Option<Span> {
+        let mean = self.mean_gap?;
+        Some(if self.constant_gap { mean } else { exponential(stream, mean) })
+    }
+
     /// Flows that carry the requests.
     pub fn requests(&self) -> core::ops::Range<u32> {
         self.first..self.first + self.servers.len() as u32
@@ -244,6 +255,10 @@ fn check(path: &str, spec: &RoundsSpec) -> Result<(), SpecError> {
             let cause = "in an open loop answers share a connection, on which they come in order";
             return Err(SpecError::new(at("persistent"), cause, "set it to true, or use arrivals"));
         }
+    }
+    if spec.constant_gap && spec.mean_gap_ns.is_none() {
+        let cause = "a closed loop has no gap between requests";
+        return Err(SpecError::new(at("constant_gap"), cause, "give mean_gap_ns, or leave it out"));
     }
     match &spec.deadline {
         Some(_) if spec.persistent => {
@@ -313,7 +328,7 @@ impl Rounds {
             return None;
         }
         let jitter = uniform(&mut self.gaps, plan.start_jitter);
-        let gap = plan.mean_gap.map_or(Span::ZERO, |mean| exponential(&mut self.gaps, mean));
+        let gap = plan.gap(&mut self.gaps).unwrap_or(Span::ZERO);
         Some(plan.start + jitter + gap)
     }
 
@@ -323,7 +338,7 @@ impl Rounds {
             self.rounds.push(plan.round(now));
         }
         let has_more = (self.rounds.len() as u64) < u64::from(plan.rounds);
-        plan.mean_gap.filter(|_| has_more).map(|mean| exponential(&mut self.gaps, mean))
+        if has_more { plan.gap(&mut self.gaps) } else { None }
     }
 
     /// Bytes of a member's flow reached its receiver: `delivered` of them in all, in order.
@@ -392,6 +407,7 @@ mod tests {
             service_jitter: Span::ZERO,
             persistent,
             mean_gap: None,
+            constant_gap: false,
             start_jitter: Span::ZERO,
         }
     }

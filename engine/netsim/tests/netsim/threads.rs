@@ -110,12 +110,15 @@ fn a_large_network_is_that_of_one_thread() {
     assert!(assert_same(&base) > 10, "threads had nothing to do");
 }
 
-/// Unequal delays, losses, epochs beside rates, flows without end, a deadline: what a description can hold.
+/// Unequal delays, losses, epochs beside rates, flows without end, a deadline, kernels that take time: what a
+/// description can hold.
 #[test]
 fn mixed_traffic_is_that_of_one_thread() {
     let flows = crossing_flows();
     let base = line(HOSTS_AT, r#"{"name":"dcqcn","window":"vwin"}"#, &flows).build_with(|description| {
-        description["algorithms"] = json!({"window": {"rto_init_ns": 300_000, "rto_min_ns": 300_000}});
+        description["algorithms"] = json!({"window": {
+            "rto_init_ns": 300_000, "rto_min_ns": 300_000, "tso_bytes": 8_000, "host_delay_exp_ns": 5_000,
+        }});
         for (i, link) in description["links"].as_array_mut().into_iter().flatten().enumerate() {
             link["delay_ns"] = json!(DELAY_NS + 130 * i as u64);
             link["loss"] = json!(if i % 3 == 0 { 0.01 } else { 0.0 });

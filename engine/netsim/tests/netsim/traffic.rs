@@ -59,6 +59,7 @@ fn rounds(servers: u32, response_bytes: u64, rounds: u32, persistent: bool) -> R
         service_jitter_ns: 2_000,
         persistent,
         mean_gap_ns: None,
+        constant_gap: false,
         start_jitter_ns: 0,
         algorithm: "sender".to_owned(),
         priority: 0,
@@ -158,16 +159,17 @@ fn no_answer_leaves_before_every_answer_of_the_round_before_is_in() {
 /// requests leave by a Poisson process, whatever the answers do.
 #[test]
 fn in_an_open_loop_requests_leave_by_their_own_clock() {
-    let with = |service_jitter_ns: u64| {
+    let with = |constant_gap: bool, service_jitter_ns: u64| {
         finish(&mut star(2, |spec| {
             spec.rounds = vec![RoundsSpec {
                 mean_gap_ns: Some(10_000.0),
+                constant_gap,
                 service_jitter_ns,
                 ..rounds(1, 2_000, 1_000, true)
             }];
         }))
     };
-    let results = with(0);
+    let results = with(false, 0);
     let starts = integers(&results, "rounds", "start_ns");
     let finishes = integers(&results, "rounds", "finish_ns");
     assert_eq!((starts.len(), results.summary.rounds_completed), (1_000, 1_000));
@@ -176,7 +178,31 @@ fn in_an_open_loop_requests_leave_by_their_own_clock() {
     assert!((mean / 10_000.0 - 1.0).abs() < 0.1, "{mean}");
     assert!(starts.iter().zip(&finishes).all(|(start, finish)| finish - start > 100_000));
     assert!(finishes.is_sorted(), "answers come in order");
-    assert_eq!(starts, integers(&with(50_000), "rounds", "start_ns"));
+    assert_eq!(starts, integers(&with(false, 50_000), "rounds", "start_ns"));
+    // An application that limits itself: the first request comes a gap after the start of 1 us.
+    let regular: Vec<i64> = (0..1_000).map(|round| 1_000 + 10_000 * (round + 1)).collect();
+    assert_eq!(integers(&with(true, 0), "rounds", "start_ns"), regular);
+}
+
+/// docs/algorithms/window.md#kernel-sender: a window of one segment waits for both kernels in each of its
+/// round trips, which the round-trip time shows; marks and bytes are those of a host without a delay.
+#[test]
+fn kernels_lengthen_each_round_trip() {
+    let with = |host_delay_exp_ns: u64| {
+        finish(&mut star(1, |spec| {
+            let sender = spec.algorithms.get_mut("sender").expect("the only one");
+            (sender.rwnd, sender.host_delay_exp_ns) = (1, host_delay_exp_ns);
+            spec.flows = vec![flow(1, "h1", Some(1_000 * 1_436))];
+            spec.stop_ns = 1_000_000_000;
+        }))
+    };
+    let fct = |results: &Results| integers(results, "flows", "finish_ns")[0] as f64;
+    let (without, slow) = (with(0), with(50_000));
+    assert_eq!(integers(&slow, "flows", "acked_bytes"), [1_436_000]);
+    assert_eq!(integers(&slow, "flows", "timeouts"), [0]);
+    // 2000 exponential times of 50 us: a deviation of 2.2 %.
+    let extra_us = (fct(&slow) - fct(&without)) / 1e6;
+    assert!((extra_us / 100.0 - 1.0).abs() < 0.1, "{extra_us} us for each round trip");
 }
 
 /// A group that starts at random begins later than its time, and goes on as any other.

@@ -240,8 +240,11 @@ impl Timely {
         self.rtt_diff_ns = (1.0 - self.ewma) * self.rtt_diff_ns + self.ewma * (rtt_ns - prev_rtt_ns);
         let gradient = self.rtt_diff_ns / self.min_rtt_ns;
         if self.hai_counts.by_sample() {
-            let counts =
-                if self.hai_counts == HaiCounts::Raw { rtt_ns < prev_rtt_ns } else { gradient <= 0.0 };
+            let counts = match self.hai_counts {
+                HaiCounts::Raw => rtt_ns < prev_rtt_ns,
+                // Queue-size mode knows no gradient.
+                _ => gradient <= 0.0 && self.t_low_ns < self.t_high_ns,
+            };
             self.count(counts);
         }
         if rtt_ns < self.t_low_ns {
@@ -515,6 +518,12 @@ mod tests {
         let before = control.rate_bps();
         assert_eq!(feed(&mut *control, &[500.0]), before);
         assert!(feed(&mut *control, &[499.0]) > before);
+        // Nor does hyperactive increase find one to count.
+        let every = json.replace('}', r#","hai_counts":"every_branch"}"#);
+        let mut control = slowed(&every);
+        let before = control.rate_bps();
+        let rate = feed(&mut *control, &[490.0, 480.0, 470.0, 460.0, 450.0, 440.0]);
+        assert_eq!(((rate - before) / 1e6).round() as i64, 60);
     }
 
     /// docs/algorithms/timely.md#rtt-sample: with one update per window, ACKs within it change nothing.

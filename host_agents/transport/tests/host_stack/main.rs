@@ -1,5 +1,6 @@
 //! Tests of the host stack as a whole: sender, receiver and wire format together.
 
+mod bursts;
 mod geo;
 mod incast;
 mod pair;

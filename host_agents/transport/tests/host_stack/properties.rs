@@ -32,15 +32,18 @@ fn configs() -> impl Strategy<Value = SenderConfig> {
     ];
     let recovery = prop_oneof![1 => Just("reno"), 1 => Just("newreno"), 2 => Just("sack")];
     let numbers = (1_u32..1_500, 1_u32..12, 1_u32..40, 1_u32..5, 1_u64..2_000);
-    (cc, recovery, any::<bool>(), 1_u32..4, numbers, prop::option::of(2_u32..30)).prop_map(
-        |(cc, recovery, limited, ack_every, (mss_bytes, iw, rwnd, dupthresh, rto_min_us), ssthresh0)| {
+    let options = (prop::option::of(2_u32..30), prop::option::of(1_u32..20_000));
+    (cc, recovery, any::<bool>(), 1_u32..4, numbers, options).prop_map(
+        |(cc, recovery, limited, ack_every, (mss_bytes, iw, rwnd, dupthresh, rto_min_us), (ssthresh0, tso))| {
             let rto_min_ns = rto_min_us * 1_000;
             let profile = if cc.contains("reno_ecn") { "sce" } else { "gst" };
             let ssthresh0 = ssthresh0.unwrap_or(1 << 30);
+            let tso_bytes = tso.map_or("null".to_owned(), |bytes| bytes.to_string());
             config(&format!(
                 r#"{{"recovery":"{recovery}","mss_bytes":{mss_bytes},"iw":{iw},"rwnd":{rwnd},"ssthresh0":{ssthresh0},
                     "dupthresh":{dupthresh},"rto_min_ns":{rto_min_ns},"rto_init_ns":{rto_min_ns},
                     "rto_max_ns":100000000,"limited_transmit":{limited},"ack_every":{ack_every},
+                    "tso_bytes":{tso_bytes},
                     "ack_delay_ns":500000,"ecn_profile":"{profile}","cc":{cc}}}"#
             ))
         },
