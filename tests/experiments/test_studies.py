@@ -27,7 +27,20 @@ FIGURES = {
     "skew": ["U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"],
     # The rows of docs/algorithms/reproductions.md#y-corr's reverse congestion is Y-ack.
     "timely": [
-        *("Y-rtt", "Y-inc", "Y-dctcp", "Y-fast", "Y-qsz", "Y-tlow", "Y-thigh", "Y-hai", "Y-noise", "Y-clos"),
+        *(
+            "Y-rtt",
+            "Y-inc",
+            "Y-uneven",
+            "Y-join",
+            "Y-dctcp",
+            "Y-fast",
+            "Y-qsz",
+            "Y-tlow",
+            "Y-thigh",
+            "Y-hai",
+            "Y-noise",
+            "Y-clos",
+        ),
         *("Y-inc-bg", "Y-corr", "Y-ack", "Y-pace", "Y-app"),
     ],
 }
