@@ -24,17 +24,17 @@ _MAX_POINTS = 2_000
 
 
 def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
-    """Draws a panel per column and a line per variant; returns the file written."""
-    need_columns(figure.file, table, *(panel.y for panel in figure.panels))
+    """Draws a panel per column and a line per variant, or per variant and value of `split`; returns the file."""
+    lines = ["variant"] if figure.split is None else ["variant", figure.split]
+    need_columns(figure.file, table, *lines, *(panel.y for panel in figure.panels))
     chosen = of_classes(table, figure.classes)
     use_style()
     page = Figure(figsize=(4.2 * len(figure.panels), 3.2), layout="constrained")
     for position, panel in enumerate(figure.panels):
         axes = page.add_subplot(1, len(figure.panels), position + 1)
-        for number, (variant,) in enumerate(chosen.select("variant").unique(maintain_order=True).iter_rows()):
-            rows = chosen.filter(pl.col("variant") == variant)
+        for number, (line, rows) in enumerate(chosen.group_by(*lines, maintain_order=True)):
             values, shares = distribution(rows[panel.y], panel.scale)
-            label = labelled(variant, rows[panel.y])
+            label = labelled(_name(line, figure.split), rows[panel.y])
             axes.step(values, shares, where="post", color=COLOURS[number % len(COLOURS)], label=label)
         if chosen[panel.y].drop_nulls().is_empty():
             say(axes, nothing(chosen))
@@ -47,6 +47,11 @@ def draw(table: pl.DataFrame, figure: CdfFigure, folder: Path) -> Path:
     legends(page)
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
+
+
+def _name(line: tuple[object, ...], split: str | None) -> str:
+    """What a line is of: the variant and, if there is one, the value of the column that splits its rows."""
+    return f"{line[0]}" if split is None else f"{line[0]}, {split} {line[1]}"
 
 
 def of_classes(flows: pl.DataFrame, classes: Sequence[str] | None) -> pl.DataFrame:

@@ -86,6 +86,9 @@ class CdfFigure(FigureBase):
     kind: Annotated[Literal["cdf"], KIND]
     table: Literal["flows", "rounds", "rtts"] = "flows"
     """The table that the columns are of."""
+    split: str | None = Field(
+        default=None, description="A column of the table: a line for each of its values, such as a swept one's."
+    )
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
     x_log: bool = False
     """Whether the x axis is logarithmic."""

@@ -41,7 +41,7 @@ FIGURES = {
             "Y-noise",
             "Y-clos",
         ),
-        *("Y-inc-bg", "Y-corr", "Y-ack", "Y-pace", "Y-app"),
+        *("Y-inc-bg", "Y-corr", "Y-marks", "Y-stamps", "Y-ack", "Y-pace", "Y-app"),
     ],
 }
 

@@ -29,6 +29,7 @@ FIGURES: list[dict[str, Any]] = [
     },
     {"kind": "traces", "file": "traces.png", "flows": [1, 2], "panels": [{"y": "cwnd_segments"}, {"y": "rate_bps"}]},
     {"kind": "cdf", "file": "cdf.png", "x_log": True, "panels": [{"y": "fct_ns"}, {"y": "slowdown"}]},
+    {"kind": "cdf", "file": "split.png", "split": "senders", "panels": [{"y": "fct_ns"}]},
     {"kind": "bar", "file": "bar.png", "panels": [{"y": "finish_ns", "scale": 1e-6}]},
     {"kind": "bar", "file": "bars.png", "x": "senders", "panels": [{"y": "drops"}]},
     {"kind": "percentiles", "file": "load.png", "x": "senders", "panels": [{"y": "fct_ns", "log": True}]},
