@@ -17,13 +17,19 @@ PAGES = (
     "tutorials/first-scenario.md",
     "tutorials/first-lab.md",
     "how-to/write-a-scenario.md",
+    "how-to/reproduce-a-source.md",
     "how-to/add-a-window-algorithm.md",
     "how-to/add-a-rate-algorithm.md",
     "how-to/add-a-p4-control.md",
     "how-to/add-an-int-field.md",
     "how-to/add-a-topology.md",
 )
-LEAST_LINES = {"tutorials/first-scenario.md": 9, "tutorials/first-lab.md": 4, "how-to/write-a-scenario.md": 7}
+LEAST_LINES = {
+    "tutorials/first-scenario.md": 9,
+    "tutorials/first-lab.md": 4,
+    "how-to/write-a-scenario.md": 7,
+    "how-to/reproduce-a-source.md": 3,
+}
 """Lines that must be there, so that a changed form of the blocks is noticed."""
 
 
