@@ -59,6 +59,23 @@ def unit_shift(rates_bps: Iterable[int]) -> int:
     return shift
 
 
+def scattered_id(number: int) -> int:
+    """The id of the network's switch `number` (1 to 4095), a bijection of 12 bits.
+
+    Ids in a row have equal exclusive ors on 1 to 2 % of the pairs of ways through a fat-tree; scattered ids have them
+    on one pair in 4,096. Raises PlannerError for a number that 12 bits cannot hold.
+
+    Source: docs/algorithms/int.md#path-id.
+    """
+    if not 1 <= number <= MAX_SWITCH_ID:
+        raise PlannerError("switches", f"switch {number} has no id of 12 bits", f"use at most {MAX_SWITCH_ID} switches")
+    scattered = number
+    for factor, shift in ((0x9E5, 6), (0x6D3, 5)):
+        scattered = scattered * factor & MAX_SWITCH_ID
+        scattered ^= scattered >> shift
+    return scattered * 0xB2D & MAX_SWITCH_ID
+
+
 @dataclass(frozen=True)
 class IntPort:
     """The arguments of `int_hpcc.p4`'s `set_port`, in its order."""

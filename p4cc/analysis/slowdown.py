@@ -7,6 +7,7 @@ Source: docs/algorithms/metrics.md#metrics.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -86,22 +87,25 @@ def by_size(flows: pl.DataFrame, bins: int = SUMMARY_BINS) -> list[dict[str, Any
 
     Source: docs/algorithms/metrics.md#metrics.
     """
+    rows: list[dict[str, Any]] = []
+    for one in size_bins(flows, bins):
+        values = one["slowdown"].to_numpy()
+        rows.append(
+            {
+                "max_size_bytes": int(one["size_bytes"][-1]),
+                "flows": one.height,
+                **{f"p{percent}": percentile(values, percent) for percent in PERCENTILES},
+            }
+        )
+    return rows
+
+
+def size_bins(flows: pl.DataFrame, bins: int) -> list[pl.DataFrame]:
+    """Sizes and slowdowns of complete flows in `bins` frames by size, none empty; the rules of `by_size`."""
     done = (
         flows.filter(pl.col("slowdown").is_not_null())
         .select(pl.col("size_bytes").cast(pl.Int64), pl.col("slowdown").clip(lower_bound=FLOOR))
         .sort("size_bytes", "slowdown")
     )
-    rows: list[dict[str, Any]] = []
-    for number in range(bins):
-        start, end = done.height * number // bins, done.height * (number + 1) // bins
-        if start == end:
-            continue
-        values = done["slowdown"][start:end].to_numpy()
-        rows.append(
-            {
-                "max_size_bytes": int(done["size_bytes"][end - 1]),
-                "flows": end - start,
-                **{f"p{percent}": percentile(values, percent) for percent in PERCENTILES},
-            }
-        )
-    return rows
+    bounds = [done.height * number // bins for number in range(bins + 1)]
+    return [done[start:end] for start, end in pairwise(bounds) if start < end]

@@ -10,7 +10,7 @@ from controller import program
 from controller.features import Feature, PortName, QueueSettings, RedSettings, TelemetrySettings
 from controller.program import CELL_BYTES
 from controller.red import REFERENCE_RATE_BPS, RedCurve, red_curve
-from controller.telemetry import int_port, rate_codes, unit_shift
+from controller.telemetry import int_port, rate_codes, scattered_id, unit_shift
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -79,7 +79,7 @@ class FabricPlanner:
 
     def _int_port(self, name: PortName, link: Link) -> Any:
         return int_port(
-            switch_id=1 + self._topology.switch_names.index(name[0]),
+            switch_id=scattered_id(1 + self._topology.switch_names.index(name[0])),
             rate_bps=link.rate_bps,
             network_rates_bps=self._rates,
             host_rates_bps=self._host_rates,

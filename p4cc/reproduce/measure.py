@@ -13,8 +13,10 @@ from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import TABLE_NAMES, table
 from p4cc.errors import UserError
 from p4cc.reproduce import distributions, models
+from p4cc.reproduce.beside import count_off
 from p4cc.reproduce.flows import measure_flows
 from p4cc.reproduce.rows import need, of_variant
+from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.claims import (
     BinsMeasure,
     CombineMeasure,
@@ -130,6 +132,8 @@ def measure(runs: FigureRuns, how: Measure, known: Mapping[str, Measured]) -> Me
             return Measured(distributions.correlation(runs.table, how))
         case ReachMeasure():
             return Measured(distributions.reach(runs.table, how))
+        case BesideMeasure():
+            return Measured(*count_off(runs.table("flows"), how))
         case AfterPeakMeasure():
             return Measured(distributions.after_peak(runs.table, how))
         case _:

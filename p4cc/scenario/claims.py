@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, Model, kinds
+from p4cc.scenario.beside_claims import BesideMeasure
 from p4cc.scenario.distribution_claims import (
     AfterPeakMeasure,
     CorrelationMeasure,
@@ -218,6 +219,7 @@ Measure = Annotated[
     | CorrelationMeasure
     | ReachMeasure
     | AfterPeakMeasure
+    | BesideMeasure
     | FLOW_MEASURES,
     Field(discriminator="kind"),
 ]

@@ -27,6 +27,8 @@ control IntHpcc(inout headers_t hdr, in port_t egress_port, in time_t now, in qu
     bit<8>  framing_bytes;
     bit<4>  max_hops;
 
+    // `id`: of the switch; the exclusive or of the ids on a way is the path id, by which
+    // a sender knows that counters are of other ports (docs/algorithms/int.md#path-id).
     // `unit_shift`: log2 of the multiplier of both units, 0 to 5. `cells_per_depth`: 80 B cells in one unit
     // of the queue's depth, 1 where the traffic manager counts cells. `framing_bytes`: what the link adds to
     // IP bytes. `max_hops`: records after which packets grow no more; beyond 8 counts as 8.

@@ -64,13 +64,14 @@ class AddsARecord(TelemetryTest):
 
 
 class StopsAtItsBound(TelemetryTest):
-    """With all records there the packet grows no more, but its hop is still counted."""
+    """With all records there the packet grows no more, but its hop is still counted and in the path id."""
 
     def runTest(self):
         for records in (MAX_HOPS, MAX_HOPS + 1, 8):
             sent = self.with_records(records, records)
             left = self.through(sent)
             self.assertEqual(left[P4cc].payload.hop_count, records + 1)
+            self.assertEqual(left[P4cc].payload.path_id, 3 ^ SWITCH_ID)
             self.assertEqual(left[IP].len, len(sent[IP]))
             self.assertEqual(left[P4cc].extension_len, 2 + RECORD_BYTES * records)
         saturated = self.through(self.with_records(8, 15))

@@ -1,11 +1,15 @@
 """INT ports: codes that hosts can look up, one multiplier for the network, values that fit their fields."""
 
 from collections.abc import Callable
+from functools import reduce
+from itertools import combinations, product
+from operator import xor
 
 import pytest
 
 from controller import PlannerError
-from controller.telemetry import RATE_CODES, IntPort, int_port, rate_codes, unit_shift
+from controller.telemetry import RATE_CODES, IntPort, int_port, rate_codes, scattered_id, unit_shift
+from topos import generate
 
 G = 1_000_000_000
 
@@ -24,6 +28,36 @@ def test_common_rates_keep_their_codes_and_others_get_one() -> None:
 )
 def test_the_multiplier_follows_the_fastest_link(rates: list[int], shift: int) -> None:
     assert unit_shift(rates) == shift
+
+
+def test_every_switch_has_an_id_of_its_own() -> None:
+    ids = {scattered_id(number) for number in range(1, 4_096)}
+    assert len(ids) == 4_095
+    assert ids <= set(range(1, 4_096))
+    for number in (0, 4_096):
+        with pytest.raises(PlannerError, match=f"switch {number} has no id"):
+            scattered_id(number)
+
+
+@pytest.mark.parametrize(("k", "in_a_row"), [(6, 12), (8, 28)])
+def test_ways_of_equal_length_differ_by_their_path_id(k: int, in_a_row: int) -> None:
+    """Two pods of a fat-tree have `k^2 / 4` ways; edge switches are on all of them (docs/algorithms/int.md#path-id)."""
+    topology = generate("fat_tree", {"k": k})
+    places = {name: place for place, name in enumerate(topology.switch_names, start=1)}
+
+    def collisions(id_of: Callable[[int], int]) -> int:
+        def path_id(there: int, back: int, group: int, core: int) -> int:
+            way = (f"p{there}a{group}", f"c{group}-{core}", f"p{back}a{group}")
+            return reduce(xor, (id_of(places[name]) for name in way))
+
+        half = range(1, k // 2 + 1)
+        found = 0
+        for there, back in combinations(range(1, k + 1), 2):
+            ids = [path_id(there, back, group, core) for group, core in product(half, half)]
+            found += sum(one == other for one, other in combinations(ids, 2))
+        return found
+
+    assert (collisions(scattered_id), collisions(lambda number: number)) == (0, in_a_row)
 
 
 def test_a_port() -> None:

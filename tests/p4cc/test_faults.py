@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from p4cc.errors import UserError
@@ -34,6 +35,34 @@ def test_flows_leave_a_way_that_fails(tmp_path: Path) -> None:
     (summary,) = ran.runs
     assert summary["flows_completed"] == 16
     assert summary["link_losses"] > 0
+
+
+@pytest.mark.parametrize(
+    ("room", "program", "least_bps", "most_bps"),
+    [("push", "int_hpcc", 8e8, 1e9), ("hs_fixed", "int_fixed", 0, 1.1e7)],
+)
+def test_hpcc_sees_a_way_of_equal_length(
+    tmp_path: Path, room: str, program: str, least_bps: float, most_bps: float
+) -> None:
+    """The other way's ports have sent nothing yet: less than s3's, so the difference wraps and looks like 134 MB.
+
+    A sender that takes it for one port's falls to R_min, as HPCC's simulator does, whose header has no path id
+    (docs/algorithms/int.md#path-id).
+    """
+    base = scenario(
+        topology=DIAMOND,
+        traffic={"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "size_bytes": 1_000_000},
+        switch={"program": f"p4src/v1model/{program}.p4", "qdepth_unit": "bytes_80B", "timestamp_unit": "ns"},
+        transport={"kind": "rdma", "int_room": room, "rto_ns": 1_000_000},
+        variants=[{"name": "HPCC", "rate_control": {"name": "hpcc", "r_min_mbps": 10}}],
+        faults=[{"between": [end, "s3"], "down_ns": 3_000_000} for end in ("s1", "s4")],
+        record={"windows_interval_ns": 5_000},
+    )
+    ran = run(tmp_path, base)
+    (summary,) = ran.runs
+    assert summary["flows_completed"] == 1
+    after = ran.table("windows").filter(pl.col("time_ns") > 3_000_000)["rate_bps"].to_list()
+    assert least_bps <= min(after) <= most_bps
 
 
 def test_a_fault_of_no_link_is_refused(tmp_path: Path) -> None:

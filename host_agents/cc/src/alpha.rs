@@ -33,6 +33,14 @@ pub(crate) const CWND_MIN: ParamInfo = ParamInfo {
     source: "docs/algorithms/window.md#dctcp-sender",
 };
 
+pub(crate) const ALPHA_BY: ParamInfo = ParamInfo {
+    name: "alpha_by",
+    unit: "",
+    summary: "what the marked share counts: 'packets', duplicates too, or 'bytes' by which the ACK moves on",
+    domain: Domain::Choice { default: "packets", options: &["packets", "bytes"] },
+    source: "docs/algorithms/window.md#dctcp-alpha-by; 'bytes' is RFC8257, 3.3",
+};
+
 pub(crate) const CWR_FREEZE: ParamInfo = ParamInfo {
     name: "cwr_freeze",
     unit: "",
@@ -50,6 +58,13 @@ enum Freeze {
     UntilCutAcknowledged,
 }
 
+/// What the marked share counts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum CountedBy {
+    Packets,
+    Bytes,
+}
+
 /// The estimate of the marked share, and the gate that lets one cut through per window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MarkedShare {
@@ -57,10 +72,13 @@ pub(crate) struct MarkedShare {
     alpha0: f64,
     cwnd_min: f64,
     cwr_freeze: Freeze,
+    counted_by: CountedBy,
     alpha: f64,
-    /// Packets counted in this observation window, and those of them that were marked.
+    /// Packets or bytes counted in this observation window, and those of them that were marked.
     acked: u64,
     marked: u64,
+    /// The last cumulative ACK: `SND.UNA` before the next one.
+    snd_una: u64,
     /// The observation window ends with the first ACK above this byte.
     win_end: u64,
     /// No further cut until an ACK above this byte.
@@ -71,7 +89,7 @@ pub(crate) struct MarkedShare {
 }
 
 impl MarkedShare {
-    /// From the four parameters above, which the algorithm's registry row must list.
+    /// From the parameters above, which the algorithm's registry row must list.
     pub(crate) fn new(params: &Params<'_>) -> Result<Self, ConfigError> {
         let alpha0 = params.number("alpha0")?;
         Ok(Self {
@@ -83,9 +101,14 @@ impl MarkedShare {
                 "first_mark" => Freeze::FirstMark,
                 _ => Freeze::Never,
             },
+            counted_by: match params.choice("alpha_by")? {
+                "bytes" => CountedBy::Bytes,
+                _ => CountedBy::Packets,
+            },
             alpha: alpha0,
             acked: 0,
             marked: 0,
+            snd_una: 0,
             win_end: 0,
             cwr_end: 0,
             in_run: false,
@@ -96,26 +119,39 @@ impl MarkedShare {
     pub(crate) fn start(&mut self, snd_nxt: u64) {
         self.alpha = self.alpha0;
         (self.acked, self.marked) = (0, 0);
-        (self.win_end, self.cwr_end) = (snd_nxt, snd_nxt);
+        (self.win_end, self.cwr_end, self.snd_una) = (snd_nxt, snd_nxt, snd_nxt);
         (self.in_run, self.run_begins) = (false, false);
     }
 
     pub(crate) fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
-        // docs/algorithms/window.md#dctcp-sender: "acked += max(n_new, 1); if ECE marked += max(n_new, 1)".
         let marked = ack.mark == Mark::Kdc;
         (self.run_begins, self.in_run) = (marked && !self.in_run, marked);
-        self.acked += ack.counted_segments();
+        let counted = self.counted(ack);
+        self.acked += counted;
         if marked {
-            self.marked += ack.counted_segments();
+            self.marked += counted;
         }
         // docs/algorithms/window.md#dctcp-sender: at window end (ack
         // > win_end) "F = marked/acked; alpha = (1-g) alpha + g F".
         if ack.ack > self.win_end {
-            let marked_fraction = self.marked as f64 / self.acked as f64;
+            let marked_fraction = self.marked as f64 / self.acked.max(1) as f64;
             self.alpha = ((1.0 - self.g) * self.alpha + self.g * marked_fraction).clamp(0.0, 1.0);
             (self.acked, self.marked) = (0, 0);
             self.win_end = ack.snd_nxt;
             publisher.publish(Event::AlphaUpdated { alpha: self.alpha, marked_fraction });
+        }
+    }
+
+    /// What an ACK adds to the counters.
+    fn counted(&mut self, ack: &AckSample) -> u64 {
+        let moved_on_bytes = ack.ack.saturating_sub(self.snd_una);
+        self.snd_una = self.snd_una.max(ack.ack);
+        match self.counted_by {
+            // docs/algorithms/window.md#dctcp-sender:
+            // "acked += max(n_new, 1); if ECE marked += max(n_new, 1)".
+            CountedBy::Packets => ack.counted_segments(),
+            // RFC8257, 3.3: "BytesAcked = SEG.ACK - SND.UNA"; a duplicate adds nothing.
+            CountedBy::Bytes => moved_on_bytes,
         }
     }
 
@@ -193,6 +229,32 @@ mod tests {
                 Event::AlphaUpdated { alpha: 0.343_75, marked_fraction: 0.25 }
             ]
         );
+    }
+
+    /// RFC8257, 3.3: the last segment of a flow is short, and a
+    /// duplicate adds no byte; by packets both count whole.
+    #[test]
+    fn the_share_may_count_bytes() {
+        for (json, fraction) in [
+            (r#"{"name":"dctcp","g":1.0,"alpha0":0.0,"alpha_by":"bytes"}"#, 100.0 / 3_000.0),
+            (r#"{"name":"dctcp","g":1.0,"alpha0":0.0}"#, 2.0 / 4.0),
+        ] {
+            let mut share = share(json);
+            share.start(1_000);
+            let samples = [
+                (1, 2_900, Mark::None),
+                (0, 2_900, Mark::Kdc),
+                (1, 3_000, Mark::Kdc),
+                (1, 4_000, Mark::None),
+            ];
+            // The first ACK above win_end = 1000 closes a window of its own.
+            share.observe(&ack(1, 1_001, 3_999, Mark::Kdc), &mut Vec::new());
+            assert_eq!(share.alpha, 1.0, "{json}");
+            for (new_segments, at, mark) in samples {
+                share.observe(&ack(new_segments, at, 5_000, mark), &mut Vec::new());
+            }
+            assert!((share.alpha - fraction).abs() < 1e-4, "{json}: {}", share.alpha);
+        }
     }
 
     #[test]

@@ -197,11 +197,11 @@ mod tests {
             ),
             (
                 r#"{"congestion_avoidance":{"name":"dctcp","gg":1}}"#,
-                r#"congestion_avoidance.gg: "dctcp" has no parameter "gg"; known: g, alpha0, cwnd_min, cwr_freeze"#,
+                r#"congestion_avoidance.gg: "dctcp" has no parameter "gg"; known: g, alpha0, cwnd_min, alpha_by, cwr_freeze"#,
             ),
             (
                 r#"{"congestion_avoidance":{"name":"dctcp","alpha":1}}"#,
-                r#"congestion_avoidance.alpha: "dctcp" has no parameter "alpha"; did you mean "alpha0"? known: g, alpha0, cwnd_min, cwr_freeze"#,
+                r#"congestion_avoidance.alpha: "dctcp" has no parameter "alpha"; did you mean "alpha0"? known: g, alpha0, cwnd_min, alpha_by, cwr_freeze"#,
             ),
             (
                 r#"{"congestion_avoidance":{"name":"dctcp","g":-0.5}}"#,

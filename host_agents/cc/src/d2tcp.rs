@@ -29,6 +29,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         alpha::G,
         alpha::ALPHA0,
         alpha::CWND_MIN,
+        alpha::ALPHA_BY,
         alpha::CWR_FREEZE,
         ParamInfo {
             name: "d_min",

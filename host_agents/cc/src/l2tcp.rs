@@ -22,6 +22,7 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         alpha::G,
         alpha::ALPHA0,
         alpha::CWND_MIN,
+        alpha::ALPHA_BY,
         alpha::CWR_FREEZE,
         ParamInfo {
             name: "w_max",
@@ -40,14 +41,14 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "s1",
             unit: "segments",
-            summary: "sent data up to which the weight is w_max",
+            summary: "sent data up to which the weight is w_max; unverified: a public code's, the paper was not read",
             domain: Domain::Number { default: Some(200.0), min: 0.0, max: 1e12 },
             source: "docs/algorithms/window.md#l2tcp, #choice-l2tcp-limits",
         },
         ParamInfo {
             name: "s2",
             unit: "segments",
-            summary: "sent data from which the weight is w_min",
+            summary: "sent data from which the weight is w_min; unverified: a public code's, the paper was not read",
             domain: Domain::Number { default: Some(1_000.0), min: 0.0, max: 1e12 },
             source: "docs/algorithms/window.md#l2tcp, #choice-l2tcp-limits",
         },

@@ -86,6 +86,8 @@ pub struct RateAck<'a> {
     pub sent_bps: Option<f64>,
     /// Telemetry in the order of hops.
     pub hops: &'a [HopRecord],
+    /// What tells the path of the telemetry from others (docs/algorithms/int.md#path-id).
+    pub path: u16,
     /// Rate in bit/s that the switches of the path grant; 0 for
     /// the base rate, none where the ACK says nothing of it.
     pub granted_bps: Option<f64>,

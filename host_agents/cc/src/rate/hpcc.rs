@@ -117,6 +117,8 @@ struct Hpcc {
     last_update_seq: u64,
     /// The last record of each hop; empty before the first ACK.
     last: Vec<HopRecord>,
+    /// The path that wrote them (docs/algorithms/int.md#path-id).
+    last_path: u16,
 }
 
 impl Hpcc {
@@ -145,6 +147,7 @@ impl Hpcc {
             references: vec![first],
             last_update_seq: 0,
             last: Vec::new(),
+            last_path: 0,
         })
     }
 
@@ -225,7 +228,7 @@ impl RateControl for Hpcc {
         if hops.is_empty() {
             return;
         }
-        if self.last.len() != hops.len() {
+        if self.last.len() != hops.len() || self.last_path != ack.path {
             // docs/algorithms/hpcc.md#hpcc-sender: the first ACK "only stores
             // INT and sets last_update_seq"; so does one of another path.
             self.last_update_seq = ack.snd_nxt;
@@ -245,6 +248,7 @@ impl RateControl for Hpcc {
         } else {
             hops.clone_into(&mut self.last);
         }
+        self.last_path = ack.path;
     }
 
     /// docs/algorithms/hpcc.md#hpcc-sender: `R = W/T`.
@@ -353,6 +357,27 @@ mod tests {
         let window = sender.window;
         sender.on_ack(&ack(3, 0, &[hop(20_000, 900, 0)]));
         assert_eq!((sender.window, sender.last.len()), (window, 1));
+    }
+
+    /// docs/algorithms/hpcc.md#hpcc-sender: counters of two ports have no difference. The hop of the other
+    /// path sent less: 20 bits of it wrap to 536 MB in half a round, U = 3300 if it counted; its own next
+    /// record counts.
+    #[test]
+    fn a_path_of_equal_length_starts_the_records_anew() {
+        for (path, utilisation) in [(0x2003, 3_300.0), (0x2005, 1.0)] {
+            let mut sender = hpcc(r#"{"name":"hpcc"}"#);
+            let mut feed = |ack, path, tick, tx| {
+                let hops = [hop(tick, tx, 0), hop(tick, tx, 0)];
+                sender.on_ack(&RateAck { ack, snd_nxt: ack + 100, hops: &hops, path, ..RateAck::default() });
+                (sender.references[0].utilisation, sender.last_update_seq)
+            };
+            feed(1, 0x2003, 0, 900);
+            let (u, last_update_seq) = feed(2, path, 6_500, 400);
+            assert!((u / utilisation - 1.0).abs() < 0.01, "{path:x}: {u}");
+            assert_eq!(last_update_seq, if path == 0x2003 { 101 } else { 102 });
+            let (next, _) = feed(3, path, 19_500, 717);
+            assert!((next - 0.9988).abs() < 1e-3, "{path:x}: {next}");
+        }
     }
 
     /// docs/algorithms/hpcc.md#hpcc-parameters: with reaction

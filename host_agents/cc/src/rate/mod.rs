@@ -151,7 +151,7 @@ mod tests {
                 let (snd_nxt, hops) = (ack + 10_000, hops.as_slice());
                 // A number of any size, used as a grant too.
                 let granted_bps = sent_bps;
-                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops, granted_bps });
+                control.on_ack(&RateAck { now, ack, snd_nxt, rtt, cnp, sent_bps, hops, path: 0, granted_bps });
                 control.on_sent(now, Bytes(1_000));
                 control.on_timer(now);
                 let least = if info.switch_needs.grants_rates() { 0.0 } else { 1e9 };

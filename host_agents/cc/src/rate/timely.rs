@@ -21,9 +21,9 @@ pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {
         ParamInfo {
             name: "ewma",
             unit: "ratio",
-            summary: "weight of the newest difference of round-trip times",
-            domain: Domain::Number { default: Some(0.875), min: 0.000_1, max: 1.0 },
-            source: "docs/algorithms/timely.md#timely-parameters",
+            summary: "weight of the newest difference of round-trip times; 0.875 in HPCC's simulator",
+            domain: Domain::Number { default: Some(0.02), min: 0.000_1, max: 1.0 },
+            source: "docs/algorithms/timely.md#timely-parameters, #choice-timely-ewma",
         },
         ParamInfo {
             name: "beta",
@@ -339,7 +339,7 @@ mod tests {
     use super::super::tests::{environment, made};
     use super::*;
 
-    const PAPER: &str = r#"{"name":"timely","r_min_mbps":10}"#;
+    const PAPER: &str = r#"{"name":"timely","r_min_mbps":10,"ewma":0.875}"#;
 
     fn feed(control: &mut dyn RateControl, rtts_us: &[f64]) -> f64 {
         for rtt_us in rtts_us {
@@ -432,7 +432,7 @@ mod tests {
     /// increase, a step and the cut above t_high weigh by time, and no update takes more than half.
     #[test]
     fn the_reference_form() {
-        let json = r#"{"name":"timely","r_min_mbps":10,"ewma":0.02,"t_high_ns":1000000,"hai_counts":"raw",
+        let json = r#"{"name":"timely","r_min_mbps":10,"t_high_ns":1000000,"hai_counts":"raw",
             "scale_by_time":"on","max_cut":0.5,"start_share":0.5}"#;
         let mut control = made(json, &environment(10, 20));
         let mut now = Time::ZERO;
@@ -458,7 +458,7 @@ mod tests {
     /// level RTT of 100 us with t_low 50 us has w = 1/2 and err = 1.
     #[test]
     fn the_patched_form() {
-        let mut control = slowed(r#"{"name":"timely","r_min_mbps":10,"patched":"on"}"#);
+        let mut control = slowed(r#"{"name":"timely","r_min_mbps":10,"ewma":0.875,"patched":"on"}"#);
         feed(&mut *control, &[100.0; 60]);
         let before = control.rate_bps();
         let after = feed(&mut *control, &[100.0]);

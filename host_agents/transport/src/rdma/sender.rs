@@ -372,6 +372,7 @@ impl RdmaSender {
             cnp: is_marked && self.notification == Notification::AckFlag,
             sent_bps,
             hops,
+            path: telemetry::path(extension),
             granted_bps,
         });
         rtt

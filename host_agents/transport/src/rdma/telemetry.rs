@@ -53,6 +53,21 @@ impl IntReader {
     }
 }
 
+/// What tells the path of this telemetry from others (docs/algorithms/int.md#path-id): hop count and
+/// path id, or in reserved room the count alone, as the ns-3 simulator's header has no more.
+#[inline]
+pub(crate) fn path(extension: &Extension<'_>) -> u16 {
+    let shim = extension.bytes.first_chunk().map_or(0, |shim| u16::from_be_bytes(*shim));
+    match extension.kind {
+        ExtensionType::INT_HPCC => shim,
+        ExtensionType::INT_FIXED => shim & HOP_COUNT,
+        _ => 0,
+    }
+}
+
+/// Bits of the shim that count hops.
+const HOP_COUNT: u16 = 0xf000;
+
 /// The records in the order of hops, which it puts into `room`: the first
 /// on the wire is the last switch's. None where this is no telemetry.
 #[inline]
@@ -106,6 +121,20 @@ mod tests {
         assert_eq!(stamp(ExtensionType::FAIR_RATE, &NO_FAIR_RATE), None);
         assert_eq!(stamp(ExtensionType::FAIR_RATE, &[0; 5]), None);
         assert_eq!(stamp(ExtensionType::CNP, &[0, 0, 3, 0xe8]), None);
+    }
+
+    /// Two ways of three hops differ by the path id; reserved
+    /// room tells ways of three hops from ways of five only.
+    #[test]
+    fn a_path_is_told_by_its_id_where_the_encoding_has_one() {
+        let path = |kind, shim: [u8; 2]| super::path(&Extension { kind, bytes: &shim });
+        let (one, other, longer) = ([0x3a, 0xbc], [0x3a, 0xbd], [0x5a, 0xbc]);
+        for (kind, told) in [(ExtensionType::INT_HPCC, true), (ExtensionType::INT_FIXED, false)] {
+            assert_eq!(path(kind, one) != path(kind, other), told, "{kind:?}");
+            assert_ne!(path(kind, one), path(kind, longer), "{kind:?}");
+        }
+        assert_eq!(path(ExtensionType::CNP, one), 0);
+        assert_eq!(super::path(&Extension { kind: ExtensionType::INT_HPCC, bytes: &[1] }), 0, "cut off");
     }
 
     #[test]
