@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import reduce
 from itertools import combinations, product
-from operator import xor
 
 import pytest
 
@@ -48,7 +47,7 @@ def test_ways_of_equal_length_differ_by_their_path_id(k: int, in_a_row: int) -> 
     def collisions(id_of: Callable[[int], int]) -> int:
         def path_id(there: int, back: int, group: int, core: int) -> int:
             way = (f"p{there}a{group}", f"c{group}-{core}", f"p{back}a{group}")
-            return reduce(xor, (id_of(places[name]) for name in way))
+            return reduce(int.__xor__, (id_of(places[name]) for name in way))
 
         half = range(1, k // 2 + 1)
         found = 0
