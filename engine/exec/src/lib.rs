@@ -7,6 +7,7 @@
 //! Invariants: no clock, no socket, no randomness of its own. The common path of a packet allocates nothing.
 //! No packet and no verified program makes it panic or run forever.
 
+mod accesses;
 mod bitplan;
 mod checksum;
 mod compile;

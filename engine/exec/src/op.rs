@@ -437,3 +437,16 @@ pub(crate) struct Code {
     /// Absent in programs of other architectures.
     pub v1model: Option<V1ModelLocations>,
 }
+
+impl Code {
+    /// First and one past the last address of a function.
+    pub fn addresses_of(&self, func: usize) -> core::ops::Range<usize> {
+        let end = self.entries.get(func + 1).map_or(self.ops.len(), |&end| end as usize);
+        self.entries[func] as usize..end
+    }
+
+    /// The operations of a function.
+    pub fn ops_of(&self, func: usize) -> &[Op] {
+        &self.ops[self.addresses_of(func)]
+    }
+}

@@ -37,6 +37,19 @@ fn p4src() -> &'static [Arc<Pipeline>] {
     MADE.get_or_init(|| pipelines("../../p4src/v1model"))
 }
 
+/// The table of what operations read and write (`engine/exec/src/accesses.rs`), which decides what is kept,
+/// cleared and held in registers.
+#[test]
+fn operations_read_and_write_what_their_table_says() {
+    let checked: usize = p4src()
+        .iter()
+        .chain(&pipelines("cases"))
+        .enumerate()
+        .map(|(seed, pipeline)| p4cc_exec::testing::check_accesses(pipeline, seed as u64))
+        .sum();
+    assert!(checked > 9_000, "{checked} operations");
+}
+
 /// An Ethernet and IPv4 packet with a UDP header and our own, of any extension,
 /// whose checksum is right; then some of its bytes are changed and it is cut.
 fn packet(random: &mut SplitMix) -> Packet {

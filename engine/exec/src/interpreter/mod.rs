@@ -107,6 +107,12 @@ fn shift_right(value: u64, amount: u64) -> u64 {
 }
 
 impl<T: Trace> Run<'_, '_, '_, T> {
+    /// Runs the first operation, which is the only one; whether it did all that it does.
+    #[cfg(feature = "testing")]
+    pub(crate) fn run_one(&mut self) -> bool {
+        self.run(0, 1) == End::Done
+    }
+
     /// Runs from an address. The frequent operations stand in one match: a second one costs a jump each.
     fn run(&mut self, entry: u32, step_limit: u32) -> End {
         let code = self.code;

@@ -3,10 +3,11 @@
 //!
 //! A helper whose operation may refuse the packet returns zero for success, or the error plus one.
 
-use p4cc_ir::{CounterId, HashAlgorithm, RegisterId, TableId};
+use p4cc_ir::{CounterId, RegisterId, TableId};
 use smallvec::SmallVec;
 
 use super::context::Context;
+use crate::accesses::PACKED_HASHES;
 use crate::bitplan::read_bits;
 use crate::env::PacketView;
 use crate::state::Head;
@@ -228,22 +229,12 @@ extern "C" fn clear(context: &mut Context<'_>, from: u64, words: u64) -> u64 {
     0
 }
 
-/// The hash of bytes that native code packed, by the number of the algorithm in [`ALGORITHMS`].
+/// The hash of bytes that native code packed, by the number of the algorithm in [`PACKED_HASHES`].
 extern "C" fn hash(context: &mut Context<'_>, algorithm: u64, bytes: u64) -> u64 {
-    let Some(&algorithm) = ALGORITHMS.get(algorithm as usize) else { return 0 };
+    let Some(&algorithm) = PACKED_HASHES.get(algorithm as usize) else { return 0 };
     let Some((state, packed)) = context.state_and_packed(bytes as usize) else { return 0 };
     state.hash(algorithm, PacketView::new(packed), PacketView::default())
 }
-
-/// Hashes that depend on packed bytes alone, in the order in which native code names them; checks with
-/// parameters of their own are left to the interpreter.
-pub(super) const ALGORITHMS: [HashAlgorithm; 5] = [
-    HashAlgorithm::Crc32,
-    HashAlgorithm::Crc16,
-    HashAlgorithm::Identity,
-    HashAlgorithm::Csum16,
-    HashAlgorithm::Xor16,
-];
 
 /// A function that native code calls.
 pub(super) struct Helper {

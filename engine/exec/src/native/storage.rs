@@ -8,12 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cranelift_codegen::ir::{Type, types};
-use p4cc_ir::{ActionId, HashAlgorithm, Program, TableId, VarId, VarKind};
+use p4cc_ir::{ActionId, Program, TableId, VarId, VarKind};
 
-use super::helpers::ALGORITHMS;
-use crate::bitplan::{BitPlan, FieldSlice};
+use crate::accesses::{Access, Accessor, HeaderAccess, OpAccess, accesses};
+use crate::bitplan::FieldSlice;
 use crate::frame_layout::FrameLocation;
-use crate::op::{Code, Data, ExternOp, HeaderPlan, NO_SLOT, Op, SlowOp, WideKind};
+use crate::op::{Code, HeaderPlan, Op};
 
 /// Operations that copies of one action may take in all; past that it becomes a function of its own.
 const MAX_COPIES_OPS: usize = 2_048;
@@ -109,22 +109,6 @@ impl PackedChunk {
     }
 }
 
-/// Who reads or writes a word.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Accessor {
-    Code,
-    /// By code as a rule; where a helper does it, the word is
-    /// written to the frame before and read from it after.
-    Either,
-    Helper,
-}
-
-/// First and one past the last address of a function.
-pub(super) fn range(code: &Code, func: usize) -> core::ops::Range<usize> {
-    let end = code.entries.get(func + 1).map_or(code.ops.len(), |&end| end as usize);
-    code.entries[func] as usize..end
-}
-
 impl StoragePlan {
     /// `natives` are the native functions to be made, each by the functions that it runs.
     pub fn new(
@@ -216,7 +200,7 @@ impl StoragePlan {
             return self.sizes[func];
         }
         let mut size = 0;
-        for op in &code.ops[range(code, func)] {
+        for op in code.ops_of(func) {
             size += 1;
             for action in self.runs(op) {
                 let body = program.actions[action.index()].body.index();
@@ -255,7 +239,7 @@ impl StoragePlan {
             if !parts.insert(func) {
                 continue;
             }
-            for op in &code.ops[range(code, func)] {
+            for op in code.ops_of(func) {
                 let followed = self.runs(op).into_iter().filter(|&action| follows(action));
                 open.extend(followed.map(|action| program.actions[action.index()].body.index()));
             }
@@ -290,16 +274,16 @@ impl StoragePlan {
         }
         let bodies = self.outlined.iter().map(|action| program.actions[action.index()].body.index());
         let outlined = bodies.flat_map(|body| self.inlined_funcs(program, code, body));
-        for op in outlined.flat_map(|func| &code.ops[range(code, func)]) {
-            self.accesses(code, op, &mut |first, words, _| {
+        for op in outlined.flat_map(|func| code.ops_of(func)) {
+            self.word_accesses(code, op, &mut |first, words, _| {
                 storage[first as usize..(first + words) as usize].fill(Storage::Memory);
             });
         }
         let mut owner: Vec<Option<usize>> = vec![None; size];
         for (number, roots) in natives.iter().enumerate() {
             let parts = roots.iter().flat_map(|&root| self.inlined_funcs(program, code, root));
-            for op in parts.flat_map(|func| &code.ops[range(code, func)]) {
-                self.accesses(code, op, &mut |first, words, by| {
+            for op in parts.flat_map(|func| code.ops_of(func)) {
+                self.word_accesses(code, op, &mut |first, words, by| {
                     for slot in first as usize..(first + words) as usize {
                         let shared = !initialised[slot] && owner[slot].is_some_and(|owner| owner != number);
                         if by == Accessor::Helper || shared {
@@ -356,108 +340,36 @@ impl StoragePlan {
         self.chunks.range(header.valid..header.valid + header.words).map(|(&slot, packed)| (slot, packed))
     }
 
-    /// Calls `f` with each run of words that an operation reads or writes: first word, number, by whom.
-    pub(super) fn accesses(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, Accessor)) {
-        let mut word = |slot: u32| f(slot, 1, Accessor::Code);
-        match op {
-            Op::Not(_, args)
-            | Op::Neg(_, args)
-            | Op::Add(_, args)
-            | Op::Sub(_, args)
-            | Op::Mul(_, args)
-            | Op::Div(args)
-            | Op::Mod(args)
-            | Op::AddSat(_, args)
-            | Op::SubSat(args)
-            | Op::AddSatSigned(_, args)
-            | Op::SubSatSigned(_, args)
-            | Op::And(args)
-            | Op::Or(args)
-            | Op::Xor(args)
-            | Op::Shl(_, args)
-            | Op::Shr(args)
-            | Op::ShrSigned(_, args)
-            | Op::Eq(args)
-            | Op::Ne(args)
-            | Op::Lt(args)
-            | Op::LtSigned(_, args)
-            | Op::Le(args)
-            | Op::LeSigned(_, args)
-            | Op::Concat { args, .. } => [args.dst, args.a, args.b].into_iter().for_each(word),
-            Op::Move { dst, src }
-            | Op::Truncate { dst, src, .. }
-            | Op::SignExtend { dst, src, .. }
-            | Op::Slice { dst, src, .. }
-            | Op::SetSlice { dst, src, .. } => [*dst, *src].into_iter().for_each(word),
-            Op::Lookahead { dst, .. } | Op::PacketLength { dst, .. } => word(*dst),
-            Op::Advance { bits } => word(*bits),
-            Op::Verify { cond, error } => [*cond, *error].into_iter().for_each(word),
-            Op::Count { index, .. } => word(*index),
-            Op::Branch { cond, .. } => word(*cond),
-            Op::SetValid { header } | Op::SetInvalid { header } => {
-                let header = &code.headers[*header as usize];
-                f(header.valid, 1, if header.is_short() { Accessor::Code } else { Accessor::Helper });
+    /// Calls `f` with each run of words that an operation reads or writes, the parameters of its actions among
+    /// them: first word, number, by whom.
+    fn word_accesses(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, Accessor)) {
+        accesses(code, op, &mut |access| match access {
+            OpAccess::Words { access: Access::Guard, .. } => {}
+            OpAccess::Words { first, words, by, .. } => f(first, words, by),
+            OpAccess::Header { header, access } => {
+                validity_accesses(&code.headers[header as usize], access, f)
             }
-            // Of headers only validity may live in registers, and these work with it in code.
-            Op::Extract { .. } | Op::Emit { .. } => {}
-            Op::Call { .. } | Op::Jump { .. } | Op::Return | Op::Exit | Op::Accept | Op::Reject => {}
-            op => self.side_table_accesses(code, op, f),
+        });
+        if let Op::Apply { .. } = op {
+            for action in self.runs(op) {
+                let params = &code.actions[action.index()].param_words;
+                params.iter().for_each(|&slot| f(slot, 1, Accessor::Code));
+            }
         }
     }
+}
 
-    /// The same for operations whose words stand in a side table.
-    fn side_table_accesses(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, Accessor)) {
-        match op {
-            Op::CopyWords { dst, src, words } => {
-                f(*dst, *words, Accessor::Code);
-                f(*src, *words, Accessor::Code);
-            }
-            Op::Select(index) => {
-                code.selects[*index as usize].keys.iter().for_each(|key| f(key.0, 1, Accessor::Code));
-            }
-            Op::Apply { table, hit, action } => {
-                let table = &code.tables[*table as usize];
-                table.parts.iter().for_each(|part| f(part.0, 1, Accessor::Code));
-                let results = [*hit, *action].into_iter().filter(|&slot| slot != NO_SLOT);
-                results.for_each(|slot| f(slot, 1, Accessor::Code));
-                for action in self.runs(op) {
-                    code.actions[action.index()]
-                        .param_words
-                        .iter()
-                        .for_each(|&slot| f(slot, 1, Accessor::Code));
-                }
-                if let Some((algorithm, data)) = &table.selector {
-                    data_accesses(data, hash_accessor(*algorithm, data), f);
-                }
-            }
-            Op::SelectSlow(index) => {
-                let select = &code.slow_selects[*index as usize];
-                places(select.keys.iter().copied(), Accessor::Helper, f);
-            }
-            Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
-                let checksum = &code.checksums[*index as usize];
-                let by = if checksum.is_columns() { Accessor::Either } else { Accessor::Helper };
-                f(checksum.cond, 1, by);
-                places([checksum.checksum].into_iter(), by, f);
-                data_accesses(&checksum.data, by, f);
-                let error = code.v1model.as_ref().map(|places| places.checksum_error);
-                error.iter().for_each(|&error| f(error, 1, Accessor::Either));
-            }
-            Op::Extern(index) => {
-                let op = &code.externs[*index as usize];
-                if let (ExternOp::MarkToDrop, Some(places)) = (op, &code.v1model) {
-                    f(places.mcast_grp, 1, Accessor::Either);
-                    f(places.egress_spec.slot, places.egress_spec.words(), Accessor::Either);
-                }
-                extern_accesses(op, f);
-            }
-            Op::Slow(index) => {
-                let op = &code.slow[*index as usize];
-                slow_accesses(op, f);
-                validity_accesses(code, op, f);
-            }
-            // Nothing else has operands.
-            _ => {}
+/// Words of validity that an operation on a header works with. Of headers that are extracted and emitted as a
+/// whole only validity may live in registers, and generated code works with it there.
+fn validity_accesses(header: &HeaderPlan, access: HeaderAccess, f: &mut impl FnMut(u32, u32, Accessor)) {
+    match access {
+        HeaderAccess::Extract | HeaderAccess::Emit => {}
+        HeaderAccess::SetValid | HeaderAccess::SetInvalid => {
+            f(header.valid, 1, if header.is_short() { Accessor::Code } else { Accessor::Helper });
+        }
+        HeaderAccess::ExtractOneOf | HeaderAccess::SetOneOf | HeaderAccess::ClearRivals => {
+            f(header.valid, 1, Accessor::Helper);
+            header.rivals.iter().for_each(|&rival| f(rival, 1, Accessor::Helper));
         }
     }
 }
@@ -475,123 +387,4 @@ fn candidates(program: &Program, table: TableId) -> Vec<ActionId> {
 /// Words of a variable.
 fn words(place: FrameLocation) -> core::ops::Range<u32> {
     place.slot..place.slot + place.words()
-}
-
-fn places(places: impl Iterator<Item = FrameLocation>, by: Accessor, f: &mut impl FnMut(u32, u32, Accessor)) {
-    places.for_each(|place| f(place.slot, place.words(), by));
-}
-
-fn data_accesses(data: &Data, by: Accessor, f: &mut impl FnMut(u32, u32, Accessor)) {
-    places(data.fields.iter().copied(), by, f);
-}
-
-/// Who hashes fields.
-fn hash_accessor(algorithm: HashAlgorithm, data: &Data) -> Accessor {
-    let packs = data.plan.as_ref().is_some_and(BitPlan::is_chunked);
-    if packs && ALGORITHMS.contains(&algorithm) { Accessor::Either } else { Accessor::Helper }
-}
-
-fn extern_accesses(op: &ExternOp, f: &mut impl FnMut(u32, u32, Accessor)) {
-    match op {
-        ExternOp::MeterExecute { index, color, dst, .. } => {
-            f(*index, 1, Accessor::Helper);
-            color.iter().for_each(|&color| f(color, 1, Accessor::Helper));
-            places([*dst].into_iter(), Accessor::Helper, f);
-        }
-        ExternOp::RegisterRead { index, dst: value, .. }
-        | ExternOp::RegisterWrite { index, src: value, .. } => {
-            let by = if value.is_narrow() { Accessor::Code } else { Accessor::Helper };
-            f(*index, 1, by);
-            f(value.slot, value.words(), by);
-        }
-        ExternOp::Hash { dst, algorithm, base, data, max } => {
-            let narrow = [dst, base, max].into_iter().all(|place| place.is_narrow());
-            let by = if narrow { hash_accessor(*algorithm, data) } else { Accessor::Helper };
-            places([*dst, *base, *max].into_iter(), by, f);
-            data_accesses(data, by, f);
-        }
-        ExternOp::Random { dst, low, high } => {
-            let by = if op.is_narrow_random() { Accessor::Code } else { Accessor::Helper };
-            places([*dst, *low, *high].into_iter(), by, f);
-        }
-        ExternOp::MarkToDrop => {}
-        ExternOp::Digest { fields, .. } | ExternOp::LogMsg { args: fields, .. } => {
-            places(fields.iter().copied(), Accessor::Helper, f);
-        }
-        ExternOp::Clone { session, field_list, .. } => {
-            f(*session, 1, Accessor::Helper);
-            field_list.iter().for_each(|&list| f(list, 1, Accessor::Helper));
-        }
-        ExternOp::Resubmit { field_list: word }
-        | ExternOp::Recirculate { field_list: word }
-        | ExternOp::Truncate { bytes: word }
-        | ExternOp::Assert { cond: word, .. } => f(*word, 1, Accessor::Helper),
-    }
-}
-
-/// The same for the validity of headers, where an operation names them as headers.
-fn validity_accesses(code: &Code, op: &SlowOp, f: &mut impl FnMut(u32, u32, Accessor)) {
-    let headers = match op {
-        SlowOp::ExtractVar { header, .. } | SlowOp::ClearRivals { header } => core::slice::from_ref(header),
-        SlowOp::ExtractNext { elements, .. } | SlowOp::StackSetValid { elements, .. } => elements,
-        _ => return,
-    };
-    for &header in headers {
-        let header = &code.headers[header as usize];
-        f(header.valid, 1, Accessor::Helper);
-        header.rivals.iter().for_each(|&rival| f(rival, 1, Accessor::Helper));
-    }
-}
-
-fn slow_accesses(op: &SlowOp, f: &mut impl FnMut(u32, u32, Accessor)) {
-    let mut run = |first: u32, words: u32| f(first, words, Accessor::Helper);
-    match op {
-        SlowOp::Wide { kind, dst, a, b } => {
-            run(dst.slot, dst.words());
-            run(a.slot, a.words());
-            if matches!(kind, WideKind::Binary(_) | WideKind::Concat) {
-                run(b.slot, b.words());
-            }
-        }
-        SlowOp::EqWords { dst, a, b, words, .. } | SlowOp::HeaderEq { dst, a, b, words } => {
-            run(*dst, 1);
-            run(*a, *words);
-            run(*b, *words);
-        }
-        SlowOp::CopyHeader { dst, src, words } => {
-            run(*dst, *words);
-            run(*src, *words);
-        }
-        SlowOp::AnyWord { dst, of } => {
-            run(*dst, 1);
-            of.iter().for_each(|&slot| run(slot, 1));
-        }
-        SlowOp::StackLoad { dst: value, index, words, elements }
-        | SlowOp::StackStore { src: value, index, words, elements } => {
-            run(*value, *words);
-            run(*index, 1);
-            elements.iter().for_each(|&element| run(element, *words));
-        }
-        SlowOp::StackIsValid { dst, index, elements } => {
-            run(*dst, 1);
-            run(*index, 1);
-            elements.iter().for_each(|&element| run(element, 1));
-        }
-        SlowOp::StackSetValid { index, .. } => run(*index, 1),
-        SlowOp::StackShift { next, words, elements, .. } => {
-            run(*next, 1);
-            elements.iter().for_each(|&element| run(element, *words));
-        }
-        SlowOp::ExtractVar { varbit_bits, .. } => run(*varbit_bits, 1),
-        SlowOp::ExtractNext { next, varbit_bits, .. } => {
-            run(*next, 1);
-            varbit_bits.iter().for_each(|&bits| run(bits, 1));
-        }
-        SlowOp::LookaheadWide { dst } => run(dst.slot, dst.words()),
-        SlowOp::ValueSetMatch { dst, keys, .. } => {
-            run(*dst, 1);
-            keys.iter().for_each(|key| run(key.slot, key.words()));
-        }
-        SlowOp::ClearRivals { .. } => {}
-    }
 }

@@ -1,7 +1,6 @@
 //! Summaries of functions: facts of a whole function that its translation needs beforehand, such as loops and
 //! whether it takes from the packet.
 
-use super::storage::range;
 use super::translate::{FunctionSummary, Shared, targets};
 use crate::MAX_CONTROL_STEPS;
 use crate::op::{Code, Op, SlowOp};
@@ -23,7 +22,7 @@ pub(super) fn of(shared: &Shared<'_>, root: usize, action: bool) -> FunctionSumm
     };
     let (mut emits, mut whole) = (false, true);
     for func in plan.inlined_funcs(program, code, root) {
-        for op in &code.ops[range(code, func)] {
+        for op in code.ops_of(func) {
             match op {
                 Op::Extract { header } => {
                     summary.takes = true;
@@ -71,8 +70,8 @@ fn has_loop(code: &Code, func: usize) -> bool {
         Open,
         Done,
     }
-    let ops = &code.ops[range(code, func)];
-    let first = range(code, func).start;
+    let ops = code.ops_of(func);
+    let first = code.addresses_of(func).start;
     let mut seen = vec![Seen::No; ops.len()];
     // Operations on the path, each with the successors that are left to follow.
     let mut path: Vec<(usize, Vec<usize>)> = Vec::new();

@@ -9,9 +9,10 @@ use std::collections::BTreeSet;
 
 use p4cc_ir::{CloneKind, FuncId, VarId};
 
-use super::storage::{Storage, range};
+use super::storage::Storage;
 use super::translate::Shared;
-use crate::op::{Data, ExternOp, NO_SLOT, Op, SlowOp};
+use crate::accesses::{Access, HeaderAccess, OpAccess, accesses};
+use crate::op::{ExternOp, Op, SlowOp};
 use crate::v1_pipelines::V1Pipelines;
 
 /// Live words: those that functions may read before they write them, or that the switch reads afterwards.
@@ -22,72 +23,22 @@ struct LiveWords<'a> {
 
 impl<'a> LiveWords<'a> {
     fn new(shared: &'a Shared<'a>, funcs: &[FuncId]) -> Self {
-        let mut live = Self { shared, words: BTreeSet::new() };
-        ops(shared, funcs).for_each(|op| live.op(op));
-        live
-    }
-
-    fn run(&mut self, first: u32, words: u32) {
-        self.words.extend(first..first + words);
-    }
-
-    fn op(&mut self, op: &Op) {
-        let Shared { code, plan, .. } = *self.shared;
-        match op {
-            Op::VerifyChecksum(index) | Op::UpdateChecksum(index) => {
-                let checksum = &code.checksums[*index as usize];
-                self.run(checksum.cond, 1);
-                self.run(checksum.checksum.slot, checksum.checksum.words());
-                self.data(&checksum.data);
-            }
-            Op::Apply { table, hit, action } => {
-                let table = &code.tables[*table as usize];
-                table.parts.iter().for_each(|part| self.run(part.0, 1));
-                [*hit, *action]
-                    .into_iter()
-                    .filter(|&slot| slot != NO_SLOT)
-                    .for_each(|slot| self.run(slot, 1));
-                if let Some((_, data)) = &table.selector {
-                    self.data(data);
-                }
-            }
-            Op::Extern(index) => match &code.externs[*index as usize] {
-                ExternOp::Hash { dst, base, data, max, .. } => {
-                    [dst, base, max].into_iter().for_each(|place| self.run(place.slot, place.words()));
-                    self.data(data);
-                }
-                _ => self.accessed(op),
-            },
-            Op::Slow(index) => match &code.slow[*index as usize] {
-                // Fields move where their header is valid only.
-                SlowOp::CopyHeader { dst, src, .. } => {
-                    [*dst, *src].into_iter().for_each(|at| self.run(at, 1))
-                }
-                SlowOp::StackShift { next, .. } => self.run(*next, 1),
-                _ => self.accessed(op),
-            },
-            _ => plan.accesses(code, op, &mut |first, words, _| self.words.extend(first..first + words)),
+        let mut words = BTreeSet::new();
+        for op in ops(shared, funcs) {
+            accesses(shared.code, op, &mut |access| match access {
+                // A flag that nothing else touches is read by nobody; validity is observed in any case.
+                OpAccess::Words { access: Access::Flag | Access::Guard, .. } | OpAccess::Header { .. } => {}
+                OpAccess::Words { access, .. } if access.is_guarded() => {}
+                OpAccess::Words { first, words: count, .. } => words.extend(first..first + count),
+            });
         }
-    }
-
-    fn accessed(&mut self, op: &Op) {
-        let Shared { code, plan, .. } = *self.shared;
-        plan.accesses(code, op, &mut |first, words, _| self.words.extend(first..first + words));
-    }
-
-    /// Fields of headers are left out where their header is not valid.
-    fn data(&mut self, data: &Data) {
-        for (field, &owner) in data.fields.iter().zip(&data.owners) {
-            if owner == NO_SLOT {
-                self.run(field.slot, field.words());
-            }
-        }
+        Self { shared, words }
     }
 
     fn vars(&mut self, vars: impl IntoIterator<Item = VarId>) {
         for var in vars {
             let place = self.shared.code.layout.var(var);
-            self.run(place.slot, place.words());
+            self.words.extend(place.slot..place.slot + place.words());
         }
     }
 
@@ -128,7 +79,7 @@ fn ops<'a>(shared: &'a Shared<'a>, funcs: &[FuncId]) -> impl Iterator<Item = &'a
     let Shared { program, code, plan } = *shared;
     let reached: BTreeSet<usize> =
         funcs.iter().flat_map(|func| plan.reached(program, code, func.index())).collect();
-    reached.into_iter().flat_map(|func| &code.ops[range(code, func)])
+    reached.into_iter().flat_map(|func| code.ops_of(func))
 }
 
 /// Words that the switch reads after a pipeline, whatever the program reads.
@@ -170,21 +121,23 @@ pub(super) fn at_egress(shared: &Shared<'_>, pipelines: &V1Pipelines) -> Vec<Ran
 
 /// Headers, by their validity words, that functions may make valid.
 pub(super) fn may_be_valid(shared: &Shared<'_>, funcs: &[FuncId]) -> BTreeSet<u32> {
-    let Shared { code, plan, .. } = *shared;
     let mut valid = BTreeSet::new();
     for op in ops(shared, funcs) {
-        match op {
-            Op::Extract { header } | Op::SetValid { header } => {
-                valid.insert(code.headers[*header as usize].valid);
+        accesses(shared.code, op, &mut |access| match access {
+            OpAccess::Words { first, words, access, .. } if access.writes() => {
+                valid.extend(first..first + words)
             }
-            // These read validity at most, or take it away.
-            Op::SetInvalid { .. } | Op::Emit { .. } | Op::Branch { .. } | Op::Select(_) => {}
-            Op::VerifyChecksum(_) | Op::UpdateChecksum(_) | Op::Apply { .. } => {}
-            Op::Move { dst, .. } => {
-                valid.insert(*dst);
-            }
-            _ => plan.accesses(code, op, &mut |first, words, _| valid.extend(first..first + words)),
-        }
+            OpAccess::Words { .. } => {}
+            OpAccess::Header { header, access } => match access {
+                HeaderAccess::SetInvalid | HeaderAccess::Emit | HeaderAccess::ClearRivals => {}
+                HeaderAccess::Extract
+                | HeaderAccess::SetValid
+                | HeaderAccess::ExtractOneOf
+                | HeaderAccess::SetOneOf => {
+                    valid.insert(shared.code.headers[header as usize].valid);
+                }
+            },
+        });
     }
     valid
 }

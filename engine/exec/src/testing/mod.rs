@@ -2,10 +2,12 @@
 //!
 //! A normal build leaves it out (feature `testing`). Builders check nothing: the verifier does.
 
+mod accesses;
 mod builder;
 mod ecn;
 mod rig;
 
+pub use accesses::check_accesses;
 pub use builder::{ProgramBuilder, block, constant, var};
 pub use ecn::{EcnProgram, ecn_program};
 pub use rig::{Rig, SplitMix};

@@ -228,11 +228,11 @@ pub struct V1Pipelines {
 
 impl V1Pipelines {
     pub(crate) fn new(program: &Program, code: &Code, v1: &V1Model) -> Self {
-        let mut live = LiveVars::new(program);
+        let mut live = LiveVars::new(program, code);
         for func in [v1.egress, v1.compute_checksum, v1.deparser] {
             live.func(func);
         }
-        let mut finish = LiveVars::new(program);
+        let mut finish = LiveVars::new(program, code);
         finish.func(v1.compute_checksum);
         finish.func(v1.deparser);
         let at_egress = set_at_egress(&v1.metadata);

@@ -5,7 +5,6 @@ use core::ops::Range;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::targets;
-use crate::native::storage::range;
 use crate::op::{Code, Op};
 
 /// Successors of a basic block, by address.
@@ -34,7 +33,7 @@ fn ends(op: &Op) -> bool {
 
 /// Reachable basic blocks of a function, as ranges of addresses, in reverse postorder.
 pub(super) fn reverse_postorder(code: &Code, func: usize) -> Vec<Range<u32>> {
-    let all = range(code, func);
+    let all = code.addresses_of(func);
     let (first, end) = (all.start as u32, all.end as u32);
     let ops = (first..).zip(&code.ops[all]);
     let leaders: BTreeSet<u32> = ops

@@ -15,7 +15,7 @@ use super::state::given_flags;
 use super::{Shared, TranslateResult, Translator, field};
 use crate::native::context::{DEPARSED, DROPPED, WRITTEN};
 use crate::native::helpers::Name;
-use crate::native::storage::{Storage, range};
+use crate::native::storage::Storage;
 use crate::native::zero_init;
 use crate::op::Op;
 use crate::v1_pipelines::{BYPASS_METADATA, MetadataSource, V1Pipelines};
@@ -150,7 +150,7 @@ impl Translator<'_, '_> {
     /// How many bytes a deparser emits that does nothing else.
     fn emitted_bytes(&mut self, pipelines: &V1Pipelines) -> TranslateResult<Option<Value>> {
         let Shared { code, .. } = *self.shared;
-        let ops = &code.ops[range(code, pipelines.v1model().deparser.index())];
+        let ops = code.ops_of(pipelines.v1model().deparser.index());
         let Some((Op::Return, emits)) = ops.split_last() else { return Ok(None) };
         let (mut sure, mut sum) = (0, None);
         for op in emits {

@@ -10,7 +10,7 @@ use p4cc_ir::core_errors::NO_MATCH;
 
 use super::{OutOfFrame, Shared, TranslateResult, Translator, field};
 use crate::native::helpers::Name;
-use crate::native::storage::{Storage, range};
+use crate::native::storage::Storage;
 use crate::op::{Code, Op, SelectOp};
 use crate::state::Head;
 
@@ -294,7 +294,7 @@ impl Translator<'_, '_> {
         // An action that does nothing needs no block.
         let idle = |action: &ActionId| {
             let body = program.actions[action.index()].body.index();
-            matches!(code.ops.get(range(code, body)), Some([Op::Return, ..]))
+            matches!(code.ops.get(code.addresses_of(body)), Some([Op::Return, ..]))
         };
         let candidates: Vec<ActionId> =
             plan.candidates(table).iter().copied().filter(|action| !idle(action)).collect();

@@ -6,9 +6,10 @@ use cranelift_codegen::ir::{InstBuilder, MemFlags, Value, types};
 use p4cc_ir::HashAlgorithm;
 
 use super::{TranslateResult, Translator, field};
+use crate::accesses::PACKED_HASHES;
 use crate::bitplan::BitPlan;
 use crate::checksum::Standard;
-use crate::native::helpers::{ALGORITHMS, Name};
+use crate::native::helpers::Name;
 use crate::native::storage::{PackedBits, Storage};
 use crate::op::{Data, ExternOp};
 
@@ -27,7 +28,7 @@ impl Translator<'_, '_> {
         data: &Data,
         f: impl Fn(&mut Self, Option<Value>) -> TranslateResult,
     ) -> TranslateResult {
-        let number = ALGORITHMS.iter().position(|&known| known == algorithm);
+        let number = PACKED_HASHES.iter().position(|&known| known == algorithm);
         let plan = data.plan.as_ref().filter(|plan| plan.is_chunked() && !self.summary.emits);
         let (Some(number), Some(plan)) = (number, plan) else {
             self.spill_data(data)?;
