@@ -400,6 +400,20 @@ TABLES = (
     ),
     Table("pauses", "port and priority that was paused, paused a neighbour, or could have", _PAUSES),
     Table(
+        "pause_frames",
+        "pause or resume frame that a switch sent",
+        (
+            _TIME,
+            Column("node", "the switch that sent it"),
+            _PORT,
+            Column("peer", "the neighbour that it stops, or lets go on"),
+            Column("priority", "priority of the frame"),
+            Column("pause", "1 for a pause, 0 for a resume"),
+            Column("towards", "the neighbour that the packet waits for which asked for the pause; empty with a resume"),
+        ),
+        "record.pauses",
+    ),
+    Table(
         "deadlocks",
         "cycle of paused ports that waited for each other for too long",
         (

@@ -13,7 +13,20 @@ from matplotlib.figure import Figure as Page
 
 from p4cc.analysis.recorded import read_table
 from p4cc.analysis.tables import table
-from p4cc.figures import bar, by_pod, by_rank, cdf, heatmap, over_sweep, over_time, percentiles, traces, utilisation
+from p4cc.figures import (
+    bar,
+    by_pod,
+    by_rank,
+    cdf,
+    cells,
+    heatmap,
+    over_sweep,
+    over_time,
+    pauses,
+    percentiles,
+    traces,
+    utilisation,
+)
 from p4cc.figures.series import Series
 from p4cc.figures.style import save, say
 from p4cc.scenario.figures import (
@@ -27,7 +40,15 @@ from p4cc.scenario.figures import (
     TracesFigure,
     UtilisationFigure,
 )
-from p4cc.scenario.flow_figures import BySizeFigure, DepthsFigure, PairedFigure, PodMatrixFigure, PodPairFigure
+from p4cc.scenario.flow_figures import (
+    BySizeFigure,
+    DecidedCellsFigure,
+    DepthsFigure,
+    PairedFigure,
+    PausesFigure,
+    PodMatrixFigure,
+    PodPairFigure,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,6 +109,10 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
             return by_rank.draw_by_size(_table(folder, "flows"), figure, folder)
         case DepthsFigure():
             return by_rank.draw_depths(_table(folder, "queue_histogram"), figure, folder)
+        case DecidedCellsFigure():
+            return cells.draw(_table(folder, "flows"), figure, folder)
+        case PausesFigure():
+            return pauses.draw(_table(folder, "pause_frames"), figure, folder)
 
 
 def _series(folder: Path) -> Series:

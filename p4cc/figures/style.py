@@ -123,6 +123,18 @@ def of_seed(frame: pl.DataFrame, seed: int | None) -> pl.DataFrame:
     return frame.filter(frame["seed"] == wanted)
 
 
+def at_point(file: str, frame: pl.DataFrame, over: str | None, at: str | float | None) -> pl.DataFrame:
+    """Rows of one value of a swept column, or all without one; raises UserError where the value was not run."""
+    if over is None:
+        return frame
+    need_columns(file, frame, over)
+    chosen = frame.filter(frame[over] == at)
+    if chosen.is_empty() and not frame.is_empty():
+        values = frame[over].unique(maintain_order=True).to_list()
+        raise UserError(f"figure {file}: no row has {over} {at}", remedy=f"values of {over}: {values}")
+    return chosen
+
+
 def split(frame: pl.DataFrame, over: str | None) -> list[tuple[str, str, pl.DataFrame]]:
     """Rows by variant and value of a swept column (as text; empty without one), in order of appearance."""
     keys = ["variant", *([over] if over else [])]

@@ -253,6 +253,7 @@ class _Planner:
                 "offered_bps": item.load * sum(self._rate_bps(host) for host in hosts),
                 "knee": item.knee,
                 "end_ns": self._end_ns(item),
+                **({} if item.busiest_load is None else {"busiest_load": item.busiest_load}),
             }
         )
 

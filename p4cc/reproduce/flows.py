@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from p4cc.analysis.cells import without_largest
 from p4cc.analysis.paired import ratio_of_medians
 from p4cc.analysis.percentiles import percentile
 from p4cc.errors import UserError
 from p4cc.reproduce.rows import need, of_variant
 from p4cc.scenario.flow_claims import (
     FLOW_MEASURES,
+    DecidedCellsMeasure,
     FlowPercentileMeasure,
     FlowRankMeasure,
+    LargestFlowMeasure,
     OutcomeMeasure,
     PairedFctMeasure,
     PodCellsMeasure,
@@ -48,6 +51,10 @@ def measure_flows(runs: pl.DataFrame, table: Table, how: FLOW_MEASURES) -> float
                 raise UserError(f"no pods {how.src_pod} and {how.dst_pod}", remedy="pods are counted from 0")
             found = median(float(value) for value in cell[how.column].drop_nulls().to_list())
             return None if found is None else found * how.scale
+        case LargestFlowMeasure():
+            return _largest_flow(of_variant(table("flows"), how.variant, how.where), how)
+        case DecidedCellsMeasure():
+            return _decided_cells(of_variant(table("flows"), how.variant, how.where), how)
         case OutcomeMeasure():
             rows = of_variant(runs, how.variant, how.where)
             return rows.filter(pl.col("outcome") == how.outcome).height / rows.height
@@ -113,3 +120,21 @@ def _cells(rows: pl.DataFrame, how: PodCellsMeasure) -> float | None:
                 if positive:
                     found.append(positive[-1] / positive[0])
     return median(found)
+
+
+def _largest_flow(flows: pl.DataFrame, how: LargestFlowMeasure) -> float | None:
+    need(flows, how.column, "src_pod", "dst_pod")
+    found: list[float] = []
+    for _, one in flows.group_by("seed", maintain_order=True):
+        cell = one.filter((pl.col("src_pod") == how.src_pod) & (pl.col("dst_pod") == how.dst_pod))
+        found += [float(value) for value in without_largest(cell, how.column)[how.give].drop_nulls().to_list()]
+    middle = median(found)
+    return None if middle is None else middle * how.scale
+
+
+def _decided_cells(flows: pl.DataFrame, how: DecidedCellsMeasure) -> float | None:
+    need(flows, how.column, "src_pod", "dst_pod")
+    seeds = flows.group_by("seed", maintain_order=True)
+    return median(
+        float(without_largest(one, how.column).filter(pl.col("ratio") >= how.at_least).height) for _, one in seeds
+    )

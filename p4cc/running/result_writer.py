@@ -36,6 +36,7 @@ ENGINE_TABLES = (
     "port_queues",
     "links",
     "pauses",
+    "pause_frames",
     "deadlocks",
     "link_bytes",
     "queue_histogram",

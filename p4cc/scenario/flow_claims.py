@@ -93,6 +93,36 @@ class PodPairMeasure(OfRuns):
     """Factor on the value."""
 
 
+class LargestFlowMeasure(OfRuns):
+    """One pair of pods and its largest flow: a number of the pair, the median over the seeds.
+
+    Source: docs/algorithms/reproductions.md#u-cells.
+    """
+
+    kind: Annotated[Literal["largest_flow"], KIND]
+    src_pod: PodNumber
+    dst_pod: PodNumber
+    column: str = "fct_ns"
+    """The column of the flows whose 95th percentile is taken."""
+    give: Literal["flows", "largest_bytes", "p95", "p95_without"] = Field(
+        description="How many flows, the bytes of the largest, the percentile, or the percentile without the largest."
+    )
+    scale: float = 1.0
+    """Factor on the value."""
+
+
+class DecidedCellsMeasure(OfRuns):
+    """How many pairs of pods have a 95th percentile that falls by a factor without their largest flow.
+
+    Source: docs/algorithms/reproductions.md#u-cells.
+    """
+
+    kind: Annotated[Literal["decided_cells"], KIND]
+    column: str = "fct_ns"
+    """The column of the flows whose 95th percentile is taken."""
+    at_least: Annotated[float, Field(ge=1, description="The factor.")] = 2.0
+
+
 class OutcomeMeasure(OfRuns):
     """Share of the runs that ended so (docs/algorithms/pfc.md#deadlock)."""
 
@@ -102,6 +132,13 @@ class OutcomeMeasure(OfRuns):
 
 
 FLOW_MEASURES = (
-    FlowPercentileMeasure | FlowRankMeasure | PairedFctMeasure | PodCellsMeasure | PodPairMeasure | OutcomeMeasure
+    FlowPercentileMeasure
+    | FlowRankMeasure
+    | PairedFctMeasure
+    | PodCellsMeasure
+    | PodPairMeasure
+    | LargestFlowMeasure
+    | DecidedCellsMeasure
+    | OutcomeMeasure
 )
 """All of them, for the union of measures."""

@@ -84,4 +84,37 @@ class DepthsFigure(SweptFigure):
     kind: Annotated[Literal["depths"], KIND]
 
 
-FLOW_FIGURES = PodMatrixFigure | PairedFigure | PodPairFigure | BySizeFigure | DepthsFigure
+class DecidedCellsFigure(FlowFigure):
+    """Pairs of pods whose 95th percentile hangs on their largest flow: the percentile with and without that flow.
+
+    Source: docs/algorithms/reproductions.md#u-cells.
+    """
+
+    kind: Annotated[Literal["decided_cells"], KIND]
+    variant: str
+    """Whose flows."""
+    column: Literal["fct_ns", "slowdown"] = "fct_ns"
+    """The column of the flows."""
+    over: str | None = Field(default=None, description="A swept column.")
+    at: str | int | float | None = Field(default=None, description="Its value at the point that is drawn.")
+    cells: Annotated[int, Field(ge=1, le=64, description="How many, those that change most.")] = 16
+    seed: int | None = Field(default=None, description="Which run is drawn; the first seed's if absent.")
+
+
+class PausesFigure(FlowFigure):
+    """Pause frames by port over time, and who waits for whom, a row for each variant; of one seed.
+
+    Needs `record.pauses`.
+    """
+
+    kind: Annotated[Literal["pauses"], KIND]
+    ports: Annotated[int, Field(ge=1, le=64, description="How many, those that sent most.")] = 24
+    bins: Annotated[int, Field(ge=2, le=1_000, description="Of time, up to the last frame.")] = 100
+    over: str | None = Field(default=None, description="A swept column.")
+    at: str | int | float | None = Field(default=None, description="Its value at the point that is drawn.")
+    seed: int | None = Field(default=None, description="Which run is drawn; the first seed's if absent.")
+
+
+FLOW_FIGURES = (
+    PodMatrixFigure | PairedFigure | PodPairFigure | BySizeFigure | DepthsFigure | DecidedCellsFigure | PausesFigure
+)

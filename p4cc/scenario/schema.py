@@ -184,6 +184,9 @@ class Record(Model):
     events: bool = False
     """Timeouts, retransmissions and cuts of windows, one by one (table `events`)."""
     rtts: bool = Field(default=False, description="Every round-trip time that a sender takes (table `rtts`).")
+    pauses: bool = Field(
+        default=False, description="Every pause and resume frame that a switch sends (table `pause_frames`)."
+    )
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )

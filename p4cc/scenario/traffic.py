@@ -179,6 +179,11 @@ class PairsTraffic(Traffic):
     matrix: Matrix = DrawnMatrix()
     """Who talks to whom, and how much."""
     load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")]
+    busiest_load: Annotated[float, Field(gt=0, le=10)] | None = Field(
+        default=None,
+        description="Most that any host's link is offered in one direction until `end_ns`, as a share of what it "
+        "carries, payload only (docs/algorithms/traffic.md#choice-busiest-load); no bound if absent.",
+    )
     knee: Annotated[
         float,
         Field(
@@ -193,6 +198,12 @@ class PairsTraffic(Traffic):
     def _ends_after_start(self) -> Self:
         if self.end_ns is not None and self.end_ns <= self.start_ns:
             raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+        return self
+
+    @model_validator(mode="after")
+    def _busiest_carries_the_load(self) -> Self:
+        if self.busiest_load is not None and self.busiest_load < self.load:
+            raise ValueError(f"busiest_load {self.busiest_load} is less than load {self.load}, the mean of all hosts")
         return self
 
 

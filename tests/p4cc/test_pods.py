@@ -7,6 +7,7 @@ import math
 import polars as pl
 import pytest
 
+from p4cc.analysis.cells import without_largest
 from p4cc.analysis.links import depths, outcome, utilisation, with_paused_share
 from p4cc.analysis.paired import parts, ratio_of_medians
 from p4cc.analysis.pods import busiest_drain_ns, gini, pod_pairs, skew, with_pods
@@ -102,3 +103,14 @@ def test_paired_times_are_cut_at_the_ranks() -> None:
     doubled = pl.Series([2 * one for one in range(50)])
     assert ratio_of_medians(hundred, doubled, 6) == pytest.approx(97 / 96)
     assert ratio_of_medians(pl.Series([-1]), doubled, 1) is None
+
+
+def test_a_cell_is_looked_at_with_and_without_its_largest_flow() -> None:
+    """Twenty flows: the value at index int(20 * 0.95) is the largest; of nineteen it is that at index 18."""
+    small = [("a1", "b1", 10 + place, 100 + place) for place in range(19)]
+    flows = _flows(("a2", "b2", 5_000, 90_000), *small, ("b1", "a1", 7, 70), ("b1", "c1", 7, None))
+    rows = without_largest(flows.with_columns(start_ns=pl.lit(0)), "fct_ns")
+    assert rows.rows() == [
+        (0, 1, 20, 5_000 + sum(range(10, 29)), 5_000, 90_000.0, 118.0, 90_000 / 118),
+        (1, 0, 1, 7, 7, 70.0, None, None),
+    ]

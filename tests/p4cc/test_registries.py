@@ -50,6 +50,8 @@ POD_FIGURES: dict[str, dict[str, Any]] = {
     "pod_pair": {"src_pod": 0, "dst_pod": 1, "over": "pattern"},
     "by_size": {"bins": 2, "over": "pattern"},
     "depths": {"over": "pattern"},
+    "decided_cells": {"variant": "HPCC", "over": "pattern", "at": "skewed"},
+    "pauses": {"over": "pattern", "at": "skewed", "ports": 4, "bins": 10},
 }
 EXAMPLES = {**INCAST_FIGURES, **POD_FIGURES}
 
@@ -67,7 +69,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
         figures=_figures(INCAST_FIGURES),
     )
     pods = skewed(
-        record={"windows_interval_ns": None, "queues_interval_ns": None, "queue_histogram_interval_ns": 1_000},
+        record={
+            "windows_interval_ns": None,
+            "queues_interval_ns": None,
+            "queue_histogram_interval_ns": 1_000,
+            "pauses": True,
+        },
+        switch={**skewed()["switch"], "buffer": {"bytes": 450_000}},
         figures=_figures(POD_FIGURES),
     )
     first, second = (run(tmp_path_factory.mktemp("kinds"), data) for data in (incast, pods))

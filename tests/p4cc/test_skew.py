@@ -107,6 +107,14 @@ def test_claims_are_measured_on_flows_and_pods(ran: Ran) -> None:
     pair = {"kind": "pod_pair", "src_pod": 0, "dst_pod": 1, "column": "bytes", **hpcc}
     assert (_measure(ran, pair).value or 0) >= 0
     assert _measure(ran, {"kind": "outcome", **hpcc}).value == 1.0
+    cell = {"kind": "largest_flow", "src_pod": 0, "dst_pod": 1, **hpcc}
+    of = {give: _measure(ran, {**cell, "give": give}).value for give in ("flows", "largest_bytes", "p95")}
+    between = flows.filter((pl.col("src_pod") == 0) & (pl.col("dst_pod") == 1))
+    largest = between.group_by("seed").agg(pl.col("size_bytes").max())["size_bytes"].median()
+    assert of["largest_bytes"] == largest
+    assert of["flows"] == between.group_by("seed").len()["len"].median()
+    decided = [_measure(ran, {"kind": "decided_cells", "at_least": factor, **hpcc}).value for factor in (1, 1e9)]
+    assert decided == [4.0, 0.0]
     with pytest.raises(UserError, match="no pods 0 and 9"):
         _measure(ran, {**pair, "dst_pod": 9})
 

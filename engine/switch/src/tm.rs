@@ -407,7 +407,8 @@ impl<T> TrafficManager<T> {
         queue.add(link_bytes, state.qdepth_unit);
         if pauses {
             self.rest[ingress.at()].pauses[usize::from(at)].sent += 1;
-            self.queue_pause_frame(ingress.at(), at, true);
+            let towards = self.ports[port.at()].number();
+            self.queue_pause_frame(ingress.at(), at, Some(towards));
         }
     }
 
@@ -418,14 +419,15 @@ impl<T> TrafficManager<T> {
             && buffer.release(&charged(ingress, at.into(), link_bytes))
         {
             self.rest[ingress.at()].pauses[usize::from(at)].resumes_sent += 1;
-            self.queue_pause_frame(ingress.at(), at, false);
+            self.queue_pause_frame(ingress.at(), at, None);
         }
     }
 
+    /// A pause for what waits towards a port, or a resume.
     #[cold]
-    fn queue_pause_frame(&mut self, ingress: usize, priority: u8, pause: bool) {
+    fn queue_pause_frame(&mut self, ingress: usize, priority: u8, towards: Option<u32>) {
         let port = self.ports[ingress].number();
-        self.frames.push_back(PauseFrame { port, priority, pause });
+        self.frames.push_back(PauseFrame { port, priority, pause: towards.is_some(), towards });
     }
 
     /// Whether there is a pause or resume frame to send.
@@ -572,7 +574,7 @@ impl<T> TrafficManager<T> {
         self.queues.iter_mut().for_each(Queue::clear);
         self.ports.iter_mut().for_each(|port| port.occupied = 0);
         for (ingress, priority) in self.buffer.as_mut().map(SharedBuffer::clear).unwrap_or_default() {
-            self.queue_pause_frame(ingress, priority, false);
+            self.queue_pause_frame(ingress, priority, None);
         }
         dropped
     }

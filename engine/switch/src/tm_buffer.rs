@@ -22,6 +22,8 @@ pub struct PauseFrame {
     pub priority: u8,
     /// Stop, or go on.
     pub pause: bool,
+    /// Number of the port that the packet waits for which asked for the pause; none with a resume.
+    pub towards: Option<u32>,
 }
 
 /// What is charged to one ingress port and priority, with what bounds it: a line of the processor's cache.

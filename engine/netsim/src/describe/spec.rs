@@ -316,6 +316,8 @@ pub struct RecordSpec {
     pub events: bool,
     /// Whether to keep every round-trip time that a sender takes.
     pub rtts: bool,
+    /// Whether to keep every pause frame that a switch sends.
+    pub pauses: bool,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -329,6 +331,7 @@ impl Default for RecordSpec {
             checkpoints_ns: Vec::new(),
             events: false,
             rtts: false,
+            pauses: false,
             max_rows: 5_000_000,
         }
     }

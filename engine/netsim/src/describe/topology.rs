@@ -260,8 +260,9 @@ impl Topology {
         for (i, arrivals) in spec.arrivals.iter().enumerate() {
             self.arrivals.push(ArrivalsPlan::new(i, arrivals, &resolver)?);
         }
+        let rates: Vec<Rate> = self.hosts.iter().map(|host| host.rate).collect();
         for (i, pairs) in spec.pairs.iter().enumerate() {
-            self.pairs.push(PairsPlan::new(i, pairs, &resolver)?);
+            self.pairs.push(PairsPlan::new(i, pairs, &rates, &resolver)?);
         }
         for (i, bursts) in spec.bursts.iter().enumerate() {
             self.bursts.push(BurstsPlan::new(i, bursts, &resolver)?);

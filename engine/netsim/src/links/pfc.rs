@@ -37,6 +37,7 @@ impl Network {
             // The frame would be lost; the pause ends with the link.
             return self.nodes.switches[switch].switch.lapse_pause(frame.port, frame.priority);
         }
+        self.note_pause_frame(switch, frame);
         let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
         let now = self.now();
         let line = &mut self.nodes.switches[switch].port(frame.port).line;

@@ -4,6 +4,7 @@ use p4cc_switch::Switch;
 use p4cc_switch::prefetch::prefetch_start;
 
 use crate::links::Line;
+use crate::output::PauseLog;
 
 /// A switch with the lines of its ports.
 // In the order of fields: the ports stand behind what the switch ends with, its program.
@@ -12,6 +13,8 @@ pub(crate) struct SwitchNode {
     pub switch: Switch,
     /// By port number, up to the highest one that has a channel.
     ports: Vec<PortLine>,
+    /// Pause frames that it sent, where they are recorded.
+    pub pause_log: PauseLog,
 }
 
 /// The line of a port, and the channel that it leads into.
@@ -26,7 +29,7 @@ impl SwitchNode {
     pub fn new(switch: Switch, channels: &[Option<u32>]) -> Self {
         let last = channels.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         let port = |&channel: &Option<u32>| PortLine { channel, line: Line::default() };
-        Self { switch, ports: channels[..last].iter().map(port).collect() }
+        Self { switch, ports: channels[..last].iter().map(port).collect(), pause_log: PauseLog::default() }
     }
 
     /// The switch, and the lines of its ports by port number.

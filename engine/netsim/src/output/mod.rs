@@ -1,16 +1,20 @@
 //! What a run finds: samples, recorded events, tables and a summary.
 //!
 //! [`sampling`] tells the recorder ([`record`]) about flows, links and queues when a sample is due; [`stall`]
-//! finds times without any delivery; [`results`] makes [tables](table) and the summary.
+//! finds times without any delivery; [`pause_log`] keeps pause frames; [`results`] makes [tables](table) and
+//! the summary.
 //!
 //! Nothing here changes what happens in a run.
 
+mod pause_frames;
+mod pause_log;
 mod record;
 mod results;
 mod sampling;
 mod stall;
 mod table;
 
+pub(crate) use pause_log::PauseLog;
 pub(crate) use record::Recorder;
 pub use results::{Results, Summary};
 pub(crate) use stall::{Activity, StallDetector};

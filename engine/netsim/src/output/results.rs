@@ -83,7 +83,7 @@ pub struct Summary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
-    /// `hosts`, `pauses`, `deadlocks`, `link_bytes`, `queue_histogram`.
+    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -119,7 +119,7 @@ impl Network {
         let mut tables = vec![self.flows_table(), self.rounds_table()];
         tables.extend(self.observers.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
-        tables.extend([self.pauses_table(), self.deadlocks_table()]);
+        tables.extend([self.pauses_table(), self.pause_frames_table(), self.deadlocks_table()]);
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
@@ -179,7 +179,7 @@ impl Network {
             peak_queue_pkts: peaks.map(|counters| u64::from(counters.peak_depth_pkts())).max().unwrap_or(0),
             packet_hops: self.observers.packet_hops,
             events: self.schedule.events,
-            rows_left_out: self.observers.recorder.rows_left_out,
+            rows_left_out: self.observers.recorder.rows_left_out + self.pause_frames_left_out(),
         }
     }
 

@@ -261,7 +261,7 @@ fn choose(
 }
 
 /// Intensities with mean 1 (docs/algorithms/traffic.md#skewed, step 3: "renormalized to mean 1").
-fn normalise(pairs: &mut [Pair]) {
+pub(super) fn normalise(pairs: &mut [Pair]) {
     let mean = pairs.iter().map(|pair| pair.intensity).sum::<f64>() / pairs.len() as f64;
     pairs.iter_mut().for_each(|pair| pair.intensity /= mean);
 }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `arrivals` | Poisson arrivals at each source | before the run |
 //! | `pairs`, `matrix`, `gap` | pairs of hosts with their own intensity, sizes and gaps | before the run |
+//! | `bounds` | what hosts' links carry, a bound on `pairs` | - |
 //! | `bursts` | incasts at random times | before the run |
 //! | `rounds` | barrier rounds of requests and answers | in the run, by what the network delivers |
 //! | `size`, `deadline`, `model` | what several models use | - |
@@ -12,6 +13,7 @@
 //! sender algorithm meets the same traffic.
 
 pub(crate) mod arrivals;
+mod bounds;
 pub(crate) mod bursts;
 pub(crate) mod deadline;
 mod gap;

@@ -10,12 +10,14 @@
 //! Every draw has a stream of its own, named after the model, the try, and the pair or host.
 
 use p4cc_switch::Stream;
-use p4cc_units::Span;
+use p4cc_units::{Rate, Span};
 use serde::{Deserialize, Serialize};
 
 use super::DeadlineSpec;
+use super::bounds::{Booked, LinkBounds};
 use super::matrix::{Matrix, MatrixSpec, Pair, pick};
 use super::model::{Model, check_within, model_spec};
+use super::size::SizeSpec;
 use crate::SpecError;
 use crate::describe::{FlowPlan, MAX_FLOWS, Resolver};
 
@@ -25,6 +27,11 @@ const MAX_DIFFERENCE: f64 = 0.05;
 const MAX_TRIES: u32 = 200;
 /// How often the time that pairs are drawn for is doubled, at most.
 const MAX_DOUBLINGS: u32 = 24;
+/// With bounds on links, which may leave too little room for the flows of a matrix however long they come.
+const MAX_BOUNDED_DOUBLINGS: u32 = 8;
+/// Range of `busiest_load`.
+const MIN_BUSIEST_LOAD: f64 = 1e-6;
+const MAX_BUSIEST_LOAD: f64 = 1e6;
 
 /// Traffic between pairs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -40,6 +47,10 @@ pub struct PairsSpec {
     pub pattern: Pattern,
     /// Payload that all hosts offer together.
     pub offered_bps: f64,
+    /// Most payload that a host may send, or may be sent, until the end: a share of what its link carries
+    /// (docs/algorithms/traffic.md#choice-busiest-load). Absent: no bound.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_load: Option<f64>,
     /// Where gaps begin to be scaled linearly, in medians of their
     /// distribution (docs/algorithms/traffic.md#gap-scaling).
     pub knee: f64,
@@ -79,6 +90,7 @@ pub(crate) struct PairsPlan {
     pattern: Pattern,
     offered_bps: f64,
     span_ns: f64,
+    bounds: Option<LinkBounds>,
 }
 
 /// A flow before it is one: its start after the model's, its hosts and size.
@@ -106,7 +118,13 @@ struct Process {
 }
 
 impl PairsPlan {
-    pub fn new(index: usize, spec: &PairsSpec, resolver: &Resolver<'_>) -> Result<Self, SpecError> {
+    /// `rates` are those of all hosts' links.
+    pub fn new(
+        index: usize,
+        spec: &PairsSpec,
+        rates: &[Rate],
+        resolver: &Resolver<'_>,
+    ) -> Result<Self, SpecError> {
         let path = format!("pairs[{index}]");
         let at = |key: &str| format!("{path}.{key}");
         let mut pods = Vec::with_capacity(spec.pods.len());
@@ -126,13 +144,20 @@ impl PairsPlan {
             return Err(SpecError::new(at("pods"), cause, "name at least two hosts, each once"));
         }
         check_within(&at("offered_bps"), spec.offered_bps, 1.0, 1e18)?;
+        if let Some(share) = spec.busiest_load {
+            check_within(&at("busiest_load"), share, MIN_BUSIEST_LOAD, MAX_BUSIEST_LOAD)?;
+        }
+        let span_ns = (spec.end_ns - spec.start_ns) as f64;
+        let rated = || host_names.iter().map(|&(host, _)| (host, rates[host as usize]));
+        let bounds = spec.busiest_load.map(|share| LinkBounds::new(rated(), share, span_ns));
         Ok(Self {
             matrix: Matrix::new(&at("matrix"), &spec.matrix, spec.knee, host_names.len(), resolver)?,
             pods,
             host_names,
             pattern: spec.pattern,
             offered_bps: spec.offered_bps,
-            span_ns: (spec.end_ns - spec.start_ns) as f64,
+            span_ns,
+            bounds,
             model: Model::new(&path, &model_spec!(spec), 1, resolver)?,
         })
     }
@@ -151,16 +176,26 @@ impl PairsPlan {
         let cause = format!(
             "no matrix of {tries} leaves the wanted share of pod pairs empty and offers as many bytes as the even trace"
         );
-        Err(SpecError::new(&self.model.path, cause, "let it last longer, offer more, or widen empty_share"))
+        Err(SpecError::new(
+            &self.model.path,
+            cause,
+            "let it last longer, offer more, widen empty_share, or raise busiest_load",
+        ))
     }
 
     /// The two traces of one try; none if they do not fit each other or the description.
     fn traces(&self, seed: u64, number: u32) -> Result<Option<Traces>, SpecError> {
         let stream = |what: &str| Stream::named(seed, &format!("pairs.{}.{number}.{what}", self.model.name));
-        let Some(pairs) = self.matrix.draw(&self.pods, &stream) else { return Ok(None) };
+        let Some(mut pairs) = self.matrix.draw(&self.pods, &stream) else { return Ok(None) };
         let (empty, all) = self.empty_pod_pairs(&pairs);
         if !self.matrix.accepts(empty, all) {
             return Ok(None);
+        }
+        if let Some(bounds) = &self.bounds {
+            let mean_bytes: Vec<f64> = self.matrix.sizes.iter().map(SizeSpec::mean_bytes).collect();
+            if !bounds.limit(&mut pairs, &mean_bytes, self.offered_bps * self.span_ns / 8e9) {
+                return Ok(None);
+            }
         }
         // The mean size over flows: "the flow-weighted mixture of these CDFs".
         let mut shares = vec![0.0; self.matrix.sizes.len()];
@@ -215,7 +250,24 @@ impl PairsPlan {
             }
         }
         sort(&mut flows);
+        self.keep_what_fits(&mut self.book(), &mut flows, 0);
         Ok(flows)
+    }
+
+    /// A book of the flows kept; none without a bound.
+    fn book(&self) -> Option<Booked<'_>> {
+        self.bounds.as_ref().map(LinkBounds::book)
+    }
+
+    /// Leaves out flows from a place on that their hosts' links have no room for, in the order of the starts.
+    fn keep_what_fits(&self, book: &mut Option<Booked<'_>>, flows: &mut Vec<Drawn>, from: usize) {
+        if let Some(book) = book {
+            let mut place = 0;
+            flows.retain(|flow| {
+                place += 1;
+                place <= from || book.admits(flow.src, flow.dst, flow.bytes)
+            });
+        }
     }
 
     /// The pairs' flows, gaps scaled so that they offer `bytes`
@@ -242,13 +294,18 @@ impl PairsPlan {
             })
             .collect();
         let mut flows = Vec::new();
+        let mut book = self.book();
         let mut until_ns = self.span_ns;
-        for _ in 0..MAX_DOUBLINGS {
+        let doublings = if book.is_some() { MAX_BOUNDED_DOUBLINGS } else { MAX_DOUBLINGS };
+        for _ in 0..doublings {
+            let kept = flows.len();
             for process in &mut processes {
                 self.draw_until(process, until_ns, &mut flows)?;
             }
+            // Later than all before: each round draws the next span of time.
+            sort(&mut flows[kept..]);
+            self.keep_what_fits(&mut book, &mut flows, kept);
             if flows.iter().map(|flow| flow.bytes).sum::<u64>() >= bytes {
-                sort(&mut flows);
                 return Ok(self.scale_gaps(flows, until_ns, bytes));
             }
             until_ns *= 2.0;

@@ -75,6 +75,31 @@ fn pauses_keep_an_incast_whole() {
     assert!(lossy.summary.buffer_drops > 100 && lossy.summary.pauses == 0, "{:?}", lossy.summary);
 }
 
+/// Each frame that the counters count is a row, and says who is stopped and for whom; rows are bounded.
+#[test]
+fn pause_frames_are_recorded_one_by_one() {
+    let flows: Vec<_> = (1..8).map(|src| (src, 0, 1_000_000, 0)).collect();
+    let of = |record| run(&mut Fabric { record, ..star(&[0; 8], PFC_ONLY, &flows) }.build());
+    let results = of(json!({"pauses": true}));
+    let (is_pause, times) =
+        (u64s(&results, "pause_frames", "pause"), u64s(&results, "pause_frames", "time_ns"));
+    assert_eq!(is_pause.iter().sum::<u64>(), results.summary.pauses);
+    let resumes: u64 = u64s(&results, "pauses", "resumes_sent").iter().sum();
+    assert_eq!(is_pause.len() as u64, results.summary.pauses + resumes);
+    assert!(times.is_sorted());
+    let (peers, towards) =
+        (texts(&results, "pause_frames", "peer"), texts(&results, "pause_frames", "towards"));
+    for ((peer, towards), &pause) in peers.iter().zip(&towards).zip(is_pause) {
+        assert!(peer.starts_with('h') && peer != "h0", "{peer} is stopped");
+        assert_eq!(towards, if pause == 1 { "h0" } else { "" });
+    }
+    let none = of(json!({}));
+    assert!(u64s(&none, "pause_frames", "time_ns").is_empty());
+    let few = of(json!({"pauses": true, "max_rows": 3}));
+    assert_eq!(u64s(&few, "pause_frames", "time_ns"), &times[..3]);
+    assert_eq!(few.summary.rows_left_out, times.len() as u64 - 3);
+}
+
 /// Headroom that is too small for what is on its way loses packets, and says for which cause.
 #[test]
 fn too_little_headroom_loses_packets() {

@@ -61,6 +61,7 @@ fn spec(pattern: Pattern, matrix: MatrixSpec) -> PairsSpec {
         matrix,
         pattern,
         offered_bps: 1.2e11,
+        busiest_load: None,
         knee: 1.0,
         start_ns: 10_000,
         end_ns: 10_010_000,
@@ -129,6 +130,38 @@ fn both_traces_offer_the_same_bytes() {
         assert_eq!(skewed, offered(&networks[1], seed));
     }
     assert_ne!(offered(&networks[1], 1), offered(&networks[1], 2));
+}
+
+/// docs/algorithms/traffic.md#choice-busiest-load: no host sends or is sent more than its link carries, the
+/// bytes of both traces still agree, and a bound below the mean of all hosts is refused.
+#[test]
+fn the_busiest_link_is_offered_what_it_carries() {
+    let bounded = |pattern, share| PairsSpec { busiest_load: Some(share), ..spec(pattern, drawn()) };
+    let networks =
+        [Pattern::Uniform, Pattern::Skewed].map(|one| star(bounded(one, 0.9)).expect("a good description"));
+    // 10 Gbit/s for 10 ms.
+    let most = 0.9 * 12.5e6;
+    let busiest = |flows: &[(String, String, u64, u64)]| {
+        let mut of: BTreeMap<(bool, &str), u64> = BTreeMap::new();
+        for (src, dst, size, _) in flows {
+            *of.entry((true, src)).or_default() += size;
+            *of.entry((false, dst)).or_default() += size;
+        }
+        of.values().copied().max().unwrap_or(0) as f64
+    };
+    let unbounded = star(spec(Pattern::Skewed, drawn())).expect("a good description");
+    for seed in 1..=5 {
+        let [uniform, skewed] = [offered(&networks[0], seed), offered(&networks[1], seed)];
+        assert!(busiest(&uniform) <= most && busiest(&skewed) <= most, "seed {seed}");
+        assert!(busiest(&skewed) > 0.8 * most, "seed {seed}: the bound is not the least");
+        assert!(busiest(&offered(&unbounded, seed)) > most, "seed {seed}: nothing to bound");
+        assert!((bytes(&skewed) / bytes(&uniform) - 1.0).abs() <= 0.05, "seed {seed}");
+    }
+    // 30 % are offered.
+    let error = star(bounded(Pattern::Skewed, 0.25)).and_then(|one| one.fork(1)).err().expect("refused");
+    assert!(error.remedy.contains("busiest_load"), "{error}");
+    let error = star(bounded(Pattern::Skewed, 0.0)).err().expect("refused");
+    assert_eq!(error.path, "pairs[0].busiest_load");
 }
 
 /// With no sigma and exponential gaps the pairs are alike.

@@ -31,7 +31,7 @@ fn line<'a>(hosts_at: &'a [usize], cc: &'a str, flows: &'a [(usize, usize, u64, 
         more: json!({"rto_ns": 200_000}),
         flows,
         record: json!({"windows_interval_ns": 100_000, "queues_interval_ns": 50_000,
-            "queue_histogram_interval_ns": 100_000, "checkpoints_ns": [70_000]}),
+            "queue_histogram_interval_ns": 100_000, "checkpoints_ns": [70_000], "pauses": true}),
         stop_ns: 3_000_000,
     }
 }
