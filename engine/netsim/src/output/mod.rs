@@ -1,8 +1,8 @@
 //! What a run finds: samples, recorded events, tables and a summary.
 //!
 //! [`sampling`] tells the recorder ([`record`]) about flows, links and queues when a sample is due; [`stall`]
-//! finds times without any delivery; [`pause_log`] keeps pause frames; [`results`] makes [tables](table) and
-//! the summary.
+//! finds times without any delivery; [`pause_log`] keeps pause frames of PFC (IEEE 802.1Qbb); [`results`]
+//! makes [tables](table) and the summary.
 //!
 //! Nothing here changes what happens in a run.
 

@@ -1,4 +1,5 @@
-//! The table `pause_frames`: the pause and resume frames that all switches sent ([`super::pause_log`]).
+//! The table `pause_frames`: the frames of PFC (IEEE 802.1Qbb) that all switches sent
+//! ([`super::pause_log`]).
 
 use p4cc_switch::PauseFrame;
 use p4cc_units::Time;

@@ -1,4 +1,4 @@
-//! The pause frames that one switch sent, one by one.
+//! The pause frames of PFC (IEEE 802.1Qbb) that one switch sent, one by one.
 //!
 //! Each switch keeps its own, so that threads need no common order while they run.
 
