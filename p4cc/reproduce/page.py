@@ -138,6 +138,9 @@ def _repeat(results: StudyResults) -> Iterator[str]:
         f"Made by p4cc {', '.join(map(plain, cost.versions))}, commit {', '.join(map(_commit, cost.commits))}, "
         f"on {', '.join(map(plain, cost.days))}: {_cost(cost)}. Seeds: {_seeds(cost)}."
     )
+    readme = results.study.path.parent / "README.md"
+    if readme.is_file():
+        yield from ("", f"Readings, traces and what else was run: {code(_place(readme))}.")
 
 
 def _commit(name: str) -> str:
@@ -197,7 +200,7 @@ def _figure(
     if figure is None:
         yield f"**Ours, {plain(_called(name))}:** {note or 'claims over several figures'}"
     else:
-        file = code(_place(maker, figure.path))
+        file = code(_place(figure.path))
         yield f"**Ours, {plain(_called(name))}:** {maker.words(figure.scenario.title)} ({file})"
         if note:
             yield from ("", f"Note: {note}")
@@ -280,9 +283,10 @@ def _note(maker: _Maker, name: str) -> str:
     return next((one.note for one in maker.results.study.study.over_all if one.figure == name), "")
 
 
-def _place(maker: _Maker, path: Path) -> str:
-    """A scenario's file as it stands in the repository or in the study's own folder."""
-    return f"experiments/{maker.results.study.path.parent.name}/{path.name}"
+def _place(path: Path) -> str:
+    """A file with its study's folder, such as experiments/gst/fig1.yaml."""
+    whole = path.resolve()
+    return str(whole.relative_to(whole.parents[min(2, len(whole.parents) - 1)]))
 
 
 def _anchor(item: SourceItem) -> str:

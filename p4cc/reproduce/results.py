@@ -6,13 +6,16 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from pydantic import ValidationError
+
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.reproduce.run import RECORDS_FILE, figures_of
 from p4cc.running.provenance import RUN_FILE
+from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from p4cc.reproduce.run import Figure
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from p4cc.scenario.claims import Claim
 
 # What of a scenario is for readers only: results stay good when it changes.
-_TEXTS = frozenset({"name", "title", "source", "reproduces"})
+_TEXTS = {"name", "title", "source", "reproduces"}
 
 
 @dataclass
@@ -99,7 +102,7 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
     told, summary = _json(folder / RUN_FILE, again), _json(folder / "summary.json", again)
     try:
         changed = bool(told["set"])
-        if not changed and _settings(told["scenario"]) != _settings(figure.scenario.model_dump(mode="json")):
+        if not changed and _settings(_today(told["scenario"])) != _settings(figure.scenario):
             cause = "these runs are of other settings than the scenario's"
             raise UserError(cause, place=str(folder), remedy=again)
         for run in summary["runs"]:
@@ -120,8 +123,17 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
     return changed
 
 
-def _settings(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in scenario.items() if key not in _TEXTS}
+def _today(scenario: dict[str, Any]) -> Scenario | None:
+    """A scenario as it was run, with today's defaults for fields that were not there then."""
+    settings = {key: value for key, value in scenario.items() if key not in _TEXTS}
+    try:
+        return Scenario.model_validate_json(json.dumps({**settings, "name": "run"}))
+    except ValidationError:
+        return None
+
+
+def _settings(scenario: Scenario | None) -> dict[str, Any]:
+    return {} if scenario is None else scenario.model_dump(mode="json", exclude=_TEXTS)
 
 
 def _drawn(folder: Path, figure: Figure, again: str) -> list[Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from p4cc.reproduce.page import MARKER
 from p4cc.reproduce.report import MAX_PIXELS_WIDE, write_pages
 from p4cc.reproduce.results import read_results
 from p4cc.reproduce.study import find_study
+from p4cc.scenario.schema import Scenario
 from tests.p4cc.test_reproduce import CLAIMS, ROOT, study
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ def test_the_items_stand_in_the_order_of_the_source(tmp_path: Path, results: Pat
     assert places == sorted(places)
     assert "4 figures, tables and headline numbers: ours stands beside 3 of them, 1 is not reproduced" in text
     assert "**Not reproduced:** its plot is lost" in text
+    assert f"(`{tmp_path.name}/study/small.yaml`)" in text
     assert "**Not reproduced in full:** only one of its senders" in text
     assert "## Our own" not in text
     # What runs on request was no part of these runs.
@@ -151,11 +154,7 @@ def test_documents_are_linked_where_they_stand(tmp_path: Path) -> None:
 def test_pictures_have_the_size_of_a_page(tmp_path: Path, results: Path) -> None:
     folder = tmp_path / "pages"
     wide = tmp_path / "wide"
-    wide.mkdir()
-    for path in sorted(results.rglob("*")):
-        if path.is_file():
-            (wide / path.relative_to(results)).parent.mkdir(parents=True, exist_ok=True)
-            (wide / path.relative_to(results)).write_bytes(path.read_bytes())
+    shutil.copytree(results, wide)
     Image.effect_noise((3 * MAX_PIXELS_WIDE, 600), 50).save(wide / "small" / "small.png")
     text = page(made(tmp_path, ITEMS), wide, folder)
     assert "](small/small.png)" in text
@@ -190,6 +189,15 @@ def test_results_of_another_study_make_no_page(
     scenario.write_text(json.dumps({**json.loads(scenario.read_text()), **changed}))
     with pytest.raises(UserError, match=cause):
         page(path, results, tmp_path / "pages")
+
+
+def test_results_from_before_a_new_option_stay_good(tmp_path: Path, results: Path) -> None:
+    older = tmp_path / "older"
+    shutil.copytree(results, older)
+    told = json.loads((older / "small" / "run.json").read_text())
+    assert told["scenario"].pop("ties") == Scenario.model_fields["ties"].default
+    (older / "small" / "run.json").write_text(json.dumps(told))
+    assert "### Table 1" in page(made(tmp_path, ITEMS), older, tmp_path / "pages")
 
 
 def test_an_item_needs_a_figure_or_a_reason() -> None:
