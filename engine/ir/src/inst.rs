@@ -24,7 +24,6 @@ pub enum UnOp {
 }
 
 /// Binary operators on operands of one width, unless said. `signed` reads them as two's complement.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BinOp {
     /// Wrapping sum.
@@ -38,9 +37,15 @@ pub enum BinOp {
     /// Unsigned remainder; zero divisor gives zero.
     Mod,
     /// Saturating sum.
-    AddSat { signed: bool },
+    AddSat {
+        /// The operands are two's complement.
+        signed: bool,
+    },
     /// Saturating difference.
-    SubSat { signed: bool },
+    SubSat {
+        /// The operands are two's complement.
+        signed: bool,
+    },
     /// Bitwise and; on `bool`, logical and (both sides evaluated).
     And,
     /// Bitwise or.
@@ -50,40 +55,67 @@ pub enum BinOp {
     /// Left shift; the amount is unsigned of any width and may exceed the width (result zero).
     Shl,
     /// Right shift, arithmetic if signed; the amount as in `Shl`.
-    Shr { signed: bool },
+    Shr {
+        /// The value is two's complement.
+        signed: bool,
+    },
     /// Equal; result is one bit, as for all comparisons.
     Eq,
     /// Not equal.
     Ne,
     /// Less.
-    Lt { signed: bool },
+    Lt {
+        /// The operands are two's complement.
+        signed: bool,
+    },
     /// Less or equal.
-    Le { signed: bool },
+    Le {
+        /// The operands are two's complement.
+        signed: bool,
+    },
 }
 
 /// A parser keyset of one key.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keyset {
     /// Anything.
     Any,
     /// `key & mask == value & mask`
-    Mask { value: Bits, mask: Bits },
+    Mask {
+        /// Bits wanted.
+        value: Bits,
+        /// Bits compared.
+        mask: Bits,
+    },
     /// `low <= key <= high`, unsigned unless `signed`.
-    Range { low: Bits, high: Bits, signed: bool },
+    Range {
+        /// Lowest key that matches.
+        low: Bits,
+        /// Highest key that matches.
+        high: Bits,
+        /// Key and ends are two's complement.
+        signed: bool,
+    },
 }
 
 /// Checksum and hash algorithms of v1model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "each is the v1model constant of that name")]
 pub enum HashAlgorithm {
+    /// CRC-32 of Ethernet.
     Crc32,
+    /// CRC with 32 bits, and parameters that the control plane sets.
     Crc32Custom(CustomCrcId),
+    /// CRC-16/ARC.
     Crc16,
+    /// CRC with 16 bits, and parameters that the control plane sets.
     Crc16Custom(CustomCrcId),
+    /// A random number, whatever the data.
     Random,
+    /// The data's first eight bytes, as a number.
     Identity,
+    /// The Internet checksum (RFC 1071).
     Csum16,
+    /// Exclusive or of the data's 16-bit words.
     Xor16,
 }
 
@@ -97,153 +129,444 @@ pub enum CloneKind {
 }
 
 /// An instruction. Widths: unless said, operands have the width of `dst`.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inst {
     /// `dst = src`
-    Assign { dst: VarId, src: Operand },
+    Assign {
+        /// Where the result goes.
+        dst: VarId,
+        /// Value copied.
+        src: Operand,
+    },
     /// `dst = op src`
-    Unary { dst: VarId, op: UnOp, src: Operand },
+    Unary {
+        /// Where the result goes.
+        dst: VarId,
+        /// Operator.
+        op: UnOp,
+        /// Operand.
+        src: Operand,
+    },
     /// `dst = a op b`
-    Binary { dst: VarId, op: BinOp, a: Operand, b: Operand },
+    Binary {
+        /// Where the result goes.
+        dst: VarId,
+        /// Operator.
+        op: BinOp,
+        /// Left operand.
+        a: Operand,
+        /// Right operand.
+        b: Operand,
+    },
     /// `dst = src` resized: truncated, zero-extended, or sign-extended if `signed`.
-    Resize { dst: VarId, src: Operand, signed: bool },
+    Resize {
+        /// Where the result goes.
+        dst: VarId,
+        /// Value of another width.
+        src: Operand,
+        /// A wider result repeats the sign bit.
+        signed: bool,
+    },
     /// `dst = hi ++ lo`; the widths add up.
-    Concat { dst: VarId, hi: Operand, lo: Operand },
+    Concat {
+        /// Where the result goes.
+        dst: VarId,
+        /// High bits.
+        hi: Operand,
+        /// Low bits.
+        lo: Operand,
+    },
     /// `dst = src[lo + width(dst) - 1 : lo]`
-    Slice { dst: VarId, src: Operand, lo: u32 },
+    Slice {
+        /// Where the result goes.
+        dst: VarId,
+        /// Value that the bits are taken from.
+        src: Operand,
+        /// Lowest bit taken.
+        lo: u32,
+    },
     /// `dst[lo + width(src) - 1 : lo] = src`
-    SetSlice { dst: VarId, lo: u32, src: Operand },
+    SetSlice {
+        /// Variable of which some bits change.
+        dst: VarId,
+        /// Lowest bit that changes.
+        lo: u32,
+        /// The new bits.
+        src: Operand,
+    },
 
     /// Makes the header valid, with fields of zero if it was
     /// not. In a union, makes the other members invalid.
-    SetValid { header: HeaderId },
+    SetValid {
+        /// Header that becomes valid.
+        header: HeaderId,
+    },
     /// Makes the header invalid.
-    SetInvalid { header: HeaderId },
+    SetInvalid {
+        /// Header that becomes invalid.
+        header: HeaderId,
+    },
     /// `dst = header.isValid()`
-    IsValid { dst: VarId, header: HeaderId },
+    IsValid {
+        /// Where the result goes.
+        dst: VarId,
+        /// Header asked about.
+        header: HeaderId,
+    },
     /// `dst = union.isValid()`: some member is valid.
-    UnionIsValid { dst: VarId, union: UnionId },
+    UnionIsValid {
+        /// Where the result goes.
+        dst: VarId,
+        /// Union asked about.
+        union: UnionId,
+    },
     /// `dst = src`, same header type: validity, and the fields if `src` is valid; otherwise `dst` keeps its
     /// own, as in BMv2. In a union, a member that becomes valid makes the others invalid.
-    CopyHeader { dst: HeaderId, src: HeaderId },
+    CopyHeader {
+        /// Header that changes.
+        dst: HeaderId,
+        /// Header that is copied.
+        src: HeaderId,
+    },
     /// `dst = (a == b)`: both invalid, or both valid with equal fields.
-    HeaderEq { dst: VarId, a: HeaderId, b: HeaderId },
+    HeaderEq {
+        /// Where the result goes.
+        dst: VarId,
+        /// One header.
+        a: HeaderId,
+        /// The other header, of the type of `a`.
+        b: HeaderId,
+    },
 
     /// `dst = stack[index].field`; an index past the end reads zero.
-    StackLoad { dst: VarId, stack: StackId, index: Operand, field: u32 },
+    StackLoad {
+        /// Where the result goes.
+        dst: VarId,
+        /// Stack that is read.
+        stack: StackId,
+        /// Position of the element.
+        index: Operand,
+        /// Position of the field in its header type.
+        field: u32,
+    },
     /// `stack[index].field = src`; an index past the end writes nothing.
-    StackStore { stack: StackId, index: Operand, field: u32, src: Operand },
+    StackStore {
+        /// Stack that changes.
+        stack: StackId,
+        /// Position of the element.
+        index: Operand,
+        /// Position of the field in its header type.
+        field: u32,
+        /// The field's new value.
+        src: Operand,
+    },
     /// `dst = stack[index].isValid()`
-    StackIsValid { dst: VarId, stack: StackId, index: Operand },
+    StackIsValid {
+        /// Where the result goes.
+        dst: VarId,
+        /// Stack asked about.
+        stack: StackId,
+        /// Position of the element.
+        index: Operand,
+    },
     /// `stack[index].setValid()` or `setInvalid()`
-    StackSetValid { stack: StackId, index: Operand, valid: bool },
+    StackSetValid {
+        /// Stack that changes.
+        stack: StackId,
+        /// Position of the element.
+        index: Operand,
+        /// The element's new validity.
+        valid: bool,
+    },
     /// `stack.push_front(count)`
-    StackPush { stack: StackId, count: u32 },
+    StackPush {
+        /// Stack whose elements move up.
+        stack: StackId,
+        /// Positions that they move.
+        count: u32,
+    },
     /// `stack.pop_front(count)`
-    StackPop { stack: StackId, count: u32 },
+    StackPop {
+        /// Stack whose elements move down.
+        stack: StackId,
+        /// Positions that they move.
+        count: u32,
+    },
     /// `dst = stack.nextIndex` (number of elements extracted so far); `lastIndex` is this minus one.
-    StackNextIndex { dst: VarId, stack: StackId },
+    StackNextIndex {
+        /// Where the result goes.
+        dst: VarId,
+        /// Stack asked about.
+        stack: StackId,
+    },
     /// `stack.nextIndex = next`: a new stack begins at 0, a copied one goes on where its source was.
-    StackSetNextIndex { stack: StackId, next: Operand },
+    StackSetNextIndex {
+        /// Stack that changes.
+        stack: StackId,
+        /// Position of the element that is extracted next.
+        next: Operand,
+    },
 
     /// `packet.extract(header)`; `PacketTooShort` on failure.
-    Extract { header: HeaderId },
+    Extract {
+        /// Header that is filled.
+        header: HeaderId,
+    },
     /// `packet.extract(header, varbit_bits)` for a header with one varbit field.
-    ExtractVar { header: HeaderId, varbit_bits: Operand },
+    ExtractVar {
+        /// Header that is filled.
+        header: HeaderId,
+        /// Length of its varbit field in bits.
+        varbit_bits: Operand,
+    },
     /// `packet.extract(stack.next)`; `StackOutOfBounds` past the end.
-    ExtractNext { stack: StackId, varbit_bits: Option<Operand> },
+    ExtractNext {
+        /// Stack whose next element is filled.
+        stack: StackId,
+        /// Length of the element's varbit field in bits, if it has one.
+        varbit_bits: Option<Operand>,
+    },
     /// `dst = packet.lookahead<bit<W>>()`, the next `width(dst)` bits, not consumed.
-    Lookahead { dst: VarId },
+    Lookahead {
+        /// Where the result goes.
+        dst: VarId,
+    },
     /// `packet.advance(bits)`
-    Advance { bits: Operand },
+    Advance {
+        /// Bits of the packet that are skipped.
+        bits: Operand,
+    },
     /// `dst = packet.length()` in bytes.
-    PacketLength { dst: VarId },
+    PacketLength {
+        /// Where the result goes.
+        dst: VarId,
+    },
     /// `verify(cond, error)`: when false, sets the parser error and rejects.
-    Verify { cond: Operand, error: Operand },
+    Verify {
+        /// What must hold.
+        cond: Operand,
+        /// Error code otherwise.
+        error: Operand,
+    },
     /// `dst = (keys match one entry of the value set)`
-    ValueSetMatch { dst: VarId, set: ValueSetId, keys: Vec<Operand> },
+    ValueSetMatch {
+        /// Where the result goes.
+        dst: VarId,
+        /// Value set that is searched.
+        set: ValueSetId,
+        /// Values looked for, one per key of the set.
+        keys: Vec<Operand>,
+    },
 
     /// `packet.emit(header)` if valid.
-    Emit { header: HeaderId },
+    Emit {
+        /// Header that is appended.
+        header: HeaderId,
+    },
 
     /// `table.apply()`. `hit` gets one bit; `action` gets the
     /// position of the action run in [`crate::Table::actions`].
-    Apply { table: TableId, hit: Option<VarId>, action: Option<VarId> },
+    Apply {
+        /// Table that is looked up.
+        table: TableId,
+        /// Where to put whether an entry matched.
+        hit: Option<VarId>,
+        /// Where to put the position of the action.
+        action: Option<VarId>,
+    },
     /// Runs an action with its parameters set to `args`.
-    CallAction { action: ActionId, args: Vec<Operand> },
+    CallAction {
+        /// Action that runs.
+        action: ActionId,
+        /// One value per parameter.
+        args: Vec<Operand>,
+    },
 
     /// A call of the architecture.
     Extern(ExternCall),
 }
 
 /// Calls of externs: v1model's, and those of PSA as far as they are alike.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExternCall {
     /// `counter.count(index)`; an index past the end counts nothing.
-    CounterCount { counter: CounterId, index: Operand },
+    CounterCount {
+        /// Counter array.
+        counter: CounterId,
+        /// Position of the cell.
+        index: Operand,
+    },
     /// `direct_counter.count()` of the entry that was hit.
-    DirectCounterCount { counter: CounterId },
+    DirectCounterCount {
+        /// Direct counter of the table.
+        counter: CounterId,
+    },
     /// `meter.execute_meter(index, dst)`; colours are 0 green, 1 yellow, 2 red.
     /// `color` is that of the packet before (RFC 2698's colour-aware mode).
-    MeterExecute { meter: MeterId, index: Operand, color: Option<Operand>, dst: VarId },
+    MeterExecute {
+        /// Meter array.
+        meter: MeterId,
+        /// Position of the cell.
+        index: Operand,
+        /// Colour of the packet before, if the meter takes it into account.
+        color: Option<Operand>,
+        /// Where the colour goes.
+        dst: VarId,
+    },
     /// `direct_meter.read(dst)`
-    DirectMeterRead { meter: MeterId, dst: VarId },
+    DirectMeterRead {
+        /// Direct meter of the table.
+        meter: MeterId,
+        /// Where the colour goes.
+        dst: VarId,
+    },
     /// `register.read(dst, index)`; an index past the end reads zero.
-    RegisterRead { register: RegisterId, dst: VarId, index: Operand },
+    RegisterRead {
+        /// Register array.
+        register: RegisterId,
+        /// Where the result goes.
+        dst: VarId,
+        /// Position of the cell.
+        index: Operand,
+    },
     /// `register.write(index, value)`; an index past the end writes nothing.
-    RegisterWrite { register: RegisterId, index: Operand, value: Operand },
+    RegisterWrite {
+        /// Register array.
+        register: RegisterId,
+        /// Position of the cell.
+        index: Operand,
+        /// The cell's new value.
+        value: Operand,
+    },
     /// `hash(dst, algorithm, base, data, max)`: `base + h mod max`, `base` when `max` is zero.
-    Hash { dst: VarId, algorithm: HashAlgorithm, base: Operand, data: Vec<Operand>, max: Operand },
+    Hash {
+        /// Where the result goes.
+        dst: VarId,
+        /// How `data` is hashed.
+        algorithm: HashAlgorithm,
+        /// Least result.
+        base: Operand,
+        /// Values hashed, in order.
+        data: Vec<Operand>,
+        /// Number of results.
+        max: Operand,
+    },
     /// `random(dst, low, high)`, both included.
-    Random { dst: VarId, low: Operand, high: Operand },
+    Random {
+        /// Where the result goes.
+        dst: VarId,
+        /// Least number.
+        low: Operand,
+        /// Greatest number.
+        high: Operand,
+    },
     /// `verify_checksum[_with_payload]`: a mismatch under `cond` sets `checksum_error`.
     VerifyChecksum {
+        /// The checksum is verified if this holds.
         cond: Operand,
+        /// Values that it covers, in order.
         data: Vec<Operand>,
+        /// Value that the packet states.
         checksum: Operand,
+        /// How it is computed.
         algorithm: HashAlgorithm,
+        /// It covers the payload, too.
         with_payload: bool,
     },
     /// `update_checksum[_with_payload]`
     UpdateChecksum {
+        /// The checksum is computed if this holds.
         cond: Operand,
+        /// Values that it covers, in order.
         data: Vec<Operand>,
+        /// Where it goes.
         checksum: VarId,
+        /// How it is computed.
         algorithm: HashAlgorithm,
+        /// It covers the payload, too.
         with_payload: bool,
     },
     /// `mark_to_drop(standard_metadata)`: `egress_spec` = drop port, `mcast_grp` = 0.
     MarkToDrop,
     /// `digest(receiver, data)`
-    Digest { digest: DigestId, data: Vec<Operand> },
+    Digest {
+        /// Kind of message.
+        digest: DigestId,
+        /// Values that the controller gets, in order.
+        data: Vec<Operand>,
+    },
     /// `clone[_preserving_field_list]`
-    Clone { kind: CloneKind, session: Operand, field_list: Option<Operand> },
+    Clone {
+        /// Packet that is copied.
+        kind: CloneKind,
+        /// Clone session, which names the copy's ports.
+        session: Operand,
+        /// Number of the list of metadata that the copy keeps, if it keeps any.
+        field_list: Option<Operand>,
+    },
     /// `resubmit_preserving_field_list(list)`
-    Resubmit { field_list: Operand },
+    Resubmit {
+        /// Number of the list of metadata that is kept.
+        field_list: Operand,
+    },
     /// `recirculate_preserving_field_list(list)`
-    Recirculate { field_list: Operand },
+    Recirculate {
+        /// Number of the list of metadata that is kept.
+        field_list: Operand,
+    },
     /// `truncate(bytes)`
-    Truncate { bytes: Operand },
+    Truncate {
+        /// Most bytes that the packet keeps.
+        bytes: Operand,
+    },
     /// `log_msg(format, args)`
-    LogMsg { format: String, args: Vec<Operand> },
+    LogMsg {
+        /// Text, with `{}` for each argument.
+        format: String,
+        /// Values put into the text, in order.
+        args: Vec<Operand>,
+    },
     /// `assert(cond)` or `assume(cond)`, with the source place for the message.
-    Assert { cond: Operand, place: String },
+    Assert {
+        /// What must hold.
+        cond: Operand,
+        /// Name of the call, and the byte of the source where it stands.
+        place: String,
+    },
 }
 
 /// How a block ends.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Terminator {
     /// Go on at a block.
     Jump(BlockId),
     /// Two ways.
-    Branch { cond: Operand, then: BlockId, otherwise: BlockId },
+    Branch {
+        /// One bit, which decides.
+        cond: Operand,
+        /// Block for one.
+        then: BlockId,
+        /// Block for zero.
+        otherwise: BlockId,
+    },
     /// By value; the values are distinct and have the operand's width.
-    Switch { value: Operand, cases: Vec<(Bits, BlockId)>, default: BlockId },
+    Switch {
+        /// Value that decides.
+        value: Operand,
+        /// Values and their blocks.
+        cases: Vec<(Bits, BlockId)>,
+        /// Block for every other value.
+        default: BlockId,
+    },
     /// Parser select: the first case that matches; `None` as default rejects with `NoMatch`.
-    Select { keys: Vec<Operand>, cases: Vec<(Vec<Keyset>, BlockId)>, default: Option<BlockId> },
+    Select {
+        /// Values matched.
+        keys: Vec<Operand>,
+        /// One keyset per key, and the block for a match; in order.
+        cases: Vec<(Vec<Keyset>, BlockId)>,
+        /// Block for no match.
+        default: Option<BlockId>,
+    },
     /// End of this function (control or action); the caller goes on.
     Return,
     /// `exit`: end of the whole top-level control, through all callers.

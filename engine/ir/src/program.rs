@@ -40,11 +40,15 @@ pub struct Var {
 }
 
 /// What a variable belongs to.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VarKind {
     /// Field of a header instance, by position.
-    Field { header: HeaderId, field: u32 },
+    Field {
+        /// Header instance.
+        header: HeaderId,
+        /// Position of the field in its header type.
+        field: u32,
+    },
     /// User or standard metadata: lives from parser to deparser.
     Metadata,
     /// Local variable, parameter or temporary of a function.
@@ -223,7 +227,6 @@ pub struct ActionCall {
 }
 
 /// One key's value in an entry.
-#[allow(missing_docs, reason = "each variant's comment explains its parts")]
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchValue {
     /// Anything: ternary, range, optional or lpm left out.
@@ -231,11 +234,26 @@ pub enum MatchValue {
     /// Exact, or optional with a value.
     Exact(Bits),
     /// Prefix of `len` bits; the rest of `value` is zero.
-    Lpm { value: Bits, len: u32 },
+    Lpm {
+        /// The prefix in the high bits.
+        value: Bits,
+        /// Bits of the prefix.
+        len: u32,
+    },
     /// Ternary; bits of `value` outside `mask` are zero.
-    Ternary { value: Bits, mask: Bits },
+    Ternary {
+        /// Bits wanted.
+        value: Bits,
+        /// Bits compared.
+        mask: Bits,
+    },
     /// Range, both ends included.
-    Range { low: Bits, high: Bits },
+    Range {
+        /// Lowest key that matches.
+        low: Bits,
+        /// Highest key that matches.
+        high: Bits,
+    },
 }
 
 /// An entry written in the source.
@@ -414,36 +432,57 @@ pub struct ControllerHeader {
 
 /// Variables of `standard_metadata`; names and widths are v1model's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the v1model field of that name")]
 pub struct StandardMetadata {
+    /// Port that the packet came in by.
     pub ingress_port: VarId,
+    /// Port that ingress sends the packet to; the drop port to drop it.
     pub egress_spec: VarId,
+    /// Port that the packet leaves by; set for egress.
     pub egress_port: VarId,
+    /// How the packet came to be: 0 for a normal one, else a clone, replica, resubmission or recirculation.
     pub instance_type: VarId,
+    /// Length of the packet in bytes.
     pub packet_length: VarId,
+    /// When the packet entered its queue, in the switch's timestamp unit.
     pub enq_timestamp: VarId,
+    /// Depth of the queue when the packet entered it, in the port's unit.
     pub enq_qdepth: VarId,
+    /// Time that the packet waited in its queue, in the switch's timestamp unit.
     pub deq_timedelta: VarId,
+    /// Depth of the queue when the packet left it, in the port's unit.
     pub deq_qdepth: VarId,
+    /// When the packet came in, in the switch's timestamp unit.
     pub ingress_global_timestamp: VarId,
+    /// When egress began, in the switch's timestamp unit.
     pub egress_global_timestamp: VarId,
+    /// Multicast group that ingress sends the packet to; 0 for none.
     pub mcast_grp: VarId,
+    /// Number of the replica within its group or session.
     pub egress_rid: VarId,
+    /// 1 if a checksum was wrong.
     pub checksum_error: VarId,
+    /// Error of the parser.
     pub parser_error: VarId,
+    /// Priority of the packet's queue.
     pub priority: VarId,
 }
 
 /// Entry points of a v1model program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the block of that name of V1Switch")]
 pub struct V1Model {
+    /// Parser.
     pub parser: FuncId,
+    /// Control that verifies checksums, before ingress.
     pub verify_checksum: FuncId,
+    /// Ingress control.
     pub ingress: FuncId,
+    /// Egress control.
     pub egress: FuncId,
+    /// Control that computes checksums, after egress.
     pub compute_checksum: FuncId,
+    /// Deparser.
     pub deparser: FuncId,
+    /// Variables that the architecture sets and reads.
     pub metadata: StandardMetadata,
 }
 
@@ -551,26 +590,44 @@ pub struct Library {
 
 /// A whole program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "lists of the nouns above, each indexed by its entity type")]
 pub struct Program {
+    /// For people.
     pub name: String,
+    /// Entry points.
     pub architecture: Architecture,
+    /// Variables, by [`VarId`].
     pub vars: Vec<Var>,
+    /// Header types, by [`HeaderTypeId`].
     pub header_types: Vec<HeaderType>,
+    /// Header instances, by [`HeaderId`].
     pub headers: Vec<Header>,
+    /// Header stacks, by [`StackId`].
     pub stacks: Vec<Stack>,
+    /// Header unions, by [`UnionId`].
     pub unions: Vec<Union>,
+    /// Functions, by [`FuncId`].
     pub funcs: Vec<Func>,
+    /// Actions, by [`ActionId`].
     pub actions: Vec<Action>,
+    /// Tables, by [`TableId`].
     pub tables: Vec<Table>,
+    /// Counters, direct ones too, by [`CounterId`].
     pub counters: Vec<Counter>,
+    /// Meters, direct ones too, by [`MeterId`].
     pub meters: Vec<Meter>,
+    /// Register arrays, by [`RegisterId`].
     pub registers: Vec<Register>,
+    /// Action profiles and selectors, by [`ProfileId`].
     pub profiles: Vec<Profile>,
+    /// Kinds of digest messages, by [`DigestId`].
     pub digests: Vec<Digest>,
+    /// Parser value sets, by [`ValueSetId`].
     pub value_sets: Vec<ValueSet>,
+    /// CRCs whose parameters the control plane sets, by [`CustomCrcId`].
     pub custom_crcs: Vec<CustomCrc>,
+    /// Headers of packets to and from the controller.
     pub controller_headers: Vec<ControllerHeader>,
+    /// Metadata that clones, resubmissions and recirculations keep, by list.
     pub field_lists: Vec<FieldList>,
     /// Types that the control plane is told of.
     pub data_types: DataTypes,

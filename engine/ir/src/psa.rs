@@ -12,10 +12,12 @@ pub const PSA_PORT_CPU: u32 = 0xffff_fffd;
 
 /// Parser, control and deparser of one of the two pipelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the block of that name")]
 pub struct PsaPipeline {
+    /// Parser.
     pub parser: FuncId,
+    /// Control.
     pub control: FuncId,
+    /// Deparser.
     pub deparser: FuncId,
 }
 
@@ -30,53 +32,70 @@ pub struct Bridge {
 
 /// What a parser knows of the packet's way, the same for both pipelines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the field of that name, of the pipeline's own port")]
 pub struct PsaParserInput {
+    /// Port of the pipeline: that of arrival in ingress, that of departure in egress.
     pub port: VarId,
+    /// How the packet came here (`PSA_PacketPath_t`).
     pub packet_path: VarId,
 }
 
 /// `psa_ingress_input_metadata_t`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the field of that name")]
 pub struct PsaIngressInput {
+    /// Port that the packet came in by.
     pub ingress_port: VarId,
+    /// How the packet came here (`PSA_PacketPath_t`).
     pub packet_path: VarId,
+    /// When the packet came in.
     pub ingress_timestamp: VarId,
+    /// Error of the ingress parser.
     pub parser_error: VarId,
 }
 
 /// `psa_ingress_output_metadata_t`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the field of that name")]
 pub struct PsaIngressOutput {
+    /// Class that chooses the packet's queue.
     pub class_of_service: VarId,
+    /// Whether to clone the packet.
     pub clone: VarId,
+    /// Session of the clone, which names its ports.
     pub clone_session_id: VarId,
+    /// Whether to drop the packet.
     pub drop: VarId,
+    /// Whether the packet goes through ingress again.
     pub resubmit: VarId,
+    /// Group that the packet goes to; 0 for none.
     pub multicast_group: VarId,
+    /// Port that the packet goes to, unless it goes to a group.
     pub egress_port: VarId,
 }
 
 /// `psa_egress_input_metadata_t`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the field of that name")]
 pub struct PsaEgressInput {
+    /// Class that chose the packet's queue.
     pub class_of_service: VarId,
+    /// Port that the packet leaves by.
     pub egress_port: VarId,
+    /// How the packet came here (`PSA_PacketPath_t`).
     pub packet_path: VarId,
+    /// Number of the replica within its group or session.
     pub instance: VarId,
+    /// When egress began.
     pub egress_timestamp: VarId,
+    /// Error of the egress parser.
     pub parser_error: VarId,
 }
 
 /// `psa_egress_output_metadata_t`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "each is the field of that name")]
 pub struct PsaEgressOutput {
+    /// Whether to clone the packet.
     pub clone: VarId,
+    /// Session of the clone, which names its ports.
     pub clone_session_id: VarId,
+    /// Whether to drop the packet.
     pub drop: VarId,
 }
 

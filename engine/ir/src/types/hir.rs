@@ -721,20 +721,32 @@ pub enum StmtKind {
 
 /// A checked program.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(missing_docs, reason = "lists of the nouns above, each indexed by its index type")]
 pub struct Program {
+    /// Structs, headers and unions, by [`AggId`].
     pub aggregates: Vec<Aggregate>,
+    /// Enum types, by [`EnumId`].
     pub enums: Vec<EnumDef>,
+    /// `type` declarations, by [`NewTypeId`].
     pub newtypes: Vec<NewType>,
+    /// Extern object types, by [`ExternId`].
     pub externs: Vec<ExternDef>,
+    /// Members of `error`; the value of each is its position.
     pub errors: Vec<String>,
+    /// Variables and parameters, by [`LocalId`].
     pub locals: Vec<Local>,
+    /// Named instances, by [`InstId`].
     pub instances: Vec<Instance>,
+    /// Functions, by [`FnId`].
     pub functions: Vec<Function>,
+    /// Actions, by [`ActId`].
     pub actions: Vec<Action>,
+    /// Tables, by [`TabId`].
     pub tables: Vec<Table>,
+    /// Controls, by [`ControlId`].
     pub controls: Vec<Control>,
+    /// Parsers, by [`ParserId`].
     pub parsers: Vec<Parser>,
+    /// Parser value sets, by [`SetId`].
     pub value_sets: Vec<ValueSet>,
     /// Instances declared at top level, in order.
     pub global_instances: Vec<InstId>,
