@@ -4,9 +4,9 @@
 //! An access is either on words of the frame or on a header as a whole. What the action of a call or table
 //! does is no access of the call: its function has accesses of its own.
 //!
-//! Invariant: the result of an operation depends on no word that it does not report as read, and it changes no
-//! word that it does not report as written. Apart from that stand the words of headers that it reports, its
-//! actions, and what the interpreter keeps: the parser's error and the length that headers added.
+//! Invariant: the result of an operation depends on no word that it does not report as read, and it changes
+//! no word that it does not report as written. Apart from that stand the words of headers that it reports,
+//! its actions, and what the interpreter keeps: the parser's error and the length that headers added.
 //! `testing::check_accesses` runs operations to see.
 
 use p4cc_ir::HashAlgorithm;

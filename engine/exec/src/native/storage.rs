@@ -340,8 +340,8 @@ impl StoragePlan {
         self.chunks.range(header.valid..header.valid + header.words).map(|(&slot, packed)| (slot, packed))
     }
 
-    /// Calls `f` with each run of words that an operation reads or writes, the parameters of its actions among
-    /// them: first word, number, by whom.
+    /// Calls `f` with each run of words that an operation reads or writes, the parameters of its actions
+    /// among them: first word, number, by whom.
     fn word_accesses(&self, code: &Code, op: &Op, f: &mut impl FnMut(u32, u32, Accessor)) {
         accesses(code, op, &mut |access| match access {
             OpAccess::Words { access: Access::Guard, .. } => {}

@@ -24,8 +24,8 @@ const PACKET: [u8; 256] = {
     bytes
 };
 
-/// Runs each operation of a program by itself from random frames, and again from frames that differ in all words
-/// that it should not read; the number of operations. What calls other functions is left out.
+/// Runs each operation of a program by itself from random frames, and again from frames that differ in all
+/// words that it should not read; the number of operations. What calls other functions is left out.
 ///
 /// # Panics
 /// If an operation reads or writes something that the table does not say.
