@@ -22,7 +22,7 @@ FIGURES = {
         *("1", "2", "2-rounds", "3", "4", "6", "7", "8", "9a", "9b", "9-completion", "9a-deadlines"),
         *("10a", "10b", "11", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity", "ties"),
     ],
-    "hpcc": ["H-incast", "reaction", "fairness", "wai"],
+    "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],
     "rfb_ss": ["2", "3", "4", "fairness"],
     "skew": ["U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"],
     # The rows of docs/algorithms/reproductions.md#y-corr's reverse congestion is Y-ack.
