@@ -71,7 +71,7 @@ def study_page(results: StudyResults, folder: Path) -> Page:
     lines = [
         _marker(results, placed),
         "",
-        f"# {plain(study.source)}",
+        f"# {_capital(plain(study.source))}",
         "",
         f"{maker.words(study.title)}. {maker.words(study.citation or study.source)}",
         "",
@@ -149,7 +149,9 @@ def _commit(name: str) -> str:
 
 
 def _cost(cost: Cost) -> str:
-    return f"{cost.runs} runs, {cost.events / 1e6:,.0f} million events, {cost.wall_s:,.0f} s of one processor"
+    events = sum(run.events for run in cost.runs.values())
+    wall_s = sum(run.wall_s for run in cost.runs.values())
+    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {wall_s:,.{0 if wall_s > 10 else 1}f} s of one processor"
 
 
 def _seeds(cost: Cost) -> str:

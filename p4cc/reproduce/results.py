@@ -29,17 +29,23 @@ _TEXTS = {"name", "title", "source", "reproduces"}
 
 @dataclass
 class Cost:
-    """What the runs of a study took."""
+    """What the runs of a study took; runs that several figures share count once."""
 
-    runs: int = 0
-    events: int = 0
-    wall_s: float = 0.0
-    """Wall times of all runs together, each on one processor or more."""
+    runs: dict[str, Run] = field(default_factory=dict[str, "Run"])
     seeds: dict[int, int] = field(default_factory=dict[int, int])
     """Number of seeds of a scenario, to the number of scenarios that have so many."""
     commits: list[str] = field(default_factory=list[str])
     versions: list[str] = field(default_factory=list[str])
     days: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run."""
+
+    events: int
+    wall_s: float
+    """Of its first time, on one processor or more: the cache keeps it."""
 
 
 @dataclass(frozen=True)
@@ -106,9 +112,9 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
             cause = "these runs are of other settings than the scenario's"
             raise UserError(cause, place=str(folder), remedy=again)
         for run in summary["runs"]:
-            cost.runs += 1
-            cost.events += int(run.get("events", 0))
-            cost.wall_s += float(run["wall_s"])
+            one = Run(int(run.get("events", 0)), float(run["wall_s"]))
+            # Two runs do not take the same microseconds.
+            cost.runs[f"{run['variant']} {run['seed']} {one.events} {one.wall_s}"] = one
         count = len(told["seeds"])
         cost.seeds[count] = cost.seeds.get(count, 0) + 1
         for kept, value in (
