@@ -151,7 +151,8 @@ def _commit(name: str) -> str:
 def _cost(cost: Cost) -> str:
     events = sum(run.events for run in cost.runs.values())
     wall_s = sum(run.wall_s for run in cost.runs.values())
-    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {wall_s:,.{0 if wall_s > 10 else 1}f} s of one processor"
+    seconds = f"{wall_s:,.0f}" if wall_s > 10 else f"{wall_s:.1f}"
+    return f"{len(cost.runs)} runs, {events / 1e6:,.0f} million events, {seconds} s of one processor"
 
 
 def _seeds(cost: Cost) -> str:
