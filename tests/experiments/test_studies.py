@@ -24,7 +24,10 @@ FIGURES = {
     ],
     "hpcc": ["H-incast", "reaction", "fairness", "wai", "dcqcn-forms", "ns3-hpcc", "ns3-dcqcn"],
     "rfb_ss": ["2", "3", "4", "fairness"],
-    "skew": ["U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"],
+    "skew": [
+        *("U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cells", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"),
+        *("U-storm", "U-bound", "U-ack"),
+    ],
     # The rows of docs/algorithms/reproductions.md#y-corr's reverse congestion is Y-ack.
     "timely": [
         *(
