@@ -22,7 +22,7 @@ from p4cc.scenario.variants import KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from p4cc.analysis.recorded import CaseTold, Ran
+    from p4cc.analysis.recorded import Ran, RecordedCase
 
 RULE = (
     "a metric differs beyond the spread where every seed has a value, each side has two seeds or more, and the "
@@ -288,8 +288,8 @@ def _differences(sides: tuple[_Folder, _Folder]) -> Iterator[Difference]:
 def _installed(sides: tuple[_Folder, _Folder], pairs: Sequence[Pair], paths: Sequence[str]) -> Iterator[Difference]:
     """K and K_dc as installed, where they differ for what both ran."""
 
-    def of(side: _Folder) -> dict[tuple[str, Point], CaseTold]:
-        found: dict[tuple[str, Point], CaseTold] = {}
+    def of(side: _Folder) -> dict[tuple[str, Point], RecordedCase]:
+        found: dict[tuple[str, Point], RecordedCase] = {}
         for case in side.ran.told.cases:
             found[case.variant, side.point(case.model_extra or {}, paths)] = case
         return found

@@ -21,14 +21,14 @@ SUMMARY = "summary.json"
 _OURS = "name a folder that p4cc run wrote"
 
 
-class InputTold(BaseModel):
+class RecordedInput(BaseModel):
     """A file that decided the runs."""
 
     name: str
     sha256: str
 
 
-class InstalledTold(BaseModel):
+class RecordedThresholds(BaseModel):
     """Thresholds of so many ports."""
 
     k_pkts: int | None
@@ -36,50 +36,50 @@ class InstalledTold(BaseModel):
     ports: int
 
 
-class VariantTold(BaseModel, extra="allow"):
+class RecordedVariant(BaseModel, extra="allow"):
     """A variant of the scenario as resolved."""
 
     name: str
 
 
-class ScenarioTold(BaseModel, extra="allow"):
+class RecordedScenario(BaseModel, extra="allow"):
     """The scenario as resolved, of this p4cc or another: what it is looked into for."""
 
     name: str
     topology: dict[str, Any]
-    variants: list[VariantTold]
+    variants: list[RecordedVariant]
     sweep: dict[str, list[Any]] = {}
 
 
-class CaseTold(BaseModel, extra="allow"):
+class RecordedCase(BaseModel, extra="allow"):
     """One case as it ran, with its point of the sweep beside (`model_extra`)."""
 
     variant: str
     program: str
     algorithms: dict[str, dict[str, Any]]
-    installed: list[InstalledTold]
+    installed: list[RecordedThresholds]
 
 
-class Told(BaseModel):
+class RecordedRun(BaseModel):
     """run.json, as far as p4cc reads it again."""
 
     format: Literal["p4cc run 1"]
     p4cc: dict[str, str | None]
     variants_chosen: list[str] = []
     seeds: list[int]
-    inputs: list[InputTold]
-    cases: list[CaseTold]
-    scenario: ScenarioTold
+    inputs: list[RecordedInput]
+    cases: list[RecordedCase]
+    scenario: RecordedScenario
 
 
-class RunTold(BaseModel, extra="allow"):
+class RecordedRow(BaseModel, extra="allow"):
     """A row of summary.json."""
 
     variant: str
     seed: int
 
 
-_RUNS = TypeAdapter(Annotated[list[RunTold], Field(min_length=1)])
+_RUNS = TypeAdapter(Annotated[list[RecordedRow], Field(min_length=1)])
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Ran:
     """A folder of results."""
 
     folder: Path
-    told: Told
+    told: RecordedRun
     runs: list[dict[str, Any]]
     """One row per run, as in summary.json."""
 
@@ -98,12 +98,12 @@ def read_table(folder: Path, name: str) -> pl.DataFrame | None:
     return pl.read_parquet(path) if path.exists() else None
 
 
-def read_told(folder: Path) -> Told:
+def read_run(folder: Path) -> RecordedRun:
     """run.json of a folder; raises UserError where there is none, or one that does not say what was run."""
     path = folder / RUN_FILE
     held = _read_json(path)
     try:
-        return Told.model_validate(held)
+        return RecordedRun.model_validate(held)
     except ValidationError as error:
         first = error.errors()[0]
         at = ".".join(str(step) for step in first["loc"])
@@ -119,7 +119,7 @@ def read_ran(folder: Path) -> Ran:
         inside = sorted(path.parent.name for path in folder.glob(f"*/{RUN_FILE}"))
         remedy = f"name one of the folders in it: {', '.join(inside)}" if inside else _OURS
         raise UserError(f"holds no {RUN_FILE}", place=str(folder), remedy=remedy)
-    told, path = read_told(folder), folder / SUMMARY
+    told, path = read_run(folder), folder / SUMMARY
     summary = _read_json(path)
     runs: Any = cast("dict[str, Any]", summary).get("runs") if isinstance(summary, dict) else None
     try:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from p4cc.analysis.recorded import read_told
+from p4cc.analysis.recorded import read_run
 from p4cc.running import provenance
 from p4cc.running.result_folder import digest
 from p4cc.running.runner import RunRequest, run_scenario
@@ -15,7 +15,7 @@ from p4cc.running.runner import RunRequest, run_scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from p4cc.analysis.recorded import Told
+    from p4cc.analysis.recorded import RecordedRun
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Repeated:
 
 def run_again(folder: Path, request: RunRequest) -> Repeated:
     """Runs what is in `folder` with the request's way to run (jobs, threads, exec); raises UserError."""
-    told = read_told(folder)
+    told = read_run(folder)
     with tempfile.TemporaryDirectory(prefix="p4cc-again-") as place:
         again = replace(
             request,
@@ -56,6 +56,6 @@ def _tables(folder: Path) -> Mapping[str, str]:
     return {path.name: digest(path) for path in sorted(folder.glob("*.parquet"))}
 
 
-def _changes(told: Told) -> list[str]:
+def _changes(told: RecordedRun) -> list[str]:
     then, now = told.p4cc, provenance.this_p4cc()
     return [f"{name}: {then.get(name)} then, {now[name]} now" for name in now if then.get(name) != now[name]]

@@ -39,7 +39,7 @@ _GIT_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
-class Told:
+class Provenance:
     """What a run was told, and what came of it."""
 
     scenario_file: Path
@@ -88,7 +88,7 @@ def this_p4cc() -> dict[str, str | None]:
     return {"version": p4cc_version(), "commit": commit(), "engine_sha256": digest(Path(_engine.__file__))}
 
 
-def write(folder: Path, told: Told) -> None:
+def write(folder: Path, told: Provenance) -> None:
     """Writes run.json, scenario.json and inputs; raises OSError."""
     kept = _keep_inputs(folder, told)
     scenario = _renamed(told.data, {name: one["file"] for name, one in kept.items()})
@@ -96,7 +96,7 @@ def write(folder: Path, told: Told) -> None:
     (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
 
 
-def _plain(told: Told, kept: Mapping[str, dict[str, str]]) -> dict[str, Any]:
+def _plain(told: Provenance, kept: Mapping[str, dict[str, str]]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "p4cc": this_p4cc(),
@@ -147,7 +147,7 @@ def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _keep_inputs(folder: Path, told: Told) -> dict[str, dict[str, str]]:
+def _keep_inputs(folder: Path, told: Provenance) -> dict[str, dict[str, str]]:
     """Copies what the scenario names; by name, where it stands now and its hash."""
     kept: dict[str, dict[str, str]] = {}
     taken: set[str] = set()

@@ -202,7 +202,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         collected = _run_cases(prepared, controllers, cache, partial, (shown, of))
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
-        provenance.write(partial, _told(prepared, collected, started, time.monotonic() - clock))
+        provenance.write(partial, _provenance(prepared, collected, started, time.monotonic() - clock))
         try:
             figures = _draw(scenario, collected.runs, partial) if request.figures else []
         except UserError as error:
@@ -221,9 +221,11 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     )
 
 
-def _told(prepared: Prepared, collected: _Collected, started: datetime, duration_s: float) -> provenance.Told:
+def _provenance(
+    prepared: Prepared, collected: _Collected, started: datetime, duration_s: float
+) -> provenance.Provenance:
     request = prepared.request
-    return provenance.Told(
+    return provenance.Provenance(
         scenario_file=request.scenario,
         data=prepared.data,
         scenario=prepared.scenario,

@@ -13,7 +13,7 @@ from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
-from p4cc.scenario.traffic_base import JitterNs, Traffic
+from p4cc.scenario.traffic_base import EndingTraffic, JitterNs, Traffic
 
 
 class Shares(Model):
@@ -114,7 +114,7 @@ class BulkTraffic(Traffic):
         return self
 
 
-class PoissonTraffic(Traffic):
+class PoissonTraffic(EndingTraffic):
     """Each source starts flows after exponential gaps, to destinations drawn evenly.
 
     Source: docs/algorithms/traffic.md#uniform.
@@ -133,15 +133,12 @@ class PoissonTraffic(Traffic):
     """Flows that start in a second, of all sources together."""
     mean_gap_ns: Annotated[float, Field(gt=0, le=3.6e12)] | None = None
     """Mean time between two flows of one source."""
-    end_ns: TimeNs | None = Field(default=None, description="No flow starts then or later; `stop_ns` if absent.")
 
     @model_validator(mode="after")
     def _one_rate(self) -> Self:
         given = [one for one in (self.load, self.flows_per_s, self.mean_gap_ns) if one is not None]
         if len(given) != 1:
             raise ValueError("give exactly one of load, flows_per_s and mean_gap_ns")
-        if self.end_ns is not None and self.end_ns <= self.start_ns:
-            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
         return self
 
 
@@ -165,7 +162,7 @@ class Ns3Traffic(Traffic):
         return self
 
 
-class PairsTraffic(Traffic):
+class PairsTraffic(EndingTraffic):
     """Flows between pairs of hosts of very different intensity, or evenly with the same bytes.
 
     Source: docs/algorithms/traffic.md#skewed, #gap-scaling.
@@ -192,13 +189,6 @@ class PairsTraffic(Traffic):
             description="Where gaps begin to be scaled linearly, in medians (docs/algorithms/traffic.md#gap-scaling).",
         ),
     ] = 1.0
-    end_ns: TimeNs | None = Field(default=None, description="No flow starts then or later; `stop_ns` if absent.")
-
-    @model_validator(mode="after")
-    def _ends_after_start(self) -> Self:
-        if self.end_ns is not None and self.end_ns <= self.start_ns:
-            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
-        return self
 
     @model_validator(mode="after")
     def _busiest_carries_the_load(self) -> Self:
@@ -207,7 +197,7 @@ class PairsTraffic(Traffic):
         return self
 
 
-class BurstsTraffic(Traffic):
+class BurstsTraffic(EndingTraffic):
     """At random times a few hosts, drawn anew each time, send one unit each to another.
 
     Source: HPCC's incasts, docs/algorithms/traffic.md#workloads.
@@ -218,13 +208,6 @@ class BurstsTraffic(Traffic):
     senders: Annotated[int, Field(ge=1, le=4_095, description="Of each burst, all different.")] = 60
     sru_bytes: Annotated[FlowBytes, Field(description="Each sender's unit.")] = 500_000
     load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")] = 0.02
-    end_ns: TimeNs | None = Field(default=None, description="No burst starts then or later; `stop_ns` if absent.")
-
-    @model_validator(mode="after")
-    def _ends_after_start(self) -> Self:
-        if self.end_ns is not None and self.end_ns <= self.start_ns:
-            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
-        return self
 
 
 TrafficItem = Annotated[

@@ -51,6 +51,18 @@ class Traffic(Model):
         return self.name or self.kind
 
 
+class EndingTraffic(Traffic):
+    """What kinds have that go on starting flows until some time."""
+
+    end_ns: TimeNs | None = Field(default=None, description="Nothing starts then or later; `stop_ns` if absent.")
+
+    @model_validator(mode="after")
+    def _ends_after_start(self) -> Self:
+        if self.end_ns is not None and self.end_ns <= self.start_ns:
+            raise ValueError(f"end_ns {self.end_ns} is not after start_ns {self.start_ns}")
+        return self
+
+
 def own_sender(item: Traffic) -> str:
     """What the engine knows the sender of traffic by that brings its own."""
     return f"{item.label}/sender"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from p4cc.analysis.comparison import RULE, Verdict, chance, compare
-from p4cc.analysis.recorded import Ran, Told, read_ran
+from p4cc.analysis.recorded import Ran, RecordedRun, read_ran
 from p4cc.errors import UserError
 from tests.p4cc.scenarios import RENO, run, scenario
 from tests.p4cc.test_provenance import cli
@@ -169,7 +169,7 @@ def test_what_cannot_be_compared_is_one_message(tmp_path: Path, words: tuple[str
         assert text in done.stderr
 
 
-def told(seeds: int) -> Told:
+def told(seeds: int) -> RecordedRun:
     """run.json of a scenario without settings."""
     case: dict[str, Any] = {"variant": "x", "program": "p", "algorithms": {}, "installed": []}
     plain: dict[str, Any] = {
@@ -179,7 +179,7 @@ def told(seeds: int) -> Told:
         "inputs": [],
         "cases": [case],
     }
-    return Told.model_validate({**plain, "scenario": {"name": "s", "topology": {}, "variants": [{"name": "x"}]}})
+    return RecordedRun.model_validate({**plain, "scenario": {"name": "s", "topology": {}, "variants": [{"name": "x"}]}})
 
 
 VALUES = st.lists(st.one_of(st.none(), st.integers(-3, 3)), min_size=1, max_size=4)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import shutil
 import signal
 import subprocess
@@ -100,10 +101,14 @@ def test_a_build_that_fails_shows_what_the_compiler_said(tmp_path: Path) -> None
 
 def test_ctrl_c_says_that_it_goes_on(tmp_path: Path) -> None:
     path = environment(tmp_path, f"touch {tmp_path}/began; exec sleep 600")
-    build = subprocess.Popen([sys.executable, SCRIPT, tmp_path], env=path, stderr=subprocess.PIPE, text=True)
+    words = [sys.executable, SCRIPT, tmp_path]
+    build = subprocess.Popen(words, env=path, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    until = time.monotonic() + 60
     while not (tmp_path / "began").exists():
+        assert time.monotonic() < until, "the build did not begin"
         time.sleep(0.01)
-    build.send_signal(signal.SIGINT)
+    # A terminal sends it to all that run in front: the compiler hears it though the build may be about to wait.
+    os.killpg(build.pid, signal.SIGINT)
     _, said = build.communicate(timeout=60)
     assert (build.returncode, said) == (130, "setup: interrupted; `make setup` goes on from here\n")
 
