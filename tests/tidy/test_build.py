@@ -107,7 +107,8 @@ def test_ctrl_c_says_that_it_goes_on(tmp_path: Path) -> None:
     while not (tmp_path / "began").exists():
         assert time.monotonic() < until, "the build did not begin"
         time.sleep(0.01)
-    # A terminal sends it to all that run in front: the compiler hears it though the build may be about to wait.
+    # A terminal sends it to all that run in front: the
+    # compiler hears it though the build may be about to wait.
     os.killpg(build.pid, signal.SIGINT)
     _, said = build.communicate(timeout=60)
     assert (build.returncode, said) == (130, "setup: interrupted; `make setup` goes on from here\n")
