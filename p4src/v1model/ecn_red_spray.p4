@@ -1,0 +1,78 @@
+// RED marking as in ecn_red.p4, and packets sprayed: each takes a path of its own among
+// equal ones (docs/algorithms/topologies.md#packet-spraying), on v1model.
+
+#include <core.p4>
+#include <v1model.p4>
+
+#include "../include/headers.p4"
+#include "../include/transport.p4"
+
+struct headers_t {
+    ethernet_h  ethernet;
+    ipv4_h      ipv4;
+    l4_ports_h  l4_ports;
+    udp_h       udp;
+    transport_h transport;
+}
+
+struct metadata_t {}
+
+#include "../include/ipv4_checksum.p4"
+#include "../include/transport_parser.p4"
+#include "../controls/forward.p4"
+#include "../controls/ack_priority.p4"
+#include "../controls/ecn_red.p4"
+
+parser packet_parser(packet_in packet,
+                     out headers_t hdr,
+                     inout metadata_t meta,
+                     inout standard_metadata_t standard_metadata) {
+    TransportParser() common;
+    bit<8> extension;
+
+    state start {
+        common.apply(packet, hdr, extension);
+        transition accept;
+    }
+}
+
+control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    Forward() forward;
+    AckPriority() ack_priority;
+
+    apply {
+        bool drop = true;
+        if (standard_metadata.parser_error == error.NoError && standard_metadata.checksum_error == 0) {
+            // Groups of equal paths choose by the source port among others: a random one for the choice.
+            bit<16> src_port = hdr.l4_ports.src_port;
+            random<bit<16>>(hdr.l4_ports.src_port, 0, 0xffff);
+            forward.apply(hdr, standard_metadata.egress_spec, drop);
+            hdr.l4_ports.src_port = src_port;
+        }
+        if (drop) {
+            mark_to_drop(standard_metadata);
+        } else {
+            ack_priority.apply(hdr, standard_metadata.priority);
+        }
+    }
+}
+
+control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
+    EcnRed() red;
+
+    apply {
+        if (hdr.ipv4.isValid()) {
+            // The queue without this packet, when it leaves
+            // (docs/algorithms/marking.md#red, #choice-mark-when).
+            red.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.deq_qdepth);
+        }
+    }
+}
+
+control deparser(packet_out packet, in headers_t hdr) {
+    apply {
+        packet.emit(hdr);
+    }
+}
+
+V1Switch(packet_parser(), verify_ipv4_checksum(), ingress(), egress(), compute_ipv4_checksum(), deparser()) main;
