@@ -1,7 +1,8 @@
 //! What a UDP socket carries of a packet: the transport header, the extension, the payload.
 
 use super::error::{DecodeError, EncodeError};
-use super::header::{Extension, Header};
+use super::extension::Extension;
+use super::header::{Header, is_valid_extension};
 use super::{IPV4_LEN, TRANSPORT_LEN, UDP_LEN};
 use crate::AckFields;
 
@@ -37,7 +38,7 @@ impl<'a> Datagram<'a> {
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let ext_len = self.extension.bytes.len();
         let bad_extension = EncodeError::BadExtension { kind: self.extension.kind.0, len: ext_len };
-        if !self.extension.is_valid() {
+        if !is_valid_extension(self.extension.kind, self.extension.bytes.len()) {
             return Err(bad_extension);
         }
         let ip_len = IPV4_LEN + UDP_LEN + self.len();

@@ -9,13 +9,15 @@
 
 mod datagram;
 mod error;
+mod extension;
 mod header;
 mod ip;
 mod packet;
 
 pub use datagram::Datagram;
 pub use error::{DecodeError, EncodeError};
-pub use header::{Extension, ExtensionType, Flags, Header, PacketKind, TrafficClass};
+pub use extension::{Extension, ExtensionType};
+pub use header::{Flags, Header, PacketKind, TrafficClass};
 pub use ip::{ecn_bits, rewrite_ecn_bits};
 pub use packet::{Packet, peek_flow_id, source_port};
 

@@ -3,7 +3,8 @@
 use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
-use super::header::{Extension, Header, part, put, take};
+use super::extension::Extension;
+use super::header::{Header, is_valid_extension, part, put, take};
 use super::ip::{checksum_of, words};
 use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
 use crate::{AckFields, Codepoint};
@@ -137,7 +138,7 @@ impl<'a> Packet<'a> {
     fn lengths(&self) -> Result<(u16, u8), EncodeError> {
         let (kind, len) = (self.extension.kind.0, self.extension.bytes.len());
         let bad_extension = EncodeError::BadExtension { kind, len };
-        if !self.extension.is_valid() {
+        if !is_valid_extension(self.extension.kind, self.extension.bytes.len()) {
             return Err(bad_extension);
         }
         let ip_len = u16::try_from(self.ip_len()).map_err(|_| EncodeError::TooLong(self.ip_len()))?;
