@@ -6,13 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from pydantic import ValidationError
-
 from p4cc.errors import UserError
 from p4cc.files import read_text
 from p4cc.reproduce.run import RECORDS_FILE, figures_of
 from p4cc.running.provenance import RUN_FILE
-from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,9 +19,11 @@ if TYPE_CHECKING:
     from p4cc.reproduce.study import StudyFile
     from p4cc.reproduce.verdict import ClaimRecord, Record
     from p4cc.scenario.claims import Claim
+    from p4cc.scenario.schema import Scenario
 
-# What of a scenario is for readers only: results stay good when it changes.
-_TEXTS = {"name", "title", "source", "reproduces"}
+# What of a scenario is for readers only, titles of figures too: results stay good when it changes.
+_TITLE = "title"
+_TEXTS = {"name", _TITLE, "source", "reproduces"}
 
 
 @dataclass
@@ -108,7 +107,7 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
     told, summary = _json(folder / RUN_FILE, again), _json(folder / "summary.json", again)
     try:
         changed = bool(told["set"])
-        if not changed and _settings(_today(told["scenario"])) != _settings(figure.scenario):
+        if not changed and not _is_of_today(told["scenario"], figure.scenario):
             cause = "these runs are of other settings than the scenario's"
             raise UserError(cause, place=str(folder), remedy=again)
         for run in summary["runs"]:
@@ -129,17 +128,28 @@ def _account(cost: Cost, folder: Path, figure: Figure, again: str) -> bool:
     return changed
 
 
-def _today(scenario: dict[str, Any]) -> Scenario | None:
-    """A scenario as it was run, with today's defaults for fields that were not there then."""
-    settings = {key: value for key, value in scenario.items() if key not in _TEXTS}
-    try:
-        return Scenario.model_validate_json(json.dumps({**settings, "name": "run"}))
-    except ValidationError:
-        return None
+def _is_of_today(told: dict[str, Any], scenario: Scenario) -> bool:
+    """Whether a run had the scenario's settings; fields that were not there then must have their defaults today."""
+    whole, given = (scenario.model_dump(mode="json", exclude=_TEXTS, exclude_defaults=only) for only in (False, True))
+    return _agree({key: value for key, value in told.items() if key not in _TEXTS}, whole, given)
 
 
-def _settings(scenario: Scenario | None) -> dict[str, Any]:
-    return {} if scenario is None else scenario.model_dump(mode="json", exclude=_TEXTS)
+def _agree(told: Any, whole: Any, given: Any) -> bool:
+    """`told` against `whole`, in which a key may be new if `given`, the same without defaults, has none of it."""
+    if isinstance(told, dict) and isinstance(whole, dict):
+        then, now = cast("dict[str, Any]", told), cast("dict[str, Any]", whole)
+        named = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+        return all(
+            _agree(then[key], now[key], named.get(key))
+            if key in then and key in now
+            else key in now and key not in named
+            for key in {*then, *now} - {_TITLE}
+        )
+    if isinstance(told, list) and isinstance(whole, list):
+        then, now = cast("list[Any]", told), cast("list[Any]", whole)
+        named = cast("list[Any]", given) if isinstance(given, list) else [None] * len(now)
+        return len(then) == len(now) and all(map(_agree, then, now, named))
+    return told == whole
 
 
 def _drawn(folder: Path, figure: Figure, again: str) -> list[Path]:
