@@ -37,6 +37,7 @@ SET_PRIORITY = "ingress.ack_priority.set_priority"
 
 D3_PORTS = "egress.allocator.ports"
 SET_D3_PORT = "egress.allocator.set_port"
+SET_D3_PORT_AS_PUBLISHED = "egress.allocator.set_port_as_published"
 D3_ESTIMATES = "egress.allocator.estimate.measured"
 SET_D3_ESTIMATE = "egress.allocator.estimate.set_estimate"
 D3_RECIPROCALS = "egress.allocator.rule.reciprocals"

@@ -16,6 +16,8 @@ class D3PortPlan:
 
     port: D3Port
     estimate: CapacityEstimate | None = None
+    is_clamped: bool = False
+    """Whether a grant is never more than is left, which the published rule allows."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class D3Settings:
         for number, plan in plans.items():
             at = plan.port
             args = (("least", at.base_kbps), ("rate", at.capacity_kbps), ("shift", at.epoch_shift))
-            yield by_port(program.D3_PORTS, number, ActionCall(program.SET_D3_PORT, args))
+            action = program.SET_D3_PORT if plan.is_clamped else program.SET_D3_PORT_AS_PUBLISHED
+            yield by_port(program.D3_PORTS, number, ActionCall(action, args))
             if (follows := plan.estimate) is not None:
                 args = (
                     ("depth_bytes", follows.bytes_per_depth),

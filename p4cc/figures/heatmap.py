@@ -84,7 +84,8 @@ def cells(runs: pl.DataFrame, figure: HeatMapFigure) -> dict[tuple[Point, Point]
                 found[cell] = value
         else:
             # Where no run has a value, the point is not fine.
-            reached.setdefault(cell, []).append((float(row[figure.limit_over]), value == 0))
+            fine = value == 0 if figure.at_least is None else value is not None and value >= figure.at_least
+            reached.setdefault(cell, []).append((float(row[figure.limit_over]), fine))
     found.update({cell: supported(points) for cell, points in reached.items()})
     return found
 

@@ -71,7 +71,7 @@ class RatePlanner:
             epoch_ns=settings.epoch_ns,
             time_unit_ns=self._time_unit_ns,
         )
-        return D3PortPlan(port, self._estimate(link))
+        return D3PortPlan(port, self._estimate(link), settings.grants == "clamped")
 
     def _estimate(self, link: Link) -> CapacityEstimate | None:
         follows = self.switch.d3.estimate

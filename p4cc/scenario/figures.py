@@ -147,6 +147,8 @@ class HeatMapFigure(FigureBase):
     """The column that decides the colour."""
     limit_over: str | None = None
     """A swept column whose largest value without any `value` is drawn instead."""
+    at_least: float | None = None
+    """With `limit_over`: how much of `value` the median run must have, in place of none."""
     label: str = ""
     """Beside the scale of colours."""
     scale: float = 1.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -33,6 +33,11 @@ class D3SwitchSettings(Model):
         default=100_000_000, description="A flow that did not ask for one to two of these is forgotten."
     )
     capacity_share: Annotated[float, Field(gt=0, le=1, description="C as a share of the link's rate.")] = 1.0
+    grants: Literal["published", "clamped"] = Field(
+        default="published",
+        description="published: desire and fair share where more is left than the desire, though less than both may "
+        "be. clamped: never more than is left (docs/algorithms/d3-rcp.md#choice-d3-grant).",
+    )
     estimate: CapacityEstimateSettings | None = Field(
         default=None, description="Absent: C_e = C, whatever load and queue are."
     )

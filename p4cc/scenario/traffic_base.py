@@ -6,9 +6,18 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from p4cc.scenario.base import Label, Model, Sender, TimeNs
+from p4cc.scenario.base import MAX_TIME_NS, Label, Model, Sender, TimeNs
 
 JitterNs = Annotated[int, Field(ge=0, le=10_000_000_000)]
+
+
+class DeadlineChange(Model):
+    """Another deadline for a flow that is under way, as its application may wish (D3 2011)."""
+
+    after_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
+    """When it changes, from the start of the flow; a flow that is complete by then keeps its deadline."""
+    offset_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)]
+    """The deadline from then on, from the start of the flow."""
 
 
 class Deadline(Model):
@@ -24,6 +33,8 @@ class Deadline(Model):
     """Mean of the drawn time; 0 draws none."""
     min_ns: TimeNs = 0
     """No deadline is shorter."""
+    change: DeadlineChange | None = None
+    """What it becomes while the flow is under way."""
 
     @model_validator(mode="after")
     def _is_some_time(self) -> Self:

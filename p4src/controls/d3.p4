@@ -16,7 +16,8 @@
 // which does not move, so that what comes back is what was counted.
 //
 // Bounds, all rates in kbit/s:
-//   allocated  32 bits, at most the capacity: a grant never exceeds what is left; it cannot wrap.
+//   allocated  32 bits, at most the capacity where grants are clamped to what is left; by the published rule a
+//              fair share may exceed that, and the counter stays at its end: it cannot wrap.
 //   demand     48 bits; a request counts at most the capacity, so 65535 flows of 2^29 stay below 2^45.
 //   flows      16 bits, stays at 65535; the count is right again after an epoch.
 //   epoch      15 bits and a valid bit; wraps after 32768 epochs. A host may not bring back a grant that old.
@@ -81,8 +82,10 @@ rate_kbps_t at_most(in rate_kbps_t rate, in rate_kbps_t limit) {
 }
 
 // The rule: what a flow gets that desires `wanted` and is in the account no more. 0 is the base rate.
+// As published a flow gets desire and fair share where more is left than it desires, and what is left otherwise.
+// Clamped it never gets more than is left.
 control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capacity, in rate_kbps_t base,
-               out rate_kbps_t granted) {
+               in bool is_clamped, out rate_kbps_t granted) {
     flow_count_t count;
     bit<32>      reciprocal;
 
@@ -111,10 +114,9 @@ control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capac
         bit<64> unwanted = (bit<64>)((demand_t)capacity |-| (used.wanted + (demand_t)wanted));
         rate_kbps_t share = (rate_kbps_t)((unwanted * (bit<64>)reciprocal) >> 32);
         rate_kbps_t left = capacity |-| used.given;
-        // What the deadline needs and the fair share, but never more than is left.
         granted = left;
-        if (left > wanted && left - wanted > share) {
-            granted = wanted + share;
+        if (left > wanted && (!is_clamped || left - wanted > share)) {
+            granted = wanted |+| share;
         }
         if (granted < base) {
             granted = 0;
@@ -138,14 +140,25 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
     rate_kbps_t rate_of_link;
     rate_kbps_t base;
     bit<6>      epoch_shift;
+    bool        is_clamped;
 
     // `rate`: C; `least`: a share below it is the base rate instead; `shift`: an epoch is 2^shift
-    // units of time.
+    // units of time. Grants are clamped to what is left.
     action set_port(rate_kbps_t rate, rate_kbps_t least, bit<6> shift) {
         is_port = true;
         rate_of_link = rate;
         base = least;
         epoch_shift = shift;
+        is_clamped = true;
+    }
+
+    // The same, and grants by the published rule.
+    action set_port_as_published(rate_kbps_t rate, rate_kbps_t least, bit<6> shift) {
+        is_port = true;
+        rate_of_link = rate;
+        base = least;
+        epoch_shift = shift;
+        is_clamped = false;
     }
 
     // A port without an entry allocates nothing and leaves requests alone.
@@ -155,6 +168,7 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
         }
         actions = {
             set_port;
+            set_port_as_published;
             NoAction;
         }
         const default_action = NoAction();
@@ -169,6 +183,7 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
         rate_of_link = 0;
         base = 0;
         epoch_shift = 0;
+        is_clamped = true;
         ports.apply();
         rate_kbps_t capacity = rate_of_link;
         if (is_port) {
@@ -202,7 +217,7 @@ control D3Allocator(inout headers_t hdr, in port_t egress_port, in time_t now, i
                 hdr.rate_hop.epoch = 0;
                 if (hdr.rate_request.fin == 0) {
                     rate_kbps_t wanted = at_most(hdr.rate_request.desired, rate_of_link);
-                    rule.apply(used, wanted, capacity, base, hdr.rate_hop.granted);
+                    rule.apply(used, wanted, capacity, base, is_clamped, hdr.rate_hop.granted);
                     enter(used, hdr.rate_hop.granted, wanted);
                     enter(fresh, hdr.rate_hop.granted, wanted);
                     hdr.rate_hop.epoch = epoch;

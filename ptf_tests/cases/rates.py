@@ -18,12 +18,13 @@ EPOCH_VALID = 0x8000
 
 class D3Test(SwitchTest):
     program = "d3"
+    action = "egress.allocator.set_port"
 
     def prepare(self):
         self.route()
         self.insert_by_port(
             "egress.allocator.ports",
-            "egress.allocator.set_port",
+            self.action,
             rate=CAPACITY_KBPS,
             least=BASE_KBPS,
             shift=EPOCH_SHIFT,
@@ -60,6 +61,18 @@ class D3Allocates(D3Test):
         second = self.ask(desired_kbps=200_000)
         self.assertEqual(second.hops[0].granted_kbps, 0)
         self.assertTrue(second.flags.base)
+
+
+class D3GrantsAsPublished(D3Test):
+    """By the published rule a flow gets its fair share as soon as anything is left."""
+
+    action = "egress.allocator.set_port_as_published"
+
+    def runTest(self):
+        self.assertEqual(self.ask().hops[0].granted_kbps, 999_999)
+        second = self.ask()
+        self.assertEqual(second.hops[0].granted_kbps, 499_999)
+        self.assertFalse(second.flags.base)
 
 
 class D3TakesBack(D3Test):

@@ -23,6 +23,8 @@ pub(crate) enum Timer {
     LinkChange { channel: u32, up: bool },
     /// The kernel of a host takes up what arrived for a flow, at its receiver or at its sender.
     Kernel { flow: u32, at_receiver: bool },
+    /// The application of a flow changes its deadline.
+    DeadlineChange { flow: u32 },
 }
 
 impl Timer {
@@ -38,6 +40,7 @@ impl Timer {
             Self::PauseExpiry { port, priority } => (5, port << 3 | u32::from(priority & 7)),
             Self::LinkChange { channel, up } => (6, channel << 1 | u32::from(up)),
             Self::Kernel { flow, at_receiver } => (7, flow << 1 | u32::from(at_receiver)),
+            Self::DeadlineChange { flow } => (8, flow),
         }
     }
 
@@ -52,6 +55,7 @@ impl Timer {
             5 => Self::PauseExpiry { port: subject >> 3, priority: (subject & 7) as u8 },
             6 => Self::LinkChange { channel: subject >> 1, up: subject & 1 == 1 },
             7 => Self::Kernel { flow: subject >> 1, at_receiver: subject & 1 == 1 },
+            8 => Self::DeadlineChange { flow: subject },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -63,7 +67,8 @@ impl Timer {
             Self::Sender { flow }
             | Self::DelayedAck { flow }
             | Self::Close { flow }
-            | Self::Kernel { flow, .. } => Some(flow),
+            | Self::Kernel { flow, .. }
+            | Self::DeadlineChange { flow } => Some(flow),
             Self::Pacing { .. }
             | Self::DeadlockCheck
             | Self::PauseExpiry { .. }
@@ -89,6 +94,7 @@ mod tests {
             Timer::LinkChange { channel: 9, up: false },
             Timer::Kernel { flow: 5, at_receiver: true },
             Timer::Kernel { flow: 5, at_receiver: false },
+            Timer::DeadlineChange { flow: 5 },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 
 use crate::describe::RoundMember;
 use crate::events::Timer;
-use crate::hosts::flow::Ends;
 use crate::network::Network;
 use crate::traffic::rounds::{Next, RoundsPlan};
 
@@ -99,15 +98,25 @@ impl Network {
             self.observers.first_begin = Some((now, self.nodes.acked_bytes()));
         }
         let state = &mut self.nodes.flows[flow as usize];
-        let deadline = state.start.zip(state.deadline).map(|(start, span)| start + span);
-        match (deadline, &mut state.ends) {
-            (Some(deadline), Ends::Window { sender, .. }) => sender.set_deadline(deadline),
-            (Some(deadline), Ends::Rdma(ends)) => ends.sender.set_deadline(deadline),
-            (None, _) => {}
+        state.tell_deadline();
+        let change = self.nodes.plans[flow as usize].deadline.and_then(|deadline| deadline.change);
+        if let (Some(start), Some(change)) = (state.start, change) {
+            let node = self.nodes.host_node(self.nodes.plans[flow as usize].src);
+            self.schedule.timer(start + Span::from_ns(change.after_ns), node, Timer::DeadlineChange { flow });
         }
         self.observers.active.push(flow);
         self.with_sender(flow, |sender, now, out| sender.start(now, out));
         self.start_rdma(flow);
+    }
+
+    /// The application moves a flow's deadline; what is complete keeps the one that it had.
+    pub(crate) fn on_deadline_change(&mut self, flow: u32) {
+        let change = self.nodes.plans[flow as usize].deadline.and_then(|deadline| deadline.change);
+        let state = &mut self.nodes.flows[flow as usize];
+        if let (Some(change), None, false) = (change, state.received, state.has_ended()) {
+            state.deadline = Some(Span::from_ns(change.offset_ns));
+            state.tell_deadline();
+        }
     }
 
     /// The application closes a flow: no new data is sent. A flow that has not begun never begins.

@@ -43,7 +43,7 @@ pub(crate) struct Flow {
     pub start: Option<Time>,
     /// Its application acted for the first time.
     pub has_begun: bool,
-    /// Time from its start by which it should be complete.
+    /// Time from its start by which it should be complete; its application may change it once.
     pub deadline: Option<Span>,
     /// When its timer is due; events for other times are void.
     pub timer: Option<Time>,
@@ -77,6 +77,16 @@ impl Flow {
     /// Whether it sends no data any more.
     pub const fn has_ended(&self) -> bool {
         self.finish.is_some() || self.quenched.is_some()
+    }
+
+    /// Tells the sender by when the flow should be complete.
+    pub fn tell_deadline(&mut self) {
+        let deadline = self.start.zip(self.deadline).map(|(start, span)| start + span);
+        match (deadline, &mut self.ends) {
+            (Some(deadline), Ends::Window { sender, .. }) => sender.set_deadline(deadline),
+            (Some(deadline), Ends::Rdma(ends)) => ends.sender.set_deadline(deadline),
+            (None, _) => {}
+        }
     }
 
     /// Whether all bytes were at the receiver in time; none without a deadline.

@@ -30,6 +30,7 @@ impl Network {
             Timer::PauseExpiry { port, priority } => self.on_pause_expiry(node, port, priority),
             Timer::LinkChange { channel, up } => self.on_link_change(node, channel, up),
             Timer::Kernel { flow, at_receiver } => self.on_kernel_timer(flow, at_receiver),
+            Timer::DeadlineChange { flow } => self.on_deadline_change(flow),
         }
     }
 

@@ -21,6 +21,18 @@ pub struct DeadlineSpec {
     pub exp_mean_ns: u64,
     /// Least deadline.
     pub min_ns: u64,
+    /// What it becomes while the flow is under way; none if absent.
+    pub change: Option<DeadlineChangeSpec>,
+}
+
+/// Another deadline for a flow that is under way (D3 2011: an application may change its mind).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeadlineChangeSpec {
+    /// When, from the start of the flow.
+    pub after_ns: u64,
+    /// The deadline from then on, from the start of the flow.
+    pub offset_ns: u64,
 }
 
 impl DeadlineSpec {
@@ -30,7 +42,11 @@ impl DeadlineSpec {
         {
             in_range(&format!("{path}.{key}"), value, 0, MAX_TIME_NS)?;
         }
-        if *self == Self::default() {
+        if let Some(change) = self.change {
+            in_range(&format!("{path}.change.after_ns"), change.after_ns, 1, MAX_TIME_NS)?;
+            in_range(&format!("{path}.change.offset_ns"), change.offset_ns, 1, MAX_TIME_NS)?;
+        }
+        if (Self { change: None, ..*self }) == Self::default() {
             let remedy = "give offset_ns, exp_mean_ns or min_ns, or leave the deadline out";
             return Err(SpecError::new(path, "a deadline of 0 is no deadline", remedy));
         }
@@ -55,7 +71,7 @@ mod tests {
     fn the_floor_holds_and_a_fixed_deadline_draws_nothing() {
         let fixed = DeadlineSpec { offset_ns: 7, ..DeadlineSpec::default() };
         assert_eq!(fixed.draw(|| unreachable!("no random part")), Span::from_ns(7));
-        let random = DeadlineSpec { exp_mean_ns: 20_000_000, min_ns: 3_000_000, offset_ns: 0 };
+        let random = DeadlineSpec { exp_mean_ns: 20_000_000, min_ns: 3_000_000, ..DeadlineSpec::default() };
         let drawn: Vec<Span> =
             (0..500).map(|i| random.draw(|| Stream::named(i, "flow.1.deadline"))).collect();
         // 1 - exp(-3/20) = 14 % of them lie below the floor.

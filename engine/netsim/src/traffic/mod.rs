@@ -25,7 +25,7 @@ mod size;
 
 pub use arrivals::ArrivalsSpec;
 pub use bursts::BurstsSpec;
-pub use deadline::DeadlineSpec;
+pub use deadline::{DeadlineChangeSpec, DeadlineSpec};
 pub use gap::{GapPoint, GapSpec};
 pub use matrix::{MatrixSpec, PairSpec, SizeClass};
 pub use pairs::{PairsSpec, Pattern};

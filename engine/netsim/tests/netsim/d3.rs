@@ -40,6 +40,11 @@ type Flow = (usize, usize, Option<u64>, u64, Option<u64>);
 
 /// Hosts 0 to 3 at one switch, 4 to 7 at another, one link between them.
 fn network(cc: &str, loss: f64, flows: &[Flow], stop_ns: u64) -> Network {
+    network_with(cc, loss, flows, stop_ns, |_| {})
+}
+
+/// The same network with a change to its description.
+fn network_with(cc: &str, loss: f64, flows: &[Flow], stop_ns: u64, change: impl FnOnce(&mut Value)) -> Network {
     let fabric = Fabric {
         program: "d3.p4",
         hosts_at: &[0, 0, 0, 0, 1, 1, 1, 1],
@@ -67,6 +72,7 @@ fn network(cc: &str, loss: f64, flows: &[Flow], stop_ns: u64) -> Network {
             })
         });
         description["flows"] = Value::Array(flows.collect());
+        change(description);
     })
 }
 
@@ -154,6 +160,31 @@ fn quenching_ends_what_cannot_be_in_time_and_frees_its_rate() {
     let late = end(&mut network(r#"{"name":"d3"}"#, 0.0, &flows, 5_000_000));
     assert_eq!(i64s(&late, "quenched"), [0, 0]);
     assert_eq!(late.summary.flows_completed, 2);
+}
+
+/// 5 MB need 418 us of the line. Beside a long flow and with 2 ms of time a quarter of it is enough, until the
+/// application wants them within 700 us.
+#[test]
+fn a_deadline_that_moves_forward_is_met_by_a_larger_grant() {
+    let flows: [Flow; 2] = [(0, 4, None, 0, None), (1, 5, Some(5_000_000), 100_000, Some(2_000_000))];
+    let run = |after_ns: Option<u64>| {
+        let mut network = network_with(r#"{"name":"d3"}"#, 0.0, &flows, 5_000_000, |description| {
+            if let Some(after_ns) = after_ns {
+                description["flows"][1]["deadline"]["change"] =
+                    json!({"after_ns": after_ns, "offset_ns": 700_000});
+            }
+        });
+        let results = end(&mut network);
+        let of_flow = |column: &str| i64s(&results, column)[1];
+        (of_flow("deadline_ns"), of_flow("deadline_met"), of_flow("fct_ns"))
+    };
+    let (deadline, met, alone) = run(None);
+    assert_eq!((deadline, met), (2_000_000, 1));
+    assert!(alone > 700_000, "{alone}");
+    let (deadline, met, sooner) = run(Some(200_000));
+    assert_eq!((deadline, met), (700_000, 1), "{sooner}");
+    let (deadline, met, _) = run(Some(4_000_000));
+    assert_eq!((deadline, met), (2_000_000, 1), "it was complete: it keeps its deadline");
 }
 
 fn flow() -> impl Strategy<Value = Flow> {

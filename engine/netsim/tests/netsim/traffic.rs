@@ -78,7 +78,7 @@ fn arrivals(sources: u32, mean_gap_ns: f64, end_ns: u64) -> ArrivalsSpec {
         end_ns,
         algorithm: "sender".to_owned(),
         priority: 0,
-        deadline: Some(DeadlineSpec { offset_ns: 300_000, exp_mean_ns: 100_000, min_ns: 0 }),
+        deadline: Some(DeadlineSpec { offset_ns: 300_000, exp_mean_ns: 100_000, ..DeadlineSpec::default() }),
     }
 }
 

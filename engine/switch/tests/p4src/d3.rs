@@ -39,11 +39,16 @@ pub struct Grant {
     pub base_rate: bool,
 }
 
-/// A switch that allocates on [`OUT`].
+/// A switch that allocates on [`OUT`] and grants at most what is left.
 pub fn bench(capacity: u32, base: u32, shift: u32) -> Bench {
+    bench_of("set_port", capacity, base, shift)
+}
+
+/// A switch that allocates on [`OUT`] by the rule of this action.
+fn bench_of(action: &str, capacity: u32, base: u32, shift: u32) -> Bench {
     let mut bench = Bench::new("d3", QdepthUnit::Packets);
     let args = [capacity.into(), base.into(), shift.into()];
-    bench.add("egress.allocator.ports", &[OUT.into()], "egress.allocator.set_port", &args);
+    bench.add("egress.allocator.ports", &[OUT.into()], &format!("egress.allocator.{action}"), &args);
     reciprocals(&mut bench, RECIPROCALS);
     bench
 }
@@ -186,6 +191,20 @@ fn a_desire_that_does_not_fit_gets_what_is_left() {
     let second = ask(&mut bench, 3, again(400_000, wants(400_000), blocked));
     assert_eq!(second.granted, 100_000, "greedy, in order of arrival");
     assert_eq!(counters(&bench), (1_000_000, 1_300_000, 2));
+}
+
+/// docs/algorithms/d3-rcp.md#d3-switch as printed: more is left than nothing, so the second flow gets its half of
+/// the capacity at once; the port has then given more than it has until the first comes back.
+#[test]
+fn by_the_published_rule_a_fair_share_may_exceed_what_is_left() {
+    let grants = |action| {
+        let mut bench = bench_of(action, CAPACITY, BASE, EPOCH_SHIFT);
+        let granted = [0, 1].map(|now_ns| ask(&mut bench, now_ns, wants(0)).granted);
+        let third = ask(&mut bench, 2, wants(2)).granted;
+        (granted, third, counters(&bench).0)
+    };
+    assert_eq!(grants("set_port_as_published"), ([999_999, 499_999], 0, 1_499_998), "nothing is left for a third");
+    assert_eq!(grants("set_port"), ([999_999, 0], 0, 999_999));
 }
 
 #[test]
