@@ -16,7 +16,8 @@
 // which does not move, so that what comes back is what was counted.
 //
 // Bounds, all rates in kbit/s:
-//   allocated  32 bits, at most the capacity where grants are clamped to what is left; by the published rule a
+//   allocated  32 bits, at most the capacity where grants
+//   are clamped to what is left; by the published rule a
 //              fair share may exceed that, and the counter stays at its end: it cannot wrap.
 //   demand     48 bits; a request counts at most the capacity, so 65535 flows of 2^29 stay below 2^45.
 //   flows      16 bits, stays at 65535; the count is right again after an epoch.
@@ -81,9 +82,9 @@ rate_kbps_t at_most(in rate_kbps_t rate, in rate_kbps_t limit) {
     return rate;
 }
 
-// The rule: what a flow gets that desires `wanted` and is in the account no more. 0 is the base rate.
-// As published a flow gets desire and fair share where more is left than it desires, and what is left otherwise.
-// Clamped it never gets more than is left.
+// The rule: what a flow gets that desires `wanted` and is in the account no more. 0 is
+// the base rate. As published a flow gets desire and fair share where more is left than
+// it desires, and what is left otherwise. Clamped it never gets more than is left.
 control D3Rule(in d3_account_t used, in rate_kbps_t wanted, in rate_kbps_t capacity, in rate_kbps_t base,
                in bool is_clamped, out rate_kbps_t granted) {
     flow_count_t count;

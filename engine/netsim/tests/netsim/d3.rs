@@ -162,8 +162,8 @@ fn quenching_ends_what_cannot_be_in_time_and_frees_its_rate() {
     assert_eq!(late.summary.flows_completed, 2);
 }
 
-/// 5 MB need 418 us of the line. Beside a long flow and with 2 ms of time a quarter of it is enough, until the
-/// application wants them within 700 us.
+/// 5 MB need 418 us of the line. Beside a long flow and with 2 ms of time a
+/// quarter of it is enough, until the application wants them within 700 us.
 #[test]
 fn a_deadline_that_moves_forward_is_met_by_a_larger_grant() {
     let flows: [Flow; 2] = [(0, 4, None, 0, None), (1, 5, Some(5_000_000), 100_000, Some(2_000_000))];

@@ -193,8 +193,8 @@ fn a_desire_that_does_not_fit_gets_what_is_left() {
     assert_eq!(counters(&bench), (1_000_000, 1_300_000, 2));
 }
 
-/// docs/algorithms/d3-rcp.md#d3-switch as printed: more is left than nothing, so the second flow gets its half of
-/// the capacity at once; the port has then given more than it has until the first comes back.
+/// docs/algorithms/d3-rcp.md#d3-switch as printed: more is left than nothing, so the second flow gets its
+/// half of the capacity at once; the port has then given more than it has until the first comes back.
 #[test]
 fn by_the_published_rule_a_fair_share_may_exceed_what_is_left() {
     let grants = |action| {
