@@ -362,7 +362,9 @@ async def _schedule(
     tasks = [asyncio.create_task(one(case)) for case in cases]
     try:
         for case in cases:
-            keep(case, await tasks[0])
+            run = await tasks[0]
+            # Off the loop: what is worked out of many cached cases would let requests of others time out.
+            await asyncio.to_thread(keep, case, run)
             # A task holds its result: what is written need not stay in memory.
             del tasks[0]
     finally:
