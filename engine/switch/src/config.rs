@@ -3,6 +3,7 @@
 
 use p4cc_exec::Exec;
 use p4cc_units::Rate;
+use serde::{Deserialize, Serialize};
 
 /// Packets that the interpreter takes before native code is made for a
 /// busy switch: what is short, as most tests are, never pays for it. Making
@@ -62,7 +63,8 @@ pub const MAX_QUEUE_PKTS: u32 = (1 << 19) - 1;
 pub const MAX_FRAMING_BYTES: u32 = 256;
 
 /// Unit of v1model's timestamps.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TimestampUnit {
     /// Microseconds, as BMv2.
     #[default]
@@ -72,15 +74,18 @@ pub enum TimestampUnit {
 }
 
 /// Unit of `enq_qdepth` and `deq_qdepth`.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub enum QdepthUnit {
     /// Packets.
     #[default]
+    #[serde(rename = "packets")]
     Packets,
     /// Cells of [`CELL_BYTES`] bytes; a packet takes whole cells of its length on the link.
+    #[serde(rename = "cells_80B")]
     Cells80,
     /// Bytes on the link of the whole queue in units of
     /// [`CELL_BYTES`], rounded down: no packet is rounded by itself.
+    #[serde(rename = "bytes_80B")]
     Bytes80,
 }
 

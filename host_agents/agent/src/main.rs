@@ -17,7 +17,7 @@ use clap::{Args, Parser, Subcommand};
 use p4cc_agent::agent::{Agent, Manner};
 use p4cc_agent::clock::Clock;
 use p4cc_agent::metrics::Metrics;
-use p4cc_agent::plan::{FlowSpec, HostPlan, MAX_PLAN_BYTES, Plan, Transport};
+use p4cc_agent::plan::{FlowEntry, HostPlan, MAX_PLAN_BYTES, Plan, Transport};
 use p4cc_transport::SenderConfig;
 use p4cc_units::{Rate, Span, Time};
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -136,7 +136,7 @@ fn run(options: Options) -> Result<bool, String> {
             (read_plan(&plan)?.host(&host).map_err(|error| error.to_string())?, None, common)
         }
         Command::Send { bind, to, bytes, flow_id, priority, sender, common } => {
-            let flow = FlowSpec {
+            let flow = FlowEntry {
                 id: flow_id,
                 src: "here".to_owned(),
                 dst: "there".to_owned(),

@@ -50,17 +50,17 @@ pub struct Plan {
     #[serde(default)]
     pub rdma: BTreeMap<String, RdmaConfig>,
     /// Flows, each with one sender and one receiver.
-    pub flows: Vec<FlowSpec>,
+    pub flows: Vec<FlowEntry>,
     /// Rate of every host's interface: packets leave no closer
     /// than it would send them. Absent: the kernel's pace.
     #[serde(default)]
     pub line_rate_bps: Option<u64>,
 }
 
-/// A flow.
+/// A flow, as the plan has it.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct FlowSpec {
+pub struct FlowEntry {
     /// Number on the wire, unique.
     pub id: u32,
     /// Name of the sending host.
@@ -202,7 +202,7 @@ impl Plan {
             .ok_or_else(|| wrong(place, format!("no host is named {name:?}"), "name one of `hosts`"))
     }
 
-    fn flow(&self, place: &str, spec: &FlowSpec, peer: Ipv4Addr) -> Result<Flow, PlanError> {
+    fn flow(&self, place: &str, spec: &FlowEntry, peer: Ipv4Addr) -> Result<Flow, PlanError> {
         let class = TrafficClass::new(spec.priority).ok_or_else(|| {
             let cause = format!("{} is not between 0 and {MAX_CLASS}", spec.priority);
             wrong(format!("{place}.priority"), cause, "give a traffic class")

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use p4cc_switch::{QdepthUnit, TimestampUnit};
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
 use serde::{Deserialize, Serialize};
@@ -170,32 +171,6 @@ const fn default_reserve_bytes() -> u64 {
 
 const fn default_resume_offset_bytes() -> u64 {
     3_072
-}
-
-/// Unit of v1model's timestamps.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TimestampUnit {
-    /// Microseconds, as BMv2.
-    #[default]
-    Us,
-    /// Nanoseconds.
-    Ns,
-}
-
-/// Unit of queue depths.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
-pub enum QdepthUnit {
-    /// Packets.
-    #[default]
-    #[serde(rename = "packets")]
-    Packets,
-    /// Cells of 80 bytes; a packet takes whole ones.
-    #[serde(rename = "cells_80B")]
-    Cells80,
-    /// Bytes of the whole queue in units of 80, rounded down.
-    #[serde(rename = "bytes_80B")]
-    Bytes80,
 }
 
 /// A host with one network interface.

@@ -9,9 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
-use p4cc_switch::{
-    BufferConfig, PortConfig, QdepthUnit as SwitchQdepthUnit, SwitchConfig, TimestampUnit as SwitchUnit,
-};
+use p4cc_switch::{BufferConfig, PortConfig, SwitchConfig};
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
@@ -20,8 +18,7 @@ use crate::describe::flow_plan::FlowPlan;
 use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, in_range};
 use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
-    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, QdepthUnit, SwitchSpec, TimestampUnit,
-    parse_mac,
+    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
 };
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
@@ -202,21 +199,14 @@ impl Topology {
                 headroom_bytes: port.headroom_bytes,
                 alpha_log2: port.alpha_log2,
                 framing_bytes: channel.map_or(0, |channel| channel.framing_bytes),
-                qdepth_unit: match port.qdepth_unit {
-                    QdepthUnit::Packets => SwitchQdepthUnit::Packets,
-                    QdepthUnit::Cells80 => SwitchQdepthUnit::Cells80,
-                    QdepthUnit::Bytes80 => SwitchQdepthUnit::Bytes80,
-                },
+                qdepth_unit: port.qdepth_unit,
             });
         }
         let config = SwitchConfig {
             device_id: switch.device_id,
             ports,
             buffer: switch.buffer.as_ref().map(|buffer| buffer_config(index, buffer)).transpose()?,
-            timestamp_unit: match switch.timestamp_unit {
-                TimestampUnit::Us => SwitchUnit::Us,
-                TimestampUnit::Ns => SwitchUnit::Ns,
-            },
+            timestamp_unit: switch.timestamp_unit,
             cpu_port: switch.cpu_port,
             drop_port: switch.drop_port,
             seed: 0,

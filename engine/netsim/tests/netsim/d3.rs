@@ -44,7 +44,13 @@ fn network(cc: &str, loss: f64, flows: &[Flow], stop_ns: u64) -> Network {
 }
 
 /// The same network with a change to its description.
-fn network_with(cc: &str, loss: f64, flows: &[Flow], stop_ns: u64, change: impl FnOnce(&mut Value)) -> Network {
+fn network_with(
+    cc: &str,
+    loss: f64,
+    flows: &[Flow],
+    stop_ns: u64,
+    change: impl FnOnce(&mut Value),
+) -> Network {
     let fabric = Fabric {
         program: "d3.p4",
         hosts_at: &[0, 0, 0, 0, 1, 1, 1, 1],

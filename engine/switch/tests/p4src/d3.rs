@@ -203,7 +203,11 @@ fn by_the_published_rule_a_fair_share_may_exceed_what_is_left() {
         let third = ask(&mut bench, 2, wants(2)).granted;
         (granted, third, counters(&bench).0)
     };
-    assert_eq!(grants("set_port_as_published"), ([999_999, 499_999], 0, 1_499_998), "nothing is left for a third");
+    assert_eq!(
+        grants("set_port_as_published"),
+        ([999_999, 499_999], 0, 1_499_998),
+        "nothing is left for a third"
+    );
     assert_eq!(grants("set_port"), ([999_999, 0], 0, 999_999));
 }
 
