@@ -59,23 +59,116 @@ pub enum Runs {
 
 /// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the module's comment explains each")]
 pub enum Command {
-    Packet { port: u32, bytes: Vec<u8> },
-    Expect { port: u32, nibbles: Vec<Option<u8>> },
+    /// A packet arrives.
+    Packet {
+        /// Where.
+        port: u32,
+        /// All of it.
+        bytes: Vec<u8>,
+    },
+    /// A packet leaves.
+    Expect {
+        /// Where.
+        port: u32,
+        /// Its hexadecimal digits; none is any digit.
+        nibbles: Vec<Option<u8>>,
+    },
+    /// No packet is left.
     ExpectNothing,
-    Add { table: String, keys: Vec<Key>, runs: Runs, priority: u32 },
-    Default { table: String, action: Action },
-    Member { profile: String, id: u32, action: Action },
-    Group { profile: String, id: u32, members: Vec<u32> },
-    Register { name: String, index: u32, value: u128 },
-    ExpectRegister { name: String, index: u32, value: u128 },
-    ExpectCounter { name: String, index: u32, packets: u64 },
-    ExpectDigest { name: String, values: Vec<u128> },
+    /// An entry of a table.
+    Add {
+        /// The table.
+        table: String,
+        /// Its keys in order.
+        keys: Vec<Key>,
+        /// What it runs.
+        runs: Runs,
+        /// 0 where the table takes none.
+        priority: u32,
+    },
+    /// The default action of a table.
+    Default {
+        /// The table.
+        table: String,
+        /// The action.
+        action: Action,
+    },
+    /// A member of an action profile.
+    Member {
+        /// The profile.
+        profile: String,
+        /// Its number.
+        id: u32,
+        /// What it runs.
+        action: Action,
+    },
+    /// A group of an action selector.
+    Group {
+        /// The selector.
+        profile: String,
+        /// Its number.
+        id: u32,
+        /// Numbers of its members.
+        members: Vec<u32>,
+    },
+    /// A cell of a register is written.
+    Register {
+        /// The register.
+        name: String,
+        /// The cell.
+        index: u32,
+        /// What it holds then.
+        value: u128,
+    },
+    /// A cell of a register holds a value.
+    ExpectRegister {
+        /// The register.
+        name: String,
+        /// The cell.
+        index: u32,
+        /// What it holds.
+        value: u128,
+    },
+    /// A cell of a counter has counted packets.
+    ExpectCounter {
+        /// The counter.
+        name: String,
+        /// The cell.
+        index: u32,
+        /// How many.
+        packets: u64,
+    },
+    /// A digest was sent.
+    ExpectDigest {
+        /// The digest.
+        name: String,
+        /// Its fields.
+        values: Vec<u128>,
+    },
+    /// The next line of `log_msg`.
     ExpectLog(String),
-    Multicast { group: u32, ports: Vec<u32> },
-    Session { id: u32, port: u32 },
-    Set { name: String, values: Vec<u128> },
+    /// A multicast group.
+    Multicast {
+        /// Its number.
+        group: u32,
+        /// Where copies go.
+        ports: Vec<u32>,
+    },
+    /// A clone session.
+    Session {
+        /// Its number.
+        id: u32,
+        /// Where copies go.
+        port: u32,
+    },
+    /// Members of a value set.
+    Set {
+        /// The value set.
+        name: String,
+        /// A value for each key, members one behind the other.
+        values: Vec<u128>,
+    },
 }
 
 /// Reads the commands of a file with their lines.

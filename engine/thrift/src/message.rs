@@ -10,11 +10,14 @@ const VERSION_1: u32 = 0x8001_0000;
 /// What a message is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "named as Thrift names them")]
 pub enum Kind {
+    /// A call that is answered.
     Call = 1,
+    /// The answer, with a result or an exception of the method.
     Reply = 2,
+    /// The answer where the method did not run.
     Exception = 3,
+    /// A call that is not answered.
     Oneway = 4,
 }
 
@@ -95,10 +98,12 @@ impl Message {
 /// Thrift's own numbers of what went wrong with a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
-#[expect(missing_docs, reason = "named as Thrift names them")]
 pub enum ApplicationError {
+    /// The service has no such method.
     UnknownMethod = 1,
+    /// The method could not do its work.
     InternalError = 6,
+    /// The arguments cannot be read.
     ProtocolError = 7,
 }
 

@@ -14,18 +14,28 @@ const MAX_DEPTH: u32 = 16;
 /// Types as the protocol numbers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "named as Thrift names them")]
 pub enum Type {
+    /// True or false.
     Bool = 2,
+    /// 8 bits, signed.
     Byte = 3,
+    /// A number of 64 bits with a binary point.
     Double = 4,
+    /// 16 bits, signed.
     I16 = 6,
+    /// 32 bits, signed.
     I32 = 8,
+    /// 64 bits, signed.
     I64 = 10,
+    /// Text, or bytes.
     String = 11,
+    /// Fields by their ids.
     Struct = 12,
+    /// Pairs of a key and a value.
     Map = 13,
+    /// Members without an order.
     Set = 14,
+    /// Items in order.
     List = 15,
 }
 
@@ -53,18 +63,28 @@ pub type Fields = BTreeMap<i16, Value>;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "named as Thrift names them")]
 pub enum Value {
+    /// True or false.
     Bool(bool),
+    /// 8 bits, signed.
     Byte(i8),
+    /// A number of 64 bits with a binary point.
     Double(f64),
+    /// 16 bits, signed.
     I16(i16),
+    /// 32 bits, signed.
     I32(i32),
+    /// 64 bits, signed.
     I64(i64),
+    /// Text, or bytes.
     String(Vec<u8>),
+    /// Fields by their ids.
     Struct(Fields),
+    /// Types of keys and values, and the pairs.
     Map(Type, Type, Vec<(Value, Value)>),
+    /// The type of the members, and the members.
     Set(Type, Vec<Value>),
+    /// The type of the items, and the items.
     List(Type, Vec<Value>),
 }
 
