@@ -13,9 +13,13 @@ from controller.defaults import DEFAULT_ELECTION_ID, DEFAULT_TIMEOUT_S
 from controller.ecn import Level
 from controller.entities import ActionCall, Entity, Entry, EntryKey, Exact, Scope, Update
 from controller.errors import SwitchError
+from controller.install_runtime import InstallReport, install_runtime
 from controller.pipeline import Pipeline
 from controller.plan import SwitchPlan, level_cells
 from controller.reconcile import diff
+
+Pipelines = Pipeline | Mapping[str, Pipeline]
+"""The program of all switches, or of each by its name."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +33,6 @@ class Server:
     def target(self, plan: SwitchPlan) -> Target:
         """The switch of a plan at this server."""
         return Target(self.address, plan.device_id, plan.switch)
-
-
-@dataclass(frozen=True)
-class InstallReport:
-    """What was done to one switch: whether the pipeline was pushed, and the updates written."""
-
-    switch: str
-    pipeline_pushed: bool
-    updates_written: int
 
 
 @dataclass(frozen=True)
@@ -63,14 +58,20 @@ class PortState:
     level2_pkts: int
 
 
-async def install_network(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[InstallReport, ...]:
+async def install_network(
+    server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]
+) -> tuple[InstallReport, ...]:
     """Install every plan, writing only what differs, and verify by reading back; raises SwitchError or PlanError."""
     reports: list[InstallReport] = []
     for plan in plans:
         async with connect(server.target(plan), server.timeout_s) as session:
             await session.become_primary(server.election_id)
-            reports.append(await install_switch(session, pipeline, plan))
+            reports.append(await install_switch(session, _of(pipelines, plan), plan))
     return tuple(reports)
+
+
+def _of(pipelines: Pipelines, plan: SwitchPlan) -> Pipeline:
+    return pipelines if isinstance(pipelines, Pipeline) else pipelines[plan.switch]
 
 
 async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan) -> InstallReport:
@@ -84,13 +85,16 @@ async def install_switch(session: Session, pipeline: Pipeline, plan: SwitchPlan)
             count = sum(len(batch) for batch in left)
             cause = f"{count} updates are still due after writing, first: {left[0][0]}"
             raise SwitchError(f"{session.target}: verify", cause, "see that no other controller writes to the switch")
+    if plan.fixed:
+        written += (await install_runtime(session, pipeline, plan.fixed)).updates_written
     return InstallReport(plan.switch, pushed, written)
 
 
-async def diff_network(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
+async def diff_network(server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]) -> tuple[SwitchDiff, ...]:
     """What `install_network` would write; needs no arbitration and changes nothing."""
     found: list[SwitchDiff] = []
     for plan in plans:
+        pipeline = _of(pipelines, plan)
         async with connect(server.target(plan), server.timeout_s) as session:
             loaded = await session.has_pipeline(pipeline)
             actual: tuple[Entity, ...] = await session.read(plan.scope, pipeline) if loaded else ()
@@ -99,12 +103,13 @@ async def diff_network(server: Server, pipeline: Pipeline, plans: Sequence[Switc
     return tuple(found)
 
 
-async def read_ports(server: Server, pipeline: Pipeline, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
+async def read_ports(server: Server, pipelines: Pipelines, plans: Sequence[SwitchPlan]) -> tuple[PortState, ...]:
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
     found: list[PortState] = []
     for plan in plans:
         if program.THRESHOLDS not in plan.scope.tables:
             continue
+        pipeline = _of(pipelines, plan)
         async with connect(server.target(plan), server.timeout_s) as session:
             cells = await session.read_counter(program.LEVEL_PACKETS, level_cells(plan.ports), pipeline)
             entities = await session.read(Scope(tables=(program.THRESHOLDS,), profiles=()), pipeline)

@@ -4,15 +4,27 @@ A user's own controller may have added entries meanwhile: those are not this one
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from finsy.proto import p4r
 
 from controller.client import Session
 from controller.errors import SwitchError
-from controller.install import InstallReport
 from controller.pipeline import Pipeline
 from controller.runtime import to_entities
 from topos.loaders.runtime import Runtime
+
+_ORDER = {"action_profile_member": 0, "action_profile_group": 1, "packet_replication_engine_entry": 2}
+"""Kinds of entities that are inserted, in the order in which they may name each other."""
+
+
+@dataclass(frozen=True)
+class InstallReport:
+    """What was done to one switch: whether the pipeline was pushed, and the updates written."""
+
+    switch: str
+    pipeline_pushed: bool
+    updates_written: int
 
 
 async def install_runtime(session: Session, pipeline: Pipeline, runtime: Runtime) -> InstallReport:
@@ -20,13 +32,14 @@ async def install_runtime(session: Session, pipeline: Pipeline, runtime: Runtime
     desired = to_entities(runtime, pipeline.schema)
     pushed = await session.ensure_pipeline(pipeline)
     tables = [entity for entity in desired if entity.HasField("table_entry")]
+    others = [entity for entity in desired if not entity.HasField("table_entry")]
+    written = 0
+    # Entries may name members and groups of action profiles, so these come first.
+    for entity in sorted(others, key=lambda one: _ORDER.get(one.WhichOneof("entity") or "", len(_ORDER))):
+        written += await _write_other(session, entity)
     updates = difference(tables, await _held_entries(session, tables))
     await session.write_messages(updates)
-    written = len(updates)
-    for entity in desired:
-        if not entity.HasField("table_entry"):
-            written += await _write_copies(session, entity)
-    return InstallReport(session.target.name, pushed, written)
+    return InstallReport(session.target.name, pushed, written + len(updates))
 
 
 def difference(desired: Sequence[p4r.Entity], held: Iterable[p4r.Entity]) -> list[p4r.Update]:
@@ -54,8 +67,12 @@ async def _held_entries(session: Session, desired: Iterable[p4r.Entity]) -> list
     return await session.read_messages(wanted.values()) if wanted else []
 
 
-async def _write_copies(session: Session, entity: p4r.Entity) -> int:
-    """A multicast group or clone session, inserted, or changed where it is there; the number of updates."""
+async def _write_other(session: Session, entity: p4r.Entity) -> int:
+    """What is no table entry, inserted, or changed where it is there; the number of updates."""
+    if entity.WhichOneof("entity") not in _ORDER:
+        # Registers, counters and meters are always there.
+        await session.write_messages([p4r.Update(type=p4r.Update.MODIFY, entity=entity)])
+        return 1
     try:
         held = await session.read_messages([_asked(entity)])
     except SwitchError:
@@ -75,14 +92,26 @@ async def _write_copies(session: Session, entity: p4r.Entity) -> int:
 
 def _asked(entity: p4r.Entity) -> p4r.Entity:
     """The entity with its identity alone."""
+    match entity.WhichOneof("entity"):
+        case "action_profile_member":
+            member = entity.action_profile_member
+            asked = p4r.ActionProfileMember(action_profile_id=member.action_profile_id, member_id=member.member_id)
+            return p4r.Entity(action_profile_member=asked)
+        case "action_profile_group":
+            group = entity.action_profile_group
+            found = p4r.ActionProfileGroup(action_profile_id=group.action_profile_id, group_id=group.group_id)
+            return p4r.Entity(action_profile_group=found)
+        case _:
+            return p4r.Entity(packet_replication_engine_entry=_asked_copies(entity))
+
+
+def _asked_copies(entity: p4r.Entity) -> p4r.PacketReplicationEngineEntry:
     engine = entity.packet_replication_engine_entry
     if engine.HasField("multicast_group_entry"):
         group = p4r.MulticastGroupEntry(multicast_group_id=engine.multicast_group_entry.multicast_group_id)
-        asked = p4r.PacketReplicationEngineEntry(multicast_group_entry=group)
-    else:
-        session = p4r.CloneSessionEntry(session_id=engine.clone_session_entry.session_id)
-        asked = p4r.PacketReplicationEngineEntry(clone_session_entry=session)
-    return p4r.Entity(packet_replication_engine_entry=asked)
+        return p4r.PacketReplicationEngineEntry(multicast_group_entry=group)
+    session = p4r.CloneSessionEntry(session_id=engine.clone_session_entry.session_id)
+    return p4r.PacketReplicationEngineEntry(clone_session_entry=session)
 
 
 def _identity(entity: p4r.Entity) -> bytes:

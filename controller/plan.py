@@ -1,14 +1,12 @@
 """The desired state of every switch: routes with ECMP groups, thresholds per port, the codepoint map.
 
-Pure and deterministic: the same topology and settings give the same entities in the same order. A next hop's member
-id is its port number (a port has one neighbour), and groups are numbered from 1 in the order of their ports.
+Pure and deterministic: the same topology and settings give the same entities in the same order.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller import program
-from controller.ecmp import switch_factor
 from controller.ecn import Level, Profile, codepoint_map
 from controller.entities import (
     ActionCall,
@@ -16,20 +14,16 @@ from controller.entities import (
     Entry,
     EntryKey,
     Exact,
-    Group,
-    GroupKey,
-    GroupRef,
-    Lpm,
-    Member,
-    MemberKey,
-    MemberRef,
     Scope,
 )
 from controller.errors import PlannerError
 from controller.features import Feature, PortName
 from controller.model import MAX_TIME_NS, Bottleneck
 from controller.planner import KRule, Thresholds, choose_thresholds, threshold_warnings
+from controller.route_plan import Routing
+from controller.route_table import OWN, RouteTable
 from topos import AddressPlan, Paths, Topology, plan_addresses, shortest_routes
+from topos.loaders.runtime import NOTHING, Runtime
 
 
 @dataclass(frozen=True)
@@ -58,6 +52,8 @@ class SwitchPlan:
     entities: tuple[Entity, ...]
     warnings: tuple[PortWarning, ...]
     scope: Scope = program.SCOPE
+    fixed: Runtime = NOTHING
+    """What files and rows of the user's say beside it; what else the switch holds of those tables stays."""
 
 
 # Ports that a line names before it counts the others.
@@ -80,6 +76,22 @@ def _named(places: Sequence[str]) -> str:
     return f"{', '.join(places[: _PORTS_NAMED - 1])} and {len(places) - _PORTS_NAMED + 1} other ports"
 
 
+@dataclass(frozen=True)
+class SwitchProgram:
+    """What the controller finds in the program of one switch, and what the user adds."""
+
+    tables: frozenset[str] | None = None
+    """Its tables; None for a program that has whatever is planned."""
+    routes: RouteTable | None = OWN
+    """Where routes go; None where the user's entries or controller see to them."""
+    fixed: Runtime = NOTHING
+    """Entries of the user's."""
+
+    def has(self, tables: Iterable[str]) -> bool:
+        """Whether the program has these tables."""
+        return self.tables is None or self.tables.issuperset(tables)
+
+
 def plan_network(
     topology: Topology,
     ecn: EcnSettings | None,
@@ -87,11 +99,12 @@ def plan_network(
     ecmp_seed: int = 0,
     *,
     watching: bool = False,
+    programs: Mapping[str, SwitchProgram] | None = None,
 ) -> tuple[SwitchPlan, ...]:
-    """Plan every switch in order: routes, thresholds where the program has them, and what its features need.
+    """Plan every switch in order: routes, thresholds where its program has them, and what its features need.
 
     Switches with groups choose members by seeds of their own, which follow from `ecmp_seed`; with `watching`, a member
-    whose port is down is not chosen.
+    whose port is down is not chosen. `programs` has the program of each switch; without, each has all that is planned.
 
     Raises TopologyError for a port or route that does not exist.
     """
@@ -99,11 +112,10 @@ def plan_network(
         topology.port_to(switch, peer)
     addresses = plan_addresses(topology)
     routes = shortest_routes(topology)
-    # Many switches have the same route to a host: one value for all of them.
-    shared: dict[Entry, Entry] = {}
+    network = _Network(topology, addresses, ecn, features, ecmp_seed, watching, {})
+    found = programs or {}
     return tuple(
-        _plan_switch(topology, addresses, routes[switch], ecmp_seed, ecn, features, switch, shared, watching)
-        for switch in topology.switch_names
+        network.plan(switch, found.get(switch, SwitchProgram()), routes[switch]) for switch in topology.switch_names
     )
 
 
@@ -153,86 +165,55 @@ def longest_rtt_ns(topology: Topology, packet_bytes: int) -> int:
     return found
 
 
-def _plan_switch(
-    topology: Topology,
-    addresses: AddressPlan,
-    routes: Mapping[str, tuple[int, ...]],
-    ecmp_seed: int,
-    ecn: EcnSettings | None,
-    features: Sequence[Feature],
-    switch: str,
-    shared: dict[Entry, Entry],
-    watching: bool,
-) -> SwitchPlan:
-    """Plan one switch."""
-    entities: list[Entity] = [
-        *_members(topology, addresses, switch),
-        *_groups(routes, watching),
-        *(shared.setdefault(entry, entry) for entry in _routes(addresses, routes)),
-        *_seeds(routes, ecmp_seed, addresses.device_ids[switch]),
-        *(_codepoints(ecn.profile) if ecn else ()),
-    ]
-    warnings: list[PortWarning] = []
-    for port in topology.ports[switch]:
-        thresholds = ecn.thresholds.get((switch, port.peer)) if ecn else None
-        if thresholds is None:
-            continue
-        entities.append(_threshold_entry(port.number, thresholds))
-        buffer_pkts = topology.links[port.link_index].queue_capacity_pkts
-        place = f"port {switch}:{port.number} to {port.peer}"
-        warnings.extend(PortWarning(place, text) for text in threshold_warnings(thresholds, buffer_pkts))
-    ports = {port.number: port.peer for port in topology.ports[switch]}
-    for feature in features:
-        entities.extend(feature.entries(switch, ports))
-    scope = _scope(ecn, features)
-    return SwitchPlan(switch, addresses.device_ids[switch], ports, tuple(entities), tuple(warnings), scope)
+@dataclass(frozen=True)
+class _Network:
+    """What the plans of all switches share."""
+
+    topology: Topology
+    addresses: AddressPlan
+    ecn: EcnSettings | None
+    features: Sequence[Feature]
+    ecmp_seed: int
+    watching: bool
+    shared: dict[Entity, Entity]
+    """Many switches have the same route to a host: one value for all of them."""
+
+    def plan(self, switch: str, has: SwitchProgram, routes: Mapping[str, tuple[int, ...]]) -> SwitchPlan:
+        """Plan one switch."""
+        ecn = self.ecn if has.has((program.THRESHOLDS,)) else None
+        features = [feature for feature in self.features if has.has(feature.tables)]
+        entities: list[Entity] = []
+        if has.routes is not None:
+            routing = Routing(self.topology, self.addresses, switch, routes, has.routes)
+            entities += (self.shared.setdefault(one, one) for one in routing.entities(watching=self.watching))
+            entities += routing.seeds(self.ecmp_seed)
+        entities += _codepoints(ecn.profile) if ecn else ()
+        warnings: list[PortWarning] = []
+        for port in self.topology.ports[switch]:
+            thresholds = ecn.thresholds.get((switch, port.peer)) if ecn else None
+            if thresholds is None:
+                continue
+            entities.append(_threshold_entry(port.number, thresholds))
+            buffer_pkts = self.topology.links[port.link_index].queue_capacity_pkts
+            place = f"port {switch}:{port.number} to {port.peer}"
+            warnings.extend(PortWarning(place, text) for text in threshold_warnings(thresholds, buffer_pkts))
+        ports = {port.number: port.peer for port in self.topology.ports[switch]}
+        for feature in features:
+            entities.extend(feature.entries(switch, ports))
+        scope = _scope(has.routes, ecn, features)
+        device_id = self.addresses.device_ids[switch]
+        return SwitchPlan(switch, device_id, ports, tuple(entities), tuple(warnings), scope, has.fixed)
 
 
-def _scope(ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
+def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
     """What the controller owns in a program with these parts."""
-    thresholds = (program.THRESHOLDS, program.CODEPOINTS) if ecn else ()
-    more = tuple(table for feature in features for table in feature.tables)
-    return Scope(tables=(program.ROUTES, program.ECMP_SEEDS, *thresholds, *more), profiles=(program.NEXT_HOPS,))
-
-
-def _members(topology: Topology, addresses: AddressPlan, switch: str) -> Iterator[Member]:
-    """One next hop for each port: out of it, towards the neighbour's interface."""
-    for port in topology.ports[switch]:
-        if port.peer in addresses.hosts:
-            mac = addresses.hosts[port.peer].mac
-        else:
-            mac = addresses.port_mac(port.peer, topology.port_to(port.peer, switch).number)
-        call = ActionCall(program.SET_NEXT_HOP, (("dst_mac", mac), ("port", port.number)))
-        yield Member(MemberKey(program.NEXT_HOPS, port.number), call)
-
-
-def _group_ids(routes: Mapping[str, tuple[int, ...]]) -> dict[tuple[int, ...], int]:
-    """Groups by their ports, for the ECMP sets in use."""
-    sets = sorted({ports for ports in routes.values() if len(ports) > 1})
-    return {ports: index + 1 for index, ports in enumerate(sets)}
-
-
-def _groups(routes: Mapping[str, tuple[int, ...]], watching: bool) -> Iterator[Group]:
-    """A group for each ECMP set in use."""
-    for ports, group_id in _group_ids(routes).items():
-        yield Group(GroupKey(program.NEXT_HOPS, group_id), tuple((port, 1) for port in ports), watching)
-
-
-def _routes(addresses: AddressPlan, routes: Mapping[str, tuple[int, ...]]) -> Iterator[Entry]:
-    """A host route for each host."""
-    group_ids = _group_ids(routes)
-    for host, ports in routes.items():
-        match = (Lpm(program.ROUTES_KEY, addresses.hosts[host].ipv4, 32),)
-        action = GroupRef(group_ids[ports]) if ports in group_ids else MemberRef(ports[0])
-        yield Entry(EntryKey(program.ROUTES, match), action)
-
-
-def _seeds(routes: Mapping[str, tuple[int, ...]], ecmp_seed: int, device_id: int) -> Iterator[Entry]:
-    """The seed of a switch that has a choice; others need none."""
-    if any(len(ports) > 1 for ports in routes.values()):
-        match = (Exact(program.ECMP_SEEDS_KEY, program.ETHERTYPE_IPV4),)
-        call = ActionCall(program.SET_SEED, (("factor", switch_factor(ecmp_seed, device_id)),))
-        yield Entry(EntryKey(program.ECMP_SEEDS, match), call)
+    tables: list[str] = []
+    if routes is not None:
+        tables += (routes.table, program.ECMP_SEEDS) if routes == OWN else (routes.table,)
+    tables += (program.THRESHOLDS, program.CODEPOINTS) if ecn else ()
+    tables += (table for feature in features for table in feature.tables)
+    profile = routes.profile if routes is not None else None
+    return Scope(tables=tuple(tables), profiles=() if profile is None else (profile,))
 
 
 def _codepoints(profile: Profile) -> Iterator[Entry]:

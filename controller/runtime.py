@@ -37,6 +37,7 @@ def to_entities(runtime: Runtime, schema: P4Schema) -> tuple[p4r.Entity, ...]:
         *(_entry(entry, schema) for entry in runtime.entries),
         *(_group(group) for group in runtime.groups),
         *(_session(session) for session in runtime.sessions),
+        *(p4r.Entity.FromString(entity) for entity in runtime.entities),
     )
 
 
@@ -65,8 +66,8 @@ def _parsed(text: str, place: str) -> int:
 
 
 def _entry(entry: RuntimeEntry, schema: P4Schema) -> p4r.Entity:
-    table = _named(entry.table, schema.tables, "table", entry.place)
-    action = _named(entry.action, schema.actions, "action", entry.place)
+    table = find_named(entry.table, schema.tables, "table", entry.place)
+    action = find_named(entry.action, schema.actions, "action", entry.place)
     if not entry.default and table.is_const:
         raise PlanError(entry.place, f"table {table.name} has constant entries only", "remove the entry")
     params, priority = list(entry.params), entry.priority
@@ -81,7 +82,7 @@ def _entry(entry: RuntimeEntry, schema: P4Schema) -> p4r.Entity:
     return p4r.Entity(table_entry=message)
 
 
-def _named(name: str, known: Iterable[_Named], kind: str, place: str) -> _Named:
+def find_named(name: str, known: Iterable[_Named], kind: str, place: str) -> _Named:
     """The one of this name, or of whose name this is the end."""
     items = list(known)
     whole = [item for item in items if item.name == name]

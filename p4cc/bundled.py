@@ -28,6 +28,11 @@ def bundled(name: Path) -> Path | None:
     return path if path.is_file() else None
 
 
+def is_own_file(path: Path) -> bool:
+    """Whether a P4 program is one that p4cc brings."""
+    return path.resolve().is_relative_to(P4SRC)
+
+
 def experiments() -> list[str]:
     """Names of the scenarios that p4cc brings, such as `gst/incast`, in order."""
     files = sorted(EXPERIMENTS.glob(f"*/*{_SCENARIO}"))

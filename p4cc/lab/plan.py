@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from controller.errors import ControllerError
 from p4cc.errors import UserError
+from p4cc.files import find_named
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from controller import SwitchPlan
     from controller.pipeline import Pipeline
+    from p4cc.scenario.programs import ProgramSource as ScenarioProgram
     from p4cc.scenario.schema import Scenario
     from topos.lab import LabPort
 
@@ -152,9 +154,7 @@ class LabPlan:
         """A scenario's network as virtual time plans it; None for an import. Raises UserError."""
         if self.case is None:
             return None
-        pipeline = next(iter(pipelines.values()))
-        tables = frozenset(table.name for table in pipeline.schema.tables)
-        return plan_case(self.case, self.file, tables)
+        return plan_case(self.case, self.file, lambda switch: pipelines[switch].schema)
 
     def switch(self, name: str) -> LabSwitch:
         """The switch of this name."""
@@ -209,7 +209,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     case = _chosen(cases, request.variant)
     topology = case.scenario.topology.build(path)
     network = lab_of(topology)
-    source = ProgramSource(find_program(case.program, path))
+    programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}
     switch = case.scenario.switch
     warnings = list(plausible.of_scenario(case.scenario))
     if sum(request.variant in (None, one.variant.name) for one in cases) > 1:
@@ -217,7 +217,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
     return LabPlan(
         file=path,
         network=network,
-        programs=dict.fromkeys((one.name for one in network.switches), source),
+        programs=programs,
         setup=SwitchSetup(
             timestamp_unit=switch.timestamp_unit,
             pass_limit=switch.pass_limit,
@@ -231,6 +231,16 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         case=case,
         warnings=tuple(warnings),
     )
+
+
+def _source(given: ScenarioProgram, scenario: Path) -> ProgramSource:
+    """A scenario's program as a lab's switches are given it."""
+    p4info = None
+    if given.p4info is not None:
+        p4info = find_named(given.p4info, scenario, what="P4Info", key="switch.p4info")
+    beside = scenario.resolve().parent
+    include = tuple(beside / folder for folder in given.include)
+    return ProgramSource(find_program(given.program, scenario), p4info, include, tuple(given.defines))
 
 
 def variants_of(request: LabRequest) -> tuple[str, ...]:

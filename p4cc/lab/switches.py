@@ -93,6 +93,9 @@ class ProgramSource:
 
     source: Path
     p4info: Path | None = None
+    include: tuple[Path, ...] = ()
+    """Folders that `#include` looks in."""
+    defines: tuple[str, ...] = ()
 
 
 @dataclass
@@ -217,7 +220,7 @@ class OwnSwitch:
         del work
         if program.p4info is not None:
             return _loaded(program.p4info, program.source)
-        compiled = compile_program(program.source)
+        compiled = compile_program(program.source, program.include, program.defines)
         if not compiled.ok:
             raise UserError(f"the P4 program does not compile\n{compiled.rendered}", place=str(program.source))
         return load_pipeline(compiled.p4info_bytes(), compiled.device_config())
@@ -278,7 +281,11 @@ class Bmv2:
         work.mkdir(parents=True, exist_ok=True)
         config, p4info = work / f"{program.source.stem}.json", work / f"{program.source.stem}.p4info.txtpb"
         include = str(P4SRC / "include")
-        words = [self.COMPILER, "--p4v", "16", "-I", include, "--p4runtime-files", str(p4info), "-o", str(config)]
+        words = [self.COMPILER, "--p4v", "16"]
+        for folder in (*map(str, program.include), include):
+            words += ["-I", folder]
+        words += [f"-D{macro}" for macro in program.defines]
+        words += ["--p4runtime-files", str(p4info), "-o", str(config)]
         try:
             done = subprocess.run(
                 [*words, str(program.source)],

@@ -39,6 +39,8 @@ class Switches:
     thresholds: Mapping[tuple[str, str], Thresholds]
     """By switch and neighbour, as they are to be installed."""
     bottleneck: tuple[str, str] | None
+    own: bool = True
+    """Whether the program is one of p4cc's, of which the tables say everything."""
 
     @property
     def marks_by_threshold(self) -> bool:
@@ -111,7 +113,7 @@ def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
             f"{place}: {name} was made for marks at a threshold, and {switches.program} marks at random along a RED "
             f"curve; for a threshold run {_DUAL} for this variant (program)"
         )
-    else:
+    elif switches.own:
         raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _DUAL, place)
 
 
@@ -124,7 +126,7 @@ def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
             f"{place}: {name} was made for marks at random along a RED curve, and {switches.program} marks every "
             f"packet above a threshold; for a curve run {_RED} for this variant (program)"
         )
-    else:
+    elif switches.own:
         raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _RED, place)
 
 

@@ -12,6 +12,7 @@ from controller import (
     Bottleneck,
     EcnSettings,
     KRule,
+    PlanError,
     PlannerError,
     Profile,
     SwitchPlan,
@@ -23,19 +24,25 @@ from controller import (
     threshold_warnings,
 )
 from p4cc.algorithms import needs_thresholds
+from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
 from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender
+from p4cc.planning.programs import find_program
 from p4cc.planning.rate_ports import RatePlanner
+from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.scenario.fabric import RdmaTransport
 from topos import Alone, Paths, Topology, TopologyError, format_ipv4, format_mac, plan_addresses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from finsy import P4Schema
+
+    from p4cc.planning.switch_programs import Programs
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
     from p4cc.scenario.schema import Thresholds as ThresholdSettings
@@ -63,49 +70,67 @@ class NetworkPlan:
     spec_json: str
     switches: tuple[SwitchPlan, ...]
     warnings: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    """What was found rather than said."""
 
 
-def plan_case(case: Case, scenario: Path, tables: frozenset[str]) -> NetworkPlan:
+def plan_case(case: Case, scenario: Path, schema_of: Callable[[str], P4Schema]) -> NetworkPlan:
     """Topology, addresses, ports and traffic of a case of this scenario file; raises UserError.
 
-    `tables` are those of the P4 program: what ports are told depends on them.
+    `schema_of` has the P4Info of each switch's program: what ports are told depends on the tables there.
     """
     try:
-        planner = _Planner(case, scenario, case.scenario.topology.build(scenario))
-        marks = program.THRESHOLDS in tables
+        topology = case.scenario.topology.build(scenario)
+        programs = plan_programs(case, scenario, topology, schema_of)
+        planner = _Planner(case, scenario, topology, programs)
+        marks = program.THRESHOLDS in programs.tables
         ports = planner.thresholds() if marks else {}
-        ecn = EcnSettings(Profile(case.scenario.switch.ecn_profile), ports) if marks else None
-        of_senders = list(planner.check_fit(tables, ports))
-        features = (*planner.fabric.features(tables, planner.ack_class), *planner.rates().features(tables))
+        ecn = EcnSettings(planner.profile, ports) if marks else None
+        of_senders = list(planner.check_fit(ports))
+        features = (
+            *planner.fabric.features(programs.tables, planner.ack_class),
+            *planner.rates().features(programs.tables),
+        )
         switches = plan_network(
             planner.topology,
             ecn,
             features,
             case.scenario.switch.ecmp_seed,
             watching=bool(case.scenario.faults),
+            programs=programs.by_switch,
         )
         warnings = (
             *planner.odd_values(),
             *of_senders,
             *(planner.warnings() if marks else ()),
             *port_warnings(switches),
+            *planner.commands_left_out(),
         )
     except (TopologyError, PlannerError) as error:
         odd = "; ".join(plausible.of_scenario(case.scenario))
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
+    except PlanError as error:
+        raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
     spec_json = json.dumps(planner.spec(ports))
     return NetworkPlan(
-        planner.topology, planner.paths, planner.alone, spec_json, switches, tuple(dict.fromkeys(warnings))
+        planner.topology,
+        planner.paths,
+        planner.alone,
+        spec_json,
+        switches,
+        tuple(dict.fromkeys(warnings)),
+        programs.notes,
     )
 
 
 class _Planner:
     """Plans one case."""
 
-    def __init__(self, case: Case, scenario: Path, topology: Topology) -> None:
+    def __init__(self, case: Case, scenario: Path, topology: Topology, programs: Programs) -> None:
         self.case = case
         self.scenario = scenario
         self.topology = topology
+        self.programs = programs
         self.paths = Paths(topology)
         self.fabric = FabricPlanner(topology, case.switch, case.red, self.packet_bytes)
 
@@ -140,10 +165,28 @@ class _Planner:
             return Alone(mss_bytes, NS3_HEADER_BYTES, mss_bytes)
         return Alone(mss_bytes, HEADER_BYTES, self.packet_bytes)
 
+    @property
+    def profile(self) -> Profile:
+        """Codepoints of the two levels; a program of the user's without p4cc's map knows one (RFC 3168)."""
+        given = self.case.scenario.switch.ecn_profile
+        if given is not None:
+            return Profile(given)
+        own = {program.CODEPOINTS, program.ROUTES} & self.programs.tables
+        return Profile.GST if own else Profile.RFC3168
+
+    def commands_left_out(self) -> Iterator[str]:
+        """Warnings about commands of files that P4Runtime has no request for."""
+        for switch, one in self.programs.by_switch.items():
+            if one.fixed.commands:
+                names = ", ".join(dict.fromkeys(command.name for command in one.fixed.commands))
+                yield f"{switch}: commands without a P4Runtime request are left out: {names}"
+
     def thresholds(self) -> Ports:
         """Thresholds of every port that marks; raises PlannerError that names the port."""
         chosen: Ports = {}
         for switch, ports in self.topology.ports.items():
+            if not self.programs.by_switch[switch].has((program.THRESHOLDS,)):
+                continue
             for port in ports:
                 settings = self._settings(switch, port.peer)
                 if settings.k_rule == "never":
@@ -268,13 +311,14 @@ class _Planner:
         yield from plausible.of_scenario(self.case.scenario)
         yield from plausible.of_case(self.case.scenario, self.case.variant, self.longest_rtt_ns, self.packet_bytes)
 
-    def check_fit(self, tables: frozenset[str], ports: Ports) -> Iterator[str]:
+    def check_fit(self, ports: Ports) -> Iterator[str]:
         """Warnings about senders that were made for other switches; raises UserError where none of it makes sense."""
         switches = Switches(
             self.case.program,
-            tables,
+            self.programs.tables,
             ports,
             self.topology.roles.bottleneck,
+            is_own_file(find_program(self.case.program, self.scenario)),
         )
         items = (item.sender for item in self.case.scenario.traffic_items)
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
@@ -296,7 +340,7 @@ class _Planner:
         return {
             **self.case.scenario.transport.model_dump(exclude={"kind"}, exclude_none=True),
             **sender.transport,
-            "ecn_profile": self.case.scenario.switch.ecn_profile,
+            "ecn_profile": self.profile.value,
             "cc": {
                 kind: self._algorithm(algorithm, ports)
                 for kind, algorithm in (

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
-from p4cc.files import find_named
+from p4cc.files import find_named, read_text
 from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
+
+    from p4cc.scenario.programs import ProgramSource
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,36 @@ def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[s
 def find_program(name: str, scenario: Path) -> Path:
     """A scenario's program: beside the scenario, in the working folder, or p4cc's own; raises UserError."""
     return find_named(name, scenario, what="P4 program", key="switch.program")
+
+
+def compiled_sources(sources: Sequence[ProgramSource], scenario: Path) -> dict[str, CompiledProgram]:
+    """Programs of a scenario by their names, each compiled once; raises UserError for one that does not compile."""
+    kept: dict[str, ProgramSource] = {}
+    for source in sources:
+        known = kept.setdefault(source.program, source)
+        if (known.include, known.defines, known.p4info) != (source.include, source.defines, source.p4info):
+            remedy = "give the file two names, by a copy or a link"
+            raise UserError("is compiled in two ways in one scenario", place=source.program, remedy=remedy)
+    return {name: _compiled(source, scenario) for name, source in kept.items()}
+
+
+def read_p4info(source: ProgramSource, scenario: Path) -> str | bytes | None:
+    """The P4Info that a scenario names for a program, text or binary; None where p4cc makes it."""
+    if source.p4info is None:
+        return None
+    path = find_named(source.p4info, scenario, what="P4Info", key="switch.p4info")
+    if path.suffix in (".bin", ".pb"):
+        return path.read_bytes()
+    return read_text(path, "P4Info")
+
+
+def _compiled(source: ProgramSource, scenario: Path) -> CompiledProgram:
+    beside = scenario.resolve().parent
+    include = tuple(beside / folder for folder in source.include)
+    program = compile_program(find_program(source.program, scenario), include, tuple(source.defines))
+    if not program.ok:
+        raise UserError(f"the P4 program does not compile\n{program.rendered}", place=source.program)
+    return program
 
 
 def _macro(text: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from controller import ControllerError
 from controller.install import Server, install_network, read_ports
-from controller.pipeline import load_pipeline, parse_p4info
+from controller.pipeline import Pipeline, load_pipeline
 from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.planning.execution import Exec
@@ -60,25 +60,33 @@ class CaseRun:
     """What the user should know of how it ran; it changes no result."""
 
 
-class Controller:
-    """Pushes one compiled program, and what was planned, into the switches of networks, and reads them again."""
+class PushedProgram:
+    """One compiled program as it is pushed to switches."""
 
-    def __init__(self, program: CompiledProgram) -> None:
-        config = program.device_config()
-        p4info = program.p4info_bytes()
-        self._pipeline = load_pipeline(p4info, config)
-        self.tables = frozenset(table.preamble.name for table in parse_p4info(p4info).tables)
-        """What the program has to be filled."""
-        self.program_config = config
+    def __init__(self, program: CompiledProgram, p4info: bytes | str | None = None) -> None:
+        """With `p4info` the ids and names of that are the controller's, in place of those that p4cc would give."""
+        self.config = program.device_config()
         """What is pushed, which decides what a switch does."""
+        self.p4info = program.p4info_bytes() if p4info is None else p4info
+        self.pipeline = load_pipeline(self.p4info, self.config)
 
-    async def install(self, server: Server, plan: NetworkPlan) -> None:
+
+@dataclass(frozen=True)
+class Controller:
+    """Pushes programs, and what was planned, into the switches of one network, and reads them again."""
+
+    server: Server
+    plan: NetworkPlan
+    pipelines: Mapping[str, Pipeline]
+    """By switch."""
+
+    async def install(self) -> None:
         """Brings every switch into the planned state; raises ControllerError."""
-        await install_network(server, self._pipeline, plan.switches)
+        await install_network(self.server, self.pipelines, self.plan.switches)
 
-    async def read_ports(self, server: Server, plan: NetworkPlan) -> pa.Table:
+    async def read_ports(self) -> pa.Table:
         """Thresholds and level counters of every port, as the switches have them; raises ControllerError."""
-        states = await read_ports(server, self._pipeline, plan.switches)
+        states = await read_ports(self.server, self.pipelines, self.plan.switches)
         return pa.Table.from_pylist([asdict(state) for state in states], _PORT_STATE)
 
 
@@ -87,8 +95,8 @@ class Session:
     """What all cases of one call share."""
 
     scenario: Path
-    controllers: Mapping[str, Controller]
-    """By the name of the program in the scenario."""
+    programs: Mapping[str, PushedProgram]
+    """By their names in the scenario."""
     cache: RunCache
     places: asyncio.Semaphore
     """How many runs may be under way."""
@@ -101,6 +109,10 @@ class Session:
     of: str = ""
     """What the runs are for, in front of their names."""
 
+    def program_of(self, case: Case, switch: str) -> PushedProgram:
+        """The program of a switch."""
+        return self.programs[case.source_of(switch).program]
+
     def label(self, case: Case, seed: int) -> str:
         """The name of a run, for people."""
         return f"{self.of}{case.label()} seed {seed}"
@@ -108,9 +120,8 @@ class Session:
 
 async def run_case(case: Case, session: Session) -> CaseRun:
     """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
-    controller = session.controllers[case.program]
-    plan = plan_case(case, session.scenario, controller.tables)
-    keys = run_keys(_parts(plan, controller), case.scenario.seeds)
+    plan = plan_case(case, session.scenario, lambda switch: session.program_of(case, switch).pipeline.schema)
+    keys = run_keys(_parts(plan, case, session), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
         if (held := session.cache.load(key)) is not None:
@@ -121,7 +132,7 @@ async def run_case(case: Case, session: Session) -> CaseRun:
         found.update(await _run_seeds(case, plan, missing, session, notes))
     runs = [found[seed] for seed in case.scenario.seeds]
     warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
-    return CaseRun(plan, runs, [*plan.warnings, *warnings], notes)
+    return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes])
 
 
 def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
@@ -140,18 +151,22 @@ def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
     )
 
 
-def _parts(plan: NetworkPlan, controller: Controller) -> Iterator[str | bytes]:
+def _parts(plan: NetworkPlan, case: Case, session: Session) -> Iterator[str | bytes]:
     """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
     yield plan.spec_json
     yield from map(repr, plan.switches)
-    yield controller.program_config
+    for name in dict.fromkeys(source.program for source in case.sources):
+        program = session.programs[name]
+        yield program.config
+        yield program.p4info
+    if case.scenario.switch.programs:
+        yield repr([case.source_of(switch.switch).program for switch in plan.switches])
 
 
 async def _run_seeds(
     case: Case, plan: NetworkPlan, keys: dict[int, str], session: Session, notes: list[str]
 ) -> dict[int, SeedRun]:
     """Builds and installs the network once and runs a copy of it for each seed."""
-    controller = session.controllers[case.program]
     try:
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
@@ -160,8 +175,10 @@ async def _run_seeds(
         notes.append(f"case {case.label()} runs on one thread: {reason}")
     if session.back_end is not None:
         network.set_exec(session.back_end.value)
+    pipelines = {one.switch: session.program_of(case, one.switch).pipeline for one in plan.switches}
     async with _served(network) as server:
-        await controller.install(server, plan)
+        controller = Controller(server, plan, pipelines)
+        await controller.install()
         behind_server = asyncio.Lock()
 
         async def one(seed: int, key: str) -> SeedRun:
@@ -174,7 +191,7 @@ async def _run_seeds(
                     # What the run counted is read like anything else of a switch: over P4Runtime. Then the
                     # network as installed takes its place again, for the seeds to come.
                     network.exchange(fork)
-                    counters = await controller.read_ports(server, plan)
+                    counters = await controller.read_ports()
                     network.exchange(fork)
                 tables = {**engine_tables(result), "counters": counters}
                 run = SeedRun(seed, {**engine_summary(result), "wall_s": round(wall_s, 6)}, tables)

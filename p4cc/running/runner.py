@@ -20,15 +20,16 @@ from typing import Any
 
 import polars as pl
 
+from controller import ControllerError
 from p4cc.analysis.metrics import Measures, derive
 from p4cc.analysis.tables import ALGORITHM
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.files import inputs_read
 from p4cc.planning.execution import Exec
-from p4cc.planning.programs import CompiledProgram, compile_program, find_program
+from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
 from p4cc.running.cache import FOLDER, RunCache
-from p4cc.running.case import CaseRun, Controller, Session, run_case
+from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
@@ -164,7 +165,7 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
         return found
 
     cases = _chosen(expand(data, scenario, check, origins), request.variants)
-    programs = {name: _compiled(name, request.scenario) for name in dict.fromkeys(case.program for case in cases)}
+    programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
     return Prepared(request, scenario, cases, programs, data, inputs)
 
 
@@ -192,14 +193,14 @@ def execute(prepared: Prepared, shown: Runs, of: str = "") -> RunOutcome:
 
 def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
-    controllers = {name: Controller(program) for name, program in prepared.programs.items()}
+    pushed = _pushed(prepared)
     row_keys = list(cases[0].keys()) if cases else []
     cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
     undrawn: UserError | None = None
     figures: list[Path] = []
     started, clock = provenance.now(), time.monotonic()
     with results_into(prepared.claim) as partial:
-        collected = _run_cases(prepared, controllers, cache, partial, (shown, of))
+        collected = _run_cases(prepared, pushed, cache, partial, (shown, of))
         summary = _summary(scenario, cases, collected)
         write_summary(partial, summary)
         provenance.write(partial, _provenance(prepared, collected, started, time.monotonic() - clock))
@@ -249,16 +250,22 @@ def _chosen(cases: list[Case], variants: Sequence[str]) -> list[Case]:
     return [case for case in cases if not variants or case.variant.name in variants]
 
 
-def _compiled(name: str, path: Path) -> CompiledProgram:
-    program = compile_program(find_program(name, path))
-    if not program.ok:
-        raise UserError(f"the P4 program does not compile\n{program.rendered}", place=name)
-    return program
+def _pushed(prepared: Prepared) -> dict[str, PushedProgram]:
+    """Each program with the P4Info that belongs to it; raises UserError for one that does not fit."""
+    sources = {source.program: source for case in prepared.cases for source in case.sources}
+    found: dict[str, PushedProgram] = {}
+    for name, program in prepared.programs.items():
+        p4info = read_p4info(sources[name], prepared.request.scenario)
+        try:
+            found[name] = PushedProgram(program, p4info)
+        except ControllerError as error:
+            raise UserError(error.cause, place=f"{name}: {error.place}", remedy=error.remedy) from error
+    return found
 
 
 def _run_cases(
     prepared: Prepared,
-    controllers: dict[str, Controller],
+    programs: dict[str, PushedProgram],
     cache: RunCache,
     folder: Path,
     progress_of: tuple[Runs, str],
@@ -282,7 +289,7 @@ def _run_cases(
         def session() -> Session:
             return Session(
                 request.scenario,
-                controllers,
+                programs,
                 cache,
                 asyncio.Semaphore(request.jobs),
                 progress_of[0],
@@ -292,7 +299,7 @@ def _run_cases(
             )
 
         try:
-            asyncio.run(_schedule(cases, session, request.jobs, keep))
+            asyncio.run(schedule(cases, session, request.jobs, keep))
         except KeyboardInterrupt as error:
             kept = "finished runs are kept: the same command goes on from there" if request.use_cache else ""
             raise InterruptedRunError("interrupted; no results were written", remedy=kept) from error
@@ -345,7 +352,7 @@ def _measures(case: Case, run: CaseRun) -> Measures:
     )
 
 
-async def _schedule(
+async def schedule(
     cases: list[Case],
     session: Callable[[], Session],
     jobs: int,

@@ -6,10 +6,12 @@ import itertools
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
+from p4cc.scenario.programs import ProgramSource
 from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant
 from p4cc.scenario.topology import StarTopology
 from p4cc.scenario.traffic_base import own_sender
@@ -49,6 +51,24 @@ class Case:
     def program(self) -> str:
         """The variant's own P4 program, or the switches'."""
         return self.variant.program or self.scenario.switch.program
+
+    @property
+    def source(self) -> ProgramSource:
+        """The P4 program of switches that have none of their own."""
+        switch = self.scenario.switch
+        # P4Info belongs to one file, not to what a variant runs in its place.
+        p4info = None if self.variant.program else switch.p4info
+        return ProgramSource(program=self.program, include=switch.include, defines=switch.defines, p4info=p4info)
+
+    def source_of(self, switch: str) -> ProgramSource:
+        """The P4 program of a switch."""
+        found = [one for one in self.scenario.switch.programs if fnmatchcase(switch, one.switch)]
+        return found[-1] if found else self.source
+
+    @property
+    def sources(self) -> list[ProgramSource]:
+        """All P4 programs of the case, those of its variant first."""
+        return [self.source, *self.scenario.switch.programs]
 
     def keys(self) -> dict[str, Any]:
         """What identifies the case in results: variant, senders of a star, and every swept field by its last step."""

@@ -178,7 +178,7 @@ def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
     return {
         **scenario.transport.model_dump(exclude={"kind"}, exclude_none=True),
         **sender.transport,
-        "ecn_profile": scenario.switch.ecn_profile,
+        "ecn_profile": scenario.switch.ecn_profile or "gst",
         "cc": {
             **({"congestion_avoidance": plain(avoidance.name, avoidance.parameters())} if avoidance else {}),
             "slow_start": plain(slow_start.name, slow_start.parameters()),

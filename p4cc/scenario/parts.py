@@ -101,10 +101,10 @@ def type_text(name: str, node: Node) -> str:
 
 
 def kinds_of(node: Node) -> list[str]:
-    """Names of the kinds that a mapping is of."""
+    """Names of the kinds that a mapping is of; its own name where fields tell it from others."""
     kind = node.get("properties", {}).get("kind")
     if kind is None:
-        return []
+        return [node["title"]] if "title" in node else []
     return [kind["const"]] if "const" in kind else list(kind.get("enum", []))
 
 

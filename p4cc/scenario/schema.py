@@ -15,6 +15,7 @@ from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
+from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
@@ -67,10 +68,30 @@ class SwitchSettings(Model):
     """What the switches run and what the controller installs."""
 
     program: Annotated[str, Field(min_length=1)] = Field(
-        default="p4src/v1model/ecn_dual.p4", description="P4-16 source, relative to the scenario or the project."
+        default="p4src/v1model/ecn_dual.p4",
+        description="P4-16 source of any v1model or PSA program, or BMv2 JSON; relative to the scenario or the "
+        "project, or one of p4cc's own.",
     )
-    ecn_profile: Literal["gst", "rfc3168", "sce"] = "gst"
-    """Which codepoints stand for the two levels (docs/reference/wire-format.md); `rfc3168` knows one level."""
+    include: list[FileName] = Field(default=[], max_length=64, description="Folders that `#include` looks in.")
+    defines: list[Name] = Field(default=[], max_length=256, description="Macros: NAME or NAME=VALUE.")
+    p4info: FileName | None = None
+    """P4Info that belongs to BMv2 JSON, with the ids that a controller knows; p4cc makes its own if absent."""
+    programs: list[SwitchProgram] = Field(
+        default=[], max_length=1_024, description="Programs of some switches; the last that fits decides."
+    )
+    routes: Literal["auto", "none"] | RouteSettings = Field(
+        default="auto",
+        description="Where routes go. auto: p4cc's own table, or the one table of the program whose key is a "
+        "destination's address and whose action takes a port. none: entries or a controller see to them.",
+    )
+    entries: Rows = Field(
+        default=[], description="Entries, groups and clone sessions of the user's: rows, or files of them."
+    )
+    ecn_profile: Literal["gst", "rfc3168", "sce"] | None = Field(
+        default=None,
+        description="Which codepoints stand for the two levels (docs/reference/wire-format.md); `rfc3168` knows one "
+        "level. Absent: `gst`, but `rfc3168` for a program of the user's without p4cc's codepoint table.",
+    )
     thresholds: Thresholds = Thresholds()
     """K and K_dc of every port."""
     ports: list[PortThresholds] = Field(default=[], description="Ports that differ; the last that fits decides.")

@@ -4,7 +4,7 @@ A name may be short (`ipv4_lpm`); keys and parameters go by name or by position.
 with its P4Info (`controller.runtime`).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Value = int | str
 """A number, or text: an address, or digits."""
@@ -81,3 +81,24 @@ class Runtime:
     """The P4Info that the file names, relative to the lab's folder."""
     device_config: str | None = None
     """The compiled program that the file names, likewise."""
+    entities: tuple[bytes, ...] = ()
+    """P4Runtime entities, serialized, of a file that holds messages."""
+
+    def joined(self, other: "Runtime") -> "Runtime":
+        """Both, one behind the other; files that name a program are this one's."""
+        return replace(
+            self,
+            entries=self.entries + other.entries,
+            groups=self.groups + other.groups,
+            sessions=self.sessions + other.sessions,
+            commands=self.commands + other.commands,
+            entities=self.entities + other.entities,
+        )
+
+    def __bool__(self) -> bool:
+        """Whether it holds anything that P4Runtime can write."""
+        return bool(self.entries or self.groups or self.sessions or self.entities)
+
+
+NOTHING = Runtime()
+"""For a switch that no file says anything about."""

@@ -1,0 +1,173 @@
+"""Where routes go in a program's P4Info: the table that a user names, or the one that fits by itself. Pure, no I/O."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from finsy import P4Schema
+from finsy.p4schema import P4ActionRef, P4MatchField, P4MatchType, P4Table
+
+from controller import program
+from controller.errors import PlanError
+from controller.route_table import IPV4_BITS, MAC_BITS, OF_THE_HOST, OWN, Param, Role, RouteTable
+from controller.runtime import find_named
+
+PORT_BITS = 9
+"""Width of v1model's ports; PSA's are wider."""
+
+# Parts of a key's last name that say "destination", in the spellings of public programs.
+_DESTINATION = ("dst", "dest", "daddr", "dip", "target")
+
+
+@dataclass(frozen=True)
+class NamedRoutes:
+    """What a user says of the table: names may be short, `key` may be left out where there is one only."""
+
+    table: str
+    action: str
+    params: Mapping[str, Role | int]
+    key: str | None = None
+
+
+def is_own(schema: P4Schema) -> bool:
+    """Whether a program forwards by p4cc's own control."""
+    return schema.tables.get(program.ROUTES) is not None and schema.action_profiles.get(program.NEXT_HOPS) is not None
+
+
+def find_routes(schema: P4Schema, filled: Iterable[str] = ()) -> RouteTable | None:
+    """The table that routes go to, where exactly one fits; None where none does.
+
+    Tables of `filled` get their entries elsewhere and are left out. Raises PlanError that lists the candidates where
+    more than one fits.
+    """
+    if is_own(schema):
+        return OWN
+    taken = frozenset(filled)
+    fits = [route for table in schema.tables if table.name not in taken for route in _fits(table)]
+    if len(fits) > 1:
+        listed = "; ".join(f"{route.table} with {route.action}" for route in fits)
+        raise PlanError(
+            "switch.routes",
+            f"{len(fits)} tables or actions may be meant for routes: {listed}",
+            "name one: routes: {table: ..., action: ..., params: {...: egress_port}}",
+        )
+    return fits[0] if fits else None
+
+
+def named_routes(schema: P4Schema, named: NamedRoutes) -> RouteTable:
+    """The table that a user names, with whole names; raises PlanError for what does not fit."""
+    place = "switch.routes"
+    table = find_named(named.table, schema.tables, "table", f"{place}.table")
+    field = _key(table, named.key)
+    actions = [(_whole_name(schema, ref), ref) for ref in table.actions]
+    chosen = [name for name, ref in actions if named.action in (name, ref.alias) or name.endswith(f".{named.action}")]
+    if len(chosen) != 1:
+        listed = ", ".join(name for name, _ in actions)
+        raise PlanError(f"{place}.action", f"{table.name} has no one action {named.action!r}", f"name one: {listed}")
+    params = {param.name: param.bitwidth for param in schema.actions[chosen[0]].params}
+    if set(named.params) != set(params):
+        wanted = ", ".join(params) or "no parameter"
+        raise PlanError(
+            f"{place}.params",
+            f"{chosen[0]} takes {wanted}; given: {', '.join(named.params) or 'none'}",
+            f"give each one of {', '.join(Role)} or a number",
+        )
+    profile = table.action_profile
+    if profile is not None and (of_host := [n for n, value in named.params.items() if value in OF_THE_HOST]):
+        raise PlanError(
+            f"{place}.params.{of_host[0]}",
+            f"next hops of {table.name} are members that hosts share, and {named.params[of_host[0]]} is a host's own",
+            "give it another role or a number",
+        )
+    return RouteTable(
+        table.name,
+        field.name,
+        "lpm" if field.match_type is P4MatchType.LPM else "exact",
+        chosen[0],
+        tuple(sorted(named.params.items())),
+        None if profile is None else profile.name,
+        groups=profile is not None and profile.with_selector,
+    )
+
+
+def candidates(schema: P4Schema) -> Sequence[str]:
+    """Tables with a key as wide as an IPv4 address and an action with something like a port, for a message."""
+    return [
+        table.name
+        for table in schema.tables
+        if any(field.bitwidth == IPV4_BITS for field in table.match_fields)
+        and any(_port_param(ref) is not None for ref in table.actions)
+    ]
+
+
+def _key(table: P4Table, name: str | None) -> P4MatchField:
+    fields = list(table.match_fields)
+    found = [field for field in fields if name in (None, field.name, field.alias, field.name.rsplit(".", 1)[-1])]
+    listed = ", ".join(field.name for field in fields) or "none"
+    if len(found) != 1:
+        cause = f"{table.name} has no one key {name!r}" if name else f"{table.name} has {len(fields)} keys"
+        raise PlanError("switch.routes.key", cause, f"name one: {listed}")
+    field = found[0]
+    by_hand = "write its entries in switch.entries, and routes: none"
+    if others := [other.name for other in fields if other is not field]:
+        raise PlanError("switch.routes.key", f"{table.name} matches {', '.join(others)} too", by_hand)
+    if field.match_type not in (P4MatchType.EXACT, P4MatchType.LPM):
+        cause = f"{field.name} of {table.name} is matched neither exactly nor by prefix"
+        raise PlanError("switch.routes.key", cause, by_hand)
+    if field.bitwidth != IPV4_BITS:
+        cause = f"{field.name} has {field.bitwidth} bits, and an IPv4 address 32"
+        raise PlanError("switch.routes.key", cause, by_hand)
+    return field
+
+
+def _fits(table: P4Table) -> Iterator[RouteTable]:
+    """The ways in which routes fit a table: one for each of its actions that takes a port and nothing unknown."""
+    fields = list(table.match_fields)
+    if table.is_const or len(fields) != 1:
+        return
+    field = fields[0]
+    kinds = {P4MatchType.EXACT: "exact", P4MatchType.LPM: "lpm"}
+    last = field.name.rsplit(".", 1)[-1].lower()
+    is_address = field.bitwidth == IPV4_BITS and any(part in last for part in _DESTINATION)
+    if field.match_type not in kinds or not is_address:
+        return
+    profile = table.action_profile
+    for ref in table.actions:
+        params = _roles(ref)
+        if params is not None:
+            yield RouteTable(
+                table.name,
+                field.name,
+                "lpm" if field.match_type is P4MatchType.LPM else "exact",
+                ref.name,
+                params,
+                None if profile is None else profile.name,
+                groups=profile is not None and profile.with_selector,
+            )
+
+
+def _roles(ref: P4ActionRef) -> tuple[Param, ...] | None:
+    """Roles of an action's parameters: one port, and the next hop's MAC address where it takes one; None if others."""
+    port = _port_param(ref)
+    if port is None:
+        return None
+    found: list[Param] = [(port, Role.EGRESS_PORT)]
+    for param in ref.params:
+        if param.name == port:
+            continue
+        if param.bitwidth != MAC_BITS or len(found) > 1 or "src" in param.name.lower():
+            return None
+        found.append((param.name, Role.NEXT_HOP_MAC))
+    return tuple(sorted(found))
+
+
+def _port_param(ref: P4ActionRef) -> str | None:
+    """The parameter that is a port: its name says so, or it is the only one as wide as a port."""
+    params = list(ref.params)
+    by_name = [param.name for param in params if "port" in param.name.lower() and PORT_BITS <= param.bitwidth <= 32]
+    by_width = [param.name for param in params if param.bitwidth == PORT_BITS]
+    found = by_name or by_width
+    return found[0] if len(found) == 1 else None
+
+
+def _whole_name(schema: P4Schema, ref: P4ActionRef) -> str:
+    return schema.actions[ref.id].name

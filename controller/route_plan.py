@@ -1,0 +1,116 @@
+"""Routes as a program's route table takes them: next hops, groups of equal paths, an entry for each host.
+
+Pure and deterministic. A next hop's member id is its port number (a port has one neighbour), and groups are numbered
+from 1 in the order of their ports.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from controller import program
+from controller.ecmp import switch_factor
+from controller.entities import (
+    ActionCall,
+    Entity,
+    Entry,
+    EntryKey,
+    Exact,
+    Group,
+    GroupKey,
+    GroupRef,
+    Lpm,
+    Member,
+    MemberKey,
+    MemberRef,
+)
+from controller.route_table import IPV4_BITS, OWN, Role, RouteTable
+from topos import AddressPlan, Topology
+
+Routes = Mapping[str, tuple[int, ...]]
+"""Equal shortest paths of one switch: ports by host."""
+
+
+@dataclass(frozen=True)
+class Routing:
+    """One switch with the network around it."""
+
+    topology: Topology
+    addresses: AddressPlan
+    switch: str
+    routes: Routes
+    table: RouteTable
+
+    def entities(self, *, watching: bool) -> Iterator[Entity]:
+        """Everything that the route table and its action profile hold."""
+        if self.table.profile is not None:
+            yield from self._members(self.table.profile)
+            if self.table.groups:
+                yield from self._groups(self.table.profile, watching)
+        yield from self._entries()
+
+    def seeds(self, ecmp_seed: int) -> Iterator[Entry]:
+        """The seed of a switch that has a choice; others need none. For p4cc's own programs."""
+        if self.table == OWN and any(len(ports) > 1 for ports in self.routes.values()):
+            match = (Exact(program.ECMP_SEEDS_KEY, program.ETHERTYPE_IPV4),)
+            factor = switch_factor(ecmp_seed, self.addresses.device_ids[self.switch])
+            call = ActionCall(program.SET_SEED, (("factor", factor),))
+            yield Entry(EntryKey(program.ECMP_SEEDS, match), call)
+
+    def _members(self, profile: str) -> Iterator[Member]:
+        """One next hop for each port: out of it, towards the neighbour's interface."""
+        for port in self.topology.ports[self.switch]:
+            yield Member(MemberKey(profile, port.number), self._call(port.number, None))
+
+    def _groups(self, profile: str, watching: bool) -> Iterator[Group]:
+        """A group for each set of equal paths in use."""
+        for ports, group_id in self._group_ids().items():
+            yield Group(GroupKey(profile, group_id), tuple((port, 1) for port in ports), watching)
+
+    def _group_ids(self) -> dict[tuple[int, ...], int]:
+        sets = sorted({ports for ports in self.routes.values() if len(ports) > 1}) if self.table.groups else ()
+        return {ports: index + 1 for index, ports in enumerate(sets)}
+
+    def _entries(self) -> Iterator[Entry]:
+        """A route for each host; the first of equal paths where the table has no groups."""
+        group_ids = self._group_ids()
+        for host, ports in self.routes.items():
+            key = EntryKey(self.table.table, (self._match(host),))
+            if ports in group_ids:
+                yield Entry(key, GroupRef(group_ids[ports]))
+            elif self.table.profile is not None:
+                yield Entry(key, MemberRef(ports[0]))
+            else:
+                yield Entry(key, self._call(ports[0], host))
+
+    def _match(self, host: str) -> Exact | Lpm:
+        value = self.addresses.hosts[host].ipv4
+        if self.table.match == "lpm":
+            return Lpm(self.table.key, value, IPV4_BITS)
+        return Exact(self.table.key, value)
+
+    def _call(self, port: int, host: str | None) -> ActionCall:
+        """The action that sends out of a port, on the way to a host where that matters."""
+        args = ((name, self._value(value, port, host)) for name, value in self.table.params)
+        return ActionCall(self.table.action, tuple(sorted(args)))
+
+    def _value(self, value: Role | int, port: int, host: str | None) -> int:
+        if not isinstance(value, Role):
+            return value
+        match value:
+            case Role.EGRESS_PORT:
+                return port
+            case Role.NEXT_HOP_MAC:
+                return self._neighbour_mac(port)
+            case Role.OWN_MAC:
+                return self.addresses.port_mac(self.switch, port)
+            case Role.HOST_IPV4 | Role.HOST_MAC:
+                if host is None:
+                    raise ValueError("members of a profile hold nothing of one host's")
+                address = self.addresses.hosts[host]
+                return address.ipv4 if value is Role.HOST_IPV4 else address.mac
+
+    def _neighbour_mac(self, number: int) -> int:
+        peer = next(port.peer for port in self.topology.ports[self.switch] if port.number == number)
+        if peer in self.addresses.hosts:
+            return self.addresses.hosts[peer].mac
+        return self.addresses.port_mac(peer, self.topology.port_to(peer, self.switch).number)

@@ -1,0 +1,67 @@
+"""The table of a program that routes are written to: p4cc's own, one that the user names, or one found in the P4Info.
+
+What a route needs is the same everywhere: a table whose key is the destination's address, and an action that takes an
+egress port. How they are called, whether the key is matched exactly or by prefix, and whether next hops stand in an
+action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a P4Info,
+`controller.route_plan` fills it.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from controller import program
+
+IPV4_BITS = 32
+MAC_BITS = 48
+
+
+class Role(StrEnum):
+    """What a parameter of a route's action may stand for."""
+
+    EGRESS_PORT = "egress_port"
+    NEXT_HOP_MAC = "next_hop_mac"
+    OWN_MAC = "own_mac"
+    """Of the switch's own port, for programs that write the source address."""
+    HOST_IPV4 = "host_ipv4"
+    HOST_MAC = "host_mac"
+    """Of the destination."""
+
+
+OF_THE_HOST = frozenset({Role.HOST_IPV4, Role.HOST_MAC})
+"""Roles whose value differs from host to host, so that no member of an action profile can hold them."""
+
+Param = tuple[str, Role | int]
+"""A parameter and what it is set to: a role, or a number that all routes share."""
+
+
+@dataclass(frozen=True)
+class RouteTable:
+    """Where routes go in a program."""
+
+    table: str
+    key: str
+    match: Literal["exact", "lpm"]
+    action: str
+    params: tuple[Param, ...]
+    profile: str | None = None
+    """The table's action profile, if it has one."""
+    groups: bool = False
+    """Whether the profile is a selector, which chooses among equal paths."""
+
+    def __str__(self) -> str:
+        taken = ", ".join(f"{name}={value}" for name, value in self.params)
+        equal_paths = "equal paths as groups" if self.groups else "the lowest port of equal paths"
+        return f"table {self.table}, key {self.key} ({self.match}), action {self.action}({taken}), {equal_paths}"
+
+
+OWN = RouteTable(
+    program.ROUTES,
+    program.ROUTES_KEY,
+    "lpm",
+    program.SET_NEXT_HOP,
+    (("dst_mac", Role.NEXT_HOP_MAC), ("port", Role.EGRESS_PORT)),
+    program.NEXT_HOPS,
+    groups=True,
+)
+"""That of `p4src/controls/forward.p4`."""

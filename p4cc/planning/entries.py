@@ -1,0 +1,161 @@
+"""The user's entries: rows of a scenario and files of other tools, for each switch, with the network's names resolved.
+
+Values of rows may name what the topology knows: `h2.ipv4`, `h2.mac` and `h2.gateway_mac` of a host, `port(s1, h2)` and
+`mac(s1, h2)` of the port of s1 that leads to h2; `self` is the switch that the row is for.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from finsy.proto import p4r
+from google.protobuf import text_format
+
+from p4cc.errors import UserError
+from p4cc.files import find_named
+from p4cc.scenario.programs import CloneRow, FileRow, MulticastRow, TableRow
+from topos import TopologyError, plan_addresses
+from topos.loaders import runtime_json, switch_cli
+from topos.loaders.reading import parse_json, read_text
+from topos.loaders.runtime import (
+    NOTHING,
+    Runtime,
+    RuntimeEntry,
+    RuntimeGroup,
+    RuntimeSession,
+    Value,
+    WholeMatch,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from p4cc.scenario.programs import Row
+    from topos import Topology
+
+MAX_COPIES = 512
+_TEXT_FORMATS = (".txtpb", ".pbtxt", ".textproto")
+_OF_HOST = re.compile(r"^([A-Za-z][\w.-]*)\.(ipv4|mac|gateway_mac)$")
+_OF_PORT = re.compile(r"^(port|mac)\(\s*([\w.-]+)\s*,\s*([\w.-]+)\s*\)$")
+_NAMES = "names are HOST.ipv4, HOST.mac, HOST.gateway_mac, port(SWITCH, NEIGHBOUR) and mac(SWITCH, NEIGHBOUR)"
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What names of values stand for at one switch."""
+
+    topology: Topology
+    switch: str
+
+    def value(self, value: Value, place: str) -> Value:
+        """A value with a name of the network's replaced by its number; raises UserError for a name it lacks."""
+        if isinstance(value, int):
+            return value
+        if (of_host := _OF_HOST.match(value)) is not None:
+            name, field = of_host.groups()
+            host = plan_addresses(self.topology).hosts.get(name)
+            if host is None:
+                raise UserError(f"no host is named {name!r}", place=place, remedy=_NAMES)
+            return int(getattr(host, field))
+        if (of_port := _OF_PORT.match(value)) is not None:
+            kind, switch, peer = of_port.groups()
+            return self._port(kind, self.switch if switch == "self" else switch, peer, place)
+        return value
+
+    def port(self, value: Value, place: str) -> int:
+        """A port by number or name."""
+        found = self.value(value, place)
+        if isinstance(found, int):
+            return found
+        if not found.isdecimal():
+            raise UserError(f"{found[:60]!r} is no port", place=place, remedy="give its number or port(SWITCH, PEER)")
+        return int(found)
+
+    def _port(self, kind: str, switch: str, peer: str, place: str) -> int:
+        try:
+            number = self.topology.port_to(switch, peer).number
+        except TopologyError as error:
+            raise UserError(str(error), place=place, remedy=_NAMES) from None
+        return number if kind == "port" else plan_addresses(self.topology).port_mac(switch, number)
+
+
+def plan_entries(rows: Sequence[Row], topology: Topology, scenario: Path) -> Mapping[str, Runtime]:
+    """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
+    found: dict[str, Runtime] = {}
+    for number, row in enumerate(rows):
+        place = f"{scenario} at switch.entries[{number}]"
+        switches = [name for name in topology.switch_names if fnmatchcase(name, row.switch)]
+        if not switches:
+            listed = ", ".join(topology.switch_names[:10])
+            raise UserError(f"no switch is named {row.switch!r}", place=place, remedy=f"switches: {listed}")
+        for switch in switches:
+            names = _Names(topology, switch)
+            found[switch] = found.get(switch, NOTHING).joined(_runtime(row, names, scenario, place))
+    return found
+
+
+def _runtime(row: Row, names: _Names, scenario: Path, place: str) -> Runtime:
+    match row:
+        case FileRow():
+            return _file(row.file.replace("{switch}", names.switch), scenario, f"{place}.file")
+        case TableRow():
+            return Runtime(entries=(_entry(row, names, place),))
+        case MulticastRow():
+            return Runtime(groups=(RuntimeGroup(row.multicast_group, _copies(row.ports, names, place), place),))
+        case CloneRow():
+            copies = _copies(row.ports, names, place)
+            return Runtime(sessions=(RuntimeSession(row.clone_session, copies, row.packet_length_bytes, place),))
+
+
+def _entry(row: TableRow, names: _Names, place: str) -> RuntimeEntry:
+    match = tuple(
+        WholeMatch(
+            key,
+            tuple(names.value(one, f"{place}.match.{key}") for one in (given if isinstance(given, list) else [given])),
+        )
+        for key, given in row.match.items()
+    )
+    params = tuple((name, names.value(value, f"{place}.params.{name}")) for name, value in row.params.items())
+    return RuntimeEntry(row.table, match, row.action, params, place, row.default, row.priority)
+
+
+def _copies(ports: Sequence[Value], names: _Names, place: str) -> tuple[tuple[int, int], ...]:
+    """Ports with instances: copies to one port are told apart by them."""
+    taken: dict[int, int] = {}
+    copies: list[tuple[int, int]] = []
+    for index, value in enumerate(ports):
+        port = names.port(value, f"{place}.ports[{index}]")
+        taken[port] = taken.get(port, 0) + 1
+        copies.append((port, taken[port]))
+    return tuple(copies)
+
+
+def _file(name: str, scenario: Path, place: str) -> Runtime:
+    path = find_named(name, scenario, what="file of entries", key="switch.entries")
+    try:
+        text = read_text(path)
+        if path.suffix == ".json":
+            return runtime_json.runtime(parse_json(text, name), name)
+        if path.suffix in _TEXT_FORMATS:
+            return _messages(text, name)
+        return switch_cli.runtime(switch_cli.parse(text, name))
+    except TopologyError as error:
+        raise UserError(str(error), place=place, remedy="correct the file") from None
+
+
+def _messages(text: str, place: str) -> Runtime:
+    """Entities of a WriteRequest in protobuf text; what it deletes is an error, as nothing is there yet."""
+    request = p4r.WriteRequest()
+    try:
+        text_format.Parse(text, request)
+    except text_format.ParseError as error:
+        remedy = "write a p4.v1.WriteRequest: updates { type: INSERT entity { ... } }"
+        raise UserError(f"is no P4Runtime WriteRequest: {error}", place=place, remedy=remedy) from None
+    for number, update in enumerate(request.updates):
+        if update.type == p4r.Update.DELETE:
+            raise UserError("deletes what is not there", place=f"{place}: updates[{number}]", remedy="leave it out")
+    return Runtime(entities=tuple(update.entity.SerializeToString(deterministic=True) for update in request.updates))
