@@ -55,11 +55,13 @@ class TableRow(Model):
 
     switch: SwitchPattern
     table: Name
+    """Its name in the P4Info, or the end of it."""
     match: dict[Name, MatchValue] = Field(
         default={},
         description="Values by key; two for a prefix (value, length), a mask (value, mask) or a range (low, high).",
     )
     action: Name
+    """Its name in the P4Info, or the end of it; one that the table has."""
     params: dict[Name, Value] = Field(default={}, description="Values by parameter.")
     priority: Annotated[int, Field(ge=1, le=1 << 24)] | None = None
     """Where keys are matched by mask, range or not at all; the highest wins."""
