@@ -8,16 +8,17 @@ and to the terminal where a build fails. Needs nothing that is not Python's own.
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import os
 import re
+import selectors
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -47,28 +48,25 @@ class Progress:
         self._now = now
         self._began = self._said_at = now()
         self._state = "starting"
-        self._lock = threading.Lock()
 
     def read(self, line: str) -> bool:
         """Take a line of cargo's; False for one that is no progress and belongs into the log."""
         clean = _COLOURS.sub("", line).rstrip()
-        with self._lock:
-            if found := _PROGRESS.match(clean):
-                done, total, names = found.groups()
-                self._state = f"{done} of {total} steps" + (f": {names}" if names else "")
-                return True
-            if before := _BEFORE.match(clean):
-                self._state = before[1]
+        if found := _PROGRESS.match(clean):
+            done, total, names = found.groups()
+            self._state = f"{done} of {total} steps" + (f": {names}" if names else "")
+            return True
+        if before := _BEFORE.match(clean):
+            self._state = before[1]
         return not clean
 
     def tick(self) -> None:
         """Say how far it is, if the last line is a while ago."""
-        with self._lock:
-            now = self._now()
-            if now - self._said_at < EVERY_S:
-                return
-            self._said_at = now
-            text = f"setup: {self._what}, {_clock(now - self._began)}, {self._state}"
+        now = self._now()
+        if now - self._said_at < EVERY_S:
+            return
+        self._said_at = now
+        text = f"setup: {self._what}, {_clock(now - self._began)}, {self._state}"
         self._say(text if len(text) <= WIDTH else text[: WIDTH - 3] + "...")
 
 
@@ -76,40 +74,50 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
-def lines_of(stream: IO[bytes]) -> Any:
+class Lines:
     """Lines of a stream that end with a line feed or, as progress does, with a carriage return."""
-    # Universal newlines: either ends a line.
-    yield from io.TextIOWrapper(stream, encoding="utf-8", errors="replace", newline=None)
+
+    def __init__(self) -> None:
+        self._decode = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")("replace"), translate=True)
+        self._rest = ""
+
+    def feed(self, chunk: bytes) -> list[str]:
+        """The lines that this chunk ends; an empty chunk ends the stream and its last line."""
+        *lines, self._rest = (self._rest + self._decode.decode(chunk, final=not chunk)).split("\n")
+        if not chunk and self._rest:
+            lines.append(self._rest)
+        return [line + "\n" for line in lines]
 
 
 def run(what: str, words: list[str], log: IO[str], environment: dict[str, str]) -> list[dict[str, Any]]:
     """Run a build, saying how far it is; cargo's messages. Raises CalledProcessError."""
     progress = Progress(what, lambda text: print(text, flush=True))
     messages: list[dict[str, Any]] = []
-    with subprocess.Popen(
-        words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
-    ) as build:
 
-        def errors() -> None:
-            for line in lines_of(_stream(build.stderr)):
-                if not progress.read(line):
-                    log.write(line)
+    def errors(line: str) -> None:
+        if not progress.read(line):
+            log.write(line)
 
-        def output() -> None:
-            for line in lines_of(_stream(build.stdout)):
-                if line.startswith("{"):
-                    messages.append(json.loads(line))
-                else:
-                    log.write(line)
+    def output(line: str) -> None:
+        if line.startswith("{"):
+            messages.append(json.loads(line))
+        else:
+            log.write(line)
 
-        readers = [threading.Thread(target=reader) for reader in (errors, output)]
-        for reader in readers:
-            reader.start()
+    with (
+        subprocess.Popen(
+            words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL
+        ) as build,
+        selectors.DefaultSelector() as ready,
+    ):
+        ready.register(_stream(build.stderr), selectors.EVENT_READ, (Lines(), errors))
+        ready.register(_stream(build.stdout), selectors.EVENT_READ, (Lines(), output))
         try:
-            while readers[0].is_alive():
-                readers[0].join(0.5)
+            # One thread reads both: Ctrl-C leaves no reader behind at a closed pipe.
+            while ready.get_map():
+                for key, _ in ready.select(0.5):
+                    _read(ready, key)
                 progress.tick()
-            readers[1].join()
         except KeyboardInterrupt:
             # The terminal has told it too; crates that are built stay so.
             build.terminate()
@@ -117,6 +125,16 @@ def run(what: str, words: list[str], log: IO[str], environment: dict[str, str]) 
     if build.returncode != 0:
         raise subprocess.CalledProcessError(build.returncode, words)
     return messages
+
+
+def _read(ready: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
+    """Hand on the lines that have come; a stream that has ended is watched no longer."""
+    lines, take = key.data
+    chunk = os.read(key.fd, 1 << 16)
+    for line in lines.feed(chunk):
+        take(line)
+    if not chunk:
+        ready.unregister(key.fileobj)
 
 
 def _stream(pipe: IO[bytes] | None) -> IO[bytes]:

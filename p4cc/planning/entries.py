@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.scenario.programs import Row
-    from topos import Topology
+    from topos import AddressPlan, Topology
 
-MAX_COPIES = 512
 _TEXT_FORMATS = (".txtpb", ".pbtxt", ".textproto")
 _OF_HOST = re.compile(r"^([A-Za-z][\w.-]*)\.(ipv4|mac|gateway_mac)$")
 _OF_PORT = re.compile(r"^(port|mac)\(\s*([\w.-]+)\s*,\s*([\w.-]+)\s*\)$")
@@ -49,6 +48,7 @@ class _Names:
     """What names of values stand for at one switch."""
 
     topology: Topology
+    addresses: AddressPlan
     switch: str
 
     def value(self, value: Value, place: str) -> Value:
@@ -57,7 +57,7 @@ class _Names:
             return value
         if (of_host := _OF_HOST.match(value)) is not None:
             name, field = of_host.groups()
-            host = plan_addresses(self.topology).hosts.get(name)
+            host = self.addresses.hosts.get(name)
             if host is None:
                 raise UserError(f"no host is named {name!r}", place=place, remedy=_NAMES)
             return int(getattr(host, field))
@@ -80,12 +80,13 @@ class _Names:
             number = self.topology.port_to(switch, peer).number
         except TopologyError as error:
             raise UserError(str(error), place=place, remedy=_NAMES) from None
-        return number if kind == "port" else plan_addresses(self.topology).port_mac(switch, number)
+        return number if kind == "port" else self.addresses.port_mac(switch, number)
 
 
 def plan_entries(rows: Sequence[Row], topology: Topology, scenario: Path) -> Mapping[str, Runtime]:
     """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
     found: dict[str, Runtime] = {}
+    addresses = plan_addresses(topology)
     for number, row in enumerate(rows):
         place = f"{scenario} at switch.entries[{number}]"
         switches = [name for name in topology.switch_names if fnmatchcase(name, row.switch)]
@@ -93,7 +94,7 @@ def plan_entries(rows: Sequence[Row], topology: Topology, scenario: Path) -> Map
             listed = ", ".join(topology.switch_names[:10])
             raise UserError(f"no switch is named {row.switch!r}", place=place, remedy=f"switches: {listed}")
         for switch in switches:
-            names = _Names(topology, switch)
+            names = _Names(topology, addresses, switch)
             found[switch] = found.get(switch, NOTHING).joined(_runtime(row, names, scenario, place))
     return found
 
@@ -155,6 +156,8 @@ def _messages(text: str, place: str) -> Runtime:
     except text_format.ParseError as error:
         remedy = "write a p4.v1.WriteRequest: updates { type: INSERT entity { ... } }"
         raise UserError(f"is no P4Runtime WriteRequest: {error}", place=place, remedy=remedy) from None
+    except RecursionError:
+        raise UserError("nests too deeply", place=place, remedy="write values without structs in structs") from None
     for number, update in enumerate(request.updates):
         if update.type == p4r.Update.DELETE:
             raise UserError("deletes what is not there", place=f"{place}: updates[{number}]", remedy="leave it out")

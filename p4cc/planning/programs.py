@@ -112,7 +112,10 @@ def read_p4info(source: ProgramSource, scenario: Path) -> str | bytes | None:
         return None
     path = find_named(source.p4info, scenario, what="P4Info", key="switch.p4info")
     if path.suffix in (".bin", ".pb"):
-        return path.read_bytes()
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise UserError(f"cannot read the P4Info: {error.strerror}", place=str(path)) from error
     return read_text(path, "P4Info")
 
 
