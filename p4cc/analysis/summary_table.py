@@ -56,7 +56,7 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFra
 
     `finish_ms` is the median over the seeds in which every flow finished, `finished` their number; completion times and
     slowdowns are of the flows that finished. Of percentiles, `NAME_seeds` counts the seeds that have it and `NAME_few`
-    those in which it is of few values.
+    those in which it is of few values. `goodput_gbps` is of the flows with a size; of all flows in runs that have none.
     """
     frame = pl.DataFrame(list(runs), infer_schema_length=None)
 
@@ -66,12 +66,14 @@ def aggregate(runs: Sequence[dict[str, Any]], keys: Sequence[str]) -> pl.DataFra
         return pl.col(name).cast(pl.Float64).median() * scale
 
     told = [one for one in _COLUMNS if one.of and one.of in frame.columns]
+    # Runs without a flow that ends have the goodput of all flows: the 0 of those that end would mislead.
+    of_all = pl.when(pl.col("flows_finite") == 0).then("total_goodput_bps").otherwise("goodput_bps")
     of_few = pl.col("few_values") if "few_values" in frame.columns else pl.lit([], pl.List(pl.String))
     return frame.group_by(*keys, maintain_order=True).agg(
         *(pl.col(one.of).count().alias(f"{one.name}_seeds") for one in told),
         *(of_few.list.contains(one.of).sum().alias(f"{one.name}_few") for one in told),
         seeds=pl.len(),
-        goodput_gbps=median("goodput_bps", 1e-9),
+        goodput_gbps=of_all.cast(pl.Float64).median() * 1e-9,
         finish_ms=median("finish_ns", 1e-6),
         finished=pl.col("finish_ns").count(),
         fct_p50_ms=median("fct_p50_ns", 1e-6),

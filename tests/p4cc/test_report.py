@@ -15,6 +15,8 @@ RUN: dict[str, Any] = {
     "senders": 16,
     "seed": 1,
     "goodput_bps": 9.87654e9,
+    "total_goodput_bps": 9.91e9,
+    "flows_finite": 16,
     "finish_ns": 123_456_789,
     "fct_p50_ns": 1_234_567,
     "fct_p99_ns": 12_345_678,
@@ -70,3 +72,10 @@ def test_percentiles_of_few_flows_are_marked() -> None:
 def test_what_did_not_finish_is_said() -> None:
     assert "123.46, 1 of 2 finished" in printed({}, {"seed": 2, "finish_ns": None}, width=200)
     assert "0 of 1 finished" in printed({"finish_ns": None}, {"senders": 17}, width=200)
+
+
+def test_goodput_of_flows_without_end_is_shown() -> None:
+    assert "9.91" not in printed({}, width=200)
+    text = printed({"flows_finite": 0, "goodput_bps": 0.0, "finish_ns": None}, width=200)
+    assert "9.91" in text
+    assert "0.00" not in text
