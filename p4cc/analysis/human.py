@@ -5,7 +5,9 @@ The unit that a metric is kept in ends its name, or stands before a percentile (
 
 from __future__ import annotations
 
+import json
 import re
+from typing import Any, cast
 
 WIDE = 140
 """Characters of a line where there is no terminal."""
@@ -40,3 +42,27 @@ def number(value: float) -> str:
     if value.is_integer() and abs(value) < 1e15:
         return f"{value:.0f}"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:#.4g}".rstrip(".")
+
+
+def swept(name: str, value: Any) -> str:
+    """A swept value in words: in the unit that its field's name ends with, and by its fields where it is a mapping.
+
+    20000000 of `exp_mean_ns` is `20 ms`; a mapping is the text in JSON that results keep of it.
+    """
+    if isinstance(value, str):
+        try:
+            value = json.loads(value) if value.startswith("{") else value
+        except ValueError:
+            return value
+    if isinstance(value, dict):
+        return ", ".join(_field(key, one) for key, one in cast("dict[str, Any]", value).items())
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    factor, unit = scale(name, abs(value)) if _ENDING.search(name) else (1.0, "")
+    return f"{value / factor:.10g} {unit}".rstrip()
+
+
+def _field(name: str, value: Any) -> str:
+    said = re.sub(r"_(ns|bps|bytes|pkts)$", "", name).replace("_", " ")
+    inner = swept(name, value)
+    return f"{said} ({inner})" if isinstance(value, dict) else f"{said} {inner}"

@@ -5,16 +5,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import polars as pl
 from matplotlib.figure import Figure
 
+from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import supported
 from p4cc.analysis.percentiles import percent_of
 from p4cc.errors import UserError
 from p4cc.figures.counts import LEFT_OUT, runs_behind, say_few
 from p4cc.figures.style import axis_label, need_columns, note, save, say, use_style
+
+_LABEL_LETTERS = 28
+"""Letters of a line beside a map."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +41,11 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     marks = {variant: _marks(runs.filter(pl.col("variant") == variant), figure) for variant in variants}
     drawn = [value * figure.scale for one in maps for value in one.values()]
     low, high = min(drawn, default=0.0), max(drawn, default=1.0)
+    lines = sum(len(_label(figure.y, row).splitlines()) for row in rows)
     use_style()
-    width = max(3.0, 0.55 * len(columns) + 1.8)
-    page = Figure(figsize=(width * len(variants), max(2.4, 0.35 * len(rows) + 1.6)), layout="constrained")
+    words = max((len(line) for row in rows for line in _label(figure.y, row).splitlines()), default=0)
+    width = max(3.0, 0.55 * len(columns) + 1.3 + 0.07 * words)
+    page = Figure(figsize=(width * len(variants), max(2.4, 0.35 * lines + 1.6)), layout="constrained")
     image = None
     for position, (variant, values) in enumerate(zip(variants, maps, strict=True)):
         axes = page.add_subplot(1, len(variants), position + 1)
@@ -48,12 +55,12 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
             for column, value in enumerate(line):
                 if value == value:
                     colour = "white" if value < (low + high) / 2 else "black"
-                    text = f"{value:.3g}{marks[variant].get((columns[column], rows[row]), '')}"
+                    text = f"{_value(value)}{marks[variant].get((columns[column], rows[row]), '')}"
                     axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
-        axes.set_xticks(range(len(columns)), [_label(point) for point in columns], rotation=45, ha="right")
-        axes.set_yticks(range(len(rows)), [_label(point) for point in rows])
-        axes.set_xlabel(", ".join(figure.x))
-        axes.set_ylabel(", ".join(figure.y))
+        axes.set_xticks(range(len(columns)), [_label(figure.x, point) for point in columns], rotation=45, ha="right")
+        axes.set_yticks(range(len(rows)), [_label(figure.y, point) for point in rows])
+        axes.set_xlabel(figure.x_label or ", ".join(figure.x))
+        axes.set_ylabel(figure.y_label or ", ".join(figure.y))
         axes.set_title(variant)
         if not values:
             say(axes, f"no run has a value of {figure.value}")
@@ -116,5 +123,12 @@ def _points(runs: pl.DataFrame, columns: Sequence[str]) -> list[Point]:
     return [tuple(row) for row in runs.select(columns).unique(maintain_order=True).iter_rows()]
 
 
-def _label(point: Point) -> str:
-    return " ".join(str(value) for value in point)
+def _label(columns: Sequence[str], point: Point) -> str:
+    """The values of a row or column of cells, in words of a narrow column."""
+    said = " ".join(swept(name, value) for name, value in zip(columns, point, strict=True))
+    return textwrap.fill(said, _LABEL_LETTERS)
+
+
+def _value(value: float) -> str:
+    """Three digits that count, all of a whole number's."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"

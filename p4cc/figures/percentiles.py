@@ -17,53 +17,79 @@ from p4cc.figures.counts import mark_few, numbered, say_few
 from p4cc.figures.style import COLOURS, MARKERS, label_axes, need_columns, save, say, use_style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from p4cc.scenario.figures import PercentilesFigure
+    from matplotlib.axes import Axes
+
+    from p4cc.scenario.figures import Panel, PercentilesFigure
 
 _LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
-# Room beside the panels for the legend, in inches.
-_LEGEND_WIDTH = 2.2
+# Room of a panel, of one of many, and for the legend beside them, in inches.
+_PANEL_WIDTH, _SMALL_WIDTH, _LEGEND_WIDTH = 4.4, 3.0, 2.2
 
 
 def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
-    """Draws a panel per column; returns the file written."""
+    """Draws a panel per column, or per column and percentile; returns the file written."""
     need_columns(figure.file, flows, figure.x, *(panel.y for panel in figure.panels))
     chosen = of_classes(flows, figure.classes)
     use_style()
     variants = chosen["variant"].unique(maintain_order=True).to_list()
     few_percents: set[float] = set()
-    page = Figure(figsize=(4.4 * len(figure.panels) + _LEGEND_WIDTH, 3.4), layout="constrained")
-    for position, panel in enumerate(figure.panels):
-        axes = page.add_subplot(1, len(figure.panels), position + 1)
-        for number, variant in enumerate(variants):
-            of_variant = chosen.filter(pl.col("variant") == variant)
-            colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
-            for line, percent in enumerate(figure.percentiles):
-                points = percentile_by(of_variant, figure.x, panel.y, percent)
-                values = points.with_columns(pl.col("value") * panel.scale)
-                axes.plot(
-                    values[figure.x].to_list(),
-                    values["value"].to_list(),
-                    color=colour,
-                    linestyle=_LINES[line % len(_LINES)],
-                    marker=marker,
-                    ms=4,
-                )
-                few = values.filter(pl.col("count") < fewest(percent))
-                if few.height:
-                    mark_few(axes, list(few.select(figure.x, "value").iter_rows()), colour, marker)
-                    few_percents.add(percent)
+    rows, columns = 1, len(figure.panels)
+    if figure.panel_per_percentile:
+        rows, columns = len(figure.panels), len(figure.percentiles)
+    width = _SMALL_WIDTH if figure.panel_per_percentile else _PANEL_WIDTH
+    page = Figure(figsize=(width * columns + _LEGEND_WIDTH, 3.4 * rows), layout="constrained")
+    for position, (panel, percents) in enumerate(_panels(figure)):
+        axes = page.add_subplot(rows, columns, position + 1)
+        few_percents |= _draw_panel(axes, chosen, figure, panel, percents)
         if chosen[panel.y].drop_nulls().is_empty():
             say(axes, nothing(chosen))
         label_axes(axes, panel, figure.x_label or figure.x)
+        if figure.panel_per_percentile:
+            axes.set_title(", ".join(filter(None, (panel.title, f"p{percents[0]:g}"))))
     if few_percents:
         say_few(page, "hollow", few_percents)
     labels = [_labelled(chosen.filter(pl.col("variant") == name), figure, name) for name in variants]
-    page.legend(handles=_legend(labels, figure.percentiles), loc="outside right center")
+    by_line = [] if figure.panel_per_percentile else figure.percentiles
+    page.legend(handles=_legend(labels, by_line), loc="outside right center")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
+
+
+def _panels(figure: PercentilesFigure) -> Iterator[tuple[Panel, Sequence[float]]]:
+    for panel in figure.panels:
+        if figure.panel_per_percentile:
+            yield from ((panel, [percent]) for percent in figure.percentiles)
+        else:
+            yield panel, figure.percentiles
+
+
+def _draw_panel(
+    axes: Axes, flows: pl.DataFrame, figure: PercentilesFigure, panel: Panel, percents: Sequence[float]
+) -> set[float]:
+    """A line per variant and percentile; the percentiles that are of few values somewhere."""
+    few_percents: set[float] = set()
+    for number, variant in enumerate(flows["variant"].unique(maintain_order=True)):
+        of_variant = flows.filter(pl.col("variant") == variant)
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        for line, percent in enumerate(percents):
+            points = percentile_by(of_variant, figure.x, panel.y, percent)
+            values = points.with_columns(pl.col("value") * panel.scale)
+            axes.plot(
+                values[figure.x].to_list(),
+                values["value"].to_list(),
+                color=colour,
+                linestyle=_LINES[line % len(_LINES)],
+                marker=marker,
+                ms=4,
+            )
+            few = values.filter(pl.col("count") < fewest(percent))
+            if few.height:
+                mark_few(axes, list(few.select(figure.x, "value").iter_rows()), colour, marker)
+                few_percents.add(percent)
+    return few_percents
 
 
 def _legend(variants: Sequence[str], percentiles: Sequence[float]) -> list[Line2D]:

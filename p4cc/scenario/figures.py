@@ -125,6 +125,8 @@ class PercentilesFigure(FigureBase):
         default=[50, 99]
     )
     """Which ones, from 0 to 100."""
+    panel_per_percentile: bool = False
+    """A panel for each percentile, one row of them per column: readable where many variants are compared."""
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
     panels: Panels
     """Columns of the flows."""
@@ -143,6 +145,10 @@ class HeatMapFigure(FigureBase):
     """Swept columns along x."""
     y: Columns
     """Swept columns along y."""
+    x_label: str = ""
+    """Below the x axis; the columns if empty."""
+    y_label: str = ""
+    """Beside the y axis; the columns if empty."""
     value: str
     """The column that decides the colour."""
     limit_over: str | None = None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import goodput_bins, jain, queue_stats, supported
 from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution
@@ -33,6 +34,14 @@ FIGURES: list[dict[str, Any]] = [
     {"kind": "bar", "file": "bar.png", "panels": [{"y": "finish_ns", "scale": 1e-6}]},
     {"kind": "bar", "file": "bars.png", "x": "senders", "panels": [{"y": "drops"}]},
     {"kind": "percentiles", "file": "load.png", "x": "senders", "panels": [{"y": "fct_ns", "log": True}]},
+    {
+        "kind": "percentiles",
+        "file": "loads.png",
+        "x": "senders",
+        "percentiles": [1, 50, 99],
+        "panel_per_percentile": True,
+        "panels": [{"y": "fct_ns", "title": "completion"}, {"y": "slowdown"}],
+    },
     {"kind": "heatmap", "file": "map.png", "x": ["iw"], "y": ["rwnd"], "value": "timeouts", "limit_over": "senders"},
 ]
 
@@ -62,6 +71,24 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path, figure: dict[str, A
     )
     with pytest.raises(UserError, match="gudput"):
         run(tmp_path, data, figures=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("exp_mean_ns", 20_000_000, "20 ms"),
+        ("max_bytes", 50_000, "50 kB"),
+        ("rate_bps", 2_500_000_000, "2.5 Gb/s"),
+        ("start_ns", 0, "0 ns"),
+        ("flows_per_s", 3000, "3000"),
+        ("recovery", "newreno", "newreno"),
+        ("bounce", True, "True"),
+        ("deadline", '{"offset_ns": 60000000, "change": {"after_ns": 2000}}', "offset 60 ms, change (after 2 us)"),
+        ("title", "{no json", "{no json"),
+    ],
+)
+def test_swept_values_are_said_in_words(name: str, value: Any, said: str) -> None:
+    assert swept(name, value) == said
 
 
 def test_a_distribution_ends_below_1_where_values_are_missing() -> None:
@@ -121,6 +148,10 @@ def test_a_heat_map_s_cells_are_medians_or_limits() -> None:
     # A point where no run has a value is not fine: what comes behind it does not count.
     some = runs.with_columns(timeouts=pl.when(pl.col("senders") != 10).then(0))
     assert cells(some, figure)[(1,), (1,)] == 0.0
+    # With `at_least` a point is fine where the median has as much of the value.
+    enough = figure.model_copy(update={"at_least": 1.0})
+    assert cells(runs, enough) == {((1,), (1,)): 0.0, ((2,), (1,)): 10.0}
+    assert cells(some, enough)[(1,), (1,)] == 0.0
     medians = cells(runs, figure.model_copy(update={"limit_over": None}))
     # The median of 0, 0, 3, 5.
     assert medians[(1,), (1,)] == 1.5

@@ -105,3 +105,32 @@ def test_two_transports_need_two_kinds(tmp_path: Path) -> None:
         planned(tmp_path, mixed(transport=PACED, variants=[D3]))
     with pytest.raises(UserError, match=r"rate_control|congestion_avoidance"):
         planned(tmp_path, mixed(paced=None))
+
+
+def test_grants_clamped_to_what_is_left_keep_the_queue_shorter(tmp_path: Path) -> None:
+    """A new flow's grant beside flows that have all of the link: as published there is more than the link carries."""
+    joining = [
+        {"kind": "bulk", "name": host, "sources": [host], "start_ns": at * 5_000_000}
+        for at, host in enumerate(("h1", "h2", "h3", "h4"))
+    ]
+    variants = [{**D3, "name": rule, "d3": {"grants": rule}} for rule in ("published", "clamped")]
+    out = run(tmp_path, mixed(traffic=joining, variants=variants, stop_ns=30_000_000))
+    peak = {row["variant"]: row["peak_queue_pkts"] for row in out.runs}
+    assert peak["published"] > peak["clamped"]
+
+
+@pytest.mark.parametrize(("changes", "deadline_ns"), [(False, 40_000_000), (True, 3_500_000)])
+def test_a_deadline_that_changes_is_the_flow_s(tmp_path: Path, changes: bool, deadline_ns: int) -> None:
+    change = {"change": {"after_ns": 200_000, "offset_ns": 3_500_000}} if changes else {}
+    short = {
+        "kind": "incast",
+        "name": "short",
+        "sources": ["h2"],
+        "sru_bytes": 300_000,
+        "deadline": {"offset_ns": 40_000_000, **change},
+    }
+    out = run(tmp_path, mixed(traffic=[{"kind": "bulk", "name": "long", "sources": ["h1"]}, short], variants=[D3]))
+    (row,) = [one for one in out.table("flows").to_dicts() if one["class"] == "short"]
+    assert row["deadline_ns"] == deadline_ns
+    # 300 kB take 2.5 ms of the link and 5 ms of half of it: switches hear of the nearer deadline.
+    assert (row["fct_ns"] <= 3_500_000) == changes
