@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import textwrap
+from math import ceil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -20,6 +21,8 @@ from p4cc.figures.style import axis_label, need_columns, note, save, say, use_st
 
 _LABEL_LETTERS = 28
 """Letters of a line beside a map."""
+_ACROSS = 4
+"""Maps side by side."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,10 +48,12 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     use_style()
     words = max((len(line) for row in rows for line in _label(figure.y, row).splitlines()), default=0)
     width = max(3.0, 0.55 * len(columns) + 1.3 + 0.07 * words)
-    page = Figure(figsize=(width * len(variants), max(2.4, 0.35 * lines + 1.6)), layout="constrained")
+    across = min(len(variants), _ACROSS)
+    down = ceil(len(variants) / across)
+    page = Figure(figsize=(width * across, max(2.4, 0.35 * lines + 1.6) * down), layout="constrained")
     image = None
     for position, (variant, values) in enumerate(zip(variants, maps, strict=True)):
-        axes = page.add_subplot(1, len(variants), position + 1)
+        axes = page.add_subplot(down, across, position + 1)
         grid = [[values.get((x, y), float("nan")) * figure.scale for x in columns] for y in rows]
         image = axes.imshow(grid, aspect="auto", cmap="viridis", vmin=low, vmax=high)
         for row, line in enumerate(grid):

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
 # Room of a panel, of one of many, and for the legend beside them, in inches.
 _PANEL_WIDTH, _SMALL_WIDTH, _LEGEND_WIDTH = 4.4, 3.0, 2.2
+_ACROSS = 3
+"""Small panels side by side."""
 
 
 def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
@@ -36,12 +39,12 @@ def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
     use_style()
     variants = chosen["variant"].unique(maintain_order=True).to_list()
     few_percents: set[float] = set()
-    rows, columns = 1, len(figure.panels)
-    if figure.panel_per_percentile:
-        rows, columns = len(figure.panels), len(figure.percentiles)
+    panels = list(_panels(figure))
+    columns = min(len(panels), _ACROSS) if figure.panel_per_percentile else len(panels)
+    rows = ceil(len(panels) / columns)
     width = _SMALL_WIDTH if figure.panel_per_percentile else _PANEL_WIDTH
     page = Figure(figsize=(width * columns + _LEGEND_WIDTH, 3.4 * rows), layout="constrained")
-    for position, (panel, percents) in enumerate(_panels(figure)):
+    for position, (panel, percents) in enumerate(panels):
         axes = page.add_subplot(rows, columns, position + 1)
         few_percents |= _draw_panel(axes, chosen, figure, panel, percents)
         if chosen[panel.y].drop_nulls().is_empty():

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from p4cc.scenario.figures import Panel
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+# One more than colours: an eighth line has a look of its own.
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _SETTINGS: dict[str, Any] = {
     "font.size": 9,
