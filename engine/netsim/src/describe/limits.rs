@@ -13,6 +13,11 @@ pub const MAX_FLOW_BYTES: u64 = 1 << 50;
 /// Longest run: one virtual hour.
 pub const MAX_TIME_NS: u64 = 3_600_000_000_000;
 
+/// Most bytes that all hosts keep of packets that no flow takes.
+pub const MAX_RECEIVED_BYTES: u64 = 2 << 30;
+/// What a kept packet takes beside its bytes.
+pub const RECEIVED_ROW_BYTES: u64 = 64;
+
 /// Refuses a value outside `min..=max`.
 pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
     if (min..=max).contains(&value) {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::SpecError;
 pub use crate::describe::limits::{MAX_FAULTS, MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS};
 use crate::events::Ties;
-use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PairsSpec, RoundsSpec};
+use crate::traffic::{ArrivalsSpec, BurstsSpec, DeadlineSpec, PacketsSpec, PairsSpec, RoundsSpec};
 
 /// A network and its traffic.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct NetworkSpec {
     /// Incasts at random times, drawn anew for each seed; their flows are numbered last.
     #[serde(default)]
     pub bursts: Vec<BurstsSpec>,
+    /// Packets of the user's own, which belong to no flow.
+    #[serde(default)]
+    pub packets: Vec<PacketsSpec>,
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,
@@ -293,6 +296,8 @@ pub struct RecordSpec {
     pub rtts: bool,
     /// Whether to keep every pause frame that a switch sends.
     pub pauses: bool,
+    /// What arrives at hosts that no flow takes.
+    pub packets_received: Option<PacketsReceivedSpec>,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -307,9 +312,22 @@ impl Default for RecordSpec {
             events: false,
             rtts: false,
             pauses: false,
+            packets_received: None,
             max_rows: 5_000_000,
         }
     }
+}
+
+/// What to keep of packets that arrive at hosts and that no flow takes.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PacketsReceivedSpec {
+    /// Names of hosts.
+    pub hosts: Vec<String>,
+    /// First bytes of each packet that are kept.
+    pub snap_bytes: u32,
+    /// Packets of each host that are kept; later ones are counted and left out.
+    pub max_packets: u64,
 }
 
 /// Bounds of a run.

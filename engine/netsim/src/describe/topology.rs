@@ -9,19 +9,22 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
-use p4cc_switch::{BufferConfig, PortConfig, SwitchConfig};
+use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SwitchConfig};
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
 use crate::describe::faults::{self, FaultPlan};
 use crate::describe::flow_plan::FlowPlan;
-use crate::describe::limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_TIME_NS, in_range};
+use crate::describe::limits::{
+    MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_TIME_NS, RECEIVED_ROW_BYTES, in_range,
+};
 use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
     BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
 };
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
+use crate::traffic::packets::PacketsPlan;
 use crate::traffic::pairs::PairsPlan;
 use crate::traffic::rounds::RoundsPlan;
 
@@ -69,6 +72,9 @@ pub(crate) struct Topology {
     pub arrivals: Vec<ArrivalsPlan>,
     pub pairs: Vec<PairsPlan>,
     pub bursts: Vec<BurstsPlan>,
+    pub packets: Vec<PacketsPlan>,
+    /// Hosts that keep what arrives and no flow takes.
+    pub recording: Vec<u32>,
     pub faults: Vec<FaultPlan>,
 }
 
@@ -86,6 +92,8 @@ impl Topology {
             arrivals: Vec::with_capacity(spec.arrivals.len()),
             pairs: Vec::with_capacity(spec.pairs.len()),
             bursts: Vec::with_capacity(spec.bursts.len()),
+            packets: Vec::new(),
+            recording: Vec::new(),
             faults: Vec::new(),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
@@ -257,6 +265,8 @@ impl Topology {
         for (i, bursts) in spec.bursts.iter().enumerate() {
             self.bursts.push(BurstsPlan::new(i, bursts, &resolver)?);
         }
+        self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
+        self.recording = recording(spec, &resolver)?;
         self.flows = Arc::new(flows);
         Ok(())
     }
@@ -347,6 +357,23 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         in_range(&format!("record.checkpoints_ns[{i}]"), at, after, MAX_TIME_NS)?;
     }
     in_range("record.max_rows", spec.record.max_rows, 0, 100_000_000)
+}
+
+/// Hosts that keep what arrives and no flow takes.
+fn recording(spec: &NetworkSpec, resolver: &Resolver<'_>) -> Result<Vec<u32>, SpecError> {
+    let Some(record) = &spec.record.packets_received else { return Ok(Vec::new()) };
+    let path = |key: &str| format!("record.packets_received.{key}");
+    in_range(&path("snap_bytes"), record.snap_bytes.into(), 0, MAX_PACKET_BYTES.into())?;
+    in_range(&path("max_packets"), record.max_packets, 1, MAX_RECEIVED_BYTES)?;
+    let of_host = record.max_packets * (u64::from(record.snap_bytes) + RECEIVED_ROW_BYTES);
+    let bytes = of_host.saturating_mul(record.hosts.len() as u64);
+    in_range(&path("max_packets"), bytes, 0, MAX_RECEIVED_BYTES).map_err(|error| {
+        let cause = format!("{} hosts may keep {bytes} bytes", record.hosts.len());
+        let remedy = format!("keep fewer packets, bytes or hosts: at most {MAX_RECEIVED_BYTES} bytes");
+        SpecError { cause, remedy, ..error }
+    })?;
+    let names = record.hosts.iter().enumerate();
+    names.map(|(i, name)| resolver.host(&path(&format!("hosts[{i}]")), name)).collect()
 }
 
 fn check_link(index: usize, link: &LinkSpec) -> Result<(), SpecError> {

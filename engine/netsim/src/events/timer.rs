@@ -25,6 +25,8 @@ pub(crate) enum Timer {
     Kernel { flow: u32, at_receiver: bool },
     /// The application of a flow changes its deadline.
     DeadlineChange { flow: u32 },
+    /// Packets of a source of the user's own are due.
+    OwnPacket { source: u32 },
 }
 
 impl Timer {
@@ -41,6 +43,7 @@ impl Timer {
             Self::LinkChange { channel, up } => (6, channel << 1 | u32::from(up)),
             Self::Kernel { flow, at_receiver } => (7, flow << 1 | u32::from(at_receiver)),
             Self::DeadlineChange { flow } => (8, flow),
+            Self::OwnPacket { source } => (9, source),
         }
     }
 
@@ -56,6 +59,7 @@ impl Timer {
             6 => Self::LinkChange { channel: subject >> 1, up: subject & 1 == 1 },
             7 => Self::Kernel { flow: subject >> 1, at_receiver: subject & 1 == 1 },
             8 => Self::DeadlineChange { flow: subject },
+            9 => Self::OwnPacket { source: subject },
             _ => Self::Sender { flow: subject },
         }
     }
@@ -72,7 +76,8 @@ impl Timer {
             Self::Pacing { .. }
             | Self::DeadlockCheck
             | Self::PauseExpiry { .. }
-            | Self::LinkChange { .. } => None,
+            | Self::LinkChange { .. }
+            | Self::OwnPacket { .. } => None,
         }
     }
 }
@@ -95,6 +100,7 @@ mod tests {
             Timer::Kernel { flow: 5, at_receiver: true },
             Timer::Kernel { flow: 5, at_receiver: false },
             Timer::DeadlineChange { flow: 5 },
+            Timer::OwnPacket { source: 6 },
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

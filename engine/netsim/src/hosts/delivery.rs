@@ -7,6 +7,7 @@ use crate::describe::flow_index;
 use crate::hosts::flow::Ends;
 use crate::hosts::packets;
 use crate::network::Network;
+use crate::output::NoFlow;
 
 impl Network {
     /// Gives a packet to its sender or receiver. Returns the packet if its memory is free again.
@@ -14,15 +15,17 @@ impl Network {
         if let Some(tap) = &mut self.observers.tap {
             tap(self.schedule.now, host as usize, &packet);
         }
-        let counters = &mut self.nodes.hosts[host as usize].counters;
         // By reference from here on: it is larger than a line of the cache.
-        let Ok(read) = &packets::read(&packet) else {
-            counters.refused_malformed += 1;
-            return Some(packet);
+        let read = packets::read(&packet);
+        let read = match &read {
+            Ok(read) => read,
+            Err(error) => {
+                let cause = NoFlow::of(error);
+                return self.refuse(host, cause, packet);
+            }
         };
         if !packets::is_addressed(&self.topology.hosts[host as usize], read) {
-            counters.refused_address += 1;
-            return Some(packet);
+            return self.refuse(host, NoFlow::Address, packet);
         }
         let plans = &self.nodes.plans;
         let flow = flow_index(plans, read.header.flow_id).filter(|&flow| {
@@ -30,10 +33,9 @@ impl Network {
             host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
         });
         let Some(flow) = flow else {
-            counters.refused_flow += 1;
-            return Some(packet);
+            return self.refuse(host, NoFlow::Flow, packet);
         };
-        counters.delivered_pkts += 1;
+        self.nodes.hosts[host as usize].counters.delivered_pkts += 1;
         let is_rdma = matches!(self.nodes.flows[flow].ends, Ends::Rdma(_));
         match (read.header.kind, is_rdma) {
             (PacketKind::Data, true) => {
@@ -49,6 +51,18 @@ impl Network {
                 let fields = read.ack_fields();
                 self.take_ack(host, flow as u32, &fields);
             }
+        }
+        Some(packet)
+    }
+
+    /// No flow takes a packet: the host counts it, and keeps what is recorded of it.
+    #[cold]
+    fn refuse(&mut self, host: u32, cause: NoFlow, packet: Packet) -> Option<Packet> {
+        let now = self.now();
+        let host = &mut self.nodes.hosts[host as usize];
+        cause.count(&mut host.counters);
+        if let Some(log) = host.own.as_mut().and_then(|own| own.received.as_mut()) {
+            log.add(now, cause, &packet);
         }
         Some(packet)
     }

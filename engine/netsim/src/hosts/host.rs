@@ -1,6 +1,7 @@
 //! A host: its interface, and what waits there to be sent.
 //!
-//! The interface sends in order. What waits is unbounded here, as the receiver's window bounds each flow. A
+//! The interface sends in order. What waits is unbounded here, as the receiver's window bounds each flow and
+//! a bound of its own each source of packets of the user's. A
 //! segment or an ACK waits without its bytes, which are made when it leaves, so timestamps are those of
 //! departure. A priority that PFC (IEEE 802.1Qbb) has paused does not leave.
 
@@ -10,6 +11,7 @@ use p4cc_transport::wire::TrafficClass;
 
 use crate::describe::FlowPlan;
 use crate::events::Ticket;
+use crate::hosts::own_packets::OwnPackets;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
 use crate::hosts::round_robin::RoundRobin;
@@ -23,6 +25,8 @@ pub(crate) struct Host {
     pub answers: VecDeque<Answer>,
     pub paced: RoundRobin,
     pub pauses: Pauses,
+    /// Of hosts that send packets of the user's own, or record what arrives.
+    pub own: Option<Box<OwnPackets>>,
     pub counters: HostCounters,
 }
 

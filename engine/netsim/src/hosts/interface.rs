@@ -1,7 +1,7 @@
 //! The interface of a host: which packet leaves next, and when the interface looks again.
 //!
-//! Answers of RDMA-like receivers leave first, then segments and ACKs that wait, then paced flows in round
-//! robin. A priority that PFC (IEEE 802.1Qbb) has paused is left out.
+//! Answers of RDMA-like receivers leave first, then what waits in the order of handing over: segments, ACKs
+//! and packets of the user's own; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has paused is left out.
 
 use p4cc_switch::Packet;
 
@@ -37,7 +37,7 @@ impl Network {
         }
         let packet = packets::to_packet(
             &mut self.nodes.pool,
-            &self.topology.hosts,
+            &self.topology,
             &self.nodes.plans,
             &out,
             self.schedule.now,
@@ -60,8 +60,8 @@ impl Network {
         self.send(uplink, end, ticket, (packet, bytes));
     }
 
-    /// The packet that an interface sends now: answers first, then segments and ACKs that wait, then paced
-    /// flows in round robin.
+    /// The packet that an interface sends now: answers first, then segments, ACKs and own packets that wait,
+    /// then paced flows in round robin.
     pub(crate) fn next_packet(&mut self, host: u32) -> Option<(Ticket, Packet)> {
         let now = self.now();
         let hosts = &self.topology.hosts;
@@ -72,8 +72,12 @@ impl Network {
         }
         match state.next_waiting(&self.nodes.plans) {
             Some((ticket, out)) => {
-                let packet = packets::to_packet(&mut self.nodes.pool, hosts, &self.nodes.plans, &out, now);
-                packet.map(|packet| (ticket, packet))
+                let packet =
+                    packets::to_packet(&mut self.nodes.pool, &self.topology, &self.nodes.plans, &out, now)?;
+                if let Outgoing::Own { source, .. } = out {
+                    self.on_own_packet_left(source, packet.len());
+                }
+                Some((ticket, packet))
             }
             None => self.next_paced(host).map(|packet| (0, packet)),
         }

@@ -9,6 +9,7 @@
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `kernel` | what arrives waits for the host's kernel |
 //! | `packets` | bytes of packets, made and read |
+//! | `own_packets` | packets of the user's own |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `rtt_noise` | the random part of round-trip times |
 
@@ -19,6 +20,7 @@ mod host;
 mod interface;
 mod kernel;
 mod new_flow;
+mod own_packets;
 mod packets;
 mod pauses;
 mod rdma;
@@ -30,3 +32,4 @@ pub(crate) use flow::{Ends, Flow};
 pub(crate) use host::Host;
 pub use host::HostCounters;
 pub(crate) use new_flow::new_flow;
+pub(crate) use own_packets::{OwnPackets, Source};

@@ -9,15 +9,17 @@ use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, He
 use p4cc_transport::{AckFields, Segment};
 use p4cc_units::Time;
 
-use crate::describe::{FlowPlan, HostPlan};
+use crate::describe::{FlowPlan, HostPlan, Topology};
 
-/// A segment or ACK that waits for the interface.
+/// What waits for the interface: a segment, an ACK, or a packet of the user's own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing {
     /// Of the flow with this index.
     Data(u32, Segment),
     /// Of the flow with this index.
     Ack(u32, AckFields),
+    /// A packet of the user's own: its source, its frame there, and the class of that.
+    Own { source: u32, frame: u32, class: TrafficClass },
 }
 
 /// An answer of an RDMA-like receiver that waits for the interface. It mostly leaves in the packet that it
@@ -59,19 +61,21 @@ impl Outgoing {
     pub fn class(&self, flows: &[FlowPlan]) -> TrafficClass {
         match self {
             Self::Data(flow, _) | Self::Ack(flow, _) => flows[*flow as usize].priority,
+            Self::Own { class, .. } => *class,
         }
     }
 }
 
-/// The bytes of a segment or ACK that leaves now; none if it does not fit a packet, which the checks of the
+/// The bytes of what leaves now; none if it does not fit a packet, which the checks of the
 /// configuration exclude.
 pub(crate) fn to_packet(
     pool: &mut PacketPool,
-    hosts: &[HostPlan],
+    topology: &Topology,
     flows: &[FlowPlan],
     out: &Outgoing,
     now: Time,
 ) -> Option<Packet> {
+    let hosts = &topology.hosts;
     match out {
         Outgoing::Data(flow, segment) => {
             let plan = &flows[*flow as usize];
@@ -89,6 +93,12 @@ pub(crate) fn to_packet(
             }
             let blocks = fields.sack.to_wire();
             assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
+        }
+        Outgoing::Own { source, frame, .. } => {
+            let frame = topology.packets.get(*source as usize)?.frames.get(*frame as usize)?;
+            let mut packet = pool.take_with(&frame.head);
+            packet.zeros = frame.zeros;
+            Some(packet)
         }
     }
 }

@@ -31,6 +31,7 @@ impl Network {
             Timer::LinkChange { channel, up } => self.on_link_change(node, channel, up),
             Timer::Kernel { flow, at_receiver } => self.on_kernel_timer(flow, at_receiver),
             Timer::DeadlineChange { flow } => self.on_deadline_change(flow),
+            Timer::OwnPacket { source } => self.on_own_packet_due(source),
         }
     }
 

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use p4cc_switch::{PacketPool, Switch, Workspace};
 use p4cc_transport::Actions;
 
+use crate::describe::spec::RecordSpec;
 use crate::describe::{FlowPlan, Topology};
-use crate::hosts::{Flow, Host};
+use crate::hosts::{Flow, Host, OwnPackets, Source};
 use crate::links::{Channel, Message, PauseTimers};
 use crate::network::switch_node::SwitchNode;
+use crate::output::ReceivedLog;
 use crate::traffic::rounds::Rounds;
 
 /// The nodes of a network in one run.
@@ -35,12 +37,31 @@ pub(crate) struct Nodes {
     borrower: Option<usize>,
 }
 
+/// The hosts at the start of a run.
+fn new_hosts(topology: &Topology, record: &RecordSpec) -> Vec<Host> {
+    let mut hosts = vec![Host::default(); topology.hosts.len()];
+    fn own(host: &mut Host) -> &mut OwnPackets {
+        host.own.get_or_insert_default()
+    }
+    for plan in &topology.packets {
+        own(&mut hosts[plan.host as usize]).sources.push(Source::new(plan));
+    }
+    if let Some(record) = &record.packets_received {
+        for &host in &topology.recording {
+            let log = ReceivedLog::new(record.snap_bytes, record.max_packets);
+            own(&mut hosts[host as usize]).received = Some(log);
+        }
+    }
+    hosts
+}
+
 impl Nodes {
     /// The nodes at the start of a run.
     pub fn new(
         topology: &Topology,
         switches: Vec<Switch>,
         (plans, flows): (Arc<Vec<FlowPlan>>, Vec<Flow>),
+        record: &RecordSpec,
         seed: u64,
     ) -> Self {
         Self {
@@ -49,7 +70,7 @@ impl Nodes {
                 .zip(&topology.switch_channels)
                 .map(|(switch, channels)| SwitchNode::new(switch, channels))
                 .collect(),
-            hosts: vec![Host::default(); topology.hosts.len()],
+            hosts: new_hosts(topology, record),
             channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
             plans,
             flows,

@@ -109,7 +109,7 @@ impl Network {
         let mut network = Self {
             seed,
             observers: Observers::new(&spec, flows.len(), counted_flows, ports),
-            nodes: Nodes::new(&topology, switches, (plans, flows), seed),
+            nodes: Nodes::new(&topology, switches, (plans, flows), &spec.record, seed),
             schedule: Schedule::new(node_count, usual_lead(&topology.channels), spec.ties),
             batching: Batching::default(),
             ended: false,
@@ -118,6 +118,7 @@ impl Network {
         };
         network.schedule_faults();
         network.schedule_applications();
+        network.schedule_own_packets();
         Ok(network)
     }
 

@@ -1,11 +1,13 @@
 //! What a run finds: samples, recorded events, tables and a summary.
 //!
 //! [`sampling`] tells the recorder ([`record`]) about flows, links and queues when a sample is due; [`stall`]
-//! finds times without any delivery; [`pause_log`] keeps pause frames of PFC (IEEE 802.1Qbb); [`results`]
+//! finds times without any delivery; [`pause_log`] keeps pause frames of PFC (IEEE 802.1Qbb);
+//! [`own_packets`] keeps what arrived of packets of no flow; [`results`]
 //! makes [tables](table) and the summary.
 //!
 //! Nothing here changes what happens in a run.
 
+mod own_packets;
 mod pause_frames;
 mod pause_log;
 mod record;
@@ -14,6 +16,7 @@ mod sampling;
 mod stall;
 mod table;
 
+pub(crate) use own_packets::{NoFlow, ReceivedLog};
 pub(crate) use pause_log::PauseLog;
 pub(crate) use record::Recorder;
 pub use results::{Results, Summary};

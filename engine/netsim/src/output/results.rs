@@ -83,7 +83,8 @@ pub struct Summary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
-    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `link_bytes`, `queue_histogram`.
+    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `link_bytes`,
+    /// `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -120,6 +121,7 @@ impl Network {
         tables.extend(self.observers.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([self.pauses_table(), self.pause_frames_table(), self.deadlocks_table()]);
+        tables.extend([self.packets_sent_table(), self.packets_received_table()]);
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
@@ -179,7 +181,9 @@ impl Network {
             peak_queue_pkts: peaks.map(|counters| u64::from(counters.peak_depth_pkts())).max().unwrap_or(0),
             packet_hops: self.observers.packet_hops,
             events: self.schedule.events,
-            rows_left_out: self.observers.recorder.rows_left_out + self.pause_frames_left_out(),
+            rows_left_out: self.observers.recorder.rows_left_out
+                + self.pause_frames_left_out()
+                + self.received_left_out(),
         }
     }
 
@@ -366,23 +370,6 @@ impl Network {
                     "lost_pkts",
                     Column::U64(self.nodes.channels.iter().map(|channel| channel.lost()).collect()),
                 ),
-            ],
-        }
-    }
-
-    fn hosts_table(&self) -> Table {
-        let u64s = |get: &dyn Fn(&crate::HostCounters) -> u64| {
-            Column::U64(self.nodes.hosts.iter().map(|host| get(&host.counters)).collect())
-        };
-        Table {
-            name: "hosts",
-            columns: vec![
-                ("host", Column::text(self.spec.hosts.iter().map(|host| host.name.as_str()))),
-                ("sent_pkts", u64s(&|host| host.sent_pkts)),
-                ("delivered_pkts", u64s(&|host| host.delivered_pkts)),
-                ("refused_address_pkts", u64s(&|host| host.refused_address)),
-                ("refused_malformed_pkts", u64s(&|host| host.refused_malformed)),
-                ("refused_flow_pkts", u64s(&|host| host.refused_flow)),
             ],
         }
     }

@@ -7,6 +7,7 @@
 //! | `bounds` | what hosts' links carry, a bound on `pairs` | - |
 //! | `bursts` | incasts at random times | before the run |
 //! | `rounds` | barrier rounds of requests and answers | in the run, by what the network delivers |
+//! | `packets` | packets of the user's own, of no flow | nothing is drawn |
 //! | `size`, `deadline`, `model` | what several models use | - |
 //!
 //! A model draws from streams of its own, named after it. So no model changes another's numbers, and every
@@ -19,6 +20,7 @@ pub(crate) mod deadline;
 mod gap;
 mod matrix;
 mod model;
+pub(crate) mod packets;
 pub(crate) mod pairs;
 pub(crate) mod rounds;
 mod size;
@@ -28,6 +30,7 @@ pub use bursts::BurstsSpec;
 pub use deadline::{DeadlineChangeSpec, DeadlineSpec};
 pub use gap::{GapPoint, GapSpec};
 pub use matrix::{MatrixSpec, PairSpec, SizeClass};
+pub use packets::{FrameSpec, PacketsSpec};
 pub use pairs::{PairsSpec, Pattern};
 pub use rounds::RoundsSpec;
 pub use size::{CdfPoint, SizeSpec};

@@ -36,7 +36,7 @@ fn message(change: impl FnOnce(&mut Value)) -> String {
 #[test]
 fn every_error_names_path_cause_and_remedy() {
     assert_eq!(message(|_| {}), "fine");
-    let cases: [(&str, Value, &str); 25] = [
+    check([
         (
             "/switches/0/ports/0/queue_capacity_pkts",
             json!(0),
@@ -86,12 +86,60 @@ fn every_error_names_path_cause_and_remedy() {
         ),
         ("/flows/0/priority", json!(8), "flows[0].priority: 8 is out of range"),
         ("/stop_ns", json!(0), "stop_ns: 0 is out of range"),
-    ];
+    ]);
+}
+
+/// Sets each value and looks at the message.
+fn check<const N: usize>(cases: [(&str, Value, &str); N]) {
     for (pointer, value, want) in cases {
         let got = message(|spec| set(spec, pointer, value));
         assert!(got.starts_with(want), "{pointer}: {got}");
         assert!(got.contains("; "), "a remedy is missing: {got}");
     }
+}
+
+/// One source of packets of the user's own, with a mistake.
+fn own(wrong: &Value) -> Value {
+    let mut source = json!({"name": "p", "host": "a", "frames": [{"hex": "00"}], "count": 1, "end_ns": 9});
+    for (key, value) in wrong.as_object().expect("an object") {
+        source[key] = value.clone();
+    }
+    json!([source])
+}
+
+#[test]
+fn every_error_of_own_packets_names_path_cause_and_remedy() {
+    check([
+        ("/packets", own(&json!({"host": "s"})), "packets[0].host: \"s\" is a switch"),
+        ("/packets", own(&json!({"frames": []})), "packets[0].frames: 0 is out of range"),
+        ("/packets", own(&json!({"count": 2})), "packets[0].count: 2 packets are due at one instant"),
+        (
+            "/packets",
+            own(&json!({"frames": [{"hex": "0x"}]})),
+            "packets[0].frames[0].hex: these are no bytes",
+        ),
+        (
+            "/packets",
+            own(&json!({"frames": [{"hex": ""}]})),
+            "packets[0].frames[0].zeros: the packet has 0 bytes",
+        ),
+        (
+            "/packets",
+            own(&json!({"frames": [{"hex": "00", "zeros": 65_535}]})),
+            "packets[0].frames[0].zeros: the packet has 65536 bytes",
+        ),
+        ("/packets", own(&json!({"priority": 8})), "packets[0].priority: 8 is out of range"),
+        (
+            "/record",
+            json!({"packets_received": {"hosts": ["x"], "snap_bytes": 1, "max_packets": 1}}),
+            "record.packets_received.hosts[0]: there is no switch or host \"x\"",
+        ),
+        (
+            "/record",
+            json!({"packets_received": {"hosts": ["a", "b"], "snap_bytes": 65_535, "max_packets": 1_000_000}}),
+            "record.packets_received.max_packets: 2 hosts may keep 131198000000 bytes",
+        ),
+    ]);
 }
 
 /// Sets a value, adding the last key if it is not there.

@@ -68,6 +68,26 @@ pub enum DecodeError {
     },
 }
 
+impl DecodeError {
+    /// Whether the bytes are of another protocol, rather than damaged ones of this.
+    pub fn is_other_protocol(&self) -> bool {
+        match self {
+            Self::Truncated { layer, .. } => matches!(*layer, "Ethernet" | "IPv4" | "UDP"),
+            Self::NotIpv4(_)
+            | Self::BadIpv4Header(_)
+            | Self::Fragment(_)
+            | Self::NotUdp(_)
+            | Self::OtherPort(_) => true,
+            Self::BadIpv4Checksum { .. }
+            | Self::UnexpectedUdpChecksum(_)
+            | Self::UnknownVersion(_)
+            | Self::UnknownType(_)
+            | Self::BadExtension { .. }
+            | Self::BadLength { .. } => false,
+        }
+    }
+}
+
 /// A packet that has no bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
