@@ -1,7 +1,8 @@
 //! The interface of a host: which packet leaves next, and when the interface looks again.
 //!
 //! Answers of RDMA-like receivers leave first, then what waits in the order of handing over: segments, ACKs
-//! and packets of the user's own; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has paused is left out.
+//! and packets of the user's own; then paced flows in round robin. A priority that PFC (IEEE 802.1Qbb) has
+//! paused is left out.
 
 use p4cc_switch::Packet;
 
