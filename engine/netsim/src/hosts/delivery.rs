@@ -60,7 +60,11 @@ impl Network {
     fn refuse(&mut self, host: u32, cause: NoFlow, packet: Packet) -> Option<Packet> {
         let now = self.now();
         let host = &mut self.nodes.hosts[host as usize];
-        cause.count(&mut host.counters);
+        *match cause {
+            NoFlow::Protocol | NoFlow::Damaged => &mut host.counters.refused_malformed,
+            NoFlow::Address => &mut host.counters.refused_address,
+            NoFlow::Flow => &mut host.counters.refused_flow,
+        } += 1;
         if let Some(log) = host.own.as_mut().and_then(|own| own.received.as_mut()) {
             log.add(now, cause, &packet);
         }

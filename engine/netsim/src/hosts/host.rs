@@ -1,9 +1,9 @@
 //! A host: its interface, and what waits there to be sent.
 //!
-//! The interface sends in order. What waits is unbounded here, as the receiver's window bounds each flow and
-//! a bound of its own each source of packets of the user's. A
-//! segment or an ACK waits without its bytes, which are made when it leaves, so timestamps are those of
-//! departure. A priority that PFC (IEEE 802.1Qbb) has paused does not leave.
+//! The interface sends in order. What waits is unbounded here, as the receiver's window bounds each flow, and
+//! each source of packets of the user's own has a bound. A segment or an ACK waits without its bytes, which
+//! are made when it leaves, so timestamps are those of departure. A priority that PFC (IEEE 802.1Qbb) has
+//! paused does not leave.
 
 use std::collections::VecDeque;
 
@@ -11,10 +11,10 @@ use p4cc_transport::wire::TrafficClass;
 
 use crate::describe::FlowPlan;
 use crate::events::Ticket;
-use crate::hosts::own_packets::OwnPackets;
 use crate::hosts::packets::{Answer, Outgoing};
 use crate::hosts::pauses::Pauses;
 use crate::hosts::round_robin::RoundRobin;
+use crate::hosts::source::OwnPackets;
 use crate::links::Line;
 
 /// A host.

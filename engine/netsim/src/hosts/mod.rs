@@ -9,7 +9,7 @@
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `kernel` | what arrives waits for the host's kernel |
 //! | `packets` | bytes of packets, made and read |
-//! | `own_packets` | packets of the user's own |
+//! | `source`, `own_packets` | packets of the user's own: state, and when they are handed over |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `rtt_noise` | the random part of round-trip times |
 
@@ -26,10 +26,11 @@ mod pauses;
 mod rdma;
 mod round_robin;
 mod rtt_noise;
+mod source;
 mod window;
 
 pub(crate) use flow::{Ends, Flow};
 pub(crate) use host::Host;
 pub use host::HostCounters;
 pub(crate) use new_flow::new_flow;
-pub(crate) use own_packets::{OwnPackets, Source};
+pub(crate) use source::{OwnPackets, Source};

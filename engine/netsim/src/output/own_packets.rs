@@ -1,89 +1,10 @@
 //! The tables `packets_sent`, `hosts` and `packets_received`: packets of the user's own, and what arrived at
-//! hosts that no flow took.
-//!
-//! Each host keeps its own log of what arrived, so that threads need no common order while they run.
-
-use p4cc_switch::Packet;
-use p4cc_transport::wire::DecodeError;
-use p4cc_units::Time;
+//! hosts that no flow took ([`super::received_log`]).
 
 use crate::HostCounters;
 use crate::network::Network;
+use crate::output::received_log::{Received, ReceivedLog};
 use crate::output::table::{Column, Table};
-
-/// Why no flow took a packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum NoFlow {
-    /// It is of another protocol than p4cc's transport.
-    Protocol,
-    /// It is of p4cc's transport, and its headers contradict each other.
-    Damaged,
-    /// It is for another host.
-    Address,
-    /// Its flow does not end here.
-    Flow,
-}
-
-impl NoFlow {
-    pub fn of(error: &DecodeError) -> Self {
-        if error.is_other_protocol() { Self::Protocol } else { Self::Damaged }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Protocol => "protocol",
-            Self::Damaged => "damaged",
-            Self::Address => "address",
-            Self::Flow => "flow",
-        }
-    }
-
-    pub fn count(self, counters: &mut HostCounters) {
-        *match self {
-            Self::Protocol | Self::Damaged => &mut counters.refused_malformed,
-            Self::Address => &mut counters.refused_address,
-            Self::Flow => &mut counters.refused_flow,
-        } += 1;
-    }
-}
-
-/// What arrived at one host that no flow took.
-#[derive(Clone, Debug)]
-pub(crate) struct ReceivedLog {
-    snap_bytes: usize,
-    most: u64,
-    rows: Vec<Received>,
-    left_out: u64,
-}
-
-#[derive(Clone, Debug)]
-struct Received {
-    at: Time,
-    cause: NoFlow,
-    length: u32,
-    /// The first bytes.
-    bytes: Box<[u8]>,
-}
-
-impl ReceivedLog {
-    /// A log of so many packets, with so many bytes of each.
-    pub const fn new(snap_bytes: u32, most: u64) -> Self {
-        Self { snap_bytes: snap_bytes as usize, most, rows: Vec::new(), left_out: 0 }
-    }
-
-    /// Keeps a packet, unless there are as many as it takes.
-    pub fn add(&mut self, at: Time, cause: NoFlow, packet: &Packet) {
-        if self.rows.len() as u64 >= self.most {
-            self.left_out += 1;
-            return;
-        }
-        let length = packet.len();
-        let kept = self.snap_bytes.min(length as usize);
-        let mut bytes = packet.head[..kept.min(packet.head.len())].to_vec();
-        bytes.resize(kept, 0);
-        self.rows.push(Received { at, cause, length, bytes: bytes.into() });
-    }
-}
 
 impl Network {
     /// Packets that arrived and that `record.packets_received` left out.
@@ -105,7 +26,7 @@ impl Network {
         let mut rows: Vec<(&str, &Received)> =
             logs.flat_map(|(host, log)| log.rows.iter().map(move |row| (host, row))).collect();
         rows.sort_by_key(|(_, row)| row.at);
-        let hex: Vec<String> = rows.iter().map(|(_, row)| hex(&row.bytes)).collect();
+        let hex: Vec<String> = rows.iter().map(|(_, row)| row.hex()).collect();
         Table {
             name: "packets_received",
             columns: vec![
@@ -157,32 +78,5 @@ impl Network {
                 ("refused_flow_pkts", u64s(&|host| host.refused_flow)),
             ],
         }
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use core::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_log_keeps_first_bytes_of_the_first_packets() {
-        let mut log = ReceivedLog::new(4, 2);
-        for (ns, packet) in
-            [(5, Packet::new(&[1, 2], 8)), (6, Packet::new(&[1, 2, 3, 4, 5], 0)), (7, Packet::new(&[9], 0))]
-        {
-            log.add(Time::from_ns(ns), NoFlow::Protocol, &packet);
-        }
-        let rows: Vec<_> = log.rows.iter().map(|row| (row.at.as_ns(), row.length, hex(&row.bytes))).collect();
-        assert_eq!(rows, [(5, 10, "01020000".to_owned()), (6, 5, "01020304".to_owned())]);
-        assert_eq!(log.left_out, 1);
     }
 }
