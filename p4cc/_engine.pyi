@@ -95,6 +95,8 @@ class Program:
         """Text form of the intermediate representation."""
     def device_config(self) -> bytes:
         """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
+    def header_types(self) -> list[tuple[str, list[tuple[str, Literal["bool", "bit", "int", "varbit"], int]]]]:
+        """Header types with name, kind and width in bits (of a varbit the most) of their fields, in wire order."""
     def run_stf(self, test: str, back_end: str | None = None) -> StfReport:
         """Runs a test of the Simple Test Framework, given as text, on a switch of its own.
 

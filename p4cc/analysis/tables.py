@@ -423,6 +423,47 @@ TABLES = (
         ),
         "topology with a cycle, lossless traffic",
     ),
+    Table(
+        "packets_sent",
+        "host that sends packets of the user's own, and item of traffic",
+        (
+            Column("class", "the label of the traffic"),
+            Column("host", "the host that sent them"),
+            Column("sent_pkts", "packets that left the host", "packets"),
+            Column("sent_bytes", "bytes of these, Ethernet header included", "bytes"),
+            Column("most_late_ns", "the longest time that a packet left after it was due", "ns"),
+        ),
+        "traffic of kind packets or replay",
+    ),
+    Table(
+        "packets_received",
+        "packet that arrived at a host and that no flow took",
+        (
+            _TIME,
+            Column("host", "the host"),
+            Column(
+                "cause",
+                "why no flow took it: `protocol`, another one than that of p4cc's flows; `damaged`, of theirs with "
+                "headers that contradict each other; `address`, for another host; `flow`, of one that ends elsewhere",
+            ),
+            Column("length_bytes", "its length, Ethernet header included", "bytes"),
+            Column("bytes", "its first bytes (`snap_bytes`), two hexadecimal digits each"),
+        ),
+        "record.packets_received",
+    ),
+    Table(
+        "hosts",
+        "host",
+        (
+            Column("host", "the host"),
+            Column("sent_pkts", "packets that left it", "packets"),
+            Column("delivered_pkts", "packets that a flow took", "packets"),
+            Column("refused_address_pkts", "packets of p4cc's flows for another host", "packets"),
+            Column("refused_malformed_pkts", "packets of another protocol, or damaged", "packets"),
+            Column("refused_flow_pkts", "packets of a flow that does not end there", "packets"),
+        ),
+        "traffic of kind packets or replay, or record.packets_received",
+    ),
     Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
     Table(
         "settings",

@@ -110,7 +110,9 @@ def run_agents(lab: Lab, spec_json: str) -> AgentRun:
 
 def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
     """The engine's description as agents read it: starts drawn, and only flows that are there from the beginning."""
-    remarks = [f"traffic of kind {kind!r} is not sent in a lab" for kind in ("rounds", "arrivals") if spec.get(kind)]
+    remarks = [
+        f"traffic of kind {kind!r} is not sent in a lab" for kind in ("rounds", "arrivals", "packets") if spec.get(kind)
+    ]
     flows: list[dict[str, Any]] = []
     for flow in spec["flows"]:
         jitter_ns = int(flow.get("start_jitter_ns") or 0)

@@ -1,13 +1,10 @@
 """The user's entries: rows of a scenario and files of other tools, for each switch, with the network's names resolved.
 
-Values of rows may name what the topology knows: `h2.ipv4`, `h2.mac` and `h2.gateway_mac` of a host, `port(s1, h2)` and
-`mac(s1, h2)` of the port of s1 that leads to h2; `self` is the switch that the row is for.
+Values of rows may name what the topology knows (`names.py`); `self` is the switch that the row is for.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -16,6 +13,7 @@ from google.protobuf import text_format
 
 from p4cc.errors import UserError
 from p4cc.files import find_named
+from p4cc.planning.names import Names
 from p4cc.scenario.programs import CloneRow, FileRow, MulticastRow, TableRow
 from topos import TopologyError, plan_addresses
 from topos.loaders import runtime_json, switch_cli
@@ -26,7 +24,6 @@ from topos.loaders.runtime import (
     RuntimeEntry,
     RuntimeGroup,
     RuntimeSession,
-    Value,
     WholeMatch,
 )
 
@@ -35,52 +32,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.scenario.programs import Row
-    from topos import AddressPlan, Topology
+    from topos import Topology
+    from topos.loaders.runtime import Value
 
 _TEXT_FORMATS = (".txtpb", ".pbtxt", ".textproto")
-_OF_HOST = re.compile(r"^([A-Za-z][\w.-]*)\.(ipv4|mac|gateway_mac)$")
-_OF_PORT = re.compile(r"^(port|mac)\(\s*([\w.-]+)\s*,\s*([\w.-]+)\s*\)$")
-_NAMES = "names are HOST.ipv4, HOST.mac, HOST.gateway_mac, port(SWITCH, NEIGHBOUR) and mac(SWITCH, NEIGHBOUR)"
-
-
-@dataclass(frozen=True)
-class _Names:
-    """What names of values stand for at one switch."""
-
-    topology: Topology
-    addresses: AddressPlan
-    switch: str
-
-    def value(self, value: Value, place: str) -> Value:
-        """A value with a name of the network's replaced by its number; raises UserError for a name it lacks."""
-        if isinstance(value, int):
-            return value
-        if (of_host := _OF_HOST.match(value)) is not None:
-            name, field = of_host.groups()
-            host = self.addresses.hosts.get(name)
-            if host is None:
-                raise UserError(f"no host is named {name!r}", place=place, remedy=_NAMES)
-            return int(getattr(host, field))
-        if (of_port := _OF_PORT.match(value)) is not None:
-            kind, switch, peer = of_port.groups()
-            return self._port(kind, self.switch if switch == "self" else switch, peer, place)
-        return value
-
-    def port(self, value: Value, place: str) -> int:
-        """A port by number or name."""
-        found = self.value(value, place)
-        if isinstance(found, int):
-            return found
-        if not found.isdecimal():
-            raise UserError(f"{found[:60]!r} is no port", place=place, remedy="give its number or port(SWITCH, PEER)")
-        return int(found)
-
-    def _port(self, kind: str, switch: str, peer: str, place: str) -> int:
-        try:
-            number = self.topology.port_to(switch, peer).number
-        except TopologyError as error:
-            raise UserError(str(error), place=place, remedy=_NAMES) from None
-        return number if kind == "port" else self.addresses.port_mac(switch, number)
 
 
 def plan_entries(rows: Sequence[Row], topology: Topology, scenario: Path) -> Mapping[str, Runtime]:
@@ -94,15 +49,15 @@ def plan_entries(rows: Sequence[Row], topology: Topology, scenario: Path) -> Map
             listed = ", ".join(topology.switch_names[:10])
             raise UserError(f"no switch is named {row.switch!r}", place=place, remedy=f"switches: {listed}")
         for switch in switches:
-            names = _Names(topology, addresses, switch)
+            names = Names(topology, addresses, switch)
             found[switch] = found.get(switch, NOTHING).joined(_runtime(row, names, scenario, place))
     return found
 
 
-def _runtime(row: Row, names: _Names, scenario: Path, place: str) -> Runtime:
+def _runtime(row: Row, names: Names, scenario: Path, place: str) -> Runtime:
     match row:
         case FileRow():
-            return _file(row.file.replace("{switch}", names.switch), scenario, f"{place}.file")
+            return _file(row.file.replace("{switch}", names.itself), scenario, f"{place}.file")
         case TableRow():
             return Runtime(entries=(_entry(row, names, place),))
         case MulticastRow():
@@ -112,7 +67,7 @@ def _runtime(row: Row, names: _Names, scenario: Path, place: str) -> Runtime:
             return Runtime(sessions=(RuntimeSession(row.clone_session, copies, row.packet_length_bytes, place),))
 
 
-def _entry(row: TableRow, names: _Names, place: str) -> RuntimeEntry:
+def _entry(row: TableRow, names: Names, place: str) -> RuntimeEntry:
     match = tuple(
         WholeMatch(
             key,
@@ -124,7 +79,7 @@ def _entry(row: TableRow, names: _Names, place: str) -> RuntimeEntry:
     return RuntimeEntry(row.table, match, row.action, params, place, row.default, row.priority)
 
 
-def _copies(ports: Sequence[Value], names: _Names, place: str) -> tuple[tuple[int, int], ...]:
+def _copies(ports: Sequence[Value], names: Names, place: str) -> tuple[tuple[int, int], ...]:
     """Ports with instances: copies to one port are told apart by them."""
     taken: dict[int, int] = {}
     copies: list[tuple[int, int]] = []

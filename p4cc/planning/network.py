@@ -29,7 +29,8 @@ from p4cc.errors import UserError
 from p4cc.planning import plausible
 from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender
-from p4cc.planning.programs import find_program
+from p4cc.planning.own_packets import plan_received
+from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.rate_ports import RatePlanner
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
+    from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
     from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.expand import Case
@@ -74,10 +76,16 @@ class NetworkPlan:
     """What was found rather than said."""
 
 
-def plan_case(case: Case, scenario: Path, schema_of: Callable[[str], P4Schema]) -> NetworkPlan:
+def plan_case(
+    case: Case,
+    scenario: Path,
+    schema_of: Callable[[str], P4Schema],
+    headers_of: Callable[[str], HeaderTypes] | None = None,
+) -> NetworkPlan:
     """Topology, addresses, ports and traffic of a case of this scenario file; raises UserError.
 
-    `schema_of` has the P4Info of each switch's program: what ports are told depends on the tables there.
+    `schema_of` has the P4Info of each switch's program: what ports are told depends on the tables there. `headers_of`
+    has its header types, which packets of the user's own may name; absent: the program is compiled for them.
     """
     try:
         topology = case.scenario.topology.build(scenario)
@@ -111,7 +119,7 @@ def plan_case(case: Case, scenario: Path, schema_of: Callable[[str], P4Schema]) 
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
     except PlanError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    spec_json = json.dumps(planner.spec(ports))
+    spec_json = json.dumps(planner.spec(ports, headers_of or planner.headers_of))
     return NetworkPlan(
         planner.topology,
         planner.paths,
@@ -225,11 +233,19 @@ class _Planner:
         at = self._bottleneck(*port, settings)
         return threshold_warnings(_chosen(at, settings), at.buffer_pkts)
 
-    def spec(self, ports: Ports) -> dict[str, Any]:
+    def headers_of(self, switch: str) -> HeaderTypes:
+        """Header types of a switch's program."""
+        source = self.case.source_of(switch)
+        return compiled_sources([source], self.scenario)[source.program].header_types()
+
+    def spec(self, ports: Ports, headers_of: Callable[[str], HeaderTypes]) -> dict[str, Any]:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
         scenario = self.case.scenario
-        traffic = plan_traffic(self.case, self.topology, self.scenario)
-        record = scenario.record.model_dump(exclude={"goodput_interval_ns", "slowdown_by_size"})
+        traffic = plan_traffic(self.case, self.topology, self.scenario, headers_of)
+        record = {
+            **scenario.record.model_dump(exclude={"goodput_interval_ns", "slowdown_by_size"}),
+            "packets_received": plan_received(scenario.record.packets_received, self.topology, self.scenario),
+        }
         moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}
         return {
             **self._nodes(),
@@ -239,6 +255,7 @@ class _Planner:
             "arrivals": traffic.arrivals,
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,
+            "packets": traffic.packets,
             "record": {**record, "checkpoints_ns": sorted(moments)},
             "faults": [fault.model_dump(exclude_none=True) for fault in scenario.faults],
             "ties": scenario.ties,
@@ -320,7 +337,7 @@ class _Planner:
             self.topology.roles.bottleneck,
             is_own_file(find_program(self.case.program, self.scenario)),
         )
-        items = (item.sender for item in self.case.scenario.traffic_items)
+        items = (item.sender for item in self.case.scenario.flow_items.values())
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):
             yield from check_sender(sender, switches, f"case {self.case.label()}")
         yield from self._unpaused()
@@ -328,7 +345,7 @@ class _Planner:
     def _unpaused(self) -> Iterator[str]:
         """Warnings about paced senders on queues that lose packets."""
         sent: dict[int, tuple[Sender, list[int]]] = {}
-        for item in self.case.scenario.traffic_items:
+        for item in self.case.scenario.flow_items.values():
             sender = item.sender or self.case.variant
             if item.kind != "ns3":
                 sent.setdefault(id(sender), (sender, []))[1].append(item.priority)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
@@ -28,6 +29,20 @@ class Finding:
     severity: str
     message: str
     help: str | None
+
+
+@dataclass(frozen=True)
+class HeaderField:
+    """One field of a header type."""
+
+    name: str
+    kind: Literal["bool", "bit", "int", "varbit"]
+    bits: int
+    """Of a varbit the most."""
+
+
+HeaderTypes = Mapping[str, tuple[HeaderField, ...]]
+"""Fields of header types in wire order, by name."""
 
 
 class CompiledProgram:
@@ -58,6 +73,12 @@ class CompiledProgram:
         """What is pushed to a switch: the self-contained source, or the BMv2 JSON; raises UserError without `main`."""
         with _runs():
             return self._program.device_config()
+
+    def header_types(self) -> HeaderTypes:
+        """Header types by name; raises UserError for a program without `main`."""
+        with _runs():
+            found = self._program.header_types()
+        return {name: tuple(HeaderField(*field) for field in fields) for name, fields in found}
 
     def run_stf(self, test: str, back_end: Exec | None = None) -> _engine.StfReport:
         """Runs a test of the Simple Test Framework on it; raises UserError for a program without `main`."""

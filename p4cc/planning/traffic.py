@@ -3,35 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.cdf_file import read_cdf
+from p4cc.planning.hosts import Hosts, some
 from p4cc.planning.ns3_flows import Ns3Path, read_ns3_flows, read_ns3_paths
+from p4cc.planning.own_packets import OwnPackets
 from p4cc.planning.pair_matrix import gap_description, matrix_description, size_description
 from p4cc.planning.path_choice import PathChoice
+from p4cc.scenario.own_packets import OwnTraffic
 from p4cc.scenario.pairs import CdfGap, DrawnMatrix, FileMatrix, PairGap
 from p4cc.scenario.sizes import CdfSize, FixedSize, FlowSize, UniformSize
 from p4cc.scenario.traffic import (
     BulkTraffic,
     BurstsTraffic,
+    FlowItem,
     IncastTraffic,
     Ns3Traffic,
     PairsTraffic,
     PoissonTraffic,
     RoundsTraffic,
     RpcTraffic,
-    TrafficItem,
 )
 from p4cc.scenario.traffic_base import own_sender
 from topos.loaders.ns3 import host_name, switch_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
 
+    from p4cc.planning.programs import HeaderTypes
     from p4cc.scenario.base import Sender
     from p4cc.scenario.expand import Case
     from topos import Topology
@@ -46,14 +49,25 @@ class TrafficPlan:
     arrivals: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     pairs: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     bursts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    packets: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     senders: dict[str, Sender] = field(default_factory=dict[str, "Sender"])
 
 
-def plan_traffic(case: Case, topology: Topology, scenario: Path) -> TrafficPlan:
-    """All traffic of a case; raises UserError for hosts or files that are not there."""
+def plan_traffic(
+    case: Case, topology: Topology, scenario: Path, headers_of: Callable[[str], HeaderTypes]
+) -> TrafficPlan:
+    """All traffic of a case; raises UserError for hosts or files that are not there.
+
+    `headers_of` has the header types of a switch's program, which packets of the user's own may name.
+    """
     plan = TrafficPlan()
     for position, item in enumerate(case.scenario.traffic_items):
-        _Planner(case, topology, scenario, plan, position, item).add()
+        key = f"traffic[{position}]" if isinstance(case.scenario.traffic, list) else "traffic"
+        hosts = Hosts(topology, f"{scenario} at {key}")
+        if isinstance(item, OwnTraffic):
+            plan.packets += OwnPackets(scenario, key, hosts, case.scenario.stop_ns, headers_of).sources(item)
+        else:
+            _Planner(case, topology, scenario, plan, key, item, hosts).add()
     return plan
 
 
@@ -65,8 +79,10 @@ class _Planner:
     topology: Topology
     scenario: Path
     plan: TrafficPlan
-    position: int
-    item: TrafficItem
+    key: str
+    """Where the item stands in the scenario."""
+    item: FlowItem
+    hosts: Hosts
 
     def add(self) -> None:
         """Adds the item's flows."""
@@ -91,32 +107,34 @@ class _Planner:
                 self._bursts(item)
 
     def _incast(self, item: IncastTraffic) -> None:
-        destination = self._one("destination", item.destination, self.topology.roles.receivers)
-        sources = self._hosts("sources", item.sources, self.topology.roles.senders, apart=destination)
+        destination = self.hosts.one("destination", item.destination, self.topology.roles.receivers)
+        sources = self.hosts.several("sources", item.sources, self.topology.roles.senders, apart=destination)
         for source, size in zip(sources, self._shares(item, len(sources)), strict=True):
             self._flow(source, destination, size, item.start_jitter_ns)
 
     def _bulk(self, item: BulkTraffic) -> None:
-        destinations = self._hosts("destinations", item.destinations, self.topology.roles.receivers)
+        destinations = self.hosts.several("destinations", item.destinations, self.topology.roles.receivers)
         apart = destinations[0] if len(destinations) == 1 else ""
-        sources = self._hosts("sources", item.sources, self.topology.roles.senders, apart=apart)
+        sources = self.hosts.several("sources", item.sources, self.topology.roles.senders, apart=apart)
         if len(destinations) == 1:
             destinations = destinations * len(sources)
         if len(sources) != len(destinations):
-            raise self._error(
+            raise self.hosts.error(
                 "destinations",
                 f"{len(sources)} sources cannot be paired with {len(destinations)} destinations",
                 "give one destination, or as many as there are sources",
             )
         for source, destination in zip(sources, destinations, strict=True):
             if source == destination:
-                raise self._error("destinations", f"{source!r} would send to itself", "name the hosts in another order")
+                raise self.hosts.error(
+                    "destinations", f"{source!r} would send to itself", "name the hosts in another order"
+                )
             for _ in range(item.flows_per_pair):
                 self._flow(source, destination, item.size_bytes, item.start_jitter_ns, item.close_ns)
 
     def _rounds(self, item: RoundsTraffic) -> None:
-        client = self._one("client", item.client, self.topology.roles.receivers)
-        servers = self._hosts("servers", item.servers, self.topology.roles.senders, apart=client)
+        client = self.hosts.one("client", item.client, self.topology.roles.receivers)
+        servers = self.hosts.several("servers", item.servers, self.topology.roles.senders, apart=client)
         self.plan.rounds.append(
             {
                 "name": item.label,
@@ -137,17 +155,17 @@ class _Planner:
 
     def _rpc(self, item: RpcTraffic) -> None:
         """A group of one server for each connection; their names tell them apart, their label is one."""
-        clients = self._hosts("clients", item.clients, self.topology.roles.senders)
-        servers = clients if item.servers is None else self._hosts("servers", item.servers, ())
+        clients = self.hosts.several("clients", item.clients, self.topology.roles.senders)
+        servers = clients if item.servers is None else self.hosts.several("servers", item.servers, ())
         if len(servers) != len(clients):
-            raise self._error(
+            raise self.hosts.error(
                 "servers", f"{len(servers)} servers for {len(clients)} clients", "name as many of both, or no servers"
             )
         for shift in item.shifts:
             for place, client in enumerate(clients):
                 server = servers[(place + shift) % len(servers)]
                 if server == client:
-                    raise self._error("shifts", f"{client!r} would ask itself", f"shift {shift} is a whole turn")
+                    raise self.hosts.error("shifts", f"{client!r} would ask itself", f"shift {shift} is a whole turn")
                 self.plan.rounds.append(
                     {
                         "name": f"{item.label}/{shift}/{client}",
@@ -174,8 +192,8 @@ class _Planner:
         return 8e9 * item.request_bytes * len(item.shifts) / (rate_bps * item.load)
 
     def _poisson(self, item: PoissonTraffic) -> None:
-        sources = self._hosts("sources", item.sources, self.topology.roles.senders)
-        destinations = self._hosts("destinations", item.destinations, self.topology.roles.receivers)
+        sources = self.hosts.several("sources", item.sources, self.topology.roles.senders)
+        destinations = self.hosts.several("destinations", item.destinations, self.topology.roles.receivers)
         size, mean_bytes = self._size(item.size, "size"), self._mean_bytes(item.size, "size")
         # Sources whose links differ have gaps of their own when the load is given.
         groups: dict[float, list[str]] = {}
@@ -195,11 +213,11 @@ class _Planner:
             )
 
     def _ns3(self, item: Ns3Traffic) -> None:
-        file = find_named(item.file, self.scenario, what="flow file", key=f"{self._key()}.file")
+        file = find_named(item.file, self.scenario, what="flow file", key=f"{self.key}.file")
         flows = read_ns3_flows(file)
         paths: dict[int, Ns3Path] = {}
         if item.paths is not None:
-            key = f"{self._key()}.paths"
+            key = f"{self.key}.paths"
             paths = read_ns3_paths(find_named(item.paths, self.scenario, what="path map", key=key), len(flows))
         choice = PathChoice(self.topology, self.case.scenario.switch.ecmp_seed)
         known = set(self.topology.host_names)
@@ -207,7 +225,7 @@ class _Planner:
             ends = (host_name(flow.source), host_name(flow.destination))
             for node, name in zip((flow.source, flow.destination), ends, strict=True):
                 if name not in known:
-                    remedy = f"hosts of the topology: {_some(self.topology.host_names)}"
+                    remedy = f"hosts of the topology: {some(self.topology.host_names)}"
                     raise UserError(f"flow {place}: node {node} is no host", place=str(file), remedy=remedy)
             if ends[0] == ends[1]:
                 raise UserError(f"flow {place} goes from {flow.source} to itself", place=str(file), remedy="correct it")
@@ -240,7 +258,7 @@ class _Planner:
         return self.topology.links[self.topology.attachments[host][1].link_index].rate_bps
 
     def _pairs(self, item: PairsTraffic) -> None:
-        hosts = self._hosts("hosts", item.hosts, self.topology.roles.senders)
+        hosts = self.hosts.several("hosts", item.hosts, self.topology.roles.senders)
         chosen = frozenset(hosts)
         pods = [[host for host in pod if host in chosen] for pod in self.topology.pods]
         self.plan.pairs.append(
@@ -261,7 +279,7 @@ class _Planner:
         """The engine's form of a matrix."""
         gap = self._gap(matrix.gap, "matrix.gap")
         if isinstance(matrix, FileMatrix):
-            path = find_named(matrix.file, self.scenario, what="pair matrix", key=f"{self._key()}.matrix.file")
+            path = find_named(matrix.file, self.scenario, what="pair matrix", key=f"{self.key}.matrix.file")
             return matrix_description(path, hosts, self._size(matrix.size, "matrix.size"), gap)
         return {
             **matrix.model_dump(exclude={"gap", "classes", "pairs"}),
@@ -276,14 +294,14 @@ class _Planner:
     def _gap(self, gap: PairGap, key: str) -> dict[str, Any]:
         if isinstance(gap, CdfGap):
             what = "distribution of gaps"
-            return gap_description(find_named(gap.file, self.scenario, what=what, key=f"{self._key()}.{key}.file"))
+            return gap_description(find_named(gap.file, self.scenario, what=what, key=f"{self.key}.{key}.file"))
         return gap.model_dump()
 
     def _bursts(self, item: BurstsTraffic) -> None:
-        hosts = self._hosts("hosts", item.hosts, self.topology.roles.senders)
+        hosts = self.hosts.several("hosts", item.hosts, self.topology.roles.senders)
         if item.senders >= len(hosts):
             cause = f"{item.senders} senders and a receiver are more than the {len(hosts)} hosts"
-            raise self._error("senders", cause, "let fewer send")
+            raise self.hosts.error("senders", cause, "let fewer send")
         offered_bps = item.load * sum(self._rate_bps(host) for host in hosts)
         self.plan.bursts.append(
             {
@@ -316,13 +334,13 @@ class _Planner:
                 return read_cdf(self._size_file(size, key)).mean_bytes
 
     def _size_file(self, size: CdfSize, key: str) -> Path:
-        return find_named(size.file, self.scenario, what="flow-size distribution", key=f"{self._key()}.{key}.file")
+        return find_named(size.file, self.scenario, what="flow-size distribution", key=f"{self.key}.{key}.file")
 
     def _shares(self, item: IncastTraffic | RoundsTraffic, senders: int) -> list[int]:
         shares = item.shares(senders)
         if shares[-1] == 0:
             cause = f"{item.total_bytes} B divided by {senders} senders leave some nothing to send"
-            raise self._error("total_bytes", cause, f"give at least {senders}")
+            raise self.hosts.error("total_bytes", cause, f"give at least {senders}")
         return shares
 
     def _flow(
@@ -359,38 +377,3 @@ class _Planner:
 
     def _algorithm(self) -> str:
         return self.case.variant.name if self.item.sender is None else own_sender(self.item)
-
-    def _hosts(self, key: str, patterns: list[str] | None, meant: Sequence[str], apart: str = "") -> list[str]:
-        """Hosts that a field names, in the topology's order; `apart` is left out of what wildcards match."""
-        if patterns is None:
-            if not meant:
-                raise self._error(key, "this topology means no hosts for it", f"give {key}")
-            return [host for host in meant if host != apart]
-        chosen: dict[str, None] = {}
-        for pattern in patterns:
-            found = [host for host in self.topology.host_names if fnmatchcase(host, pattern)]
-            if not found:
-                raise self._error(key, f"no host is named {pattern!r}", f"hosts: {_some(self.topology.host_names)}")
-            chosen.update(dict.fromkeys(host for host in found if host != apart or host == pattern))
-        return list(chosen)
-
-    def _one(self, key: str, name: str | None, meant: Sequence[str]) -> str:
-        """The one host that a field names."""
-        if name is None and len(meant) != 1:
-            raise self._error(key, "this topology means no single host for it", f"give {key}")
-        chosen = meant[0] if name is None else name
-        if chosen not in self.topology.host_names:
-            raise self._error(key, f"no host is named {chosen!r}", f"hosts: {_some(self.topology.host_names)}")
-        return chosen
-
-    def _key(self) -> str:
-        several = isinstance(self.case.scenario.traffic, list)
-        return f"traffic[{self.position}]" if several else "traffic"
-
-    def _error(self, key: str, cause: str, remedy: str) -> UserError:
-        return UserError(cause, place=f"{self.scenario} at {self._key()}.{key}", remedy=remedy)
-
-
-def _some(names: Iterable[str], count: int = 8) -> str:
-    listed = list(names)
-    return ", ".join(listed[:count]) + (", ..." if len(listed) > count else "")

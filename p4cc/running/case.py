@@ -69,6 +69,7 @@ class PushedProgram:
         """What is pushed, which decides what a switch does."""
         self.p4info = program.p4info_bytes() if p4info is None else p4info
         self.pipeline = load_pipeline(self.p4info, self.config)
+        self.header_types = program.header_types()
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,12 @@ class Session:
 
 async def run_case(case: Case, session: Session) -> CaseRun:
     """Plans a case and gives its runs: those made before from the cache, the others made now; raises UserError."""
-    plan = plan_case(case, session.scenario, lambda switch: session.program_of(case, switch).pipeline.schema)
+    plan = plan_case(
+        case,
+        session.scenario,
+        lambda switch: session.program_of(case, switch).pipeline.schema,
+        lambda switch: session.program_of(case, switch).header_types,
+    )
     keys = run_keys(_parts(plan, case, session), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():

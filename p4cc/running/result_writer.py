@@ -38,6 +38,9 @@ ENGINE_TABLES = (
     "pauses",
     "pause_frames",
     "deadlocks",
+    "packets_sent",
+    "packets_received",
+    "hosts",
     "link_bytes",
     "queue_histogram",
 )

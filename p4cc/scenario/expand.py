@@ -83,7 +83,7 @@ class Case:
 
     def algorithms(self) -> dict[str, str]:
         """The registry's names by those that the engine knows senders by: the variant's, and traffic's own."""
-        items = [item for item in self.scenario.traffic_items if item.sender is not None]
+        items = self.scenario.flow_items.values()
         own = {own_sender(item): algorithm_name(item.sender) for item in items if item.sender is not None}
         return {self.variant.name: self.algorithm, **own}
 

@@ -7,10 +7,10 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, TimeNs
-from p4cc.scenario.traffic_base import JitterNs, Traffic
+from p4cc.scenario.traffic_base import FlowTraffic, JitterNs
 
 
-class RpcTraffic(Traffic):
+class RpcTraffic(FlowTraffic):
     """Each client keeps a connection to some servers and asks on it: closed loop, or open with a load or a mean gap.
 
     With closed loops a connection asks again when its answer is in. A request and its answer are a round of the table

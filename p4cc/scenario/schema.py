@@ -15,10 +15,12 @@ from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
+from p4cc.scenario.own_packets import PacketsReceived
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
+from p4cc.scenario.traffic_base import FlowTraffic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -208,6 +210,10 @@ class Record(Model):
     pauses: bool = Field(
         default=False, description="Every pause and resume frame that a switch sends (table `pause_frames`)."
     )
+    packets_received: PacketsReceived | None = Field(
+        default=None,
+        description="What arrives at hosts that no flow takes, packet by packet (table `packets_received`).",
+    )
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )
@@ -295,6 +301,11 @@ class Scenario(Model):
         """All kinds of traffic, in order."""
         return self.traffic if isinstance(self.traffic, list) else [self.traffic]
 
+    @property
+    def flow_items(self) -> dict[int, FlowTraffic]:
+        """Kinds of traffic that are flows, by their places among all."""
+        return {place: item for place, item in enumerate(self.traffic_items) if isinstance(item, FlowTraffic)}
+
     def problems(self) -> Iterator[Problem]:
         """What is wrong though each field alone is right; `load.validate` asks for it."""
         names = [variant.name for variant in self.variants]
@@ -348,6 +359,6 @@ class Scenario(Model):
         for number, variant in enumerate(self.variants):
             yield ("variants", number), variant
         several = isinstance(self.traffic, list)
-        for number, item in enumerate(self.traffic_items):
+        for number, item in self.flow_items.items():
             if item.sender is not None:
                 yield ("traffic", number, "sender") if several else ("traffic", "sender"), item.sender

@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, FlowBytes, Hosts, Model, TimeNs, kinds
+from p4cc.scenario.own_packets import PacketsTraffic, ReplayTraffic
 from p4cc.scenario.pairs import DrawnMatrix, Matrix
 from p4cc.scenario.rpc import RpcTraffic
 from p4cc.scenario.sizes import FlowSize
-from p4cc.scenario.traffic_base import EndingTraffic, JitterNs, Traffic
+from p4cc.scenario.traffic_base import EndingTraffic, FlowTraffic, JitterNs
 
 
 class Shares(Model):
@@ -39,7 +40,7 @@ class Shares(Model):
         return [each + (number < rest) for number in range(senders)]
 
 
-class IncastTraffic(Traffic, Shares):
+class IncastTraffic(FlowTraffic, Shares):
     """Every source sends one unit to one destination, all at about the same time."""
 
     kind: Annotated[Literal["incast"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -51,7 +52,7 @@ class IncastTraffic(Traffic, Shares):
     """Senders start within this time, each at a random one."""
 
 
-class RoundsTraffic(Traffic, Shares):
+class RoundsTraffic(FlowTraffic, Shares):
     """A client asks all servers, each sends its unit, the next request leaves when all answers are in.
 
     Requests cross the network like any packet. `persistent` connections keep their window over rounds; otherwise each
@@ -92,7 +93,7 @@ class RoundsTraffic(Traffic, Shares):
         return self
 
 
-class BulkTraffic(Traffic):
+class BulkTraffic(FlowTraffic):
     """Flows of one size, or without end: from each source to the one destination, or to its own one by one."""
 
     kind: Annotated[Literal["bulk"], KIND]  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -142,7 +143,7 @@ class PoissonTraffic(EndingTraffic):
         return self
 
 
-class Ns3Traffic(Traffic):
+class Ns3Traffic(FlowTraffic):
     """The flows of a file of HPCC's ns-3 simulator: ends, priorities, sizes and starts stand there.
 
     Node i is the host `h<i>`, as a topology of kind `ns3` names it. `start_ns` is added to the file's times. A flow's
@@ -210,7 +211,7 @@ class BurstsTraffic(EndingTraffic):
     load: Annotated[float, Field(gt=0, le=10, description="Share of the hosts' link rates, payload only.")] = 0.02
 
 
-TrafficItem = Annotated[
+FlowItem = (
     IncastTraffic
     | RoundsTraffic
     | BulkTraffic
@@ -218,9 +219,10 @@ TrafficItem = Annotated[
     | RpcTraffic
     | Ns3Traffic
     | PairsTraffic
-    | BurstsTraffic,
-    Field(discriminator="kind"),
-]
+    | BurstsTraffic
+)
+"""Kinds whose packets are of flows."""
+TrafficItem = Annotated[FlowItem | PacketsTraffic | ReplayTraffic, Field(discriminator="kind")]
 TRAFFIC_KINDS = kinds(TrafficItem)
 
 

@@ -50,9 +50,6 @@ class Traffic(Model):
     start_ns: TimeNs = 0
     """When it begins."""
     priority: Annotated[int, Field(ge=0, le=7, description="Traffic class on the wire; 7 is the highest.")] = 0
-    deadline: Deadline | None = None
-    """Time by which each flow should be complete, for senders that look at it."""
-    sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
     kind: str
     """The kind's name."""
 
@@ -62,7 +59,15 @@ class Traffic(Model):
         return self.name or self.kind
 
 
-class EndingTraffic(Traffic):
+class FlowTraffic(Traffic):
+    """What every kind has whose packets are of flows, with an algorithm that sends them."""
+
+    deadline: Deadline | None = None
+    """Time by which each flow should be complete, for senders that look at it."""
+    sender: Sender | None = Field(default=None, description="Who sends this, in place of the variant.")
+
+
+class EndingTraffic(FlowTraffic):
     """What kinds have that go on starting flows until some time."""
 
     end_ns: TimeNs | None = Field(default=None, description="Nothing starts then or later; `stop_ns` if absent.")
@@ -74,6 +79,6 @@ class EndingTraffic(Traffic):
         return self
 
 
-def own_sender(item: Traffic) -> str:
+def own_sender(item: FlowTraffic) -> str:
     """What the engine knows the sender of traffic by that brings its own."""
     return f"{item.label}/sender"

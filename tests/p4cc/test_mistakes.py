@@ -213,8 +213,8 @@ def hashes(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake.name for mistake in MISTAKES])
-def test_mistakes(tmp_path: Path, mistake: Mistake) -> None:
+def ends_as_said(tmp_path: Path, mistake: Mistake) -> None:
+    """Makes the mistake in an empty folder, and looks at the message and at the files."""
     (tmp_path / "mine.yaml").write_text(json.dumps(scenario(**(mistake.changes or {})), indent=1), encoding="utf-8")
     for name, text in (mistake.files or {}).items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
@@ -241,3 +241,8 @@ def test_mistakes(tmp_path: Path, mistake: Mistake) -> None:
     after = hashes(tmp_path)
     assert {name: after.get(name) for name in before} == before
     assert not list(tmp_path.rglob("*.partial"))
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake.name for mistake in MISTAKES])
+def test_mistakes(tmp_path: Path, mistake: Mistake) -> None:
+    ends_as_said(tmp_path, mistake)

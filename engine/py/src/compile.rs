@@ -100,12 +100,31 @@ impl Program {
         Ok(PyBytes::new(py, self.runnable(py)?.device_config.as_bytes()))
     }
 
+    /// The header types by name, each with name, kind and width of its fields in wire order.
+    fn header_types(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<HeaderField>)>> {
+        let types = &self.runnable(py)?.program.header_types;
+        Ok(types.iter().map(|one| (one.name.clone(), one.fields.iter().map(header_field).collect())).collect())
+    }
+
     #[pyo3(signature = (test, back_end = None))]
     fn run_stf(&self, py: Python<'_>, test: &str, back_end: Option<&str>) -> PyResult<StfReport> {
         let program = &self.runnable(py)?.program;
         let choice = back_end.map(str::parse).transpose().map_err(PyValueError::new_err)?.unwrap_or_default();
         Ok(StfReport::new(py.detach(|| p4cc_stf::run(program, test, choice))))
     }
+}
+
+/// Name, kind and width in bits.
+type HeaderField = (String, &'static str, u32);
+
+fn header_field(field: &p4cc_ir::HeaderField) -> HeaderField {
+    let kind = match field.ty {
+        p4cc_ir::VarType::Bool => "bool",
+        p4cc_ir::VarType::Bit(_) => "bit",
+        p4cc_ir::VarType::Int(_) => "int",
+        p4cc_ir::VarType::Varbit(_) => "varbit",
+    };
+    (field.name.clone(), kind, field.ty.width())
 }
 
 /// Compiles a file: P4-16 source, or BMv2 JSON, told apart by content.
