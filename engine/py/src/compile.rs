@@ -103,7 +103,10 @@ impl Program {
     /// The header types by name, each with name, kind and width of its fields in wire order.
     fn header_types(&self, py: Python<'_>) -> PyResult<Vec<(String, Vec<HeaderField>)>> {
         let types = &self.runnable(py)?.program.header_types;
-        Ok(types.iter().map(|one| (one.name.clone(), one.fields.iter().map(header_field).collect())).collect())
+        Ok(types
+            .iter()
+            .map(|one| (one.name.clone(), one.fields.iter().map(header_field).collect()))
+            .collect())
     }
 
     #[pyo3(signature = (test, back_end = None))]

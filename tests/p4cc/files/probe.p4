@@ -1,5 +1,5 @@
-// Routes IPv4, and lets probes read how busy ports are: a probe names the ports that it leaves by, one for each
-// switch, and takes a record along from each.
+// Routes IPv4, and lets probes read how busy ports are: a probe names the ports that it leaves by, one for
+// each switch, and takes a record along from each.
 #include <core.p4>
 #include <v1model.p4>
 
