@@ -51,6 +51,9 @@ values; the printed table marks them with `*`.
   says why: {HOLE.partition(": ")[2]}.
 - What a figure leaves out it says below: time after `until_ns`, flows after the 32nd, points of a sweep after the first
   (over time there is room for one), zeros on a logarithmic axis, slowdowns below 1 that count as 1.
+- A heat map says swept values in their unit. With `limit_over` a cell is the largest value of that column up to which the
+  median over the seeds has none of `value`, or with `at_least` as much of it: 2500 is "2500 flows/s, and all rates below,
+  with 99 % of the deadlines met" for `at_least: 0.99`. A cell is 0 where the first value of the column fails.
 - A panel without values says why.
 """
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import textwrap
-from math import ceil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,8 +20,8 @@ from p4cc.figures.style import axis_label, need_columns, note, save, say, use_st
 
 _LABEL_LETTERS = 28
 """Letters of a line beside a map."""
-_ACROSS = 4
-"""Maps side by side."""
+_IN_A_ROW = 4
+"""Maps beside each other: more would be small on a page."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,10 +46,10 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
     lines = sum(len(_label(figure.y, row).splitlines()) for row in rows)
     use_style()
     words = max((len(line) for row in rows for line in _label(figure.y, row).splitlines()), default=0)
-    width = max(3.0, 0.55 * len(columns) + 1.3 + 0.07 * words)
-    across = min(len(variants), _ACROSS)
-    down = ceil(len(variants) / across)
-    page = Figure(figsize=(width * across, max(2.4, 0.35 * lines + 1.6) * down), layout="constrained")
+    across = min(_IN_A_ROW, len(variants))
+    down = -(-len(variants) // across)
+    width = max(2.2, 0.55 * len(columns) + 0.8) * across + 0.07 * words + 1.5
+    page = Figure(figsize=(width, max(2.0, 0.35 * lines + 1.3) * down + 0.4), layout="constrained")
     image = None
     for position, (variant, values) in enumerate(zip(variants, maps, strict=True)):
         axes = page.add_subplot(down, across, position + 1)
@@ -63,9 +62,11 @@ def draw(runs: pl.DataFrame, figure: HeatMapFigure, folder: Path) -> Path:
                     text = f"{_value(value)}{marks[variant].get((columns[column], rows[row]), '')}"
                     axes.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
         axes.set_xticks(range(len(columns)), [_label(figure.x, point) for point in columns], rotation=45, ha="right")
-        axes.set_yticks(range(len(rows)), [_label(figure.y, point) for point in rows])
+        # All maps have the same rows: the first of each line of maps names them.
+        first = position % across == 0
+        axes.set_yticks(range(len(rows)), [_label(figure.y, point) if first else "" for point in rows])
         axes.set_xlabel(figure.x_label or ", ".join(figure.x))
-        axes.set_ylabel(figure.y_label or ", ".join(figure.y))
+        axes.set_ylabel((figure.y_label or ", ".join(figure.y)) if first else "")
         axes.set_title(variant)
         if not values:
             say(axes, f"no run has a value of {figure.value}")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
     from p4cc.scenario.figures import Panel, PercentilesFigure
 
 _LINES = ("-", "--", ":", "-.", (0, (5, 1, 1, 1, 1, 1)))
-# Room of a panel, of one of many, and for the legend beside them, in inches.
-_PANEL_WIDTH, _SMALL_WIDTH, _LEGEND_WIDTH = 4.4, 3.0, 2.2
-_ACROSS = 3
-"""Small panels side by side."""
+# Room of a panel, and for the legend beside them, in inches.
+_PANEL_WIDTH, _LEGEND_WIDTH = 4.4, 2.2
+# Panels beside each other where there are many, and what room each has.
+_IN_A_ROW, _SMALL_WIDTH, _SMALL_HEIGHT = 3, 3.2, 2.8
 
 
 def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
@@ -40,10 +39,14 @@ def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
     variants = chosen["variant"].unique(maintain_order=True).to_list()
     few_percents: set[float] = set()
     panels = list(_panels(figure))
-    columns = min(len(panels), _ACROSS) if figure.panel_per_percentile else len(panels)
-    rows = ceil(len(panels) / columns)
-    width = _SMALL_WIDTH if figure.panel_per_percentile else _PANEL_WIDTH
-    page = Figure(figsize=(width * columns + _LEGEND_WIDTH, 3.4 * rows), layout="constrained")
+    rows, columns = 1, len(panels)
+    size = (_PANEL_WIDTH * columns + _LEGEND_WIDTH, 3.4)
+    if figure.panel_per_percentile:
+        # The legend takes a place behind the last panel.
+        columns = min(_IN_A_ROW, len(panels) + 1)
+        rows = -(-(len(panels) + 1) // columns)
+        size = (_SMALL_WIDTH * columns, _SMALL_HEIGHT * rows + 0.4)
+    page = Figure(figsize=size, layout="constrained")
     for position, (panel, percents) in enumerate(panels):
         axes = page.add_subplot(rows, columns, position + 1)
         few_percents |= _draw_panel(axes, chosen, figure, panel, percents)
@@ -55,8 +58,12 @@ def draw(flows: pl.DataFrame, figure: PercentilesFigure, folder: Path) -> Path:
     if few_percents:
         say_few(page, "hollow", few_percents)
     labels = [_labelled(chosen.filter(pl.col("variant") == name), figure, name) for name in variants]
-    by_line = [] if figure.panel_per_percentile else figure.percentiles
-    page.legend(handles=_legend(labels, by_line), loc="outside right center")
+    if figure.panel_per_percentile:
+        beside = page.add_subplot(rows, columns, len(panels) + 1)
+        beside.set_axis_off()
+        beside.legend(handles=_legend(labels, []), loc="center", fontsize="small")
+    else:
+        page.legend(handles=_legend(labels, figure.percentiles), loc="outside right center")
     page.suptitle(figure.title)
     return save(page, folder / figure.file)
 

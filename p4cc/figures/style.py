@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import matplotlib as mpl
 import numpy as np
+from matplotlib.ticker import LogFormatterSciNotation
 
 from p4cc.analysis.slowdown import LABEL
 from p4cc.errors import UserError
@@ -24,9 +25,9 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.figures import Panel
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-# One more than colours: an eighth line has a look of its own.
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*")
+"""One more than colours, so that the first 72 lines differ in one or the other."""
 
 _SETTINGS: dict[str, Any] = {
     "font.size": 9,
@@ -103,11 +104,23 @@ def legends(page: Figure) -> None:
             shown |= labels
 
 
+class _PlainLog(LogFormatterSciNotation):
+    """Numbers at a logarithmic axis: 0.5 and 200 as such, powers of ten where there are many zeros."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        said = super().__call__(x, pos)
+        return f"{x:g}" if said and 1e-3 <= abs(x) < 1e5 else said
+
+
 def log_scale(axes: Axes, *, x: bool = False) -> None:
     """A logarithmic axis; a linear one, with a word in the panel, where no value is above 0."""
     least = axes.dataLim.minposx if x else axes.dataLim.minposy
     if isfinite(least):
         (axes.set_xscale if x else axes.set_yscale)("log")
+        of_axis = axes.xaxis if x else axes.yaxis
+        of_axis.set_major_formatter(_PlainLog())
+        # Between powers of ten only where few of these are seen.
+        of_axis.set_minor_formatter(_PlainLog(minor_thresholds=(1, 0.4)))
         data = [np.asarray(line.get_xdata() if x else line.get_ydata(), dtype=float) for line in axes.get_lines()]
         if missing := sum(int((values <= 0).sum()) for values in data):
             text = f"values of 0, not on the logarithmic axis: {missing}"

@@ -126,7 +126,7 @@ class PercentilesFigure(FigureBase):
     )
     """Which ones, from 0 to 100."""
     panel_per_percentile: bool = False
-    """A panel for each percentile, three in a row: readable where many variants are compared."""
+    """A panel for each percentile, three beside each other: readable where many variants are compared."""
     classes: list[str] | None = Field(default=None, description="Only flows with these labels of traffic.")
     panels: Panels
     """Columns of the flows."""

@@ -17,7 +17,19 @@ from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeas
 from p4cc.scenario.where import OfRuns
 
 FIGURES = {
-    "d3": ["supported", "14", "14 small", "15", "16", "grants", "soft", "changing", "multihop", "coexistence"],
+    "d3": [
+        "supported",
+        "14",
+        "14 small",
+        "15",
+        "15 long",
+        "16",
+        "grants",
+        "soft",
+        "changing",
+        "multihop",
+        "coexistence",
+    ],
     "gst": [
         *("1", "2", "2-rounds", "3", "4", "6", "7", "8", "9a", "9b", "9-completion", "9a-deadlines"),
         *("10a", "10b", "11", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity", "ties"),

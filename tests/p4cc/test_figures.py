@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from p4cc.analysis.human import swept
 from p4cc.analysis.metrics import goodput_bins, jain, queue_stats, supported
@@ -15,6 +17,7 @@ from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution
 from p4cc.figures.heatmap import cells
 from p4cc.figures.percentiles import percentile_by
+from p4cc.figures.style import COLOURS, MARKERS, log_scale
 from p4cc.scenario.figures import HeatMapFigure
 from tests.p4cc.scenarios import RENO, run, scenario
 
@@ -89,6 +92,26 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path, figure: dict[str, A
 )
 def test_swept_values_are_said_in_words(name: str, value: Any, said: str) -> None:
     assert swept(name, value) == said
+
+
+def test_many_lines_differ_in_colour_or_marker() -> None:
+    lines = {(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]) for at in range(72)}
+    assert len(lines) == 72
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [((0.5, 3), {"1", "2"}), ((0.02, 500), {"0.1", "1", "10", "100"}), ((1, 1e9), {r"$\mathdefault{10^{8}}$"})],
+)
+def test_a_logarithmic_axis_has_plain_numbers(values: tuple[float, float], said: set[str]) -> None:
+    page = Figure()
+    axes = page.add_subplot()
+    axes.add_line(Line2D([1, 2], values))
+    axes.autoscale_view()
+    log_scale(axes)
+    page.draw_without_rendering()
+    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
+    assert said <= {tick.label1.get_text() for tick in ticks}
 
 
 def test_a_distribution_ends_below_1_where_values_are_missing() -> None:
