@@ -14,6 +14,9 @@ from controller.runtime import find_named
 PORT_BITS = 9
 """Width of v1model's ports; PSA's are wider."""
 
+_WIDTHS = (IPV4_BITS, MAC_BITS)
+"""Of addresses that routes are looked up by."""
+
 # Parts of a key's last name that say "destination", in the spellings of public programs.
 _DESTINATION = ("dst", "dest", "daddr", "dip", "target")
 
@@ -42,7 +45,9 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = ()) -> RouteTable | No
     if is_own(schema):
         return OWN
     taken = frozenset(filled)
-    fits = [route for table in schema.tables if table.name not in taken for route in _fits(table)]
+    of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table)]
+    # A router that writes MAC addresses may have a table of them beside its routes.
+    fits = [route for route in of_tables if not route.is_layer2] or of_tables
     if len(fits) > 1:
         listed = "; ".join(f"{route.table} with {route.action}" for route in fits)
         raise PlanError(
@@ -86,15 +91,16 @@ def named_routes(schema: P4Schema, named: NamedRoutes) -> RouteTable:
         tuple(sorted(named.params.items())),
         None if profile is None else profile.name,
         groups=profile is not None and profile.with_selector,
+        key_bits=field.bitwidth,
     )
 
 
 def candidates(schema: P4Schema) -> Sequence[str]:
-    """Tables with a key as wide as an IPv4 address and an action with something like a port, for a message."""
+    """Tables with a key as wide as an address and an action with something like a port, for a message."""
     return [
         table.name
         for table in schema.tables
-        if any(field.bitwidth == IPV4_BITS for field in table.match_fields)
+        if any(field.bitwidth in _WIDTHS for field in table.match_fields)
         and any(_port_param(ref) is not None for ref in table.actions)
     ]
 
@@ -113,8 +119,8 @@ def _key(table: P4Table, name: str | None) -> P4MatchField:
     if field.match_type not in (P4MatchType.EXACT, P4MatchType.LPM):
         cause = f"{field.name} of {table.name} is matched neither exactly nor by prefix"
         raise PlanError("switch.routes.key", cause, by_hand)
-    if field.bitwidth != IPV4_BITS:
-        cause = f"{field.name} has {field.bitwidth} bits, and an IPv4 address 32"
+    if field.bitwidth not in _WIDTHS:
+        cause = f"{field.name} has {field.bitwidth} bits; an IPv4 address has 32 and a MAC address 48"
         raise PlanError("switch.routes.key", cause, by_hand)
     return field
 
@@ -127,7 +133,7 @@ def _fits(table: P4Table) -> Iterator[RouteTable]:
     field = fields[0]
     kinds = {P4MatchType.EXACT: "exact", P4MatchType.LPM: "lpm"}
     last = field.name.rsplit(".", 1)[-1].lower()
-    is_address = field.bitwidth == IPV4_BITS and any(part in last for part in _DESTINATION)
+    is_address = field.bitwidth in _WIDTHS and any(part in last for part in _DESTINATION)
     if field.match_type not in kinds or not is_address:
         return
     profile = table.action_profile
@@ -142,6 +148,7 @@ def _fits(table: P4Table) -> Iterator[RouteTable]:
                 params,
                 None if profile is None else profile.name,
                 groups=profile is not None and profile.with_selector,
+                key_bits=field.bitwidth,
             )
 
 

@@ -23,7 +23,7 @@ from controller.entities import (
     MemberKey,
     MemberRef,
 )
-from controller.route_table import IPV4_BITS, OWN, Role, RouteTable
+from controller.route_table import OWN, Role, RouteTable
 from topos import AddressPlan, Topology
 
 Routes = Mapping[str, tuple[int, ...]]
@@ -83,9 +83,10 @@ class Routing:
                 yield Entry(key, self._call(ports[0], host))
 
     def _match(self, host: str) -> Exact | Lpm:
-        value = self.addresses.hosts[host].ipv4
+        address = self.addresses.hosts[host]
+        value = address.mac if self.table.is_layer2 else address.ipv4
         if self.table.match == "lpm":
-            return Lpm(self.table.key, value, IPV4_BITS)
+            return Lpm(self.table.key, value, self.table.key_bits)
         return Exact(self.table.key, value)
 
     def _call(self, port: int, host: str | None) -> ActionCall:

@@ -1,9 +1,9 @@
 """The table of a program that routes are written to: p4cc's own, one that the user names, or one found in the P4Info.
 
-What a route needs is the same everywhere: a table whose key is the destination's address, and an action that takes an
-egress port. How they are called, whether the key is matched exactly or by prefix, and whether next hops stand in an
-action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a P4Info,
-`controller.route_plan` fills it.
+What a route needs is the same everywhere: a table whose key is the destination's address (IPv4 or MAC), and an action
+that takes an egress port. How they are called, whether the key is matched exactly or by prefix, and whether next hops
+stand in an action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a
+P4Info, `controller.route_plan` fills it.
 """
 
 from dataclasses import dataclass
@@ -48,6 +48,13 @@ class RouteTable:
     """The table's action profile, if it has one."""
     groups: bool = False
     """Whether the profile is a selector, which chooses among equal paths."""
+    key_bits: int = IPV4_BITS
+    """Width of the key: an IPv4 address, or a MAC address in a program that forwards on layer 2."""
+
+    @property
+    def is_layer2(self) -> bool:
+        """Whether hosts must send to each other's MAC addresses for its entries to match."""
+        return self.key_bits == MAC_BITS
 
     def __str__(self) -> str:
         taken = ", ".join(f"{name}={value}" for name, value in self.params)

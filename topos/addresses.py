@@ -1,12 +1,14 @@
-"""The address plan: every address follows from the order of the description, none is configured.
+"""The address plan: an address that the description does not give follows from its order.
 
 host number i (from 0):    IPv4 10.0.0.0 + i + 1 and MAC 02:00:00:00:00:00 + i + 1
 switch number s (from 0):  device id s + 1; MAC of its port p is 02:01:ss:ss:pp:pp with ss:ss = s + 1
 
-All MAC addresses are locally administered unicast. Addresses are plain integers; the text forms are for people.
+All MAC addresses are locally administered unicast. A description may give hosts addresses of their own; those stand.
+Addresses are plain integers; the text forms are for people.
 """
 
 from dataclasses import dataclass
+from ipaddress import IPv4Interface
 
 from topos.errors import fail
 from topos.graph import Topology
@@ -23,6 +25,8 @@ class HostAddress:
     ipv4: int
     mac: int
     gateway_mac: int
+    prefix_len: int = 32
+    """Of its network: a host in it is sent to by its own MAC address, and not by the gateway's."""
 
 
 @dataclass(frozen=True)
@@ -47,13 +51,36 @@ def plan_addresses(topology: Topology) -> AddressPlan:
     """Give every host and switch of the topology its addresses."""
     device_ids = {name: index + 1 for index, name in enumerate(topology.switch_names)}
     plan = AddressPlan(hosts={}, device_ids=device_ids)
-    for index, (name, (switch, port)) in enumerate(topology.attachments.items()):
-        plan.hosts[name] = HostAddress(
-            ipv4=_HOST_IPV4_BASE + index + 1,
-            mac=_HOST_MAC_BASE + index + 1,
-            gateway_mac=plan.port_mac(switch, port.number),
+    for index, (host, (switch, port)) in enumerate(zip(topology.hosts, topology.attachments.values(), strict=True)):
+        own = None if host.ipv4 is None else IPv4Interface(host.ipv4)
+        plan.hosts[host.name] = HostAddress(
+            ipv4=_HOST_IPV4_BASE + index + 1 if own is None else int(own.ip),
+            mac=_HOST_MAC_BASE + index + 1 if host.mac is None else _mac(host.mac),
+            gateway_mac=plan.port_mac(switch, port.number) if host.gateway_mac is None else _mac(host.gateway_mac),
+            prefix_len=32 if own is None else own.network.prefixlen,
         )
+    _check_planned(topology, plan)
     return plan
+
+
+def _check_planned(topology: Topology, plan: AddressPlan) -> None:
+    """Raise TopologyError where an address that a host was given is also one that another host got by its place."""
+    if all(host.ipv4 is None and host.mac is None for host in topology.hosts):
+        return
+    taken: dict[tuple[str, int], str] = {}
+    for name, address in plan.hosts.items():
+        for kind, value, text in (
+            ("ipv4", address.ipv4, format_ipv4(address.ipv4)),
+            ("mac", address.mac, format_mac(address.mac)),
+        ):
+            if (kind, value) in taken:
+                cause = f"{text} is planned for {name!r} or {taken[kind, value]!r}, which has none of its own"
+                raise fail(f"host {name!r}", cause, f"give every host its {kind}")
+            taken[kind, value] = name
+
+
+def _mac(text: str) -> int:
+    return int(text.replace(":", ""), 16)
 
 
 def format_ipv4(address: int) -> str:

@@ -4,14 +4,18 @@ Invariants (kept by `check_graph`, which `Topology` runs on construction):
 every link joins two different known nodes, at most one link per pair of nodes and at least one of the two a switch;
 a host has exactly one link; names are unique over hosts and switches; all counts stay within the limits below.
 
-Ports are not stored: a switch numbers its links 1, 2, ... in the order of `Topology.links`, so that the same
-description gives the same port numbers everywhere. Delays are one-way propagation, rates are per direction.
+A link may say which ports it takes; a switch numbers its other links with the lowest numbers left, from 1 on, in the
+order of `Topology.links`, so that the same description gives the same port numbers everywhere. Delays are one-way
+propagation, rates are per direction.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from ipaddress import IPv4Interface
+from itertools import count as counting
+from itertools import filterfalse
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -32,6 +36,8 @@ MAX_DELAY_NS = 10_000_000_000
 MAX_QUEUE_PKTS = (1 << 19) - 1
 MAX_FRAMING_BYTES = 256
 
+IPV4_PATTERN = r"^([0-9]{1,3}\.){3}[0-9]{1,3}(/[0-9]{1,2})?$"
+MAC_PATTERN = r"^([0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}$"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 
@@ -45,7 +51,16 @@ class Node(BaseModel):
 
 
 class Host(Node):
-    """An end system with one network interface."""
+    """An end system with one network interface.
+
+    Addresses are planned (`topos.addresses`) where the description has none. `ipv4` has the form `10.0.1.1/24`; what
+    lies in that network is sent to its own MAC address, anything else, and all where there is no length, to
+    `gateway_mac`: that of the switch's port if not given.
+    """
+
+    ipv4: Annotated[str, Field(pattern=IPV4_PATTERN)] | None = None
+    mac: Annotated[str, Field(pattern=MAC_PATTERN)] | None = None
+    gateway_mac: Annotated[str, Field(pattern=MAC_PATTERN)] | None = None
 
 
 class Switch(Node):
@@ -71,6 +86,8 @@ class Link(BaseModel):
     framing_bytes: Annotated[int, Field(ge=0, le=MAX_FRAMING_BYTES)] = 0
     loss: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.0
     one_way: bool = False
+    a_port: Annotated[int, Field(ge=1, le=MAX_PORTS_PER_SWITCH)] | None = None
+    b_port: Annotated[int, Field(ge=1, le=MAX_PORTS_PER_SWITCH)] | None = None
 
     def carries_from(self, node: str) -> bool:
         """Whether routes may use it from this one of its ends to the other."""
@@ -135,13 +152,22 @@ class Topology:
 
     @cached_property
     def ports(self) -> Mapping[str, tuple[Port, ...]]:
-        """Ports of each switch, by switch in order and by number (1..n in link order)."""
+        """Ports of each switch, by switch in order and by number."""
+        ends = [
+            (here, there, number, index)
+            for index, link in enumerate(self.links)
+            for here, there, number in ((link.a, link.b, link.a_port), (link.b, link.a, link.b_port))
+        ]
+        given: dict[str, set[int]] = {name: set() for name in self.switch_names}
+        for here, _, number, _ in ends:
+            if number is not None:
+                given[here].add(number)
+        free = {name: filterfalse(taken.__contains__, counting(1)) for name, taken in given.items()}
         found: dict[str, list[Port]] = {name: [] for name in self.switch_names}
-        for index, link in enumerate(self.links):
-            for here, there in ((link.a, link.b), (link.b, link.a)):
-                if here in found:
-                    found[here].append(Port(number=len(found[here]) + 1, link_index=index, peer=there))
-        return {name: tuple(ports) for name, ports in found.items()}
+        for here, there, number, index in ends:
+            if here in found:
+                found[here].append(Port(next(free[here]) if number is None else number, index, there))
+        return {name: tuple(sorted(ports, key=lambda port: port.number)) for name, ports in found.items()}
 
     @cached_property
     def attachments(self) -> Mapping[str, tuple[str, Port]]:
@@ -162,6 +188,14 @@ class Topology:
             found.setdefault(switch, []).append(host)
         return tuple(tuple(hosts) for hosts in found.values())
 
+    @cached_property
+    def _by_number(self) -> Mapping[tuple[str, int], Port]:
+        return {(switch, port.number): port for switch, ports in self.ports.items() for port in ports}
+
+    def port(self, switch: str, number: int) -> Port:
+        """The port of a switch that has this number; it must be there."""
+        return self._by_number[switch, number]
+
     def port_to(self, switch: str, peer: str) -> Port:
         """The port of `switch` whose link leads to `peer`; raises TopologyError if there is none."""
         for port in self.ports.get(switch, ()):
@@ -172,9 +206,9 @@ class Topology:
     def to_plain(self) -> dict[str, Any]:
         """The description as plain data, in the form that `topology_from_plain` reads."""
         return {
-            "hosts": [{"name": host.name} for host in self.hosts],
+            "hosts": [host.model_dump(exclude_none=True) for host in self.hosts],
             "switches": [{"name": switch.name} for switch in self.switches],
-            "links": [link.model_dump() for link in self.links],
+            "links": [link.model_dump(exclude_none=True) for link in self.links],
         }
 
 
@@ -207,6 +241,8 @@ def check_graph(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tu
         *_check_counts(len(hosts), len(switches), len(links)),
         *_check_names(hosts, switches),
         *_check_links(hosts, switches, links),
+        *_check_ports(hosts, links),
+        *_check_addresses(hosts),
     ]
     if not problems:
         problems = [*_check_degrees(hosts, switches, links)]
@@ -258,6 +294,44 @@ def _check_links(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: t
             cause = f"{link.a!r} and {link.b!r} are already joined by links[{pairs[pair]}]"
             yield Problem(place, cause, "remove one; give the other the rate of both")
         pairs.setdefault(pair, index)
+
+
+def _check_ports(hosts: tuple[Host, ...], links: tuple[Link, ...]) -> Iterable[Problem]:
+    """Ports are of switches, and none carries two links."""
+    host_names = {host.name for host in hosts}
+    used: dict[tuple[str, int], int] = {}
+    for index, link in enumerate(links):
+        for key, node, port in (("a_port", link.a, link.a_port), ("b_port", link.b, link.b_port)):
+            if port is None:
+                continue
+            place = f"links[{index}].{key}"
+            if node in host_names:
+                yield Problem(place, f"{node!r} is a host", "only switches number their ports; remove it")
+            elif (node, port) in used:
+                cause = f"port {port} of {node!r} has links[{used[node, port]}] already"
+                yield Problem(place, cause, "take another port")
+            used.setdefault((node, port), index)
+
+
+def _check_addresses(hosts: tuple[Host, ...]) -> Iterable[Problem]:
+    """Each address is one, and of one host."""
+    taken: dict[str, str] = {}
+    for index, host in enumerate(hosts):
+        place = f"hosts[{index}]"
+        if host.ipv4 is not None:
+            try:
+                address = str(IPv4Interface(host.ipv4).ip)
+            except ValueError:
+                yield Problem(f"{place}.ipv4", f"{host.ipv4!r} is not an IPv4 address", "write 10.0.1.1/24")
+                continue
+            if address in taken:
+                yield Problem(f"{place}.ipv4", f"{address} is that of {taken[address]!r} too", "give each its own")
+            taken.setdefault(address, host.name)
+        if host.mac is not None:
+            mac = host.mac.lower()
+            if mac in taken:
+                yield Problem(f"{place}.mac", f"{mac} is that of {taken[mac]!r} too", "give each host its own")
+            taken.setdefault(mac, host.name)
 
 
 def _check_degrees(hosts: tuple[Host, ...], switches: tuple[Switch, ...], links: tuple[Link, ...]) -> Iterable[Problem]:

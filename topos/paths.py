@@ -77,8 +77,7 @@ class Paths:
         here, port = self._topology.attachments[src]
         links = [self._topology.links[port.link_index]]
         while here != dst:
-            number = self._routes[here][dst][0]
-            step = self._topology.ports[here][number - 1]
+            step = self._topology.port(here, self._routes[here][dst][0])
             links.append(self._topology.links[step.link_index])
             here = step.peer
         return Path(tuple(links))

@@ -141,6 +141,7 @@ def _cell(column: Shown, row: dict[str, Any]) -> str:
     value = row[column.name]
     if value is None:
         return "-"
-    text = f"{value:.{column.digits}f}" + ("*" if row.get(f"{column.name}_few") else "")
+    small = column.digits and 0 < abs(value) < 0.5 * 10**-column.digits
+    text = (f"{value:.2g}" if small else f"{value:.{column.digits}f}") + ("*" if row.get(f"{column.name}_few") else "")
     seeds = row.get(f"{column.name}_seeds", row["seeds"])
     return text if seeds == row["seeds"] else f"{text}, {seeds} of {row['seeds']} seeds"

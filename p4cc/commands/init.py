@@ -28,8 +28,15 @@ def kinds() -> list[str]:
 
 
 def init(
-    kind: Annotated[str | None, typer.Argument(help="Which scenario; all are listed without it.")] = None,
+    kind: Annotated[
+        str | None,
+        typer.Argument(help="Which scenario, or a topology.json or p4app.json to import; all are listed without it."),
+    ] = None,
     file: Annotated[Path | None, typer.Argument(help="File to write; KIND.yaml here if not given.")] = None,
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option("--program", help="P4 source for the switches that name it, or for all; with a topology file."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if there is one.")] = False,
 ) -> None:
     """Write a scenario that runs, with every field explained, to start from.
@@ -39,20 +46,35 @@ def init(
     * `p4cc init`: which scenarios there are
     * `p4cc init incast`
     * `p4cc init leaf-spine my-fabric.yaml`
+    * `p4cc init exercises/ecn/topology.json my-ecn.yaml --program solution/ecn.p4`
     """
     if kind is None:
         for name in kinds():
             typer.echo(f"{name:<12}{_first_comment(_text(name))}")
         typer.echo("\nnext: p4cc init NAME")
         return
+    if kind.endswith(".json"):
+        from p4cc.planning.imported import name_of_import, text_of
+
+        path = file or Path(f"{name_of_import(Path(kind))}.yaml")
+        text = text_of(Path(kind), programs or (), path.parent)
+        _write(path, _NAME.sub(f"name: {_name(path)}", text, count=1), force=force)
+        return
+    if programs:
+        raise UserError("is for topology files", place="--program", remedy="set switch.program in the scenario")
     if kind not in kinds():
         close = difflib.get_close_matches(kind.replace("_", "-"), kinds(), n=1)
         remedy = f"did you mean {close[0]!r}?" if close else f"scenarios: {', '.join(kinds())}"
         raise UserError(f"no scenario {kind!r} to start from", place="p4cc init", remedy=remedy)
     path = file or Path(f"{kind}.yaml")
+    text = _NAME.sub(f"name: {_name(path)}", _text(kind), count=1)
+    _write(path, text, force=force, is_lab=kind == "lab")
+
+
+def _write(path: Path, text: str, *, force: bool, is_lab: bool = False) -> None:
+    """Writes the file and says what is next; raises UserError where something is in its place."""
     if path.is_dir():
         raise UserError("cannot write the scenario: it is a folder", place=str(path), remedy="name a file in it")
-    text = _NAME.sub(f"name: {_name(path)}", _text(kind), count=1)
     try:
         # "x" makes the file or fails, so nothing that was there before can be lost.
         with path.open("w" if force else "x", encoding="utf-8") as out:
@@ -63,7 +85,7 @@ def init(
     except OSError as error:
         remedy = "name a file in a folder that exists and can be written to"
         raise UserError(f"cannot write the scenario: {error.strerror}", place=str(path), remedy=remedy) from error
-    command = f"sudo {shlex.quote(_this_program())} lab" if kind == "lab" else "p4cc run"
+    command = f"sudo {shlex.quote(_this_program())} lab" if is_lab else "p4cc run"
     typer.echo(f"wrote {path}\nnext: {command} {shlex.quote(str(path))}")
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,7 +19,9 @@ from p4cc.exit_codes import DIFFERS
 from p4cc.planning.execution import Exec
 
 if TYPE_CHECKING:
-    from p4cc.running.runner import RunRequest
+    from collections.abc import Sequence
+
+    from p4cc.running.runner import RunOutcome, RunRequest
 
 
 def register(app: typer.Typer) -> None:
@@ -44,6 +48,16 @@ def run(
         Path | None, typer.Option("--flows", help="Flow file of an ns-3 scenario, in place of its own.")
     ] = None,
     paths: Annotated[Path | None, typer.Option("--paths", help="Path map for the flow file.")] = None,
+    imported: Annotated[
+        Path | None,
+        typer.Option(
+            "--import", help="topology.json of the P4 tutorials, or p4app.json of p4-utils, with its entries."
+        ),
+    ] = None,
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option("--program", help="P4 source for the switches that name it, or for all; with --import."),
+    ] = None,
     variants: Annotated[list[str] | None, typer.Option("--variant", help="Run this variant only; repeatable.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print summary.json instead of the table.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
@@ -82,17 +96,21 @@ def run(
     * `p4cc run experiments/gst/incast.yaml --set variant=d2tcp,gst+d2tcp --set transport.recovery=sack`
     * `p4cc run experiments/gst/fig8.yaml --variant DCTCP --out results/dctcp`
     * `p4cc run experiments/hpcc/ns3_compare.yaml --topology fat.txt --flows flow.txt --json`
+    * `p4cc run --import exercises/ecn/topology.json --program exercises/ecn/solution/ecn.p4`: each host sends to the
+      next; `--set` changes the traffic, and `p4cc init topology.json` writes it down as a scenario
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
-    from p4cc.analysis import summary_table
     from p4cc.running.runner import RunRequest, run_scenario
 
     files = (("topology.file", topology), ("traffic.file", flows), ("traffic.paths", paths))
     # A JSON string is a YAML string, whatever the path holds.
     named = [f"{field}={json.dumps(str(path.absolute()))}" for field, path in files if path is not None]
-    if (again is None) == (scenario is None):
-        raise UserError("name a scenario, or a folder with --again", place="p4cc run", remedy="see p4cc run --help")
+    if sum(source is not None for source in (again, scenario, imported)) != 1:
+        cause = "name a scenario, a topology with --import, or a folder with --again"
+        raise UserError(cause, place="p4cc run", remedy="see p4cc run --help")
+    if programs and imported is None:
+        raise UserError("is for imports", place="--program", remedy="set switch.program of the scenario")
     request = RunRequest(
         scenario=find_scenario(scenario) if scenario is not None else Path(),
         out=out,
@@ -112,7 +130,25 @@ def run(
             raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
         _again(again, request, as_json=as_json)
         return
-    outcome = run_scenario(request)
+    _show(
+        _run_import(imported, programs or (), request) if imported is not None else run_scenario(request),
+        as_json=as_json,
+    )
+
+
+def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> RunOutcome:
+    from p4cc.planning.imported import write_scenario
+    from p4cc.running.runner import run_scenario
+
+    # The results keep the scenario with all that it names.
+    with TemporaryDirectory(prefix="p4cc-import-") as folder:
+        return run_scenario(replace(request, scenario=write_scenario(file, programs, Path(folder))))
+
+
+def _show(outcome: RunOutcome, *, as_json: bool) -> None:
+    """Warnings, notes and the table; or all as JSON."""
+    from p4cc.analysis import summary_table
+
     if as_json:
         typer.echo(json.dumps(outcome.summary, indent=1))
         return

@@ -17,6 +17,7 @@ from p4cc.files import find_named
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
+from p4cc.planning.imported import name_of_import, programs_of, runtime_of
 from p4cc.planning.network import HEADER_BYTES, NetworkPlan, plan_case
 from p4cc.planning.programs import find_program
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
@@ -26,9 +27,8 @@ from p4cc.scenario.overrides import Origins, apply_overrides
 from p4cc.scenario.yaml import read_document
 from topos import TopologyError
 from topos.lab import LabLink, LabNetwork, LabSwitch, lab_of
-from topos.loaders import load_lab, runtime_json, switch_cli
-from topos.loaders.imported import Imported, inside
-from topos.loaders.reading import read_json, read_text
+from topos.loaders import load_lab
+from topos.loaders.imported import Imported
 from topos.loaders.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ class LabRequest:
         file = Path(self.file)
         if not self.is_import:
             return file.stem
-        # The tutorials keep `topology.json` one folder below the exercise.
-        folder = file.resolve().parent
-        return folder.parent.name if folder.name.endswith("-topo") else folder.name or file.stem
+        return name_of_import(file)
 
     @property
     def settings(self) -> str:
@@ -164,7 +162,7 @@ class LabPlan:
         """What the files of an import say that a switch holds; raises UserError."""
         if self.imported is None:
             return Runtime()
-        return _runtime(switch, self.imported)
+        return runtime_of(switch, self.imported)
 
 
 def plan_lab(request: LabRequest) -> LabPlan:
@@ -268,79 +266,12 @@ def _plan_import(request: LabRequest) -> LabPlan:
     return LabPlan(
         file=Path(request.file),
         network=imported.network,
-        programs=_programs(imported, [Path(name) for name in request.programs]),
+        programs={
+            switch: ProgramSource(program.source, program.p4info)
+            for switch, program in programs_of(imported, [Path(name) for name in request.programs]).items()
+        },
         setup=SwitchSetup(packet_bytes=PACKET_BYTES),
         holds=False,
         imported=imported,
         warnings=imported.warnings,
-    )
-
-
-def _runtime(switch: LabSwitch, imported: Imported) -> Runtime:
-    """Runtime file and command file of a switch, as one."""
-    try:
-        fixed = Runtime()
-        if switch.runtime is not None:
-            fixed = runtime_json.runtime(read_json(inside(imported.folder, switch.runtime)), switch.runtime)
-        if switch.commands is not None:
-            text = read_text(inside(imported.folder, switch.commands))
-            more = switch_cli.runtime(switch_cli.parse(text, switch.commands))
-            fixed = replace(
-                fixed,
-                entries=fixed.entries + more.entries,
-                groups=fixed.groups + more.groups,
-                sessions=fixed.sessions + more.sessions,
-                commands=more.commands,
-            )
-    except TopologyError as error:
-        raise UserError(str(error), place=switch.name, remedy="correct the file") from error
-    return fixed
-
-
-def _programs(imported: Imported, given: Sequence[Path]) -> dict[str, ProgramSource]:
-    """The program of every switch that names one: given on the command line, source beside the lab, or compiled."""
-    for path in given:
-        if not path.is_file():
-            raise UserError("no such file", place=f"--program {path}", remedy="give the path of a .p4 file")
-    named = {switch.name: _named_program(switch, imported) for switch in imported.network.switches}
-    stems = {Path(name).stem for name, _ in filter(None, named.values())}
-    by_stem = {path.stem: path for path in given}
-    found: dict[str, ProgramSource] = {}
-    for switch, name in named.items():
-        if name is None:
-            if given:
-                found[switch] = ProgramSource(given[0])
-            continue
-        config, p4info = name
-        stem = Path(config).stem
-        if stem in by_stem:
-            found[switch] = ProgramSource(by_stem[stem])
-        elif len(given) == 1 and (len(stems) == 1 or not stems & by_stem.keys()):
-            found[switch] = ProgramSource(given[0])
-        else:
-            found[switch] = _beside(imported.folder, config, p4info, switch)
-    return found
-
-
-def _named_program(switch: LabSwitch, imported: Imported) -> tuple[str, str | None] | None:
-    """What the files call the program of a switch: compiled program or source, and P4Info."""
-    fixed = _runtime(switch, imported) if switch.runtime is not None else Runtime()
-    name = fixed.device_config or switch.program or imported.program
-    return (name, fixed.p4info) if name else None
-
-
-def _beside(folder: Path, config: str, p4info: str | None, switch: str) -> ProgramSource:
-    """The source of the program's name in the lab's folder, or what a compiler has put where the file says."""
-    stem = Path(config).stem
-    source = inside(folder, config if config.endswith(".p4") else f"{stem}.p4")
-    if source.is_file():
-        return ProgramSource(source)
-    if p4info is not None:
-        made, info = inside(folder, config), inside(folder, p4info)
-        if made.is_file() and info.is_file():
-            return ProgramSource(made, info)
-    raise UserError(
-        f"there is no {stem}.p4 in {folder}, and no {config} with its P4Info",
-        place=switch,
-        remedy=f"give the source with --program {stem}.p4",
     )

@@ -291,11 +291,19 @@ class _Planner:
                     "mac": format_mac(address.mac),
                     "ipv4": format_ipv4(address.ipv4),
                     "gateway_mac": format_mac(address.gateway_mac),
+                    **self._network_of(address.prefix_len),
                 }
                 for name, address in addresses.hosts.items()
             ],
             "links": _links(self.topology),
         }
+
+    def _network_of(self, prefix_len: int) -> dict[str, int]:
+        """Which hosts a host sends to without a gateway: those of its network, or all where frames are on layer 2."""
+        said = self.case.scenario.switch.layer2
+        layer2 = self.programs.layer2 if said is None else said
+        length = 0 if layer2 else (prefix_len if said is None else 32)
+        return {} if length == 32 else {"prefix_len": length}
 
     def _algorithms(self, traffic: TrafficPlan, ports: Ports) -> dict[str, Any]:
         """Sender configurations by kind and name: the variant's, and those of traffic that brings its own."""

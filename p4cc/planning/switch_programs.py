@@ -35,6 +35,11 @@ class Programs:
     """What was found rather than said: the tables of routes."""
 
     @property
+    def layer2(self) -> bool:
+        """Whether any of them forwards by MAC addresses, so that hosts must send to each other's."""
+        return any(one.routes is not None and one.routes.is_layer2 for one in self.by_switch.values())
+
+    @property
     def tables(self) -> frozenset[str]:
         """Tables that any of them has."""
         return frozenset[str]().union(*(one.tables or () for one in self.by_switch.values()))

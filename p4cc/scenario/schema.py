@@ -89,6 +89,12 @@ class SwitchSettings(Model):
     entries: Rows = Field(
         default=[], description="Entries, groups and clone sessions of the user's: rows, or files of them."
     )
+    layer2: bool | None = Field(
+        default=None,
+        description="Whether hosts send frames to each other's MAC addresses, as on one Ethernet, and not to their "
+        "gateway. Absent: where the routes' table matches MAC addresses, and within a host's own network where the "
+        "topology gives hosts one.",
+    )
     ecn_profile: Literal["gst", "rfc3168", "sce"] | None = Field(
         default=None,
         description="Which codepoints stand for the two levels (docs/reference/wire-format.md); `rfc3168` knows one "

@@ -21,7 +21,8 @@ from topos import (
     topology_from_plain,
 )
 from topos import Topology as Graph
-from topos.graph import MAX_QUEUE_PKTS
+from topos.graph import MAX_DELAY_NS, MAX_QUEUE_PKTS, MAX_RATE_BPS
+from topos.loaders import LinkDefaults, graph_of, load_lab
 from topos.loaders.ns3 import read_ns3_topology
 from topos.shapes.common import QueuePkts
 
@@ -83,18 +84,18 @@ class FatTreeTopology(FatTreeParams, Shape):
 
 
 class CustomTopology(BaseModel):
-    """Hosts, switches and links written out; a switch's ports are numbered in the order of its links."""
+    """Hosts, switches and links written out; a switch's ports are numbered in the order of its links if not given."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     kind: Annotated[Literal["custom"], KIND]
     hosts: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    """End systems: a list of `{name: h1}`."""
+    """End systems: a list of `{name: h1}`, with `ipv4` (`10.0.1.1/24`), `mac` and `gateway_mac` where wanted."""
     switches: Annotated[list[dict[str, Any]], Field(min_length=1)]
     """Switches: a list of `{name: s1}`."""
     links: Annotated[list[dict[str, Any]], Field(min_length=1)]
     """A list of links, each with its ends `a` and `b`, `rate_bps`, `delay_ns`, `queue_capacity_pkts`, and
-    `framing_bytes`, `loss`, `one_way` where wanted.
+    `framing_bytes`, `loss`, `one_way`, and the ports `a_port` and `b_port` where wanted.
     """
 
     def build(self, scenario: Path) -> Graph:
@@ -119,6 +120,31 @@ class Ns3Topology(BaseModel):
         return read_ns3_topology(read_text(path, "topology"), str(path), self.queue_capacity_pkts)
 
 
+class ImportedTopology(BaseModel):
+    """`topology.json` of the P4 tutorials or `p4app.json` of p4-utils: its nodes, links, ports and addresses.
+
+    Programs and entries that such a file names are the scenario's business (`p4cc init import` writes them down).
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    kind: Annotated[Literal["import"], KIND]
+    file: Annotated[str, Field(min_length=1, description="Relative to the scenario or the project.")]
+    rate_bps: Annotated[int, Field(gt=0, le=MAX_RATE_BPS)] = 10_000_000_000
+    """Of links that the file gives no rate."""
+    delay_ns: Annotated[int, Field(ge=0, le=MAX_DELAY_NS)] = 1_000
+    """One-way delay of links that the file gives none, or 0."""
+    queue_capacity_pkts: QueuePkts = 64
+    """Of links that the file gives no queue; BMv2's default."""
+    link_changes: LinkChanges = ()
+
+    def build(self, scenario: Path) -> Graph:
+        """The graph; raises TopologyError, or UserError for a file that is not there."""
+        path = find_named(self.file, scenario, what="topology", key="topology.file")
+        defaults = LinkDefaults(self.rate_bps, self.delay_ns, self.queue_capacity_pkts)
+        return change_links(graph_of(load_lab(path).network, defaults), self.link_changes)
+
+
 Topology = Annotated[
     StarTopology
     | DumbbellTopology
@@ -126,7 +152,8 @@ Topology = Annotated[
     | LeafSpineTopology
     | FatTreeTopology
     | CustomTopology
-    | Ns3Topology,
+    | Ns3Topology
+    | ImportedTopology,
     Field(discriminator="kind"),
 ]
 TOPOLOGY_KINDS = kinds(Topology)

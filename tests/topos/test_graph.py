@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topos import Port, Topology, TopologyError, topology_from_plain
+from topos import Port, Topology, TopologyError, plan_addresses, topology_from_plain
 from topos.graph import MAX_HOSTS, MAX_PORTS_PER_SWITCH
 
 
@@ -157,3 +157,33 @@ def test_no_data_at_all_raises_anything_else(data: object) -> None:
     with contextlib.suppress(TopologyError):
         topology = topology_from_plain(data)
         assert topology_from_plain(topology.to_plain()) == topology
+
+
+def test_ports_that_are_given_stand_and_others_take_the_lowest_left() -> None:
+    links = [link("h1", "s1"), link("s1", "h2", a_port=1), link("h3", "s1", b_port=3), link("h4", "s1")]
+    topology = topology_from_plain(plain(["h1", "h2", "h3", "h4"], ["s1"], links))
+    assert [(port.number, port.peer) for port in topology.ports["s1"]] == [(1, "h2"), (2, "h1"), (3, "h3"), (4, "h4")]
+    assert topology.port("s1", 3).peer == "h3"
+    assert topology_from_plain(topology.to_plain()) == topology
+
+
+def test_faults_of_ports_and_addresses_are_named() -> None:
+    ends = [link("h1", "s1", b_port=4), link("s1", "h2", a_port=4), link("h3", "s1", a_port=1)]
+    assert places(plain(["h1", "h2", "h3"], ["s1"], ends)) == ["links[1].a_port", "links[2].a_port"]
+    data = two_hosts()
+    data["hosts"] = [
+        {"name": "h1", "ipv4": "10.0.0.9/24", "mac": "08:00:00:00:00:01"},
+        {"name": "h2", "ipv4": "10.0.0.9", "mac": "08:00:00:00:00:01"},
+    ]
+    assert places(data) == ["hosts[1].ipv4", "hosts[1].mac"]
+    data["hosts"] = [{"name": "h1", "ipv4": "10.0.0.900"}, {"name": "h2", "mac": "h2"}]
+    assert places(data) == ["hosts[1].mac"]
+    data["hosts"] = [{"name": "h1", "ipv4": "10.0.0.900"}, {"name": "h2"}]
+    assert places(data) == ["hosts[0].ipv4"]
+
+
+def test_an_address_that_is_given_may_not_be_a_planned_one() -> None:
+    data = two_hosts()
+    data["hosts"][0]["ipv4"] = "10.0.0.2/8"
+    with pytest.raises(TopologyError, match="give every host its ipv4"):
+        plan_addresses(topology_from_plain(data))

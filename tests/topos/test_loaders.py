@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topos import StarParams, TopologyError, generate
+from topos import StarParams, TopologyError, format_ipv4, format_mac, generate, plan_addresses
 from topos.lab import LabEnd, LabHost, LabLink, LabNetwork, LabSwitch, lab_of
-from topos.loaders import load_lab, p4utils, runtime_json, switch_cli, tutorials
+from topos.loaders import LinkDefaults, graph_of, load_lab, p4utils, runtime_json, switch_cli, tutorials
 from topos.loaders.imported import inside
 from topos.loaders.reading import duration_ns, parse_json
 from topos.loaders.runtime import RuntimeGroup, RuntimeSession, WholeMatch
@@ -343,3 +343,19 @@ def test_every_topology_and_runtime_file_of_the_tutorials_loads() -> None:
             if switch.runtime:
                 data = parse_json(inside(lab.folder, switch.runtime).read_text(), switch.runtime)
                 assert runtime_json.runtime(data, switch.runtime).device_config
+
+
+def test_a_lab_s_file_is_a_graph_with_its_ports_and_addresses() -> None:
+    imported = load_lab(Path(__file__).resolve().parents[1] / "lab" / "files" / "topology.json")
+    topology = graph_of(imported.network, LinkDefaults(10**10, 1_000, 64))
+    assert {(switch, port.number, port.peer) for switch, ports in topology.ports.items() for port in ports} == {
+        ("s1", 1, "h1"), ("s1", 2, "h3"), ("s1", 7, "s2"), ("s2", 7, "s1"), ("s2", 1, "h2"),
+    }  # fmt: skip
+    between = topology.links[topology.port_to("s1", "s2").link_index]
+    assert (between.rate_bps, between.delay_ns, between.queue_capacity_pkts) == (20_000_000, 2_000_000, 64)
+    hosts = plan_addresses(topology).hosts
+    assert (format_ipv4(hosts["h2"].ipv4), hosts["h2"].prefix_len) == ("10.7.2.2", 24)
+    # By `arp` and by `ip neigh`; h3 has no gateway but its switch's port.
+    assert [format_mac(hosts[name].gateway_mac) for name in ("h1", "h2", "h3")] == [
+        "08:00:00:07:01:00", "08:00:00:07:02:00", "02:01:00:01:00:02",
+    ]  # fmt: skip

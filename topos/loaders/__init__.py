@@ -1,5 +1,5 @@
 """Files of other tools, read into facts: topologies, and what their switches are to hold. Nothing here is run."""
 
-from topos.loaders.imported import Imported, load_lab
+from topos.loaders.imported import Imported, LinkDefaults, graph_of, load_lab
 
-__all__ = ["Imported", "load_lab"]
+__all__ = ["Imported", "LinkDefaults", "graph_of", "load_lab"]

@@ -1,10 +1,13 @@
-"""A topology file of another tool: told apart by its keys, loaded into a lab."""
+"""A topology file of another tool: told apart by its keys, loaded into a lab, or into a graph for virtual time."""
 
+import re
 from dataclasses import dataclass
+from ipaddress import IPv4Interface
 from pathlib import Path
 
 from topos.errors import fail
-from topos.lab import LabNetwork
+from topos.graph import Host, Link, Roles, Switch, Topology
+from topos.lab import LabHost, LabLink, LabNetwork
 from topos.loaders import p4utils, tutorials
 from topos.loaders.reading import as_object, read_json
 
@@ -18,6 +21,68 @@ class Imported:
     program: str | None
     """The program of every switch that names none, where the file has one."""
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class LinkDefaults:
+    """What links have that the file leaves without: a lab's are as fast as the machine, virtual time wants numbers."""
+
+    rate_bps: int
+    delay_ns: int
+    """Of links that the file gives none, or 0."""
+    queue_capacity_pkts: int
+
+
+# What the tutorials' hosts do about ARP, `arp -i eth0 -s 10.0.1.10 08:00:00:00:01:00`, and what `ip` calls that.
+_ARP = re.compile(
+    r"^(?:arp (?:-i [\w-]+ )?-s|ip neigh (?:add|replace)) (?P<ipv4>[0-9.]+) (?:lladdr )?(?P<mac>[0-9A-Fa-f:]{17})\b"
+)
+_GATEWAY = re.compile(r"^(?:route add default gw|ip route (?:add|replace) default via) (?P<ipv4>[0-9.]+)\b")
+
+
+def graph_of(lab: LabNetwork, defaults: LinkDefaults) -> Topology:
+    """The lab as virtual time has it: its names, port numbers and addresses; raises TopologyError.
+
+    Every host may send and receive. Commands of hosts are not run; of the tutorials' `route add` and `arp -s` the
+    gateway's MAC address is taken.
+    """
+    hosts = tuple(
+        Host(name=host.name, ipv4=str(IPv4Interface(host.ipv4)), mac=host.mac, gateway_mac=_gateway_mac(host))
+        for host in lab.hosts
+    )
+    switches = tuple(Switch(name=switch.name) for switch in lab.switches)
+    everyone = tuple(host.name for host in hosts)
+    links = tuple(_link(index, link, defaults) for index, link in enumerate(lab.links))
+    return Topology(hosts, switches, links, Roles(everyone, everyone))
+
+
+def _gateway_mac(host: LabHost) -> str | None:
+    """The MAC address of the host's gateway, where something says it."""
+    known = dict(host.neighbours)
+    gateway = host.gateway
+    for command in host.commands:
+        if arp := _ARP.match(command.strip()):
+            known[arp["ipv4"]] = arp["mac"]
+        elif route := _GATEWAY.match(command.strip()):
+            gateway = route["ipv4"]
+    return None if gateway is None else known.get(gateway)
+
+
+def _link(index: int, link: LabLink, defaults: LinkDefaults) -> Link:
+    for end in (link.a, link.b):
+        if end.port == 0:
+            raise fail(f"links[{index}]", f"{end} is port 0", "in virtual time ports begin at 1")
+    return Link(
+        a=link.a.node,
+        b=link.b.node,
+        a_port=link.a.port,
+        b_port=link.b.port,
+        rate_bps=defaults.rate_bps if link.rate_bps is None else link.rate_bps,
+        delay_ns=link.delay_ns or defaults.delay_ns,
+        queue_capacity_pkts=link.queue_capacity_pkts or defaults.queue_capacity_pkts,
+        loss=link.loss,
+        framing_bytes=link.framing_bytes,
+    )
 
 
 def load_lab(path: Path) -> Imported:

@@ -189,6 +189,20 @@ pub struct HostSpec {
     /// Address that it sends to: what a first-hop switch expects, known without ARP.
     #[serde(default = "default_gateway_mac")]
     pub gateway_mac: String,
+    /// Length of its network's prefix, 0 to 32: hosts in it are sent to by their own address in place of the
+    /// gateway's. With 32 there are none.
+    #[serde(default = "default_prefix_len", skip_serializing_if = "is_default_prefix_len")]
+    pub prefix_len: u8,
+}
+
+const fn default_prefix_len() -> u8 {
+    32
+}
+
+// serde hands over a reference.
+#[allow(clippy::trivially_copy_pass_by_ref)]
+const fn is_default_prefix_len(prefix_len: &u8) -> bool {
+    *prefix_len == default_prefix_len()
 }
 
 fn default_gateway_mac() -> String {

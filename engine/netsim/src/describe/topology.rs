@@ -50,11 +50,23 @@ pub(crate) struct HostPlan {
     pub mac: [u8; 6],
     pub gateway_mac: [u8; 6],
     pub ipv4: core::net::Ipv4Addr,
+    /// Mask of its network.
+    pub netmask: u32,
     /// Channel that leaves it.
     pub uplink: u32,
     /// Of that channel.
     pub framing_bytes: u32,
     pub rate: Rate,
+}
+
+impl HostPlan {
+    /// The MAC address that a packet for another host goes to: its own within this host's network, else the
+    /// gateway's.
+    #[inline]
+    pub(crate) fn next_hop_mac(&self, to: &Self) -> [u8; 6] {
+        let differ = self.ipv4.to_bits() ^ to.ipv4.to_bits();
+        if differ & self.netmask == 0 { to.mac } else { self.gateway_mac }
+    }
 }
 
 /// The description, resolved.
@@ -449,10 +461,12 @@ fn host_plan(
         let cause = format!("host {:?} has no link", host.name);
         SpecError::new(format!("hosts[{index}]"), cause, "add a link to a switch or another host")
     })?;
+    in_range(&format!("hosts[{index}].prefix_len"), u64::from(host.prefix_len), 0, 32)?;
     Ok(HostPlan {
         mac: mac("mac", &host.mac)?,
         gateway_mac: mac("gateway_mac", &host.gateway_mac)?,
         ipv4: host.ipv4,
+        netmask: u32::MAX.checked_shl(32 - u32::from(host.prefix_len)).unwrap_or(0),
         uplink,
         framing_bytes: channels[uplink as usize].framing_bytes,
         rate: channels[uplink as usize].rate,

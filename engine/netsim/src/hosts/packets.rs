@@ -170,7 +170,7 @@ fn wire_packet<'a>(
     ecn: p4cc_transport::Codepoint,
     (header, extension): (Header, Extension<'a>),
 ) -> wire::Packet<'a> {
-    let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.gateway_mac, to.ipv4), ecn, header)
+    let mut packet = wire::Packet::new((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4), ecn, header)
         .with_extension(extension);
     if let Some(port) = flow.src_port {
         packet.src_port = port;
