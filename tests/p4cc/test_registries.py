@@ -31,7 +31,7 @@ KINDS = {
     "traffic": TRAFFIC_KINDS,
     "reproduces.claims.measure": MEASURE_KINDS,
 }
-READ_FROM_FILES = {"custom", "ns3"}
+READ_FROM_FILES = {"custom", "ns3", "import"}
 """Topologies that no generator makes."""
 
 INCAST_FIGURES: dict[str, dict[str, Any]] = {
