@@ -33,7 +33,7 @@ class LinkDefaults:
     queue_capacity_pkts: int
 
 
-# What the tutorials' hosts do about ARP, `arp -i eth0 -s 10.0.1.10 08:00:00:00:01:00`, and what `ip` calls that.
+# Hosts of the tutorials say `arp -i eth0 -s 10.0.1.10 08:00:00:00:01:00`; others use `ip`.
 _ARP = re.compile(
     r"^(?:arp (?:-i [\w-]+ )?-s|ip neigh (?:add|replace)) (?P<ipv4>[0-9.]+) (?:lladdr )?(?P<mac>[0-9A-Fa-f:]{17})\b"
 )
