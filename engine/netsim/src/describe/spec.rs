@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use p4cc_switch::{QdepthUnit, TimestampUnit};
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
+use p4cc_transport::wire::own_headers::OwnHeadersConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
@@ -51,6 +52,9 @@ pub struct NetworkSpec {
     /// Packets of the user's own, which belong to no flow.
     #[serde(default)]
     pub packets: Vec<PacketsSpec>,
+    /// Headers of the user's program that data packets of all flows carry.
+    #[serde(default)]
+    pub headers: Option<OwnHeadersConfig>,
     /// What to record besides the flows.
     #[serde(default)]
     pub record: RecordSpec,
@@ -312,6 +316,8 @@ pub struct RecordSpec {
     pub pauses: bool,
     /// What arrives at hosts that no flow takes.
     pub packets_received: Option<PacketsReceivedSpec>,
+    /// The fields of the user's headers that arrive.
+    pub headers: Option<HeadersRecordSpec>,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -327,6 +333,7 @@ impl Default for RecordSpec {
             rtts: false,
             pauses: false,
             packets_received: None,
+            headers: None,
             max_rows: 5_000_000,
         }
     }
@@ -340,6 +347,16 @@ pub struct PacketsReceivedSpec {
     pub hosts: Vec<String>,
     /// First bytes of each packet that are kept.
     pub snap_bytes: u32,
+    /// Packets of each host that are kept; later ones are counted and left out.
+    pub max_packets: u64,
+}
+
+/// What to keep of the fields of the user's headers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HeadersRecordSpec {
+    /// One of so many packets with headers that arrive at a host is kept.
+    pub every: u64,
     /// Packets of each host that are kept; later ones are counted and left out.
     pub max_packets: u64,
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
 use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SwitchConfig};
+use p4cc_transport::wire::own_headers::OwnHeaders;
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
@@ -87,6 +88,8 @@ pub(crate) struct Topology {
     pub packets: Vec<PacketsPlan>,
     /// Hosts that keep what arrives and no flow takes.
     pub recording: Vec<u32>,
+    /// Headers of the user's program in data packets.
+    pub headers: Option<OwnHeaders>,
     pub faults: Vec<FaultPlan>,
 }
 
@@ -106,6 +109,7 @@ impl Topology {
             bursts: Vec::with_capacity(spec.bursts.len()),
             packets: Vec::new(),
             recording: Vec::new(),
+            headers: None,
             faults: Vec::new(),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
@@ -279,6 +283,7 @@ impl Topology {
         }
         self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
         self.recording = recording(spec, &resolver)?;
+        self.headers = own_headers(spec)?;
         self.flows = Arc::new(flows);
         Ok(())
     }
@@ -369,6 +374,19 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         in_range(&format!("record.checkpoints_ns[{i}]"), at, after, MAX_TIME_NS)?;
     }
     in_range("record.max_rows", spec.record.max_rows, 0, 100_000_000)
+}
+
+/// Headers of the user's program, and bounds of what is kept of them.
+fn own_headers(spec: &NetworkSpec) -> Result<Option<OwnHeaders>, SpecError> {
+    if let Some(record) = &spec.record.headers {
+        in_range("record.headers.every", record.every, 1, u64::MAX)?;
+        in_range("record.headers.max_packets", record.max_packets, 1, 100_000_000)?;
+        if spec.headers.is_none() {
+            return Err(SpecError::new("record.headers", "packets carry no headers", "give headers"));
+        }
+    }
+    let made = spec.headers.as_ref().map(OwnHeaders::new).transpose();
+    made.map_err(|error| SpecError::new(format!("headers.{}", error.place), error.cause, error.remedy))
 }
 
 /// Hosts that keep what arrives and no flow takes.

@@ -1,7 +1,7 @@
 //! Delivery: a packet that reaches a host goes to the sender or the receiver of its flow.
 
 use p4cc_switch::Packet;
-use p4cc_transport::wire::PacketKind;
+use p4cc_transport::wire::{self, PacketKind};
 
 use crate::describe::flow_index;
 use crate::hosts::flow::Ends;
@@ -15,6 +15,29 @@ impl Network {
         if let Some(tap) = &mut self.observers.tap {
             tap(self.schedule.now, host as usize, &packet);
         }
+        match self.topology.headers {
+            None => self.take_in(host, packet),
+            Some(_) => self.take_in_dressed(host, packet),
+        }
+    }
+
+    /// The flow that ends at a host and that a packet is of, or why there is none.
+    #[inline]
+    pub(crate) fn flow_at(&self, host: u32, read: &wire::Packet<'_>) -> Result<usize, NoFlow> {
+        if !packets::is_addressed(&self.topology.hosts[host as usize], read) {
+            return Err(NoFlow::Address);
+        }
+        let plans = &self.nodes.plans;
+        let flow = flow_index(plans, read.header.flow_id).filter(|&flow| {
+            let plan = &plans[flow];
+            host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
+        });
+        flow.ok_or(NoFlow::Flow)
+    }
+
+    /// Gives a packet of this transport alone to its sender or receiver.
+    #[inline]
+    pub(crate) fn take_in(&mut self, host: u32, packet: Packet) -> Option<Packet> {
         // By reference from here on: it is larger than a line of the cache.
         let read = packets::read(&packet);
         let read = match &read {
@@ -24,16 +47,9 @@ impl Network {
                 return self.refuse(host, cause, packet);
             }
         };
-        if !packets::is_addressed(&self.topology.hosts[host as usize], read) {
-            return self.refuse(host, NoFlow::Address, packet);
-        }
-        let plans = &self.nodes.plans;
-        let flow = flow_index(plans, read.header.flow_id).filter(|&flow| {
-            let plan = &plans[flow];
-            host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
-        });
-        let Some(flow) = flow else {
-            return self.refuse(host, NoFlow::Flow, packet);
+        let flow = match self.flow_at(host, read) {
+            Ok(flow) => flow,
+            Err(cause) => return self.refuse(host, cause, packet),
         };
         self.nodes.hosts[host as usize].counters.delivered_pkts += 1;
         let is_rdma = matches!(self.nodes.flows[flow].ends, Ends::Rdma(_));

@@ -52,6 +52,8 @@ pub(crate) struct Flow {
     pub quenched: Option<Time>,
     /// When the receiver had everything.
     pub received: Option<Time>,
+    /// The user's headers that came last to the receiver, where it echoes them.
+    pub echo: Option<Box<[u8]>>,
     pub data_pkts: u64,
     /// Data packets that arrived with a mark of level 1 (K) and level 2 (K_dc).
     pub marks: [u64; 2],

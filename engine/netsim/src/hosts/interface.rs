@@ -43,6 +43,10 @@ impl Network {
             &out,
             self.schedule.now,
         );
+        let packet = match packet {
+            Some(packet) if self.topology.headers.is_some() => self.dress(&out, packet),
+            packet => packet,
+        };
         if let Some(packet) = packet {
             self.leave(host, ticket, packet);
         }
@@ -68,19 +72,33 @@ impl Network {
         let hosts = &self.topology.hosts;
         let state = &mut self.nodes.hosts[host as usize];
         if let Some(answer) = state.next_answer() {
-            let plan = &self.nodes.plans[answer.flow as usize];
-            return packets::answer_packet(hosts, plan, answer, now).map(|packet| (0, packet));
+            let flow = answer.flow;
+            let plan = &self.nodes.plans[flow as usize];
+            let mut packet = packets::answer_packet(hosts, plan, answer, now)?;
+            if self.topology.headers.is_some() {
+                packet = self.dress_ack(flow, packet)?;
+            }
+            return Some((0, packet));
         }
         match state.next_waiting(&self.nodes.plans) {
             Some((ticket, out)) => {
-                let packet =
+                let mut packet =
                     packets::to_packet(&mut self.nodes.pool, &self.topology, &self.nodes.plans, &out, now)?;
+                if self.topology.headers.is_some() {
+                    packet = self.dress(&out, packet)?;
+                }
                 if let Outgoing::Own { source, .. } = out {
                     self.on_own_packet_left(source, packet.len());
                 }
                 Some((ticket, packet))
             }
-            None => self.next_paced(host).map(|packet| (0, packet)),
+            None => {
+                let mut packet = self.next_paced(host)?;
+                if self.topology.headers.is_some() {
+                    packet = self.dress_data(packet)?;
+                }
+                Some((0, packet))
+            }
         }
     }
 

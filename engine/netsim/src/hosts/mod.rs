@@ -9,6 +9,7 @@
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `kernel` | what arrives waits for the host's kernel |
 //! | `packets` | bytes of packets, made and read |
+//! | `own_headers` | headers of the user's program in data packets |
 //! | `source`, `own_packets` | packets of the user's own: state, and when they are handed over |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
 //! | `rtt_noise` | the random part of round-trip times |
@@ -20,6 +21,7 @@ mod host;
 mod interface;
 mod kernel;
 mod new_flow;
+mod own_headers;
 mod own_packets;
 mod packets;
 mod pauses;

@@ -45,6 +45,7 @@ pub(crate) fn new_flow(
         finish: None,
         quenched: None,
         received: None,
+        echo: None,
         data_pkts: 0,
         marks: [0; 2],
     })

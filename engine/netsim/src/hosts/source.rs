@@ -1,4 +1,4 @@
-//! The state of hosts that send packets of the user's own, or record what arrives.
+//! The state of hosts that send packets of the user's own, or keep something of what arrives.
 //!
 //! As a socket's buffer does, the interface takes so many packets of a source; the source holds the next ones
 //! back until one has left, and then catches up. So a source faster than its link takes what the link has
@@ -8,18 +8,20 @@ use std::collections::VecDeque;
 
 use p4cc_units::{Span, Time};
 
-use crate::output::ReceivedLog;
+use crate::output::{HeadersLog, ReceivedLog};
 use crate::traffic::packets::PacketsPlan;
 
 /// Most packets of one source that wait at its interface.
 const MOST_WAITING: usize = 64;
 
-/// What a host has to do with packets of no flow; most hosts have nothing.
+/// What a host has to do with packets and headers of the user's own; most hosts have nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OwnPackets {
     pub sources: Vec<Source>,
     /// What arrives that no flow takes, where it is recorded.
     pub received: Option<ReceivedLog>,
+    /// Fields of the user's headers, where they are recorded.
+    pub headers: Option<HeadersLog>,
 }
 
 /// A source in a run.

@@ -11,7 +11,7 @@ use crate::describe::{FlowPlan, Topology};
 use crate::hosts::{Flow, Host, OwnPackets, Source};
 use crate::links::{Channel, Message, PauseTimers};
 use crate::network::switch_node::SwitchNode;
-use crate::output::ReceivedLog;
+use crate::output::{HeadersLog, ReceivedLog};
 use crate::traffic::rounds::Rounds;
 
 /// The nodes of a network in one run.
@@ -51,6 +51,9 @@ fn new_hosts(topology: &Topology, record: &RecordSpec) -> Vec<Host> {
             let log = ReceivedLog::new(record.snap_bytes, record.max_packets);
             own(&mut hosts[host as usize]).received = Some(log);
         }
+    }
+    if let Some(record) = &record.headers {
+        hosts.iter_mut().for_each(|host| own(host).headers = Some(HeadersLog::new(record)));
     }
     hosts
 }

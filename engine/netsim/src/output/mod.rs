@@ -2,10 +2,13 @@
 //!
 //! [`sampling`] tells the recorder ([`record`]) about flows, links and queues when a sample is due; [`stall`]
 //! finds times without any delivery; [`pause_log`] keeps pause frames of PFC (IEEE 802.1Qbb);
-//! [`received_log`] keeps what arrived that no flow took; [`results`] makes [tables](table) and the summary.
+//! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers;
+//! [`results`] makes [tables](table) and the summary.
 //!
 //! Nothing here changes what happens in a run.
 
+mod headers;
+mod headers_log;
 mod own_packets;
 mod pause_frames;
 mod pause_log;
@@ -16,6 +19,7 @@ mod sampling;
 mod stall;
 mod table;
 
+pub(crate) use headers_log::{HeadersLog, Side};
 pub(crate) use pause_log::PauseLog;
 pub(crate) use received_log::{NoFlow, ReceivedLog};
 pub(crate) use record::Recorder;

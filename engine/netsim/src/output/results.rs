@@ -83,8 +83,8 @@ pub struct Summary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
-    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `link_bytes`,
-    /// `queue_histogram`.
+    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `headers`,
+    /// `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -121,7 +121,7 @@ impl Network {
         tables.extend(self.observers.recorder.tables());
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([self.pauses_table(), self.pause_frames_table(), self.deadlocks_table()]);
-        tables.extend([self.packets_sent_table(), self.packets_received_table()]);
+        tables.extend([self.packets_sent_table(), self.packets_received_table(), self.headers_table()]);
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
@@ -183,7 +183,8 @@ impl Network {
             events: self.schedule.events,
             rows_left_out: self.observers.recorder.rows_left_out
                 + self.pause_frames_left_out()
-                + self.received_left_out(),
+                + self.received_left_out()
+                + self.headers_left_out(),
         }
     }
 

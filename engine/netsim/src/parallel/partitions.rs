@@ -326,6 +326,7 @@ fn swap_receiver(a: &mut Flow, b: &mut Flow) {
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
     }
     swap(&mut a.data_in_kernel, &mut b.data_in_kernel);
+    swap(&mut a.echo, &mut b.echo);
     swap(&mut a.received, &mut b.received);
     swap(&mut a.marks, &mut b.marks);
 }

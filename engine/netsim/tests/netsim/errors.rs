@@ -139,6 +139,17 @@ fn every_error_of_own_packets_names_path_cause_and_remedy() {
             json!({"packets_received": {"hosts": ["a", "b"], "snap_bytes": 65_535, "max_packets": 1_000_000}}),
             "record.packets_received.max_packets: 2 hosts may keep 131198000000 bytes",
         ),
+        (
+            "/record",
+            json!({"headers": {"every": 1, "max_packets": 1}}),
+            "record.headers: packets carry no headers",
+        ),
+        ("/headers", json!({"after": "ipv4", "headers": []}), "headers.headers: 0 headers"),
+        (
+            "/headers",
+            json!({"after": "udp", "headers": [{"name": "t", "fields": [["x", 8]], "bytes": [1]}]}),
+            "headers.announce: it does not fit where the headers stand",
+        ),
     ]);
 }
 

@@ -17,6 +17,7 @@ mod errors;
 mod fabric;
 mod faults;
 mod invariants;
+mod own_headers;
 mod own_packets;
 mod pairs;
 mod telemetry;

@@ -4,6 +4,8 @@
 //! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only,
 //! which is why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.
 //!
+//! [`own_headers`] are headers of the user's program that data packets carry beside ours.
+//!
 //! Invariants: encoding and decoding allocate nothing;
 //! decoding any bytes gives a packet or a [`DecodeError`].
 
@@ -12,6 +14,7 @@ mod error;
 mod extension;
 mod header;
 mod ip;
+pub mod own_headers;
 mod packet;
 
 pub use datagram::Datagram;
