@@ -1,9 +1,9 @@
 //! Headers of the user's program in data packets: put in, taken out, read, and echoed.
 //!
-//! A list of headers stands together behind Ethernet, IPv4 or UDP. How often one stands there may be told by a
-//! field of another one, as with a stack that switches push records onto. The layers in front announce them:
-//! by the EtherType, by IPv4's protocol number, by IPv4's header length where they are options of it, or by the
-//! UDP destination port. What a field means is the program's business; here it is bits.
+//! A list of headers stands together behind Ethernet, IPv4 or UDP. How often one stands there may be told by
+//! a field of another one, as with a stack that switches push records onto. The layers in front announce
+//! them: by the EtherType, by IPv4's protocol number, by IPv4's header length where they are options of it,
+//! or by the UDP destination port. What a field means is the program's business; here it is bits.
 //!
 //! An ACK carries the headers of a data packet as its payload, which no switch looks into.
 //!
