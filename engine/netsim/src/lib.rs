@@ -38,5 +38,5 @@ pub use error::{RunError, SpecError};
 pub use events::{Batching, Ties};
 pub use hosts::HostCounters;
 pub use network::{Network, PacketBalance, Progress, Tap};
-pub use output::{Column, Results, Summary, Table};
+pub use output::{Capture, Column, Results, Summary, Table};
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};

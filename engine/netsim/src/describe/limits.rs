@@ -18,6 +18,13 @@ pub const MAX_RECEIVED_BYTES: u64 = 2 << 30;
 /// What a kept packet takes beside its bytes.
 pub const RECEIVED_ROW_BYTES: u64 = 64;
 
+/// Most bytes that all captures of a run take.
+pub const MAX_CAPTURE_BYTES: u64 = 4 << 30;
+/// Least bytes of a file of captured packets: the largest packet fits, with all that stands around it.
+pub const MIN_CAPTURE_BYTES: u64 = 100_000;
+/// Most bytes of the comment of a capture.
+pub const MAX_CAPTURE_COMMENT_BYTES: u64 = 4_096;
+
 /// Refuses a value outside `min..=max`.
 pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
     if (min..=max).contains(&value) {

@@ -6,8 +6,9 @@
 //! | `limits` | bounds of its numbers |
 //! | `topology` | the description resolved: names become indices, contradictions are refused |
 //! | `names` | nodes and senders' configurations by name |
-//! | `flow_plan`, `faults` | one flow, and one change of a link, resolved |
+//! | `flow_plan`, `faults`, `captures` | one flow, one change of a link and one captured end, resolved |
 
+mod captures;
 mod faults;
 mod flow_plan;
 mod limits;
@@ -15,6 +16,7 @@ mod names;
 pub mod spec;
 mod topology;
 
+pub(crate) use captures::{CaptureLimits, CapturePlan};
 pub(crate) use faults::FaultPlan;
 pub(crate) use flow_plan::{FlowPlan, RoundMember, flow_index};
 pub(crate) use limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};

@@ -318,6 +318,8 @@ pub struct RecordSpec {
     pub packets_received: Option<PacketsReceivedSpec>,
     /// The fields of the user's headers that arrive.
     pub headers: Option<HeadersRecordSpec>,
+    /// Ends of links whose packets are captured.
+    pub pcap: Option<PcapSpec>,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -334,6 +336,7 @@ impl Default for RecordSpec {
             pauses: false,
             packets_received: None,
             headers: None,
+            pcap: None,
             max_rows: 5_000_000,
         }
     }
@@ -359,6 +362,21 @@ pub struct HeadersRecordSpec {
     pub every: u64,
     /// Packets of each host that are kept; later ones are counted and left out.
     pub max_packets: u64,
+}
+
+/// Ends of links whose packets are captured, a pcapng file for each.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PcapSpec {
+    /// Ports of switches, and hosts.
+    pub ends: Vec<EndSpec>,
+    /// First bytes of each packet that are kept.
+    pub snap_bytes: u32,
+    /// Bytes of each file; what does not fit is counted and left out.
+    pub max_bytes: u64,
+    /// Stands in the section header of each file.
+    #[serde(default)]
+    pub comment: String,
 }
 
 /// Bounds of a run.

@@ -14,6 +14,7 @@ use p4cc_transport::wire::own_headers::OwnHeaders;
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
+use crate::describe::captures::{self, CaptureLimits, CapturePlan};
 use crate::describe::faults::{self, FaultPlan};
 use crate::describe::flow_plan::FlowPlan;
 use crate::describe::limits::{
@@ -41,6 +42,8 @@ pub(crate) struct ChannelPlan {
     pub loss: f64,
     /// Whether it goes down in a run.
     pub has_faults: bool,
+    /// Bounds of the capture at its start, and of the one at its end, where they are captured.
+    pub captures: [Option<CaptureLimits>; 2],
     /// `name:port->name:port`, the name of its random stream too.
     pub name: String,
 }
@@ -91,6 +94,7 @@ pub(crate) struct Topology {
     /// Headers of the user's program in data packets.
     pub headers: Option<OwnHeaders>,
     pub faults: Vec<FaultPlan>,
+    pub captures: Vec<CapturePlan>,
 }
 
 impl Topology {
@@ -111,6 +115,7 @@ impl Topology {
             recording: Vec::new(),
             headers: None,
             faults: Vec::new(),
+            captures: Vec::new(),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
@@ -121,6 +126,7 @@ impl Topology {
             topology.switches.push(config);
         }
         topology.add_faults(spec)?;
+        topology.add_captures(spec)?;
         check_device_ids(spec)?;
         for (i, host) in spec.hosts.iter().enumerate() {
             topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
@@ -172,6 +178,7 @@ impl Topology {
                 framing_bytes: link.framing_bytes,
                 loss: link.loss,
                 has_faults: false,
+                captures: [None; 2],
                 name: format!("{}:{}->{}:{}", near.node, near.port, far.node, far.port),
             });
         }
@@ -182,6 +189,17 @@ impl Topology {
         self.faults = faults::plans(spec)?;
         for fault in &self.faults {
             self.channels[fault.channel as usize].has_faults = true;
+        }
+        Ok(())
+    }
+
+    fn add_captures(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
+        let Some(pcap) = &spec.record.pcap else { return Ok(()) };
+        self.captures = captures::plans(pcap, &spec.links)?;
+        let limits = CaptureLimits { snap_bytes: pcap.snap_bytes, max_bytes: pcap.max_bytes };
+        for capture in &self.captures {
+            self.channels[capture.leaving as usize].captures[0] = Some(limits);
+            self.channels[capture.arriving as usize].captures[1] = Some(limits);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use p4cc_units::{Bytes, Rate, Span, Time};
 use crate::describe::ChannelPlan;
 use crate::events::{Event, Moment, arrival_place};
 use crate::links::pause::PauseWord;
+use crate::output::LinkLog;
 
 /// A channel. What every packet touches fills one line of the processor's cache.
 #[derive(Clone, Debug)]
@@ -24,7 +25,8 @@ pub(crate) struct Channel {
     /// Node and port that it leads to, as its events have them.
     to: u32,
     framing_bytes: u32,
-    /// Of a channel that loses packets, goes down or leads into another partition; most do none of it.
+    /// Of a channel that loses packets, goes down, is captured or leads into another partition; most do none
+    /// of it.
     rest: Option<Box<Rest>>,
 }
 
@@ -38,6 +40,9 @@ struct Rest {
     is_down: bool,
     /// It leads into another partition: frames wait in the outbox to be handed over.
     crosses: bool,
+    /// What leaves at its start, and what arrives at its end, where these are captured. Both are of the
+    /// sending side.
+    captures: [Option<Box<LinkLog>>; 2],
 }
 
 /// A frame that crosses from one partition to another: its channel, when it arrives, and the frame.
@@ -62,7 +67,7 @@ impl Channel {
             bytes: 0,
             to: arrival_place(plan.to, plan.to_port),
             framing_bytes: plan.framing_bytes,
-            rest: (loss.is_some() || plan.has_faults).then(|| Box::new(Rest { loss, ..Rest::default() })),
+            rest: Rest::new(loss, plan),
         }
     }
 
@@ -84,16 +89,37 @@ impl Channel {
         self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, bytes));
     }
 
-    /// Whether it loses no packets and stays in its partition.
+    /// Whether it loses no packets, is not captured and stays in its partition.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.rest.is_none()
     }
 
-    /// Whether it loses the packet that is sent now.
+    /// Whether it loses the packet that is sent now, to arrive then.
     #[inline]
-    pub fn loses(&mut self) -> bool {
-        self.rest.as_mut().is_some_and(|rest| rest.loses())
+    pub fn loses(&mut self, now: Time, arrival: Time, packet: &Packet) -> bool {
+        self.rest.as_mut().is_some_and(|rest| {
+            let is_lost = rest.loses();
+            rest.capture([now, now, arrival], (&packet.head, packet.len()), is_lost);
+            is_lost
+        })
+    }
+
+    /// Captures a pause frame, which is sent now, leaves after what its port sends, and arrives then.
+    pub fn capture_pause(&mut self, times: [Time; 3], frame: &[u8]) {
+        if let Some(rest) = &mut self.rest {
+            rest.capture(times, (frame, frame.len() as u32), false);
+        }
+    }
+
+    /// What left at its start, if that is captured.
+    pub fn leaving_log(&self) -> Option<&LinkLog> {
+        self.rest.as_ref()?.captures[0].as_deref()
+    }
+
+    /// What arrived at its end, or is on its way there, if that is captured.
+    pub fn arrivals_log(&self) -> Option<&LinkLog> {
+        self.rest.as_ref()?.captures[1].as_deref()
     }
 
     /// Its link goes down, or comes up.
@@ -143,6 +169,7 @@ impl Channel {
             core::mem::swap(&mut here.loss, &mut there.loss);
             core::mem::swap(&mut here.lost, &mut there.lost);
             core::mem::swap(&mut here.is_down, &mut there.is_down);
+            core::mem::swap(&mut here.captures, &mut there.captures);
         }
         there.crosses = true;
     }
@@ -174,6 +201,26 @@ impl Channel {
 }
 
 impl Rest {
+    /// The state of a channel that needs any.
+    fn new(loss: Option<(u64, Stream)>, plan: &ChannelPlan) -> Option<Box<Self>> {
+        let captures = plan.captures.map(|limits| limits.map(|limits| Box::new(LinkLog::new(limits))));
+        let is_needed = loss.is_some() || plan.has_faults || captures.iter().any(Option::is_some);
+        is_needed.then(|| Box::new(Self { loss, captures, ..Self::default() }))
+    }
+
+    /// Captures a frame, sent now, that leaves and arrives at these times.
+    fn capture(&mut self, [now, leaves, arrives]: [Time; 3], frame: (&[u8], u32), is_lost: bool) {
+        let [leaving, arriving] = &mut self.captures;
+        if let Some(log) = leaving {
+            log.add(now, leaves, frame, is_lost);
+        }
+        if let Some(log) = arriving
+            && !is_lost
+        {
+            log.add(now, arrives, frame, false);
+        }
+    }
+
     /// Whether the next packet is lost; counts it then.
     fn loses(&mut self) -> bool {
         let by_chance = self.loss.as_mut().is_some_and(|(threshold, stream)| stream.next_u64() < *threshold);

@@ -41,10 +41,14 @@ impl Network {
         let duration = time_on_link(&self.topology.channels[channel as usize], PAUSE_FRAME_BYTES);
         let now = self.now();
         let line = &mut self.nodes.switches[switch].port(frame.port).line;
-        let end = line.busy_until().max(now) + duration;
+        let start = line.busy_until().max(now);
+        let end = start + duration;
         line.start(self.schedule.order.moment(end));
-        let arrival = self.schedule.order.moment(end + self.nodes.channels[channel as usize].delay);
+        let state = &mut self.nodes.channels[channel as usize];
+        let arrival = self.schedule.order.moment(end + state.delay);
         let word = PauseWord { priority: frame.priority, pause: frame.pause };
+        let quanta = self.spec.switches[switch].buffer.as_ref().and_then(|buffer| buffer.pause_quanta);
+        state.capture_pause([now, start, arrival.time], &word.to_bytes(quanta.unwrap_or(u16::MAX)));
         self.carry(channel, arrival, Frame::Pause(word));
         if frame.pause
             && let Some(lasts) = self.pause_lasts(switch, channel)

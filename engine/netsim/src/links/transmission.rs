@@ -105,7 +105,7 @@ impl Network {
             self.schedule.arrivals += 1;
             let event = state.arrival(arrival.time, self.schedule.arrivals, channel);
             self.schedule.calendar.push_arrival(event, packet);
-        } else if !state.loses() {
+        } else if !state.loses(self.schedule.now, arrival.time, &packet) {
             self.carry(channel, arrival, Frame::Packet(packet));
         }
     }

@@ -2,16 +2,19 @@
 //!
 //! [`sampling`] tells the recorder ([`record`]) about flows, links and queues when a sample is due; [`stall`]
 //! finds times without any delivery; [`pause_log`] keeps pause frames of PFC (IEEE 802.1Qbb);
-//! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers;
-//! [`results`] makes [tables](table) and the summary.
+//! [`received_log`] keeps what arrived that no flow took, [`headers_log`] the user's headers; [`captures`]
+//! makes files of what [`link_log`] kept of a link; [`results`] makes [tables](table) and the summary.
 //!
 //! Nothing here changes what happens in a run.
 
+mod captures;
 mod headers;
 mod headers_log;
+mod link_log;
 mod own_packets;
 mod pause_frames;
 mod pause_log;
+mod pcapng;
 mod received_log;
 mod record;
 mod results;
@@ -19,7 +22,9 @@ mod sampling;
 mod stall;
 mod table;
 
+pub use captures::Capture;
 pub(crate) use headers_log::{HeadersLog, Side};
+pub(crate) use link_log::LinkLog;
 pub(crate) use pause_log::PauseLog;
 pub(crate) use received_log::{NoFlow, ReceivedLog};
 pub(crate) use record::Recorder;

@@ -6,6 +6,7 @@ use p4cc_units::Time;
 use serde::Serialize;
 
 use crate::network::Network;
+use crate::output::captures::{self, Capture};
 use crate::output::table::{Column, Table};
 
 /// The run in a few numbers.
@@ -83,11 +84,13 @@ pub struct Summary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
-    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `headers`,
+    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `headers`, `captures`,
     /// `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
+    /// What was captured at ends of links.
+    pub captures: Vec<Capture>,
 }
 
 impl Results {
@@ -122,10 +125,12 @@ impl Network {
         tables.extend([self.ports_table(), self.port_queues_table(), self.links_table(), self.hosts_table()]);
         tables.extend([self.pauses_table(), self.pause_frames_table(), self.deadlocks_table()]);
         tables.extend([self.packets_sent_table(), self.packets_received_table(), self.headers_table()]);
+        let captures = self.captures();
+        tables.push(captures::table(&captures));
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
-        Results { tables, summary: self.summary() }
+        Results { tables, summary: self.summary(), captures }
     }
 
     /// The run in a few numbers.

@@ -153,6 +153,35 @@ fn every_error_of_own_packets_names_path_cause_and_remedy() {
     ]);
 }
 
+#[test]
+fn every_error_of_captures_names_path_cause_and_remedy() {
+    let pcap = |ends: &[(&str, u32)], snap_bytes: u32, max_bytes: u64| {
+        let ends: Vec<Value> = ends.iter().map(|(node, port)| json!({"node": node, "port": port})).collect();
+        json!({"pcap": {"ends": ends, "snap_bytes": snap_bytes, "max_bytes": max_bytes}})
+    };
+    let long =
+        json!({"pcap": {"ends": [], "snap_bytes": 1, "max_bytes": 200_000, "comment": "x".repeat(4_097)}});
+    let twice = [("a", 0), ("s", 1), ("a", 0)];
+    check([
+        ("/record", pcap(&[("x", 0)], 1, 200_000), "record.pcap.ends[0]: no link ends at x:0"),
+        ("/record", pcap(&[("a", 1)], 1, 200_000), "record.pcap.ends[0]: no link ends at a:1"),
+        (
+            "/record",
+            pcap(&twice, 1, 200_000),
+            "record.pcap.ends[2]: no link ends at a:0, or it was named before",
+        ),
+        ("/record", pcap(&[], 0, 200_000), "record.pcap.snap_bytes: 0 is out of range"),
+        ("/record", pcap(&[], 65_536, 200_000), "record.pcap.snap_bytes: 65536 is out of range"),
+        ("/record", pcap(&[], 1, 99_999), "record.pcap.max_bytes: 99999 is out of range"),
+        (
+            "/record",
+            pcap(&[("a", 0), ("b", 0)], 1, 3 << 30),
+            "record.pcap.max_bytes: 2 captures may take 6442450944 bytes",
+        ),
+        ("/record", long, "record.pcap.comment: 4097 is out of range"),
+    ]);
+}
+
 /// Sets a value, adding the last key if it is not there.
 fn set(spec: &mut Value, pointer: &str, value: Value) {
     let (parent, key) = pointer.rsplit_once('/').expect("a pointer");

@@ -10,6 +10,7 @@ mod fabrics;
 mod fat_tree;
 
 mod by_hand;
+mod captures;
 mod connections;
 mod d3;
 mod endless;
