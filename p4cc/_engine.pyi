@@ -235,6 +235,8 @@ class RunResult:
 
         A column of type `text` holds a uint32 for each row, its place in `texts(name, column)`. Raises KeyError.
         """
+    def captures(self) -> list[tuple[str, int, bytes]]:
+        """Node, port and pcapng file of each captured end of a link, in the order of the description."""
     def texts(self, table: str, column: str) -> list[str]:
         """The distinct texts of a text column. Raises KeyError."""
 

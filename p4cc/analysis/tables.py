@@ -464,6 +464,18 @@ TABLES = (
         ),
         "traffic of kind packets or replay, or record.packets_received",
     ),
+    Table(
+        "captures",
+        "captured end of a link",
+        (
+            Column("node", "the switch or host"),
+            Column("port", "its port's number; 0 of a host"),
+            Column("captured_pkts", "packets in its file", "packets"),
+            Column("left_out_pkts", "packets that came or left after the file had reached its limit", "packets"),
+            Column("file_bytes", "length of the file", "bytes"),
+        ),
+        "record.pcap",
+    ),
     Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
     Table(
         "settings",

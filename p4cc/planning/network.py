@@ -27,6 +27,7 @@ from p4cc.algorithms import needs_thresholds
 from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
+from p4cc.planning.captures import plan_captures
 from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender
 from p4cc.planning.own_packets import plan_received
@@ -57,6 +58,9 @@ NS3_HEADER_BYTES = 48
 
 Source: docs/algorithms/substrate.md#packets.
 """
+
+_NOT_THE_ENGINES = {"goodput_interval_ns", "slowdown_by_size", "pcap", "pcap_snap_bytes", "pcap_max_bytes"}
+"""Fields of `record` that the engine's description has not, or in another form."""
 
 Ports = dict[tuple[str, str], Thresholds]
 """Thresholds by switch and neighbour; a port that is not there never marks."""
@@ -243,7 +247,8 @@ class _Planner:
         scenario = self.case.scenario
         traffic = plan_traffic(self.case, self.topology, self.scenario, headers_of)
         record = {
-            **scenario.record.model_dump(exclude={"goodput_interval_ns", "slowdown_by_size"}),
+            **scenario.record.model_dump(exclude=_NOT_THE_ENGINES),
+            **plan_captures(self.case, self.topology),
             "packets_received": plan_received(scenario.record.packets_received, self.topology, self.scenario),
         }
         moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from p4cc.analysis.recorded import read_run
 from p4cc.running import provenance
+from p4cc.running.captures import FILES
 from p4cc.running.result_folder import digest
 from p4cc.running.runner import RunRequest, run_scenario
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Repeated:
-    """How the tables of the second run compare to those of the folder."""
+    """How the tables and captures of the second run compare to those of the folder."""
 
     equal: tuple[str, ...]
     differing: tuple[str, ...]
-    """Tables whose bytes differ, or that only one of both has."""
+    """Tables and captures whose bytes differ, or that only one of both has."""
     changed: tuple[str, ...]
     """What differs between the two p4cc: version, commit, engine."""
 
@@ -53,7 +54,8 @@ def run_again(folder: Path, request: RunRequest) -> Repeated:
 
 
 def _tables(folder: Path) -> Mapping[str, str]:
-    return {path.name: digest(path) for path in sorted(folder.glob("*.parquet"))}
+    files = (*sorted(folder.glob("*.parquet")), *sorted(folder.glob(FILES)))
+    return {str(path.relative_to(folder)): digest(path) for path in files}
 
 
 def _changes(told: RecordedRun) -> list[str]:

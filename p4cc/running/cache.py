@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,10 +34,17 @@ MAX_CACHE_BYTES = 4 << 30
 _OURS = re.compile(r"[0-9a-f]{2}/([0-9a-f]{62}\.zip|\.[0-9a-z_]{8}\.partial)")
 """Names that a cache gives; other files in its folder are somebody else's."""
 
-_KEEPING = ("running/cache.py", "running/case.py", "running/result_writer.py", "analysis/tables.py")
+_KEEPING = (
+    "running/cache.py",
+    "running/case.py",
+    "running/captures.py",
+    "running/result_writer.py",
+    "analysis/tables.py",
+)
 """The code between the engine and the tables kept here."""
 _SUMMARY = "summary.json"
 _TABLE = ".arrow"
+_CAPTURE = ".pcapng"
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,8 @@ class SeedRun:
     seed: int
     summary: dict[str, Any]
     tables: dict[str, pa.Table]
+    captures: dict[str, bytes] = field(default_factory=dict[str, bytes])
+    """pcapng files by name."""
 
 
 @dataclass
@@ -182,12 +191,17 @@ def _write(file: io.BufferedIOBase | Any, run: SeedRun) -> None:
             with ipc.new_file(sink, table.schema, options=ipc.IpcWriteOptions(compression="zstd")) as writer:
                 writer.write_table(table)
             archive.writestr(f"{name}{_TABLE}", sink.getvalue())
+        for name, data in run.captures.items():
+            archive.writestr(f"{name}{_CAPTURE}", data, zipfile.ZIP_DEFLATED, 1)
 
 
 def _read(archive: zipfile.ZipFile) -> SeedRun:
     held = json.loads(archive.read(_SUMMARY))
     tables: dict[str, pa.Table] = {}
+    captures: dict[str, bytes] = {}
     for name in archive.namelist():
         if name.endswith(_TABLE):
             tables[name.removesuffix(_TABLE)] = ipc.open_file(pa.py_buffer(archive.read(name))).read_all()
-    return SeedRun(int(held["seed"]), dict(held["summary"]), tables)
+        elif name.endswith(_CAPTURE):
+            captures[name.removesuffix(_CAPTURE)] = archive.read(name)
+    return SeedRun(int(held["seed"]), dict(held["summary"]), tables, captures)

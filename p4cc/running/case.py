@@ -23,6 +23,7 @@ from p4cc.errors import UserError
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.cache import RunCache, SeedRun, run_keys
+from p4cc.running.captures import engine_captures, limit_warning
 from p4cc.running.progress import Moment
 from p4cc.running.result_writer import engine_summary, engine_tables
 
@@ -138,6 +139,8 @@ async def run_case(case: Case, session: Session) -> CaseRun:
         found.update(await _run_seeds(case, plan, missing, session, notes))
     runs = [found[seed] for seed in case.scenario.seeds]
     warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
+    most = case.scenario.record.pcap_max_bytes
+    warnings += [warning for run in runs for warning in limit_warning(case.label(), most, run)]
     return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes])
 
 
@@ -200,7 +203,8 @@ async def _run_seeds(
                     counters = await controller.read_ports()
                     network.exchange(fork)
                 tables = {**engine_tables(result), "counters": counters}
-                run = SeedRun(seed, {**engine_summary(result), "wall_s": round(wall_s, 6)}, tables)
+                summary = {**engine_summary(result), "wall_s": round(wall_s, 6)}
+                run = SeedRun(seed, summary, tables, engine_captures(result))
                 await asyncio.to_thread(session.cache.store, key, run)
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])
             return run

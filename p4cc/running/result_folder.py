@@ -217,6 +217,11 @@ def _is_same(folder: Path, handle: int) -> bool:
         return False
 
 
+def _remove_empty_parents(folder: Path, name: str) -> None:
+    for place in PurePosixPath(name).parents[:-1]:
+        _remove_if_empty(folder / place)
+
+
 def forget_if_bare(folder: Path) -> None:
     """Takes the manifest away where a call that failed left nothing else."""
     if [path.name for path in folder.iterdir()] == [MANIFEST]:
@@ -340,7 +345,7 @@ def _publish(claim: Claim, partial: Path, before: Manifest) -> None:
     for name in owned:
         if name not in new:
             (folder / name).unlink()
-            _remove_if_empty((folder / name).parent)
+            _remove_empty_parents(folder, name)
     write_manifest(folder, partial, Manifest(claim.identity, new, {}, size))
 
 

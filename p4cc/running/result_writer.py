@@ -38,6 +38,7 @@ ENGINE_TABLES = (
     "pauses",
     "pause_frames",
     "deadlocks",
+    "captures",
     "packets_sent",
     "packets_received",
     "hosts",

@@ -28,7 +28,9 @@ from p4cc.files import inputs_read
 from p4cc.planning.execution import Exec
 from p4cc.planning.programs import CompiledProgram, compiled_sources, read_p4info
 from p4cc.running import provenance
-from p4cc.running.cache import FOLDER, RunCache
+from p4cc.running.cache import FOLDER as CACHE
+from p4cc.running.cache import RunCache
+from p4cc.running.captures import FOLDER, CaptureWriter
 from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
@@ -129,7 +131,7 @@ class Prepared:
         return Claim(
             self.folder,
             {"kind": "run", "scenario": self.scenario.name, "settings": self.request.settings},
-            (*file_names(), *provenance.names(), *(figure.file for figure in self.scenario.figures)),
+            (*file_names(), f"{FOLDER}/", *provenance.names(), *(figure.file for figure in self.scenario.figures)),
             self.request.force,
         )
 
@@ -195,7 +197,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
     request, scenario, cases, folder = prepared.request, prepared.scenario, prepared.cases, prepared.folder
     pushed = _pushed(prepared)
     row_keys = list(cases[0].keys()) if cases else []
-    cache = RunCache((request.cache or folder.parent / FOLDER) if request.use_cache else None)
+    cache = RunCache((request.cache or folder.parent / CACHE) if request.use_cache else None)
     undrawn: UserError | None = None
     figures: list[Path] = []
     started, clock = provenance.now(), time.monotonic()
@@ -272,6 +274,7 @@ def _run_cases(
 ) -> _Collected:
     request, cases = prepared.request, prepared.cases
     collected = _Collected()
+    captures = CaptureWriter(folder)
     with ResultWriter(folder, _swept(cases)) as writer:
 
         def keep(case: Case, run: CaseRun) -> None:
@@ -285,6 +288,7 @@ def _run_cases(
                 summary, tables = derive(measures, one.summary, one.tables)
                 collected.runs.append({**keys, **summary})
                 writer.add(keys, tables)
+                captures.add(case.label(), one)
 
         def session() -> Session:
             return Session(

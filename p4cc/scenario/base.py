@@ -23,7 +23,8 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
 
-def _listed(value: object) -> object:
+def listed(value: object) -> object:
+    """A list, where a text may stand for a list of one."""
     return [value] if isinstance(value, str) else value
 
 
@@ -34,7 +35,7 @@ FlowBytes = Annotated[int, Field(ge=1, le=MAX_FLOW_BYTES)]
 Label = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,31}$")]
 Hosts = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=64)]],
-    BeforeValidator(_listed),
+    BeforeValidator(listed),
     Field(min_length=1, max_length=4_096, description="Names of hosts, one or a list; * and ? are wildcards."),
 ]
 

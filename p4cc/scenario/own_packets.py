@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from p4cc.scenario.base import KIND, MAX_TIME_NS, Hosts, Model, TimeNs
+from p4cc.scenario.base import KIND, MAX_TIME_NS, Hosts, Model, TimeNs, listed
 from p4cc.scenario.traffic_base import Traffic
 
 MAX_PACKET_BYTES = 65_535
@@ -15,12 +15,8 @@ MAX_PACKETS = 100_000
 MAX_TEXT = 1 << 18
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
 Text = Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
-Texts = Annotated[list[Text], BeforeValidator(_listed), Field(min_length=1, max_length=10_000)]
+Texts = Annotated[list[Text], BeforeValidator(listed), Field(min_length=1, max_length=10_000)]
 FileName = Annotated[str, Field(min_length=1, max_length=4_096)]
 HostName = Annotated[str, Field(min_length=1, max_length=64)]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender
+from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender, listed
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
-from p4cc.scenario.own_packets import PacketsReceived
+from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
 from p4cc.scenario.topology import Topology
@@ -26,6 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_RUNS = 100_000
+LinkEnds = Annotated[
+    list[Annotated[str, Field(pattern=r"^[^\s:]{1,64}(:[0-9*?]{1,5})?$")]],
+    BeforeValidator(listed),
+    Field(max_length=1_000),
+]
+"""Ends of links by pattern: `NODE`, or `SWITCH:PORT`."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +226,15 @@ class Record(Model):
         default=None,
         description="What arrives at hosts that no flow takes, packet by packet (table `packets_received`).",
     )
+    pcap: LinkEnds = Field(
+        default=[],
+        description="Ends of links whose packets are captured, a pcapng file for each: a host, a switch (all its "
+        "ports), `SWITCH:PORT`; with * and ?. One, or a list.",
+    )
+    pcap_snap_bytes: Annotated[int, Field(ge=1, le=MAX_PACKET_BYTES)] = 256
+    """First bytes of each packet that a capture keeps; what flows carry is zeros."""
+    pcap_max_bytes: Annotated[int, Field(ge=100_000, le=4 << 30)] = 16_000_000
+    """Of each capture's file: it ends with the first packet that does not fit, and the run says how many followed."""
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )

@@ -55,6 +55,12 @@ impl RunResult {
         Ok(columns)
     }
 
+    /// Node, port and pcapng file of each captured end of a link.
+    fn captures<'py>(&self, py: Python<'py>) -> Vec<(&str, u32, Bound<'py, PyBytes>)> {
+        let captures = self.results.captures.iter();
+        captures.map(|one| (one.node.as_str(), one.port, PyBytes::new(py, &one.bytes))).collect()
+    }
+
     fn texts(&self, table: &str, column: &str) -> PyResult<Vec<String>> {
         match self.find(table)?.column(column) {
             Some(Column::Text { values, .. }) => Ok(values.clone()),

@@ -21,8 +21,8 @@ const PFC: [u8; 4] = [0x88, 0x08, 0x01, 0x01];
 const FRAME_BYTES: usize = 60;
 
 impl PauseWord {
-    /// The frame as IEEE 802.1Qbb has it. A switch has no address here, so the source is zero; a pause lasts so
-    /// many quanta.
+    /// The frame as IEEE 802.1Qbb has it. A switch has no address here, so the source is zero; a pause lasts
+    /// so many quanta.
     pub fn to_bytes(self, quanta: u16) -> [u8; FRAME_BYTES] {
         let mut frame = [0; FRAME_BYTES];
         frame[..6].copy_from_slice(&MAC_CONTROL_ADDRESS);

@@ -24,8 +24,8 @@ pub(crate) struct LinkLog {
     /// When the first packet did not fit.
     stopped: Option<Time>,
     left_out: u64,
-    /// Times of packets left out that lie ahead.
-    ahead: VecDeque<Time>,
+    /// Times of packets left out that are still to come.
+    not_yet: VecDeque<Time>,
 }
 
 /// A packet of a log.
@@ -48,11 +48,11 @@ impl LinkLog {
             file_bytes: 0,
             stopped: None,
             left_out: 0,
-            ahead: VecDeque::new(),
+            not_yet: VecDeque::new(),
         }
     }
 
-    /// A packet of `head` and zeros passes at `at`, which may lie ahead of `now`.
+    /// A packet of `head` and zeros passes at `at`, which may be later than `now`.
     #[cold]
     pub fn add(&mut self, now: Time, at: Time, (head, length): (&[u8], u32), is_lost: bool) {
         let comment = if is_lost { LOST } else { "" };
@@ -60,9 +60,10 @@ impl LinkLog {
         self.file_bytes += packet_bytes(captured, comment);
         if self.stopped.is_some() || self.file_bytes > self.limits.max_bytes {
             self.stopped.get_or_insert(at);
-            self.left_out += self.ahead.iter().take_while(|one| **one <= now).count() as u64;
-            self.ahead.drain(..self.ahead.iter().take_while(|one| **one <= now).count());
-            self.ahead.push_back(at);
+            let passed = self.not_yet.iter().take_while(|one| **one <= now).count();
+            self.not_yet.drain(..passed);
+            self.not_yet.push_back(at);
+            self.left_out += passed as u64;
             return;
         }
         let stored = head.len().min(captured as usize);
@@ -78,7 +79,7 @@ impl LinkLog {
 
     /// Packets that passed up to now and did not fit.
     pub fn left_out(&self, now: Time) -> u64 {
-        self.left_out + self.ahead.iter().take_while(|at| **at <= now).count() as u64
+        self.left_out + self.not_yet.iter().take_while(|at| **at <= now).count() as u64
     }
 
     /// When the first packet did not fit.

@@ -53,7 +53,7 @@ const PACKET_FLAGS: u16 = 2;
 const STATISTICS_RECEIVED: u16 = 4;
 const STATISTICS_DROPPED: u16 = 5;
 
-/// Bytes of a packet's block beside packet and comment: five words and two lengths, direction, end of options.
+/// Bytes of a packet's block beside packet and comment: eight words, direction, end of options.
 const PACKET_BLOCK_BYTES: u64 = 32 + 8 + 4;
 /// Bytes of the block that ends a file.
 pub(crate) const STATISTICS_BYTES: u64 = 24 + 12 + 12 + 4;

@@ -84,8 +84,8 @@ pub struct Summary {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
     /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
-    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `headers`, `captures`,
-    /// `link_bytes`, `queue_histogram`.
+    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `headers`,
+    /// `captures`, `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
