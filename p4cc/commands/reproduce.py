@@ -29,8 +29,9 @@ def reproduce(
     only: Annotated[
         list[str] | None, typer.Option("--only", metavar="FIG", help="This figure only; repeatable.")
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Figures that run on request only, too.")] = False,
     full: Annotated[
-        bool, typer.Option("--full", help="20 seeds instead of 5, and figures that run on request only.")
+        bool, typer.Option("--full", help="20 seeds instead of 5, longer runs, and figures that run on request only.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the records as JSON instead of the table.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, max=256, help="Runs at the same time.")] = (
@@ -88,7 +89,15 @@ def reproduce(
 
     found = find_study(study)
     request = ReproduceRequest(
-        study=found, only=tuple(only or ()), full=full, jobs=jobs, out=out, quiet=as_json, use_cache=cache, force=force
+        study=found,
+        only=tuple(only or ()),
+        every=every,
+        full=full,
+        jobs=jobs,
+        out=out,
+        quiet=as_json,
+        use_cache=cache,
+        force=force,
     )
     outcome = run_study(request)
     pages = _report([read_results(found, outcome.folder)], report_to) if report or report_to is not None else []
@@ -141,6 +150,6 @@ def _list(study: str | None, as_json: bool) -> None:
     for entry in listed:
         lines.append(f"{entry['study']}: {entry['title']} ({entry['source']})")
         for figure in entry["figures"]:
-            asked = " (on request: --only or --full)" if figure["on_request"] else ""
+            asked = " (on request: --only, --all or --full)" if figure["on_request"] else ""
             lines.append(f"  {figure['figure']:<12} {figure['title']}{asked}")
     typer.echo("\n".join(lines))

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from math import ceil
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -21,17 +23,25 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.figures import BarFigure, Panel
 
+# Of a bar with its name, and of a page, in inches.
+_BAR_WIDTH, _PAGE_WIDTH = 0.95, 12.8
+_NAME_LETTERS = 12
+"""Letters of a line below a bar."""
+
 
 def draw(runs: pl.DataFrame, figure: BarFigure, folder: Path) -> Path:
     """Draws a panel per column; returns the file written."""
     along = [name for name in (figure.x, figure.limit_over) if name is not None]
     need_columns(figure.file, runs, *along, *(panel.y for panel in figure.panels))
     use_style()
-    # Names below bars need room side by side.
+    # Names below bars need room side by side, and panels stay as wide as a page.
     names = 0 if figure.x is not None else runs["variant"].n_unique()
-    page = Figure(figsize=(max(4.2, 0.95 * names) * len(figure.panels), 3.2), layout="constrained")
+    width = max(4.2, _BAR_WIDTH * names)
+    across = max(1, min(len(figure.panels), int(_PAGE_WIDTH / width)))
+    down = ceil(len(figure.panels) / across)
+    page = Figure(figsize=(width * across, 3.2 * down), layout="constrained")
     for position, panel in enumerate(figure.panels):
-        axes = page.add_subplot(1, len(figure.panels), position + 1)
+        axes = page.add_subplot(down, across, position + 1)
         _draw_panel(page, axes, runs, figure, panel)
     if figure.x is not None:
         legends(page)
@@ -69,9 +79,8 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: BarFigure,
     if points["median"].is_null().all():
         say(axes, f"no run has a value of {panel.y}")
     if figure.x is None:
-        axes.set_xticks(
-            [(number - (len(variants) - 1) / 2) * width for number in range(len(variants))], _below(points, variants)
-        )
+        places = [(number - (len(variants) - 1) / 2) * width for number in range(len(variants))]
+        axes.set_xticks(places, _below(points, variants), fontsize=7)
     else:
         axes.set_xticks(range(len(groups)), [str(group) for group in groups])
     label_axes(axes, panel, figure.x_label or figure.x or "")
@@ -95,4 +104,9 @@ def limits(runs: pl.DataFrame, x: str, over: str, column: str) -> pl.DataFrame:
 def _below(points: pl.DataFrame, variants: list[str]) -> list[str]:
     """Names along x, with the number of values behind percentiles."""
     of = [points.filter(pl.col("variant") == variant) for variant in variants]
-    return [numbered(name, [*line["least"], *line["most"]]) for name, line in zip(variants, of, strict=True)]
+    said: list[str] = []
+    for name, line in zip(variants, of, strict=True):
+        count = numbered(name, [*line["least"], *line["most"]]).removeprefix(name).strip()
+        lines = textwrap.wrap(name, _NAME_LETTERS, break_long_words=False)
+        said.append("\n".join([*lines, *filter(None, [count])]))
+    return said

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from p4cc.scenario.figures import Panel
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*")
-"""One more than colours, so that the first 72 lines differ in one or the other."""
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#882255", "#999933")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", "*", ">")
+"""One more than colours, so that the first 90 lines differ in one or the other."""
 
 _SETTINGS: dict[str, Any] = {
     "font.size": 9,
@@ -44,6 +44,13 @@ _SETTINGS: dict[str, Any] = {
 _NOTE_SIZE = 7
 _NOTE_LETTERS_PER_INCH = 17
 """About as many as fit in that size."""
+
+_LABELS_INSIDE = 5
+"""Labels that leave room for the lines of a panel."""
+_LEGEND_LETTERS = 64
+"""About as many as fit below a panel."""
+_LEGEND_LINE = 0.17
+"""Inches of a line of a legend in small letters."""
 
 _UNDATED: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
@@ -95,13 +102,24 @@ def legend(axes: Axes) -> None:
 
 
 def legends(page: Figure) -> None:
-    """A legend in the first panel, and in each with labels not seen before it, such as other numbers of values."""
+    """A legend for the first panel, and for each with labels not seen before it, such as other numbers of values.
+
+    More labels than a panel has room for stand below it, and the page grows by them.
+    """
     shown: set[str] = set()
+    most_lines = 0
     for axes in page.axes:
-        labels = set(axes.get_legend_handles_labels()[1])
-        if labels - shown:
+        labels = axes.get_legend_handles_labels()[1]
+        if not set(labels) - shown:
+            continue
+        shown |= set(labels)
+        if len(labels) <= _LABELS_INSIDE:
             axes.legend()
-            shown |= labels
+            continue
+        columns = max(1, _LEGEND_LETTERS // (max(map(len, labels)) + 8))
+        most_lines = max(most_lines, -(-len(labels) // columns))
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=columns, fontsize="small")
+    page.set_figheight(page.get_figheight() + _LEGEND_LINE * most_lines)
 
 
 class _PlainLog(LogFormatterSciNotation):
@@ -109,7 +127,7 @@ class _PlainLog(LogFormatterSciNotation):
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         said = super().__call__(x, pos)
-        return f"{x:g}" if said and 1e-3 <= abs(x) < 1e5 else said
+        return f"{x:g}" if said and 1e-3 <= abs(x) <= 1e4 else said
 
 
 def log_scale(axes: Axes, *, x: bool = False) -> None:

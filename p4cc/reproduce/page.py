@@ -132,8 +132,9 @@ def _in_short(maker: _Maker, placed: Sequence[Placed]) -> list[str]:
 def _repeat(results: StudyResults) -> Iterator[str]:
     """How to repeat the page, and what it costs."""
     study, cost = results.study.study, results.cost
-    full = " --full" if results.full else ""
-    yield from ("```sh", f"p4cc reproduce {study.name}{full} --report", "```", "")
+    asked = any(figure.entry.on_request and name in results.records for name, figure in results.figures.items())
+    how = " --full" if results.full else " --all" if asked else ""
+    yield from ("```sh", f"p4cc reproduce {study.name}{how} --report", "```", "")
     yield (
         f"Made by p4cc {', '.join(map(plain, cost.versions))}, commit {', '.join(map(_commit, cost.commits))}, "
         f"on {', '.join(map(plain, cost.days))}: {_cost(cost)}. Seeds: {_seeds(cost)}."

@@ -49,6 +49,8 @@ class ReproduceRequest:
 
     study: StudyFile
     only: tuple[str, ...] = ()
+    every: bool = False
+    """Figures that run on request, too."""
     full: bool = False
     jobs: int = 1
     out: Path | None = None
@@ -181,7 +183,8 @@ def _selected(request: ReproduceRequest, figures: Sequence[Figure]) -> tuple[lis
     """Names of the figures wanted, and the claims over several figures that are."""
     over_all = request.study.study.over_all
     if not request.only:
-        return [figure.name for figure in figures if request.full or not figure.entry.on_request], list(over_all)
+        every = request.every or request.full
+        return [figure.name for figure in figures if every or not figure.entry.on_request], list(over_all)
     known = [*(figure.name for figure in figures), *(one.figure for one in over_all)]
     for name in request.only:
         if name not in known:

@@ -23,7 +23,7 @@ class StudyFigure(Model):
     """One scenario of the study."""
 
     file: Annotated[str, Field(min_length=1, description="Scenario, relative to the study.")]
-    on_request: bool = Field(default=False, description="Run only when asked for by --only or --full.")
+    on_request: bool = Field(default=False, description="Run only when asked for by --only, --all or --full.")
     full: dict[str, Any] = Field(default={}, description="Dotted fields of the scenario to their values with --full.")
 
 

@@ -40,6 +40,7 @@ FIGURES = {
         *("U-base", "U-hpcc-fct", "U-matrix", "U-35", "U-cells", "U-cc-uni", "U-cc-skew", "U-noend", "U-table"),
         *("U-storm", "U-bound", "U-ack"),
     ],
+    "skew_next": ["tuned", "fat-tree", "leaf-spine", "spray-timer"],
     # The rows of docs/algorithms/reproductions.md#y-corr's reverse congestion is Y-ack.
     "timely": [
         *(

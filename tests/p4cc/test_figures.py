@@ -95,8 +95,8 @@ def test_swept_values_are_said_in_words(name: str, value: Any, said: str) -> Non
 
 
 def test_many_lines_differ_in_colour_or_marker() -> None:
-    lines = {(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]) for at in range(72)}
-    assert len(lines) == 72
+    lines = {(COLOURS[at % len(COLOURS)], MARKERS[at % len(MARKERS)]) for at in range(90)}
+    assert len(lines) == 90
 
 
 @pytest.mark.parametrize(

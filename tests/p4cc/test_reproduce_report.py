@@ -84,6 +84,17 @@ def test_the_items_stand_in_the_order_of_the_source(tmp_path: Path, results: Pat
     assert "| [table 1](#item-table-1) | limits | not part of these runs |" in text
 
 
+def test_figures_on_request_stand_on_the_page_of_a_run_of_all(tmp_path: Path) -> None:
+    path = made(tmp_path, ITEMS)
+    done = cli(str(path), "--all", "--json", "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert [one["figure"] for one in json.loads(done.stdout)] == ["1", "2", "headline"]
+    text = page(path, tmp_path / "out", tmp_path / "pages")
+    assert "p4cc reproduce small --all --report" in text
+    assert "It runs on request" not in text
+    assert "| [table 1](#item-table-1) | limits | 1 within |" in text
+
+
 def test_a_number_outside_its_band_has_verdict_and_cause(tmp_path: Path, results: Path) -> None:
     text = page(made(tmp_path, ITEMS), results, tmp_path / "pages")
     records = json.loads((results / "reproduce.json").read_text())
