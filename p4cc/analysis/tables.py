@@ -452,6 +452,20 @@ TABLES = (
         "record.packets_received",
     ),
     Table(
+        "headers",
+        "field of a header of the user's that arrived with a packet",
+        (
+            _TIME,
+            _FLOW,
+            Column("side", "`receiver`: in a data packet; `sender`: echoed in an ACK"),
+            Column("header", "the header's type"),
+            Column("index", "which element of a stack, from 0"),
+            Column("field", "the field"),
+            Column("value", "its value; of more than 64 bits the lower ones"),
+        ),
+        "record.headers",
+    ),
+    Table(
         "hosts",
         "host",
         (

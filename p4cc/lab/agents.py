@@ -113,6 +113,8 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
     remarks = [
         f"traffic of kind {kind!r} is not sent in a lab" for kind in ("rounds", "arrivals", "packets") if spec.get(kind)
     ]
+    if spec.get("headers"):
+        remarks.append("headers of the program's are not put into packets in a lab")
     flows: list[dict[str, Any]] = []
     for flow in spec["flows"]:
         jitter_ns = int(flow.get("start_jitter_ns") or 0)

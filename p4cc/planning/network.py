@@ -30,6 +30,8 @@ from p4cc.planning import plausible
 from p4cc.planning.captures import plan_captures
 from p4cc.planning.fabric import FabricPlanner
 from p4cc.planning.fit import Switches, check_pauses, check_sender
+from p4cc.planning.names import Names
+from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.rate_ports import RatePlanner
@@ -94,7 +96,7 @@ def plan_case(
     try:
         topology = case.scenario.topology.build(scenario)
         programs = plan_programs(case, scenario, topology, schema_of)
-        planner = _Planner(case, scenario, topology, programs)
+        planner = _Planner(case, scenario, topology, programs, headers_of)
         marks = program.THRESHOLDS in programs.tables
         ports = planner.thresholds() if marks else {}
         ecn = EcnSettings(planner.profile, ports) if marks else None
@@ -123,7 +125,7 @@ def plan_case(
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
     except PlanError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    spec_json = json.dumps(planner.spec(ports, headers_of or planner.headers_of))
+    spec_json = json.dumps(planner.spec(ports))
     return NetworkPlan(
         planner.topology,
         planner.paths,
@@ -138,11 +140,19 @@ def plan_case(
 class _Planner:
     """Plans one case."""
 
-    def __init__(self, case: Case, scenario: Path, topology: Topology, programs: Programs) -> None:
+    def __init__(
+        self,
+        case: Case,
+        scenario: Path,
+        topology: Topology,
+        programs: Programs,
+        headers_of: Callable[[str], HeaderTypes] | None,
+    ) -> None:
         self.case = case
         self.scenario = scenario
         self.topology = topology
         self.programs = programs
+        self.headers_of = headers_of or self._compiled_headers
         self.paths = Paths(topology)
         self.fabric = FabricPlanner(topology, case.switch, case.red, self.packet_bytes)
 
@@ -162,7 +172,23 @@ class _Planner:
     @property
     def packet_bytes(self) -> int:
         """IP bytes of a full packet."""
-        return self.case.scenario.transport.mss_bytes + HEADER_BYTES
+        return self.case.scenario.transport.mss_bytes + self.header_bytes
+
+    @property
+    def header_bytes(self) -> int:
+        """What a data packet has in front of its payload, from IPv4 on."""
+        return HEADER_BYTES + (0 if self.own_headers is None else self.own_headers.sent_bytes)
+
+    @cached_property
+    def own_headers(self) -> OwnHeadersPlan | None:
+        """Headers of the user's in data packets; raises UserError."""
+        headers = self.case.scenario.transport.headers
+        if not headers:
+            return None
+        by_program = {self.case.source_of(switch).program: switch for switch in reversed(self.topology.switch_names)}
+        programs = [self.headers_of(switch) for switch in by_program.values()]
+        names = Names(self.topology, plan_addresses(self.topology), "")
+        return plan_headers(headers, programs, names, f"{self.scenario} at transport.headers")
 
     @property
     def alone(self) -> Alone:
@@ -175,7 +201,7 @@ class _Planner:
         mss_bytes = self.case.scenario.transport.mss_bytes
         if isinstance(self.case.scenario.transport, RdmaTransport):
             return Alone(mss_bytes, NS3_HEADER_BYTES, mss_bytes)
-        return Alone(mss_bytes, HEADER_BYTES, self.packet_bytes)
+        return Alone(mss_bytes, self.header_bytes, self.packet_bytes)
 
     @property
     def profile(self) -> Profile:
@@ -237,15 +263,15 @@ class _Planner:
         at = self._bottleneck(*port, settings)
         return threshold_warnings(_chosen(at, settings), at.buffer_pkts)
 
-    def headers_of(self, switch: str) -> HeaderTypes:
+    def _compiled_headers(self, switch: str) -> HeaderTypes:
         """Header types of a switch's program."""
         source = self.case.source_of(switch)
         return compiled_sources([source], self.scenario)[source.program].header_types()
 
-    def spec(self, ports: Ports, headers_of: Callable[[str], HeaderTypes]) -> dict[str, Any]:
+    def spec(self, ports: Ports) -> dict[str, Any]:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
         scenario = self.case.scenario
-        traffic = plan_traffic(self.case, self.topology, self.scenario, headers_of)
+        traffic = plan_traffic(self.case, self.topology, self.scenario, self.headers_of)
         record = {
             **scenario.record.model_dump(exclude=_NOT_THE_ENGINES),
             **plan_captures(self.case, self.topology),
@@ -261,6 +287,7 @@ class _Planner:
             "pairs": traffic.pairs,
             "bursts": traffic.bursts,
             "packets": traffic.packets,
+            "headers": None if self.own_headers is None else self.own_headers.plain,
             "record": {**record, "checkpoints_ns": sorted(moments)},
             "faults": [fault.model_dump(exclude_none=True) for fault in scenario.faults],
             "ties": scenario.ties,
@@ -368,7 +395,7 @@ class _Planner:
     def _sender(self, sender: Sender, ports: Ports) -> dict[str, Any]:
         """A sender's configuration: the transport, the sender's changes to it, its algorithms."""
         return {
-            **self.case.scenario.transport.model_dump(exclude={"kind"}, exclude_none=True),
+            **self.case.scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
             **sender.transport,
             "ecn_profile": self.profile.value,
             "cc": {

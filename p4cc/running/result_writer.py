@@ -41,6 +41,7 @@ ENGINE_TABLES = (
     "captures",
     "packets_sent",
     "packets_received",
+    "headers",
     "hosts",
     "link_bytes",
     "queue_histogram",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter, TimeNs
+from p4cc.scenario.own_headers import OwnHeaders
 
 BufferBytes = Annotated[int, Field(ge=0, le=1 << 40)]
 
@@ -62,6 +63,9 @@ class RdmaTransport(Model):
     kind: Annotated[Literal["rdma"], KIND]
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_000
     """Payload of a full packet; 64 bytes of headers come on top."""
+    headers: OwnHeaders = Field(
+        default=[], description="Headers of the program's that data packets of all flows carry, in order."
+    )
     ack_every: Annotated[int, Field(ge=1, le=1_000)] = 1
     """Packets in order for each ACK."""
     nack_interval_ns: TimeNs = 500_000
@@ -111,6 +115,6 @@ class RdmaTransport(Model):
 
     def plain(self, changes: Mapping[str, Parameter], telemetry: Mapping[str, Any]) -> dict[str, Any]:
         """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records."""
-        given = {**self.model_dump(exclude={"kind"}, exclude_none=True), **changes}
+        given = {**self.model_dump(exclude={"kind", "headers"}, exclude_none=True), **changes}
         room = given.pop("int_room")
         return {**given, "int": {**telemetry, "room": room}}

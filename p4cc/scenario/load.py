@@ -176,7 +176,7 @@ def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
 
     avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
     return {
-        **scenario.transport.model_dump(exclude={"kind"}, exclude_none=True),
+        **scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
         **sender.transport,
         "ecn_profile": scenario.switch.ecn_profile or "gst",
         "cc": {

@@ -15,6 +15,8 @@ from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender, liste
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
+from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
+from p4cc.scenario.own_headers import problems as header_problems
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
@@ -148,6 +150,9 @@ class Transport(Model):
     """What is sent again after duplicate ACKs: as RFC 5681, RFC 6582, or RFC 6675 with reports of what arrived."""
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_436
     """Payload of a full segment; 64 bytes of headers come on top."""
+    headers: OwnHeaders = Field(
+        default=[], description="Headers of the program's that data packets of all flows carry, in order."
+    )
     iw: Annotated[int, Field(ge=1, le=1_000, description="Initial window in segments.")] = 1
     rwnd: Annotated[int, Field(ge=1, le=65_536, description="Receiver window in segments: the most in flight.")] = 32
     grow_beyond_rwnd: bool | None = None
@@ -235,6 +240,9 @@ class Record(Model):
     """First bytes of each packet that a capture keeps; what flows carry is zeros."""
     pcap_max_bytes: Annotated[int, Field(ge=100_000, le=4 << 30)] = 16_000_000
     """Of each capture's file: it ends with the first packet that does not fit, and the run says how many followed."""
+    headers: HeadersRecord | None = Field(
+        default=None, description="Fields of `transport.headers` as they arrive (table `headers`)."
+    )
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."
     )
@@ -337,6 +345,7 @@ class Scenario(Model):
         if len(set(self.seeds)) != len(self.seeds):
             yield Problem(("seeds",), "a seed is listed twice; each seed is one run", "leave one of the two out")
         yield from self._sender_problems()
+        yield from self._header_problems()
         labels = [item.label for item in self.traffic_items]
         if len(set(labels)) != len(labels):
             yield Problem(("traffic",), "two items of traffic have one name", "give each a name of its own")
@@ -374,6 +383,15 @@ class Scenario(Model):
                 cause = "it is paced (rate_control), and transport is for windows"
                 remedy = "add `paced: {kind: rdma}` beside transport, or `transport: {kind: rdma}` if all are paced"
             yield Problem(place, cause, remedy)
+
+    def _header_problems(self) -> Iterator[Problem]:
+        """Headers of the user's that do not fit together."""
+        for number, field, cause, remedy in header_problems(self.transport.headers):
+            yield Problem(("transport", "headers", number, field), cause, remedy)
+        if self.paced is not None and self.paced.headers:
+            yield Problem(("paced", "headers"), "all flows carry the same headers", "give them to transport")
+        if self.record.headers is not None and not self.transport.headers:
+            yield Problem(("record", "headers"), "packets carry no headers of a program", "give transport.headers")
 
     def senders(self) -> Iterator[tuple[Location, Sender]]:
         """Everything that sends, with its place: the variants, and senders that traffic brings."""

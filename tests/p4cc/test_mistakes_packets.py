@@ -1,4 +1,4 @@
-"""What people get wrong with packets of their own; the table of mistakes of test_mistakes.py goes on here."""
+"""Mistakes with packets and headers of one's own; the table of test_mistakes.py goes on here."""
 
 from __future__ import annotations
 
@@ -69,6 +69,24 @@ MISTAKES = (
         RUN,
         ("$.traffic.speed", "greater than 0"),
         changes={"traffic": {"kind": "replay", "source": "h1", "pcap": "notes.md", "speed": 0}},
+    ),
+    Mistake(
+        "a header that no program has",
+        RUN,
+        ("mine.yaml at transport.headers[0].type", "no header type 'mri_t'", "remedy: header types: ethernet_h"),
+        changes={"transport": {"headers": [{"type": "mri_t", "after": "udp", "announce": {"udp_port": 9}}]}},
+    ),
+    Mistake(
+        "a header that nothing announces",
+        RUN,
+        ("$.transport.headers[0].announce", "remedy: give protocol, or ihl: true"),
+        changes={"transport": {"headers": [{"type": "mri_t", "after": "ipv4"}]}},
+    ),
+    Mistake(
+        "fields of no headers",
+        RUN,
+        ("$.record.headers: packets carry no headers", "remedy: give transport.headers"),
+        changes={"record": {"headers": {}}},
     ),
     Mistake(
         "recording at nobody",

@@ -79,7 +79,8 @@ impl Network {
         };
         let Ok(read) = packets::read(packet) else { return };
         let Ok(flow) = self.flow_at(host, &read) else { return };
-        let echo = packet.head.get(read.headers_len()..).filter(|echo| headers.view(echo).is_some());
+        let payload = read.headers_len()..read.headers_len() + usize::from(read.header.payload_len);
+        let echo = packet.head.get(payload).filter(|echo| headers.view(echo).is_some());
         if let (PacketKind::Ack, Some(echo)) = (read.header.kind, echo) {
             self.note_headers((host, flow), Side::Sender, echo);
         }
