@@ -56,7 +56,7 @@ def test_switches_write_into_the_headers(traced: Ran) -> None:
     assert traced.runs[0]["flows_completed"] == 3
     receiver = headers.filter(pl.col("side") == "receiver")
     asked = receiver.filter(pl.col("field") == "asked_by")
-    # A row of every field of every segment that arrived: 70 segments of 1,436 B in each flow, and what is sent again.
+    # A row of each field of each segment: 70 segments of 1,436 B in each flow, and what is sent again.
     assert asked.height >= 3 * 70
     assert set(asked["value"]) == {0x0A000001}
     assert set(receiver.filter(pl.col("field") == "next")["value"]) == {17}
