@@ -490,6 +490,33 @@ TABLES = (
         ),
         "record.pcap",
     ),
+    Table(
+        "program_counters",
+        "cell of a counter and sample that differs from the one before; a value holds until the next row and is 0 "
+        "before the first",
+        (
+            _TIME,
+            Column("switch", "the switch"),
+            Column("counter", "the counter's name in its program"),
+            Column("index", "the cell"),
+            Column("packets", "packets counted, 0 of a counter of bytes", "packets"),
+            Column("bytes", "bytes counted, 0 of a counter of packets", "bytes"),
+        ),
+        "record.counters",
+    ),
+    Table(
+        "program_registers",
+        "cell of a register and sample that differs from the one before; a value holds until the next row and is 0 "
+        "before the first",
+        (
+            _TIME,
+            Column("switch", "the switch"),
+            Column("register", "the register's name in its program"),
+            Column("index", "the cell"),
+            Column("value", "what it holds, its bits as an unsigned number"),
+        ),
+        "record.registers",
+    ),
     Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
     Table(
         "settings",

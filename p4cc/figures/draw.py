@@ -24,6 +24,7 @@ from p4cc.figures import (
     over_time,
     pauses,
     percentiles,
+    state,
     traces,
     utilisation,
 )
@@ -49,6 +50,7 @@ from p4cc.scenario.flow_figures import (
     PodMatrixFigure,
     PodPairFigure,
 )
+from p4cc.scenario.state_records import StateFigure, StateRecord
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,6 +113,10 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
             return by_rank.draw_depths(_table(folder, "queue_histogram"), figure, folder)
         case DecidedCellsFigure():
             return cells.draw(_table(folder, "flows"), figure, folder)
+        case StateFigure():
+            asked = scenario.record.registers if figure.y == "value" else scenario.record.counters
+            samples = _table(folder, state.table_of(figure))
+            return state.draw(samples, figure, folder, (asked or StateRecord()).interval_ns)
         case PausesFigure():
             return pauses.draw(_table(folder, "pause_frames"), figure, folder)
 

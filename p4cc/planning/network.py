@@ -35,6 +35,7 @@ from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.rate_ports import RatePlanner
+from p4cc.planning.state_records import plan_arrays
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.scenario.fabric import RdmaTransport
@@ -61,7 +62,15 @@ NS3_HEADER_BYTES = 48
 Source: docs/algorithms/substrate.md#packets.
 """
 
-_NOT_THE_ENGINES = {"goodput_interval_ns", "slowdown_by_size", "pcap", "pcap_snap_bytes", "pcap_max_bytes"}
+_NOT_THE_ENGINES = {
+    "goodput_interval_ns",
+    "slowdown_by_size",
+    "pcap",
+    "pcap_snap_bytes",
+    "pcap_max_bytes",
+    "counters",
+    "registers",
+}
 """Fields of `record` that the engine's description has not, or in another form."""
 
 Ports = dict[tuple[str, str], Thresholds]
@@ -125,7 +134,7 @@ def plan_case(
         raise UserError(str(error), place=f"case {case.label()}", remedy=odd or "correct the scenario") from error
     except PlanError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    spec_json = json.dumps(planner.spec(ports))
+    spec_json = json.dumps(planner.spec(ports, schema_of))
     return NetworkPlan(
         planner.topology,
         planner.paths,
@@ -268,13 +277,15 @@ class _Planner:
         source = self.case.source_of(switch)
         return compiled_sources([source], self.scenario)[source.program].header_types()
 
-    def spec(self, ports: Ports) -> dict[str, Any]:
+    def spec(self, ports: Ports, schema_of: Callable[[str], P4Schema]) -> dict[str, Any]:
         """The engine's description: the engine checks it again and names what it refuses by its path."""
         scenario = self.case.scenario
         traffic = plan_traffic(self.case, self.topology, self.scenario, self.headers_of)
         record = {
             **scenario.record.model_dump(exclude=_NOT_THE_ENGINES),
             **plan_captures(self.case, self.topology),
+            **plan_arrays("counters", scenario.record.counters, self.topology, schema_of, self.scenario),
+            **plan_arrays("registers", scenario.record.registers, self.topology, schema_of, self.scenario),
             "packets_received": plan_received(scenario.record.packets_received, self.topology, self.scenario),
         }
         moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}

@@ -43,6 +43,8 @@ ENGINE_TABLES = (
     "packets_received",
     "headers",
     "hosts",
+    "program_counters",
+    "program_registers",
     "link_bytes",
     "queue_histogram",
 )

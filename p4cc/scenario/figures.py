@@ -8,6 +8,7 @@ from pydantic import Field
 
 from p4cc.scenario.base import KIND, Model, TimeNs, kinds
 from p4cc.scenario.flow_figures import FLOW_FIGURES, FileName
+from p4cc.scenario.state_records import StateFigure
 
 
 class Panel(Model):
@@ -180,6 +181,7 @@ Figure = Annotated[
     | PercentilesFigure
     | HeatMapFigure
     | UtilisationFigure
+    | StateFigure
     | FLOW_FIGURES,
     Field(discriminator="kind"),
 ]

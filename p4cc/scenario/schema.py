@@ -20,6 +20,7 @@ from p4cc.scenario.own_headers import problems as header_problems
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
+from p4cc.scenario.state_records import StateRecord
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 from p4cc.scenario.traffic_base import FlowTraffic
@@ -242,6 +243,13 @@ class Record(Model):
     """Of each capture's file: it ends with the first packet that does not fit, and the run says how many followed."""
     headers: HeadersRecord | None = Field(
         default=None, description="Fields of `transport.headers` as they arrive (table `headers`)."
+    )
+    counters: StateRecord | None = Field(
+        default=None, description="Counters of the switches' programs (table `program_counters`)."
+    )
+    registers: StateRecord | None = Field(
+        default=None,
+        description="Registers of the switches' programs, of at most 64 bits (table `program_registers`).",
     )
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."

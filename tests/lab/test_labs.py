@@ -25,11 +25,10 @@ from p4cc.lab.processes import events
 from p4cc.lab.run import Lab, LabOptions, clean, run_lab, standing_lab
 from p4cc.lab.state import bears, processes
 from p4cc.lab.switches import kind_named, own_program
+from tests.lab.ports import GRPC, THRIFT
 
 FILES = Path(__file__).parent / "files"
 SCENARIO = Path(__file__).parents[2] / "experiments" / "lab" / "incast.yaml"
-# Ports of their own, where neither a lab of the user's nor an outgoing connection is.
-GRPC, THRIFT = 19_559, 19_090
 CYCLES = int(os.environ.get("P4CC_LAB_CYCLES", "2"))
 """Starts and stops in a row; 50 for the figure in docs/how-to/lab.md."""
 

@@ -15,9 +15,9 @@ from scapy.utils import PcapReader
 
 from p4cc.lab.plan import LabRequest
 from p4cc.lab.run import LabOptions, LabReport, run_lab
+from tests.lab.ports import GRPC, THRIFT
 
 TUTORIALS = os.environ.get("P4CC_TUTORIALS")
-GRPC, THRIFT = 19_559, 19_090
 
 pytestmark = pytest.mark.skipif(TUTORIALS is None, reason="P4CC_TUTORIALS names no copy of the P4 tutorials")
 

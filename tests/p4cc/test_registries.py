@@ -43,6 +43,7 @@ INCAST_FIGURES: dict[str, dict[str, Any]] = {
     "percentiles": {"x": "rwnd", "panels": [{"y": "fct_ns"}]},
     "heatmap": {"x": ["rwnd"], "y": ["iw"], "value": "goodput_bps"},
     "utilisation": {"x": "rwnd"},
+    "program_state": {"y": "packets"},
 }
 POD_FIGURES: dict[str, dict[str, Any]] = {
     "pod_matrix": {"column": "bytes", "over": "pattern"},
@@ -65,7 +66,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ran]:
     """Two small runs that have a table for every kind of figure, by kind."""
     incast = scenario(
         sweep={"transport.rwnd": [8, 32], "transport.iw": [1, 2]},
-        record={"windows_interval_ns": 10_000, "queues_interval_ns": 10_000},
+        record={"windows_interval_ns": 10_000, "queues_interval_ns": 10_000, "counters": {}},
         figures=_figures(INCAST_FIGURES),
     )
     pods = skewed(

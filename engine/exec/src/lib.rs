@@ -36,7 +36,7 @@ pub use native::{Exec, Native, NativeError};
 pub use pipeline::{CompileError, Pipeline};
 pub use snapshot::Snapshot;
 pub use state::meter::{COLOR_GREEN, COLOR_RED, COLOR_YELLOW, MeterConfig, MeterCounts};
-pub use state::{DEFAULT_DROP_PORT, State};
+pub use state::{Array, ArrayKind, DEFAULT_DROP_PORT, State};
 pub use v1_pipelines::{
     BypassEnd, BypassResult, EgressEnd, EgressMetadata, EgressStart, IngressStart, V1Pipelines, Verdict,
 };

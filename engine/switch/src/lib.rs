@@ -56,7 +56,7 @@ pub use config::{
     PortConfig, QdepthUnit, SwitchConfig, TimestampUnit,
 };
 pub use counters::{DropCause, Drops, PauseCounters, PortCounters, QueueCounters, SwitchCounters};
-pub use p4cc_exec::prefetch;
+pub use p4cc_exec::{Array, ArrayKind, prefetch};
 pub use packet::{MAX_PACKET_BYTES, Packet, PacketPool};
 pub use pre::{CloneSession, MulticastGroup, Replica, ReplicationEngine, Target};
 pub use random::Stream;

@@ -18,6 +18,7 @@ mod row;
 mod table;
 mod tuples;
 mod validate;
+mod watch;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use self::profile::ProfileState;
 pub(crate) use self::row::Head;
 use self::table::TableState;
 pub(crate) use self::validate::match_keys;
+pub use self::watch::{Array, ArrayKind};
 use crate::Pipeline;
 use crate::checksum::{CrcParams, Hashes};
 use crate::control::{ControlError, CounterCell, EntryAction, TableEntry};

@@ -320,6 +320,12 @@ pub struct RecordSpec {
     pub headers: Option<HeadersRecordSpec>,
     /// Ends of links whose packets are captured.
     pub pcap: Option<PcapSpec>,
+    /// Counters of the programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counters: Option<ArraysSpec>,
+    /// Registers of the programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registers: Option<ArraysSpec>,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -337,9 +343,31 @@ impl Default for RecordSpec {
             packets_received: None,
             headers: None,
             pcap: None,
+            counters: None,
+            registers: None,
             max_rows: 5_000_000,
         }
     }
+}
+
+/// Arrays of the switches' programs that are sampled.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArraysSpec {
+    /// Sampling interval.
+    pub interval_ns: u64,
+    /// Which ones.
+    pub arrays: Vec<ArraySpec>,
+}
+
+/// One array of one switch.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySpec {
+    /// Name of the switch.
+    pub switch: String,
+    /// Name of the array, as its program has it.
+    pub name: String,
 }
 
 /// What to keep of packets that arrive at hosts and that no flow takes.
@@ -388,6 +416,11 @@ pub struct LimitsSpec {
 }
 
 impl NetworkSpec {
+    /// Names of the switches, in order.
+    pub(crate) fn switch_names(&self) -> Vec<&str> {
+        self.switches.iter().map(|switch| switch.name.as_str()).collect()
+    }
+
     /// Names of all senders, in the order of their indices: window senders first.
     pub(crate) fn sender_names(&self) -> impl Iterator<Item = &str> {
         self.algorithms.keys().chain(self.rdma.keys()).map(String::as_str)

@@ -381,9 +381,20 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         ("record.windows_interval_ns", spec.record.windows_interval_ns),
         ("record.queues_interval_ns", spec.record.queues_interval_ns),
         ("record.queue_histogram_interval_ns", spec.record.queue_histogram_interval_ns),
+        ("record.counters.interval_ns", spec.record.counters.as_ref().map(|one| one.interval_ns)),
+        ("record.registers.interval_ns", spec.record.registers.as_ref().map(|one| one.interval_ns)),
     ] {
         if let Some(interval) = interval {
             in_range(key, interval, 1, MAX_TIME_NS)?;
+        }
+    }
+    for (key, arrays) in [("counters", &spec.record.counters), ("registers", &spec.record.registers)] {
+        for (i, array) in arrays.iter().flat_map(|one| &one.arrays).enumerate() {
+            if !spec.switches.iter().any(|switch| switch.name == array.switch) {
+                let path = format!("record.{key}.arrays[{i}].switch");
+                let cause = format!("no switch is named {:?}", array.switch);
+                return Err(SpecError::new(path, cause, "name a switch of the network"));
+            }
         }
     }
     let checkpoints = &spec.record.checkpoints_ns;

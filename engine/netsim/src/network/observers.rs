@@ -32,7 +32,7 @@ impl Observers {
     /// The observers at the start of a run.
     pub fn new(spec: &NetworkSpec, flows: usize, counted_flows: u64, ports: usize) -> Self {
         Self {
-            recorder: Recorder::new(&spec.record, flows, ports),
+            recorder: Recorder::new(&spec.record, flows, ports, &spec.switch_names()),
             stall: StallDetector::new(spec.stall_after_ns),
             deadlocks: DeadlockDetector::default(),
             tap: None,

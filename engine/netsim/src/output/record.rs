@@ -8,10 +8,12 @@
 use std::collections::BTreeMap;
 
 use p4cc_cc::{CutCause, Mark};
+use p4cc_switch::ArrayKind;
 use p4cc_transport::{Event, Snapshot};
 use p4cc_units::{Span, Time};
 
-use crate::describe::spec::RecordSpec;
+use crate::describe::spec::{ArraysSpec, RecordSpec};
+use crate::output::arrays::Arrays;
 use crate::output::table::{Column, Table};
 
 /// docs/algorithms/metrics.md#metrics: "histogram in 1 KB bins".
@@ -36,6 +38,8 @@ pub(crate) struct Recorder {
     windows_clock: Option<Clock>,
     queues_clock: Option<Clock>,
     histogram_clock: Option<Clock>,
+    counters_clock: Option<Clock>,
+    registers_clock: Option<Clock>,
     /// Times of checkpoints to come, the next one last.
     checkpoints_due: Vec<Time>,
     events_wanted: bool,
@@ -54,8 +58,10 @@ pub(crate) struct Recorder {
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
-    /// Rows left out because of `max_rows`.
-    pub rows_left_out: u64,
+    pub counters: Arrays,
+    pub registers: Arrays,
+    /// Rows of the other tables left out because of `max_rows`.
+    rows_left_out: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -122,18 +128,27 @@ pub(crate) struct Due {
     pub queues: bool,
     pub queue_histogram: bool,
     pub checkpoint: bool,
+    pub counters: bool,
+    pub registers: bool,
 }
 
 impl Recorder {
-    pub fn new(spec: &RecordSpec, flows: usize, ports: usize) -> Self {
+    /// `switch_names` in the order of the switches' indices.
+    pub fn new(spec: &RecordSpec, flows: usize, ports: usize, switch_names: &[&str]) -> Self {
+        let max_rows = usize::try_from(spec.max_rows).unwrap_or(usize::MAX);
+        let arrays =
+            |kind, asked: &Option<ArraysSpec>| Arrays::new(kind, asked.as_ref(), switch_names, max_rows);
+        let interval_of = |asked: &Option<ArraysSpec>| asked.as_ref().map(|asked| asked.interval_ns);
         let mut recorder = Self {
             windows_clock: Clock::new(spec.windows_interval_ns),
             queues_clock: Clock::new(spec.queues_interval_ns),
             histogram_clock: Clock::new(spec.queue_histogram_interval_ns),
+            counters_clock: Clock::new(interval_of(&spec.counters)),
+            registers_clock: Clock::new(interval_of(&spec.registers)),
             checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
             rtts_wanted: spec.rtts,
-            max_rows: usize::try_from(spec.max_rows).unwrap_or(usize::MAX),
+            max_rows,
             next: Time::MAX,
             windows: Windows::default(),
             queues: Queues::default(),
@@ -144,6 +159,8 @@ impl Recorder {
             histogram: BTreeMap::new(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
+            counters: arrays(ArrayKind::Counter, &spec.counters),
+            registers: arrays(ArrayKind::Register, &spec.registers),
             rows_left_out: 0,
         };
         if recorder.windows_clock.is_some() {
@@ -157,7 +174,13 @@ impl Recorder {
     }
 
     fn set_next(&mut self) {
-        let clocks = [self.windows_clock, self.queues_clock, self.histogram_clock];
+        let clocks = [
+            self.windows_clock,
+            self.queues_clock,
+            self.histogram_clock,
+            self.counters_clock,
+            self.registers_clock,
+        ];
         let next = clocks.into_iter().flatten().map(|clock| clock.next);
         self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
     }
@@ -192,9 +215,16 @@ impl Recorder {
             queues: take(&mut self.queues_clock),
             queue_histogram: take(&mut self.histogram_clock),
             checkpoint: self.checkpoints_due.pop_if(|due| *due == at).is_some(),
+            counters: take(&mut self.counters_clock),
+            registers: take(&mut self.registers_clock),
         };
         self.set_next();
         Some(due)
+    }
+
+    /// Rows left out because of `max_rows`, of all tables.
+    pub fn rows_left_out(&self) -> u64 {
+        self.rows_left_out + self.counters.rows_left_out + self.registers.rows_left_out
     }
 
     pub fn window(&mut self, at: Time, flow: usize, flow_id: u32, now: &Snapshot) {
@@ -439,7 +469,7 @@ mod tests {
     fn samples_come_in_order_and_strictly_before_the_event() {
         let spec =
             RecordSpec { windows_interval_ns: Some(2), queues_interval_ns: Some(3), ..RecordSpec::default() };
-        let mut recorder = Recorder::new(&spec, 0, 0);
+        let mut recorder = Recorder::new(&spec, 0, 0, &[]);
         let mut due = Vec::new();
         while let Some(next) = recorder.due_before(Time::from_ns(6)) {
             due.push((next.at.as_ns(), next.windows, next.queues));
@@ -451,7 +481,7 @@ mod tests {
     fn checkpoints_come_once_beside_the_samples() {
         let spec =
             RecordSpec { queues_interval_ns: Some(4), checkpoints_ns: vec![3, 4], ..RecordSpec::default() };
-        let mut recorder = Recorder::new(&spec, 0, 0);
+        let mut recorder = Recorder::new(&spec, 0, 0, &[]);
         let mut due = Vec::new();
         while let Some(next) = recorder.due_before(Time::from_ns(9)) {
             due.push((next.at.as_ns(), next.queues, next.checkpoint));
@@ -462,12 +492,12 @@ mod tests {
     #[test]
     fn an_unchanged_depth_is_no_row_and_rows_are_bounded() {
         let spec = RecordSpec { queues_interval_ns: Some(1), max_rows: 2, ..RecordSpec::default() };
-        let mut recorder = Recorder::new(&spec, 0, 1);
+        let mut recorder = Recorder::new(&spec, 0, 1, &[]);
         for (at, depth) in [(0, 0), (1, 0), (2, 5), (3, 5), (4, 6)] {
             recorder.depth(Time::from_ns(at), 0, 1, 1, depth);
         }
         let [_, queues, ..] = recorder.tables();
         assert_eq!(queues.column("time_ns"), Some(&Column::U64(vec![0, 2])));
-        assert_eq!(recorder.rows_left_out, 1);
+        assert_eq!(recorder.rows_left_out(), 1);
     }
 }

@@ -127,6 +127,7 @@ impl Network {
         tables.extend([self.packets_sent_table(), self.packets_received_table(), self.headers_table()]);
         let captures = self.captures();
         tables.push(captures::table(&captures));
+        tables.extend(self.arrays_tables());
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
@@ -186,7 +187,7 @@ impl Network {
             peak_queue_pkts: peaks.map(|counters| u64::from(counters.peak_depth_pkts())).max().unwrap_or(0),
             packet_hops: self.observers.packet_hops,
             events: self.schedule.events,
-            rows_left_out: self.observers.recorder.rows_left_out
+            rows_left_out: self.observers.recorder.rows_left_out()
                 + self.pause_frames_left_out()
                 + self.received_left_out()
                 + self.headers_left_out(),

@@ -4,8 +4,20 @@ use p4cc_units::Time;
 
 use crate::network::Network;
 use crate::output::record::Due;
+use crate::output::table::Table;
 
 impl Network {
+    /// Counters and registers of the programs as sampled, and as they are now.
+    pub(crate) fn arrays_tables(&self) -> [Table; 2] {
+        let names = self.spec.switch_names();
+        let recorder = &self.observers.recorder;
+        [&recorder.counters, &recorder.registers].map(|sampled| {
+            let mut arrays = sampled.clone();
+            arrays.sample(self.now(), |index| &self.nodes.switches[index].switch);
+            arrays.table(&names)
+        })
+    }
+
     /// Takes the samples due before an instant.
     pub(crate) fn sample_before(&mut self, time: Time) {
         while let Some(due) = self.observers.recorder.due_before(time) {
@@ -40,6 +52,13 @@ impl Network {
                     self.observers.recorder.depth_bytes(node.switch.port_depth_bytes(port.port));
                 }
             }
+        }
+        let switch = |index: usize| &self.nodes.switches[index].switch;
+        if due.counters {
+            self.observers.recorder.counters.sample(due.at, switch);
+        }
+        if due.registers {
+            self.observers.recorder.registers.sample(due.at, switch);
         }
         if due.queues {
             let mut place = 0;

@@ -93,7 +93,7 @@ impl Network {
     fn empty_partition(&self) -> Result<Network, SpecError> {
         let mut partition = self.at_start_without_programs()?;
         partition.nodes.plans = Arc::clone(&self.nodes.plans);
-        partition.observers.recorder = Recorder::new(&RecordSpec::default(), 0, 0);
+        partition.observers.recorder = Recorder::new(&RecordSpec::default(), 0, 0, &[]);
         partition.observers.stall.keep_activity();
         Ok(partition)
     }
