@@ -68,6 +68,18 @@ def assert_nothing_is_left(before: tuple[set[str], set[str]]) -> None:
     wait_for("no namespace is left", lambda: namespaces() <= before[1], patience_s=10.0)
 
 
+@contextlib.contextmanager
+def started(words: list[str]) -> Generator[subprocess.Popen[str]]:
+    """A lab in a process of its own, which a test that fails does not leave behind."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True) as lab:
+        try:
+            yield lab
+        finally:
+            if lab.poll() is None:
+                lab.terminate()
+
+
 def wait_for(what: str, happened: Any, patience_s: float = 30.0) -> None:
     deadline = time.monotonic() + patience_s
     while not happened():
@@ -170,25 +182,21 @@ def test_what_runs_is_said_before_the_prompt_and_kept(own: str, tmp_path: Path) 
 
 def test_ctrl_c_ends_background_jobs_too(own: str, tmp_path: Path, lab_state: Path) -> None:
     before = (interfaces(), namespaces())
+    marks = [f"{os.getpid()}7{number}" for number in range(3)]
     # Neither of the first two bears the lab's token; the second does not end when it is asked to.
-    jobs = "env -i sleep 7001 & env -i sh -c 'trap : TERM; while :; do sleep 0.1; done' x7002 & sleep 7003"
-    lab = subprocess.Popen(
-        # A shell starts its background jobs, and so perhaps this test, with Ctrl-C ignored.
-        ["env", "--default-signal=INT", *command_line(own, tmp_path, f"h1 {jobs}")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    wait_for("the jobs run", lambda: any("7003" in command for command in commands(lab_state)))
-    assert len(running("7001", "x7002", "7003")) == 3
-    lab.send_signal(signal.SIGINT)
-    time.sleep(0.3)
-    # Whoever is impatient presses it again: the lab is taken down all the same.
-    lab.send_signal(signal.SIGINT)
-    output, _ = lab.communicate(timeout=60)
+    stubborn = f"env -i sh -c 'trap : TERM; while :; do sleep 0.1; done' {marks[1]}"
+    jobs = f"env -i sleep {marks[0]} & {stubborn} & sleep {marks[2]}"
+    # A shell starts its background jobs, and so perhaps this test, with Ctrl-C ignored.
+    with started(["env", "--default-signal=INT", *command_line(own, tmp_path, f"h1 {jobs}")]) as lab:
+        wait_for("the jobs run", lambda: sorted(running(*marks)) == marks)
+        lab.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        # Whoever is impatient presses it again: the lab is taken down all the same.
+        lab.send_signal(signal.SIGINT)
+        output, _ = lab.communicate(timeout=60)
     assert lab.returncode == 130
     assert "the lab was taken down" in output
-    assert running("7001", "x7002", "7003") == []
+    assert running(*marks) == []
     assert list(lab_state.glob("*.json")) == []
     assert_nothing_is_left(before)
     kept = json.loads((tmp_path / "lab.json").read_text())
@@ -287,16 +295,11 @@ def test_an_imported_switch_that_was_killed_is_installed_again(own: str, tmp_pat
 
 def test_the_next_start_cleans_up_after_a_lab_that_was_killed(own: str, tmp_path: Path, lab_state: Path) -> None:
     with interface("p4cc-other") as foreign:
-        lab = subprocess.Popen(
-            command_line(own, tmp_path, "h1 sleep 600"),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        wait_for("the lab stands", lambda: any("sleep" in command for command in commands(lab_state)))
-        with pytest.raises(UserError, match=f"process {lab.pid}"):
-            clean()
-        lab.kill()
-        lab.wait()
+        with started(command_line(own, tmp_path, "h1 sleep 600")) as lab:
+            wait_for("the lab stands", lambda: any("sleep" in command for command in commands(lab_state)))
+            with pytest.raises(UserError, match=f"process {lab.pid}"):
+                clean()
+            lab.kill()
         assert interfaces() > {foreign}
         assert "cleaned 1 labs" in clean()
         assert interfaces() == {foreign}
@@ -309,11 +312,11 @@ def test_the_command_line_reads_its_commands_and_a_signal_ends_it(own: str, tmp_
     piped = subprocess.run(words, input="h1 ping -c 1 -W 2 h2\nexit\n", capture_output=True, text=True, check=True)
     # Mininet writes what its commands print to the standard error.
     assert " 0% packet loss" in piped.stderr
-    lab = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert lab.stdout is not None
-    assert any("hosts h1" in line for line in lab.stdout), "the command line is open"
-    lab.terminate()
-    output, _ = lab.communicate(timeout=60)
+    with started(words) as lab:
+        assert lab.stdout is not None
+        assert any("hosts h1" in line for line in lab.stdout), "the command line is open"
+        lab.terminate()
+        output, _ = lab.communicate(timeout=60)
     assert lab.returncode == 130
     assert "the lab was taken down" in output
     assert interfaces() == set()
