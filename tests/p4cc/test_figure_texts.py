@@ -56,8 +56,10 @@ def test_percentiles_of_few_flows_are_marked_with_their_number(tmp_path: Path) -
         ),
         strict=True,
     ):
+        # Labels break their lines where they stand close together.
+        flat = text.replace("\n", " ")
         for word in words:
-            assert word in text
+            assert word in flat
     assert {one["fct_count"] for one in ran.runs} == {2, 4}
     for one in ran.runs:
         assert one["few_values"] == ["fct_p95_ns", "fct_p99_ns", "slowdown_p95", "slowdown_p99"]
