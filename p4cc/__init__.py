@@ -18,12 +18,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from p4cc.bundled import experiments, find_scenario
+    from p4cc.control.controller import Controller
     from p4cc.errors import UserError
     from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
     from p4cc.scenario.load import load_scenario
     from p4cc.scenario.schema import Scenario
 
 __all__ = [
+    "Controller",
     "RunOutcome",
     "RunRequest",
     "Scenario",
@@ -35,6 +37,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Controller": "p4cc.control.controller",
     "RunOutcome": "p4cc.running.runner",
     "RunRequest": "p4cc.running.runner",
     "Scenario": "p4cc.scenario.schema",

@@ -10,6 +10,7 @@ __all__ = [
     "CompileError",
     "Diagnostic",
     "EngineError",
+    "Latency",
     "Network",
     "Program",
     "RunError",
@@ -162,6 +163,17 @@ def compile_p4_text(name: str, text: str, include_dirs: Sequence[str] = ..., def
     """
 
 @final
+class Latency:
+    """Latencies between a switch and its controller (JSON: `kind` and its fields), from the stream `name` of a seed.
+
+    Raises SpecError.
+    """
+
+    def __new__(cls, spec_json: str, seed: int, name: str) -> Latency: ...
+    def draw_ps(self) -> int:
+        """The next one, in picoseconds."""
+
+@final
 class Network:
     """A virtual-time network at time zero: its switches wait for a program over P4Runtime.
 
@@ -176,13 +188,19 @@ class Network:
     def now_ns(self) -> int:
         """Virtual time reached, in nanoseconds."""
     @property
+    def now_ps(self) -> int:
+        """Virtual time reached, in picoseconds."""
+    @property
     def has_ended(self) -> bool:
         """The run is over."""
     @property
     def device_ids(self) -> list[int]:
         """P4Runtime device ids of the switches, in their order."""
-    def serve(self, address: str = "127.0.0.1:0") -> str:
-        """Starts a P4Runtime server over the switches and returns `host:port`; raises ServerError."""
+    def serve(self, address: str = "127.0.0.1:0", beside: Network | None = None) -> str:
+        """Starts a P4Runtime server over the switches and returns `host:port`; raises ServerError.
+
+        A fork knows the programs that were pushed to the server of the network `beside`.
+        """
     def stop_server(self) -> None:
         """Stops the server; does nothing when none runs."""
     def fork(self, seed: int) -> Network:
@@ -206,6 +224,19 @@ class Network:
 
         What it finds does not depend on `threads`.
         """
+    def advance(
+        self, until_ps: int, to_message: bool, progress: Callable[[int, int, int, int, int], object] | None = None
+    ) -> None:
+        """Runs to a virtual time in picoseconds and leaves what switches hold for controllers where it is.
+
+        With `to_message` no further than to the end of the instant at which a switch holds a packet-in or a digest;
+        `deliver_messages` sends them. Raises RunError.
+        """
+    def deliver_messages(self) -> list[tuple[int, int]]:
+        """Sends packet-ins, digests and idle notifications to controllers; how many, by device id."""
+    @property
+    def next_due_ps(self) -> int | None:
+        """When a digest list or an idle entry is due that no packet makes due; None for never."""
     def one_thread_reason(self) -> str | None:
         """Why a run goes on one thread however many it is given; None if it does not."""
     def run_many(

@@ -379,6 +379,17 @@ TABLES = (
         ),
     ),
     Table(
+        "control",
+        "value that the user's controller wrote down (`Controller.record`)",
+        (
+            _TIME,
+            Column("switch", "the switch that it is of", "", "it is of no switch"),
+            Column("name", "its name"),
+            Column("value", "the value"),
+        ),
+        "switch.controller",
+    ),
+    Table(
         "links",
         "direction of a link",
         (

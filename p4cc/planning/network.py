@@ -316,6 +316,7 @@ class _Planner:
                     "device_id": addresses.device_ids[name],
                     "timestamp_unit": self.case.scenario.switch.timestamp_unit,
                     "pass_limit": self.case.scenario.switch.pass_limit,
+                    "cpu_port": self.case.scenario.switch.cpu_port,
                     "ports": [
                         {
                             "port": port.number,

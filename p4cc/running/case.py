@@ -7,7 +7,6 @@ the compiled program, writes tables, and reads counters. Seeds run on copies of 
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -19,18 +18,21 @@ from controller import ControllerError
 from controller.install import Server, install_network, read_ports
 from controller.pipeline import Pipeline, load_pipeline
 from p4cc import _engine
+from p4cc.control.load import load_controller
 from p4cc.errors import UserError
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan, plan_case
+from p4cc.running.advance import Advancing
 from p4cc.running.cache import RunCache, SeedRun, run_keys
 from p4cc.running.captures import engine_captures, limit_warning
-from p4cc.running.progress import Moment
+from p4cc.running.controlled import run_with_controller
 from p4cc.running.result_writer import engine_summary, engine_tables
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
     from pathlib import Path
 
+    from p4cc.control.load import ControllerClass
     from p4cc.planning.programs import CompiledProgram
     from p4cc.running.progress import Runs
     from p4cc.scenario.expand import Case
@@ -74,7 +76,7 @@ class PushedProgram:
 
 
 @dataclass(frozen=True)
-class Controller:
+class Installer:
     """Pushes programs, and what was planned, into the switches of one network, and reads them again."""
 
     server: Server
@@ -128,7 +130,8 @@ async def run_case(case: Case, session: Session) -> CaseRun:
         lambda switch: session.program_of(case, switch).pipeline.schema,
         lambda switch: session.program_of(case, switch).header_types,
     )
-    keys = run_keys(_parts(plan, case, session), case.scenario.seeds)
+    chosen = _controller(case, session)
+    keys = run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
         if (held := session.cache.load(key)) is not None:
@@ -136,7 +139,7 @@ async def run_case(case: Case, session: Session) -> CaseRun:
             session.runs.ended(session.label(case, seed), 0)
     notes: list[str] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
-        found.update(await _run_seeds(case, plan, missing, session, notes))
+        found.update(await _run_seeds(case, plan, (missing, chosen), session, notes))
     runs = [found[seed] for seed in case.scenario.seeds]
     warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
     most = case.scenario.record.pcap_max_bytes
@@ -160,7 +163,13 @@ def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
     )
 
 
-def _parts(plan: NetworkPlan, case: Case, session: Session) -> Iterator[str | bytes]:
+def _controller(case: Case, session: Session) -> ControllerClass | None:
+    """The user's controller of a case; raises UserError."""
+    name = case.scenario.switch.controller
+    return None if name is None else load_controller(name, case.scenario.control.parameters, session.scenario)
+
+
+def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerClass | None) -> Iterator[str | bytes]:
     """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
     yield plan.spec_json
     yield from map(repr, plan.switches)
@@ -170,40 +179,58 @@ def _parts(plan: NetworkPlan, case: Case, session: Session) -> Iterator[str | by
         yield program.p4info
     if case.scenario.switch.programs:
         yield repr([case.source_of(switch.switch).program for switch in plan.switches])
+    if chosen is not None:
+        yield chosen.digest
+        yield chosen.text
+        yield case.scenario.control.model_dump_json(exclude={"handler_limit_s"})
 
 
 async def _run_seeds(
-    case: Case, plan: NetworkPlan, keys: dict[int, str], session: Session, notes: list[str]
+    case: Case,
+    plan: NetworkPlan,
+    what: tuple[dict[int, str], ControllerClass | None],
+    session: Session,
+    notes: list[str],
 ) -> dict[int, SeedRun]:
-    """Builds and installs the network once and runs a copy of it for each seed."""
+    """Builds and installs the network once and runs a copy of it for each seed, with the user's controller."""
+    keys, chosen = what
     try:
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    if session.threads > 1 and (reason := network.one_thread_reason()) is not None:
+    reason = network.one_thread_reason() if chosen is None else "virtual time waits for a controller"
+    if session.threads > 1 and reason is not None:
         notes.append(f"case {case.label()} runs on one thread: {reason}")
     if session.back_end is not None:
         network.set_exec(session.back_end.value)
     pipelines = {one.switch: session.program_of(case, one.switch).pipeline for one in plan.switches}
     async with _served(network) as server:
-        controller = Controller(server, plan, pipelines)
-        await controller.install()
+        installer = Installer(server, plan, pipelines)
+        await installer.install()
         behind_server = asyncio.Lock()
 
         async def one(seed: int, key: str) -> SeedRun:
             async with session.places:
                 async with behind_server:
                     fork = _fork(network, case, seed)
-                wall_s = await _run(fork, case, session)
+                started = time.perf_counter()
+                advancing = Advancing(fork, session.label(case, seed), session.runs)
+                if chosen is None:
+                    await advancing.to_end(session.threads)
+                    found: dict[str, int] = {}
+                    rows: dict[str, pa.Table] = {}
+                else:
+                    found, rows = await run_with_controller((network, fork), (case, plan, pipelines), chosen, advancing)
+                wall_s = time.perf_counter() - started
                 result = fork.result()
                 async with behind_server:
                     # What the run counted is read like anything else of a switch: over P4Runtime. Then the
                     # network as installed takes its place again, for the seeds to come.
                     network.exchange(fork)
-                    counters = await controller.read_ports()
+                    counters = await installer.read_ports()
                     network.exchange(fork)
-                tables = {**engine_tables(result), "counters": counters}
-                summary = {**engine_summary(result), "wall_s": round(wall_s, 6)}
+                tables = {**engine_tables(result), "counters": counters, **rows}
+                summary = {**engine_summary(result), **found, "wall_s": round(wall_s, 6)}
                 run = SeedRun(seed, summary, tables, engine_captures(result))
                 await asyncio.to_thread(session.cache.store, key, run)
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])
@@ -229,28 +256,6 @@ def _fork(network: _engine.Network, case: Case, seed: int) -> _engine.Network:
         raise UserError(
             error.cause, place=f"case {case.label()} seed {seed}: {error.place}", remedy=error.remedy
         ) from error
-
-
-async def _run(network: _engine.Network, case: Case, session: Session) -> float:
-    """Runs to the end on a thread and gives the seconds it took; a cancelled task ends the run at its next look."""
-    cancelled = threading.Event()
-
-    label = session.label(case, network.seed)
-
-    def look_around(*told: int) -> None:
-        if cancelled.is_set():
-            raise KeyboardInterrupt
-        session.runs.moved(label, Moment(*told))
-
-    started = time.perf_counter()
-    try:
-        await asyncio.to_thread(network.run, look_around, session.threads)
-    except asyncio.CancelledError:
-        cancelled.set()
-        raise
-    except _engine.RunError as error:
-        raise UserError(error.cause, place=f"case {case.label()} seed {network.seed}", remedy=error.remedy) from error
-    return time.perf_counter() - started
 
 
 @asynccontextmanager

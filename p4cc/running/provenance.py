@@ -175,7 +175,11 @@ def _renamed(node: Any, files: Mapping[str, str]) -> Any:
         return {key: _renamed(value, files) for key, value in cast("dict[str, Any]", node).items()}
     if isinstance(node, list):
         return [_renamed(value, files) for value in cast("list[Any]", node)]
-    return files.get(node, node) if isinstance(node, str) else node
+    if not isinstance(node, str) or node in files:
+        return files.get(node, node)
+    # A class of a file: FILE.py:CLASS.
+    file, colon, kind = node.rpartition(":")
+    return f"{files.get(file, file)}{colon}{kind}"
 
 
 def now() -> datetime:

@@ -50,7 +50,7 @@ ENGINE_TABLES = (
 )
 """Tables of the engine that are kept."""
 
-DERIVED_TABLES = ("counters", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
+DERIVED_TABLES = ("counters", "control", "queue_stats", "traffic", "goodput", "slowdown", "pod_pairs")
 """Tables read over P4Runtime or worked out from the engine's."""
 
 _NUMBERS: dict[str, pa.DataType] = {"uint64": pa.uint64(), "int64": pa.int64(), "float64": pa.float64()}

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender, listed
 from p4cc.scenario.claims import Reproduction
+from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
@@ -94,6 +95,14 @@ class SwitchSettings(Model):
         default="auto",
         description="Where routes go. auto: p4cc's own table, or the one table of the program whose key is a "
         "destination's address and whose action takes a port. none: entries or a controller see to them.",
+    )
+    controller: Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", max_length=4_096)] | None = Field(
+        default=None,
+        description="A controller of the user's that runs in virtual time, beside p4cc's own: FILE.py:CLASS, relative "
+        "to the scenario or the working folder (docs/how-to/write-a-controller.md).",
+    )
+    cpu_port: Annotated[int, Field(ge=1, le=510)] | None = Field(
+        default=None, description="Port of the controller for packet-ins and packet-outs; absent: there is none."
     )
     entries: Rows = Field(
         default=[], description="Entries, groups and clone sessions of the user's: rows, or files of them."
@@ -295,6 +304,8 @@ class Scenario(Model):
     """The network: hosts, switches, links."""
     switch: SwitchSettings = SwitchSettings()
     """What the switches run and what is installed in them."""
+    control: ControlSettings = ControlSettings()
+    """The way between the switches and the controller that `switch.controller` names."""
     traffic: TrafficItems = Field(description="One kind of traffic, or a list of kinds.")
     transport: AnyTransport = Transport()
     """How senders send, alike for all variants: windows (`kind: window`), or paced packets (`kind: rdma`)."""
@@ -354,6 +365,9 @@ class Scenario(Model):
             yield Problem(("seeds",), "a seed is listed twice; each seed is one run", "leave one of the two out")
         yield from self._sender_problems()
         yield from self._header_problems()
+        if self.switch.controller is None and self.control != ControlSettings():
+            cause = "there is no controller that this is for"
+            yield Problem(("control",), cause, "name one in switch.controller: FILE.py:CLASS")
         labels = [item.label for item in self.traffic_items]
         if len(set(labels)) != len(labels):
             yield Problem(("traffic",), "two items of traffic have one name", "give each a name of its own")

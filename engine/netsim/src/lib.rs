@@ -16,7 +16,7 @@
 //! | `network` | the state of a run, dispatch of events | `parallel` |
 //! | `parallel` | one run on several threads or in batches; many seeds | - |
 //!
-//! `run.rs` is the run loop.
+//! `run.rs` is the run loop; `latency.rs` has the latencies of controllers that others bring.
 //!
 //! What is absent: no clock, no socket, no log, no rule that marks, drops or routes (those are the P4
 //! program's and the traffic manager's), and no back door into a table.
@@ -25,6 +25,7 @@ mod describe;
 mod error;
 mod events;
 mod hosts;
+mod latency;
 mod links;
 mod network;
 mod output;
@@ -37,6 +38,7 @@ pub use describe::spec::{self, NetworkSpec};
 pub use error::{RunError, SpecError};
 pub use events::{Batching, Ties};
 pub use hosts::HostCounters;
+pub use latency::{Latency, LatencySpec};
 pub use network::{Network, PacketBalance, Progress, Tap};
 pub use output::{Capture, Column, Results, Summary, Table};
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};

@@ -16,6 +16,12 @@ pub(crate) fn exponential(stream: &mut Stream, mean: Span) -> Span {
     Span::from_ps((units * mean.as_ps() as f64) as u64)
 }
 
+/// A standard normal number (Box and Muller); each takes two numbers of the stream.
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
+    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
+    radius * libm::cos(2.0 * core::f64::consts::PI * stream.unit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_units::{Span, Time};
 
+use crate::events::Event;
 use crate::{Network, Progress, RunError};
 
 /// Events between two looks at the cancel flag.
@@ -23,12 +24,17 @@ impl Network {
         self.run(until, 1, &AtomicBool::new(false), &mut |_| {})
     }
 
-    /// As [`Self::run_until`]; ends soon after `cancel` is set.
+    /// As [`Self::run_until`]; `progress` is called now and then, and it ends soon after `cancel` is set.
     ///
     /// # Errors
     /// The limit of events, or the cancellation.
-    pub fn run_until_or_cancelled(&mut self, until: Time, cancel: &AtomicBool) -> Result<(), RunError> {
-        self.run(until, 1, cancel, &mut |_| {})
+    pub fn run_until_or_cancelled(
+        &mut self,
+        until: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        self.run(until, 1, cancel, progress)
     }
 
     /// Runs to the end: all flows with a size complete (unless the description says otherwise), or the stop
@@ -58,6 +64,25 @@ impl Network {
         self.run(Time::MAX, threads, cancel, progress)
     }
 
+    /// As [`Self::run_until_or_cancelled`], event by event, but no further than the end of the instant at which
+    /// a switch holds something for its controllers.
+    ///
+    /// # Errors
+    /// The limit of events, or the cancellation.
+    pub fn run_until_message(
+        &mut self,
+        until: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        if self.ended {
+            return Ok(());
+        }
+        let done = self.run_events_until_message(until, cancel, progress);
+        self.nodes.take_workspace_back();
+        done
+    }
+
     fn run(
         &mut self,
         until: Time,
@@ -80,14 +105,7 @@ impl Network {
         cancel: &AtomicBool,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), RunError> {
-        let stop = Time::from_ns(self.spec.stop_ns);
-        let until = until.min(stop);
-        for switch in 0..self.nodes.switches.len() {
-            // The control plane may have sent packets meanwhile, or loaded a program.
-            self.send_pause_frames(switch);
-            self.nodes.lend_workspace(switch);
-            self.start_ready_ports(switch);
-        }
+        let until = self.resume(until);
         let mut partitions = self.partitions(threads);
         let mut batches = if partitions.is_none() { self.batches() } else { None };
         let max_events = self.spec.limits.max_events;
@@ -102,32 +120,88 @@ impl Network {
                 return Err(RunError::Cancelled { at_ns: self.schedule.now.as_ns() });
             }
             let Some(event) = self.schedule.calendar.pop_until(until) else { break };
-            if self.observers.recorder.is_due_before(event.time()) {
-                self.sample_before(event.time());
-            }
-            self.schedule.now = event.time();
-            self.schedule.order.advance(&event);
-            self.dispatch(&event);
-            self.schedule.events += 1;
-            if self.is_complete() {
-                self.ended = true;
-                self.sample_before(self.schedule.now + Span::from_ps(1));
+            if self.handle(&event, max_events, cancel, progress)? {
                 return Ok(());
             }
-            if self.schedule.events >= max_events {
-                return Err(RunError::EventLimit { limit: max_events, at_ns: self.schedule.now.as_ns() });
+        }
+        self.pause_at(until);
+        Ok(())
+    }
+
+    fn run_events_until_message(
+        &mut self,
+        until: Time,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), RunError> {
+        let mut until = self.resume(until);
+        if self.nodes.switches.iter().any(|node| node.switch.has_messages()) {
+            until = self.schedule.now;
+        }
+        let max_events = self.spec.limits.max_events;
+        while let Some(event) = self.schedule.calendar.pop_until(until) {
+            if self.handle(&event, max_events, cancel, progress)? {
+                return Ok(());
             }
-            if self.schedule.events.is_multiple_of(EVENTS_PER_CHECK) {
-                progress(self.progress());
-                if cancel.load(Ordering::Relaxed) {
-                    return Err(RunError::Cancelled { at_ns: self.schedule.now.as_ns() });
-                }
+            // Only the switch of the event can have got something for its controllers.
+            let node = self.nodes.switches.get(event.node() as usize);
+            if node.is_some_and(|node| node.switch.has_messages()) {
+                until = self.schedule.now;
             }
         }
+        self.pause_at(until);
+        Ok(())
+    }
+
+    /// Begins, or goes on after the control plane had its turn; gives until when to run.
+    fn resume(&mut self, until: Time) -> Time {
+        for switch in 0..self.nodes.switches.len() {
+            // The control plane may have sent packets meanwhile, or loaded a program.
+            self.send_pause_frames(switch);
+            self.nodes.lend_workspace(switch);
+            self.start_ready_ports(switch);
+        }
+        until.min(Time::from_ns(self.spec.stop_ns))
+    }
+
+    /// All events up to this instant have been handled.
+    fn pause_at(&mut self, until: Time) {
         self.schedule.now = until;
         self.sample_before(until + Span::from_ps(1));
-        self.ended = until == stop;
-        Ok(())
+        self.ended = until == Time::from_ns(self.spec.stop_ns);
+    }
+
+    /// Handles one event; whether the run ends with it.
+    #[inline(always)]
+    fn handle(
+        &mut self,
+        event: &Event,
+        max_events: u64,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<bool, RunError> {
+        if self.observers.recorder.is_due_before(event.time()) {
+            self.sample_before(event.time());
+        }
+        self.schedule.now = event.time();
+        self.schedule.order.advance(event);
+        self.dispatch(event);
+        self.schedule.events += 1;
+        if self.is_complete() {
+            self.ended = true;
+            self.sample_before(self.schedule.now + Span::from_ps(1));
+            return Ok(true);
+        }
+        if self.schedule.events >= max_events {
+            return Err(RunError::EventLimit { limit: max_events, at_ns: self.schedule.now.as_ns() });
+        }
+        if self.schedule.events.is_multiple_of(EVENTS_PER_CHECK) {
+            progress(self.progress());
+            if cancel.load(Ordering::Relaxed) {
+                return Err(RunError::Cancelled { at_ns: self.schedule.now.as_ns() });
+            }
+        }
+        Ok(false)
     }
 
     #[inline]

@@ -8,6 +8,7 @@ mod algorithms;
 mod compile;
 mod errors;
 mod interrupt;
+mod latency;
 mod network;
 mod result;
 mod stf;
@@ -21,6 +22,8 @@ mod _engine {
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]
     use crate::errors::{CompileError, EngineError, RunError, ServerError, SpecError};
+    #[pymodule_export]
+    use crate::latency::Latency;
     #[pymodule_export]
     use crate::network::Network;
     #[pymodule_export]

@@ -69,17 +69,22 @@ impl Network {
         work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<Progress>) -> Result<(), RunError> + Send,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let ran = self.run_reported(py, work, progress);
+        let now = self.with(py, |network| network.now());
+        py.detach(|| self.deliver(now));
+        ran
+    }
+
+    /// Runs, and leaves what the switches hold for their controllers where it is.
+    fn run_reported(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<Progress>) -> Result<(), RunError> + Send,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
         let ran = interrupt::run(
             py,
-            |cancel, sender| {
-                let (ran, now) = {
-                    let mut network = self.shared.0.lock();
-                    let ran = work(&mut network, cancel, sender);
-                    (ran, network.now())
-                };
-                self.deliver(now);
-                ran
-            },
+            |cancel, sender| work(&mut self.shared.0.lock(), cancel, sender),
             |_, at| {
                 let told = (at.now_ns, at.stop_ns, at.packet_hops, at.flows_completed, at.flows_finite);
                 progress.map_or(Ok(()), |progress| progress.call1(told).map(|_| ()))
@@ -111,6 +116,11 @@ impl Network {
     }
 
     #[getter]
+    fn now_ps(&self, py: Python<'_>) -> u64 {
+        self.with(py, |network| network.now().as_ps())
+    }
+
+    #[getter]
     fn has_ended(&self, py: Python<'_>) -> bool {
         self.with(py, |network| network.has_ended())
     }
@@ -120,8 +130,8 @@ impl Network {
         self.with(py, |network| network.device_ids().collect())
     }
 
-    #[pyo3(signature = (address = "127.0.0.1:0"))]
-    fn serve(&self, py: Python<'_>, address: &str) -> PyResult<String> {
+    #[pyo3(signature = (address = "127.0.0.1:0", beside = None))]
+    fn serve(&self, py: Python<'_>, address: &str, beside: Option<&Self>) -> PyResult<String> {
         let addr: SocketAddr = address.parse().map_err(|_| {
             errors::server(py, &format!("{address:?} is no address"), "give IP:PORT, such as 127.0.0.1:9559")
         })?;
@@ -131,7 +141,15 @@ impl Network {
             if let Some(server) = &*running {
                 return Err(format!("the server runs already at {}", server.local_addr()));
             }
-            let server = Server::start(addr, devices).map_err(|error| error.to_string())?;
+            let other = match beside {
+                Some(network) if Arc::ptr_eq(&network.shared, &self.shared) => None,
+                other => other.map(|network| network.server.lock()),
+            };
+            let server = match other.as_deref() {
+                Some(Some(other)) => other.start_beside(addr, devices),
+                _ => Server::start(addr, devices),
+            };
+            let server = server.map_err(|error| error.to_string())?;
             let local_addr = server.local_addr();
             *running = Some(server);
             Ok(local_addr.to_string())
@@ -185,7 +203,7 @@ impl Network {
 
     fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<()> {
         let until = Time::from_ns(time_ns.min(p4cc_netsim::spec::MAX_TIME_NS));
-        self.run_to(py, |network, cancel, _| network.run_until_or_cancelled(until, cancel), None)
+        self.run_to(py, |network, cancel, _| network.run_until_or_cancelled(until, cancel, &mut |_| {}), None)
     }
 
     #[pyo3(signature = (progress = None, threads = 1))]
@@ -203,6 +221,45 @@ impl Network {
             },
             progress,
         )
+    }
+
+    /// Runs to an instant, or no further than to the end of the one at which a switch holds something for its
+    /// controllers.
+    #[pyo3(signature = (until_ps, to_message, progress = None))]
+    fn advance(
+        &self,
+        py: Python<'_>,
+        until_ps: u64,
+        to_message: bool,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<()> {
+        self.run_reported(
+            py,
+            |network, cancel, sender| {
+                let (until, mut progress) = (Time::from_ps(until_ps), |at| {
+                    // As above.
+                    let _ = sender.send(at);
+                });
+                if to_message {
+                    network.run_until_message(until, cancel, &mut progress)
+                } else {
+                    network.run_until_or_cancelled(until, cancel, &mut progress)
+                }
+            },
+            progress,
+        )
+    }
+
+    /// Hands what the switches hold to their controllers: how many messages each device sent.
+    fn deliver_messages(&self, py: Python<'_>) -> Vec<(u64, usize)> {
+        let now = self.with(py, |network| network.now());
+        py.detach(|| self.server.lock().as_ref().map(|server| server.deliver(now).sent).unwrap_or_default())
+    }
+
+    /// When a switch will next hold something that no packet causes.
+    #[getter]
+    fn next_due_ps(&self, py: Python<'_>) -> Option<u64> {
+        py.detach(|| self.server.lock().as_ref().and_then(Server::next_due).map(Time::as_ps))
     }
 
     fn one_thread_reason(&self, py: Python<'_>) -> Option<&'static str> {

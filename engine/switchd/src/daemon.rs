@@ -272,12 +272,12 @@ fn deliver(shared: &Shared, server: &Server, mut links: Links, heard: Option<(Pu
         links.look(shared);
         std::thread::park_timeout(TICK);
         let now = shared.clock.now();
-        let held = server.deliver(now);
+        let delivered = server.deliver(now);
         let Some((publisher, notifier)) = &heard else { continue };
         // While nobody listens nothing is kept: a digest that is
         // lost would not come again before it is acknowledged.
         if publisher.is_heard() {
-            let held = held.iter().map(|held| p4cc_thrift::Held {
+            let held = delivered.held.iter().map(|held| p4cc_thrift::Held {
                 pipeline: &held.pipeline,
                 digests: &held.digests,
                 idle: &held.idle,

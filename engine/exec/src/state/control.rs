@@ -303,6 +303,16 @@ impl State {
         idle
     }
 
+    /// When [`Self::take_idle`] may find something next, if no packet hits an entry until then.
+    pub fn next_idle(&self) -> Option<Time> {
+        let timed = self.program.tables.iter().zip(&self.tables).filter(|(table, _)| table.idle_timeout);
+        let entries = timed.flat_map(|(_, table)| table.last_hits());
+        let due = entries.filter(|(stored, _)| stored.entry.idle_timeout_ns > 0).map(|(stored, last_hit)| {
+            last_hit.max(stored.timer) + Span::from_ns(stored.entry.idle_timeout_ns)
+        });
+        due.min()
+    }
+
     /// Number of entries.
     pub fn table_len(&self, id: TableId) -> usize {
         self.tables.get(id.index()).map_or(0, super::TableState::len)

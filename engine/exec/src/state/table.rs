@@ -232,6 +232,12 @@ impl TableState {
         pairs.filter_map(|(stored, cells)| Some((stored.as_mut()?, cells.last_hit)))
     }
 
+    /// As [`Self::timers`], to look at.
+    pub fn last_hits(&self) -> impl Iterator<Item = (&Stored, Time)> {
+        let pairs = self.stored.iter().zip(&self.cells);
+        pairs.filter_map(|(stored, cells)| Some((stored.as_ref()?, cells.last_hit)))
+    }
+
     /// Whether entries counted the same and were hit at the same times.
     pub fn has_same_cells(&self, other: &Self) -> bool {
         self.cells == other.cells && self.default_cells == other.default_cells

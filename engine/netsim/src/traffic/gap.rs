@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
 use crate::describe::{MAX_TIME_NS, in_range};
+use crate::random::normal;
 
 /// Most points of a distribution.
 const MAX_POINTS: usize = 10_000;
@@ -167,12 +168,6 @@ fn check_points(path: &str, points: &[GapPoint]) -> Result<(), SpecError> {
         return Err(SpecError::new(path, cause, "begin with share 0 and end with share 1"));
     }
     Ok(())
-}
-
-/// A standard normal number (Box and Muller); each takes two numbers of the stream.
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
-    radius * libm::cos(2.0 * core::f64::consts::PI * stream.unit())
 }
 
 #[cfg(test)]

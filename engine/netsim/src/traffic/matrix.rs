@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 use p4cc_switch::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::gap::{Gap, GapSpec, normal};
+use super::gap::{Gap, GapSpec};
 use super::model::check_within;
 use super::size::SizeSpec;
 use crate::SpecError;
 use crate::describe::{Resolver, in_range};
+use crate::random::normal;
 
 /// Most pairs of a matrix.
 pub(crate) const MAX_PAIRS: usize = 100_000;

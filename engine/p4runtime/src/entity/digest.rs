@@ -9,7 +9,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use p4cc_exec::DigestMessage;
-use p4cc_units::Time;
+use p4cc_units::{Span, Time};
 use prost::Message;
 
 use super::{Target, Verb, push};
@@ -138,6 +138,15 @@ impl DigestConfigs {
         };
         let old: Vec<u64> = self.sent.iter().filter(|(_, sent)| old(sent)).map(|(&id, _)| id).collect();
         old.into_iter().for_each(|list_id| self.remove(list_id));
+    }
+
+    /// When the oldest data that waits has waited long enough.
+    pub(crate) fn next_due(&self) -> Option<Time> {
+        let due = self.waiting.iter().filter_map(|(digest_id, waiting)| {
+            let timeout_ns = u64::try_from(self.configs.get(digest_id)?.max_timeout_ns).unwrap_or_default();
+            Some(waiting.since + Span::from_ns(timeout_ns))
+        });
+        due.min()
     }
 
     /// Takes in an acknowledgement.

@@ -58,6 +58,11 @@ pub(super) struct Device {
 }
 
 impl Device {
+    /// A device in the same state that no controller is connected to.
+    pub(super) fn without_controllers(&self) -> Self {
+        Self { installed: self.installed.clone(), digests: self.digests.clone(), ..Self::default() }
+    }
+
     /// The program that reads and writes refer to.
     ///
     /// # Errors
@@ -175,23 +180,26 @@ impl Device {
         }
     }
 
-    /// Sends a message to the primary of each role that is to have it.
-    pub(super) fn send_to_primaries(&self, update: &Update, has: impl Fn(&Role) -> bool) {
-        for role in self.roles.values().filter(|role| has(role)) {
-            let primary = role.arbitration.primary().and_then(|primary| self.links.get(&primary));
-            if let Some((_, link)) = primary {
-                send(&link.sender, update.clone());
-            }
-        }
+    /// Sends a message to the primary of each role that is to have it; to how many.
+    pub(super) fn send_to_primaries(&self, update: &Update, has: impl Fn(&Role) -> bool) -> usize {
+        let primaries = self
+            .roles
+            .values()
+            .filter(|role| has(role))
+            .filter_map(|role| role.arbitration.primary().and_then(|primary| self.links.get(&primary)));
+        primaries.filter(|(_, link)| send(&link.sender, update.clone())).count()
     }
 
-    /// Sends each role's primary the idle entries of the role's tables, a message for each table.
-    pub(super) fn send_idle(&self, idle: &[p4::TableEntry], timestamp: i64) {
+    /// Sends each role's primary the idle entries of the role's tables, a message for each table; how many.
+    pub(super) fn send_idle(&self, idle: &[p4::TableEntry], timestamp: i64) -> usize {
+        let mut sent = 0;
         for table_entry in idle.chunk_by(|a, b| a.table_id == b.table_id) {
             let Some(table_id) = table_entry.first().map(|entry| entry.table_id) else { continue };
             let notification = p4::IdleTimeoutNotification { table_entry: table_entry.to_vec(), timestamp };
-            self.send_to_primaries(&Update::IdleTimeoutNotification(notification), |role| role.has(table_id));
+            let update = Update::IdleTimeoutNotification(notification);
+            sent += self.send_to_primaries(&update, |role| role.has(table_id));
         }
+        sent
     }
 }
 

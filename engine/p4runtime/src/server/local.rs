@@ -13,7 +13,7 @@ use tonic::{Request, Status};
 use super::device::{Link, MAX_WAITING_MESSAGES};
 use super::service::Service;
 use super::stream::Controller;
-use super::{Devices, Held, StartError};
+use super::{Delivered, Devices, StartError};
 use crate::proto::p4::v1 as p4;
 use p4::p4_runtime_server::P4Runtime;
 use p4cc_units::Time;
@@ -135,7 +135,7 @@ impl Local {
     }
 
     /// As [`super::Server::deliver`].
-    pub fn deliver(&self, now: Time) -> Vec<Held> {
+    pub fn deliver(&self, now: Time) -> Delivered {
         self.service.deliver(now)
     }
 }

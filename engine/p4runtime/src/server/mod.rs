@@ -85,6 +85,15 @@ pub struct Held {
     pub idle: Vec<(TableId, TableEntry)>,
 }
 
+/// What a delivery did.
+#[derive(Clone, Debug, Default)]
+pub struct Delivered {
+    /// Digests and idle entries of each device that had some, for those who hear of them in other ways.
+    pub held: Vec<Held>,
+    /// Messages that were sent to controllers, by device.
+    pub sent: Vec<(u64, usize)>,
+}
+
 /// Why the server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -153,6 +162,16 @@ impl Server {
         Self::start_with(addr, devices, None)
     }
 
+    /// As [`Self::start`], for devices that are copies of this server's, as forks of a network are: they run
+    /// the programs that controllers pushed here, and send the digests that controllers asked for. Not to be
+    /// called while lending a device.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn start_beside(&self, addr: SocketAddr, devices: Arc<dyn Devices>) -> Result<Self, StartError> {
+        Self::start_service(addr, self.service.beside(devices), None)
+    }
+
     /// As [`Self::start`], over TLS if keys are given.
     ///
     /// # Errors
@@ -162,6 +181,10 @@ impl Server {
         devices: Arc<dyn Devices>,
         tls: Option<Tls>,
     ) -> Result<Self, StartError> {
+        Self::start_service(addr, Service::new(devices), tls)
+    }
+
+    fn start_service(addr: SocketAddr, service: Service, tls: Option<Tls>) -> Result<Self, StartError> {
         let listen = |cause| StartError::Listen { addr, cause };
         let listener = TcpListener::bind(addr).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
@@ -177,7 +200,6 @@ impl Server {
             TcpIncoming::from(tokio::net::TcpListener::from_std(listener).map_err(listen)?)
                 .with_nodelay(Some(true))
         };
-        let service = Service::new(devices);
         let server = P4RuntimeServer::new(service.clone())
             .max_decoding_message_size(MAX_REQUEST_BYTES)
             .max_encoding_message_size(MAX_RESPONSE_BYTES);
@@ -235,9 +257,14 @@ impl Server {
 
     /// Sends what the switches hold for their controllers: packet-ins, digests and idle
     /// notifications. `now` is the network's time. Not to be called while lending a device.
-    /// Gives digests and idle entries back, for those who hear of them in other ways.
-    pub fn deliver(&self, now: Time) -> Vec<Held> {
+    pub fn deliver(&self, now: Time) -> Delivered {
         self.service.deliver(now)
+    }
+
+    /// When a digest list or an idle entry will be due that no packet makes due: the time of the next
+    /// delivery. Not to be called while lending a device.
+    pub fn next_due(&self) -> Option<Time> {
+        self.service.next_due()
     }
 
     /// Closes all streams and stops serving.

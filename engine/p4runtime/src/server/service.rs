@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use p4cc_exec::State;
 use p4cc_switch::Switch;
 use p4cc_units::Time;
 use tokio::sync::{Mutex, MutexGuard, mpsc};
@@ -17,7 +18,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::device::{Device, Link, MAX_WAITING_MESSAGES};
 use super::roles::RoleKey;
-use super::{Devices, Held};
+use super::{Delivered, Devices, Held};
 use super::{pipeline, snapshot, stream};
 use crate::codec::uint128;
 use crate::device_config;
@@ -49,6 +50,13 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn new(devices: Arc<dyn Devices>) -> Self {
         Self { devices, states: Arc::default(), last_session: Arc::default() }
+    }
+
+    /// A service for devices that are copies of this one's: with the same programs, without controllers.
+    pub(super) fn beside(&self, devices: Arc<dyn Devices>) -> Self {
+        let states = self.states.blocking_lock();
+        let copies = states.iter().map(|(&device_id, device)| (device_id, device.without_controllers()));
+        Self { devices, states: Arc::new(Mutex::new(copies.collect())), last_session: Arc::default() }
     }
 
     /// Applies one request to one device, when its turn comes.
@@ -132,35 +140,54 @@ impl Service {
     }
 
     /// Takes what the switches hold for their controllers and sends it.
-    pub(super) fn deliver(&self, now: Time) -> Vec<Held> {
+    pub(super) fn deliver(&self, now: Time) -> Delivered {
         let mut states = self.states.blocking_lock();
         let timestamp_ns = i64::try_from(self.devices.since_epoch_ns(now)).unwrap_or(i64::MAX);
-        let mut all = Vec::new();
+        let mut all = Delivered::default();
         for device_id in self.devices.ids() {
-            let sent = self.apply_locked(&mut states, device_id, |device, switch, _| {
+            let mut sent = 0;
+            let done = self.apply_locked(&mut states, device_id, |device, switch, _| {
                 let (packets, messages) = (switch.take_packet_ins(), switch.take_digests());
                 let Ok(running) = device.running(switch) else { return Ok(()) };
                 let loaded = Arc::clone(&running.loaded);
                 for packet in packets {
                     let packet = decode_packet_in(&loaded.catalog, &packet.to_vec());
-                    device.send_to_primaries(&Update::Packet(packet.clone()), |role| role.receives(&packet));
+                    let update = Update::Packet(packet.clone());
+                    sent += device.send_to_primaries(&update, |role| role.receives(&packet));
                 }
                 for list in device.digests.lists(&loaded.catalog, &messages, Instant { now, timestamp_ns }) {
                     let id = list.digest_id;
-                    device.send_to_primaries(&Update::Digest(list), |role| role.has(id));
+                    sent += device.send_to_primaries(&Update::Digest(list), |role| role.has(id));
                 }
                 let idle = device.with_target(switch, now, table::take_idle)?;
-                device.send_idle(&table::idle_messages(&loaded.catalog, &idle), timestamp_ns);
+                sent += device.send_idle(&table::idle_messages(&loaded.catalog, &idle), timestamp_ns);
                 if !(messages.is_empty() && idle.is_empty()) {
                     let pipeline = Arc::clone(&loaded.pipeline);
-                    all.push(Held { device_id, pipeline, digests: messages, idle });
+                    all.held.push(Held { device_id, pipeline, digests: messages, idle });
                 }
                 Ok(())
             });
             // A device that went away between the two calls has nothing to deliver.
-            let _: Result<(), Failure> = sent;
+            let _: Result<(), Failure> = done;
+            if sent > 0 {
+                all.sent.push((device_id, sent));
+            }
         }
         all
+    }
+
+    /// When the next digest list or idle entry is due by time alone.
+    pub(super) fn next_due(&self) -> Option<Time> {
+        let mut states = self.states.blocking_lock();
+        let due = self.devices.ids().into_iter().filter_map(|device_id| {
+            let of_device = self.apply_locked(&mut states, device_id, |device, switch, _| {
+                device.running(switch)?;
+                let idle = switch.state().and_then(State::next_idle);
+                Ok(idle.into_iter().chain(device.digests.next_due()).min())
+            });
+            of_device.ok().flatten()
+        });
+        due.min()
     }
 }
 

@@ -1,0 +1,117 @@
+"""The class that a user's controller derives from: handlers that p4cc calls at instants of virtual time.
+
+Virtual time stands still while a handler runs. What a handler reads is the state of that instant; what it writes or
+sends takes effect `control.latency_ns` later. docs/how-to/write-a-controller.md begins with an example.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from finsy import P4ClientError, P4DigestList, P4PacketIn, Switch
+    from finsy.p4entity import P4IdleTimeoutNotification
+
+    from p4cc.control.situation import Situation, Timer
+    from topos import AddressPlan, Topology
+
+
+class Controller:
+    """A controller of all switches of a run; each run has one of its own.
+
+    Values of `control.parameters` are the keyword arguments of `__init__`, in which there is no network yet. Handlers
+    are `async def`; those that a class does not override do nothing. An exception ends the run with its traceback.
+    """
+
+    _situation: Situation | None = None
+
+    async def start(self) -> None:
+        """Called once before the run, at time 0, with routes and entries of the scenario in place.
+
+        Requests take effect at once. Digests are asked for here (`switch.insert` of a `P4DigestEntry`).
+        """
+
+    async def on_packet_in(self, switch: Switch, packet: P4PacketIn) -> None:
+        """A packet that the program sent to the CPU port (`switch.cpu_port`)."""
+
+    async def on_digest(self, switch: Switch, digest: P4DigestList) -> None:
+        """A list of digests; its `timestamp` is the virtual time in ns at which the switch sent it."""
+
+    async def on_idle(self, switch: Switch, notification: P4IdleTimeoutNotification) -> None:
+        """Entries that no packet hit for as long as their `idle_timeout_ns`."""
+
+    async def on_port_change(self, switch: Switch, port: int, up: bool) -> None:
+        """The link of a port went down or came up (`faults` of the scenario)."""
+
+    async def on_refused(self, switch: Switch, error: P4ClientError) -> None:
+        """A switch refused a request that took effect after the handler's end; as it is, this ends the run.
+
+        A class that overrides it goes on: where two handlers may insert one entry, for instance.
+        """
+        del switch
+        raise error
+
+    @property
+    def now_ns(self) -> int:
+        """Virtual time, in nanoseconds."""
+        return self._given.now_ps // 1000
+
+    @property
+    def switches(self) -> Mapping[str, Switch]:
+        """All switches by name, in the order of the topology.
+
+        Each is a finsy Switch: `read`, `write`, `insert`, `modify`, `delete`, `p4info` are finsy's. What finsy gives as
+        streams (`read_packets`, `read_digests`, `read_idle_timeouts`) comes to the handlers here.
+        """
+        return self._given.switches
+
+    @property
+    def topology(self) -> Topology:
+        """Hosts, switches, links; `topology.port_to("s1", "h2").number` is a port's number."""
+        return self._given.topology
+
+    @property
+    def addresses(self) -> AddressPlan:
+        """Addresses of hosts and switches: `addresses.hosts["h1"].ipv4` and `.mac`, as integers."""
+        return self._given.addresses
+
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+        return self._given.seed
+
+    @property
+    def random(self) -> random.Random:
+        """Random numbers of the run's seed: the only ones that leave a run repeatable."""
+        return self._given.random
+
+    def every(self, interval_ns: int, handler: Callable[[], Awaitable[None]], first_ns: int | None = None) -> Timer:
+        """Calls `handler` every `interval_ns` of virtual time, for the first time after `first_ns` (one interval).
+
+        Raises ValueError for an interval below 1.
+        """
+        return self._given.every(interval_ns, handler, first_ns)
+
+    def after(self, delay_ns: int, handler: Callable[[], Awaitable[None]]) -> Timer:
+        """Calls `handler` once, `delay_ns` of virtual time from now. Raises ValueError for a negative delay."""
+        return self._given.after(delay_ns, handler)
+
+    def record(self, name: str, value: float, switch: Switch | None = None) -> None:
+        """Writes a row of the table `control`: `value` under `name` at this instant, of a switch or of none.
+
+        Raises ValueError when there are too many rows.
+        """
+        self._given.record(name, value, switch.name if switch is not None else None)
+
+    def attach(self, situation: Situation) -> None:
+        """Called by p4cc before `start`."""
+        self._situation = situation
+
+    @property
+    def _given(self) -> Situation:
+        if self._situation is None:
+            raise RuntimeError("there is no network before start(): move this from __init__ to start()")
+        return self._situation

@@ -1,0 +1,78 @@
+"""The P4Runtime connection of a run's controller to one switch.
+
+A call returns when the switch has done what was asked: after a stream message the connection arbitrates again, which
+the switch answers in the order of the stream.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from finsy import P4Client
+from finsy.proto import U128, p4r
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from controller import SwitchPlan
+    from controller.pipeline import Pipeline
+
+ELECTION_ID = 1
+
+
+@dataclass
+class SwitchLine:
+    """An open connection, primary at its switch; made by `connect`."""
+
+    plan: SwitchPlan
+    pipeline: Pipeline
+    address: str
+    client: P4Client
+    errors: list[p4r.StreamError] = field(default_factory=list[p4r.StreamError])
+    """What the switch said of stream messages since the last look."""
+
+    async def send(self, message: p4r.StreamMessageRequest) -> p4r.StreamError | None:
+        """Sends a stream message; what the switch has against it."""
+        await self.client.send(message)
+        await self.arbitrate()
+        return self.errors.pop() if self.errors else None
+
+    async def receive(self, count: int) -> list[p4r.StreamMessageResponse]:
+        """The next messages that the switch sends to its controller."""
+        return [await self.client.receive() for _ in range(count)]
+
+    async def arbitrate(self) -> None:
+        """Asks to be primary, once or again, and waits for the answer; raises P4ClientError, UserError."""
+        bid = p4r.MasterArbitrationUpdate(device_id=self.plan.device_id, election_id=U128.encode(ELECTION_ID))
+        await self.client.send(p4r.StreamMessageRequest(arbitration=bid))
+        while True:
+            answer = await self.client.receive()
+            if answer.HasField("error"):
+                self.errors.append(answer.error)
+            elif answer.HasField("arbitration"):
+                break
+        if answer.arbitration.status.code:
+            cause = f"is not primary at {self.plan.switch}: {answer.arbitration.status.message}"
+            raise UserError(cause, place="controller", remedy="see that nobody else connects to the run")
+
+
+@asynccontextmanager
+async def connect(address: str, plan: SwitchPlan, pipeline: Pipeline) -> AsyncGenerator[SwitchLine]:
+    """Opens a connection, becomes primary, and closes it at the end."""
+
+    def complete(message: object) -> None:
+        if isinstance(message, p4r.WriteRequest):
+            message.election_id.CopyFrom(U128.encode(ELECTION_ID))
+
+    client = P4Client(address, wait_for_ready=False)
+    await client.open(complete_request=complete)
+    try:
+        line = SwitchLine(plan, pipeline, address, client)
+        await line.arbitrate()
+        yield line
+    finally:
+        await client.close()

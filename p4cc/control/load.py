@@ -1,0 +1,167 @@
+"""A user's controller from its file: the class, what it was given, and a hash of the files that decide what it does."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import sys
+import traceback
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from finsy import P4ClientError
+
+from controller.client import refusal
+from p4cc.control.controller import Controller
+from p4cc.errors import UserError
+from p4cc.files import find_named, note_input
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+HANDLERS = ("start", "on_packet_in", "on_digest", "on_idle", "on_port_change", "on_refused")
+_KEY = "switch.controller"
+
+
+@dataclass(frozen=True)
+class ControllerClass:
+    """A controller's class as a scenario names it."""
+
+    text: str
+    """`FILE.py:CLASS`."""
+    file: str
+    """The file, as tracebacks name it."""
+    kind: type[Controller]
+    parameters: Mapping[str, Any]
+    digest: str
+    """Of the file and of what it imports from its folder."""
+
+    def make(self) -> Controller:
+        """A controller of one run; raises what its `__init__` raises."""
+        return self.kind(**self.parameters)
+
+    def overrides(self, handler: str) -> bool:
+        """Whether the class has a handler of its own."""
+        return getattr(self.kind, handler) is not getattr(Controller, handler)
+
+
+def load_controller(text: str, parameters: Mapping[str, Any], scenario: Path) -> ControllerClass:
+    """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the traceback of what is wrong."""
+    name, _, kind_name = text.rpartition(":")
+    path = find_named(name, scenario, what="controller", key=_KEY).resolve()
+    module, files = _imported(path)
+    for file in files:
+        if file != path:
+            note_input(file.name, file)
+    kind = _class_of(module, kind_name, path)
+    _check_handlers(kind, path)
+    _check_parameters(kind, parameters, f"{path}:{kind_name}")
+    digest = hashlib.sha256(_own_code())
+    for file in files:
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return ControllerClass(text, str(path), kind, parameters, digest.hexdigest())
+
+
+def told(error: BaseException, file: str) -> str:
+    """The traceback of a user's error: the frames of the user's folder, from the first to the last, and the error."""
+    whole = traceback.TracebackException.from_exception(error)
+    folder = Path(file).parent
+    theirs = [place for place, frame in enumerate(whole.stack) if Path(frame.filename).is_relative_to(folder)]
+    last = theirs[-1] + 1 if theirs else 0
+    whole.stack = traceback.StackSummary.from_list(whole.stack[theirs[0] if theirs else 0 : last])
+    whole.__cause__ = whole.__context__ = None
+    lines = list(whole.format())
+    if isinstance(error, P4ClientError):
+        # Its own text is the whole message of the protocol.
+        lines[-1] = f"{type(error).__name__}: {refusal('', error).cause}"
+    return "".join(lines).rstrip()
+
+
+def _imported(path: Path) -> tuple[ModuleType, list[Path]]:
+    """The module of a file, and the files of its folder that it is made of."""
+    folder = path.parent
+    name = f"p4cc_controller_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UserError("is no Python file", place=str(path), remedy="give FILE.py:CLASS")
+    module = importlib.util.module_from_spec(spec)
+    # What the file imports from its folder is read anew: it may have changed since another scenario.
+    for other in _beside(folder):
+        del sys.modules[other]
+    before = set(sys.modules)
+    sys.modules[name] = module
+    sys.path.insert(0, str(folder))
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        raise UserError(
+            f"the controller cannot be loaded\n{told(error, str(path))}", place=str(path), remedy="correct the file"
+        ) from error
+    finally:
+        sys.dont_write_bytecode = writes
+        sys.path.remove(str(folder))
+    new = {other: sys.modules[other] for other in set(_beside(folder)) - before}
+    files = {Path(str(one.__file__)).resolve() for one in new.values()}
+    return module, sorted({path, *files})
+
+
+def _beside(folder: Path) -> list[str]:
+    """Loaded modules whose files are in a folder or below it."""
+    found: list[str] = []
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is not None and Path(file).resolve().is_relative_to(folder) and "site-packages" not in file:
+            found.append(name)
+    return found
+
+
+def _class_of(module: ModuleType, name: str, path: Path) -> type[Controller]:
+    kind = getattr(module, name, None)
+    if isinstance(kind, type) and issubclass(kind, Controller):
+        return kind
+    there = [
+        one.__name__
+        for one in vars(module).values()
+        if isinstance(one, type) and issubclass(one, Controller) and one is not Controller
+    ]
+    known = f"controllers there: {', '.join(there)}" if there else "derive the class from p4cc.Controller"
+    cause = f"has no class {name!r}" if kind is None else f"{name} is no p4cc.Controller"
+    raise UserError(cause, place=str(path), remedy=known)
+
+
+def _check_handlers(kind: type[Controller], path: Path) -> None:
+    known = [name for name in vars(Controller) if not name.startswith("_")]
+    for name in (name for one in kind.__mro__[: kind.__mro__.index(Controller)] for name in vars(one)):
+        handler = getattr(kind, name)
+        if name in HANDLERS and not inspect.iscoroutinefunction(handler):
+            raise UserError(
+                f"{kind.__name__}.{name} is no coroutine", place=str(path), remedy=f"write async def {name}"
+            )
+        if name.startswith("on_") and name not in known:
+            remedy = f"handlers: {', '.join(HANDLERS)}"
+            raise UserError(f"{kind.__name__} has a handler {name} that nobody calls", place=str(path), remedy=remedy)
+
+
+def _check_parameters(kind: type[Controller], parameters: Mapping[str, Any], place: str) -> None:
+    signature = inspect.signature(kind)
+    try:
+        signature.bind(**parameters)
+    except TypeError as error:
+        takes = ", ".join(str(one) for one in signature.parameters.values()) or "none"
+        raise UserError(
+            f"control.parameters do not fit: {error}", place=place, remedy=f"parameters of __init__: {takes}"
+        ) from error
+
+
+@cache
+def _own_code() -> bytes:
+    """A hash of the code that runs controllers."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.digest()

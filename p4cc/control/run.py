@@ -1,0 +1,337 @@
+"""A run with a controller: the network runs to the next instant at which something is due, and waits meanwhile.
+
+```
+ network runs to T -> messages of T are sent -> due at T: requests take effect, handlers are called -> network runs on
+```
+
+T is the next due time, or the instant at which a switch has a message for the controller. All events of the network at
+T come before anything of the controller's at T. docs/reference/controller.md has the rules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from finsy import P4ClientError
+from finsy.p4entity import decode_stream
+from finsy.proto import p4r
+
+from controller.client import refusal
+from p4cc import _engine
+from p4cc.control.agenda import CALL, REQUEST, Agenda
+from p4cc.control.line import SwitchLine, connect
+from p4cc.control.load import told
+from p4cc.control.situation import Situation
+from p4cc.control.switch import DeferringClient, switch_over
+from p4cc.control.thread import HandlerThread, TooLongError
+from p4cc.errors import UserError
+from topos import plan_addresses
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
+    from finsy import Switch
+
+    from controller.pipeline import Pipeline
+    from p4cc.control.controller import Controller
+    from p4cc.control.load import ControllerClass
+    from p4cc.control.switch import Change
+    from p4cc.planning.network import NetworkPlan
+    from p4cc.scenario.control import ControlSettings
+
+MAX_CALLS_AT_ONCE = 10_000
+"""Calls of handlers at one instant; more are a loop between controller and switches without any latency."""
+_PS = 1_000
+_HEARD = ("on_packet_in", "on_digest", "on_idle")
+"""Handlers for which the run has to stop when a switch has a message."""
+
+
+@dataclass(frozen=True)
+class PortChange:
+    """A port goes down or comes up."""
+
+    at_ns: int
+    switch: str
+    port: int
+    up: bool
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a run with a controller needs."""
+
+    network: _engine.Network
+    """With a server."""
+    address: str
+    plan: NetworkPlan
+    pipelines: Mapping[str, Pipeline]
+    """By switch."""
+    chosen: ControllerClass
+    settings: ControlSettings
+    port_changes: tuple[PortChange, ...]
+    label: str
+    """For people."""
+    advance: Callable[[int, bool], Awaitable[None]]
+    """Runs the network to a time in picoseconds, to the first message if so asked."""
+
+
+@dataclass
+class Counts:
+    """What a controller did in a run."""
+
+    calls: int = 0
+    writes: int = 0
+    packet_outs: int = 0
+
+
+@dataclass(frozen=True)
+class Controlled:
+    """What a run with a controller leaves beside the network."""
+
+    counts: Counts
+    rows: list[tuple[int, str | None, str, float]]
+    """Of the table `control`: time in ns, switch, name, value."""
+
+
+async def run_controlled(job: Job) -> Controlled:
+    """Runs to the end; raises UserError with the traceback of a handler that failed."""
+    async with AsyncExitStack() as stack:
+        lines = {
+            plan.switch: await stack.enter_async_context(connect(job.address, plan, job.pipelines[plan.switch]))
+            for plan in job.plan.switches
+        }
+        thread = stack.enter_context(HandlerThread(job.settings.handler_limit_s, job.chosen.file))
+        run = _Run(job, lines, thread)
+        try:
+            await run.begin()
+            await run.to_end()
+        except P4ClientError as error:
+            found = refusal(f"{job.label}: {run.where()}", error)
+            raise UserError(found.cause, place=found.place, remedy=found.remedy) from error
+        return Controlled(run.counts, run.situation.rows)
+
+
+class _Way:
+    """One direction between a switch and the controller: a latency for each message, and none overtakes another."""
+
+    def __init__(self, latency: Any, seed: int, name: str) -> None:
+        spec = {"kind": "constant", "ns": latency} if isinstance(latency, int) else latency.model_dump()
+        self._latency = _engine.Latency(json.dumps(spec), seed, name)
+        self._last_ps = 0
+
+    def arrival_ps(self, now_ps: int) -> int:
+        """When a message that is sent now arrives."""
+        self._last_ps = max(self._last_ps, now_ps + self._latency.draw_ps())
+        return self._last_ps
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(self, job: Job, lines: Mapping[str, SwitchLine], thread: HandlerThread) -> None:
+        self.job = job
+        self.counts = Counts()
+        self._lines = lines
+        self._by_device = {line.plan.device_id: line for line in lines.values()}
+        self._thread = thread
+        self._agenda = Agenda()
+        self._calls_now = 0
+        self._has_begun = False
+        self._handler = "__init__"
+        self._switch: str | None = None
+        self._answers: dict[str, int] = {}
+        """By switch: when the requests of the handler under way take effect."""
+        seed, settings = job.network.seed, job.settings
+        self._to_switch = {name: _Way(settings.latency_ns, seed, f"control.{name}.requests") for name in lines}
+        self._to_controller = {
+            name: _Way(settings.notify_latency_ns, seed, f"control.{name}.notifications") for name in lines
+        }
+        loop = asyncio.get_running_loop()
+        switches = {
+            name: switch_over(line, DeferringClient(line, self, loop, job.chosen.file)) for name, line in lines.items()
+        }
+        topology = job.plan.topology
+        self.situation = Situation(switches, topology, plan_addresses(topology), seed, self._agenda, self._call)
+        self._controller: Controller | None = None
+
+    def where(self, switch: str | None = None) -> str:
+        """The handler, the switch and the instant, for messages."""
+        kind = self.job.chosen.kind.__name__
+        name = self._handler if self._handler.startswith(kind) else f"{kind}.{self._handler}"
+        switch = switch or self._switch
+        of_switch = f", switch {switch}" if switch is not None else ""
+        return f"{name}{of_switch}, at {self.situation.now_ps / 1e6:.9g} us"
+
+    async def begin(self) -> None:
+        """Makes the controller and calls its `start`."""
+
+        async def make() -> Controller:
+            return self.job.chosen.make()
+
+        controller: Controller = await self._guarded(make())
+        controller.attach(self.situation)
+        self._controller = controller
+        await self._call("start", controller.start)
+        self._has_begun = True
+        for change in self.job.port_changes:
+            self._agenda.add(change.at_ns * _PS, CALL, lambda change=change: self._port_changed(change))
+
+    async def to_end(self) -> None:
+        """Runs the network and calls what is due, until the network's end."""
+        network, chosen = self.job.network, self.job.chosen
+        hears = any(chosen.overrides(handler) for handler in _HEARD)
+        last_ps = (1 << 63) - 1
+        while True:
+            due = [one for one in (self._agenda.next_ps(), network.next_due_ps if hears else None) if one is not None]
+            await self.job.advance(min(due, default=last_ps), hears)
+            self._now(network.now_ps)
+            if network.has_ended:
+                return
+            if hears:
+                await self._hear()
+            while (due_now := self._agenda.take(self.situation.now_ps)) is not None:
+                await due_now.do()
+
+    def _now(self, now_ps: int) -> None:
+        if now_ps != self.situation.now_ps:
+            self._calls_now = 0
+        self.situation.now_ps = now_ps
+
+    async def _hear(self) -> None:
+        """Takes what switches send at this instant, and notes when the controller has it."""
+        for device_id, count in self.job.network.deliver_messages():
+            line = self._by_device[device_id]
+            for message in await line.receive(count):
+                self._note(line.plan.switch, message)
+
+    def _note(self, switch: str, message: p4r.StreamMessageResponse) -> None:
+        controller, to = self._made(), self.situation.switches[switch]
+        handlers: dict[str, tuple[str, Callable[[Switch, Any], Awaitable[None]]]] = {
+            "packet": ("on_packet_in", controller.on_packet_in),
+            "digest": ("on_digest", controller.on_digest),
+            "idle_timeout_notification": ("on_idle", controller.on_idle),
+        }
+        name, handler = handlers[str(message.WhichOneof("update"))]
+        if not self.job.chosen.overrides(name):
+            return
+        decoded = decode_stream(message, to.p4info)
+        at_ps = self._to_controller[switch].arrival_ps(self.situation.now_ps)
+        self._agenda.add(at_ps, CALL, lambda: self._call(name, lambda: handler(to, decoded), switch))
+
+    async def _port_changed(self, change: PortChange) -> None:
+        """The controller hears of a port when its message has come."""
+        controller, to = self._made(), self.situation.switches[change.switch]
+        at_ps = self._to_controller[change.switch].arrival_ps(self.situation.now_ps)
+
+        def tell() -> Awaitable[None]:
+            return self._call(
+                "on_port_change", lambda: controller.on_port_change(to, change.port, change.up), change.switch
+            )
+
+        self._agenda.add(at_ps, CALL, tell)
+
+    async def _call(self, name: str, handler: Callable[[], Awaitable[None]], switch: str | None = None) -> None:
+        """Calls a handler and waits for its end."""
+        self.counts.calls += 1
+        self._calls_now += 1
+        self._handler, self._switch, self._answers = name, switch, {}
+        if self._calls_now > MAX_CALLS_AT_ONCE:
+            raise UserError(
+                f"{MAX_CALLS_AT_ONCE} calls of handlers at one instant: controller and switches answer each other "
+                "without end",
+                place=f"{self.job.label}: {self.where()}",
+                remedy="give control.latency_ns or control.notify_latency_ns a time above 0",
+            )
+
+        async def run() -> None:
+            await handler()
+
+        await self._guarded(run())
+
+    async def _guarded(self, work: Any) -> Any:
+        """Runs the user's code on its thread; raises UserError for what it raises."""
+        chosen = self.job.chosen
+
+        async def run() -> Any:
+            try:
+                return await work
+            except SystemExit as error:
+                raise RuntimeError(f"SystemExit: {error}; a controller leaves by the scenario's faults") from error
+
+        try:
+            return await self._thread.call(run())
+        except TooLongError as error:
+            limit_s = self.job.settings.handler_limit_s
+            at = f", and stands at {chosen.file}:{error.line}" if error.line else ""
+            raise UserError(
+                f"the handler took longer than {limit_s:g} s{at}",
+                place=f"{chosen.text}: {self.where()} ({self.job.label})",
+                remedy="look for a loop that does not end, or raise control.handler_limit_s",
+            ) from error
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(
+                f"the controller failed\n{told(error, chosen.file)}",
+                place=f"{chosen.text}: {self.where()} ({self.job.label})",
+                remedy="correct the controller",
+            ) from error
+
+    async def change(self, line: SwitchLine, message: Change, place: str) -> None:
+        """Takes a request of the handler under way: it takes effect at once, or when its latency is over."""
+        switch = line.plan.switch
+        if isinstance(message, p4r.WriteRequest):
+            self.counts.writes += 1
+        else:
+            self.counts.packet_outs += message.HasField("packet")
+        now_ps = self.situation.now_ps
+        at_ps = now_ps
+        if self._has_begun:
+            # One latency for all that a handler asks of a switch: it is one answer.
+            if switch not in self._answers:
+                self._answers[switch] = self._to_switch[switch].arrival_ps(now_ps)
+            at_ps = self._answers[switch]
+        if at_ps == now_ps:
+            await _apply(line, message, f"{place}: {self.where(switch)}")
+            return
+        asked = f"{place}: {self.where(switch)}"
+        self._agenda.add(at_ps, REQUEST, lambda: self._take_effect(line, message, asked))
+
+    async def _take_effect(self, line: SwitchLine, message: Change, asked: str) -> None:
+        """A request's latency is over."""
+        switch = line.plan.switch
+        at_us = self.situation.now_ps / 1e6
+        try:
+            await _apply(line, message, asked)
+        except P4ClientError as error:
+            controller = self._made()
+            if self.job.chosen.overrides("on_refused"):
+                refused = error
+                to = self.situation.switches[switch]
+                await self._call("on_refused", lambda: controller.on_refused(to, refused), switch)
+                return
+            found = refusal(asked, error)
+            raise UserError(
+                f"the request was refused when it took effect, at {at_us:.9g} us: {found.cause}",
+                place=f"{found.place} ({self.job.label})",
+                remedy=f"{found.remedy}; or override on_refused to go on",
+            ) from error
+
+    def _made(self) -> Controller:
+        if self._controller is None:
+            raise RuntimeError("the controller is made before the run begins")
+        return self._controller
+
+
+async def _apply(line: SwitchLine, message: Change, place: str) -> None:
+    """Sends a request and waits until it is done; raises P4ClientError, or UserError for a refused stream message."""
+    if isinstance(message, p4r.WriteRequest):
+        await line.client.request(message)
+        return
+    error = await line.send(message)
+    if error is not None:
+        raise UserError(error.message, place=place, remedy="see the program's packet_out header, and switch.cpu_port")

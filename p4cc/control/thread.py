@@ -1,0 +1,86 @@
+"""The thread on which a user's handlers run, with a bound on how long each may take.
+
+A handler that blocks stops nothing of p4cc's; one that takes too long is left behind when the run ends with an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from types import TracebackType
+
+T = TypeVar("T")
+_STOP_S = 1.0
+"""How long the end waits for the thread."""
+
+
+class TooLongError(Exception):
+    """A call took longer than it may; `line` of the user's file is where it stands, 0 if that is not known."""
+
+    def __init__(self, line: int) -> None:
+        super().__init__()
+        self.line = line
+
+
+class HandlerThread:
+    """A thread with an event loop for handlers."""
+
+    def __init__(self, limit_s: float, file: str) -> None:
+        """`file` is the user's, of which lines are named."""
+        self._limit_s = limit_s
+        self._file = file
+        self._loop = asyncio.new_event_loop()
+        # A daemon: a handler that never returns does not keep p4cc from ending.
+        self._thread = threading.Thread(target=self._work, name="controller", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_STOP_S)
+
+    async def call(self, work: Coroutine[Any, Any, T]) -> T:
+        """Runs `work` to its end; raises TooLongError, and what it raises."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        waited = asyncio.wrap_future(future)
+        done, _ = await asyncio.wait([waited], timeout=self._limit_s)
+        if not done:
+            line = self._line(work)
+            future.cancel()
+            raise TooLongError(line)
+        return waited.result()
+
+    def _line(self, work: Any) -> int:
+        """The line of the user's file at which a call stands: in code that runs, or in what it waits for."""
+        frame = sys._current_frames().get(self._thread.ident or 0)  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
+        while frame is not None:
+            if frame.f_code.co_filename == self._file:
+                return frame.f_lineno
+            frame = frame.f_back
+        line = 0
+        while work is not None:
+            frame = getattr(work, "cr_frame", None)
+            if frame is not None and frame.f_code.co_filename == self._file:
+                line = frame.f_lineno
+            work = getattr(work, "cr_await", None)
+        return line
+
+    def _work(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            left = asyncio.all_tasks(self._loop)
+            for task in left:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        finally:
+            self._loop.close()
