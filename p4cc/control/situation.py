@@ -58,7 +58,7 @@ class Situation:
     random: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
-        # Seeds that are texts are hashed in one way by every version of Python; the name keeps the stream apart.
+        # Every version of Python hashes a text in one way; the name keeps the stream apart.
         self.random = random.Random(f"{self.seed} control.random")  # noqa: S311 (repeatable is what is wanted)
 
     def every(self, interval_ns: int, handler: Callable[[], Awaitable[None]], first_ns: int | None) -> Timer:

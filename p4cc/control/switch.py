@@ -79,6 +79,6 @@ def switch_over(line: SwitchLine, client: P4Client) -> Switch:
     options = SwitchOptions(device_id=line.plan.device_id)
     switch = Switch(line.plan.switch, line.address, options)
     switch.p4info.set_p4info(line.pipeline.config.p4info)
-    # A Switch of finsy's own would connect, arbitrate and read the stream in tasks, in no order of virtual time.
+    # A Switch by itself would connect, arbitrate and read its stream in tasks, in no order of virtual time.
     switch._p4client = client  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
     return switch

@@ -64,8 +64,8 @@ impl Network {
         self.run(Time::MAX, threads, cancel, progress)
     }
 
-    /// As [`Self::run_until_or_cancelled`], event by event, but no further than the end of the instant at which
-    /// a switch holds something for its controllers.
+    /// As [`Self::run_until_or_cancelled`], event by event, but no further than the end of the instant at
+    /// which a switch holds something for its controllers.
     ///
     /// # Errors
     /// The limit of events, or the cancellation.

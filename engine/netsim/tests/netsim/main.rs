@@ -12,6 +12,7 @@ mod fat_tree;
 mod by_hand;
 mod captures;
 mod connections;
+mod control;
 mod d3;
 mod endless;
 mod errors;

@@ -165,13 +165,47 @@ fn idle_notifications_count_from_the_epoch_and_name_what_the_controller_keeps() 
         controller_metadata: 99,
         ..Default::default()
     };
+    assert_eq!(lab.next_due_ns(), None);
     lab.insert(Of::TableEntry(entry.clone())).expect("an entry");
-    lab.deliver_at(499);
-    lab.deliver_at(500);
+    assert_eq!(lab.next_due_ns(), Some(500));
+    assert_eq!((lab.deliver_at(499), lab.deliver_at(500)), (0, 1));
+    assert_eq!(lab.next_due_ns(), Some(1_000), "it comes again");
     let told = match lab.hear(&mut stream) {
         Ok(Told::IdleTimeoutNotification(told)) => told,
         other => panic!("{other:?}"),
     };
     assert_eq!(told.timestamp, (EPOCH_NS + 500) as i64);
     assert_eq!(told.table_entry, [p4::TableEntry { action: None, ..entry }]);
+}
+
+#[test]
+fn a_list_is_due_when_its_oldest_has_waited() {
+    let (lab, mut stream) = Lab::with_primary();
+    lab.insert(entry(&lab, config(100, 10, 0))).expect("a digest is configured");
+    for (now_ns, address) in [(20, 7), (60, 8)] {
+        assert_eq!(lab.deliver_at(now_ns), 0);
+        lab.receive(0, LEARN, address);
+        assert_eq!(lab.deliver_at(now_ns), 0);
+        assert_eq!(lab.next_due_ns(), Some(120));
+    }
+    assert_eq!(lab.deliver_at(120), 1);
+    assert_eq!(addresses(&list(&lab, &mut stream)), [vec![7], vec![8]]);
+    assert_eq!(lab.next_due_ns(), None);
+}
+
+#[test]
+fn a_server_beside_knows_programs_and_digests_and_no_controllers() {
+    let (lab, _stream) = Lab::with_primary();
+    lab.insert(entry(&lab, config(0, 0, 0))).expect("a digest is configured");
+    let other = lab.beside();
+    assert_eq!(other.info, lab.info);
+    other.receive(0, LEARN, 7);
+    assert_eq!(other.deliver_at(10), 0, "nobody is connected there");
+    let mut stream = other.open();
+    assert_eq!(other.arbitrate(&mut stream, 1, None), tonic::Code::Ok, "the id is free there");
+    other.receive(0, LEARN, 8);
+    assert_eq!(other.deliver_at(20), 1);
+    assert_eq!(addresses(&list(&other, &mut stream)), [vec![8]]);
+    lab.receive(0, LEARN, 9);
+    assert_eq!(lab.deliver_at(30), 1, "the first has its own switch and its own controller");
 }

@@ -65,6 +65,9 @@ impl Devices for Bench {
     }
 }
 
+/// Any free port of this machine.
+const LOCAL: &str = "127.0.0.1:0";
+
 /// A switch with the program of this folder, its server, and a client.
 pub struct Lab {
     bench: Arc<Bench>,
@@ -109,7 +112,22 @@ impl Lab {
         let switch = Mutex::new(Switch::new(config).expect("the configuration is sound"));
         let bench = Arc::new(Bench { switch, now: Mutex::new(Time::ZERO) });
         let devices = Arc::clone(&bench) as Arc<dyn Devices>;
-        let server = Server::start("127.0.0.1:0".parse().expect("an address"), devices).expect("a server");
+        let server = Server::start(LOCAL.parse().expect("an address"), devices).expect("a server");
+        Self::over(bench, server)
+    }
+
+    /// A lab beside this one: a copy of its switch behind a server that knows this one's programs.
+    pub fn beside(&self) -> Self {
+        let switch = Mutex::new(self.switch(|switch| switch.fork(1)));
+        let bench = Arc::new(Bench { switch, now: Mutex::new(Time::ZERO) });
+        let devices = Arc::clone(&bench) as Arc<dyn Devices>;
+        let server = self.server.start_beside(LOCAL.parse().expect("an address"), devices).expect("a server");
+        let mut lab = Self::over(bench, server);
+        lab.info = lab.info_of_switch();
+        lab
+    }
+
+    fn over(bench: Arc<Bench>, server: Server) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -257,10 +275,15 @@ impl Lab {
         f(&mut self.bench.switch.lock())
     }
 
-    /// Sets the time and hands over what waits for controllers.
-    pub fn deliver_at(&self, now_ns: u64) {
+    /// Sets the time and hands over what waits for controllers; how many messages were sent.
+    pub fn deliver_at(&self, now_ns: u64) -> usize {
         *self.bench.now.lock() = Time::from_ns(now_ns);
-        self.server.deliver(Time::from_ns(now_ns));
+        self.server.deliver(Time::from_ns(now_ns)).sent.iter().map(|(_, count)| count).sum()
+    }
+
+    /// When something will be due without a packet.
+    pub fn next_due_ns(&self) -> Option<u64> {
+        self.server.next_due().map(Time::as_ns)
     }
 
     pub fn table(&self, alias: &str) -> u32 {

@@ -1,0 +1,92 @@
+"""What people get wrong with controllers; the table of mistakes of test_mistakes.py goes on here.
+
+What goes wrong within a controller is in test_controller.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.p4cc.scenarios import scenario
+from tests.p4cc.test_mistakes import RUN, Mistake, ends_as_said
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IDLE = {"mine.py": "import p4cc\n\nclass Mine(p4cc.Controller):\n    pass\n"}
+
+
+def controlled(controller: str | None = "mine.py:Mine", cpu_port: int | None = None, **control: Any) -> dict[str, Any]:
+    """Changes of the scenario: a controller and the way to it."""
+    switch = {**scenario()["switch"], "controller": controller, "cpu_port": cpu_port}
+    return {"switch": switch, "control": control} if control else {"switch": switch}
+
+
+MISTAKES = (
+    Mistake(
+        "a controller without a class",
+        RUN,
+        ("mine.yaml:", "$.switch.controller", "FILE.py:CLASS", "(it is 'mine.py')"),
+        changes=controlled("mine.py"),
+    ),
+    Mistake("no such controller", RUN, ("no controller 'yours.py'", "looked for"), changes=controlled("yours.py:Mine")),
+    Mistake(
+        "a controller that is no Python",
+        RUN,
+        ("mine.py: the controller cannot be loaded", "SyntaxError", "line 1"),
+        changes=controlled(),
+        files={"mine.py": "class Mine(:\n"},
+    ),
+    Mistake(
+        "a way to no controller",
+        RUN,
+        ("$.control", "there is no controller", "switch.controller: FILE.py:CLASS"),
+        changes=controlled(None, latency_ns=5),
+    ),
+    Mistake("a latency below 0", RUN, ("$.control.latency_ns", "(it is -1)"), changes=controlled(latency_ns=-1)),
+    Mistake(
+        "a latency that is a rate",
+        RUN,
+        ("$.control.latency_ns", "'5G' is a rate", "a time"),
+        changes=controlled(latency_ns="5G"),
+    ),
+    Mistake(
+        "a kind of latency that there is not",
+        RUN,
+        ("$.control.notify_latency_ns", "uniform"),
+        changes=controlled(notify_latency_ns={"kind": "unifrom", "min_ns": 1, "max_ns": 2}),
+    ),
+    Mistake(
+        "a latency upside down",
+        RUN,
+        ("$.control.latency_ns", "max_ns is below min_ns"),
+        changes=controlled(latency_ns={"kind": "uniform", "min_ns": 2, "max_ns": 1}),
+    ),
+    Mistake(
+        "a mean below the least",
+        RUN,
+        ("$.control.latency_ns", "mean_ns is below min_ns"),
+        changes=controlled(latency_ns={"kind": "exponential", "min_ns": 2, "mean_ns": 1}),
+    ),
+    Mistake(
+        "no time for handlers",
+        RUN,
+        ("$.control.handler_limit_s", "greater than 0"),
+        changes=controlled(handler_limit_s=0),
+    ),
+    Mistake(
+        "a parameter that the class lacks",
+        RUN,
+        ("mine.py:Mine: control.parameters do not fit", "'k'", "parameters of __init__: none"),
+        changes=controlled(parameters={"k": 1}),
+        files=IDLE,
+    ),
+    Mistake("a CPU port that drops", RUN, ("$.switch.cpu_port", "(it is 511)"), changes=controlled(cpu_port=511)),
+)
+
+
+@pytest.mark.parametrize("mistake", MISTAKES, ids=[mistake.name for mistake in MISTAKES])
+def test_mistakes_of_controllers(tmp_path: Path, mistake: Mistake) -> None:
+    ends_as_said(tmp_path, mistake)
