@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 HANDLERS = ("start", "on_packet_in", "on_digest", "on_idle", "on_port_change", "on_refused")
 _KEY = "switch.controller"
+_P4CC = Path(__file__).parents[1]
+_OURS = ("__main__", "controller", "p4cc", "topos")
+"""Packages that are no controller's, even where a controller lies beside them, as in a clone of p4cc."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,11 @@ def told(error: BaseException, file: str) -> str:
     """The traceback of a user's error: the frames of the user's folder, from the first to the last, and the error."""
     whole = traceback.TracebackException.from_exception(error)
     folder = Path(file).parent
-    theirs = [place for place, frame in enumerate(whole.stack) if Path(frame.filename).is_relative_to(folder)]
+    theirs = [
+        place
+        for place, frame in enumerate(whole.stack)
+        if Path(frame.filename).is_relative_to(folder) and not Path(frame.filename).is_relative_to(_P4CC)
+    ]
     last = theirs[-1] + 1 if theirs else 0
     whole.stack = traceback.StackSummary.from_list(whole.stack[theirs[0] if theirs else 0 : last])
     whole.__cause__ = whole.__context__ = None
@@ -111,11 +118,13 @@ def _imported(path: Path) -> tuple[ModuleType, list[Path]]:
 
 
 def _beside(folder: Path) -> list[str]:
-    """Loaded modules whose files are in a folder or below it."""
+    """Loaded modules of the user's whose files are in a folder or below it."""
     found: list[str] = []
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)
-        if file is not None and Path(file).resolve().is_relative_to(folder) and "site-packages" not in file:
+        if file is None or name.partition(".")[0] in _OURS or "site-packages" in file:
+            continue
+        if Path(file).resolve().is_relative_to(folder):
             found.append(name)
     return found
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -29,6 +30,13 @@ def reactive(kind: str = "Reactive", **changes: Any) -> dict[str, Any]:
         "controller": f"{FILES / 'reactive.py'}:{kind}",
     }
     return scenario(**{"switch": switch, "stop_ns": 20_000_000, **changes})
+
+
+def reactive_file(name: str) -> dict[str, Any]:
+    """As `reactive`, with the controller of another file."""
+    data = reactive()
+    data["switch"]["controller"] = f"{name}:Reactive"
+    return data
 
 
 def tables_hash(ran: Ran) -> str:
@@ -191,13 +199,23 @@ def test_an_error_ends_the_command_with_exit_code_2(tmp_path: Path) -> None:
     assert "KeyError: 'nothing'" in done.stderr
 
 
+def test_a_controller_beside_p4cc_leaves_it_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = ModuleType("p4cc.beside"), ModuleType("theirs")
+    for module in (ours, theirs):
+        module.__file__ = str(tmp_path / f"{module.__name__}.py")
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    shutil.copy(FILES / "reactive.py", tmp_path / "mine.py")
+    assert run(tmp_path, reactive_file("mine.py")).runs
+    assert ours.__name__ in sys.modules
+    assert theirs.__name__ not in sys.modules, "it is read anew"
+
+
 def test_a_changed_file_is_another_run(tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     text = (FILES / "reactive.py").read_text().replace("import p4cc\n", "import p4cc\nfrom more import NAME\n", 1)
     file.write_text(text.replace('self.record("packet_in"', "self.record(NAME"))
     (tmp_path / "more.py").write_text('NAME = "one"\n')
-    data = reactive()
-    data["switch"]["controller"] = "mine.py:Reactive"
+    data = reactive_file("mine.py")
     first = run(tmp_path, data)
     assert values(first, "one")
     kept = first.runs[0]["wall_s"]
