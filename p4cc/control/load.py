@@ -70,7 +70,7 @@ def load_controller(text: str, parameters: Mapping[str, Any], scenario: Path) ->
 
 
 def told(error: BaseException, file: str) -> str:
-    """The traceback of a user's error: the frames of the user's folder, from the first to the last, and the error."""
+    """Where a user's error comes from: the frames of the user's folder, from the first to the last, and the error."""
     whole = traceback.TracebackException.from_exception(error)
     folder = Path(file).parent
     theirs = [
@@ -82,6 +82,8 @@ def told(error: BaseException, file: str) -> str:
     whole.stack = traceback.StackSummary.from_list(whole.stack[theirs[0] if theirs else 0 : last])
     whole.__cause__ = whole.__context__ = None
     lines = list(whole.format())
+    # The message around it says what it is.
+    lines = lines[1:] if whole.stack else lines
     if isinstance(error, P4ClientError):
         # Its own text is the whole message of the protocol.
         lines[-1] = f"{type(error).__name__}: {refusal('', error).cause}"

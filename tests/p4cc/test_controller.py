@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
 
 from p4cc.errors import UserError
 from tests.p4cc.scenarios import ROOT, Ran, run, scenario, write
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 FILES = ROOT / "tests" / "p4cc" / "files"
 
@@ -69,6 +75,27 @@ def test_runs_are_alike_however_long_handlers_take(tmp_path: Path, latency: str)
         assert all(row["control_packet_outs"] >= row["control_writes"] - 1 == 5 for row in ran.runs)
         found.add(tables_hash(ran))
     assert len(found) == 1
+
+
+@contextmanager
+def loaded_machine() -> Generator[None]:
+    """Processes beside that take more of the processor than there is."""
+    words = [sys.executable, "-c", "import time\nend = time.monotonic() + 120\nwhile time.monotonic() < end: pass"]
+    beside = [subprocess.Popen(words) for _ in range(2 * (os.cpu_count() or 1))]
+    try:
+        yield
+    finally:
+        for process in beside:
+            process.kill()
+            process.wait()
+
+
+def test_ten_runs_have_one_hash_whatever_the_load_of_the_machine(tmp_path: Path) -> None:
+    data = reactive(control=LATENCIES["drawn"], record={"queues_interval_ns": 10_000})
+    found = [tables_hash(run(tmp_path, data, use_cache=False)) for _ in range(5)]
+    with loaded_machine():
+        found += [tables_hash(run(tmp_path, data, use_cache=False)) for _ in range(5)]
+    assert len(set(found)) == 1
 
 
 def test_a_controller_that_does_nothing_changes_nothing(tmp_path: Path) -> None:
@@ -143,7 +170,6 @@ def test_a_timer_stops(tmp_path: Path) -> None:
 
 TRACE = (
     "the controller failed",
-    "Traceback (most recent call last)",
     "in on_digest",
     "switch s1, at ",
     "case Reno seed 1",
@@ -195,7 +221,8 @@ def test_an_error_ends_the_command_with_exit_code_2(tmp_path: Path) -> None:
     words = [sys.executable, "-c", "from p4cc.start import main; main()", "run", "scenario.yaml", "--out", "out"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.count("Traceback") == 1
+    assert "Traceback" not in done.stderr
+    assert re.search(r'reactive.py", line \d+, in fail', done.stderr)
     assert "KeyError: 'nothing'" in done.stderr
 
 

@@ -15,7 +15,8 @@ from tests.p4cc.test_mistakes import RUN, Mistake, ends_as_said
 if TYPE_CHECKING:
     from pathlib import Path
 
-IDLE = {"mine.py": "import p4cc\n\nclass Mine(p4cc.Controller):\n    pass\n"}
+MINE = "import p4cc\n\nclass Mine(p4cc.Controller):\n    {}\n"
+IDLE = {"mine.py": MINE.format("pass")}
 
 
 def controlled(controller: str | None = "mine.py:Mine", cpu_port: int | None = None, **control: Any) -> dict[str, Any]:
@@ -38,6 +39,41 @@ MISTAKES = (
         ("mine.py: the controller cannot be loaded", "SyntaxError", "line 1"),
         changes=controlled(),
         files={"mine.py": "class Mine(:\n"},
+    ),
+    Mistake(
+        "no such class",
+        RUN,
+        ("mine.py: has no class 'Yours'", "controllers there: Mine"),
+        changes=controlled("mine.py:Yours"),
+        files=IDLE,
+    ),
+    Mistake(
+        "a class that is no controller",
+        RUN,
+        ("mine.py: Mine is no p4cc.Controller", "derive the class from p4cc.Controller"),
+        changes=controlled(),
+        files={"mine.py": "class Mine:\n    pass\n"},
+    ),
+    Mistake(
+        "a handler that nobody calls",
+        RUN,
+        ("Mine has a handler on_digests that nobody calls", "handlers: start", "on_digest"),
+        changes=controlled(),
+        files={"mine.py": MINE.format("async def on_digests(self, switch, digest): pass")},
+    ),
+    Mistake(
+        "a handler that is no coroutine",
+        RUN,
+        ("mine.py: Mine.start is no coroutine", "write async def start"),
+        changes=controlled(),
+        files={"mine.py": MINE.format("def start(self): pass")},
+    ),
+    Mistake(
+        "an exception within a handler",
+        RUN,
+        ("mine.py:Mine: Mine.start, at 0 us", 'mine.py", line 4, in start', "KeyError: 's9'", "correct the controller"),
+        changes=controlled(),
+        files={"mine.py": MINE.format("async def start(self): self.switches['s9']")},
     ),
     Mistake(
         "a way to no controller",
