@@ -1,6 +1,6 @@
-"""What is due at which instant of a run: requests that take effect, and calls of handlers.
+"""What is due at which instant of a run: faults, requests that take effect, and calls of handlers.
 
-Of things due at one instant requests come first, then calls, each in the order in which they were noted.
+Of things due at one instant faults come first, then requests, then calls, each in the order in which they were noted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-REQUEST, CALL = 0, 1
+FAULT, REQUEST, CALL = 0, 1, 2
 """Which comes first at one instant."""
 
 
@@ -40,6 +40,11 @@ class Agenda:
         due = Due(at_ps, rank, self._noted, do)
         heapq.heappush(self._heap, due)
         return due
+
+    def cancel_calls(self) -> None:
+        """Nothing more is called of what was noted until now."""
+        for due in self._heap:
+            due.is_cancelled = due.is_cancelled or due.rank == CALL
 
     def next_ps(self) -> int | None:
         """When the next thing is due; None if nothing is."""

@@ -23,7 +23,7 @@ class Controller:
     """A controller of all switches of a run; each run has one of its own.
 
     Values of `control.parameters` are the keyword arguments of `__init__`, in which there is no network yet. Handlers
-    are `async def`; those that a class does not override do nothing. An exception ends the run with its traceback.
+    are `async def`; those that a class does not override do nothing. An exception ends the run, with its lines.
     """
 
     _situation: Situation | None = None
@@ -31,7 +31,8 @@ class Controller:
     async def start(self) -> None:
         """Called once before the run, at time 0, with routes and entries of the scenario in place.
 
-        Requests take effect at once. Digests are asked for here (`switch.insert` of a `P4DigestEntry`).
+        Requests take effect at once. Digests are asked for here (`switch.insert` of a `P4DigestEntry`). A controller
+        that returns from one of `control.absences` is started again, and its requests then take their time.
         """
 
     async def on_packet_in(self, switch: Switch, packet: P4PacketIn) -> None:
@@ -45,6 +46,9 @@ class Controller:
 
     async def on_port_change(self, switch: Switch, port: int, up: bool) -> None:
         """The link of a port went down or came up (`faults` of the scenario)."""
+
+    async def on_switch_change(self, switch: Switch, up: bool) -> None:
+        """A switch went down, or is up again and has what p4cc installs: all that the controller wrote is lost."""
 
     async def on_refused(self, switch: Switch, error: P4ClientError) -> None:
         """A switch refused a request that took effect after the handler's end; as it is, this ends the run.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
 
-HANDLERS = ("start", "on_packet_in", "on_digest", "on_idle", "on_port_change", "on_refused")
+HANDLERS = ("start", "on_packet_in", "on_digest", "on_idle", "on_port_change", "on_switch_change", "on_refused")
 _KEY = "switch.controller"
 _P4CC = Path(__file__).parents[1]
 _OURS = ("__main__", "controller", "p4cc", "topos")
@@ -52,8 +52,13 @@ class ControllerClass:
         return getattr(self.kind, handler) is not getattr(Controller, handler)
 
 
+def nobody() -> ControllerClass:
+    """The controller of a run that has none of the user's, and stops for what p4cc's own has to do."""
+    return ControllerClass("p4cc.Controller", __file__, Controller, {}, "")
+
+
 def load_controller(text: str, parameters: Mapping[str, Any], scenario: Path) -> ControllerClass:
-    """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the traceback of what is wrong."""
+    """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the lines of what is wrong."""
     name, _, kind_name = text.rpartition(":")
     path = find_named(name, scenario, what="controller", key=_KEY).resolve()
     module, files = _imported(path)

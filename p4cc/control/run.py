@@ -20,10 +20,12 @@ from finsy import P4ClientError
 from finsy.p4entity import decode_stream
 from finsy.proto import p4r
 
-from controller.client import refusal
+from controller.client import Session, Target, refusal
+from controller.defaults import DEFAULT_TIMEOUT_S
+from controller.install import install_switch
 from p4cc import _engine
-from p4cc.control.agenda import CALL, REQUEST, Agenda
-from p4cc.control.line import SwitchLine, connect
+from p4cc.control.agenda import CALL, FAULT, REQUEST, Agenda
+from p4cc.control.line import ELECTION_ID, SwitchLine, connect
 from p4cc.control.load import told
 from p4cc.control.situation import Situation
 from p4cc.control.switch import DeferringClient, switch_over
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from controller.pipeline import Pipeline
     from p4cc.control.controller import Controller
+    from p4cc.control.faults import Faults, PortChange
     from p4cc.control.load import ControllerClass
     from p4cc.control.switch import Change
     from p4cc.planning.network import NetworkPlan
@@ -46,18 +49,8 @@ if TYPE_CHECKING:
 MAX_CALLS_AT_ONCE = 10_000
 """Calls of handlers at one instant; more are a loop between controller and switches without any latency."""
 _PS = 1_000
-_HEARD = ("on_packet_in", "on_digest", "on_idle")
-"""Handlers for which the run has to stop when a switch has a message."""
-
-
-@dataclass(frozen=True)
-class PortChange:
-    """A port goes down or comes up."""
-
-    at_ns: int
-    switch: str
-    port: int
-    up: bool
+_HANDLERS = {"packet": "on_packet_in", "digest": "on_digest", "idle_timeout_notification": "on_idle"}
+"""Handlers of messages, for which the run has to stop when a switch has one."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +65,7 @@ class Job:
     """By switch."""
     chosen: ControllerClass
     settings: ControlSettings
-    port_changes: tuple[PortChange, ...]
+    faults: Faults
     label: str
     """For people."""
     advance: Callable[[int, bool], Awaitable[None]]
@@ -95,10 +88,12 @@ class Controlled:
     counts: Counts
     rows: list[tuple[int, str | None, str, float]]
     """Of the table `control`: time in ns, switch, name, value."""
+    without_program: frozenset[str]
+    """Switches that are down at the end, or not installed again."""
 
 
 async def run_controlled(job: Job) -> Controlled:
-    """Runs to the end; raises UserError with the traceback of a handler that failed."""
+    """Runs to the end; raises UserError with the lines of a handler that failed, SwitchError."""
     async with AsyncExitStack() as stack:
         lines = {
             plan.switch: await stack.enter_async_context(connect(job.address, plan, job.pipelines[plan.switch]))
@@ -112,7 +107,7 @@ async def run_controlled(job: Job) -> Controlled:
         except P4ClientError as error:
             found = refusal(f"{job.label}: {run.where()}", error)
             raise UserError(found.cause, place=found.place, remedy=found.remedy) from error
-        return Controlled(run.counts, run.situation.rows)
+        return Controlled(run.counts, run.situation.rows, frozenset(run.down))
 
 
 class _Way:
@@ -135,6 +130,9 @@ class _Run:
     def __init__(self, job: Job, lines: Mapping[str, SwitchLine], thread: HandlerThread) -> None:
         self.job = job
         self.counts = Counts()
+        self.down: set[str] = set()
+        """Switches without a program."""
+        self._is_away = False
         self._lines = lines
         self._by_device = {line.plan.device_id: line for line in lines.values()}
         self._thread = thread
@@ -167,23 +165,59 @@ class _Run:
         return f"{name}{of_switch}, at {self.situation.now_ps / 1e6:.9g} us"
 
     async def begin(self) -> None:
-        """Makes the controller and calls its `start`."""
+        """Notes the faults of the run, makes the controller and calls its `start`."""
+        faults = self.job.faults
+        for change in faults.ports:
+            self._fail(change.at_ns, lambda change=change: self._port_changed(change))
+        for restart in faults.restarts:
+            self._fail(restart.down_ns, lambda name=restart.switch: self._switch_fell(name))
+            self._fail(restart.installed_ns, lambda name=restart.switch: self._install(name))
+        for absence in faults.absences:
+            self._fail(absence.leaves_ns, self._leave)
+            self._fail(absence.returns_ns, self._start)
+        await self._start()
+        self._has_begun = True
+
+    def _fail(self, at_ns: int | None, do: Callable[[], Awaitable[None]]) -> None:
+        if at_ns is not None:
+            self._agenda.add(at_ns * _PS, FAULT, do)
+
+    async def _start(self) -> None:
+        """Makes a controller and calls its `start`: at the beginning, and after an absence."""
 
         async def make() -> Controller:
             return self.job.chosen.make()
 
+        self._is_away = False
+        self._handler, self._switch = "__init__", None
         controller: Controller = await self._guarded(make())
         controller.attach(self.situation)
         self._controller = controller
         await self._call("start", controller.start)
-        self._has_begun = True
-        for change in self.job.port_changes:
-            self._agenda.add(change.at_ns * _PS, CALL, lambda change=change: self._port_changed(change))
+
+    async def _leave(self) -> None:
+        """The controller is not there any more."""
+        self._is_away = True
+        self._agenda.cancel_calls()
+
+    async def _switch_fell(self, name: str) -> None:
+        """A switch has lost all that it had."""
+        self.down.add(name)
+        self._tell(name, "on_switch_change", lambda one, to: one.on_switch_change(to, up=False))
+
+    async def _install(self, name: str) -> None:
+        """p4cc's controller installs a switch as at the start; raises SwitchError."""
+        line = self._lines[name]
+        session = Session(Target(line.address, line.plan.device_id, name), line.client, DEFAULT_TIMEOUT_S)
+        await session.become_primary(ELECTION_ID)
+        await install_switch(session, line.pipeline, line.plan)
+        self.down.discard(name)
+        self._tell(name, "on_switch_change", lambda one, to: one.on_switch_change(to, up=True))
 
     async def to_end(self) -> None:
         """Runs the network and calls what is due, until the network's end."""
         network, chosen = self.job.network, self.job.chosen
-        hears = any(chosen.overrides(handler) for handler in _HEARD)
+        hears = any(chosen.overrides(handler) for handler in _HANDLERS.values())
         last_ps = (1 << 63) - 1
         while True:
             due = [one for one in (self._agenda.next_ps(), network.next_due_ps if hears else None) if one is not None]
@@ -209,30 +243,21 @@ class _Run:
                 self._note(line.plan.switch, message)
 
     def _note(self, switch: str, message: p4r.StreamMessageResponse) -> None:
-        controller, to = self._made(), self.situation.switches[switch]
-        handlers: dict[str, tuple[str, Callable[[Switch, Any], Awaitable[None]]]] = {
-            "packet": ("on_packet_in", controller.on_packet_in),
-            "digest": ("on_digest", controller.on_digest),
-            "idle_timeout_notification": ("on_idle", controller.on_idle),
-        }
-        name, handler = handlers[str(message.WhichOneof("update"))]
-        if not self.job.chosen.overrides(name):
-            return
-        decoded = decode_stream(message, to.p4info)
-        at_ps = self._to_controller[switch].arrival_ps(self.situation.now_ps)
-        self._agenda.add(at_ps, CALL, lambda: self._call(name, lambda: handler(to, decoded), switch))
+        name = _HANDLERS[str(message.WhichOneof("update"))]
+        if self.job.chosen.overrides(name):
+            decoded = decode_stream(message, self.situation.switches[switch].p4info)
+            self._tell(switch, name, lambda one, to: getattr(one, name)(to, decoded))
 
     async def _port_changed(self, change: PortChange) -> None:
-        """The controller hears of a port when its message has come."""
-        controller, to = self._made(), self.situation.switches[change.switch]
-        at_ps = self._to_controller[change.switch].arrival_ps(self.situation.now_ps)
+        self._tell(change.switch, "on_port_change", lambda one, to: one.on_port_change(to, change.port, up=change.up))
 
-        def tell() -> Awaitable[None]:
-            return self._call(
-                "on_port_change", lambda: controller.on_port_change(to, change.port, change.up), change.switch
-            )
-
-        self._agenda.add(at_ps, CALL, tell)
+    def _tell(self, switch: str, name: str, call: Callable[[Controller, Switch], Awaitable[None]]) -> None:
+        """The controller hears of something when the message has come, if it is there by then."""
+        if self._is_away or not self.job.chosen.overrides(name):
+            return
+        controller, to = self._made(), self.situation.switches[switch]
+        at_ps = self._to_controller[switch].arrival_ps(self.situation.now_ps)
+        self._agenda.add(at_ps, CALL, lambda: self._call(name, lambda: call(controller, to), switch))
 
     async def _call(self, name: str, handler: Callable[[], Awaitable[None]], switch: str | None = None) -> None:
         """Calls a handler and waits for its end."""
@@ -260,7 +285,7 @@ class _Run:
             try:
                 return await work
             except SystemExit as error:
-                raise RuntimeError(f"SystemExit: {error}; a controller leaves by the scenario's faults") from error
+                raise RuntimeError(f"SystemExit: {error}; a controller leaves by control.absences") from error
 
         try:
             return await self._thread.call(run())
@@ -308,6 +333,8 @@ class _Run:
         try:
             await _apply(line, message, asked)
         except P4ClientError as error:
+            if self._is_away:
+                return
             controller = self._made()
             if self.job.chosen.overrides("on_refused"):
                 refused = error

@@ -300,7 +300,7 @@ class _Planner:
             "packets": traffic.packets,
             "headers": None if self.own_headers is None else self.own_headers.plain,
             "record": {**record, "checkpoints_ns": sorted(moments)},
-            "faults": [fault.model_dump(exclude_none=True) for fault in scenario.faults],
+            "faults": [fault.model_dump(exclude={"install_delay_ns"}, exclude_none=True) for fault in scenario.faults],
             "ties": scenario.ties,
             "stop_ns": scenario.stop_ns,
             "limits": scenario.limits.model_dump(),

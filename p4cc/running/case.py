@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from controller import ControllerError
-from controller.install import Server, install_network, read_ports
-from controller.pipeline import Pipeline, load_pipeline
+from controller.install import Server
+from controller.pipeline import load_pipeline
 from p4cc import _engine
 from p4cc.control.load import load_controller
 from p4cc.errors import UserError
@@ -25,7 +23,8 @@ from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
 from p4cc.running.cache import RunCache, SeedRun, run_keys
 from p4cc.running.captures import engine_captures, limit_warning
-from p4cc.running.controlled import run_with_controller
+from p4cc.running.controlled import Left, run_with_stops, stops_for
+from p4cc.running.installer import Installer
 from p4cc.running.result_writer import engine_summary, engine_tables
 
 if TYPE_CHECKING:
@@ -36,19 +35,6 @@ if TYPE_CHECKING:
     from p4cc.planning.programs import CompiledProgram
     from p4cc.running.progress import Runs
     from p4cc.scenario.expand import Case
-
-_PORT_STATE = pa.schema(
-    [
-        ("switch", pa.string()),
-        ("port", pa.int64()),
-        ("peer", pa.string()),
-        ("k_pkts", pa.int64()),
-        ("k_dc_pkts", pa.int64()),
-        ("level0_pkts", pa.int64()),
-        ("level1_pkts", pa.int64()),
-        ("level2_pkts", pa.int64()),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -73,25 +59,6 @@ class PushedProgram:
         self.p4info = program.p4info_bytes() if p4info is None else p4info
         self.pipeline = load_pipeline(self.p4info, self.config)
         self.header_types = program.header_types()
-
-
-@dataclass(frozen=True)
-class Installer:
-    """Pushes programs, and what was planned, into the switches of one network, and reads them again."""
-
-    server: Server
-    plan: NetworkPlan
-    pipelines: Mapping[str, Pipeline]
-    """By switch."""
-
-    async def install(self) -> None:
-        """Brings every switch into the planned state; raises ControllerError."""
-        await install_network(self.server, self.pipelines, self.plan.switches)
-
-    async def read_ports(self) -> pa.Table:
-        """Thresholds and level counters of every port, as the switches have them; raises ControllerError."""
-        states = await read_ports(self.server, self.pipelines, self.plan.switches)
-        return pa.Table.from_pylist([asdict(state) for state in states], _PORT_STATE)
 
 
 @dataclass(frozen=True)
@@ -179,6 +146,8 @@ def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerCl
         yield program.p4info
     if case.scenario.switch.programs:
         yield repr([case.source_of(switch.switch).program for switch in plan.switches])
+    if stops_for(case, chosen) is not None:
+        yield repr(case.scenario.faults)
     if chosen is not None:
         yield chosen.digest
         yield chosen.text
@@ -198,7 +167,8 @@ async def _run_seeds(
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    reason = network.one_thread_reason() if chosen is None else "virtual time waits for a controller"
+    stops = stops_for(case, chosen)
+    reason = stops or network.one_thread_reason()
     if session.threads > 1 and reason is not None:
         notes.append(f"case {case.label()} runs on one thread: {reason}")
     if session.back_end is not None:
@@ -215,22 +185,22 @@ async def _run_seeds(
                     fork = _fork(network, case, seed)
                 started = time.perf_counter()
                 advancing = Advancing(fork, session.label(case, seed), session.runs)
-                if chosen is None:
+                if stops is None:
                     await advancing.to_end(session.threads)
-                    found: dict[str, int] = {}
-                    rows: dict[str, pa.Table] = {}
+                    left = None
                 else:
-                    found, rows = await run_with_controller((network, fork), (case, plan, pipelines), chosen, advancing)
+                    left = await run_with_stops((network, fork), (case, plan, pipelines), chosen, advancing)
                 wall_s = time.perf_counter() - started
                 result = fork.result()
-                async with behind_server:
-                    # What the run counted is read like anything else of a switch: over P4Runtime. Then the
-                    # network as installed takes its place again, for the seeds to come.
-                    network.exchange(fork)
-                    counters = await installer.read_ports()
-                    network.exchange(fork)
-                tables = {**engine_tables(result), "counters": counters, **rows}
-                summary = {**engine_summary(result), **found, "wall_s": round(wall_s, 6)}
+                if left is None:
+                    async with behind_server:
+                        # What the run counted is read like anything else of a switch: over P4Runtime.
+                        # Then the network as installed takes its place again, for the seeds to come.
+                        network.exchange(fork)
+                        left = Left({}, {"counters": await installer.read_ports()})
+                        network.exchange(fork)
+                tables = {**engine_tables(result), **left.tables}
+                summary = {**engine_summary(result), **left.summary, "wall_s": round(wall_s, 6)}
                 run = SeedRun(seed, summary, tables, engine_captures(result))
                 await asyncio.to_thread(session.cache.store, key, run)
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])

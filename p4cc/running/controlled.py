@@ -1,17 +1,22 @@
-"""One seed with the user's controller: a server for its copy of the network, and what the controller leaves."""
+"""One seed whose network stops on its way: for the user's controller, and for switches that p4cc installs again."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from controller.install import Server
 from p4cc import _engine
-from p4cc.control.run import Job, PortChange, run_controlled
+from p4cc.control.faults import faults_of
+from p4cc.control.load import nobody
+from p4cc.control.run import Job, run_controlled
 from p4cc.errors import UserError
+from p4cc.running.installer import Installer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from controller.pipeline import Pipeline
     from p4cc.control.load import ControllerClass
@@ -23,41 +28,50 @@ if TYPE_CHECKING:
 _CONTROL = pa.schema([("time_ns", pa.int64()), ("switch", pa.string()), ("name", pa.string()), ("value", pa.float64())])
 
 
-async def run_with_controller(
+@dataclass(frozen=True)
+class Left:
+    """What a run leaves beside the engine's results."""
+
+    summary: dict[str, int]
+    tables: dict[str, pa.Table]
+
+
+def stops_for(case: Case, chosen: ControllerClass | None) -> str | None:
+    """Why the runs of a case stop on their way; None if they do not."""
+    if chosen is not None:
+        return "virtual time waits for a controller"
+    if any(fault.switch is not None for fault in case.scenario.faults):
+        return "a switch restarts, and virtual time waits until it is installed again"
+    return None
+
+
+async def run_with_stops(
     networks: tuple[_engine.Network, _engine.Network],
     planned: tuple[Case, NetworkPlan, Mapping[str, Pipeline]],
-    chosen: ControllerClass,
+    chosen: ControllerClass | None,
     advancing: Advancing,
-) -> tuple[dict[str, int], dict[str, pa.Table]]:
-    """Runs a fork (the second network) of an installed network to its end; fields of the summary, and tables.
+) -> Left:
+    """Runs a fork (the second network) of an installed network to its end, with a server of its own.
 
-    Raises UserError.
+    Raises UserError, ControllerError.
     """
     (installed, fork), (case, plan, pipelines) = networks, planned
     try:
         address = fork.serve(beside=installed)
     except _engine.ServerError as error:
         raise UserError(error.cause, place="P4Runtime server", remedy=error.remedy) from error
-    changes = tuple(sorted(_port_changes(case, plan), key=lambda change: change.at_ns))
     settings = case.scenario.control
+    faults = faults_of(case.scenario.faults, settings.absences, plan.topology)
     label = f"case {advancing.label}"
-    job = Job(fork, address, plan, pipelines, chosen, settings, changes, label, advancing.to_message)
+    job = Job(fork, address, plan, pipelines, chosen or nobody(), settings, faults, label, advancing.to_message)
     try:
         left = await run_controlled(job)
+        counters = await Installer(Server(address), plan, pipelines).read_ports(left.without_program)
     finally:
         fork.stop_server()
-    return _summary(left), {"control": _table(left)}
-
-
-def _port_changes(case: Case, plan: NetworkPlan) -> Iterator[PortChange]:
-    """What the controller hears of the links that fail, at the switches at their ends."""
-    for fault in case.scenario.faults:
-        for here, there in (fault.between, fault.between[::-1]):
-            for port in plan.topology.ports.get(here, ()):
-                if port.peer == there:
-                    yield PortChange(fault.down_ns, here, port.number, up=False)
-                    if fault.up_ns is not None:
-                        yield PortChange(fault.up_ns, here, port.number, up=True)
+    if chosen is None:
+        return Left({}, {"counters": counters})
+    return Left(_summary(left), {"counters": counters, "control": _table(left)})
 
 
 def _summary(left: Controlled) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Annotated, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -68,6 +69,26 @@ AnyLatency = Annotated[
 ]
 
 
+class Absence(Model):
+    """A time during which nothing of the controller runs.
+
+    Its timers are over, and what switches send it is lost. What it asked before takes effect. When it returns, it is a
+    new object of its class, and `start` is called again.
+    """
+
+    leaves_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
+    """When it leaves."""
+    returns_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
+        default=None, description="When it is there again; absent: it stays away."
+    )
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.returns_ns is not None and self.returns_ns <= self.leaves_ns:
+            raise ValueError("returns_ns is not after leaves_ns")
+        return self
+
+
 class ControlSettings(Model):
     """The way between the switches and the controller that `switch.controller` names (docs/reference/controller.md)."""
 
@@ -84,6 +105,15 @@ class ControlSettings(Model):
     parameters: dict[str, Parameter] = Field(
         default={}, max_length=256, description="Keyword arguments of the controller's `__init__`."
     )
+    absences: list[Absence] = Field(default=[], max_length=10_000, description="When the controller is not there.")
     handler_limit_s: Annotated[float, Field(gt=0, le=86_400)] = Field(
         default=60, description="Seconds of real time that one call of a handler may take; no result depends on it."
     )
+
+    @model_validator(mode="after")
+    def _one_at_a_time(self) -> Self:
+        absences = sorted(self.absences, key=lambda one: one.leaves_ns)
+        for one, other in pairwise(absences):
+            if one.returns_ns is None or other.leaves_ns <= one.returns_ns:
+                raise ValueError(f"the controller that leaves at {other.leaves_ns} ns is away already")
+        return self

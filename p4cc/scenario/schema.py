@@ -15,6 +15,7 @@ from p4cc.scenario.base import KIND, MAX_TIME_NS, Location, Model, Sender, liste
 from p4cc.scenario.claims import Reproduction
 from p4cc.scenario.control import ControlSettings
 from p4cc.scenario.fabric import BufferSettings, RdmaTransport, RedCurveSettings
+from p4cc.scenario.faults import MAX_FAULTS, Fault
 from p4cc.scenario.figures import Figure, Window
 from p4cc.scenario.own_headers import HeadersRecord, OwnHeaders
 from p4cc.scenario.own_headers import problems as header_problems
@@ -270,21 +271,6 @@ class Record(Model):
     )
 
 
-class Fault(Model):
-    """A link that goes down for a time, in both directions.
-
-    What its ends send meanwhile is lost, what is on the way arrives. Groups of equal paths leave out ports that are
-    down.
-    """
-
-    between: Annotated[tuple[str, str], Field(description="The nodes at its two ends.")]
-    down_ns: Annotated[int, Field(ge=0, le=MAX_TIME_NS)]
-    """When it goes down."""
-    up_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
-        default=None, description="When it comes up again; absent: it stays down."
-    )
-
-
 class Limits(Model):
     """Bounds of one run."""
 
@@ -330,7 +316,9 @@ class Scenario(Model):
         "in the order of scheduling, as in ns-2. hand_over: the same, but that "
         "a packet counts as scheduled when it is handed to its host's interface, not when its transmission starts.",
     )
-    faults: list[Fault] = Field(default=[], max_length=100_000, description="Links that go down.")
+    faults: list[Fault] = Field(
+        default=[], max_length=MAX_FAULTS, description="Links and switches that go down, and when they come up again."
+    )
     record: Record = Record()
     """What is sampled during a run."""
     measure: list[Window] = Field(default=[], description="Spans of time to report goodput and fairness for.")

@@ -20,6 +20,7 @@ import pytest
 
 from p4cc.errors import UserError
 from tests.p4cc.scenarios import ROOT, Ran, run, scenario, write
+from tests.p4cc.test_faults import DIAMOND
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -161,6 +162,52 @@ def test_ports_are_told(tmp_path: Path) -> None:
     ran = run(tmp_path, reactive("Ports", faults=faults, control={"notify_latency_ns": 500}))
     assert values(ran, "down") == [(100_500, 2)]
     assert values(ran, "up") == [(300_500, 2)]
+
+
+def test_a_port_is_down_while_its_neighbour_restarts(tmp_path: Path) -> None:
+    faults = [
+        {"switch": "s2", "down_ns": 100_000, "up_ns": 300_000},
+        {"between": ["s2", "s1"], "down_ns": 200_000, "up_ns": 400_000},
+    ]
+    switch = {"program": "p4src/v1model/ack_priority.p4", "controller": f"{FILES / 'reactive.py'}:Ports"}
+    traffic = {"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "size_bytes": 100_000}
+    ran = run(tmp_path, scenario(topology=DIAMOND, traffic=traffic, switch=switch, faults=faults))
+    rows = ran.table("control").select("time_ns", "switch", "name").rows()
+    assert rows == [
+        (100_000, "s1", "down"),
+        (100_000, "s4", "down"),
+        (300_000, "s4", "up"),
+        (400_000, "s1", "up"),
+        (400_000, "s2", "up"),
+    ]
+
+
+@pytest.mark.parametrize("latency_ns", [0, 30_000])
+def test_a_controller_begins_anew_with_a_switch_that_restarts(tmp_path: Path, latency_ns: int) -> None:
+    fault = {"switch": "s1", "down_ns": 250_000, "up_ns": 300_000, "install_delay_ns": 40_000}
+    control = {"latency_ns": latency_ns, "notify_latency_ns": 7_000}
+    ran = run(tmp_path, reactive("Restarts", faults=[fault], control=control))
+    assert ran.runs[0]["flows_completed"] == 4
+    ((down_ns, known),) = values(ran, "switch_down")
+    assert (down_ns, known > 0) == (257_000, True)
+    assert [time for time, _ in values(ran, "switch_up")] == [347_000]
+    # What was on its way to a switch without a program is refused: FAILED_PRECONDITION.
+    assert {code for _, code in values(ran, "refused")} <= {9}
+    asked = {host for time, host in values(ran, "packet_in") if time > 347_000}
+    assert 5 in asked, "the routes were lost"
+    assert max(time for time, _ in values(ran, "digests")) > 347_000
+
+
+def test_a_controller_leaves_and_returns(tmp_path: Path) -> None:
+    control = {"latency_ns": 15_000, "absences": [{"leaves_ns": 29_000, "returns_ns": 200_000}]}
+    ran = run(tmp_path, reactive("Returns", control=control, stop_ns=240_000))
+    assert values(ran, "start") == [(0, 0), (200_000, 1)], "what it asked before took effect at 35 us"
+    ticks = [(10_000, 1), (20_000, 2), (210_000, 1), (220_000, 2), (230_000, 3)]
+    assert values(ran, "tick") == ticks, "it is another one that returns"
+    heard = values(ran, "packet_in")
+    always = values(run(tmp_path, reactive("Returns", control={"latency_ns": 15_000}, stop_ns=240_000)), "packet_in")
+    assert always
+    assert heard == [(time, size) for time, size in always if not 29_000 <= time < 200_000]
 
 
 def test_a_timer_stops(tmp_path: Path) -> None:

@@ -65,6 +65,41 @@ def test_hpcc_sees_a_way_of_equal_length(
     assert least_bps <= min(after) <= most_bps
 
 
+RESTART = {"switch": "s1", "down_ns": 100_000, "up_ns": 400_000, "install_delay_ns": 100_000}
+
+
+def test_a_switch_that_restarts_is_installed_again(tmp_path: Path) -> None:
+    calm = run(tmp_path, scenario()).table("counters").select("port", "k_pkts", "k_dc_pkts")
+    for delay_ns in (100_000, 5_000_000):
+        faults = [{**RESTART, "install_delay_ns": delay_ns}]
+        ran = run(tmp_path, scenario(faults=faults))
+        (summary,) = ran.runs
+        assert summary["flows_completed"] == 4
+        assert "control_calls" not in summary
+        assert min(ran.table("flows")["finish_ns"].to_list()) > 400_000 + delay_ns
+        assert ran.table("counters").select(calm.columns).equals(calm)
+        dropped = ran.table("port_queues")["dropped_no_pipeline"].sum()
+        assert (dropped > 0) == (delay_ns > 2_000_000), "senders try again every 2 ms"
+        kept = ran.bytes()
+        assert run(tmp_path, scenario(faults=faults), use_cache=False, threads=2).bytes() == kept
+
+
+@pytest.mark.parametrize("fault", [{"up_ns": None, "install_delay_ns": 0}, {"install_delay_ns": 3_000_000_000}])
+def test_a_switch_that_never_is_installed_again_drops_all(tmp_path: Path, fault: dict[str, Any]) -> None:
+    ran = run(tmp_path, scenario(faults=[{**RESTART, **fault}], stop_ns=50_000_000))
+    (summary,) = ran.runs
+    assert summary["flows_completed"] == 0
+    assert ran.table("counters").is_empty()
+
+
+def test_flows_leave_a_switch_that_restarts_and_come_back(tmp_path: Path) -> None:
+    faults = [{"switch": "s2", "down_ns": 1_000_000, "up_ns": 3_000_000}]
+    ran = run(tmp_path, two_ways(faults=faults, record={"queues_interval_ns": 100_000}))
+    assert ran.runs[0]["flows_completed"] == 16
+    queues = ran.table("port_queues").filter(pl.col("switch") == "s2")
+    assert queues["enqueued_pkts"].sum() > 0
+
+
 def test_a_fault_of_no_link_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no link between"):
         run(tmp_path, two_ways(faults=[{"between": ["s1", "s4"], "down_ns": 1}]))

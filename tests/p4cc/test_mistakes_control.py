@@ -119,6 +119,42 @@ MISTAKES = (
         changes=controlled(parameters={"k": 1}),
         files=IDLE,
     ),
+    Mistake(
+        "a controller that returns before it leaves",
+        RUN,
+        ("$.control.absences[0]", "returns_ns is not after leaves_ns"),
+        changes=controlled(absences=[{"leaves_ns": 5, "returns_ns": 5}]),
+    ),
+    Mistake(
+        "a controller that leaves while it is away",
+        RUN,
+        ("$.control", "the controller that leaves at 9 ns is away already"),
+        changes=controlled(absences=[{"leaves_ns": 5}, {"leaves_ns": 9, "returns_ns": 10}]),
+    ),
+    Mistake(
+        "a fault of nothing",
+        RUN,
+        ("$.faults[0]", "give between, the two ends of a link, or switch, a name"),
+        changes={"faults": [{"down_ns": 5}]},
+    ),
+    Mistake(
+        "a fault of no switch",
+        RUN,
+        ("faults[0].switch", 'there is no switch "s9"'),
+        changes={"faults": [{"switch": "s9", "down_ns": 5}]},
+    ),
+    Mistake(
+        "a switch that comes up before it goes down",
+        RUN,
+        ("faults[0].up_ns: 5 is out of range",),
+        changes={"faults": [{"switch": "s1", "down_ns": 5, "up_ns": 5}]},
+    ),
+    Mistake(
+        "an installation of a link",
+        RUN,
+        ("$.faults[0]", "install_delay_ns is for a switch that comes up again"),
+        changes={"faults": [{"between": ["s1", "h1"], "down_ns": 5, "up_ns": 6, "install_delay_ns": 7}]},
+    ),
     Mistake("a CPU port that drops", RUN, ("$.switch.cpu_port", "(it is 511)"), changes=controlled(cpu_port=511)),
 )
 

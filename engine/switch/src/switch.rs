@@ -147,17 +147,24 @@ impl Switch {
     /// Loads a program with fresh state; groups and sessions are removed, and waiting packets dropped and
     /// counted, since both belong to the program before.
     pub fn set_pipeline(&mut self, pipeline: Arc<Pipeline>) {
+        self.power_off();
+        let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec));
+        for &port in &self.core.ports_down {
+            program.runtime_mut().state.set_port_up(port, false);
+        }
+        self.program = Some(program);
+    }
+
+    /// Loses the program with its state, groups and sessions, and waiting packets, which are counted. Ports
+    /// are up or down as before.
+    pub fn power_off(&mut self) {
         let waiting = self.core.tm.clear();
         for _ in 0..waiting {
             self.core.counters.drops.add(DropCause::NoPipeline);
         }
         self.core.pre = ReplicationEngine::default();
         self.core.digests.clear();
-        let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec));
-        for &port in &self.core.ports_down {
-            program.runtime_mut().state.set_port_up(port, false);
-        }
-        self.program = Some(program);
+        self.program = None;
     }
 
     /// Chooses what runs programs: the one that is loaded, from the

@@ -31,6 +31,9 @@ class Reactive(p4cc.Controller):
     async def start(self) -> None:
         hosts = self.addresses.hosts.items()
         self.ways = {host.ipv4: (host.mac, self.topology.port_to("s1", name).number) for name, host in hosts}
+        await self.ask_for_digests()
+
+    async def ask_for_digests(self) -> None:
         digests = fy.P4DigestEntry("seen_t", max_list_size=64, max_timeout_ns=self.max_timeout_ns)
         await self.switches["s1"].insert([digests])
 
@@ -116,6 +119,44 @@ class Ports(Silent):
 
     async def on_port_change(self, switch: fy.Switch, port: int, up: bool) -> None:
         self.record("up" if up else "down", port, switch)
+
+
+class Restarts(Reactive):
+    """Begins anew with a switch that has lost everything."""
+
+    async def on_switch_change(self, switch: fy.Switch, up: bool) -> None:
+        self.record("switch_up" if up else "switch_down", len(self.known), switch)
+        if up:
+            self.known.clear()
+            await self.ask_for_digests()
+
+    async def on_refused(self, switch: fy.Switch, error: fy.P4ClientError) -> None:
+        self.record("refused", error.code.value, switch)
+
+
+class Returns(Silent):
+    """Ticks, and says what is left of its routes when it begins."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
+
+    async def start(self) -> None:
+        switch = self.switches["s1"]
+        entries = [entry async for entry in switch.read(fy.P4TableEntry("routes"))]
+        self.record("start", len(entries), switch)
+        self.every(10_000, self.tick)
+
+    async def tick(self) -> None:
+        self.ticks += 1
+        self.record("tick", self.ticks)
+        if self.ticks == 2 and self.now_ns == 20_000:
+            route = fy.P4TableEntry(
+                "routes", match=fy.P4TableMatch({"hdr.ipv4.dst": 1}), action=fy.P4TableAction("to_controller")
+            )
+            await self.switches["s1"].insert([route])
+
+    async def on_packet_in(self, switch: fy.Switch, packet: fy.P4PacketIn) -> None:
+        self.record("packet_in", len(packet.payload), switch)
 
 
 class Stops(Silent):

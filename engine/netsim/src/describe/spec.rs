@@ -244,13 +244,18 @@ pub struct LinkSpec {
     pub loss: f64,
 }
 
-/// A link goes down for a time, in both directions: what its
-/// ends send meanwhile is lost, what is on the way arrives.
+/// A link goes down for a time, in both directions: what its ends send meanwhile is lost, what is on the way
+/// arrives. Or a switch does, with all its links: its program, tables and queues are lost, and it has no
+/// program until a controller loads one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
-    /// The nodes at its two ends, in any order; all links between them go down.
-    pub between: [String; 2],
+    /// The nodes at the two ends of a link, in any order; all links between them go down.
+    #[serde(default)]
+    pub between: Option<[String; 2]>,
+    /// The switch, if it is no link.
+    #[serde(default)]
+    pub switch: Option<String>,
     /// When it goes down.
     pub down_ns: u64,
     /// When it comes up again; absent: it stays down.

@@ -15,7 +15,7 @@ use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
 use crate::describe::captures::{self, CaptureLimits, CapturePlan};
-use crate::describe::faults::{self, FaultPlan};
+use crate::describe::faults::{self, Faults};
 use crate::describe::flow_plan::FlowPlan;
 use crate::describe::limits::{
     MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_TIME_NS, RECEIVED_ROW_BYTES, in_range,
@@ -93,7 +93,7 @@ pub(crate) struct Topology {
     pub recording: Vec<u32>,
     /// Headers of the user's program in data packets.
     pub headers: Option<OwnHeaders>,
-    pub faults: Vec<FaultPlan>,
+    pub faults: Faults,
     pub captures: Vec<CapturePlan>,
 }
 
@@ -114,7 +114,7 @@ impl Topology {
             packets: Vec::new(),
             recording: Vec::new(),
             headers: None,
-            faults: Vec::new(),
+            faults: Faults::default(),
             captures: Vec::new(),
         };
         let mut uplinks = vec![None; spec.hosts.len()];
@@ -187,7 +187,7 @@ impl Topology {
 
     fn add_faults(&mut self, spec: &NetworkSpec) -> Result<(), SpecError> {
         self.faults = faults::plans(spec)?;
-        for fault in &self.faults {
+        for fault in &self.faults.links {
             self.channels[fault.channel as usize].has_faults = true;
         }
         Ok(())

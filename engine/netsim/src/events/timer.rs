@@ -27,6 +27,8 @@ pub(crate) enum Timer {
     DeadlineChange { flow: u32 },
     /// Packets of a source of the user's own are due.
     OwnPacket { source: u32 },
+    /// The switch loses all that it has.
+    PowerOff,
 }
 
 impl Timer {
@@ -44,6 +46,7 @@ impl Timer {
             Self::Kernel { flow, at_receiver } => (7, flow << 1 | u32::from(at_receiver)),
             Self::DeadlineChange { flow } => (8, flow),
             Self::OwnPacket { source } => (9, source),
+            Self::PowerOff => (10, 0),
         }
     }
 
@@ -60,6 +63,7 @@ impl Timer {
             7 => Self::Kernel { flow: subject >> 1, at_receiver: subject & 1 == 1 },
             8 => Self::DeadlineChange { flow: subject },
             9 => Self::OwnPacket { source: subject },
+            10 => Self::PowerOff,
             _ => Self::Sender { flow: subject },
         }
     }
@@ -77,7 +81,8 @@ impl Timer {
             | Self::DeadlockCheck
             | Self::PauseExpiry { .. }
             | Self::LinkChange { .. }
-            | Self::OwnPacket { .. } => None,
+            | Self::OwnPacket { .. }
+            | Self::PowerOff => None,
         }
     }
 }
@@ -101,6 +106,7 @@ mod tests {
             Timer::Kernel { flow: 5, at_receiver: false },
             Timer::DeadlineChange { flow: 5 },
             Timer::OwnPacket { source: 6 },
+            Timer::PowerOff,
         ];
         for timer in timers {
             let (number, subject) = timer.encode();

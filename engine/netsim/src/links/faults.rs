@@ -1,9 +1,12 @@
-//! Links that go down and come up again.
+//! Links and switches that go down and come up again.
 //!
 //! Each end of a link learns of it by a timer of its own, at the same instant. From then on what the end
 //! sends is lost and a switch's port is down ([`p4cc_switch::Switch::set_port_up`]). Frames on the way
 //! arrive. A pause of PFC (IEEE 802.1Qbb) that one end has asked for or obeys ends with the link, as the
 //! resume frame would be lost.
+//!
+//! A switch that goes down loses its program, its tables and its queues at that instant, and its links are
+//! down. It has no program until a controller loads one.
 
 use p4cc_switch::config::PRIORITIES;
 
@@ -15,10 +18,22 @@ impl Network {
     /// Schedules the faults of a run, at its start.
     pub(crate) fn schedule_faults(&mut self) {
         let topology = std::sync::Arc::clone(&self.topology);
-        for FaultPlan { at, channel, up } in topology.faults.iter().copied() {
+        for FaultPlan { at, channel, up } in topology.faults.links.iter().copied() {
             let node = topology.channels[channel as usize].from;
             self.schedule.timer(at, node, Timer::LinkChange { channel, up });
         }
+        for (at, switch) in topology.faults.power_offs.iter().copied() {
+            self.schedule.timer(at, switch, Timer::PowerOff);
+        }
+    }
+
+    /// A switch loses all that it has.
+    pub(crate) fn on_power_off(&mut self, node: u32) {
+        self.nodes.take_workspace_back();
+        if let Some(node) = self.nodes.switches.get_mut(node as usize) {
+            node.switch.power_off();
+        }
+        self.send_pause_frames(node as usize);
     }
 
     /// The link of a channel that leaves this node went down or came up.

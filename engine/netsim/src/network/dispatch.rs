@@ -32,6 +32,7 @@ impl Network {
             Timer::Kernel { flow, at_receiver } => self.on_kernel_timer(flow, at_receiver),
             Timer::DeadlineChange { flow } => self.on_deadline_change(flow),
             Timer::OwnPacket { source } => self.on_own_packet_due(source),
+            Timer::PowerOff => self.on_power_off(node),
         }
     }
 

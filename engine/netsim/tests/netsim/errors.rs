@@ -64,6 +64,17 @@ fn every_error_names_path_cause_and_remedy() {
             json!([{"between": ["a", "s"], "down_ns": 5}, {"between": ["s", "a"], "down_ns": 9, "up_ns": 10}]),
             "faults[1].down_ns: the link is down already, by faults[0]",
         ),
+        ("/faults", json!([{"switch": "a", "down_ns": 1}]), "faults[0].switch: there is no switch \"a\""),
+        (
+            "/faults",
+            json!([{"switch": "s", "between": ["a", "s"], "down_ns": 1}]),
+            "faults[0]: it is a link's or a switch's",
+        ),
+        (
+            "/faults",
+            json!([{"switch": "s", "down_ns": 1}, {"switch": "s", "down_ns": 9, "up_ns": 10}]),
+            "faults[1].down_ns: the switch is down already, by faults[0]",
+        ),
         ("/faults", json!([{"between": ["a"], "down_ns": 5}]), "faults[0].between: invalid length 1"),
         ("/switches/0/device_id", json!(0), "switches[0].device_id: 0 is no P4Runtime device id"),
         ("/switches/0/name", json!("a"), "hosts[0].name: the name \"a\" is used twice"),

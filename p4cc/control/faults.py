@@ -1,0 +1,87 @@
+"""What fails in a run, as its controller has to do with it: ports, switches that restart, and its own absences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from p4cc.scenario.control import Absence
+    from p4cc.scenario.faults import Fault
+    from topos import Topology
+
+_NEVER = 1 << 63
+_Times = list[tuple[int, int]]
+"""From when until when something is down; `_NEVER` for what stays down."""
+
+
+@dataclass(frozen=True)
+class PortChange:
+    """A port goes down or comes up."""
+
+    at_ns: int
+    switch: str
+    port: int
+    up: bool
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A switch goes down, and has its program and its entries again later, or never."""
+
+    down_ns: int
+    installed_ns: int | None
+    switch: str
+
+
+@dataclass(frozen=True)
+class Faults:
+    """All of them, each kind in the order of time."""
+
+    ports: tuple[PortChange, ...] = ()
+    restarts: tuple[Restart, ...] = ()
+    absences: tuple[Absence, ...] = ()
+
+
+def faults_of(faults: Sequence[Fault], absences: Sequence[Absence], topology: Topology) -> Faults:
+    """What a scenario's faults mean for the controller of this topology."""
+    restarts = [Restart(one.down_ns, one.installed_ns, one.switch) for one in faults if one.switch is not None]
+    switches: dict[str, _Times] = {}
+    for one in faults:
+        if one.switch is not None:
+            switches.setdefault(one.switch, []).append((one.down_ns, one.up_ns or _NEVER))
+    ports = _port_changes(faults, switches, topology)
+    return Faults(
+        tuple(sorted(ports, key=lambda one: one.at_ns)),
+        tuple(sorted(restarts, key=lambda one: one.down_ns)),
+        tuple(sorted(absences, key=lambda one: one.leaves_ns)),
+    )
+
+
+def _port_changes(faults: Sequence[Fault], switches: dict[str, _Times], topology: Topology) -> Iterator[PortChange]:
+    """What switches see at their ports; a switch that is down, or comes up at that instant, tells nothing."""
+    links: dict[frozenset[str], _Times] = {}
+    for one in faults:
+        if one.between is not None:
+            links.setdefault(frozenset(one.between), []).append((one.down_ns, one.up_ns or _NEVER))
+    for switch, ports in topology.ports.items():
+        own = switches.get(switch, [])
+        for port in ports:
+            down = [*own, *switches.get(port.peer, []), *links.get(frozenset((switch, port.peer)), [])]
+            for down_ns, up_ns in _merged(down):
+                for at_ns, up in ((down_ns, False), (up_ns, True)):
+                    if at_ns < _NEVER and not any(first <= at_ns <= last for first, last in own):
+                        yield PortChange(at_ns, switch, port.number, up)
+
+
+def _merged(times: Iterable[tuple[int, int]]) -> _Times:
+    """Times as times that do not overlap."""
+    merged: _Times = []
+    for first, last in sorted(times):
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(last, merged[-1][1]))
+        else:
+            merged.append((first, last))
+    return merged
