@@ -16,6 +16,7 @@ mod mutate;
 mod packet;
 mod programs;
 mod scenario;
+mod segment;
 mod source;
 mod stf;
 
@@ -32,7 +33,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "source", run: source::run, seeds: source::seeds },
     Target { name: "bmv2_json", run: bmv2_json::run, seeds: bmv2_json::seeds },
     Target { name: "packet", run: packet::run, seeds: packet::seeds },
@@ -40,6 +41,7 @@ pub const TARGETS: [Target; 7] = [
     Target { name: "grpc", run: grpc::run, seeds: grpc::seeds },
     Target { name: "stf", run: stf::run, seeds: stf::seeds },
     Target { name: "scenario", run: scenario::run, seeds: scenario::seeds },
+    Target { name: "segment", run: segment::run, seeds: segment::seeds },
 ];
 
 /// A target by its name.

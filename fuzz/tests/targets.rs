@@ -77,3 +77,8 @@ fn stf() {
 fn scenario() {
     holds("scenario");
 }
+
+#[test]
+fn segment() {
+    holds("segment");
+}

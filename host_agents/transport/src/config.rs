@@ -8,6 +8,17 @@ use serde::{Deserialize, Serialize};
 use crate::rtt::RtoBounds;
 use crate::{EcnProfile, ReceiverConfig};
 
+/// What packets of a flow are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PacketFormat {
+    /// p4cc's transport header over UDP.
+    #[default]
+    Udp,
+    /// TCP.
+    Tcp,
+}
+
 /// Loss recovery after duplicate ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -24,6 +35,8 @@ pub enum Recovery {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SenderConfig {
+    /// What packets are on the wire.
+    pub packets: PacketFormat,
     /// Loss recovery.
     pub recovery: Recovery,
     /// Payload bytes of a full segment; with 64 B of headers 1436 make a packet of 1500 B.
@@ -70,6 +83,7 @@ pub struct SenderConfig {
 impl Default for SenderConfig {
     fn default() -> Self {
         Self {
+            packets: PacketFormat::Udp,
             recovery: Recovery::NewReno,
             mss_bytes: 1_436,
             iw: 1,
@@ -112,7 +126,10 @@ impl SenderConfig {
     /// # Errors
     /// The first value that cannot be used, by its path below this configuration.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        self.controller().map(|_| ())
+        match self.packets {
+            PacketFormat::Udp => self.controller().map(|_| ()),
+            PacketFormat::Tcp => self.tcp().map(|_| ()),
+        }
     }
 
     /// The window of a new flow.

@@ -2,7 +2,8 @@
 //!
 //! [`WindowSender`] and [`Receiver`] are the two ends of one flow: they take `now` and what arrived and
 //! return actions, ACKs and typed events. [`rdma`] has the two ends of a paced flow. [`wire`] turns both into
-//! packet bytes and back; docs/reference/wire-format.md defines them.
+//! packet bytes and back; docs/reference/wire-format.md defines them. [`tcp`] puts a window flow on the wire
+//! as a TCP connection.
 //!
 //! Invariants:
 //! - no clock, no socket, no log, no random number;
@@ -23,10 +24,11 @@ mod sack;
 mod scoreboard;
 mod sender;
 mod seq;
+pub mod tcp;
 pub mod wire;
 
 pub use actions::{Action, Actions, Event, IgnoredAck, Segment};
-pub use config::{Recovery, SenderConfig};
+pub use config::{PacketFormat, Recovery, SenderConfig};
 pub use ecn::{Codepoint, EcnProfile};
 pub use p4cc_cc::ConfigError;
 pub use receiver::{AckFields, DataFields, DataVerdict, Receipt, Receiver, ReceiverConfig};

@@ -27,8 +27,18 @@ impl SackBlocks {
 
     /// The blocks, newest first.
     #[inline]
-    pub fn as_slice(&self) -> &[(u32, u32)] {
-        &self.blocks[..usize::from(self.len)]
+    pub const fn as_slice(&self) -> &[(u32, u32)] {
+        self.blocks.split_at(self.len as usize).0
+    }
+
+    /// The first `most` blocks, `offset` added to their positions.
+    #[inline]
+    pub(crate) fn shifted(&self, offset: u32, most: usize) -> Self {
+        let mut blocks = Self::NONE;
+        for (start, end) in self.as_slice().iter().take(most) {
+            blocks.push(start.wrapping_add(offset), end.wrapping_add(offset));
+        }
+        blocks
     }
 
     /// Adds a block; false if there is no room.

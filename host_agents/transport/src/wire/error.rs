@@ -36,6 +36,35 @@ pub enum DecodeError {
     /// Not UDP.
     #[error("IPv4 protocol {0} is not UDP (17)")]
     NotUdp(u8),
+    /// Not TCP.
+    #[error("IPv4 protocol {0} is not TCP (6)")]
+    NotTcp(u8),
+    /// A TCP header shorter than TCP's least, or longer than what is there.
+    #[error("TCP header length is {len} B; 20 B to the {available} B of the segment are possible")]
+    BadTcpHeader {
+        /// The length by the data offset.
+        len: usize,
+        /// Bytes from TCP on, by IPv4's length.
+        available: usize,
+    },
+    /// The checksum of a TCP segment does not match.
+    #[error(
+        "TCP checksum is {found:#06x}, computed {computed:#06x}: the segment or its addresses were changed"
+    )]
+    BadTcpChecksum {
+        /// The checksum in the header.
+        found: u16,
+        /// The checksum over the segment and its addresses.
+        computed: u16,
+    },
+    /// A TCP option whose length is impossible.
+    #[error("TCP option {kind} with a length of {len} B")]
+    BadTcpOption {
+        /// The option's kind.
+        kind: u8,
+        /// Its length, kind and length included.
+        len: u8,
+    },
     /// UDP for somebody else.
     #[error("UDP destination port {0} is not the p4cc port {port}", port = super::UDP_PORT)]
     OtherPort(u16),
@@ -77,8 +106,12 @@ impl DecodeError {
             | Self::BadIpv4Header(_)
             | Self::Fragment(_)
             | Self::NotUdp(_)
+            | Self::NotTcp(_)
             | Self::OtherPort(_) => true,
             Self::BadIpv4Checksum { .. }
+            | Self::BadTcpHeader { .. }
+            | Self::BadTcpChecksum { .. }
+            | Self::BadTcpOption { .. }
             | Self::UnexpectedUdpChecksum(_)
             | Self::UnknownVersion(_)
             | Self::UnknownType(_)
@@ -105,6 +138,9 @@ pub enum EncodeError {
         /// Its bytes.
         len: usize,
     },
+    /// More TCP options than a header has room for.
+    #[error("TCP options take {0} B, a header has room for 40 B")]
+    TooManyOptions(usize),
     /// The caller's buffer is too small.
     #[error("the headers need {needed} B, the buffer holds {available} B")]
     BufferTooSmall {

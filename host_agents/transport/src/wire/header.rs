@@ -107,6 +107,12 @@ impl TrafficClass {
         if class < 8 { Some(Self(class)) } else { None }
     }
 
+    /// The class that a byte with DSCP and ECN selects (RFC2474 4.2.2).
+    #[inline]
+    pub(super) const fn of_tos(tos: u8) -> Self {
+        Self(tos >> 5)
+    }
+
     /// The number of the class.
     #[inline]
     pub const fn get(self) -> u8 {

@@ -1,12 +1,112 @@
-//! IPv4 checksum and ECN bits in place.
+//! Ethernet and IPv4 headers: written, checked, and ECN bits in place.
 
+use core::net::Ipv4Addr;
+
+use super::error::DecodeError;
+use super::header::{put, take};
 use super::{ETHERNET_LEN, IPV4_LEN};
 use crate::Codepoint;
 
+/// Initial time to live.
+pub(super) const TTL: u8 = 64;
+pub(super) const PROTOCOL_TCP: u8 = 6;
+pub(super) const PROTOCOL_UDP: u8 = 17;
+const ETHERTYPE_IPV4: u16 = 0x0800;
+const VERSION_IHL: u8 = 0x45;
+/// "Don't fragment": every packet is atomic, so the identification may be zero (RFC6864).
+const DONT_FRAGMENT: u16 = 0x4000;
 /// Offset of the byte with DSCP and ECN in an Ethernet frame.
 const TOS: usize = ETHERNET_LEN + 1;
 /// Offset of the IPv4 header checksum in an Ethernet frame.
 const CHECKSUM: usize = ETHERNET_LEN + 10;
+
+/// What differs between IPv4 headers of p4cc.
+#[derive(Clone, Copy)]
+pub(super) struct Ipv4Fields {
+    /// DSCP and ECN.
+    pub tos: u8,
+    /// From the IPv4 header on.
+    pub len: u16,
+    pub ttl: u8,
+    pub protocol: u8,
+    pub src: Ipv4Addr,
+    pub dst: Ipv4Addr,
+}
+
+#[inline]
+pub(super) fn write_ethernet((src, dst): ([u8; 6], [u8; 6]), out: &mut [u8; ETHERNET_LEN]) {
+    put::<6, 0, _>(out, dst);
+    put::<6, 6, _>(out, src);
+    put::<2, 12, _>(out, ETHERTYPE_IPV4.to_be_bytes());
+}
+
+#[inline]
+pub(super) fn write_ipv4(fields: &Ipv4Fields, out: &mut [u8; IPV4_LEN]) {
+    let words = [
+        u32::from(VERSION_IHL) << 24 | u32::from(fields.tos) << 16 | u32::from(fields.len),
+        u32::from(DONT_FRAGMENT),
+        u32::from(fields.ttl) << 24 | u32::from(fields.protocol) << 16,
+        fields.src.to_bits(),
+        fields.dst.to_bits(),
+    ];
+    put::<4, 0, _>(out, words[0].to_be_bytes());
+    put::<4, 4, _>(out, words[1].to_be_bytes());
+    put::<4, 8, _>(out, (words[2] | u32::from(checksum_of(words))).to_be_bytes());
+    put::<4, 12, _>(out, words[3].to_be_bytes());
+    put::<4, 16, _>(out, words[4].to_be_bytes());
+}
+
+#[inline]
+pub(super) fn check_ethernet(ethernet: &[u8; ETHERNET_LEN]) -> Result<(), DecodeError> {
+    match u16::from_be_bytes(take::<2, 12, _>(ethernet)) {
+        ETHERTYPE_IPV4 => Ok(()),
+        other => Err(DecodeError::NotIpv4(other)),
+    }
+}
+
+/// The protocol in an IPv4 header that is whole, without options and no fragment's.
+#[inline]
+pub(super) fn check_ipv4(ipv4: &[u8; IPV4_LEN]) -> Result<u8, DecodeError> {
+    let words = words(ipv4);
+    let version_ihl = (words[0] >> 24) as u8;
+    if version_ihl != VERSION_IHL {
+        return Err(DecodeError::BadIpv4Header(version_ihl));
+    }
+    let (found, computed) = (words[2] as u16, checksum_of(words));
+    // RFC1624: 0x0000 and 0xffff are the same number in one's complement; a patched checksum may show either.
+    if found != computed && !((found ^ computed) == u16::MAX && (found == 0 || computed == 0)) {
+        return Err(DecodeError::BadIpv4Checksum { found, computed });
+    }
+    // More-fragments flag or an offset.
+    let fragment = words[1] as u16;
+    if fragment & 0x3fff != 0 {
+        return Err(DecodeError::Fragment(fragment));
+    }
+    Ok((words[2] >> 16) as u8)
+}
+
+/// The sum of bytes as big-endian words of 16 bits, not folded; an odd last byte is the upper half of a word.
+#[inline]
+pub(super) fn sum_of(bytes: &[u8]) -> u64 {
+    let mut words = bytes.chunks_exact(4);
+    let whole: u64 = words
+        .by_ref()
+        .map(|word| u64::from(u32::from_be_bytes(word.first_chunk().copied().unwrap_or_default())))
+        .sum();
+    let mut last = [0; 4];
+    for (place, byte) in last.iter_mut().zip(words.remainder()) {
+        *place = *byte;
+    }
+    whole + u64::from(u32::from_be_bytes(last))
+}
+
+/// The checksum that such a sum gives (RFC1071).
+#[inline]
+pub(super) const fn checksum_from(sum: u64) -> u16 {
+    let sum = (sum & 0xffff_ffff) + (sum >> 32);
+    let sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
+    !fold(sum as u32)
+}
 
 /// A header as words of 32 bits.
 #[inline]

@@ -1,5 +1,5 @@
-//! The packet format: Ethernet, IPv4, UDP and the p4cc transport header.
-//! docs/reference/wire-format.md defines it.
+//! The packet formats: Ethernet and IPv4, then UDP and the p4cc transport header, or TCP.
+//! docs/reference/wire-format.md defines them.
 //!
 //! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only,
 //! which is why [`Packet::decode`] takes the number of payload bytes that are not in the buffer.
@@ -16,6 +16,8 @@ mod header;
 mod ip;
 pub mod own_headers;
 mod packet;
+mod tcp;
+mod tcp_options;
 
 pub use datagram::Datagram;
 pub use error::{DecodeError, EncodeError};
@@ -23,6 +25,8 @@ pub use extension::{Extension, ExtensionType};
 pub use header::{Flags, Header, PacketKind, TrafficClass};
 pub use ip::{ecn_bits, rewrite_ecn_bits};
 pub use packet::{Packet, peek_flow_id, source_port};
+pub use tcp::{Ports, TCP_IP_HEADERS_LEN, TCP_LEN, TcpFlags, TcpHeader, TcpPacket, is_tcp};
+pub use tcp_options::{MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, TcpOptions, Timestamps};
 
 /// Version of the p4cc transport header that this code speaks.
 pub const VERSION: u8 = 1;

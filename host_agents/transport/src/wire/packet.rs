@@ -5,17 +5,10 @@ use core::net::Ipv4Addr;
 use super::error::{DecodeError, EncodeError};
 use super::extension::Extension;
 use super::header::{Header, is_valid_extension, part, put, take};
-use super::ip::{checksum_of, words};
+use super::ip::{Ipv4Fields, PROTOCOL_UDP, TTL, check_ethernet, check_ipv4, write_ethernet, write_ipv4};
 use super::{ETHERNET_LEN, FRAME_HEADERS_LEN, IP_HEADERS_LEN, IPV4_LEN, TRANSPORT_LEN, UDP_LEN, UDP_PORT};
 use crate::{AckFields, Codepoint};
 
-/// Initial time to live.
-const TTL: u8 = 64;
-const ETHERTYPE_IPV4: u16 = 0x0800;
-const VERSION_IHL: u8 = 0x45;
-/// "Don't fragment": every packet is atomic, so the identification may be zero (RFC6864).
-const DONT_FRAGMENT: u16 = 0x4000;
-const PROTOCOL_UDP: u8 = 17;
 /// First port of the dynamic range (RFC6335).
 const DYNAMIC_PORTS: u16 = 49_152;
 
@@ -156,34 +149,19 @@ impl<'a> Packet<'a> {
             udp.first_chunk_mut(),
             transport.first_chunk_mut(),
         ) {
-            self.write_ethernet(ethernet);
-            self.write_ipv4(ip_len, ipv4);
+            write_ethernet((self.src_mac, self.dst_mac), ethernet);
+            let fields = Ipv4Fields {
+                tos: self.ecn.bits(),
+                len: ip_len,
+                ttl: self.ttl,
+                protocol: PROTOCOL_UDP,
+                src: self.src,
+                dst: self.dst,
+            };
+            write_ipv4(&fields, ipv4);
             self.write_udp(ip_len, udp);
             self.header.write(self.extension.kind, ext_len, transport);
         }
-    }
-
-    #[inline]
-    fn write_ethernet(&self, out: &mut [u8; ETHERNET_LEN]) {
-        put::<6, 0, _>(out, self.dst_mac);
-        put::<6, 6, _>(out, self.src_mac);
-        put::<2, 12, _>(out, ETHERTYPE_IPV4.to_be_bytes());
-    }
-
-    #[inline]
-    fn write_ipv4(&self, ip_len: u16, out: &mut [u8; IPV4_LEN]) {
-        let words = [
-            u32::from(VERSION_IHL) << 24 | u32::from(self.ecn.bits()) << 16 | u32::from(ip_len),
-            u32::from(DONT_FRAGMENT),
-            u32::from(self.ttl) << 24 | u32::from(PROTOCOL_UDP) << 16,
-            self.src.to_bits(),
-            self.dst.to_bits(),
-        ];
-        put::<4, 0, _>(out, words[0].to_be_bytes());
-        put::<4, 4, _>(out, words[1].to_be_bytes());
-        put::<4, 8, _>(out, (words[2] | u32::from(checksum_of(words))).to_be_bytes());
-        put::<4, 12, _>(out, words[3].to_be_bytes());
-        put::<4, 16, _>(out, words[4].to_be_bytes());
     }
 
     #[inline]
@@ -212,7 +190,7 @@ impl<'a> Packet<'a> {
         let udp = part::<UDP_LEN, { ETHERNET_LEN + IPV4_LEN }, _>(headers);
         let transport = part::<TRANSPORT_LEN, { FRAME_HEADERS_LEN - TRANSPORT_LEN }, _>(headers);
         check_ethernet(ethernet)?;
-        check_ipv4(ipv4)?;
+        check_ipv4_of_udp(ipv4)?;
         check_udp(udp)?;
         let (header, kind, ext_len) = Header::read(transport)?;
         let ext_len = usize::from(ext_len);
@@ -264,43 +242,20 @@ fn cut(frame: &[u8]) -> DecodeError {
         let (ethernet, rest) = frame.split_first_chunk().ok_or(cut("Ethernet", ETHERNET_LEN))?;
         check_ethernet(ethernet)?;
         let (ipv4, rest) = rest.split_first_chunk().ok_or(cut("IPv4", ETHERNET_LEN + IPV4_LEN))?;
-        check_ipv4(ipv4)?;
+        check_ipv4_of_udp(ipv4)?;
         let udp = rest.first_chunk().ok_or(cut("UDP", ETHERNET_LEN + IPV4_LEN + UDP_LEN))?;
         check_udp(udp)
     };
     whole_layers().err().unwrap_or(cut("transport header", FRAME_HEADERS_LEN))
 }
 
+/// Whether an IPv4 header is one of a datagram of UDP.
 #[inline]
-fn check_ethernet(ethernet: &[u8; ETHERNET_LEN]) -> Result<(), DecodeError> {
-    match u16::from_be_bytes(take::<2, 12, _>(ethernet)) {
-        ETHERTYPE_IPV4 => Ok(()),
-        other => Err(DecodeError::NotIpv4(other)),
+fn check_ipv4_of_udp(ipv4: &[u8; IPV4_LEN]) -> Result<(), DecodeError> {
+    match check_ipv4(ipv4)? {
+        PROTOCOL_UDP => Ok(()),
+        other => Err(DecodeError::NotUdp(other)),
     }
-}
-
-#[inline]
-fn check_ipv4(ipv4: &[u8; IPV4_LEN]) -> Result<(), DecodeError> {
-    let words = words(ipv4);
-    let version_ihl = (words[0] >> 24) as u8;
-    if version_ihl != VERSION_IHL {
-        return Err(DecodeError::BadIpv4Header(version_ihl));
-    }
-    let (found, computed) = (words[2] as u16, checksum_of(words));
-    // RFC1624: 0x0000 and 0xffff are the same number in one's complement; a patched checksum may show either.
-    if found != computed && !((found ^ computed) == u16::MAX && (found == 0 || computed == 0)) {
-        return Err(DecodeError::BadIpv4Checksum { found, computed });
-    }
-    // More-fragments flag or an offset.
-    let fragment = words[1] as u16;
-    if fragment & 0x3fff != 0 {
-        return Err(DecodeError::Fragment(fragment));
-    }
-    let protocol = (words[2] >> 16) as u8;
-    if protocol != PROTOCOL_UDP {
-        return Err(DecodeError::NotUdp(protocol));
-    }
-    Ok(())
 }
 
 #[inline]

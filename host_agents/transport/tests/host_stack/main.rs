@@ -7,5 +7,6 @@ mod pair;
 mod properties;
 mod rdma;
 mod recovery;
+mod tcp;
 mod traces;
 mod wire;

@@ -1,16 +1,19 @@
 //! A sender and a receiver joined by a scripted channel, stepped in virtual time.
 //!
-//! Every packet crosses as bytes: encoded, perhaps remarked, decoded. Timers are never cancelled, so each one
-//! that was ever asked for fires, stale or not: the sender must not care.
+//! Every packet crosses as bytes: encoded, perhaps remarked, decoded; of our transport header, or of TCP.
+//! Timers are never cancelled, so each one that was ever asked for fires, stale or not: the sender must not
+//! care.
 
 use core::fmt::Write as _;
 use core::net::Ipv4Addr;
 use std::collections::{BTreeMap, VecDeque};
 
 use p4cc_cc::Mark;
-use p4cc_transport::wire::{Header, Packet, TrafficClass, rewrite_ecn_bits};
+use p4cc_transport::tcp::{TcpClient, TcpServer};
+use p4cc_transport::wire::{Header, Packet, Ports, TcpHeader, TcpPacket, TrafficClass, rewrite_ecn_bits};
 use p4cc_transport::{
-    AckFields, Action, Actions, Codepoint, EcnProfile, Event, Receiver, SenderConfig, Snapshot, WindowSender,
+    AckFields, Action, Actions, Codepoint, DataFields, EcnProfile, Event, Receiver, Segment, SenderConfig,
+    Snapshot, WindowSender,
 };
 use p4cc_units::{Span, Time};
 
@@ -54,6 +57,8 @@ pub struct Pair<F> {
     /// One line for each thing that happened.
     pub trace: String,
     profile: Option<EcnProfile>,
+    /// Of a pair that speaks TCP.
+    tcp: Option<(TcpClient, TcpServer)>,
     mss_bytes: u64,
     /// Decides about each data packet by its segment number,
     /// whether it is a repetition, and the count so far.
@@ -84,6 +89,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             completed: Time::ZERO,
             trace: String::new(),
             profile: config.ecn_profile,
+            tcp: None,
             mss_bytes: u64::from(config.mss_bytes),
             fate,
             ack_fate: Box::new(|_| FINE),
@@ -97,6 +103,23 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             pieces: VecDeque::new(),
             given_bytes: 0,
         }
+    }
+
+    /// Puts the flow on the wire as TCP, its connection open already and close to where numbers wrap.
+    pub fn over_tcp(mut self, config: &SenderConfig) -> Self {
+        let (tcp, ports) = (config.tcp().expect("a window of TCP"), Ports { src: 50_000, dst: 5_001 });
+        let mut client = TcpClient::new(&tcp, ports, u32::MAX - 5_000);
+        let mut server = TcpServer::new(&tcp, ports, u32::MAX);
+        let syn = client.open(self.now);
+        let syn = crossed(client.control(syn, self.now));
+        let answer = server.on_segment(self.now, &syn, Codepoint::NOT_ECT).reply.expect("an answer");
+        let answer = crossed(server.control(answer, self.now));
+        let step = client.on_segment(self.now, &answer);
+        assert!(step.is_opened);
+        let last = crossed(client.control(step.reply.expect("an ACK"), self.now));
+        assert_eq!(server.on_segment(self.now, &last, Codepoint::NOT_ECT).reply, None);
+        self.tcp = Some((client, server));
+        self
     }
 
     /// Makes the application give the flow in pieces of these bytes, each when the one before has arrived.
@@ -125,8 +148,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             match arrival {
                 Arrival::Data(bytes, payload) => self.data_arrives(&bytes, payload),
                 Arrival::Ack(bytes) => {
-                    let packet = Packet::decode(&bytes, 0).expect("our own ACK");
-                    let fields = packet.ack_fields();
+                    let fields = self.read_ack(&bytes);
                     // The flows of these tests are shorter than the wire's
                     // sequence numbers. An ACK that was overtaken is not read.
                     if u64::from(fields.ack) >= self.sender.snapshot().snd_una {
@@ -160,8 +182,8 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
     }
 
     fn data_arrives(&mut self, bytes: &[u8], payload: usize) {
-        let packet = Packet::decode(bytes, payload).expect("our own data");
-        let receipt = self.receiver.on_data(self.now, &packet.header.data_fields(packet.ecn));
+        let data = self.read_data(bytes, payload);
+        let receipt = self.receiver.on_data(self.now, &data);
         self.delivered_bytes += receipt.delivered_bytes;
         for ack in receipt.acks() {
             self.send_ack(ack);
@@ -172,13 +194,18 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
     }
 
     fn send_ack(&mut self, ack: &AckFields) {
-        let header = Header::ack(FLOW_ID, CLASS, ack, self.now);
         let fate = (self.ack_fate)(self.acks_sent);
         self.acks_sent += 1;
-        let (mut bytes, blocks) = (Vec::new(), ack.sack.to_wire());
-        let packet =
-            Packet::new(RECEIVER, SENDER, Codepoint::NOT_ECT, header).with_extension(blocks.extension());
-        packet.encode(&mut bytes).expect("an ACK fits");
+        let bytes = match &mut self.tcp {
+            None => {
+                let (mut bytes, blocks) = (Vec::new(), ack.sack.to_wire());
+                let header = Header::ack(FLOW_ID, CLASS, ack, self.now);
+                let packet = Packet::new(RECEIVER, SENDER, Codepoint::NOT_ECT, header);
+                packet.with_extension(blocks.extension()).encode(&mut bytes).expect("an ACK fits");
+                bytes
+            }
+            Some((_, server)) => tcp_bytes(RECEIVER, SENDER, Codepoint::NOT_ECT, server.ack(ack, self.now)),
+        };
         if let Fate::Arrive(delay, _) = fate {
             self.schedule(self.now + delay, Arrival::Ack(bytes));
         }
@@ -193,10 +220,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
                     let range = (segment.seq, segment.seq + u64::from(segment.len));
                     let reported = self.sacked.iter().find(|block| block.0 <= range.0 && range.1 <= block.1);
                     assert_eq!(reported, None, "{range:?} is sent again though it was reported");
-                    let header = Header::data(FLOW_ID, CLASS, &segment, self.now).expect("a short segment");
-                    let mut bytes = Vec::new();
-                    let packet = Packet::new(SENDER, RECEIVER, segment.ecn, header);
-                    packet.encode(&mut bytes).expect("a segment fits");
+                    let mut bytes = self.data_bytes(&segment);
                     let fate = (self.fate)(segment.seq / self.mss_bytes, segment.retransmit, self.sent);
                     self.sent += 1;
                     if let Fate::Arrive(delay, mark) = fate {
@@ -215,6 +239,37 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             }
         }
         self.actions = actions;
+    }
+
+    fn data_bytes(&mut self, segment: &Segment) -> Vec<u8> {
+        let Some((client, _)) = &mut self.tcp else {
+            let mut bytes = Vec::new();
+            let header = Header::data(FLOW_ID, CLASS, segment, self.now).expect("a short segment");
+            let packet = Packet::new(SENDER, RECEIVER, segment.ecn, header);
+            packet.encode(&mut bytes).expect("a segment fits");
+            return bytes;
+        };
+        let header = client.data(segment, self.now).expect("an open connection and a short segment");
+        tcp_bytes(SENDER, RECEIVER, client.ecn(segment), header)
+    }
+
+    fn read_data(&mut self, bytes: &[u8], payload: usize) -> DataFields {
+        let Some((_, server)) = &mut self.tcp else {
+            let packet = Packet::decode(bytes, payload).expect("our own data");
+            return packet.header.data_fields(packet.ecn);
+        };
+        let packet = TcpPacket::decode(bytes, payload).expect("our own data");
+        let step = server.on_segment(self.now, &packet.header, packet.ecn);
+        assert_eq!(step.reply, None);
+        step.data.expect("data")
+    }
+
+    fn read_ack(&mut self, bytes: &[u8]) -> AckFields {
+        let Some((client, _)) = &mut self.tcp else {
+            return Packet::decode(bytes, 0).expect("our own ACK").ack_fields();
+        };
+        let packet = TcpPacket::decode(bytes, 0).expect("our own ACK");
+        client.on_segment(self.now, &packet.header).ack.expect("an ACK")
     }
 
     fn schedule(&mut self, at: Time, arrival: Arrival) {
@@ -256,6 +311,23 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
         self.trace.truncate(self.trace.trim_end().len());
         self.trace.push('\n');
     }
+}
+
+fn tcp_bytes(
+    from: ([u8; 6], Ipv4Addr),
+    to: ([u8; 6], Ipv4Addr),
+    ecn: Codepoint,
+    header: TcpHeader,
+) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    TcpPacket::new(from, to, (CLASS, ecn), header).encode(&mut bytes).expect("a segment fits");
+    bytes
+}
+
+/// A segment as it arrives at the other end.
+pub fn crossed(header: TcpHeader) -> TcpHeader {
+    let bytes = tcp_bytes(SENDER, RECEIVER, Codepoint::NOT_ECT, header);
+    TcpPacket::decode(&bytes, usize::from(header.payload_len)).expect("our own segment").header
 }
 
 fn describe(event: &Event) -> String {

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 
 use crate::pair::{FINE, Fate, Pair, config};
 
-fn fates() -> impl Strategy<Value = Vec<Fate>> {
+pub fn fates() -> impl Strategy<Value = Vec<Fate>> {
     let mark = prop_oneof![3 => Just(Mark::None), 1 => Just(Mark::K), 1 => Just(Mark::Kdc)];
     // Delays of up to six half round trips: packets overtake each other.
     let arrive = (20_u64..300, mark).prop_map(|(us, mark)| Fate::Arrive(Span::from_us(us), mark));
     prop::collection::vec(prop_oneof![5 => arrive, 1 => Just(Fate::Drop)], 0..300)
 }
 
-fn configs() -> impl Strategy<Value = SenderConfig> {
+pub fn configs() -> impl Strategy<Value = SenderConfig> {
     let cc = prop_oneof![
         Just(r#"{}"#),
         Just(r#"{"congestion_avoidance":{"name":"dctcp","cwnd_min":1}}"#),
