@@ -18,7 +18,7 @@ from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetu
 from p4cc.planning import plausible
 from p4cc.planning.fabric import alpha_log2
 from p4cc.planning.imported import name_of_import, programs_of, runtime_of
-from p4cc.planning.network import HEADER_BYTES, NetworkPlan, plan_case
+from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.planning.programs import find_program
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN
 from p4cc.scenario.expand import Case, expand
@@ -205,6 +205,9 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
 
     cases = expand(data, scenario, check, origins)
     case = _chosen(cases, request.variant)
+    if case.packets == "tcp":
+        cause = "the agents of a lab send p4cc's own packets over UDP"
+        raise UserError(cause, place=f"{path} at transport.packets", remedy="--set transport.packets=udp, or p4cc run")
     topology = case.scenario.topology.build(path)
     network = lab_of(topology)
     programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}
@@ -223,7 +226,7 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
             buffer_bytes=None if switch.buffer is None else switch.buffer.bytes,
             pauses=switch.buffer is not None and bool(switch.buffer.lossless_priorities),
             seed=case.scenario.seeds[0] % (1 << 32),
-            packet_bytes=case.scenario.transport.mss_bytes + HEADER_BYTES,
+            packet_bytes=case.scenario.transport.mss_bytes + case.header_bytes,
         ),
         holds=True,
         case=case,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from controller.model import Bottleneck
 from p4cc.errors import UserError
-from p4cc.planning.network import HEADER_BYTES
 from p4cc.scenario.fabric import RdmaTransport
+from p4cc.scenario.schema import HEADER_BYTES
 from p4cc.scenario.topology import StarTopology
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def bottleneck(scenario: Scenario) -> Bottleneck:
         buffer_pkts=topology.queue_capacity_pkts,
         rate_bps=topology.rate_bps,
         rtt_ns=topology.rtt_ns if thresholds.rtt_ns is None else thresholds.rtt_ns,
-        packet_bytes=transport.mss_bytes + HEADER_BYTES,
+        packet_bytes=transport.mss_bytes + HEADER_BYTES[transport.packets],
         senders=topology.senders,
         rto_ns=transport.rto_min_ns,
     )

@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from p4cc.scenario.expand import Case
     from p4cc.scenario.schema import Thresholds as ThresholdSettings
 
-HEADER_BYTES = 64
-"""IPv4, UDP and the fixed p4cc header (docs/reference/wire-format.md)."""
-
 NS3_HEADER_BYTES = 48
 """PPP 14, IPv4 20, UDP 8, sequence header 6, which slowdown B counts (docs/algorithms/metrics.md#metrics).
 
@@ -186,7 +183,8 @@ class _Planner:
     @property
     def header_bytes(self) -> int:
         """What a data packet has in front of its payload, from IPv4 on."""
-        return HEADER_BYTES + (0 if self.own_headers is None else self.own_headers.sent_bytes)
+        own_bytes = 0 if self.own_headers is None else self.own_headers.sent_bytes
+        return self.case.header_bytes + own_bytes
 
     @cached_property
     def own_headers(self) -> OwnHeadersPlan | None:

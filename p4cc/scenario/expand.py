@@ -12,7 +12,7 @@ from typing import Any
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.programs import ProgramSource
-from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant
+from p4cc.scenario.schema import HEADER_BYTES, Scenario, SwitchSettings, Thresholds, Variant
 from p4cc.scenario.topology import StarTopology
 from p4cc.scenario.traffic_base import own_sender
 from p4cc.scenario.variants import algorithm_name
@@ -46,6 +46,16 @@ class Case:
         """The switches' settings with the variant's own parts; its thresholds and program stand beside."""
         switch, own = self.scenario.switch, self.variant.d3
         return switch if own is None else switch.model_copy(update={"d3": own})
+
+    @property
+    def packets(self) -> str:
+        """What packets of the variant's windows are on the wire."""
+        return str(self.variant.transport.get("packets", getattr(self.scenario.transport, "packets", "udp")))
+
+    @property
+    def header_bytes(self) -> int:
+        """What the variant's data packets have from IPv4 to their payload, headers of the user's not counted."""
+        return HEADER_BYTES.get(self.packets, HEADER_BYTES["udp"])
 
     @property
     def program(self) -> str:

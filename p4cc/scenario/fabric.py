@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from p4cc.scenario.base import KIND, MAX_TIME_NS, Model, Parameter, TimeNs
 from p4cc.scenario.own_headers import OwnHeaders
@@ -112,6 +112,17 @@ class RdmaTransport(Model):
     base_rtt_ns: Annotated[int, Field(ge=1, le=MAX_TIME_NS)] | None = Field(
         default=None, description="The network's longest, with a packet's time on each link, if absent."
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_tcp(cls, data: Any) -> Any:
+        """Names what an unknown key alone would not say."""
+        if isinstance(data, dict) and "packets" in data:
+            raise ValueError(
+                "packets: paced senders have p4cc's own header, which carries their rates, telemetry and NACKs; "
+                "leave packets out, or give senders with windows a transport of kind window"
+            )
+        return cast("Any", data)
 
     def plain(self, changes: Mapping[str, Parameter], telemetry: Mapping[str, Any]) -> dict[str, Any]:
         """The engine's form with a sender's `changes`; `telemetry` is what it must know to read hop records."""

@@ -148,6 +148,11 @@ class SwitchSettings(Model):
     """For programs with one fair rate (`rcp.p4`)."""
 
 
+HEADER_BYTES = {"udp": 64, "tcp": 52}
+"""What a data packet has from IPv4 to its payload, by `transport.packets` (docs/reference/wire-format.md)."""
+_TCP_MSS_BYTES = 1_448
+
+
 class Transport(Model):
     """The window transport all variants share.
 
@@ -159,8 +164,16 @@ class Transport(Model):
     kind: Annotated[Literal["window"], KIND] = "window"
     recovery: Literal["reno", "newreno", "sack"] = "newreno"
     """What is sent again after duplicate ACKs: as RFC 5681, RFC 6582, or RFC 6675 with reports of what arrived."""
-    mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = 1_436
-    """Payload of a full segment; 64 bytes of headers come on top."""
+    packets: Literal["udp", "tcp"] = Field(
+        default="udp",
+        description="What packets are on the wire: p4cc's own header over UDP, or TCP with its handshake, numbers, "
+        "options and flags (docs/reference/wire-format.md).",
+    )
+    mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = Field(
+        default=1_436,
+        description="Payload of a full segment; 64 bytes of headers come on top. With `packets: tcp` there are 52, "
+        "and 1448 is the default.",
+    )
     headers: OwnHeaders = Field(
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
     )
@@ -194,6 +207,13 @@ class Transport(Model):
         description="Kernels take up data and ACKs after an exponential time of this mean, all that came until then "
         "at once; 0 if absent.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _segment_of_tcp(cls, data: Any) -> Any:
+        """The default by which a full segment of TCP is a packet of 1500 bytes too."""
+        given = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
+        return {"mss_bytes": _TCP_MSS_BYTES, **given} if given.get("packets") == "tcp" else cast("Any", data)
 
 
 def _transport_kind(node: Any) -> str:
@@ -398,6 +418,9 @@ class Scenario(Model):
         """Headers of the user's that do not fit together."""
         for number, field, cause, remedy in header_problems(self.transport.headers):
             yield Problem(("transport", "headers", number, field), cause, remedy)
+        if self.transport.headers and isinstance(self.transport, Transport) and self.transport.packets == "tcp":
+            cause = "segments of TCP carry no headers of the program's"
+            yield Problem(("transport", "headers"), cause, "leave them out, or give packets: udp")
         if self.paced is not None and self.paced.headers:
             yield Problem(("paced", "headers"), "all flows carry the same headers", "give them to transport")
         if self.record.headers is not None and not self.transport.headers:

@@ -89,6 +89,28 @@ MISTAKES = (
         changes={"record": {"headers": {}}},
     ),
     Mistake(
+        "packets of no kind",
+        (*RUN, "--set", "transport.packets=quic"),
+        ("--set transport.packets=quic", "'udp' or 'tcp'"),
+    ),
+    Mistake(
+        "paced senders over TCP",
+        RUN,
+        ("mine.yaml", "$.transport", "paced senders have p4cc's own header", "leave packets out"),
+        changes={"transport": {"kind": "rdma", "packets": "tcp"}},
+    ),
+    Mistake(
+        "headers of a program in TCP",
+        RUN,
+        ("$.transport.headers: segments of TCP carry no headers", "remedy: leave them out, or give packets: udp"),
+        changes={
+            "transport": {
+                "packets": "tcp",
+                "headers": [{"type": "mri_t", "after": "ipv4", "announce": {"protocol": 9}}],
+            }
+        },
+    ),
+    Mistake(
         "recording at nobody",
         RUN,
         ("record.packets_received.hosts", "no host is named 'x'"),

@@ -172,6 +172,7 @@ def test_defaults_of_the_transport_are_the_engines(tmp_path: Path) -> None:
     given = Transport().model_dump(exclude={"kind", "headers"}, exclude_none=True)
     cc = {"congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "standard"}}
     assert given == {
+        "packets": "udp",
         "recovery": "newreno",
         "mss_bytes": 1_436,
         "iw": 1,

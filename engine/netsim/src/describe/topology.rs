@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
 use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SwitchConfig};
+use p4cc_transport::PacketFormat;
 use p4cc_transport::wire::own_headers::OwnHeaders;
 use p4cc_units::{Rate, Span, Time};
 
@@ -93,6 +94,10 @@ pub(crate) struct Topology {
     pub recording: Vec<u32>,
     /// Headers of the user's program in data packets.
     pub headers: Option<OwnHeaders>,
+    /// Some senders speak TCP.
+    pub has_tcp: bool,
+    /// Every packet of a flow is a plain one of p4cc's: no TCP, no headers of the user's.
+    pub is_plain: bool,
     pub faults: Faults,
     pub captures: Vec<CapturePlan>,
 }
@@ -114,6 +119,8 @@ impl Topology {
             packets: Vec::new(),
             recording: Vec::new(),
             headers: None,
+            has_tcp: false,
+            is_plain: true,
             faults: Faults::default(),
             captures: Vec::new(),
         };
@@ -302,6 +309,12 @@ impl Topology {
         self.packets = PacketsPlan::all(&spec.packets, &resolver)?;
         self.recording = recording(spec, &resolver)?;
         self.headers = own_headers(spec)?;
+        self.has_tcp = spec.algorithms.values().any(|config| config.packets == PacketFormat::Tcp);
+        self.is_plain = self.headers.is_none() && !self.has_tcp;
+        if self.headers.is_some() && self.has_tcp {
+            let cause = "flows that speak TCP carry no headers of the program's";
+            return Err(SpecError::new("headers", cause, "leave them out, or give the senders packets: udp"));
+        }
         self.flows = Arc::new(flows);
         Ok(())
     }

@@ -105,7 +105,7 @@ impl Network {
             self.schedule.timer(start + Span::from_ns(change.after_ns), node, Timer::DeadlineChange { flow });
         }
         self.observers.active.push(flow);
-        self.with_sender(flow, |sender, now, out| sender.start(now, out));
+        self.start_sender(flow);
         self.start_rdma(flow);
     }
 

@@ -15,10 +15,7 @@ impl Network {
         if let Some(tap) = &mut self.observers.tap {
             tap(self.schedule.now, host as usize, &packet);
         }
-        match self.topology.headers {
-            None => self.take_in(host, packet),
-            Some(_) => self.take_in_dressed(host, packet),
-        }
+        if self.topology.is_plain { self.take_in(host, packet) } else { self.take_in_special(host, packet) }
     }
 
     /// The flow that ends at a host and that a packet is of, or why there is none.
@@ -73,7 +70,7 @@ impl Network {
 
     /// No flow takes a packet: the host counts it, and keeps what is recorded of it.
     #[cold]
-    fn refuse(&mut self, host: u32, cause: NoFlow, packet: Packet) -> Option<Packet> {
+    pub(crate) fn refuse(&mut self, host: u32, cause: NoFlow, packet: Packet) -> Option<Packet> {
         let now = self.now();
         let host = &mut self.nodes.hosts[host as usize];
         *match cause {
@@ -100,5 +97,6 @@ impl Network {
         self.nodes.flows[index as usize].finish = Some(self.schedule.now);
         let plan = &self.nodes.plans[index as usize];
         self.observers.on_flow_end(self.schedule.now, plan.is_counted(), plan.is_given_whole());
+        self.close_tcp_client(index);
     }
 }

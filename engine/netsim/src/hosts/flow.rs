@@ -6,6 +6,7 @@ use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{AckFields, DataFields, EcnProfile, Receiver, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
 
+use crate::hosts::connections::TcpEnds;
 use crate::hosts::kernel::Kernel;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
@@ -57,13 +58,19 @@ pub(crate) struct Flow {
     pub data_pkts: u64,
     /// Data packets that arrived with a mark of level 1 (K) and level 2 (K_dc).
     pub marks: [u64; 2],
+    /// Both ends of its connection, if it speaks TCP.
+    pub tcp: Option<Box<TcpEnds>>,
 }
 
 impl Flow {
     /// State of the sender.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ends {
-            Ends::Window { sender, .. } => sender.snapshot(),
+            Ends::Window { sender, .. } => {
+                let opening = self.tcp.as_ref().map_or(0, |ends| ends.client.timeouts());
+                let snapshot = sender.snapshot();
+                Snapshot { timeouts: snapshot.timeouts + opening, ..snapshot }
+            }
             Ends::Rdma(ends) => ends.sender.snapshot(),
         }
     }

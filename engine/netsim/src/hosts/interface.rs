@@ -36,21 +36,17 @@ impl Network {
             state.waiting.push_back((ticket, out));
             return self.start_interface(host);
         }
-        let packet = packets::to_packet(
-            &mut self.nodes.pool,
-            &self.topology,
-            &self.nodes.plans,
-            &out,
-            self.schedule.now,
-        );
-        let packet = match packet {
-            Some(packet) if self.topology.headers.is_some() => self.dress(&out, packet),
-            packet => packet,
-        };
+        let packet = if self.topology.is_plain { self.plain_packet(&out) } else { self.special_packet(&out) };
         if let Some(packet) = packet {
             self.leave(host, ticket, packet);
         }
         self.arm_interface(host);
+    }
+
+    /// The bytes of what leaves now, in a packet of p4cc's without more.
+    #[inline]
+    pub(crate) fn plain_packet(&mut self, out: &Outgoing) -> Option<Packet> {
+        packets::to_packet(&mut self.nodes.pool, &self.topology, &self.nodes.plans, out, self.schedule.now)
     }
 
     /// A packet leaves an interface that is free.
@@ -82,11 +78,11 @@ impl Network {
         }
         match state.next_waiting(&self.nodes.plans) {
             Some((ticket, out)) => {
-                let mut packet =
-                    packets::to_packet(&mut self.nodes.pool, &self.topology, &self.nodes.plans, &out, now)?;
-                if self.topology.headers.is_some() {
-                    packet = self.dress(&out, packet)?;
-                }
+                let packet = if self.topology.is_plain {
+                    self.plain_packet(&out)?
+                } else {
+                    self.special_packet(&out)?
+                };
                 if let Outgoing::Own { source, .. } = out {
                     self.on_own_packet_left(source, packet.len());
                 }

@@ -5,6 +5,7 @@
 //! | `host`, `flow` | state of a host and of a flow |
 //! | `new_flow`, `applications` | how a flow begins, gets data and is closed |
 //! | `window`, `rdma` | handlers of flows with a congestion window, and of paced RDMA-like flows |
+//! | `tcp`, `connections` | window flows that are TCP on the wire: segments out and in; ports and lookup |
 //! | `delivery` | which flow an arriving packet goes to |
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `kernel` | what arrives waits for the host's kernel |
@@ -15,6 +16,7 @@
 //! | `rtt_noise` | the random part of round-trip times |
 
 mod applications;
+mod connections;
 mod delivery;
 mod flow;
 mod host;
@@ -29,8 +31,10 @@ mod rdma;
 mod round_robin;
 mod rtt_noise;
 mod source;
+mod tcp;
 mod window;
 
+pub(crate) use connections::Connections;
 pub(crate) use flow::{Ends, Flow};
 pub(crate) use host::Host;
 pub use host::HostCounters;

@@ -48,6 +48,7 @@ pub(crate) fn new_flow(
         echo: None,
         data_pkts: 0,
         marks: [0; 2],
+        tcp: None,
     })
 }
 

@@ -19,7 +19,7 @@ impl Network {
         match *out {
             Outgoing::Data(..) => self.dress_data(packet),
             Outgoing::Ack(flow, _) => self.dress_ack(flow, packet),
-            Outgoing::Own { .. } => Some(packet),
+            Outgoing::Control(..) | Outgoing::Own { .. } => Some(packet),
         }
     }
 

@@ -5,19 +5,23 @@
 
 use p4cc_switch::{Packet, PacketPool};
 use p4cc_transport::rdma::RdmaAck;
+use p4cc_transport::tcp::Control;
 use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
 use p4cc_transport::{AckFields, Segment};
 use p4cc_units::Time;
 
 use crate::describe::{FlowPlan, HostPlan, Topology};
 
-/// What waits for the interface: a segment, an ACK, or a packet of the user's own.
+/// What waits for the interface: a segment, an ACK, what opens or closes a TCP connection, or a packet of the
+/// user's own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Outgoing {
     /// Of the flow with this index.
     Data(u32, Segment),
     /// Of the flow with this index.
     Ack(u32, AckFields),
+    /// Of the flow with this index, which speaks TCP.
+    Control(u32, Control),
     /// A packet of the user's own: its source, its frame there, and the class of that.
     Own { source: u32, frame: u32, class: TrafficClass },
 }
@@ -60,14 +64,25 @@ impl Outgoing {
     /// The class of its flow.
     pub fn class(&self, flows: &[FlowPlan]) -> TrafficClass {
         match self {
-            Self::Data(flow, _) | Self::Ack(flow, _) => flows[*flow as usize].priority,
+            Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => {
+                flows[*flow as usize].priority
+            }
             Self::Own { class, .. } => *class,
+        }
+    }
+
+    /// Its flow, if it is of one.
+    #[inline]
+    pub const fn flow(&self) -> Option<u32> {
+        match self {
+            Self::Data(flow, _) | Self::Ack(flow, _) | Self::Control(flow, _) => Some(*flow),
+            Self::Own { .. } => None,
         }
     }
 }
 
-/// The bytes of what leaves now; none if it does not fit a packet, which the checks of the
-/// configuration exclude.
+/// The bytes of what leaves now, in p4cc's own packets; none if it does not fit a packet, which the checks of
+/// the configuration exclude.
 pub(crate) fn to_packet(
     pool: &mut PacketPool,
     topology: &Topology,
@@ -94,6 +109,8 @@ pub(crate) fn to_packet(
             let blocks = fields.sack.to_wire();
             assemble(pool, ends, plan, not_capable, (header, blocks.extension()))
         }
+        // Flows of this format have no connection.
+        Outgoing::Control(..) => None,
         Outgoing::Own { source, frame, .. } => {
             let frame = topology.packets.get(*source as usize)?.frames.get(*frame as usize)?;
             let mut packet = pool.take_with(&frame.head);

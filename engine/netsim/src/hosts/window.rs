@@ -82,6 +82,9 @@ impl Network {
         if receipt.delivered_bytes > 0 {
             self.on_delivered(index, delivered);
         }
+        if receipt.completed {
+            self.close_tcp_server(index);
+        }
     }
 
     /// The timer of a sender is due, unless it was set anew meanwhile.
@@ -91,6 +94,7 @@ impl Network {
             *timer = None;
             self.with_sender(flow, |sender, now, out| sender.on_timer(now, out));
             self.on_rdma_timer(flow);
+            self.on_tcp_client_timer(flow);
         }
     }
 
@@ -108,6 +112,7 @@ impl Network {
             self.hand_over(host, Outgoing::Ack(index, fields));
             self.start_interface(host);
         }
+        self.on_tcp_server_timer(index);
     }
 
     /// Calls a window sender and does what it asks for.

@@ -8,7 +8,7 @@ use p4cc_transport::Actions;
 
 use crate::describe::spec::RecordSpec;
 use crate::describe::{FlowPlan, Topology};
-use crate::hosts::{Flow, Host, OwnPackets, Source};
+use crate::hosts::{Connections, Flow, Host, OwnPackets, Source};
 use crate::links::{Channel, Message, PauseTimers};
 use crate::network::switch_node::SwitchNode;
 use crate::output::{HeadersLog, ReceivedLog};
@@ -22,6 +22,8 @@ pub(crate) struct Nodes {
     /// Flows of this run by rising id: those of the description, and those that traffic models drew.
     pub plans: Arc<Vec<FlowPlan>>,
     pub flows: Vec<Flow>,
+    /// Of flows that speak TCP.
+    pub connections: Connections,
     pub rounds: Vec<Rounds>,
     /// Pauses (PFC) that expire.
     pub pause_timers: PauseTimers,
@@ -63,7 +65,7 @@ impl Nodes {
     pub fn new(
         topology: &Topology,
         switches: Vec<Switch>,
-        (plans, flows): (Arc<Vec<FlowPlan>>, Vec<Flow>),
+        (plans, flows, connections): (Arc<Vec<FlowPlan>>, Vec<Flow>, Connections),
         record: &RecordSpec,
         seed: u64,
     ) -> Self {
@@ -77,6 +79,7 @@ impl Nodes {
             channels: topology.channels.iter().map(|plan| Channel::new(plan, seed)).collect(),
             plans,
             flows,
+            connections,
             rounds: topology.rounds.iter().map(|plan| Rounds::new(plan, seed)).collect(),
             pause_timers: PauseTimers::default(),
             outbox: Vec::new(),

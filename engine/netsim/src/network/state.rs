@@ -15,7 +15,7 @@ use crate::SpecError;
 use crate::describe::Topology;
 use crate::describe::spec::NetworkSpec;
 use crate::events::Batching;
-use crate::hosts::{HostCounters, new_flow};
+use crate::hosts::{Connections, HostCounters, new_flow};
 use crate::links::usual_lead;
 use crate::network::nodes::Nodes;
 use crate::network::observers::{Observers, Tap};
@@ -100,8 +100,11 @@ impl Network {
     ) -> Result<Self, SpecError> {
         let plans = topology.flows_of_run(seed)?;
         let mut flows = Vec::with_capacity(plans.len());
-        for plan in plans.iter() {
-            flows.push(new_flow(&spec, &topology, plan, seed)?);
+        let mut connections = Connections::default();
+        for (index, plan) in (0..).zip(plans.iter()) {
+            let mut flow = new_flow(&spec, &topology, plan, seed)?;
+            flow.tcp = connections.connect(&spec, &topology, (index, plan), seed)?;
+            flows.push(flow);
         }
         let counted_flows = plans.iter().filter(|plan| plan.is_counted()).count() as u64;
         let ports = topology.switches.iter().map(|switch| switch.ports.len()).sum();
@@ -109,7 +112,7 @@ impl Network {
         let mut network = Self {
             seed,
             observers: Observers::new(&spec, flows.len(), counted_flows, ports),
-            nodes: Nodes::new(&topology, switches, (plans, flows), &spec.record, seed),
+            nodes: Nodes::new(&topology, switches, (plans, flows, connections), &spec.record, seed),
             schedule: Schedule::new(node_count, usual_lead(&topology.channels), spec.ties),
             batching: Batching::default(),
             ended: false,

@@ -308,6 +308,9 @@ fn swap_sender(a: &mut Flow, b: &mut Flow) {
         }
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
     }
+    if let (Some(a), Some(b)) = (&mut a.tcp, &mut b.tcp) {
+        swap(&mut a.client, &mut b.client);
+    }
     swap(&mut a.acks_in_kernel, &mut b.acks_in_kernel);
     swap(&mut a.start, &mut b.start);
     swap(&mut a.has_begun, &mut b.has_begun);
@@ -324,6 +327,9 @@ fn swap_receiver(a: &mut Flow, b: &mut Flow) {
         (Ends::Window { receiver: a, .. }, Ends::Window { receiver: b, .. }) => swap(a, b),
         (Ends::Rdma(a), Ends::Rdma(b)) => swap(&mut a.receiver, &mut b.receiver),
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
+    }
+    if let (Some(a), Some(b)) = (&mut a.tcp, &mut b.tcp) {
+        swap(&mut a.server, &mut b.server);
     }
     swap(&mut a.data_in_kernel, &mut b.data_in_kernel);
     swap(&mut a.echo, &mut b.echo);

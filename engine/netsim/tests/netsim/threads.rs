@@ -114,10 +114,20 @@ fn a_large_network_is_that_of_one_thread() {
 /// description can hold.
 #[test]
 fn mixed_traffic_is_that_of_one_thread() {
+    mixed_traffic("udp");
+}
+
+/// The same where windows speak TCP, whose connections have state at both ends.
+#[test]
+fn connections_are_those_of_one_thread() {
+    mixed_traffic("tcp");
+}
+
+fn mixed_traffic(packets: &str) {
     let flows = crossing_flows();
     let base = line(HOSTS_AT, r#"{"name":"dcqcn","window":"vwin"}"#, &flows).build_with(|description| {
         description["algorithms"] = json!({"window": {
-            "rto_init_ns": 300_000, "rto_min_ns": 300_000, "tso_bytes": 8_000, "host_delay_exp_ns": 5_000,
+            "packets": packets, "rto_init_ns": 300_000, "rto_min_ns": 300_000, "tso_bytes": 8_000, "host_delay_exp_ns": 5_000,
         }});
         for (i, link) in description["links"].as_array_mut().into_iter().flatten().enumerate() {
             link["delay_ns"] = json!(DELAY_NS + 130 * i as u64);

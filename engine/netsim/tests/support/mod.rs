@@ -33,7 +33,14 @@ const GST_PROFILE: [(u128, u128, u128); 5] = [(1, 3, 2), (1, 2, 2), (2, 3, 1), (
 
 /// The network with program and entries, ready to run or to fork.
 pub fn incast(incast: &Incast<'_>) -> Network {
-    let spec = NetworkSpec::from_json(&description(incast).to_string()).expect("the description is right");
+    incast_with(incast, |_| {})
+}
+
+/// The same with changes to its description.
+pub fn incast_with(incast: &Incast<'_>, change: impl FnOnce(&mut Value)) -> Network {
+    let mut description = description(incast);
+    change(&mut description);
+    let spec = NetworkSpec::from_json(&description.to_string()).expect("the description is right");
     let mut network = Network::build(spec, 1).expect("the description is right");
     let switch = network.switch_mut(1).expect("the switch above");
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../p4src/v1model/ecn_dual.p4");
