@@ -80,6 +80,7 @@ def _engine_rows() -> list[Row]:
         Row("the same on the register machine", figures["pipeline_interp_ns"], "ns", None),
         Row("switch, queue included, per packet", figures["switch_ns"], "ns", None),
         Row("incast of 16 hosts, P4 at each hop", figures["hops_per_s"], "packet-hops/s", 5_000_000, True),
+        Row("the same over TCP", figures["tcp_hops_per_s"], "packet-hops/s", None, more_is_better=True),
         Row("allocations", figures["allocations_per_hop"], "per packet-hop", None),
         _permutation(figures, 128, 3_000_000),
         _permutation(figures, 432, 2_000_000),

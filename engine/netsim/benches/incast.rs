@@ -3,8 +3,9 @@
 //! permutations of the hosts of fat-trees, memory of a flow that waits for its start.
 //!
 //! `cargo bench -p p4cc-netsim` prints one JSON object and asserts nothing. With `-- --profile [BYTES]` it
-//! only runs one incast with so many bytes from each host, for a profiler to watch; with `-- --permutation K
-//! BYTES [RECORD]` one permutation with so many bytes from each host, `RECORD` being what to record, in JSON.
+//! only runs one incast with so many bytes from each host, for a profiler to watch, and with `BYTES tcp` over
+//! TCP; with `-- --permutation K BYTES [RECORD]` one permutation with so many bytes from each host, `RECORD`
+//! being what to record, in JSON.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -33,6 +34,10 @@ use support::{Incast, incast};
 
 const GST: &str = r#"{"rto_init_ns":200000000,"cc":{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},
     "slow_start":{"name":"gst","k":33,"k_dc":65,"entry":"window_close"}}}"#;
+/// The same over TCP, with packets as long.
+const GST_TCP: &str = r#"{"packets":"tcp","mss_bytes":1448,"rto_init_ns":200000000,
+    "cc":{"congestion_avoidance":{"name":"dctcp","cwnd_min":1},
+    "slow_start":{"name":"gst","k":33,"k_dc":65,"entry":"window_close"}}}"#;
 
 fn scenario(senders: u32, size_bytes: u64, buffer_pkts: u32) -> Incast<'static> {
     Incast {
@@ -53,9 +58,11 @@ const REPEATS: u64 = 5;
 fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     match &arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["--profile", bytes @ ..] => {
-            let size_bytes = bytes.first().map_or(Ok(1 << 20), |bytes| number(bytes))?;
-            let (packet_hops, per_second, _) = hops(&scenario(16, size_bytes, 150), 1)?;
+        ["--profile", given @ ..] => {
+            let size_bytes = given.first().map_or(Ok(1 << 20), |bytes| number(bytes))?;
+            let algorithm = if given.get(1) == Some(&"tcp") { GST_TCP } else { GST };
+            let (packet_hops, per_second, _) =
+                hops(&Incast { algorithm, ..scenario(16, size_bytes, 150) }, 1)?;
             let figures = json!({"packet_hops": packet_hops, "hops_per_s": per_second});
             return writeln!(io::stdout().lock(), "{figures}");
         }
@@ -75,6 +82,8 @@ fn main() -> io::Result<()> {
     let (_, per_second, allocations) = hops(&scenario(16, 8 << 20, 150), REPEATS)?;
     note("hops_per_s", per_second);
     note("allocations_per_hop", allocations);
+    let over_tcp = Incast { algorithm: GST_TCP, ..scenario(16, 8 << 20, 150) };
+    note("tcp_hops_per_s", hops(&over_tcp, REPEATS)?.1);
     note("queued_bytes", memory()?);
     note("link_bytes", LINK_SLOT_BYTES + data_packet_bytes());
     note("idle_flow_bytes", idle_flow()?);

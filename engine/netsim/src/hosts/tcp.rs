@@ -7,7 +7,7 @@
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
 use p4cc_transport::tcp::{Control, TcpClient, TcpServer};
-use p4cc_transport::wire::{TcpHeader, TcpPacket, is_tcp};
+use p4cc_transport::wire::{TTL, TcpHeader, TcpPacket, encode_tcp, is_tcp};
 
 use crate::events::Timer;
 use crate::hosts::connections::{TcpEnd, TcpEnds};
@@ -90,54 +90,49 @@ impl Network {
 
     /// The bytes of what leaves a host now, where packets are not all p4cc's plain ones.
     pub(crate) fn special_packet(&mut self, out: &Outgoing) -> Option<Packet> {
-        let speaks_tcp = |flow: u32| self.nodes.flows[flow as usize].tcp.is_some();
-        if out.flow().is_some_and(speaks_tcp) {
-            let (header, ecn, end) = self.tcp_header(out)?;
-            return self.segment_packet(out, (header, ecn), end);
-        }
-        let packet = self.plain_packet(out)?;
-        self.dress(out, packet)
-    }
-
-    /// The TCP header of what leaves now, its ECN bits and who sends it.
-    #[inline]
-    fn tcp_header(&mut self, out: &Outgoing) -> Option<(TcpHeader, Codepoint, TcpEnd)> {
         let now = self.now();
+        let Some(flow) = out.flow() else { return self.plain_packet(out) };
+        let Some(ends) = self.nodes.flows[flow as usize].tcp.as_deref_mut() else {
+            let packet = self.plain_packet(out)?;
+            return self.dress(out, packet);
+        };
         match out {
-            Outgoing::Data(flow, segment) => {
-                let client = self.tcp_client(*flow)?;
-                Some((client.data(segment, now)?, client.ecn(segment), TcpEnd::Client))
+            Outgoing::Data(_, segment) => {
+                let (header, ecn) = (ends.client.data(segment, now), ends.client.ecn(segment));
+                self.segment_packet(flow, TcpEnd::Client, (&header, ecn))
             }
-            Outgoing::Ack(flow, fields) => {
-                Some((self.tcp_server(*flow)?.ack(fields, now), Codepoint::NOT_ECT, TcpEnd::Server))
+            Outgoing::Ack(_, fields) => {
+                let header = ends.server.ack(fields, now);
+                self.segment_packet(flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
             }
-            Outgoing::Control(flow, what) if what.is_from_client() => {
-                Some((self.tcp_client(*flow)?.control(*what, now), Codepoint::NOT_ECT, TcpEnd::Client))
+            Outgoing::Control(_, what) if what.is_from_client() => {
+                let header = ends.client.control(*what, now);
+                self.segment_packet(flow, TcpEnd::Client, (&header, Codepoint::NOT_ECT))
             }
-            Outgoing::Control(flow, what) => {
-                Some((self.tcp_server(*flow)?.control(*what, now), Codepoint::NOT_ECT, TcpEnd::Server))
+            Outgoing::Control(_, what) => {
+                let header = ends.server.control(*what, now);
+                self.segment_packet(flow, TcpEnd::Server, (&header, Codepoint::NOT_ECT))
             }
             Outgoing::Own { .. } => None,
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn segment_packet(
         &mut self,
-        out: &Outgoing,
-        (header, ecn): (TcpHeader, Codepoint),
-        end: TcpEnd,
+        flow: u32,
+        sender: TcpEnd,
+        (header, ecn): (&TcpHeader, Codepoint),
     ) -> Option<Packet> {
-        let plan = &self.nodes.plans[out.flow()? as usize];
+        let plan = &self.nodes.plans[flow as usize];
         let hosts = (&self.topology.hosts[plan.src as usize], &self.topology.hosts[plan.dst as usize]);
-        let (from, to) = match end {
+        let (from, to) = match sender {
             TcpEnd::Client => hosts,
             TcpEnd::Server => (hosts.1, hosts.0),
         };
         let ends = ((from.mac, from.ipv4), (from.next_hop_mac(to), to.ipv4));
-        let packet = TcpPacket::new(ends.0, ends.1, (plan.priority, ecn), header);
-        let mut bytes = self.nodes.pool.take_unwritten(packet.headers_len(), u32::from(header.payload_len));
-        packet.encode_to(&mut bytes.head).ok()?;
+        let mut bytes = self.nodes.pool.take_unwritten(header.frame_len(), u32::from(header.payload_len));
+        encode_tcp(ends, (plan.priority, ecn, TTL), header, &mut bytes.head).ok()?;
         Some(bytes)
     }
 
@@ -155,9 +150,14 @@ impl Network {
     /// Gives a segment to its end of a connection.
     #[inline]
     fn take_in_tcp(&mut self, host: u32, packet: Packet) -> Option<Packet> {
-        let read = match TcpPacket::decode(&packet.head, packet.zeros as usize) {
+        // By reference from here on: it is larger than a line of the cache.
+        let read = TcpPacket::decode(&packet.head, packet.zeros as usize);
+        let read = match &read {
             Ok(read) => read,
-            Err(error) => return self.refuse(host, NoFlow::of(&error), packet),
+            Err(error) => {
+                let cause = NoFlow::of(error);
+                return self.refuse(host, cause, packet);
+            }
         };
         let plan = &self.topology.hosts[host as usize];
         if read.dst_mac != plan.mac || read.dst != plan.ipv4 {
@@ -168,8 +168,8 @@ impl Network {
         };
         self.nodes.hosts[host as usize].counters.delivered_pkts += 1;
         match end {
-            TcpEnd::Server => self.at_server(host, flow, &read),
-            TcpEnd::Client => self.at_client(host, flow, &read),
+            TcpEnd::Server => self.at_server(host, flow, read),
+            TcpEnd::Client => self.at_client(host, flow, read),
         }
         Some(packet)
     }

@@ -98,10 +98,10 @@ impl TcpClient {
         if self.speaks_ecn { segment.ecn } else { Codepoint::NOT_ECT }
     }
 
-    /// The header of a data segment that leaves at `now`; none if it is too long, or the connection not open.
+    /// The header of a data segment that leaves at `now`, the connection being open. One that is too long has
+    /// no bytes ([`crate::wire::encode_tcp`]).
     #[inline]
-    pub fn data(&mut self, segment: &Segment, now: Time) -> Option<TcpHeader> {
-        let ack = self.rcv_nxt?;
+    pub fn data(&mut self, segment: &Segment, now: Time) -> TcpHeader {
         let start = self.first.wrapping_add(seq::wrap(segment.seq));
         let end = start.wrapping_add(segment.len);
         if segment.fin {
@@ -112,15 +112,15 @@ impl TcpClient {
         let flags = TcpFlags::ACK
             | (TcpFlags::FIN | TcpFlags::PSH).when(segment.fin)
             | TcpFlags::CWR.when(segment.cwr && self.speaks_ecn);
-        Some(TcpHeader {
+        TcpHeader {
             ports: self.ports,
             seq: start,
-            ack,
+            ack: self.rcv_nxt.unwrap_or_default(),
             flags,
             window: self.window,
             options: TcpOptions::timestamps(tick(now), self.ts_recent),
-            payload_len: u16::try_from(segment.len).ok()?,
-        })
+            payload_len: u16::try_from(segment.len).unwrap_or(u16::MAX),
+        }
     }
 
     /// The header of a control segment that leaves at `now`.

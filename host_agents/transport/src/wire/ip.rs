@@ -8,7 +8,7 @@ use super::{ETHERNET_LEN, IPV4_LEN};
 use crate::Codepoint;
 
 /// Initial time to live.
-pub(super) const TTL: u8 = 64;
+pub const TTL: u8 = 64;
 pub(super) const PROTOCOL_TCP: u8 = 6;
 pub(super) const PROTOCOL_UDP: u8 = 17;
 const ETHERTYPE_IPV4: u16 = 0x0800;

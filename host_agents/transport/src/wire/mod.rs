@@ -23,9 +23,9 @@ pub use datagram::Datagram;
 pub use error::{DecodeError, EncodeError};
 pub use extension::{Extension, ExtensionType};
 pub use header::{Flags, Header, PacketKind, TrafficClass};
-pub use ip::{ecn_bits, rewrite_ecn_bits};
+pub use ip::{TTL, ecn_bits, rewrite_ecn_bits};
 pub use packet::{Packet, peek_flow_id, source_port};
-pub use tcp::{Ports, TCP_IP_HEADERS_LEN, TCP_LEN, TcpFlags, TcpHeader, TcpPacket, is_tcp};
+pub use tcp::{Ports, TCP_IP_HEADERS_LEN, TCP_LEN, TcpFlags, TcpHeader, TcpPacket, encode_tcp, is_tcp};
 pub use tcp_options::{MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, TcpOptions, Timestamps};
 
 /// Version of the p4cc transport header that this code speaks.

@@ -7,7 +7,7 @@
 use core::net::Ipv4Addr;
 
 use super::error::{DecodeError, EncodeError};
-use super::header::{part, take};
+use super::header::{part, put, take};
 use super::ip::{
     Ipv4Fields, PROTOCOL_TCP, TTL, check_ethernet, check_ipv4, checksum_from, sum_of, write_ethernet,
     write_ipv4,
@@ -166,7 +166,7 @@ impl TcpPacket {
     /// Bytes from the Ethernet header to the end of the options.
     #[inline]
     pub const fn headers_len(&self) -> usize {
-        FIXED_LEN + self.header.options.len()
+        self.header.frame_len()
     }
 
     /// Replaces the content of `out` by the headers; the payload is for the caller to append.
@@ -185,51 +185,8 @@ impl TcpPacket {
     /// A packet that is too long, more options than a header has room for, a buffer that is too small.
     #[inline]
     pub fn encode_to(&self, out: &mut [u8]) -> Result<(), EncodeError> {
-        let options_len = self.header.options.len();
-        let too_small = EncodeError::BufferTooSmall { needed: FIXED_LEN + options_len, available: out.len() };
-        if options_len > MAX_TCP_OPTIONS_LEN {
-            return Err(EncodeError::TooManyOptions(options_len));
-        }
-        let tcp_len = TCP_LEN + options_len + usize::from(self.header.payload_len);
-        let ip_len =
-            u16::try_from(IPV4_LEN + tcp_len).map_err(|_| EncodeError::TooLong(IPV4_LEN + tcp_len))?;
-        let (ethernet, rest) = out.split_first_chunk_mut().ok_or(too_small)?;
-        let (ipv4, rest) = rest.split_first_chunk_mut().ok_or(too_small)?;
-        let (tcp, rest) = rest.split_first_chunk_mut().ok_or(too_small)?;
-        let options = rest.get_mut(..options_len).ok_or(too_small)?;
-        write_ethernet((self.src_mac, self.dst_mac), ethernet);
-        let fields = Ipv4Fields {
-            tos: self.class.get() << 5 | self.ecn.bits(),
-            len: ip_len,
-            ttl: self.ttl,
-            protocol: PROTOCOL_TCP,
-            src: self.src,
-            dst: self.dst,
-        };
-        write_ipv4(&fields, ipv4);
-        self.header.options.write(options);
-        self.write_tcp((tcp_len, options), tcp);
-        Ok(())
-    }
-
-    /// The fixed header, its checksum over the options too.
-    #[inline]
-    fn write_tcp(&self, (tcp_len, options): (usize, &[u8]), out: &mut [u8; TCP_LEN]) {
-        let header = &self.header;
-        // At most 15 words of four bytes.
-        let offset = ((TCP_LEN + options.len()) / 4) as u32;
-        let words = [
-            u32::from(header.ports.src) << 16 | u32::from(header.ports.dst),
-            header.seq,
-            header.ack,
-            offset << 28 | u32::from(header.flags.0) << 16 | u32::from(header.window),
-        ];
-        let fixed: u64 = words.iter().map(|word| u64::from(*word)).sum();
-        let sum = fixed + sum_of(options) + pseudo_header_sum(self.src, self.dst, tcp_len);
-        let last = u32::from(checksum_from(sum)) << 16;
-        for (place, word) in out.chunks_exact_mut(4).zip(words.into_iter().chain([last])) {
-            place.copy_from_slice(&word.to_be_bytes());
-        }
+        let ends = ((self.src_mac, self.src), (self.dst_mac, self.dst));
+        encode_tcp(ends, (self.class, self.ecn, self.ttl), &self.header, out)
     }
 
     /// Reads a segment of which `payload_elsewhere` payload bytes, zeros, are not in `frame`.
@@ -267,7 +224,7 @@ impl TcpPacket {
         check_sum((src, dst), tcp_len, segment, tcp)?;
         let flags = u16::from_be_bytes(take::<2, 12, _>(tcp));
         let tos = ipv4[1];
-        Ok(Self {
+        let mut packet = Self {
             dst_mac: take::<6, 0, _>(ethernet),
             src_mac: take::<6, 6, _>(ethernet),
             src,
@@ -284,11 +241,81 @@ impl TcpPacket {
                 ack: u32::from_be_bytes(take::<4, 8, _>(tcp)),
                 flags: TcpFlags::from_bits(flags),
                 window: u16::from_be_bytes(take::<2, 14, _>(tcp)),
-                options: TcpOptions::read(options)?,
+                options: TcpOptions::default(),
                 // Both are lengths of 16 bits.
                 payload_len: (tcp_len - header_len) as u16,
             },
-        })
+        };
+        packet.header.options.read(options)?;
+        Ok(packet)
+    }
+}
+
+/// Writes the headers of a segment that leaves its host to the start of `out`.
+///
+/// # Errors
+/// As [`TcpPacket::encode_to`].
+#[inline]
+pub fn encode_tcp(
+    ((src_mac, src), (dst_mac, dst)): (([u8; 6], Ipv4Addr), ([u8; 6], Ipv4Addr)),
+    (class, ecn, ttl): (TrafficClass, Codepoint, u8),
+    header: &TcpHeader,
+    out: &mut [u8],
+) -> Result<(), EncodeError> {
+    let options_len = header.options.len();
+    let too_small = EncodeError::BufferTooSmall { needed: FIXED_LEN + options_len, available: out.len() };
+    if options_len > MAX_TCP_OPTIONS_LEN {
+        return Err(EncodeError::TooManyOptions(options_len));
+    }
+    let tcp_len = TCP_LEN + options_len + usize::from(header.payload_len);
+    let ip_len = u16::try_from(IPV4_LEN + tcp_len).map_err(|_| EncodeError::TooLong(IPV4_LEN + tcp_len))?;
+    let (ethernet, rest) = out.split_first_chunk_mut().ok_or(too_small)?;
+    let (ipv4, rest) = rest.split_first_chunk_mut().ok_or(too_small)?;
+    let (tcp, rest) = rest.split_first_chunk_mut().ok_or(too_small)?;
+    let options = rest.get_mut(..options_len).ok_or(too_small)?;
+    write_ethernet((src_mac, dst_mac), ethernet);
+    let tos = class.get() << 5 | ecn.bits();
+    write_ipv4(&Ipv4Fields { tos, len: ip_len, ttl, protocol: PROTOCOL_TCP, src, dst }, ipv4);
+    header.options.write(options);
+    let sum = options_sum(options) + pseudo_header_sum(src, dst, tcp_len);
+    header.write(sum, options_len, tcp);
+    Ok(())
+}
+
+impl TcpHeader {
+    /// Bytes of the frame of a segment in front of its payload.
+    #[inline]
+    pub const fn frame_len(&self) -> usize {
+        FIXED_LEN + self.options.len()
+    }
+
+    /// The fixed header, with a checksum over what has this sum too.
+    #[inline]
+    fn write(&self, sum: u64, options_len: usize, out: &mut [u8; TCP_LEN]) {
+        // At most 15 words of four bytes.
+        let offset = ((TCP_LEN + options_len) / 4) as u32;
+        let ports = u32::from(self.ports.src) << 16 | u32::from(self.ports.dst);
+        let fourth = offset << 28 | u32::from(self.flags.0) << 16 | u32::from(self.window);
+        let sum = sum + u64::from(ports) + u64::from(self.seq) + u64::from(self.ack) + u64::from(fourth);
+        put::<4, 0, _>(out, ports.to_be_bytes());
+        put::<4, 4, _>(out, self.seq.to_be_bytes());
+        put::<4, 8, _>(out, self.ack.to_be_bytes());
+        put::<4, 12, _>(out, fourth.to_be_bytes());
+        put::<4, 16, _>(out, (u32::from(checksum_from(sum)) << 16).to_be_bytes());
+    }
+}
+
+/// The sum of the options that were written here.
+#[inline]
+fn options_sum(options: &[u8]) -> u64 {
+    match <&[u8; 12]>::try_from(options) {
+        // The usual length, in three words.
+        Ok(bytes) => {
+            let word =
+                |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+            u64::from(word(0)) + u64::from(word(4)) + u64::from(word(8))
+        }
+        Err(_) => sum_of(options),
     }
 }
 

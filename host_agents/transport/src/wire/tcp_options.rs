@@ -124,20 +124,21 @@ impl TcpOptions {
         }
     }
 
-    /// Reads the options of a header; kinds that it does not know are skipped.
+    /// Reads the options of a header into none; kinds that it does not know are skipped.
     #[inline]
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         match bytes {
             &[NOP, NOP, TIMESTAMPS, 10, a, b, c, d, e, f, g, h] => {
-                Ok(Self::timestamps(u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h])))
+                let (value, echo) = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+                self.timestamps = Some(Timestamps { value, echo });
+                Ok(())
             }
-            _ => Self::read_all(bytes),
+            _ => self.read_all(bytes),
         }
     }
 
     #[cold]
-    fn read_all(mut bytes: &[u8]) -> Result<Self, DecodeError> {
-        let mut options = Self::default();
+    fn read_all(&mut self, mut bytes: &[u8]) -> Result<(), DecodeError> {
         while let Some((&kind, rest)) = bytes.split_first() {
             match kind {
                 END => break,
@@ -146,12 +147,12 @@ impl TcpOptions {
                     let len = rest.first().copied().unwrap_or_default();
                     let bad = DecodeError::BadTcpOption { kind, len };
                     let content = bytes.get(2..usize::from(len)).ok_or(bad)?;
-                    options.read_one(kind, content).ok_or(bad)?;
+                    self.read_one(kind, content).ok_or(bad)?;
                     bytes = &bytes[usize::from(len)..];
                 }
             }
         }
-        Ok(options)
+        Ok(())
     }
 
     /// Reads one option; none if its length is not its kind's.

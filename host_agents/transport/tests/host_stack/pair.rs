@@ -249,7 +249,7 @@ impl<F: FnMut(u64, bool, u64) -> Fate> Pair<F> {
             packet.encode(&mut bytes).expect("a segment fits");
             return bytes;
         };
-        let header = client.data(segment, self.now).expect("an open connection and a short segment");
+        let header = client.data(segment, self.now);
         tcp_bytes(SENDER, RECEIVER, client.ecn(segment), header)
     }
 

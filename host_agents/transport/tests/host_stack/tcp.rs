@@ -278,7 +278,7 @@ fn without_agreement_there_is_no_ecn() {
     assert!(client.on_segment(Time::ZERO, &answer).is_opened);
     let segment = Segment { len: 100, cwr: true, ecn: Codepoint::from_bits(2), ..Segment::default() };
     assert_eq!(client.ecn(&segment), Codepoint::NOT_ECT);
-    assert_eq!(client.data(&segment, Time::ZERO).expect("open").flags, TcpFlags::ACK);
+    assert_eq!(client.data(&segment, Time::ZERO).flags, TcpFlags::ACK);
     let ack = server.ack(&AckFields { ecn_echo: Codepoint::CE, ..AckFields::default() }, Time::ZERO);
     assert_eq!(ack.flags, TcpFlags::ACK);
 }
@@ -327,7 +327,7 @@ fn what_is_lost_of_a_handshake_is_repeated() {
     assert_eq!((client.deadline(), client.timeouts()), (None, 2));
     // The client's ACK is lost; its data opens the connection too.
     let segment = Segment { len: 100, ..Segment::default() };
-    let data = crossed(client.data(&segment, ms(1_903)).expect("open"));
+    let data = crossed(client.data(&segment, ms(1_903)));
     let step = server.on_segment(ms(1_904), &data, Codepoint::from_bits(2));
     assert_eq!(step.data.map(|data| (data.seq, data.len)), Some((0, 100)));
     assert_eq!(server.deadline(), None);
@@ -339,7 +339,7 @@ fn a_connection_ends_in_both_directions() {
     let (mut client, mut server) = opened(&config(DCTCP));
     let now = Time::from_us(50);
     let segment = Segment { len: 100, fin: true, ..Segment::default() };
-    let last = crossed(client.data(&segment, now).expect("open"));
+    let last = crossed(client.data(&segment, now));
     assert_eq!(last.flags, TcpFlags::ACK | TcpFlags::FIN | TcpFlags::PSH);
     let data = server.on_segment(now, &last, Codepoint::NOT_ECT).data.expect("data");
     assert!(data.fin);
@@ -366,7 +366,7 @@ fn a_connection_ends_in_both_directions() {
 fn a_connection_closed_without_data_sends_a_fin_of_its_own() {
     let (mut client, mut server) = opened(&config(DCTCP));
     let now = Time::from_us(50);
-    let data = crossed(client.data(&Segment { len: 100, ..Segment::default() }, now).expect("open"));
+    let data = crossed(client.data(&Segment { len: 100, ..Segment::default() }, now));
     server.on_segment(now, &data, Codepoint::NOT_ECT);
     assert_eq!(client.close(now), Some(Control::ClientFin));
     let fin = crossed(client.control(Control::ClientFin, now));
