@@ -24,6 +24,7 @@ CLASSIC = {"name": "ECN", "congestion_avoidance": {"name": "reno_ecn"}}
 TRANSPORT = {**scenario()["transport"], "packets": "tcp"}
 QUIET: dict[str, Any] = {"windows_interval_ns": None, "queues_interval_ns": None}
 SENDERS = 4
+PROGRAM = Path(__file__).parent / "files" / "spread.p4"
 TSHARK = shutil.which("tshark") or ""
 
 
@@ -203,6 +204,54 @@ def test_variants_may_differ_in_their_packets(tmp_path: Path) -> None:
     packets = one.table("flows").group_by("variant", maintain_order=True).agg(pl.col("data_pkts").min())
     # 200 kB in segments of 1436 and of 1448 bytes.
     assert dict(packets.iter_rows()) == {"DCTCP": 140, "TCP": 139}
+
+
+def spreading(ways: int) -> list[dict[str, Any]]:
+    """Entries by which leaf1 spreads connections to h3 over so many spines, and ACKs come back by the first."""
+
+    def towards(switch: str, host: str, *peers: str, first: int = 0) -> list[dict[str, Any]]:
+        group = {"table": "groups", "match": {"hdr.ipv4.dst": [f"{host}.ipv4", 32]}, "action": "spread"}
+        hops = [
+            {
+                "switch": switch,
+                "table": "hops",
+                "match": {"meta.hop": first + number},
+                "action": "forward",
+                "params": {
+                    "mac": f"{peer}.mac" if peer == host else f"mac({peer}, {switch})",
+                    "port": f"port({switch}, {peer})",
+                },
+            }
+            for number, peer in enumerate(peers)
+        ]
+        return [{"switch": switch, **group, "params": {"first": first, "count": len(peers)}}, *hops]
+
+    rows = [*towards("leaf1", "h3", *("spine1", "spine2")[:ways]), *towards("leaf2", "h3", "h3")]
+    rows += [*towards("leaf1", "h1", "h1", first=8), *towards("leaf2", "h1", "spine1", first=8)]
+    for spine in ("spine1", "spine2"):
+        rows += [*towards(spine, "h3", "leaf2"), *towards(spine, "h1", "leaf1", first=8)]
+    return rows
+
+
+@pytest.mark.parametrize(("packets", "ways", "complete"), [("tcp", 2, 20), ("tcp", 1, 20), ("udp", 2, 0)])
+def test_a_program_of_tcp_alone_sees_connections(tmp_path: Path, packets: str, ways: int, complete: int) -> None:
+    """Connections differ in the client's port, by which the program spreads them; it drops UDP."""
+    program = {"program": str(PROGRAM), "routes": "none", "entries": spreading(ways)}
+    data = marking(
+        topology={"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 2},
+        switch=program,
+        traffic={"kind": "bulk", "sources": "h1", "destinations": "h3", "size_bytes": 100_000, "flows_per_pair": 20},
+        transport={**TRANSPORT, "packets": packets},
+        stop_ns=20_000_000,
+    )
+    ran = run(tmp_path, data)
+    assert ran.runs[0]["flows_completed"] == complete
+    ports = ran.table("ports").filter((pl.col("switch") == "leaf1") & pl.col("peer").str.starts_with("spine"))
+    sent = dict(ports.select("peer", "tx_pkts").iter_rows())
+    # SYN, ACK and 70 segments of each connection at least, on each way that the program has.
+    least = {1: (20 * 72, 0), 2: (5 * 72, 5 * 72)}[ways] if complete else (0, 0)
+    assert sent["spine1"] >= least[0]
+    assert (sent["spine2"] >= least[1]) if least[1] else sent["spine2"] == 0
 
 
 def test_a_lab_refuses_tcp(tmp_path: Path) -> None:
