@@ -237,6 +237,15 @@ class Network:
     @property
     def next_due_ps(self) -> int | None:
         """When a digest list or an idle entry is due that no packet makes due; None for never."""
+    def lead_by_epochs(self) -> None:
+        """Lets controllers lead the time: a primary's stream message `other` with a Duration asks for an epoch."""
+    def take_epoch(self, timeout_ms: int) -> int | None:
+        """The next epoch that a controller asks for, in picoseconds; None if nobody does within this time."""
+    def end_epoch(self) -> None:
+        """Tells the controller whose epoch was taken the virtual time that was reached."""
+    @property
+    def has_primary(self) -> bool:
+        """Whether a controller is primary at some switch."""
     def one_thread_reason(self) -> str | None:
         """Why a run goes on one thread however many it is given; None if it does not."""
     def run_many(

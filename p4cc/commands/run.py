@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from p4cc.running.runner import RunOutcome, RunRequest
+    from p4cc.running.served import Serving
 
 
 def register(app: typer.Typer) -> None:
@@ -79,6 +80,16 @@ def run(
             "native code for busy switches if not given. Results are the same.",
         ),
     ] = None,
+    serve: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PORT",
+            help="Serve P4Runtime of all switches on a port of the loopback, for controllers of any kind.",
+        ),
+    ] = None,
+    speed: Annotated[
+        str, typer.Option(help="With --serve: virtual seconds in a real one, max, or epochs (a controller leads).")
+    ] = "1",
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
     again: Annotated[
         Path | None,
@@ -98,6 +109,7 @@ def run(
     * `p4cc run experiments/hpcc/ns3_compare.yaml --topology fat.txt --flows flow.txt --json`
     * `p4cc run --import exercises/ecn/topology.json --program exercises/ecn/solution/ecn.p4`: each host sends to the
       next; `--set` changes the traffic, and `p4cc init topology.json` writes it down as a scenario
+    * `p4cc run experiments/gst/incast.yaml --serve 9559 --speed 0.001`: for p4runtime-shell or finsy by hand
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
@@ -119,13 +131,14 @@ def run(
         jobs=jobs,
         threads=threads,
         figures=figures,
-        quiet=as_json,
+        quiet=as_json or serve is not None,
         use_cache=cache,
         force=force,
         back_end=back_end,
+        serving=_serving(serve, speed),
     )
     if again is not None:
-        if named or assignments or variants or out is not None:
+        if named or assignments or variants or out is not None or serve is not None:
             cause = "runs what was run: nothing of it can be changed, and nothing is written"
             raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
         _again(again, request, as_json=as_json)
@@ -134,6 +147,16 @@ def run(
         _run_import(imported, programs or (), request) if imported is not None else run_scenario(request),
         as_json=as_json,
     )
+
+
+def _serving(address: str | None, speed: str) -> Serving | None:
+    from p4cc.running.served import Serving
+
+    if address is not None:
+        return Serving.parse(address, speed)
+    if speed != "1":
+        raise UserError("is for --serve", place="--speed", remedy="add --serve PORT, or leave it out")
+    return None
 
 
 def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> RunOutcome:

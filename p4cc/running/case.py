@@ -26,6 +26,7 @@ from p4cc.running.captures import engine_captures, limit_warning
 from p4cc.running.controlled import Left, run_with_stops, stops_for
 from p4cc.running.installer import Installer
 from p4cc.running.result_writer import engine_summary, engine_tables
+from p4cc.running.served import Serving, run_served
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -79,6 +80,8 @@ class Session:
     """What runs the P4 programs; native code for busy switches if not given."""
     of: str = ""
     """What the runs are for, in front of their names."""
+    serving: Serving | None = None
+    """For controllers that are programs of their own, in a run that nobody keeps."""
 
     def program_of(self, case: Case, switch: str) -> PushedProgram:
         """The program of a switch."""
@@ -101,7 +104,7 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     keys = run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
-        if (held := session.cache.load(key)) is not None:
+        if session.serving is None and (held := session.cache.load(key)) is not None:
             found[seed] = held
             session.runs.ended(session.label(case, seed), 0)
     notes: list[str] = []
@@ -133,7 +136,11 @@ def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
 def _controller(case: Case, session: Session) -> ControllerClass | None:
     """The user's controller of a case; raises UserError."""
     name = case.scenario.switch.controller
-    return None if name is None else load_controller(name, case.scenario.control.parameters, session.scenario)
+    return (
+        None
+        if name is None or session.serving is not None
+        else load_controller(name, case.scenario.control.parameters, session.scenario)
+    )
 
 
 def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerClass | None) -> Iterator[str | bytes]:
@@ -167,8 +174,10 @@ async def _run_seeds(
         network = _engine.Network(plan.spec_json)
     except _engine.SpecError as error:
         raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
-    stops = stops_for(case, chosen)
+    stops = stops_for(case, chosen) if session.serving is None else "virtual time waits for controllers"
     reason = stops or network.one_thread_reason()
+    if session.serving is not None and case.scenario.switch.controller is not None:
+        notes.append(f"{case.scenario.switch.controller} does not run: controllers at the port take its place")
     if session.threads > 1 and reason is not None:
         notes.append(f"case {case.label()} runs on one thread: {reason}")
     if session.back_end is not None:
@@ -185,7 +194,9 @@ async def _run_seeds(
                     fork = _fork(network, case, seed)
                 started = time.perf_counter()
                 advancing = Advancing(fork, session.label(case, seed), session.runs)
-                if stops is None:
+                if session.serving is not None:
+                    left = await run_served((network, fork), (plan, pipelines), session.serving, advancing)
+                elif stops is None:
                     await advancing.to_end(session.threads)
                     left = None
                 else:
@@ -202,7 +213,8 @@ async def _run_seeds(
                 tables = {**engine_tables(result), **left.tables}
                 summary = {**engine_summary(result), **left.summary, "wall_s": round(wall_s, 6)}
                 run = SeedRun(seed, summary, tables, engine_captures(result))
-                await asyncio.to_thread(session.cache.store, key, run)
+                if session.serving is None:
+                    await asyncio.to_thread(session.cache.store, key, run)
             session.runs.ended(session.label(case, seed), run.summary["packet_hops"])
             return run
 

@@ -35,6 +35,7 @@ from p4cc.running.case import CaseRun, PushedProgram, Session, run_case
 from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
+from p4cc.running.served import Serving
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -63,6 +64,8 @@ class RunRequest:
     """Folder of runs made before; `.cache` beside the results' folder if not given."""
     force: bool = False
     """Replace results of other settings."""
+    serving: Serving | None = None
+    """Serve the one run to controllers that are programs of their own."""
 
     @property
     def settings(self) -> str:
@@ -167,8 +170,18 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
         return found
 
     cases = _chosen(expand(data, scenario, check, origins), request.variants)
+    if request.serving is not None:
+        _check_served(scenario, cases)
     programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
     return Prepared(request, scenario, cases, programs, data, inputs)
+
+
+def _check_served(scenario: Scenario, cases: list[Case]) -> None:
+    """Raises UserError where there is not one run."""
+    runs = len(cases) * len(scenario.seeds)
+    if runs != 1:
+        remedy = "choose one: --variant NAME, --set seeds=[1], and one value for what is swept"
+        raise UserError(f"serves one run, and there are {runs}", place="--serve", remedy=remedy)
 
 
 def _named_senders(prepared: Prepared) -> Iterator[str]:
@@ -300,12 +313,14 @@ def _run_cases(
                 request.threads,
                 request.back_end,
                 progress_of[1],
+                request.serving,
             )
 
         try:
             asyncio.run(schedule(cases, session, request.jobs, keep))
         except KeyboardInterrupt as error:
-            kept = "finished runs are kept: the same command goes on from there" if request.use_cache else ""
+            keeps = request.use_cache and request.serving is None
+            kept = "finished runs are kept: the same command goes on from there" if keeps else ""
             raise InterruptedRunError("interrupted; no results were written", remedy=kept) from error
         finally:
             cache.prune()

@@ -155,6 +155,24 @@ MISTAKES = (
         ("$.faults[0]", "install_delay_ns is for a switch that comes up again"),
         changes={"faults": [{"between": ["s1", "h1"], "down_ns": 5, "up_ns": 6, "install_delay_ns": 7}]},
     ),
+    Mistake("a port that is none", (*RUN, "--serve", "x"), ("--serve", "'x' is no address", "give PORT or IP:PORT")),
+    Mistake(
+        "a port for the world",
+        (*RUN, "--serve", "0.0.0.0:9559"),
+        ("--serve", "'0.0.0.0:9559' is no port of this machine's loopback"),
+    ),
+    Mistake(
+        "a speed that is none",
+        (*RUN, "--serve", "0", "--speed", "0"),
+        ("--speed", "'0' is no speed", "1e-06 to 1000, max or epochs"),
+    ),
+    Mistake("a speed of nothing", (*RUN, "--speed", "2"), ("--speed", "is for --serve", "add --serve PORT")),
+    Mistake(
+        "many runs at a port",
+        (*RUN, "--serve", "0"),
+        ("--serve", "serves one run, and there are 2", "--variant NAME"),
+        changes={"seeds": [1, 2]},
+    ),
     Mistake("a CPU port that drops", RUN, ("$.switch.cpu_port", "(it is 511)"), changes=controlled(cpu_port=511)),
 )
 

@@ -25,4 +25,4 @@ mod sizes;
 mod translation;
 
 pub use p4info::{P4InfoError, library_p4info, p4info, p4info_from_text, p4info_text};
-pub use server::{Delivered, Devices, Held, Local, NoSuchDevice, Server, StartError, Tls};
+pub use server::{Delivered, Devices, Epoch, Held, Local, NoSuchDevice, Server, StartError, Tls};

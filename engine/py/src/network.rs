@@ -4,9 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use p4cc_netsim::{NetworkSpec, Progress, Results, RunError, run_many};
-use p4cc_p4runtime::{Devices, NoSuchDevice, Server};
+use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Server};
 use p4cc_switch::{Packet, Switch};
 use p4cc_units::Time;
 use parking_lot::{FairMutex, Mutex};
@@ -44,11 +45,17 @@ impl Devices for Shared {
 pub(crate) struct Network {
     shared: Arc<Shared>,
     server: Mutex<Option<Server>>,
+    /// The epoch that a controller waits for the end of.
+    epoch: Mutex<Option<Epoch>>,
 }
 
 impl Network {
     fn new(network: p4cc_netsim::Network) -> Self {
-        Self { shared: Arc::new(Shared(FairMutex::new(network))), server: Mutex::new(None) }
+        Self {
+            shared: Arc::new(Shared(FairMutex::new(network))),
+            server: Mutex::new(None),
+            epoch: Mutex::new(None),
+        }
     }
 
     /// Runs `work` on the network without the interpreter's lock.
@@ -260,6 +267,35 @@ impl Network {
     #[getter]
     fn next_due_ps(&self, py: Python<'_>) -> Option<u64> {
         py.detach(|| self.server.lock().as_ref().and_then(Server::next_due).map(Time::as_ps))
+    }
+
+    /// Lets controllers lead the time: `take_epoch` has what they ask for.
+    fn lead_by_epochs(&self) {
+        self.server.lock().iter().for_each(Server::lead_by_epochs);
+    }
+
+    /// The next epoch that a controller asks for, in picoseconds; none if nobody does within a time.
+    fn take_epoch(&self, py: Python<'_>, timeout_ms: u64) -> Option<u64> {
+        py.detach(|| {
+            let epoch = self.server.lock().as_ref()?.take_epoch(Duration::from_millis(timeout_ms))?;
+            let span_ps = epoch.span().as_ps();
+            *self.epoch.lock() = Some(epoch);
+            Some(span_ps)
+        })
+    }
+
+    /// Tells the controller whose epoch was taken how far virtual time is.
+    fn end_epoch(&self, py: Python<'_>) {
+        let now = self.with(py, |network| network.now());
+        if let Some(epoch) = self.epoch.lock().take() {
+            epoch.end(now);
+        }
+    }
+
+    /// Whether a controller is primary at some switch.
+    #[getter]
+    fn has_primary(&self, py: Python<'_>) -> bool {
+        py.detach(|| self.server.lock().as_ref().is_some_and(Server::has_primary))
     }
 
     fn one_thread_reason(&self, py: Python<'_>) -> Option<&'static str> {

@@ -160,6 +160,11 @@ impl Device {
         role.is_some_and(|role| role.arbitration.primary() == Some(session))
     }
 
+    /// Whether some role has a primary.
+    pub(super) fn has_primary(&self) -> bool {
+        self.roles.values().any(|role| role.arbitration.primary().is_some())
+    }
+
     /// Tells controllers of a role who is primary.
     fn notify(&mut self, device_id: u64, key: &RoleKey, whom: Notify) {
         let Some(role) = self.roles.get(key) else { return };

@@ -2,6 +2,7 @@
 
 mod arbitration;
 mod device;
+mod epochs;
 mod local;
 mod pipeline;
 mod roles;
@@ -25,6 +26,7 @@ use tonic::transport::{Certificate, Identity, ServerTlsConfig};
 use crate::proto::p4::v1::p4_runtime_server::P4RuntimeServer;
 use service::Service;
 
+pub use epochs::Epoch;
 pub use local::Local;
 
 /// Largest request: a program's source, a P4Info or a batch of updates.
@@ -265,6 +267,21 @@ impl Server {
     /// delivery. Not to be called while lending a device.
     pub fn next_due(&self) -> Option<Time> {
         self.service.next_due()
+    }
+
+    /// Lets controllers lead the time from now on: [`Self::take_epoch`] has what they ask for.
+    pub fn lead_by_epochs(&self) {
+        self.service.epochs().open();
+    }
+
+    /// The next epoch that a controller asks for; none if nobody does within this time.
+    pub fn take_epoch(&self, timeout: Duration) -> Option<Epoch> {
+        self.service.epochs().take(timeout)
+    }
+
+    /// Whether a controller is primary at some device. Not to be called while lending a device.
+    pub fn has_primary(&self) -> bool {
+        self.service.has_primary()
     }
 
     /// Closes all streams and stops serving.

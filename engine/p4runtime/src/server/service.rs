@@ -17,6 +17,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Request, Response, Status, Streaming};
 
 use super::device::{Device, Link, MAX_WAITING_MESSAGES};
+use super::epochs::Epochs;
 use super::roles::RoleKey;
 use super::{Delivered, Devices, Held};
 use super::{pipeline, snapshot, stream};
@@ -45,18 +46,19 @@ pub(super) struct Service {
     /// By device id, made when first used. Tokio's mutex is fair: requests are applied in arrival order.
     states: Arc<Mutex<BTreeMap<u64, Device>>>,
     last_session: Arc<AtomicU64>,
+    epochs: Arc<Epochs>,
 }
 
 impl Service {
     pub(super) fn new(devices: Arc<dyn Devices>) -> Self {
-        Self { devices, states: Arc::default(), last_session: Arc::default() }
+        Self { devices, states: Arc::default(), last_session: Arc::default(), epochs: Arc::default() }
     }
 
     /// A service for devices that are copies of this one's: with the same programs, without controllers.
     pub(super) fn beside(&self, devices: Arc<dyn Devices>) -> Self {
         let states = self.states.blocking_lock();
         let copies = states.iter().map(|(&device_id, device)| (device_id, device.without_controllers()));
-        Self { devices, states: Arc::new(Mutex::new(copies.collect())), last_session: Arc::default() }
+        Self { states: Arc::new(Mutex::new(copies.collect())), ..Self::new(devices) }
     }
 
     /// Applies one request to one device, when its turn comes.
@@ -104,6 +106,15 @@ impl Service {
 
     pub(super) fn devices(&self) -> &dyn Devices {
         &*self.devices
+    }
+
+    pub(super) fn epochs(&self) -> &Epochs {
+        &self.epochs
+    }
+
+    /// Whether some device has a primary controller.
+    pub(super) fn has_primary(&self) -> bool {
+        self.states.blocking_lock().values().any(Device::has_primary)
     }
 
     /// Installs a program that no controller pushed.

@@ -74,9 +74,8 @@ impl Controller {
                 self.report(taken, || Details::DigestListAck(p4::DigestListAckError { digest_list_ack }));
             }
             Some(Update::Other(other)) => {
-                let refused =
-                    Failure::unimplemented(format!("v1model has no stream message {}", other.type_url));
-                self.report(Err(refused), || Details::Other(p4::StreamOtherError { other: Some(other) }));
+                let asked = self.ask_epoch(&other).await;
+                self.report(asked, || Details::Other(p4::StreamOtherError { other: Some(other) }));
             }
             None => {
                 let refused = Failure::invalid(
@@ -134,6 +133,13 @@ impl Controller {
         let devices = self.service.devices();
         let given = tokio::task::block_in_place(|| devices.packet_out(device_id, packet));
         given.map_err(|missing| Failure::not_found(missing.to_string()))
+    }
+
+    async fn ask_epoch(&self, other: &prost_types::Any) -> Result<(), Failure> {
+        let span = self.service.epochs().span(other)?;
+        let (session, device_id) = (self.session, self.device()?);
+        self.service.apply(device_id, |device, _, _| check_primary(device, session)).await?;
+        self.service.epochs().ask(span, &self.link)
     }
 
     async fn acknowledge(&self, ack: p4::DigestListAck) -> Result<(), Failure> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use p4cc_p4runtime::proto::google::rpc;
 use p4cc_p4runtime::proto::p4::config::v1::P4Info;
 use p4cc_p4runtime::proto::p4::v1 as p4;
-use p4cc_p4runtime::{Devices, NoSuchDevice, Server};
+use p4cc_p4runtime::{Devices, Epoch, NoSuchDevice, Server};
 use p4cc_switch::{DEFAULT_PASS_LIMIT, Packet, PortConfig, Switch, SwitchConfig, TimestampUnit};
 use p4cc_units::{Rate, Time};
 use parking_lot::Mutex;
@@ -279,6 +279,16 @@ impl Lab {
     pub fn deliver_at(&self, now_ns: u64) -> usize {
         *self.bench.now.lock() = Time::from_ns(now_ns);
         self.server.deliver(Time::from_ns(now_ns)).sent.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Lets controllers lead the time.
+    pub fn lead_by_epochs(&self) {
+        self.server.lead_by_epochs();
+    }
+
+    /// The next epoch that a controller asks for.
+    pub fn take_epoch(&self, timeout: Duration) -> Option<Epoch> {
+        self.server.take_epoch(timeout)
     }
 
     /// When something will be due without a packet.

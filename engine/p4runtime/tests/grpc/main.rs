@@ -3,6 +3,7 @@
 mod batches;
 mod defaults;
 mod digests;
+mod epochs;
 mod groups;
 mod info;
 mod lab;

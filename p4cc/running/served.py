@@ -1,0 +1,165 @@
+"""One run whose controllers are programs of their own: P4Runtime on a port, virtual time at a pace or by epochs."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import math
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from rich.console import Console
+
+from controller import ControllerError
+from controller.install import Server
+from p4cc import _engine
+from p4cc.errors import UserError
+from p4cc.running.controlled import Left
+from p4cc.running.installer import Installer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from controller.pipeline import Pipeline
+    from p4cc.planning.network import NetworkPlan
+    from p4cc.running.advance import Advancing
+
+LEAST_SPEED, MOST_SPEED = 1e-6, 1e3
+EPOCHS, MAX = "epochs", "max"
+STEP_S = 0.005
+"""Real time between two looks at the clock."""
+_LOOK_MS = 100
+"""How long one wait for an epoch takes, so that Ctrl-C is heard."""
+_GOODBYE_S = 1.0
+"""How long controllers may still read after the end."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """Where a run is served, and how its time passes."""
+
+    address: str
+    """`IP:PORT`; port 0 is any that is free."""
+    speed: float | None
+    """Virtual seconds in a real one, infinity for as fast as it goes; None for epochs."""
+
+    @classmethod
+    def parse(cls, address: str, speed: str) -> Serving:
+        """Reads what the command line says; raises UserError."""
+        host, colon, port = address.rpartition(":")
+        host = host if colon else "127.0.0.1"
+        try:
+            here = ipaddress.ip_address(host.strip("[]")).is_loopback
+            number = int(port)
+        except ValueError:
+            cause, remedy = f"{address!r} is no address", "give PORT or IP:PORT, such as 127.0.0.1:9559"
+            raise UserError(cause, place="--serve", remedy=remedy) from None
+        if not here or not 0 <= number <= 65_535:
+            cause = f"{address!r} is no port of this machine's loopback"
+            raise UserError(cause, place="--serve", remedy="give PORT or IP:PORT, such as 127.0.0.1:9559")
+        return cls(f"{host}:{number}", _speed(speed))
+
+
+def _speed(text: str) -> float | None:
+    if text == EPOCHS:
+        return None
+    try:
+        speed = math.inf if text == MAX else float(text)
+    except ValueError:
+        speed = math.nan
+    if speed != math.inf and not LEAST_SPEED <= speed <= MOST_SPEED:
+        cause = f"{text!r} is no speed"
+        remedy = f"give a number from {LEAST_SPEED:g} to {MOST_SPEED:g}, {MAX} or {EPOCHS}"
+        raise UserError(cause, place="--speed", remedy=remedy)
+    return speed
+
+
+async def run_served(
+    networks: tuple[_engine.Network, _engine.Network],
+    planned: tuple[NetworkPlan, Mapping[str, Pipeline]],
+    serving: Serving,
+    advancing: Advancing,
+) -> Left:
+    """Runs a fork (the second network) of an installed network to its end, with the world's controllers.
+
+    Raises UserError, ControllerError.
+    """
+    (installed, network), (plan, pipelines) = networks, planned
+    try:
+        address = network.serve(serving.address, beside=installed)
+    except _engine.ServerError as error:
+        raise UserError(error.cause, place="--serve", remedy=error.remedy) from error
+    say = Console(stderr=True, soft_wrap=True, highlight=False).print
+    try:
+        say(f"P4Runtime at {address}: {_devices(plan)}", markup=False)
+        say("virtual time begins when a controller is primary; Ctrl-C ends the run")
+        if serving.speed is None:
+            network.lead_by_epochs()
+        await _wait(network, has_primary=True, limit_s=math.inf)
+        await (_by_epochs(network, advancing) if serving.speed is None else _paced(network, advancing, serving.speed))
+        say(f"the run has ended, at {network.now_ns / 1e6:g} ms")
+        counters = await _counters(Server(address), plan, pipelines)
+        await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
+    finally:
+        network.stop_server()
+    return Left({}, {"counters": counters})
+
+
+async def _wait(network: _engine.Network, *, has_primary: bool, limit_s: float) -> None:
+    """Waits until a controller is primary, or none is."""
+    until = time.monotonic() + limit_s
+    # The server tells nobody who comes and goes.
+    while network.has_primary != has_primary and time.monotonic() < until:  # noqa: ASYNC110
+        await asyncio.sleep(STEP_S)
+
+
+async def _counters(server: Server, plan: NetworkPlan, pipelines: Mapping[str, Pipeline]) -> pa.Table:
+    """Thresholds and counters of the switches that still have the scenario's program."""
+    found: list[pa.Table] = []
+    for one in plan.switches:
+        with contextlib.suppress(ControllerError):
+            found.append(await Installer(server, replace(plan, switches=(one,)), pipelines).read_ports())
+    return pa.concat_tables([*found, await Installer(server, replace(plan, switches=()), pipelines).read_ports()])
+
+
+def _devices(plan: NetworkPlan) -> str:
+    """Switches with their device ids, for people."""
+    few = 8
+    named = [f"{one.switch} is device {one.device_id}" for one in plan.switches[:few]]
+    more = len(plan.switches) - few
+    return ", ".join(named) + (f", and {more} more in their order" if more > 0 else "")
+
+
+async def _by_epochs(network: _engine.Network, advancing: Advancing) -> None:
+    """Time goes on when a controller says so, to the first message at most."""
+    while not network.has_ended:
+        span_ps = await asyncio.to_thread(network.take_epoch, _LOOK_MS)
+        if span_ps is not None:
+            await _advance(network, advancing, network.now_ps + span_ps)
+            network.end_epoch()
+
+
+async def _paced(network: _engine.Network, advancing: Advancing, speed: float) -> None:
+    """Time goes on with the clock."""
+    begun, begun_ps = time.monotonic(), network.now_ps
+    while not network.has_ended:
+        real_s = time.monotonic() - begun
+        until_ps = (1 << 62) if speed == math.inf else begun_ps + int(real_s * speed * 1e12)
+        heard = await _advance(network, advancing, until_ps)
+        if not heard:
+            await asyncio.sleep(STEP_S)
+
+
+async def _advance(network: _engine.Network, advancing: Advancing, until_ps: int) -> bool:
+    """Runs to an instant, or to the first at which controllers are sent something; whether they were."""
+    while not network.has_ended:
+        due_ps = network.next_due_ps
+        await advancing.to_message(until_ps if due_ps is None else min(until_ps, due_ps), to_message=True)
+        if network.deliver_messages():
+            return True
+        if network.now_ps >= until_ps:
+            break
+    return False
