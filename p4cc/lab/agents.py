@@ -115,6 +115,10 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
     ]
     if spec.get("headers"):
         remarks.append("headers of the program's are not put into packets in a lab")
+    if reads := [name for name, sender in spec.get("rdma", {}).items() if sender.get("reads")]:
+        raise UserError(
+            f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
+        )
     flows: list[dict[str, Any]] = []
     for flow in spec["flows"]:
         jitter_ns = int(flow.get("start_jitter_ns") or 0)

@@ -84,6 +84,11 @@ class RdmaTransport(Model):
     segment_bytes: SegmentBytes | None = Field(
         default=None, description="One round-trip time for each segment of so much payload, and an ACK at its end."
     )
+    reads: bool = Field(
+        default=False,
+        description="Receivers ask for the data, a request for each segment, which their algorithm paces "
+        "(docs/algorithms/timely.md#reads); needs `segment_bytes`.",
+    )
     burst_bytes: SegmentBytes | None = Field(
         default=None, description="Payload that leaves back to back; a segment if absent, or else a packet."
     )

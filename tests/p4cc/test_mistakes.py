@@ -89,6 +89,15 @@ MISTAKES = (
         changes={"variants": [{"name": "HPCC", "rate_control": {"name": "hpcc"}}]},
     ),
     Mistake(
+        "reads of nobody knows how much",
+        RUN,
+        ("transport", "a reader asks for segments, and their size is not said", "give segment_bytes"),
+        changes={
+            "transport": {"kind": "rdma", "reads": True},
+            "variants": [{"name": "TIMELY", "rate_control": {"name": "timely"}}],
+        },
+    ),
+    Mistake(
         "a unit by which a share is out of range",
         RUN,
         ("$.traffic.load", "(it is 30)", "Share of each source's link", "to 10", "p4cc schema traffic.poisson.load"),

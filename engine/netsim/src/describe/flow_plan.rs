@@ -28,6 +28,8 @@ pub(crate) struct FlowPlan {
     pub class: Arc<str>,
     pub deadline: Option<DeadlineSpec>,
     pub src_port: Option<u16>,
+    /// The data goes from `dst` to `src`, which asks for it.
+    pub is_read: bool,
     pub member: Option<RoundMember>,
 }
 

@@ -83,6 +83,8 @@ pub(crate) struct Topology {
     pub switch_channels: Vec<Vec<Option<u32>>>,
     pub hosts: Vec<HostPlan>,
     pub channels: Vec<ChannelPlan>,
+    /// Whether the flows of each sender are reads, in the order of `sender_names`.
+    pub reads: Vec<bool>,
     /// By rising flow id; those drawn for a run are not among them.
     pub flows: Arc<Vec<FlowPlan>>,
     pub rounds: Vec<RoundsPlan>,
@@ -111,6 +113,7 @@ impl Topology {
             switch_channels: vec![vec![None; MAX_PORTS as usize]; spec.switches.len()],
             hosts: Vec::with_capacity(spec.hosts.len()),
             channels: Vec::with_capacity(2 * spec.links.len()),
+            reads: Vec::new(),
             flows: Arc::default(),
             rounds: Vec::with_capacity(spec.rounds.len()),
             arrivals: Vec::with_capacity(spec.arrivals.len()),
@@ -278,6 +281,9 @@ impl Topology {
             let cause = format!("the name {name:?} stands in algorithms too");
             return Err(SpecError::new(format!("rdma.{name}"), cause, "give every sender its own name"));
         }
+        self.reads =
+            spec.algorithms.keys().map(|_| false).chain(spec.rdma.values().map(|one| one.reads)).collect();
+        check_reads(spec)?;
         check_labels("rounds", spec.rounds.iter().map(|one| one.name.as_str()))?;
         check_labels("arrivals", spec.arrivals.iter().map(|one| one.name.as_str()))?;
         check_labels("pairs", spec.pairs.iter().map(|one| one.name.as_str()))?;
@@ -321,7 +327,8 @@ impl Topology {
 
     /// All flows of one run, by rising id.
     pub fn flows_of_run(&self, seed: u64) -> Result<Arc<Vec<FlowPlan>>, SpecError> {
-        if self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty() {
+        let is_any_read = self.reads.contains(&true);
+        if self.arrivals.is_empty() && self.pairs.is_empty() && self.bursts.is_empty() && !is_any_read {
             return Ok(self.flows.clone());
         }
         let mut flows = self.flows.to_vec();
@@ -338,6 +345,9 @@ impl Topology {
             flows.extend(drawn);
         }
         next_id(&flows)?;
+        for flow in flows.iter_mut().filter(|flow| self.reads[flow.algorithm as usize]) {
+            (flow.src, flow.dst, flow.is_read) = (flow.dst, flow.src, true);
+        }
         Ok(Arc::new(flows))
     }
 }
@@ -352,6 +362,23 @@ fn next_id(flows: &[FlowPlan]) -> Result<u32, SpecError> {
     in_range("flows", next, 1, u64::from(u32::MAX) - MAX_FLOWS as u64)
         .map_err(|error| SpecError { cause: format!("flow id {} is too large", next - 1), ..error })?;
     Ok(next as u32)
+}
+
+/// Reads go with flows of plain packets that an application starts.
+fn check_reads(spec: &NetworkSpec) -> Result<(), SpecError> {
+    let reads = |name: &str| spec.rdma.get(name).is_some_and(|one| one.reads);
+    if let Some(i) = spec.rounds.iter().position(|one| reads(&one.algorithm)) {
+        let cause = "answers to requests are written, not read";
+        return Err(SpecError::new(format!("rounds[{i}].algorithm"), cause, "name a sender without reads"));
+    }
+    let name = spec.rdma.iter().find(|(_, one)| one.reads).map(|(name, _)| name);
+    match name.filter(|_| spec.headers.is_some()) {
+        Some(name) => {
+            let cause = "hosts put headers of the program's into what they write, not into reads";
+            Err(SpecError::new(format!("rdma.{name}.reads"), cause, "leave out headers or reads"))
+        }
+        None => Ok(()),
+    }
 }
 
 fn check_labels<'a>(list: &str, labels: impl Iterator<Item = &'a str>) -> Result<(), SpecError> {

@@ -27,7 +27,8 @@ impl Network {
         let plans = &self.nodes.plans;
         let flow = flow_index(plans, read.header.flow_id).filter(|&flow| {
             let plan = &plans[flow];
-            host == if read.header.kind == PacketKind::Data { plan.dst } else { plan.src }
+            let is_for_dst = (read.header.kind == PacketKind::Data) != plan.is_read;
+            host == if is_for_dst { plan.dst } else { plan.src }
         });
         flow.ok_or(NoFlow::Flow)
     }
@@ -49,6 +50,10 @@ impl Network {
             Err(cause) => return self.refuse(host, cause, packet),
         };
         self.nodes.hosts[host as usize].counters.delivered_pkts += 1;
+        if self.nodes.plans[flow].is_read {
+            self.take_read(host, flow as u32, read);
+            return Some(packet);
+        }
         let is_rdma = matches!(self.nodes.flows[flow].ends, Ends::Rdma(_));
         match (read.header.kind, is_rdma) {
             (PacketKind::Data, true) => {

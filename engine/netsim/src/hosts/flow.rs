@@ -8,6 +8,7 @@ use p4cc_units::{Span, Time};
 
 use crate::hosts::connections::TcpEnds;
 use crate::hosts::kernel::Kernel;
+use crate::hosts::reads::ReadEnd;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 
@@ -28,6 +29,23 @@ pub(crate) struct RdmaEnds {
     pub noise: Option<RttNoise>,
     /// Its position in the round robin of its host.
     pub position: Position,
+    /// Of a read: the end that has the data; sender and receiver are both the reader's.
+    pub read: Option<ReadEnd>,
+}
+
+impl RdmaEnds {
+    /// Its time in a round robin has come: in that of the end which has the data, or of its sender.
+    #[inline]
+    pub fn set_ready(&mut self, has_data: bool) {
+        match self.read.as_mut().filter(|_| has_data) {
+            None => self.position.is_ready = true,
+            Some(end) => {
+                if let Some(position) = &mut end.position {
+                    position.is_ready = true;
+                }
+            }
+        }
+    }
 }
 
 /// A flow: both ends, and what results show about it.
@@ -63,6 +81,11 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// Whether the receiver asks for the data.
+    pub fn is_read(&self) -> bool {
+        matches!(&self.ends, Ends::Rdma(ends) if ends.read.is_some())
+    }
+
     /// State of the sender.
     pub fn snapshot(&self) -> Snapshot {
         match &self.ends {

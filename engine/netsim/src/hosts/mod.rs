@@ -28,6 +28,7 @@ mod own_packets;
 mod packets;
 mod pauses;
 mod rdma;
+mod reads;
 mod round_robin;
 mod rtt_noise;
 mod source;

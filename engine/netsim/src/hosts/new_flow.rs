@@ -1,7 +1,7 @@
 //! A flow at the start of a run: its sender and its receiver, and the random values drawn for it.
 
 use p4cc_switch::Stream;
-use p4cc_transport::rdma::{RdmaConfig, RdmaReceiver, RdmaSender};
+use p4cc_transport::rdma::{RdmaConfig, RdmaReceiver, RdmaSender, ReadSource};
 use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{EcnProfile, Receiver, WindowSender};
 use p4cc_units::Span;
@@ -11,6 +11,7 @@ use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
 use crate::hosts::flow::{Ends, Flow, RdmaEnds};
 use crate::hosts::kernel::Kernel;
+use crate::hosts::reads::ReadEnd;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 use crate::random::uniform;
@@ -96,6 +97,10 @@ fn rdma_ends(
     let ack_class = TrafficClass::new(config.ack_class)
         .ok_or_else(|| refused("ack_class", "there is no such class".to_owned(), "give 0 to 7".to_owned()))?;
     let noise = RttNoise::new(config, seed, plan.id);
-    let (receiver, position) = (RdmaReceiver::new(config), Position::default());
-    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, position })))
+    // A reader hears of every packet that it takes itself.
+    let ack_every = if config.reads { 1 } else { config.ack_every };
+    let receiver = RdmaReceiver::new(&RdmaConfig { ack_every, ..config.clone() });
+    let read = config.reads.then(|| ReadEnd::new(ReadSource::new(config)));
+    let position = Position::default();
+    Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, position, read })))
 }

@@ -4,7 +4,7 @@
 //! A host reads the real bytes that the P4 program left in a packet and refuses a packet that is not for it.
 
 use p4cc_switch::{Packet, PacketPool};
-use p4cc_transport::rdma::RdmaAck;
+use p4cc_transport::rdma::{RdmaAck, ReadRequest};
 use p4cc_transport::tcp::Control;
 use p4cc_transport::wire::{self, Extension, ExtensionType, FRAME_HEADERS_LEN, Header, TrafficClass};
 use p4cc_transport::{AckFields, Segment};
@@ -131,6 +131,34 @@ pub(crate) fn paced_packet(
     let header = Header::data(flow.id, flow.priority, segment, now)?;
     let ends = (&hosts[flow.src as usize], &hosts[flow.dst as usize]);
     assemble(pool, ends, flow, segment.ecn, (header, *extension))
+}
+
+/// The bytes of a reader's request for a segment that leaves now.
+pub(crate) fn read_request(
+    pool: &mut PacketPool,
+    hosts: &[HostPlan],
+    flow: &FlowPlan,
+    (class, wanted): (TrafficClass, &Segment),
+    now: Time,
+) -> Option<Packet> {
+    let header = Header::read_request(flow.id, class, wanted, now);
+    let bytes = ReadRequest::extension_bytes(wanted.len);
+    let extension = Extension { kind: ExtensionType::READ_REQUEST, bytes: &bytes };
+    let ends = (&hosts[flow.src as usize], &hosts[flow.dst as usize]);
+    assemble(pool, ends, flow, p4cc_transport::Codepoint::NOT_ECT, (header, extension))
+}
+
+/// The bytes of a packet that a reader asked for and that leaves now.
+pub(crate) fn read_data(
+    pool: &mut PacketPool,
+    hosts: &[HostPlan],
+    flow: &FlowPlan,
+    segment: &Segment,
+    now: Time,
+) -> Option<Packet> {
+    let header = Header::data(flow.id, flow.priority, segment, now)?;
+    let ends = (&hosts[flow.dst as usize], &hosts[flow.src as usize]);
+    assemble_plain(pool, ends, flow, segment.ecn, header)
 }
 
 /// The bytes of an RDMA-like receiver's answer that leaves now.

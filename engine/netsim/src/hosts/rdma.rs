@@ -2,9 +2,9 @@
 //! (docs/algorithms/substrate.md#pacing).
 
 use p4cc_switch::Packet;
-use p4cc_transport::Codepoint;
 use p4cc_transport::rdma::{RdmaData, RdmaReceipt};
-use p4cc_transport::wire::{self, ExtensionType, Flags};
+use p4cc_transport::wire::{self, Extension, ExtensionType, Flags};
+use p4cc_transport::{AckFields, Codepoint};
 use p4cc_units::Span;
 
 use crate::events::Timer;
@@ -41,15 +41,19 @@ impl Network {
     /// A packet of the next flow in round robin that may send now.
     pub(crate) fn next_paced(&mut self, host: u32) -> Option<Packet> {
         let now = self.now();
-        let state = &mut self.nodes.hosts[host as usize];
         loop {
+            let state = &mut self.nodes.hosts[host as usize];
             while let Some(index) = state.paced.pop_due(now) {
                 if let Ends::Rdma(ends) = &mut self.nodes.flows[index as usize].ends {
-                    ends.position.is_ready = true;
+                    ends.set_ready(self.nodes.plans[index as usize].dst == host);
                 }
             }
             let index = state.paced.next(state.pauses.free())?;
             let plan = &self.nodes.plans[index as usize];
+            if plan.is_read {
+                let Some(packet) = self.next_of_read(host, index) else { continue };
+                return Some(packet);
+            }
             let flow = &mut self.nodes.flows[index as usize];
             let Ends::Rdma(ends) = &mut flow.ends else { return None };
             let sent = ends.sender.take(now);
@@ -142,11 +146,21 @@ impl Network {
 
     /// An answer reached the sending end of an RDMA-like flow.
     pub(crate) fn on_rdma_ack(&mut self, host: u32, index: u32, packet: &wire::Packet<'_>) {
+        self.on_rdma_progress(host, index, &packet.ack_fields(), (packet.header.flags, packet.extension));
+    }
+
+    /// The sending end of an RDMA-like flow hears what arrived.
+    pub(crate) fn on_rdma_progress(
+        &mut self,
+        host: u32,
+        index: u32,
+        fields: &AckFields,
+        (flags, extension): (Flags, Extension<'_>),
+    ) {
         let now = self.now();
         let Some(ends) = self.rdma(index) else { return };
-        let fields = packet.ack_fields();
         let noise = ends.noise.as_mut().map_or(Span::ZERO, RttNoise::draw);
-        let ack = ends.sender.on_ack(now, &fields, packet.header.flags, &packet.extension, noise);
+        let ack = ends.sender.on_ack(now, fields, flags, &extension, noise);
         if let Some(rtt) = ack.rtt {
             let is_marked = fields.ecn_echo == Codepoint::CE;
             self.observers.recorder.rtt(now, self.nodes.plans[index as usize].id, rtt, is_marked);
@@ -170,7 +184,7 @@ impl Network {
 
     /// Schedules the timeout of a flow, unless a timer is set; a timeout that moved meanwhile is scheduled
     /// again then.
-    fn arm_rdma_timer(&mut self, index: u32) {
+    pub(crate) fn arm_rdma_timer(&mut self, index: u32) {
         let host = self.nodes.plans[index as usize].src;
         let flow = &mut self.nodes.flows[index as usize];
         let Ends::Rdma(ends) = &flow.ends else { return };

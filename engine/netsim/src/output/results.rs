@@ -5,6 +5,7 @@ use p4cc_switch::{DropCause, PauseCounters};
 use p4cc_units::Time;
 use serde::Serialize;
 
+use crate::describe::FlowPlan;
 use crate::network::Network;
 use crate::output::captures::{self, Capture};
 use crate::output::table::{Column, Table};
@@ -241,6 +242,8 @@ impl Network {
         let plans = &self.nodes.plans;
         let algorithms: Vec<&str> = self.spec.sender_names().collect();
         let host = |index: u32| self.spec.hosts[index as usize].name.as_str();
+        // By the way of the data.
+        let ends = |plan: &FlowPlan| if plan.is_read { (plan.dst, plan.src) } else { (plan.src, plan.dst) };
         let snapshots: Vec<_> = self.nodes.flows.iter().map(|flow| flow.snapshot()).collect();
         let time = |time: Option<Time>| time.map_or(-1, |time| time.as_ns() as i64);
         let u64s = |get: &dyn Fn(usize) -> u64| Column::U64((0..plans.len()).map(get).collect());
@@ -256,8 +259,8 @@ impl Network {
             name: "flows",
             columns: vec![
                 ("flow_id", u64s(&|flow| u64::from(plans[flow].id))),
-                ("src", Column::text(plans.iter().map(|plan| host(plan.src)))),
-                ("dst", Column::text(plans.iter().map(|plan| host(plan.dst)))),
+                ("src", Column::text(plans.iter().map(|plan| host(ends(plan).0)))),
+                ("dst", Column::text(plans.iter().map(|plan| host(ends(plan).1)))),
                 ("class", Column::text(plans.iter().map(|plan| &*plan.class))),
                 ("algorithm", Column::text(plans.iter().map(|plan| algorithms[plan.algorithm as usize]))),
                 ("size_bytes", i64s(&|flow| plans[flow].size_bytes.map_or(-1, |size| size as i64))),

@@ -305,6 +305,9 @@ fn swap_sender(a: &mut Flow, b: &mut Flow) {
             swap(&mut a.sender, &mut b.sender);
             swap(&mut a.noise, &mut b.noise);
             swap(&mut a.position, &mut b.position);
+            if a.read.is_some() {
+                swap(&mut a.receiver, &mut b.receiver);
+            }
         }
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
     }
@@ -317,15 +320,22 @@ fn swap_sender(a: &mut Flow, b: &mut Flow) {
     swap(&mut a.timer, &mut b.timer);
     swap(&mut a.finish, &mut b.finish);
     swap(&mut a.quenched, &mut b.quenched);
-    swap(&mut a.data_pkts, &mut b.data_pkts);
+    if a.is_read() { swap_received(a, b) } else { swap(&mut a.data_pkts, &mut b.data_pkts) }
 }
 
-/// Swaps what the receiving host of a flow changes.
+/// Swaps what the host changes that the data reaches.
+fn swap_received(a: &mut Flow, b: &mut Flow) {
+    core::mem::swap(&mut a.received, &mut b.received);
+    core::mem::swap(&mut a.marks, &mut b.marks);
+}
+
+/// Swaps what the receiving host of a flow changes; of a read, what the host changes that has the data.
 fn swap_receiver(a: &mut Flow, b: &mut Flow) {
     use core::mem::swap;
     match (&mut a.ends, &mut b.ends) {
         (Ends::Window { receiver: a, .. }, Ends::Window { receiver: b, .. }) => swap(a, b),
-        (Ends::Rdma(a), Ends::Rdma(b)) => swap(&mut a.receiver, &mut b.receiver),
+        (Ends::Rdma(a), Ends::Rdma(b)) if a.read.is_none() => swap(&mut a.receiver, &mut b.receiver),
+        (Ends::Rdma(a), Ends::Rdma(b)) => swap(&mut a.read, &mut b.read),
         _ => debug_assert!(false, "a flow has the same ends everywhere"),
     }
     if let (Some(a), Some(b)) = (&mut a.tcp, &mut b.tcp) {
@@ -333,8 +343,7 @@ fn swap_receiver(a: &mut Flow, b: &mut Flow) {
     }
     swap(&mut a.data_in_kernel, &mut b.data_in_kernel);
     swap(&mut a.echo, &mut b.echo);
-    swap(&mut a.received, &mut b.received);
-    swap(&mut a.marks, &mut b.marks);
+    if a.is_read() { swap(&mut a.data_pkts, &mut b.data_pkts) } else { swap_received(a, b) }
 }
 
 impl Network {

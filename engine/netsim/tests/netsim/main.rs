@@ -22,6 +22,7 @@ mod invariants;
 mod own_headers;
 mod own_packets;
 mod pairs;
+mod reads;
 mod tcp;
 mod telemetry;
 mod threads;

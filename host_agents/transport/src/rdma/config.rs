@@ -95,6 +95,10 @@ pub struct RdmaConfig {
     /// (docs/algorithms/timely.md#rtt-sample); absent: a round-trip time with every ACK.
     #[serde(default)]
     pub segment_bytes: Option<u32>,
+    /// Who wants the data asks for it, a request for each segment, which the algorithm paces
+    /// (docs/algorithms/timely.md#reads).
+    #[serde(default)]
+    pub reads: bool,
     /// Payload that leaves back to back before the pace is kept;
     /// absent: a segment, or a packet where there are none.
     #[serde(default)]
@@ -187,6 +191,7 @@ impl RdmaConfig {
                 format!("{} reads telemetry and does not know the units of its records", self.cc.name);
             return Err(ConfigError::new("int", cause, "give unit_shift, tick_ns and rates_bps"));
         }
+        self.check_reads()?;
         Ok(control)
     }
 
@@ -194,6 +199,23 @@ impl RdmaConfig {
     pub(crate) fn needs(&self) -> SwitchNeed {
         let row = rate_registry().iter().find(|row| row.name == self.cc.name);
         row.map_or(SwitchNeed::None, |row| row.switch_needs)
+    }
+
+    /// What a reader paces is requests: it has to know their size, and no switch writes into them.
+    fn check_reads(&self) -> Result<(), ConfigError> {
+        if !self.reads {
+            return Ok(());
+        }
+        if self.segment_bytes.is_none() {
+            let cause = "a reader asks for segments, and their size is not said";
+            return Err(ConfigError::new("reads", cause, "give segment_bytes"));
+        }
+        if self.needs() != SwitchNeed::None || self.notification == Notification::Packet {
+            let cause =
+                format!("{} goes by what switches say about its data, and a reader sends none", self.cc.name);
+            return Err(ConfigError::new("reads", cause, "take timely or fixed, or leave reads out"));
+        }
+        Ok(())
     }
 
     fn check_ranges(&self) -> Result<(), ConfigError> {

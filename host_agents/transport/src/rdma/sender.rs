@@ -35,6 +35,8 @@ pub struct RdmaSender {
     pub(super) control: Box<dyn RateControl>,
     needs: SwitchNeed,
     pub(super) mss_bytes: u32,
+    /// Of a reader: what a request asks for at most.
+    request_bytes: Option<u32>,
     flow_bytes: Option<u64>,
     /// What the application gave so far, where it gives piece by piece.
     supplied: Option<u64>,
@@ -89,6 +91,7 @@ impl RdmaSender {
             control,
             needs,
             mss_bytes: config.mss_bytes,
+            request_bytes: config.segment_bytes.filter(|_| config.reads),
             flow_bytes,
             supplied: None,
             // RFC 3168's profile: what RED marks for (docs/algorithms/marking.md#red).
@@ -227,7 +230,8 @@ impl RdmaSender {
     pub(super) fn data(&mut self, now: Time, extension_bytes: usize) -> Segment {
         let end = self.end();
         let segment_end = self.segments.as_ref().map_or(end, |segments| segments.end_of(self.snd_nxt, end));
-        let len = u64::from(self.mss_bytes).min(segment_end - self.snd_nxt);
+        let most = self.request_bytes.unwrap_or(self.mss_bytes);
+        let len = u64::from(most).min(segment_end - self.snd_nxt);
         let mut segment = Segment {
             seq: self.snd_nxt,
             len: len as u32,
@@ -239,7 +243,7 @@ impl RdmaSender {
         self.retransmitted += u64::from(segment.retransmit);
         self.snd_nxt += len;
         self.snd_max = self.snd_max.max(self.snd_nxt);
-        let wire_bytes = len + (IP_HEADERS_LEN + extension_bytes) as u64;
+        let wire_bytes = len + self.packets_of(len) * (IP_HEADERS_LEN + extension_bytes) as u64;
         self.control.on_sent(now, Bytes(wire_bytes));
         let rate_bps = self.rate_bps();
         if let Some(segments) = &mut self.segments {
@@ -256,6 +260,12 @@ impl RdmaSender {
             self.deadline = self.rto.map(|rto| now + rto);
         }
         segment
+    }
+
+    /// Packets that bytes leave in: one, but for what a request asks for.
+    #[inline]
+    fn packets_of(&self, len: u64) -> u64 {
+        if self.request_bytes.is_none() { 1 } else { len.div_ceil(u64::from(self.mss_bytes)) }
     }
 
     /// What every packet of the flow carries.

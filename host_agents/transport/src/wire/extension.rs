@@ -21,6 +21,8 @@ impl ExtensionType {
     pub const FAIR_RATE: Self = Self(6);
     /// HPCC's hop records in room for five that the sender reserved.
     pub const INT_FIXED: Self = Self(7);
+    /// RDMA read: how many bytes of the flow are wanted, 32 bits.
+    pub const READ_REQUEST: Self = Self(8);
 }
 
 /// An extension: its type and its bytes.

@@ -211,6 +211,14 @@ impl Header {
         Self { flags, ..Self::ack(flow_id, class, &fields, now) }
     }
 
+    /// The header of a reader's request for a segment, which leaves at `now`; its packet carries the length
+    /// as its extension.
+    #[inline]
+    pub fn read_request(flow_id: u32, class: TrafficClass, wanted: &Segment, now: Time) -> Self {
+        let fields = AckFields { ack: seq::wrap(wanted.seq), ..AckFields::default() };
+        Self { flags: Flags::FIN.when(wanted.fin), ..Self::ack(flow_id, class, &fields, now) }
+    }
+
     /// What a data packet that arrived with these ECN bits says to the receiver.
     #[inline]
     pub fn data_fields(&self, ecn: Codepoint) -> DataFields {
