@@ -1,14 +1,13 @@
 //! A flow in a run: the state of its sender and its receiver, and what results tell about it.
 
 use p4cc_cc::Mark;
-use p4cc_transport::rdma::{RdmaReceiver, RdmaSender};
+use p4cc_transport::rdma::{RdmaReceiver, RdmaSender, ReadSource};
 use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{AckFields, DataFields, EcnProfile, Receiver, Snapshot, WindowSender};
 use p4cc_units::{Span, Time};
 
 use crate::hosts::connections::TcpEnds;
 use crate::hosts::kernel::Kernel;
-use crate::hosts::reads::ReadEnd;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 
@@ -31,6 +30,14 @@ pub(crate) struct RdmaEnds {
     pub position: Position,
     /// Of a read: the end that has the data; sender and receiver are both the reader's.
     pub read: Option<ReadEnd>,
+}
+
+/// The end of a read that has the data.
+#[derive(Debug)]
+pub(crate) struct ReadEnd {
+    pub source: ReadSource,
+    /// Its position in the round robin of its host, while it has something to send.
+    pub position: Option<Position>,
 }
 
 impl RdmaEnds {

@@ -9,9 +9,8 @@ use p4cc_units::Span;
 use crate::SpecError;
 use crate::describe::spec::NetworkSpec;
 use crate::describe::{FlowPlan, Topology};
-use crate::hosts::flow::{Ends, Flow, RdmaEnds};
+use crate::hosts::flow::{Ends, Flow, RdmaEnds, ReadEnd};
 use crate::hosts::kernel::Kernel;
-use crate::hosts::reads::ReadEnd;
 use crate::hosts::round_robin::Position;
 use crate::hosts::rtt_noise::RttNoise;
 use crate::random::uniform;
@@ -100,7 +99,7 @@ fn rdma_ends(
     // A reader hears of every packet that it takes itself.
     let ack_every = if config.reads { 1 } else { config.ack_every };
     let receiver = RdmaReceiver::new(&RdmaConfig { ack_every, ..config.clone() });
-    let read = config.reads.then(|| ReadEnd::new(ReadSource::new(config)));
+    let read = config.reads.then(|| ReadEnd { source: ReadSource::new(config), position: None });
     let position = Position::default();
     Ok(Ends::Rdma(Box::new(RdmaEnds { sender, receiver, ack_class, noise, position, read })))
 }

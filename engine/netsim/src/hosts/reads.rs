@@ -6,28 +6,12 @@
 
 use p4cc_switch::Packet;
 use p4cc_transport::AckFields;
-use p4cc_transport::rdma::{ReadRequest, ReadSource};
+use p4cc_transport::rdma::ReadRequest;
 use p4cc_transport::wire::{self, Extension, Flags, PacketKind};
 
 use crate::hosts::flow::Ends;
 use crate::hosts::packets;
-use crate::hosts::round_robin::Position;
 use crate::network::Network;
-
-/// The end of a read that has the data.
-#[derive(Debug)]
-pub(crate) struct ReadEnd {
-    source: ReadSource,
-    /// Its position in the round robin of its host, while it has something to send.
-    pub position: Option<Position>,
-}
-
-impl ReadEnd {
-    /// One that was not asked yet.
-    pub fn new(source: ReadSource) -> Self {
-        Self { source, position: None }
-    }
-}
 
 impl Network {
     /// The next request of a reader, or the next packet of a source, whichever this host is in the flow.
