@@ -105,6 +105,29 @@ fn a_closed_connection_sends_no_more() {
     assert_eq!(column("start_ns"), Some(Column::I64(vec![0, -1])));
 }
 
+/// A connection that is closed within a segment, or whose receiver acknowledges rarely, is complete soon
+/// after: what ends it asks for an ACK.
+#[test]
+fn a_closed_connection_is_complete_however_rarely_its_receiver_answers() {
+    let acked = |more: Value| {
+        let base = pair(SLOW, more);
+        let mut spec = base.spec().clone();
+        (spec.flows[0].size_bytes, spec.flows[0].close_ns) = (None, Some(50_000));
+        spec.stop_ns = 400_000;
+        let results = run(&mut base.with_spec(spec).expect("the same switches"));
+        let column = |name| results.table("flows").and_then(|table| table.column(name)).cloned();
+        let Some(Column::I64(finish)) = column("finish_ns") else { panic!("no finish") };
+        assert!((50_000..150_000).contains(&finish[0]), "{finish:?}");
+        column("acked_bytes")
+    };
+    // At 1 Gbit/s a packet of 1064 B leaves each 8.512 us; those of a segment leave back to back.
+    assert_eq!(acked(json!({"segment_bytes": 16_000, "ack_every": 1_000})), Some(Column::U64(vec![16_000])));
+    let slow_bursts =
+        json!({"segment_bytes": 16_000, "ack_every": 1_000, "burst_rate_bps": 1_000_000_000_u64});
+    assert_eq!(acked(slow_bursts), Some(Column::U64(vec![16_000])));
+    assert_eq!(acked(json!({"ack_every": 1_000})), Some(Column::U64(vec![7_000])));
+}
+
 #[test]
 fn a_flow_with_a_size_is_not_closed() {
     let base = pair(SLOW, json!({}));

@@ -43,6 +43,11 @@ impl Segments {
         self.current.map_or((next + self.bytes).min(end), |current| current.end)
     }
 
+    /// End of the segment that has left in part.
+    pub fn begun(&self) -> Option<u64> {
+        self.current.map(|current| current.end)
+    }
+
     /// A packet up to byte `next` leaves; `serialisation` gives the time
     /// of the whole segment's bytes. True if it is the segment's last.
     pub fn sent(

@@ -35,6 +35,8 @@ pub struct RdmaSender {
     pub(super) control: Box<dyn RateControl>,
     needs: SwitchNeed,
     pub(super) mss_bytes: u32,
+    /// The receiver answers every so many packets only.
+    acks_rarely: bool,
     /// Of a reader: what a request asks for at most.
     request_bytes: Option<u32>,
     flow_bytes: Option<u64>,
@@ -91,6 +93,7 @@ impl RdmaSender {
             control,
             needs,
             mss_bytes: config.mss_bytes,
+            acks_rarely: config.ack_every > 1,
             request_bytes: config.segment_bytes.filter(|_| config.reads),
             flow_bytes,
             supplied: None,
@@ -149,10 +152,16 @@ impl RdmaSender {
         self.pacer.start(now, self.end() == 0);
     }
 
-    /// The application closes the connection: nothing that was not sent yet is sent, and the flow is complete
-    /// when what was sent is acknowledged. True if it is so already.
+    /// The application closes the connection: a segment that has begun to leave leaves whole, as the
+    /// interface has it already; nothing more is sent, and the flow is complete when what was sent is
+    /// acknowledged. Where receivers acknowledge rarely and there are no segments, one more packet says that
+    /// the flow ends, so that they answer. True if it is complete already.
     pub fn close(&mut self) -> bool {
-        self.flow_bytes = Some(self.snd_max.min(self.flow_bytes.unwrap_or(u64::MAX)));
+        let begun = self.segments.as_ref().and_then(Segments::begun);
+        let says_end = self.segments.is_none() && self.acks_rarely && self.snd_una < self.snd_max;
+        let last = if says_end { u64::from(self.mss_bytes) } else { 0 };
+        let end = begun.unwrap_or(self.snd_max).max(self.snd_max) + last;
+        self.flow_bytes = Some(end.min(self.end()));
         let ends_now = !self.complete && self.snd_una == self.snd_max;
         if ends_now {
             self.complete = true;
