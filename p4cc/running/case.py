@@ -25,6 +25,7 @@ from p4cc.running.cache import RunCache, SeedRun, run_keys
 from p4cc.running.captures import engine_captures, limit_warning
 from p4cc.running.controlled import Left, run_with_stops, stops_for
 from p4cc.running.installer import Installer
+from p4cc.running.losses import drop_notes, refusal_warnings
 from p4cc.running.result_writer import engine_summary, engine_tables
 from p4cc.running.served import Serving, run_served
 
@@ -114,6 +115,8 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
     most = case.scenario.record.pcap_max_bytes
     warnings += [warning for run in runs for warning in limit_warning(case.label(), most, run)]
+    warnings += refusal_warnings(case.label(), runs)
+    notes += drop_notes(case.label(), plan, runs)
     return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes])
 
 
