@@ -8,14 +8,15 @@ from finsy.p4schema import P4ActionRef, P4MatchField, P4MatchType, P4Table
 
 from controller import program
 from controller.errors import PlanError
-from controller.route_table import IPV4_BITS, MAC_BITS, OF_THE_HOST, OWN, Param, Role, RouteTable
+from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OF_THE_HOST, OWN, Param, Role, RouteTable
 from controller.runtime import find_named
 
 PORT_BITS = 9
 """Width of v1model's ports; PSA's are wider."""
 
-_WIDTHS = (IPV4_BITS, MAC_BITS)
-"""Of addresses that routes are looked up by."""
+_WIDTHS = {4: (IPV4_BITS, MAC_BITS), 6: (IPV6_BITS, MAC_BITS)}
+"""Of addresses that routes are looked up by, for each IP version."""
+_NAMES = {4: "an IPv4 address has 32", 6: "an IPv6 address has 128"}
 
 # Parts of a key's last name that say "destination", in the spellings of public programs.
 _DESTINATION = ("dst", "dest", "daddr", "dip", "target")
@@ -36,16 +37,20 @@ def is_own(schema: P4Schema) -> bool:
     return schema.tables.get(program.ROUTES) is not None and schema.action_profiles.get(program.NEXT_HOPS) is not None
 
 
-def find_routes(schema: P4Schema, filled: Iterable[str] = ()) -> RouteTable | None:
+def find_routes(schema: P4Schema, filled: Iterable[str] = (), ip: int = 4) -> RouteTable | None:
     """The table that routes go to, where exactly one fits; None where none does.
 
-    Tables of `filled` get their entries elsewhere and are left out. Raises PlanError that lists the candidates where
-    more than one fits.
+    Tables of `filled` get their entries elsewhere and are left out; `ip` is the version of hosts' packets. Raises
+    PlanError that lists the candidates where more than one fits, and for p4cc's own programs and IPv6.
     """
     if is_own(schema):
+        if ip == 6:
+            cause = "p4cc's own programs route IPv4 alone"
+            remedy = "give a program that routes IPv6 or forwards by MAC addresses, or leave ip out"
+            raise PlanError("transport.ip", cause, remedy)
         return OWN
     taken = frozenset(filled)
-    of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table)]
+    of_tables = [route for table in schema.tables if table.name not in taken for route in _fits(table, ip)]
     # A router that writes MAC addresses may have a table of them beside its routes.
     fits = [route for route in of_tables if not route.is_layer2] or of_tables
     if len(fits) > 1:
@@ -58,11 +63,11 @@ def find_routes(schema: P4Schema, filled: Iterable[str] = ()) -> RouteTable | No
     return fits[0] if fits else None
 
 
-def named_routes(schema: P4Schema, named: NamedRoutes) -> RouteTable:
+def named_routes(schema: P4Schema, named: NamedRoutes, ip: int = 4) -> RouteTable:
     """The table that a user names, with whole names; raises PlanError for what does not fit."""
     place = "switch.routes"
     table = find_named(named.table, schema.tables, "table", f"{place}.table")
-    field = _key(table, named.key)
+    field = _key(table, named.key, ip)
     actions = [(_whole_name(schema, ref), ref) for ref in table.actions]
     chosen = [name for name, ref in actions if named.action in (name, ref.alias) or name.endswith(f".{named.action}")]
     if len(chosen) != 1:
@@ -95,17 +100,17 @@ def named_routes(schema: P4Schema, named: NamedRoutes) -> RouteTable:
     )
 
 
-def candidates(schema: P4Schema) -> Sequence[str]:
+def candidates(schema: P4Schema, ip: int = 4) -> Sequence[str]:
     """Tables with a key as wide as an address and an action with something like a port, for a message."""
     return [
         table.name
         for table in schema.tables
-        if any(field.bitwidth in _WIDTHS for field in table.match_fields)
+        if any(field.bitwidth in _WIDTHS[ip] for field in table.match_fields)
         and any(_port_param(ref) is not None for ref in table.actions)
     ]
 
 
-def _key(table: P4Table, name: str | None) -> P4MatchField:
+def _key(table: P4Table, name: str | None, ip: int) -> P4MatchField:
     fields = list(table.match_fields)
     found = [field for field in fields if name in (None, field.name, field.alias, field.name.rsplit(".", 1)[-1])]
     listed = ", ".join(field.name for field in fields) or "none"
@@ -119,13 +124,13 @@ def _key(table: P4Table, name: str | None) -> P4MatchField:
     if field.match_type not in (P4MatchType.EXACT, P4MatchType.LPM):
         cause = f"{field.name} of {table.name} is matched neither exactly nor by prefix"
         raise PlanError("switch.routes.key", cause, by_hand)
-    if field.bitwidth not in _WIDTHS:
-        cause = f"{field.name} has {field.bitwidth} bits; an IPv4 address has 32 and a MAC address 48"
+    if field.bitwidth not in _WIDTHS[ip]:
+        cause = f"{field.name} has {field.bitwidth} bits; {_NAMES[ip]} and a MAC address 48"
         raise PlanError("switch.routes.key", cause, by_hand)
     return field
 
 
-def _fits(table: P4Table) -> Iterator[RouteTable]:
+def _fits(table: P4Table, ip: int) -> Iterator[RouteTable]:
     """The ways in which routes fit a table: one for each of its actions that takes a port and nothing unknown."""
     fields = list(table.match_fields)
     if table.is_const or len(fields) != 1:
@@ -133,7 +138,7 @@ def _fits(table: P4Table) -> Iterator[RouteTable]:
     field = fields[0]
     kinds = {P4MatchType.EXACT: "exact", P4MatchType.LPM: "lpm"}
     last = field.name.rsplit(".", 1)[-1].lower()
-    is_address = field.bitwidth in _WIDTHS and any(part in last for part in _DESTINATION)
+    is_address = field.bitwidth in _WIDTHS[ip] and any(part in last for part in _DESTINATION)
     if field.match_type not in kinds or not is_address:
         return
     profile = table.action_profile

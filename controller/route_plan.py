@@ -23,7 +23,7 @@ from controller.entities import (
     MemberKey,
     MemberRef,
 )
-from controller.route_table import OWN, Role, RouteTable
+from controller.route_table import IPV4_BITS, IPV6_BITS, MAC_BITS, OWN, Role, RouteTable
 from topos import AddressPlan, Topology
 
 Routes = Mapping[str, tuple[int, ...]]
@@ -84,7 +84,8 @@ class Routing:
 
     def _match(self, host: str) -> Exact | Lpm:
         address = self.addresses.hosts[host]
-        value = address.mac if self.table.is_layer2 else address.ipv4
+        of_width = {IPV4_BITS: address.ipv4, IPV6_BITS: address.ipv6, MAC_BITS: address.mac}
+        value = of_width[self.table.key_bits]
         if self.table.match == "lpm":
             return Lpm(self.table.key, value, self.table.key_bits)
         return Exact(self.table.key, value)

@@ -1,8 +1,8 @@
 """The table of a program that routes are written to: p4cc's own, one that the user names, or one found in the P4Info.
 
-What a route needs is the same everywhere: a table whose key is the destination's address (IPv4 or MAC), and an action
-that takes an egress port. How they are called, whether the key is matched exactly or by prefix, and whether next hops
-stand in an action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a
+What a route needs is the same everywhere: a table whose key is the destination's address (IPv4, IPv6 or MAC), and an
+action that takes an egress port. How they are called, whether the key is matched exactly or by prefix, and whether next
+hops stand in an action profile is the program's business; `RouteTable` says it, `controller.find_routes` finds it in a
 P4Info, `controller.route_plan` fills it.
 """
 
@@ -13,6 +13,7 @@ from typing import Literal
 from controller import program
 
 IPV4_BITS = 32
+IPV6_BITS = 128
 MAC_BITS = 48
 
 
@@ -49,7 +50,7 @@ class RouteTable:
     groups: bool = False
     """Whether the profile is a selector, which chooses among equal paths."""
     key_bits: int = IPV4_BITS
-    """Width of the key: an IPv4 address, or a MAC address in a program that forwards on layer 2."""
+    """Width of the key: an IPv4 or IPv6 address, or a MAC address in a program that forwards on layer 2."""
 
     @property
     def is_layer2(self) -> bool:

@@ -1,6 +1,6 @@
 """What the network is: graph model, addresses, routes and generators. Plain data, no I/O."""
 
-from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_mac, plan_addresses
+from topos.addresses import AddressPlan, HostAddress, format_ipv4, format_ipv6, format_mac, plan_addresses
 from topos.errors import Problem, TopologyError
 from topos.generators import GENERATORS, LinkChange, change_links, generate
 from topos.graph import Host, Link, Port, Roles, Switch, Topology, topology_from_plain
@@ -35,6 +35,7 @@ __all__ = [
     "TopologyError",
     "change_links",
     "format_ipv4",
+    "format_ipv6",
     "format_mac",
     "generate",
     "plan_addresses",

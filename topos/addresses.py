@@ -1,6 +1,6 @@
 """The address plan: an address that the description does not give follows from its order.
 
-host number i (from 0):    IPv4 10.0.0.0 + i + 1 and MAC 02:00:00:00:00:00 + i + 1
+host number i (from 0):    IPv4 10.0.0.0 + i + 1, IPv6 fd00:: + the IPv4 address, and MAC 02:00:00:00:00:00 + i + 1
 switch number s (from 0):  device id s + 1; MAC of its port p is 02:01:ss:ss:pp:pp with ss:ss = s + 1
 
 All MAC addresses are locally administered unicast. A description may give hosts addresses of their own; those stand.
@@ -8,12 +8,13 @@ Addresses are plain integers; the text forms are for people.
 """
 
 from dataclasses import dataclass
-from ipaddress import IPv4Interface
+from ipaddress import IPv4Interface, IPv6Address
 
 from topos.errors import fail
 from topos.graph import Topology
 
 _HOST_IPV4_BASE = 10 << 24
+_HOST_IPV6_PREFIX = 0xFD << 120
 _HOST_MAC_BASE = 0x02 << 40
 _PORT_MAC_BASE = 0x0201 << 32
 
@@ -27,6 +28,11 @@ class HostAddress:
     gateway_mac: int
     prefix_len: int = 32
     """Of its network: a host in it is sent to by its own MAC address, and not by the gateway's."""
+
+    @property
+    def ipv6(self) -> int:
+        """The IPv4 address behind the prefix fd00::/96."""
+        return _HOST_IPV6_PREFIX | self.ipv4
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,11 @@ def _mac(text: str) -> int:
 def format_ipv4(address: int) -> str:
     """Dotted form of an IPv4 address."""
     return ".".join(str(byte) for byte in address.to_bytes(4, "big"))
+
+
+def format_ipv6(address: int) -> str:
+    """Short form of an IPv6 address (RFC 5952)."""
+    return str(IPv6Address(address))
 
 
 def format_mac(address: int) -> str:

@@ -1,10 +1,11 @@
-//! Any frame at a host: p4cc's own packets, TCP segments, and both ends of a TCP connection behind them.
+//! Any frame at a host: p4cc's own packets, TCP segments, either over IPv6, and both ends of a TCP connection
+//! behind them.
 //!
 //! The first byte says how many payload bytes are carried as a length; then come frames, each a byte for its
 //! length and the bytes.
 
 use p4cc_transport::tcp::{TcpClient, TcpServer};
-use p4cc_transport::wire::{Packet, Ports, TcpPacket};
+use p4cc_transport::wire::{Packet, Ports, TcpPacket, to_ipv4, to_ipv6};
 use p4cc_transport::{Codepoint, SenderConfig};
 use p4cc_units::Time;
 
@@ -32,7 +33,14 @@ pub(crate) fn run(input: &[u8]) {
         let length = usize::from(input.byte());
         let frame = input.take(length);
         let now = Time::from_us(number as u64);
-        let mut again = Vec::new();
+        let (mut again, mut plain) = (Vec::new(), Vec::new());
+        let frame = match to_ipv4(frame, elsewhere, &mut plain) {
+            Ok(()) => {
+                assert!(to_ipv6(&plain, 1, &mut again), "what came over IPv6 goes over IPv6");
+                &plain
+            }
+            Err(_) => frame,
+        };
         if let Ok(packet) = Packet::decode(frame, elsewhere) {
             packet.encode(&mut again).expect("what was decoded has bytes");
             assert_eq!(Packet::decode(&again, usize::from(packet.header.payload_len)), Ok(packet));

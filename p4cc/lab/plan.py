@@ -205,9 +205,10 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
 
     cases = expand(data, scenario, check, origins)
     case = _chosen(cases, request.variant)
-    if case.packets == "tcp":
-        cause = "the agents of a lab send p4cc's own packets over UDP"
-        raise UserError(cause, place=f"{path} at transport.packets", remedy="--set transport.packets=udp, or p4cc run")
+    if case.packets == "tcp" or case.ip == 6:
+        cause = "the agents of a lab send p4cc's own packets over UDP and IPv4"
+        remedy = "--set transport.packets=udp and --set transport.ip=4, or p4cc run"
+        raise UserError(cause, place=f"{path} at transport", remedy=remedy)
     topology = case.scenario.topology.build(path)
     network = lab_of(topology)
     programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}

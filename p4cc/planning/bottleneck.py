@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from controller.model import Bottleneck
 from p4cc.errors import UserError
 from p4cc.scenario.fabric import RdmaTransport
-from p4cc.scenario.schema import HEADER_BYTES
+from p4cc.scenario.schema import header_bytes
 from p4cc.scenario.topology import StarTopology
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def bottleneck(scenario: Scenario) -> Bottleneck:
         buffer_pkts=topology.queue_capacity_pkts,
         rate_bps=topology.rate_bps,
         rtt_ns=topology.rtt_ns if thresholds.rtt_ns is None else thresholds.rtt_ns,
-        packet_bytes=transport.mss_bytes + HEADER_BYTES[transport.packets],
+        packet_bytes=transport.mss_bytes + header_bytes(transport.packets, transport.ip),
         senders=topology.senders,
         rto_ns=transport.rto_min_ns,
     )

@@ -1,7 +1,7 @@
 """Names of the network in values that users write: addresses of hosts, ports of switches and their addresses.
 
-`h2.ipv4`, `h2.mac` and `h2.gateway_mac` are of a host; `port(s1, h2)` and `mac(s1, h2)` are of the port of s1 that
-leads to h2; `self` is whom the value is for.
+`h2.ipv4`, `h2.ipv6`, `h2.mac` and `h2.gateway_mac` are of a host; `port(s1, h2)` and `mac(s1, h2)` are of the port of
+s1 that leads to h2; `self` is whom the value is for.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from topos import TopologyError
 if TYPE_CHECKING:
     from topos import AddressPlan, Topology
 
-ADDRESSES = ("ipv4", "mac", "gateway_mac")
+ADDRESSES = ("ipv4", "ipv6", "mac", "gateway_mac")
 """What a host's name may be asked for."""
-NAMES = "names are HOST.ipv4, HOST.mac, HOST.gateway_mac, port(SWITCH, NEIGHBOUR) and mac(SWITCH, NEIGHBOUR)"
+NAMES = "names are HOST.ipv4, HOST.ipv6, HOST.mac, HOST.gateway_mac, port(SWITCH, NEIGHBOUR) and mac(SWITCH, NEIGHBOUR)"
 _OF_HOST = re.compile(rf"^([A-Za-z][\w.-]*)\.({'|'.join(ADDRESSES)})$")
 _OF_PORT = re.compile(r"^(port|mac)\(\s*([\w.-]+)\s*,\s*([\w.-]+)\s*\)$")
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from p4cc.errors import UserError
 from p4cc.planning.names import ADDRESSES, NAMES
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES
-from topos import format_ipv4, format_mac
+from topos import format_ipv4, format_ipv6, format_mac
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -224,7 +224,7 @@ class _Reader:
         if field not in ADDRESSES:
             raise self.scope.refused(f"a host has no {field!r}", NAMES)
         number = self.scope.names.host(name, field, self.scope.place)
-        return format_ipv4(number) if field == "ipv4" else format_mac(number)
+        return {"ipv4": format_ipv4, "ipv6": format_ipv6}.get(field, format_mac)(number)
 
     def _of_port(self, node: ast.Call, kind: str) -> int | str:
         words = [one.id if isinstance(one, ast.Name) else getattr(one, "value", None) for one in node.args]

@@ -83,17 +83,17 @@ def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -
         return None
     if isinstance(settings, RouteSettings):
         params = {name: Role(value) if isinstance(value, str) else value for name, value in settings.params.items()}
-        named = named_routes(schema, NamedRoutes(settings.table, settings.action, params, settings.key))
+        named = named_routes(schema, NamedRoutes(settings.table, settings.action, params, settings.key), case.ip)
         if named.table in filled:
             cause = f"table {named.table} of {switch} is filled by switch.routes and by switch.entries"
             raise UserError(cause, place=place, remedy="leave the entries out, or write routes: none")
         return named
-    found = find_routes(schema, filled)
+    found = find_routes(schema, filled, case.ip)
     if found is not None and found.table in filled:
         # Entries of the user's in p4cc's own table are all the routes there are.
         return None
     if found is None and not filled:
-        near = ", ".join(candidates(schema)) or "none"
+        near = ", ".join(candidates(schema, case.ip)) or "none"
         cause = f"no table of it takes routes by itself; tables with an address and a port: {near}"
         remedy = "name the table in switch.routes, write switch.entries, or routes: none for a controller of yours"
         raise UserError(cause, place=place, remedy=remedy)

@@ -219,9 +219,9 @@ class _Planner:
         if item.paths is not None:
             key = f"{self.key}.paths"
             paths = read_ns3_paths(find_named(item.paths, self.scenario, what="path map", key=key), len(flows))
-            if self.case.packets == "tcp":
-                cause = "a path map chooses UDP source ports, and senders speak TCP"
-                raise UserError(cause, place=key, remedy="leave the paths out, or give packets: udp")
+            if self.case.packets == "tcp" or self.case.ip == 6:
+                cause = "a path map chooses ports of UDP over IPv4, and senders speak TCP or IPv6"
+                raise UserError(cause, place=key, remedy="leave the paths out, or give packets: udp and ip: 4")
         choice = PathChoice(self.topology, self.case.scenario.switch.ecmp_seed)
         known = set(self.topology.host_names)
         for place, flow in enumerate(flows):

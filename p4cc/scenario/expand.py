@@ -12,7 +12,7 @@ from typing import Any
 from p4cc.scenario.fabric import RedCurveSettings
 from p4cc.scenario.overrides import Origins, apply_overrides, set_path
 from p4cc.scenario.programs import ProgramSource
-from p4cc.scenario.schema import HEADER_BYTES, Scenario, SwitchSettings, Thresholds, Variant
+from p4cc.scenario.schema import Scenario, SwitchSettings, Thresholds, Variant, header_bytes
 from p4cc.scenario.topology import StarTopology
 from p4cc.scenario.traffic_base import own_sender
 from p4cc.scenario.variants import algorithm_name
@@ -50,12 +50,20 @@ class Case:
     @property
     def packets(self) -> str:
         """What packets of the variant's windows are on the wire."""
-        return str(self.variant.transport.get("packets", getattr(self.scenario.transport, "packets", "udp")))
+        return str(self._of_windows("packets", "udp"))
+
+    @property
+    def ip(self) -> int:
+        """The IP version of the variant's windows."""
+        return 6 if self._of_windows("ip", 4) == 6 else 4
 
     @property
     def header_bytes(self) -> int:
-        """What the variant's data packets have from IPv4 to their payload, headers of the user's not counted."""
-        return HEADER_BYTES.get(self.packets, HEADER_BYTES["udp"])
+        """What the variant's data packets have from IP to their payload, headers of the user's not counted."""
+        return header_bytes(self.packets, self.ip)
+
+    def _of_windows(self, field: str, default: Any) -> Any:
+        return self.variant.transport.get(field, getattr(self.scenario.transport, field, default))
 
     @property
     def program(self) -> str:

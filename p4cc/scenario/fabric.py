@@ -122,10 +122,10 @@ class RdmaTransport(Model):
     @classmethod
     def _no_tcp(cls, data: Any) -> Any:
         """Names what an unknown key alone would not say."""
-        if isinstance(data, dict) and "packets" in data:
+        if isinstance(data, dict) and (given := [name for name in ("packets", "ip") if name in data]):
             raise ValueError(
-                "packets: paced senders have p4cc's own header, which carries their rates, telemetry and NACKs; "
-                "leave packets out, or give senders with windows a transport of kind window"
+                f"{given[0]}: paced senders have p4cc's own header, which carries their rates, telemetry and NACKs, "
+                f"over UDP and IPv4; leave {given[0]} out, or give senders with windows a transport of kind window"
             )
         return cast("Any", data)
 

@@ -148,9 +148,14 @@ class SwitchSettings(Model):
     """For programs with one fair rate (`rcp.p4`)."""
 
 
-HEADER_BYTES = {"udp": 64, "tcp": 52}
-"""What a data packet has from IPv4 to its payload, by `transport.packets` (docs/reference/wire-format.md)."""
-_TCP_MSS_BYTES = 1_448
+_HEADER_BYTES = {"udp": 64, "tcp": 52}
+_MORE_OF_IPV6 = 20
+_MTU_BYTES = 1_500
+
+
+def header_bytes(packets: object, ip: object) -> int:
+    """What a data packet has from IP to its payload (docs/reference/wire-format.md); of the default for any other."""
+    return _HEADER_BYTES.get(str(packets), _HEADER_BYTES["udp"]) + (_MORE_OF_IPV6 if ip == 6 else 0)
 
 
 class Transport(Model):
@@ -169,10 +174,13 @@ class Transport(Model):
         description="What packets are on the wire: p4cc's own header over UDP, or TCP with its handshake, numbers, "
         "options and flags (docs/reference/wire-format.md).",
     )
+    ip: Literal[4, 6] = Field(
+        default=4, description="IP version of packets; hosts have IPv6 addresses that hold their IPv4 ones, fd00::/96."
+    )
     mss_bytes: Annotated[int, Field(ge=1, le=9_000)] = Field(
         default=1_436,
-        description="Payload of a full segment; 64 bytes of headers come on top. With `packets: tcp` there are 52, "
-        "and 1448 is the default.",
+        description="Payload of a full segment; 64 bytes of headers come on top, 52 with `packets: tcp`, and 20 more "
+        "with `ip: 6`. The default makes packets of 1500 bytes: 1448, 1416 and 1428 then.",
     )
     headers: OwnHeaders = Field(
         default=[], description="Headers of the program's that data packets of all flows carry, in order."
@@ -210,10 +218,12 @@ class Transport(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _segment_of_tcp(cls, data: Any) -> Any:
-        """The default by which a full segment of TCP is a packet of 1500 bytes too."""
-        given = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
-        return {"mss_bytes": _TCP_MSS_BYTES, **given} if given.get("packets") == "tcp" else cast("Any", data)
+    def _full_packet(cls, data: Any) -> Any:
+        """The default by which a full segment is a packet of 1500 bytes, whatever its headers."""
+        if not isinstance(data, dict):
+            return data
+        given = cast("dict[str, Any]", data)
+        return {"mss_bytes": _MTU_BYTES - header_bytes(given.get("packets"), given.get("ip")), **given}
 
 
 def _transport_kind(node: Any) -> str:
@@ -418,9 +428,10 @@ class Scenario(Model):
         """Headers of the user's that do not fit together."""
         for number, field, cause, remedy in header_problems(self.transport.headers):
             yield Problem(("transport", "headers", number, field), cause, remedy)
-        if self.transport.headers and isinstance(self.transport, Transport) and self.transport.packets == "tcp":
-            cause = "segments of TCP carry no headers of the program's"
-            yield Problem(("transport", "headers"), cause, "leave them out, or give packets: udp")
+        windows = self.transport if isinstance(self.transport, Transport) else None
+        if windows is not None and windows.headers and (windows.packets == "tcp" or windows.ip == 6):
+            cause = "packets of TCP or IPv6 carry no headers of the program's"
+            yield Problem(("transport", "headers"), cause, "leave them out, or give packets: udp and ip: 4")
         if self.paced is not None and self.paced.headers:
             yield Problem(("paced", "headers"), "all flows carry the same headers", "give them to transport")
         if self.record.headers is not None and not self.transport.headers:

@@ -93,6 +93,12 @@ MISTAKES = (
         (*RUN, "--set", "transport.packets=quic"),
         ("--set transport.packets=quic", "'udp' or 'tcp'"),
     ),
+    Mistake("an IP of no version", (*RUN, "--set", "transport.ip=5"), ("--set transport.ip=5", "4 or 6")),
+    Mistake(
+        "IPv6 through a program of IPv4",
+        (*RUN, "--set", "transport.ip=6"),
+        ("transport.ip: p4cc's own programs route IPv4 alone", "give a program that routes IPv6"),
+    ),
     Mistake(
         "paced senders over TCP",
         RUN,
@@ -102,7 +108,7 @@ MISTAKES = (
     Mistake(
         "headers of a program in TCP",
         RUN,
-        ("$.transport.headers: segments of TCP carry no headers", "remedy: leave them out, or give packets: udp"),
+        ("$.transport.headers: packets of TCP or IPv6 carry no headers", "remedy: leave them out, or give"),
         changes={
             "transport": {
                 "packets": "tcp",

@@ -47,6 +47,7 @@ def ether(**given: Any) -> Any:
     [
         ("Ether(type=0x812)", [ether(type=0x812)]),
         ("Ether()/IP(dst=h2.ipv4)/UDP(dport=7)", [ether() / IP(src="10.0.0.1", dst="10.0.0.2") / UDP(dport=7)]),
+        ("Ether()/IPv6(src=h1.ipv6, dst=h2.ipv6)", [ether() / IPv6(src="fd00::a00:1", dst="fd00::a00:2")]),
         ("Ether(dst=h2.mac, src=h2.gateway_mac)", [ether(dst="02:00:00:00:00:02", src="02:01:00:01:00:02")]),
         ("Ether(dst=mac(s1, h3))/Raw(b'x'*3)", [ether(dst="02:01:00:01:00:03") / Raw(b"xxx")]),
         ("Ether()/Dot1Q(vlan=port(s1, h2))/'ab'", [ether() / Dot1Q(vlan=2) / Raw(b"ab")]),

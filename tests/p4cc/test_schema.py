@@ -173,6 +173,7 @@ def test_defaults_of_the_transport_are_the_engines(tmp_path: Path) -> None:
     cc = {"congestion_avoidance": {"name": "reno"}, "slow_start": {"name": "standard"}}
     assert given == {
         "packets": "udp",
+        "ip": 4,
         "recovery": "newreno",
         "mss_bytes": 1_436,
         "iw": 1,

@@ -1,4 +1,4 @@
-"""Flows that speak TCP, through the whole path: what tshark and scapy read of them, and the results of UDP."""
+"""Flows over TCP and IPv6, through the whole path: what tshark and scapy read of them, and the results of UDP."""
 
 # Scapy has no types.
 # pyright: basic
@@ -8,16 +8,20 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
-from scapy.layers.inet import IP, TCP
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6
 from scapy.utils import PcapNgReader
 
 from p4cc.errors import UserError
 from p4cc.lab.plan import LabRequest, plan_lab
 from tests.p4cc.scenarios import RENO, Ran, run, scenario, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DCTCP = {"name": "DCTCP", "congestion_avoidance": {"name": "dctcp"}}
 CLASSIC = {"name": "ECN", "congestion_avoidance": {"name": "reno_ecn"}}
@@ -25,6 +29,7 @@ TRANSPORT = {**scenario()["transport"], "packets": "tcp"}
 QUIET: dict[str, Any] = {"windows_interval_ns": None, "queues_interval_ns": None}
 SENDERS = 4
 PROGRAM = Path(__file__).parent / "files" / "spread.p4"
+SWAPPED = ("fd00::a00:5", "fd00::a00:1")
 TSHARK = shutil.which("tshark") or ""
 
 
@@ -59,12 +64,12 @@ def file(ran: Ran, variant: str, node: str) -> Path:
     return ran.outcome.folder / "pcap" / f"{variant}-seed-1" / f"{node}-0.pcapng"
 
 
-def tshark(path: Path, *fields: str, show: str = "tcp") -> list[list[str]]:
+def tshark(path: Path, *fields: str, show: str = "tcp", more: Sequence[str] = ()) -> list[list[str]]:
     """Fields of the packets that fit a filter; checksums are verified."""
     checks = ["-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
     given = [part for field in fields for part in ("-e", field)]
     done = subprocess.run(
-        [TSHARK, "-r", str(path), *checks, "-Y", show, "-T", "fields", *given],
+        [TSHARK, "-r", str(path), *checks, *more, "-Y", show, "-T", "fields", *given],
         capture_output=True,
         text=True,
         check=True,
@@ -254,7 +259,41 @@ def test_a_program_of_tcp_alone_sees_connections(tmp_path: Path, packets: str, w
     assert (sent["spine2"] >= least[1]) if least[1] else sent["spine2"] == 0
 
 
+@pytest.fixture(scope="module", params=["udp", "tcp"])
+def six(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """An incast over IPv6 through a router of IPv6 that marks."""
+    record = {**QUIET, "pcap": ["h1", "aggregator"], "pcap_snap_bytes": 2_000}
+    transport = {**TRANSPORT, "packets": request.param, "ip": 6, "recovery": "sack"}
+    program = {"program": str(PROGRAM.with_name("router6.p4"))}
+    return run(tmp_path_factory.mktemp("six"), marking(packets=60, switch=program, transport=transport, record=record))
+
+
+def test_flows_go_over_ipv6(six: Ran) -> None:
+    """Routes find the table of IPv6 addresses; packets have 1500 bytes, right checksums and marks that are echoed."""
+    assert six.runs[0]["flows_completed"] == SENDERS
+    assert any("hdr.ipv6.dst_addr" in note for note in six.outcome.notes)
+    assert six.table("flows")["marks_level2"].sum() > 10
+    packets = [one for one in PcapNgReader(str(file(six, "DCTCP", "h1"))) if IPv6 in one]
+    assert {(one[IPv6].src, one[IPv6].dst) for one in packets} == {("fd00::a00:1", "fd00::a00:5"), SWAPPED}
+    assert max(one[IPv6].plen for one in packets) == 1_460
+    for one in packets:
+        again, layer = one[IPv6].copy(), TCP if TCP in one else UDP
+        del again[layer].chksum
+        assert bytes(IPv6(bytes(again))) == bytes(one[IPv6])[: 40 + one[IPv6].plen]
+    labels = {one[IPv6].fl for one in packets}
+    assert len(labels) == 1, "RFC 6437: one label for a flow"
+
+
+@pytest.mark.skipif(not TSHARK, reason="tshark is not installed")
+def test_tshark_finds_nothing_wrong_over_ipv6(six: Ran) -> None:
+    fields = ("tcp.checksum.status", "udp.checksum.status")
+    checks = ["-o", "udp.check_checksum:TRUE"]
+    rows = tshark(file(six, "DCTCP", "aggregator"), *fields, show="ipv6", more=checks)
+    assert len(rows) > 1_000
+    assert {"".join(row) for row in rows} == {"1"}
+
+
 def test_a_lab_refuses_tcp(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="send p4cc's own packets over UDP") as error:
+    with pytest.raises(UserError, match="send p4cc's own packets over UDP and IPv4") as error:
         plan_lab(LabRequest(str(write(tmp_path, marking()))))
     assert "--set transport.packets=udp" in str(error.value.remedy)

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_transport::wire::TrafficClass;
-use p4cc_transport::{PacketFormat, SenderConfig};
+use p4cc_transport::{IpVersion, PacketFormat, SenderConfig};
 use p4cc_units::{Rate, Span, Time};
 use serde::Deserialize;
 
@@ -217,6 +217,11 @@ impl Plan {
             }
         }
         let transport = match (self.algorithms.get(&spec.algorithm), self.rdma.get(&spec.algorithm)) {
+            (Some(window), _) if window.ip != IpVersion::V4 => {
+                let place = format!("algorithms.{}.ip", spec.algorithm);
+                let cause = "agents send over IPv4";
+                return Err(wrong(place, cause, "leave ip out, or run the scenario in virtual time"));
+            }
             (Some(window), _) if window.packets != PacketFormat::Udp => {
                 let place = format!("algorithms.{}.packets", spec.algorithm);
                 let cause = "agents send p4cc's own packets over UDP";
@@ -284,6 +289,7 @@ mod tests {
             (r#""start_ns": 5"#, r#""start_ns": 86400000000001"#, "flows[0].start_ns"),
             (r#""start_ns": 5"#, r#""priority": 8"#, "flows[0].priority"),
             (r#"{"dctcp": {"#, r#"{"dctcp": {"packets": "tcp", "#, "algorithms.dctcp.packets"),
+            (r#"{"dctcp": {"#, r#"{"dctcp": {"ip": 6, "#, "algorithms.dctcp.ip"),
             (r#""line_rate_bps": 50000000"#, r#""line_rate_bps": 0"#, "line_rate_bps"),
             (r#"{"id": 1, "src": "h1", "dst": "h2""#, r#"{"id": 1, "src": "h1", "dst": "h1""#, "flows[0]"),
         ];

@@ -19,6 +19,38 @@ pub enum PacketFormat {
     Tcp,
 }
 
+/// The IP version of a flow's packets, 4 or 6.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum IpVersion {
+    /// IPv4.
+    #[default]
+    V4,
+    /// IPv6.
+    V6,
+}
+
+impl TryFrom<u8> for IpVersion {
+    type Error = String;
+
+    fn try_from(version: u8) -> Result<Self, String> {
+        match version {
+            4 => Ok(Self::V4),
+            6 => Ok(Self::V6),
+            other => Err(format!("{other} is no IP version: give 4 or 6")),
+        }
+    }
+}
+
+impl From<IpVersion> for u8 {
+    fn from(version: IpVersion) -> Self {
+        match version {
+            IpVersion::V4 => 4,
+            IpVersion::V6 => 6,
+        }
+    }
+}
+
 /// Loss recovery after duplicate ACKs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -37,6 +69,8 @@ pub enum Recovery {
 pub struct SenderConfig {
     /// What packets are on the wire.
     pub packets: PacketFormat,
+    /// Over which IP.
+    pub ip: IpVersion,
     /// Loss recovery.
     pub recovery: Recovery,
     /// Payload bytes of a full segment; with 64 B of headers 1436 make a packet of 1500 B.
@@ -84,6 +118,7 @@ impl Default for SenderConfig {
     fn default() -> Self {
         Self {
             packets: PacketFormat::Udp,
+            ip: IpVersion::V4,
             recovery: Recovery::NewReno,
             mss_bytes: 1_436,
             iw: 1,

@@ -28,7 +28,7 @@ pub mod tcp;
 pub mod wire;
 
 pub use actions::{Action, Actions, Event, IgnoredAck, Segment};
-pub use config::{PacketFormat, Recovery, SenderConfig};
+pub use config::{IpVersion, PacketFormat, Recovery, SenderConfig};
 pub use ecn::{Codepoint, EcnProfile};
 pub use p4cc_cc::ConfigError;
 pub use receiver::{AckFields, DataFields, DataVerdict, Receipt, Receiver, ReceiverConfig};

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use p4cc_switch::config::{MAX_FRAMING_BYTES, MAX_PORTS};
 use p4cc_switch::{BufferConfig, MAX_PACKET_BYTES, PortConfig, SwitchConfig};
-use p4cc_transport::PacketFormat;
 use p4cc_transport::wire::own_headers::OwnHeaders;
+use p4cc_transport::{IpVersion, PacketFormat};
 use p4cc_units::{Rate, Span, Time};
 
 use crate::SpecError;
@@ -98,7 +98,9 @@ pub(crate) struct Topology {
     pub headers: Option<OwnHeaders>,
     /// Some senders speak TCP.
     pub has_tcp: bool,
-    /// Every packet of a flow is a plain one of p4cc's: no TCP, no headers of the user's.
+    /// Some senders send over IPv6.
+    pub has_ipv6: bool,
+    /// Every packet of a flow is a plain one of p4cc's: no TCP, no IPv6, no headers of the user's.
     pub is_plain: bool,
     pub faults: Faults,
     pub captures: Vec<CapturePlan>,
@@ -123,6 +125,7 @@ impl Topology {
             recording: Vec::new(),
             headers: None,
             has_tcp: false,
+            has_ipv6: false,
             is_plain: true,
             faults: Faults::default(),
             captures: Vec::new(),
@@ -316,10 +319,12 @@ impl Topology {
         self.recording = recording(spec, &resolver)?;
         self.headers = own_headers(spec)?;
         self.has_tcp = spec.algorithms.values().any(|config| config.packets == PacketFormat::Tcp);
-        self.is_plain = self.headers.is_none() && !self.has_tcp;
-        if self.headers.is_some() && self.has_tcp {
-            let cause = "flows that speak TCP carry no headers of the program's";
-            return Err(SpecError::new("headers", cause, "leave them out, or give the senders packets: udp"));
+        self.has_ipv6 = spec.algorithms.values().any(|config| config.ip == IpVersion::V6);
+        self.is_plain = self.headers.is_none() && !self.has_tcp && !self.has_ipv6;
+        if self.headers.is_some() && (self.has_tcp || self.has_ipv6) {
+            let cause = "flows over TCP or IPv6 carry no headers of the program's";
+            let remedy = "leave them out, or give the senders packets: udp and ip: 4";
+            return Err(SpecError::new("headers", cause, remedy));
         }
         self.flows = Arc::new(flows);
         Ok(())

@@ -83,6 +83,8 @@ pub(crate) struct Flow {
     pub data_pkts: u64,
     /// Data packets that arrived with a mark of level 1 (K) and level 2 (K_dc).
     pub marks: [u64; 2],
+    /// Its packets are of IPv6.
+    pub is_ipv6: bool,
     /// Both ends of its connection, if it speaks TCP.
     pub tcp: Option<Box<TcpEnds>>,
 }

@@ -10,6 +10,7 @@
 //! | `interface`, `round_robin` | which packet leaves next |
 //! | `kernel` | what arrives waits for the host's kernel |
 //! | `packets` | bytes of packets, made and read |
+//! | `special` | packets over TCP or IPv6, and with headers of the user's |
 //! | `own_headers` | headers of the user's program in data packets |
 //! | `source`, `own_packets` | packets of the user's own: state, and when they are handed over |
 //! | `pauses` | PFC (IEEE 802.1Qbb): priorities that the neighbour has paused |
@@ -32,6 +33,7 @@ mod reads;
 mod round_robin;
 mod rtt_noise;
 mod source;
+mod special;
 mod tcp;
 mod window;
 

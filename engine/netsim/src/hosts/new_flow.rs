@@ -3,7 +3,7 @@
 use p4cc_switch::Stream;
 use p4cc_transport::rdma::{RdmaConfig, RdmaReceiver, RdmaSender, ReadSource};
 use p4cc_transport::wire::TrafficClass;
-use p4cc_transport::{EcnProfile, Receiver, WindowSender};
+use p4cc_transport::{EcnProfile, IpVersion, Receiver, WindowSender};
 use p4cc_units::Span;
 
 use crate::SpecError;
@@ -23,11 +23,8 @@ pub(crate) fn new_flow(
     seed: u64,
 ) -> Result<Flow, SpecError> {
     let (ends, profile) = new_ends(spec, topology, plan, seed)?;
-    let host_delay = spec
-        .algorithms
-        .values()
-        .nth(plan.algorithm as usize)
-        .map_or(Span::ZERO, |config| Span::from_ns(config.host_delay_exp_ns));
+    let config = spec.algorithms.values().nth(plan.algorithm as usize);
+    let host_delay = config.map_or(Span::ZERO, |config| Span::from_ns(config.host_delay_exp_ns));
     let stream = |what: &str| Stream::named(seed, &format!("flow.{}.{what}", plan.id));
     let jitter = match plan.start_jitter {
         Span::ZERO => Span::ZERO,
@@ -48,6 +45,7 @@ pub(crate) fn new_flow(
         echo: None,
         data_pkts: 0,
         marks: [0; 2],
+        is_ipv6: config.is_some_and(|config| config.ip == IpVersion::V6),
         tcp: None,
     })
 }

@@ -40,7 +40,7 @@ impl Network {
     }
 
     /// A packet of other bytes, in the memory of this one.
-    fn remade(&mut self, packet: Packet, head: &[u8]) -> Packet {
+    pub(crate) fn remade(&mut self, packet: Packet, head: &[u8]) -> Packet {
         let zeros = packet.zeros;
         self.nodes.pool.give(packet);
         let mut made = self.nodes.pool.take_with(head);

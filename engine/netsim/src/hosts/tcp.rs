@@ -7,7 +7,7 @@
 use p4cc_switch::Packet;
 use p4cc_transport::Codepoint;
 use p4cc_transport::tcp::{Control, TcpClient, TcpServer};
-use p4cc_transport::wire::{TTL, TcpHeader, TcpPacket, encode_tcp, is_tcp};
+use p4cc_transport::wire::{TTL, TcpHeader, TcpPacket, encode_tcp};
 
 use crate::events::Timer;
 use crate::hosts::connections::{TcpEnd, TcpEnds};
@@ -88,14 +88,11 @@ impl Network {
         self.start_with(host, (ticket, Outgoing::Control(flow, what)));
     }
 
-    /// The bytes of what leaves a host now, where packets are not all p4cc's plain ones.
-    pub(crate) fn special_packet(&mut self, out: &Outgoing) -> Option<Packet> {
+    /// The bytes of a segment that leaves now; none where the flow does not speak TCP.
+    #[inline]
+    pub(crate) fn tcp_packet(&mut self, flow: u32, out: &Outgoing) -> Option<Packet> {
         let now = self.now();
-        let Some(flow) = out.flow() else { return self.plain_packet(out) };
-        let Some(ends) = self.nodes.flows[flow as usize].tcp.as_deref_mut() else {
-            let packet = self.plain_packet(out)?;
-            return self.dress(out, packet);
-        };
+        let ends = self.nodes.flows[flow as usize].tcp.as_deref_mut()?;
         match out {
             Outgoing::Data(_, segment) => {
                 let (header, ecn) = (ends.client.data(segment, now), ends.client.ecn(segment));
@@ -136,20 +133,19 @@ impl Network {
         Some(bytes)
     }
 
-    /// A packet reaches a host, where packets are not all p4cc's plain ones.
-    pub(crate) fn take_in_special(&mut self, host: u32, packet: Packet) -> Option<Packet> {
-        if self.topology.has_tcp && is_tcp(&packet.head) {
-            self.take_in_tcp(host, packet)
-        } else if self.topology.headers.is_some() {
-            self.take_in_dressed(host, packet)
-        } else {
-            self.take_in(host, packet)
+    /// The flow that ends at a host and that a segment is of, and its end here; or why there is none.
+    #[inline]
+    pub(crate) fn connection_at(&self, host: u32, read: &TcpPacket) -> Result<(u32, TcpEnd), NoFlow> {
+        let plan = &self.topology.hosts[host as usize];
+        if read.dst_mac != plan.mac || read.dst != plan.ipv4 {
+            return Err(NoFlow::Address);
         }
+        self.nodes.connections.find((read.src, read.dst, read.header.ports)).ok_or(NoFlow::Flow)
     }
 
     /// Gives a segment to its end of a connection.
     #[inline]
-    fn take_in_tcp(&mut self, host: u32, packet: Packet) -> Option<Packet> {
+    pub(crate) fn take_in_tcp(&mut self, host: u32, packet: Packet) -> Option<Packet> {
         // By reference from here on: it is larger than a line of the cache.
         let read = TcpPacket::decode(&packet.head, packet.zeros as usize);
         let read = match &read {
@@ -159,12 +155,9 @@ impl Network {
                 return self.refuse(host, cause, packet);
             }
         };
-        let plan = &self.topology.hosts[host as usize];
-        if read.dst_mac != plan.mac || read.dst != plan.ipv4 {
-            return self.refuse(host, NoFlow::Address, packet);
-        }
-        let Some((flow, end)) = self.nodes.connections.find((read.src, read.dst, read.header.ports)) else {
-            return self.refuse(host, NoFlow::Flow, packet);
+        let (flow, end) = match self.connection_at(host, read) {
+            Ok(found) => found,
+            Err(cause) => return self.refuse(host, cause, packet),
         };
         self.nodes.hosts[host as usize].counters.delivered_pkts += 1;
         match end {

@@ -1,4 +1,5 @@
-//! Flows that speak TCP: times that a pencil gives, the results of p4cc's own packets, losses, limits.
+//! Flows over TCP, and over IPv6: times that a pencil gives, the results of p4cc's own packets, losses,
+//! limits.
 
 use std::sync::atomic::AtomicBool;
 
@@ -80,6 +81,22 @@ fn a_segment_takes_a_round_trip_more_for_the_handshake() {
     assert_eq!(numbers(&results, "flows", "received_ns"), [151_337]);
     assert_eq!(numbers(&results, "flows", "finish_ns"), [201_379]);
     assert_eq!(numbers(&results, "flows", "fct_ns"), [201_379], "from SYN on");
+}
+
+/// An IPv6 header has 20 B more: 16 ns.
+#[test]
+fn flows_over_ipv6_take_the_time_of_their_bytes() {
+    for (sender, received, finish) in [
+        // 1,520 B take 1,216 ns and an ACK of 84 B 67.2 ns.
+        (json!({"ip": 6}), 51_216, 101_283),
+        // SYN and SYN-ACK of 80 B take 64 ns each, an ACK of 72 B 57.6 ns.
+        (tcp(json!({"ip": 6})), 151_401, 201_459),
+    ] {
+        let size = if sender["packets"] == "tcp" { 1_448 } else { 1_436 };
+        let results = ran(pair(sender, json!([flow(7, size)]), 0.0)).results();
+        assert_eq!(numbers(&results, "flows", "received_ns"), [received]);
+        assert_eq!(numbers(&results, "flows", "finish_ns"), [finish]);
+    }
 }
 
 #[test]
@@ -241,7 +258,7 @@ fn mistakes_are_named() {
     let both = error(tcp(json!({})), &|spec| {
         spec.headers = serde_json::from_value(headers.clone()).expect("a right description");
     });
-    assert!(both.starts_with("headers: flows that speak TCP carry no headers"), "{both}");
+    assert!(both.starts_with("headers: flows over TCP or IPv6 carry no headers"), "{both}");
     let same: Vec<_> = (0..44_152)
         .map(|id| {
             let mut flow = flow(id + 1, 1);

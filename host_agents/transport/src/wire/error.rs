@@ -36,6 +36,28 @@ pub enum DecodeError {
     /// Not UDP.
     #[error("IPv4 protocol {0} is not UDP (17)")]
     NotUdp(u8),
+    /// Not IPv6 over Ethernet.
+    #[error("EtherType {0:#06x} is not IPv6 (0x86dd)")]
+    NotIpv6(u16),
+    /// An IPv6 header of another version.
+    #[error("IP version {0} behind the EtherType of IPv6")]
+    BadIpv6Version(u8),
+    /// Neither UDP nor TCP behind IPv6.
+    #[error("IPv6 next header {0} is neither UDP (17) nor TCP (6)")]
+    OtherNextHeader(u8),
+    /// An IPv6 address that is no host's.
+    #[error("{0} is no address of fd00::/96, where hosts have theirs")]
+    OtherPrefix(core::net::Ipv6Addr),
+    /// The checksum of UDP or TCP over IPv6 does not match.
+    #[error(
+        "checksum over IPv6 is {found:#06x}, computed {computed:#06x}: the datagram or its addresses were changed"
+    )]
+    BadChecksum {
+        /// The checksum in the header.
+        found: u16,
+        /// The checksum over the datagram and its addresses.
+        computed: u16,
+    },
     /// Not TCP.
     #[error("IPv4 protocol {0} is not TCP (6)")]
     NotTcp(u8),
@@ -101,14 +123,19 @@ impl DecodeError {
     /// Whether the bytes are of another protocol, rather than damaged ones of this.
     pub fn is_other_protocol(&self) -> bool {
         match self {
-            Self::Truncated { layer, .. } => matches!(*layer, "Ethernet" | "IPv4" | "UDP"),
+            Self::Truncated { layer, .. } => matches!(*layer, "Ethernet" | "IPv4" | "IPv6" | "UDP"),
             Self::NotIpv4(_)
             | Self::BadIpv4Header(_)
             | Self::Fragment(_)
             | Self::NotUdp(_)
             | Self::NotTcp(_)
+            | Self::NotIpv6(_)
+            | Self::BadIpv6Version(_)
+            | Self::OtherNextHeader(_)
             | Self::OtherPort(_) => true,
             Self::BadIpv4Checksum { .. }
+            | Self::OtherPrefix(_)
+            | Self::BadChecksum { .. }
             | Self::BadTcpHeader { .. }
             | Self::BadTcpChecksum { .. }
             | Self::BadTcpOption { .. }

@@ -1,4 +1,4 @@
-//! The packet formats: Ethernet and IPv4, then UDP and the p4cc transport header, or TCP.
+//! The packet formats: Ethernet and IPv4 or IPv6, then UDP and the p4cc transport header, or TCP.
 //! docs/reference/wire-format.md defines them.
 //!
 //! Packets are real header bytes; the payload is zeros by definition and may be carried as a length only,
@@ -14,6 +14,7 @@ mod error;
 mod extension;
 mod header;
 mod ip;
+mod ipv6;
 pub mod own_headers;
 mod packet;
 mod tcp;
@@ -24,6 +25,7 @@ pub use error::{DecodeError, EncodeError};
 pub use extension::{Extension, ExtensionType};
 pub use header::{Flags, Header, PacketKind, TrafficClass};
 pub use ip::{TTL, ecn_bits, rewrite_ecn_bits};
+pub use ipv6::{IPV6_LEN, ipv6_of, is_ipv6, to_ipv4, to_ipv6};
 pub use packet::{Packet, peek_flow_id, source_port};
 pub use tcp::{Ports, TCP_IP_HEADERS_LEN, TCP_LEN, TcpFlags, TcpHeader, TcpPacket, encode_tcp, is_tcp};
 pub use tcp_options::{MAX_TCP_OPTIONS_LEN, MAX_TCP_SACK_BLOCKS, TcpOptions, Timestamps};

@@ -3,6 +3,7 @@
 mod bursts;
 mod geo;
 mod incast;
+mod ipv6;
 mod pair;
 mod properties;
 mod rdma;
