@@ -120,7 +120,7 @@ _FLOWS = (
     Column("acked_bytes", "payload acknowledged", "bytes"),
     Column("data_pkts", "data packets that arrived, copies included", "packets"),
     Column("retransmitted_pkts", "data packets sent again", "packets"),
-    Column("timeouts", "retransmission timeouts"),
+    Column("timeouts", "retransmission timeouts; over TCP those of SYN and FIN too"),
     Column("fast_retransmits", "fast retransmits"),
     *_MARKS,
     Column(
@@ -146,7 +146,7 @@ _TRAFFIC = (
         "no flow began before the run ended",
     ),
     Column("jain_index", "Jain's fairness index of the flows' goodputs", "", "nothing flowed"),
-    Column("timeouts", "retransmission timeouts"),
+    Column("timeouts", "retransmission timeouts; over TCP those of SYN and FIN too"),
     Column("deadline_flows", "flows with a deadline"),
     Column("deadlines_met", "of these, in time"),
     Column("in_time_share", "share of them in time", "", "no flow has a deadline"),
