@@ -107,12 +107,14 @@ async def read_ports(server: Server, pipelines: Pipelines, plans: Sequence[Switc
     """Thresholds and level counters of every port of every switch whose program has them, read from the switches."""
     found: list[PortState] = []
     for plan in plans:
-        if program.THRESHOLDS not in plan.scope.tables:
+        if not plan.marks:
             continue
         pipeline = _of(pipelines, plan)
         async with connect(server.target(plan), server.timeout_s) as session:
-            cells = await session.read_counter(program.LEVEL_PACKETS, level_cells(plan.ports), pipeline)
-            entities = await session.read(Scope(tables=(program.THRESHOLDS,), profiles=()), pipeline)
+            counter = plan.name_of(program.LEVEL_PACKETS)
+            cells = await session.read_counter(counter, level_cells(plan.ports), pipeline)
+            scope = Scope(tables=(plan.name_of(program.THRESHOLDS),), profiles=())
+            entities = await session.read(scope, pipeline)
         found.extend(port_states(plan, cells, entities))
     return tuple(found)
 
@@ -121,9 +123,10 @@ def port_states(plan: SwitchPlan, cells: Mapping[int, int], entities: Iterable[E
     """Counter cells and threshold entries by port; a cell that the switch did not send counts 0."""
     packets = {where: cells.get(cell, 0) for cell, where in level_cells(plan.ports).items()}
     thresholds: dict[int, dict[str, int]] = {}
+    set_thresholds = plan.name_of(program.SET_THRESHOLDS)
     for entity in entities:
         match entity:
-            case Entry(EntryKey(program.THRESHOLDS, (Exact(_, port),)), ActionCall(program.SET_THRESHOLDS, args)):
+            case Entry(EntryKey(_, (Exact(_, port),)), ActionCall(name, args)) if name == set_thresholds:
                 thresholds[port] = dict(args)
             case _:
                 continue

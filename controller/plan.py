@@ -4,7 +4,7 @@ Pure and deterministic: the same topology and settings give the same entities in
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from controller import program
 from controller.ecn import Level, Profile, codepoint_map
@@ -54,6 +54,14 @@ class SwitchPlan:
     scope: Scope = program.SCOPE
     fixed: Runtime = NOTHING
     """What files and rows of the user's say beside it; what else the switch holds of those tables stays."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names in p4cc's own programs to those in the switch's, where they differ."""
+    marks: bool = True
+    """Whether its program compares depths with thresholds."""
+
+    def name_of(self, name: str) -> str:
+        """What the switch's program calls something of p4cc's."""
+        return self.names.get(name, name)
 
 
 # Ports that a line names before it counts the others.
@@ -86,6 +94,10 @@ class SwitchProgram:
     """Where routes go; None where the user's entries or controller see to them."""
     fixed: Runtime = NOTHING
     """Entries of the user's."""
+    filled: frozenset[str] = frozenset()
+    """Tables that the user's entries fill, which the controller leaves to them."""
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names in p4cc's own programs, as `tables` has them, to those in this one, where they differ."""
 
     def has(self, tables: Iterable[str]) -> bool:
         """Whether the program has these tables."""
@@ -201,8 +213,21 @@ class _Network:
         for feature in features:
             entities.extend(feature.entries(switch, ports))
         scope = _scope(has.routes, ecn, features)
-        device_id = self.addresses.device_ids[switch]
-        return SwitchPlan(switch, device_id, ports, tuple(entities), tuple(warnings), scope, has.fixed)
+        if has.filled or has.names:
+            entities = [renamed(one, has.names) for one in entities if _table(one) not in has.filled]
+            tables = (table for table in scope.tables if table not in has.filled)
+            scope = Scope(tuple(has.names.get(table, table) for table in tables), scope.profiles)
+        return SwitchPlan(
+            switch,
+            self.addresses.device_ids[switch],
+            ports,
+            tuple(entities),
+            tuple(warnings),
+            scope,
+            has.fixed,
+            has.names,
+            ecn is not None,
+        )
 
 
 def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequence[Feature]) -> Scope:
@@ -214,6 +239,19 @@ def _scope(routes: RouteTable | None, ecn: EcnSettings | None, features: Sequenc
     tables += (table for feature in features for table in feature.tables)
     profile = routes.profile if routes is not None else None
     return Scope(tables=tuple(tables), profiles=() if profile is None else (profile,))
+
+
+def renamed(entity: Entity, names: Mapping[str, str]) -> Entity:
+    """A table's entry with other names for table and action; members and groups are of routes and stay."""
+    match entity:
+        case Entry(EntryKey(table, match), ActionCall(name, args)):
+            return Entry(EntryKey(names.get(table, table), match), ActionCall(names.get(name, name), args))
+        case _:
+            return entity
+
+
+def _table(entity: Entity) -> str | None:
+    return entity.key.table if isinstance(entity, Entry) else None
 
 
 def _codepoints(profile: Profile) -> Iterator[Entry]:

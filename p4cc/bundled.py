@@ -15,6 +15,8 @@ EXPERIMENTS = (FOLDER / "experiments").resolve()
 P4SRC = (FOLDER / "p4src").resolve()
 PROGRAMS = P4SRC / "v1model"
 """Top programs. As a folder for `#include` it gives a program elsewhere `../include/headers.p4`, as these write it."""
+LIBRARY = P4SRC / "library"
+"""For `#include <p4cc/...>`: each control and each file of types under its name, for any compiler."""
 
 _SCENARIO = ".yaml"
 _NO_SCENARIO = frozenset({"reproduce.yaml"})

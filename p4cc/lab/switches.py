@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from controller.errors import ControllerError
 from controller.pipeline import Pipeline, load_pipeline
-from p4cc.bundled import P4SRC
+from p4cc.bundled import LIBRARY, P4SRC
 from p4cc.errors import UserError
 from p4cc.lab.tools import Missing
 from p4cc.planning.programs import compile_program
@@ -280,9 +280,8 @@ class Bmv2:
             return _loaded(program.p4info, program.source)
         work.mkdir(parents=True, exist_ok=True)
         config, p4info = work / f"{program.source.stem}.json", work / f"{program.source.stem}.p4info.txtpb"
-        include = str(P4SRC / "include")
         words = [self.COMPILER, "--p4v", "16"]
-        for folder in (*map(str, program.include), include):
+        for folder in (*map(str, program.include), str(P4SRC / "include"), str(LIBRARY)):
             words += ["-I", folder]
         words += [f"-D{macro}" for macro in program.defines]
         words += ["--p4runtime-files", str(p4info), "-o", str(config)]

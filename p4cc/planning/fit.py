@@ -41,6 +41,8 @@ class Switches:
     bottleneck: tuple[str, str] | None
     own: bool = True
     """Whether the program is one of p4cc's, of which the tables say everything."""
+    lacks: tuple[str, ...] = ()
+    """Features of which the program has a part, and what is missing."""
 
     @property
     def marks_by_threshold(self) -> bool:
@@ -89,19 +91,21 @@ def check_pauses(sender: Sender, priorities: Iterable[int], scenario: Scenario, 
 
 def _telemetry(name: str, switches: Switches, place: str) -> None:
     if program.INT_PORTS not in switches.tables:
-        raise _refused(f"{name} reads telemetry (INT), and {switches.program} pushes none", _TELEMETRY, place)
+        cause = f"{name} reads telemetry (INT), and {switches.program} pushes none"
+        raise _refused(cause, _TELEMETRY, place, switches)
 
 
 def _rates(name: str, need: str, switches: Switches, place: str) -> None:
     table, path = RATE_TABLES[need]
     if table not in switches.tables:
         cause = f"{name} is told its rate by switches, and {switches.program} has no table {table}"
-        raise _refused(cause, path, place)
+        raise _refused(cause, path, place, switches)
 
 
 def _both_levels(name: str, switches: Switches, place: str) -> Iterator[str]:
     if not switches.marks_by_threshold:
-        raise _refused(f"{name} lives by marks at two thresholds, and {switches.program} has none", _DUAL, place)
+        cause = f"{name} lives by marks at two thresholds, and {switches.program} has none"
+        raise _refused(cause, _DUAL, place, switches)
     yield from _unmarked(name, switches, place)
 
 
@@ -114,7 +118,7 @@ def _step_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
             f"curve; for a threshold run {_DUAL} for this variant (program)"
         )
     elif switches.own:
-        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _DUAL, place)
+        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _DUAL, place, switches)
 
 
 def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
@@ -127,7 +131,7 @@ def _random_marks(name: str, switches: Switches, place: str) -> Iterator[str]:
             f"packet above a threshold; for a curve run {_RED} for this variant (program)"
         )
     elif switches.own:
-        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _RED, place)
+        raise _refused(f"{name} lives by ECN marks, and {switches.program} marks nothing", _RED, place, switches)
 
 
 def _unmarked(name: str, switches: Switches, place: str) -> Iterator[str]:
@@ -143,6 +147,9 @@ def _unmarked(name: str, switches: Switches, place: str) -> Iterator[str]:
         yield f"{place}: {name} lives by ECN marks, and the bottleneck, port {here} to {there}, never marks"
 
 
-def _refused(cause: str, path: str, place: str) -> UserError:
+def _refused(cause: str, path: str, place: str, switches: Switches) -> UserError:
+    cause = "; ".join((cause, *switches.lacks))
     remedy = f"run {path}, for all (switch.program) or for this variant (program)"
+    if not switches.own:
+        remedy += f"; or #include <p4cc/{path.rsplit('/', 1)[-1]}> in yours (docs/reference/features.md)"
     return UserError(cause, place=place, remedy=remedy)

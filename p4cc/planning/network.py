@@ -125,6 +125,7 @@ def plan_case(
             *(planner.warnings() if marks else ()),
             *port_warnings(switches),
             *planner.commands_left_out(),
+            *planner.parts_of_features(),
         )
     except (TopologyError, PlannerError) as error:
         odd = "; ".join(plausible.of_scenario(case.scenario))
@@ -226,6 +227,11 @@ class _Planner:
                 names = ", ".join(dict.fromkeys(command.name for command in one.fixed.commands))
                 yield f"{switch}: commands without a P4Runtime request are left out: {names}"
 
+    def parts_of_features(self) -> Iterator[str]:
+        """Warnings about p4cc's features of which a program has a part."""
+        for text in self.programs.lacks:
+            yield f"{text}; it gets no entries (docs/reference/features.md)"
+
     def thresholds(self) -> Ports:
         """Thresholds of every port that marks; raises PlannerError that names the port."""
         chosen: Ports = {}
@@ -233,8 +239,11 @@ class _Planner:
             if not self.programs.by_switch[switch].has((program.THRESHOLDS,)):
                 continue
             for port in ports:
+                if (switch, port.peer) in self.programs.thresholds:
+                    chosen[switch, port.peer] = self.programs.thresholds[switch, port.peer]
+                    continue
                 settings = self._settings(switch, port.peer)
-                if settings.k_rule == "never":
+                if settings.k_rule == "never" or program.THRESHOLDS in self.programs.by_switch[switch].filled:
                     continue
                 try:
                     chosen[switch, port.peer] = _chosen(self._bottleneck(switch, port.peer, settings), settings)
@@ -262,7 +271,7 @@ class _Planner:
     def warnings(self) -> tuple[str, ...]:
         """What the planner says of the port that the topology expects to be the bottleneck."""
         port = self.topology.roles.bottleneck
-        if port is None:
+        if port is None or port in self.programs.thresholds:
             return ()
         settings = self._settings(*port)
         if settings.k_rule == "never":
@@ -386,6 +395,7 @@ class _Planner:
             ports,
             self.topology.roles.bottleneck,
             is_own_file(find_program(self.case.program, self.scenario)),
+            self.programs.lacks,
         )
         items = (item.sender for item in self.case.scenario.flow_items.values())
         for sender in (self.case.variant, *(sender for sender in items if sender is not None)):

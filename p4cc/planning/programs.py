@@ -99,7 +99,7 @@ def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[s
     """Compiles P4-16 source, or reads BMv2 JSON; raises UserError only when the file cannot be read.
 
     `#include` looks beside the file, in `include`, then in the folder of p4cc's own programs: `../include/headers.p4`
-    is found from everywhere.
+    is found from everywhere, and so is `<p4cc/ecn_dual.p4>`.
     """
     path = bundled.find_program(path)
     if not path.is_file():
@@ -107,7 +107,7 @@ def compile_program(path: Path, include: tuple[Path, ...] = (), defines: tuple[s
         raise UserError("no such P4 program", place=str(path), remedy=remedy)
     macros = dict(_macro(text) for text in defines)
     return CompiledProgram(
-        _engine.compile_p4(str(path), [str(folder) for folder in (*include, bundled.PROGRAMS)], macros)
+        _engine.compile_p4(str(path), [str(folder) for folder in (*include, bundled.PROGRAMS, bundled.LIBRARY)], macros)
     )
 
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from finsy.proto import p4r
+
+from controller import program
+from controller.contract import find_features
+from controller.convert import from_entity
+from controller.entities import ActionCall, Entry, EntryKey, Exact
 from controller.find_routes import NamedRoutes, candidates, find_routes, named_routes
 from controller.plan import SwitchProgram
+from controller.planner import Thresholds
 from controller.route_table import OWN, Role
-from controller.runtime import find_named
+from controller.runtime import find_named, to_entities
 from p4cc.errors import UserError
 from p4cc.planning.entries import plan_entries
 from p4cc.scenario.programs import RouteSettings
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
+    from controller.contract import Found
     from controller.route_table import RouteTable
     from p4cc.scenario.expand import Case
     from topos import Topology
@@ -32,7 +40,11 @@ class Programs:
 
     by_switch: Mapping[str, SwitchProgram]
     notes: tuple[str, ...]
-    """What was found rather than said: the tables of routes."""
+    """What was found rather than said: the tables of routes, and p4cc's features in programs of the user's."""
+    thresholds: Mapping[tuple[str, str], Thresholds]
+    """Of ports by switch and neighbour, where the user's entries fill the table of thresholds."""
+    lacks: tuple[str, ...] = ()
+    """Features of which programs have a part: what is missing, with the switches."""
 
     @property
     def layer2(self) -> bool:
@@ -50,6 +62,9 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
     entries = plan_entries(case.scenario.switch.entries, topology, scenario)
     found: dict[str, SwitchProgram] = {}
     notes: dict[str, list[str]] = {}
+    lacks: dict[str, list[str]] = {}
+    thresholds: dict[tuple[str, str], Thresholds] = {}
+    features_of: dict[int, Found] = {}
     # A network has few programs and many switches.
     routes_of: dict[tuple[int, frozenset[str]], RouteTable | None] = {}
     for switch in topology.switch_names:
@@ -59,14 +74,44 @@ def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Cal
         if key not in routes_of:
             routes_of[key] = _routes(case, schema, filled, switch)
         routes = routes_of[key]
-        found[switch] = SwitchProgram(frozenset(table.name for table in schema.tables), routes, fixed)
+        features = features_of.setdefault(id(schema), find_features(schema))
+        own_names = {theirs: ours for ours, theirs in features.names.items()}
+        of_features = frozenset(own_names.get(table, table) for table in filled)
+        found[switch] = SwitchProgram(features.tables, routes, fixed, of_features, features.names)
+        if program.THRESHOLDS in of_features & features.tables:
+            thresholds.update(_thresholds(fixed, schema, own_names, (topology, switch)))
+        for text in features.lacks:
+            lacks.setdefault(text, []).append(switch)
+        if features.names and (control := features.names.get(program.THRESHOLDS)):
+            notes.setdefault(f"thresholds go to table {control}", []).append(switch)
         if routes is not None and routes != OWN and case.scenario.switch.routes == "auto":
             notes.setdefault(f"routes go to {routes}", []).append(switch)
-    return Programs(found, tuple(f"{_listed(switches)}: {text}" for text, switches in notes.items()))
+    return Programs(found, _by_switch(notes), thresholds, _by_switch(lacks))
+
+
+def _by_switch(texts: Mapping[str, list[str]]) -> tuple[str, ...]:
+    return tuple(f"{_listed(switches)}: {text}" for text, switches in texts.items())
 
 
 def _listed(switches: list[str]) -> str:
     return ", ".join(switches) if len(switches) <= 3 else f"{switches[0]} and {len(switches) - 1} other switches"
+
+
+def _thresholds(
+    fixed: Runtime, schema: P4Schema, own_names: Mapping[str, str], at: tuple[Topology, str]
+) -> Iterator[tuple[tuple[str, str], Thresholds]]:
+    """The thresholds that a switch's entries give its ports; a port that the network has not is left out."""
+    topology, switch = at
+    peers = {port.number: port.peer for port in topology.ports[switch]}
+    for message in to_entities(fixed, schema):
+        table = schema.tables.get(message.table_entry.table_id)
+        if table is None or own_names.get(table.name, table.name) != program.THRESHOLDS:
+            continue
+        match from_entity(message, schema):
+            case Entry(EntryKey(_, (Exact(_, number),)), ActionCall(_, (("k", k), ("k_dc", k_dc)))) if number in peers:
+                yield (switch, peers[number]), Thresholds(k, k_dc)
+            case _:
+                continue
 
 
 def _filled(schema: P4Schema, fixed: Runtime) -> Iterator[str]:
@@ -74,6 +119,10 @@ def _filled(schema: P4Schema, fixed: Runtime) -> Iterator[str]:
     for entry in fixed.entries:
         if not entry.default:
             yield find_named(entry.table, schema.tables, "table", entry.place).name
+    for raw in fixed.entities:
+        entry = p4r.Entity.FromString(raw).table_entry
+        if not entry.is_default_action and (table := schema.tables.get(entry.table_id)) is not None:
+            yield table.name
 
 
 def _routes(case: Case, schema: P4Schema, filled: frozenset[str], switch: str) -> RouteTable | None:

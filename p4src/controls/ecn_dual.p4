@@ -12,7 +12,9 @@
 #include "../include/headers.p4"
 #include "../include/sizes.p4"
 
-control EcnDual(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t enq_qdepth, out ecn_level_t level) {
+// `ecn` are the two ECN bits of a packet's IP header, of whatever type:
+// `marks.apply(hdr.ipv4.diffserv[1:0], ...)`.
+control EcnDual(inout ecn_t ecn, in port_t egress_port, in queue_depth_t enq_qdepth, out ecn_level_t level) {
     // Packets that left each port, by the level their queue had: cell = port * 4 + level.
     counter(LEVEL_COUNTER_SIZE, CounterType.packets) level_packets;
 
@@ -39,14 +41,14 @@ control EcnDual(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t enq_q
         size = PORT_COUNT;
     }
 
-    action set_codepoint(ecn_t ecn) {
-        ipv4.ecn = ecn;
+    action set_codepoint(@name("ecn") ecn_t outgoing) {
+        ecn = outgoing;
     }
 
     table codepoint_map {
         key = {
             level: exact @name("level");
-            ipv4.ecn: exact @name("ecn");
+            ecn: exact @name("ecn");
         }
         actions = {
             set_codepoint;

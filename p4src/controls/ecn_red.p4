@@ -18,7 +18,7 @@ const ecn_t ECN_CE = 3;
 
 // `queue_depth` as the CP sees it: of the packet's own queue, this packet not counted. Needs the
 // architecture's `random`; numbers are drawn on the slope only.
-control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_depth) {
+control EcnRed(inout ecn_t ecn, in port_t egress_port, in queue_depth_t queue_depth) {
     // Capable packets that left each port with CE set here; a packet that came with CE is not counted.
     counter(PORT_COUNT, CounterType.packets) marked_packets;
 
@@ -53,7 +53,7 @@ control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_
         k_min = 0;
         k_max = 0;
         slope = 0;
-        if (ipv4.ecn != ECN_NOT_CAPABLE && ipv4.ecn != ECN_CE) {
+        if (ecn != ECN_NOT_CAPABLE && ecn != ECN_CE) {
             curves.apply();
             if (has_curve && queue_depth > k_min) {
                 bool marks = true;
@@ -63,7 +63,7 @@ control EcnRed(inout ipv4_h ipv4, in port_t egress_port, in queue_depth_t queue_
                     marks = (bit<64>)dice < ((bit<64>)(queue_depth - k_min) * (bit<64>)slope) >> 16;
                 }
                 if (marks) {
-                    ipv4.ecn = ECN_CE;
+                    ecn = ECN_CE;
                     marked_packets.count((bit<32>)egress_port);
                 }
             }

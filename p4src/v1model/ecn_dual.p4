@@ -52,7 +52,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
 
     apply {
         if (hdr.ipv4.isValid()) {
-            ecn.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.enq_qdepth, meta.level);
+            ecn.apply(hdr.ipv4.ecn, standard_metadata.egress_port, standard_metadata.enq_qdepth, meta.level);
         }
     }
 }

@@ -64,7 +64,7 @@ control egress(inout headers_t hdr, inout metadata_t meta, inout standard_metada
         if (hdr.ipv4.isValid()) {
             // The queue without this packet, when it leaves
             // (docs/algorithms/marking.md#red, #choice-mark-when).
-            red.apply(hdr.ipv4, standard_metadata.egress_port, standard_metadata.deq_qdepth);
+            red.apply(hdr.ipv4.ecn, standard_metadata.egress_port, standard_metadata.deq_qdepth);
         }
     }
 }

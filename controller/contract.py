@@ -1,0 +1,210 @@
+"""What a program must have for each of p4cc's features: tables, keys, actions and parameters with their widths.
+
+A feature is recognised by its tables in the P4Info, in whatever control of the program they stand: the controls of
+`#include <p4cc/...>` have them, and a program may declare them itself. Pure, no I/O.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from finsy import P4Schema
+from finsy.p4schema import P4MatchType
+
+from controller.errors import PlanError
+
+PORT_BITS = 9
+DEPTH_BITS = 19
+
+Widths = Mapping[str, int]
+"""Bits by name."""
+
+
+@dataclass(frozen=True)
+class TableContract:
+    """A table; names are relative to the control that the feature stands in."""
+
+    name: str
+    keys: Widths
+    actions: Mapping[str, Widths]
+    """Parameters of each action."""
+
+    def lacks(self, schema: P4Schema, instance: str) -> Iterator[str]:
+        """What a program's table in this control has not, as clauses of a message."""
+        table = schema.tables.get(f"{instance}.{self.name}")
+        if table is None:
+            yield f"table {instance}.{self.name} is missing"
+            return
+        where = f"table {table.name} is there"
+        exact = {key.name: key.bitwidth for key in table.match_fields if key.match_type is P4MatchType.EXACT}
+        for key, bits in self.keys.items():
+            if exact.get(key) != bits:
+                yield f"{where}, {_key(key, exact.get(key), bits)}"
+        if more := [key.name for key in table.match_fields if key.name not in self.keys]:
+            yield f"{where}, its key {', '.join(more)} is unknown to the feature"
+        known = {schema.actions[ref.id].name: schema.actions[ref.id] for ref in table.actions}
+        for name, params in self.actions.items():
+            action = known.get(f"{instance}.{name}")
+            if action is None:
+                yield f"{where}, it lacks action {name}"
+                continue
+            has = {param.name: param.bitwidth for param in action.params}
+            for param, bits in params.items():
+                if has.get(param) != bits:
+                    yield f"{where}, its action {name} {_lacks_param(param, has.get(param), bits)}"
+            if more := [param for param in has if param not in params]:
+                yield f"{where}, its action {name} takes {', '.join(more)} besides"
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A feature: its name is that of the file to include; the first table is what it is known by."""
+
+    name: str
+    own: str
+    """The control's instance in p4cc's own programs."""
+    tables: tuple[TableContract, ...]
+    counters: tuple[str, ...] = ()
+
+    @property
+    def own_tables(self) -> frozenset[str]:
+        """Whole names in p4cc's own programs."""
+        return frozenset(f"{self.own}.{table.name}" for table in self.tables)
+
+    def names(self, instance: str) -> Iterator[tuple[str, str]]:
+        """Whole names in p4cc's own programs, and those in a program where the feature stands in `instance`."""
+        relative = [name for table in self.tables for name in (table.name, *table.actions)]
+        for name in (*relative, *self.counters):
+            yield f"{self.own}.{name}", f"{instance}.{name}"
+
+
+_PORT: Widths = {"egress_port": PORT_BITS}
+
+_GAINS: Widths = {"load": 31, "queue": 31, "depth_bytes": 12, "framing": 8}
+
+FEATURES = (
+    Feature(
+        "ecn_dual",
+        "egress.ecn",
+        (
+            TableContract("thresholds", _PORT, {"set_thresholds": {"k": DEPTH_BITS, "k_dc": DEPTH_BITS}}),
+            TableContract("codepoint_map", {"level": 2, "ecn": 2}, {"set_codepoint": {"ecn": 2}}),
+        ),
+        ("level_packets",),
+    ),
+    Feature(
+        "ecn_red",
+        "egress.red",
+        (TableContract("curves", _PORT, {"set_curve": {"low": DEPTH_BITS, "high": DEPTH_BITS, "rise": 32}}),),
+    ),
+    Feature(
+        "int_hpcc",
+        "egress.telemetry",
+        (
+            TableContract(
+                "ports",
+                _PORT,
+                {"set_port": {"id": 12, "rate": 4, "shift": 3, "cells": 8, "framing": 8, "hops": 4}},
+            ),
+        ),
+    ),
+    Feature(
+        "ack_priority",
+        "ingress.ack_priority",
+        (TableContract("priorities", {"is_control": 1, "traffic_class": 3}, {"set_priority": {"value": 3}}),),
+    ),
+    Feature(
+        "d3",
+        "egress.allocator",
+        (
+            TableContract(
+                "ports",
+                _PORT,
+                {
+                    "set_port": {"least": 32, "rate": 32, "shift": 6},
+                    "set_port_as_published": {"least": 32, "rate": 32, "shift": 6},
+                },
+            ),
+            TableContract(
+                "estimate.measured",
+                _PORT,
+                {"estimate.set_estimate": {"lowest": 32, "t": 32, "speed": 32, **_GAINS}},
+            ),
+            TableContract("rule.reciprocals", {"flows": 16}, {"rule.set_reciprocal": {"value": 32}}),
+        ),
+    ),
+    Feature(
+        "rcp",
+        "egress.rcp",
+        (
+            TableContract(
+                "ports",
+                _PORT,
+                {"set_port": {"c": 32, "initial": 32, "lowest": 32, "t": 32, "speed": 32, **_GAINS}},
+            ),
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a program has of the features."""
+
+    tables: frozenset[str]
+    """Its tables; those of its features under their names in p4cc's own programs."""
+    names: Mapping[str, str]
+    """Names in p4cc's own programs to those in this one, where they differ."""
+    lacks: tuple[str, ...] = ()
+    """Features of which something is there and something is missing."""
+
+
+def find_features(schema: P4Schema) -> Found:
+    """The features of a program; raises PlanError where one stands there twice."""
+    tables = {table.name for table in schema.tables}
+    tables -= frozenset[str]().union(*(feature.own_tables for feature in FEATURES))
+    names: dict[str, str] = {}
+    near: dict[str, list[str]] = {}
+    recognised: set[str] = set()
+    for feature in FEATURES:
+        found: list[str] = []
+        for instance in _instances(schema, feature):
+            lacks = tuple(_lacks(schema, feature, instance))
+            if not lacks:
+                found.append(instance)
+            else:
+                near.setdefault(instance, []).append(f"feature {feature.name}: {lacks[0]}")
+        if len(found) > 1:
+            cause = f"feature {feature.name} is there {len(found)} times: {', '.join(found)}"
+            raise PlanError("P4Info", cause, "apply the control in one place only")
+        if found:
+            recognised.add(found[0])
+            tables |= feature.own_tables
+            names.update(pair for pair in feature.names(found[0]) if pair[0] != pair[1])
+    lacks = tuple(text for instance, texts in near.items() if instance not in recognised for text in texts)
+    return Found(frozenset(tables), names, lacks)
+
+
+def _instances(schema: P4Schema, feature: Feature) -> Iterator[str]:
+    """Controls of a program that have the feature's first table, with an action of its name."""
+    first = feature.tables[0]
+    for table in schema.tables:
+        instance, _, last = table.name.rpartition(".")
+        wanted = {f"{instance}.{name}" for name in first.actions}
+        if instance and last == first.name and wanted & {schema.actions[ref.id].name for ref in table.actions}:
+            yield instance
+
+
+def _lacks(schema: P4Schema, feature: Feature, instance: str) -> Iterator[str]:
+    for table in feature.tables:
+        yield from table.lacks(schema, instance)
+    for counter in feature.counters:
+        if schema.counters.get(f"{instance}.{counter}") is None:
+            yield f"counter {instance}.{counter} is missing"
+
+
+def _key(name: str, has: int | None, bits: int) -> str:
+    return f"it lacks exact key {name}" if has is None else f"its key {name} has {has} bits where {bits} are needed"
+
+
+def _lacks_param(name: str, has: int | None, bits: int) -> str:
+    return f"lacks parameter {name}" if has is None else f"has {has} bits for {name} where {bits} are needed"

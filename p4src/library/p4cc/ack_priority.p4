@@ -1,0 +1,1 @@
+#include "../../controls/ack_priority.p4"

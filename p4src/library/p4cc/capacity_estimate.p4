@@ -1,0 +1,1 @@
+#include "../../controls/capacity_estimate.p4"

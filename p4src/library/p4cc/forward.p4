@@ -1,0 +1,1 @@
+#include "../../controls/forward.p4"

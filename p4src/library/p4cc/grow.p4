@@ -1,0 +1,1 @@
+#include "../../controls/grow.p4"

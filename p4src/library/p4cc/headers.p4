@@ -1,0 +1,1 @@
+#include "../../include/headers.p4"

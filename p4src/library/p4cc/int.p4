@@ -1,0 +1,1 @@
+#include "../../include/int.p4"

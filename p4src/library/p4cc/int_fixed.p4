@@ -1,0 +1,1 @@
+#include "../../controls/int_fixed.p4"

@@ -1,0 +1,1 @@
+#include "../../controls/int_hpcc.p4"

@@ -1,0 +1,1 @@
+#include "../../controls/int_md.p4"

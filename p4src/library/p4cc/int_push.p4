@@ -1,0 +1,1 @@
+#include "../../controls/int_push.p4"

@@ -1,0 +1,1 @@
+#include "../../include/ipv4_checksum.p4"

@@ -1,0 +1,1 @@
+#include "../../controls/load_meter.p4"

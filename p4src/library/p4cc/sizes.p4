@@ -1,0 +1,1 @@
+#include "../../include/sizes.p4"

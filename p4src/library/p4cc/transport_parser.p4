@@ -1,0 +1,1 @@
+#include "../../include/transport_parser.p4"

@@ -1,0 +1,194 @@
+"""p4cc's own controls in programs of others: included from anywhere, recognised by their tables, filled by entries."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from finsy.proto import p4r
+from google.protobuf import text_format
+
+from controller.contract import FEATURES, find_features
+from controller.entities import Update, UpdateKind
+from controller.pipeline import Pipeline, load_pipeline
+from p4cc import bundled
+from p4cc.errors import UserError
+from p4cc.planning.network import plan_case
+from p4cc.planning.programs import compile_program
+from p4cc.running.runner import RunRequest, prepare
+from tests.p4cc.scenarios import ROOT, Ran, run, scenario, skewed, write
+
+MARKS = ROOT / "tests" / "p4cc" / "files" / "basic_marks.p4"
+"""A router with its own headers and `#include <p4cc/ecn_dual.p4>`; its control is `MyEgress.marks`."""
+
+GST: dict[str, Any] = {"name": "GST", "slow_start": {"name": "gst"}, "congestion_avoidance": {"name": "dctcp"}}
+LOW: dict[str, Any] = {"ecn_profile": "gst", "thresholds": {"k_rule": "fixed", "k_pkts": 5, "k_dc_pkts": 9}}
+LEAVES: dict[str, Any] = {"kind": "leaf_spine", "leaves": 2, "spines": 2, "hosts_per_leaf": 2}
+
+
+def pipeline(path: Path) -> Pipeline:
+    program = compile_program(path)
+    assert program.ok, program.rendered
+    return load_pipeline(program.p4info_text(), program.device_config())
+
+
+def test_every_control_is_in_the_library() -> None:
+    ours = {path.name for folder in ("controls", "include") for path in (bundled.P4SRC / folder).glob("*.p4")}
+    assert {path.name for path in (bundled.LIBRARY / "p4cc").glob("*.p4")} == ours
+
+
+@pytest.mark.parametrize("program", sorted(bundled.PROGRAMS.glob("*.p4")))
+def test_p4ccs_programs_compile_anywhere_with_includes_of_the_library(tmp_path: Path, program: Path) -> None:
+    text = re.sub(r'"\.\./(?:controls|include)/([a-z0-9_]+\.p4)"', r"<p4cc/\1>", program.read_text(encoding="utf-8"))
+    assert text.count("<p4cc/") > 3
+    assert "../" not in text
+    moved = tmp_path / program.name
+    moved.write_text(text)
+    assert pipeline(moved).schema.p4info == pipeline(program).schema.p4info
+
+
+@pytest.fixture(scope="module")
+def strangers(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """GST over a program that is not p4cc's, away from the repository."""
+    folder = tmp_path_factory.mktemp("stranger")
+    shutil.copy(MARKS, folder)
+    return run(folder, scenario(switch={"program": MARKS.name, **LOW}, variants=[GST]))
+
+
+def test_a_strangers_program_marks_as_p4ccs_does(tmp_path: Path, strangers: Ran) -> None:
+    own = run(tmp_path, scenario(switch={"program": "p4src/v1model/ecn_dual.p4", **LOW}, variants=[GST]))
+    assert strangers.table("counters")["level1_pkts"].sum() > 0
+    theirs, ours = strangers.bytes(), own.bytes()
+    assert theirs.keys() == ours.keys()
+    assert [name for name in ours if ours[name] != theirs[name]] == []
+
+
+def test_the_run_says_which_table_gets_thresholds(strangers: Ran) -> None:
+    assert "s1: thresholds go to table MyEgress.marks.thresholds" in strangers.outcome.notes
+
+
+LACKS = [
+    ("queue_depth_t k, queue_depth_t k_dc", "queue_depth_t k", "action set_thresholds lacks parameter k_dc"),
+    ("queue_depth_t k,", "bit<8> k,", "action set_thresholds has 8 bits for k where 19 are needed"),
+    ('egress_port: exact @name("egress_port")', "egress_port: exact", None),
+    ('egress_port: exact @name("egress_port")', 'egress_port: exact @name("port")', "it lacks exact key egress_port"),
+    ("table codepoint_map", "table codepoints", "table MyEgress.marks.codepoint_map is missing"),
+    (") level_packets;", ") packets_by_level;", "counter MyEgress.marks.level_packets is missing"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "said"), LACKS)
+def test_what_a_feature_lacks_is_named(tmp_path: Path, old: str, new: str, said: str | None) -> None:
+    control = (ROOT / "p4src" / "controls" / "ecn_dual.p4").read_text(encoding="utf-8")
+    assert old in control
+    control = control.replace(old, new)
+    for whole, part in (("codepoint_map", "codepoints"), ("level_packets", "packets_by_level")):
+        control = control.replace(f"{whole}.", f"{part}.") if part in control else control
+    if "k_dc" not in new and "k_dc" in old:
+        control = control.replace("k_dc_pkts = k_dc;", "k_dc_pkts = k;")
+    control = control.replace("k_pkts = k;", "k_pkts = (queue_depth_t)k;").replace("../include/", "p4cc/")
+    (tmp_path / "ecn_dual.p4").write_text(control.replace('"p4cc/headers.p4"', "<p4cc/headers.p4>"))
+    router = MARKS.read_text(encoding="utf-8").replace("<p4cc/ecn_dual.p4>", '"ecn_dual.p4"')
+    (tmp_path / "mine.p4").write_text(router)
+    found = find_features(pipeline(tmp_path / "mine.p4").schema)
+    if said is None:
+        assert found.lacks == ()
+        return
+    (text,) = found.lacks
+    assert text.startswith("feature ecn_dual: ")
+    assert said in text
+    switch = {"program": "mine.p4"}
+    plain = run(tmp_path, scenario(switch=switch))
+    assert any(said in warning for warning in plain.outcome.warnings)
+    with pytest.raises(UserError) as refused:
+        run(tmp_path, scenario(switch=switch, variants=[GST]))
+    assert said in refused.value.cause
+    assert "#include <p4cc/ecn_dual.p4>" in (refused.value.remedy or "")
+
+
+@pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc", "ack_priority", "d3", "rcp"])
+def test_p4ccs_own_programs_keep_their_contract(name: str) -> None:
+    (feature,) = (feature for feature in FEATURES if feature.name == name)
+    found = find_features(pipeline(bundled.PROGRAMS / f"{name}.p4").schema)
+    assert feature.own_tables <= found.tables
+    assert (found.names, found.lacks) == ({}, ())
+
+
+def test_the_page_has_every_contract() -> None:
+    page = (ROOT / "docs" / "reference" / "features.md").read_text(encoding="utf-8")
+    for feature in FEATURES:
+        for table in feature.tables:
+            for action, params in table.actions.items():
+                called = f"{action}({', '.join(f'{name} {bits}' for name, bits in params.items())})"
+                keys = ", ".join(f"`{name}` {bits}" for name, bits in table.keys.items())
+                assert f"| `{feature.name}` | `{table.name}` | {keys} | `{called}` |" in page
+        for counter in feature.counters:
+            assert f"counter `{counter}`" in page
+
+
+def test_a_control_that_is_there_twice_is_refused(tmp_path: Path) -> None:
+    text = MARKS.read_text(encoding="utf-8").replace("EcnDual() marks;", "EcnDual() marks; EcnDual() again;")
+    text = text.replace(
+        "            marks.apply(",
+        "            again.apply(hdr.ipv4.diffserv[1:0], standard_metadata.egress_port, 0, level); marks.apply(",
+    )
+    (tmp_path / "twice.p4").write_text(text)
+    with pytest.raises(UserError, match="feature ecn_dual is there 2 times"):
+        run(tmp_path, scenario(switch={"program": "twice.p4"}))
+
+
+def by_program(name: str) -> dict[str, Any]:
+    """A scenario that needs what the program's tables hold."""
+    across: dict[str, Any] = {"kind": "incast", "sru_bytes": 20_000, "sources": ["h3", "h4"], "destination": "h1"}
+    path = f"p4src/v1model/{name}.p4"
+    if name == "ecn_dual":
+        return scenario(topology=LEAVES, traffic=across, variants=[GST])
+    senders: dict[str, dict[str, Any]] = {
+        "int_hpcc": {"name": "HPCC", "rate_control": {"name": "hpcc"}},
+        "ecn_red": {"name": "DCQCN", "rate_control": {"name": "dcqcn"}},
+        "d3": {"name": "D3", "rate_control": {"name": "d3"}},
+        "rcp": {"name": "RCP", "rate_control": {"name": "rcp"}},
+    }
+    data = skewed(variants=[senders[name]])
+    data["switch"]["program"] = path
+    return {**data, "sweep": {}, "seeds": [1], "traffic": {**across, "sources": ["h5", "h6"], "priority": 3}}
+
+
+@pytest.mark.parametrize("name", ["ecn_dual", "ecn_red", "int_hpcc", "d3", "rcp"])
+def test_entries_of_files_give_the_bytes_that_p4ccs_controller_gives(tmp_path: Path, name: str) -> None:
+    data = by_program(name)
+    plain = run(tmp_path, data)
+    (case,) = prepare(RunRequest(scenario=write(tmp_path, data))).cases
+    loaded = pipeline(bundled.PROGRAMS / f"{name}.p4")
+    plan = plan_case(case, tmp_path / "scenario.yaml", lambda _: loaded.schema)
+    for switch in plan.switches:
+        request = p4r.WriteRequest()
+        for entity in switch.entities:
+            request.updates.append(loaded.translation.to_update(Update(UpdateKind.INSERT, entity)))
+        (tmp_path / f"{switch.switch}.txtpb").write_text(text_format.MessageToString(request))
+    entries = [{"switch": "*", "file": "{switch}.txtpb"}]
+    filled = run(tmp_path, {**data, "switch": {**data["switch"], "routes": "none", "entries": entries}})
+    assert filled.runs[0]["flows_completed"] == plain.runs[0]["flows_completed"] > 0
+    theirs, ours = filled.bytes(), plain.bytes()
+    assert theirs.keys() == ours.keys()
+    assert [table for table in ours if ours[table] != theirs[table]] == []
+
+
+def test_thresholds_of_entries_are_those_that_senders_learn(tmp_path: Path) -> None:
+    rows = [
+        {
+            "switch": "s1",
+            "table": "thresholds",
+            "match": {"egress_port": "port(self, aggregator)"},
+            "action": "set_thresholds",
+            "params": {"k": 5, "k_dc": 9},
+        }
+    ]
+    switch = {**scenario()["switch"], "thresholds": {"k_rule": "fixed", "k_pkts": 90}, "entries": rows}
+    ran = run(tmp_path, scenario(switch=switch, variants=[GST]))
+    counters = ran.table("counters")
+    assert counters.select("k_pkts", "k_dc_pkts").drop_nulls().rows() == [(5, 9)]
+    assert counters["level1_pkts"].sum() > 0
