@@ -17,6 +17,7 @@ from p4cc.scenario.distribution_claims import KolmogorovMeasure, Rows, ShiftMeas
 from p4cc.scenario.where import OfRuns
 
 FIGURES = {
+    "controller_latency": ["latency", "fixed"],
     "d3": [
         "supported",
         "14",
