@@ -98,6 +98,8 @@ class Program:
         """What is pushed to a switch: the source as one self-contained text, or the BMv2 JSON as it was read."""
     def header_types(self) -> list[tuple[str, list[tuple[str, Literal["bool", "bit", "int", "varbit"], int]]]]:
         """Header types with name, kind and width in bits (of a varbit the most) of their fields, in wire order."""
+    def parser_json(self) -> str:
+        """Headers and the blocks of the (ingress) parser with their instructions, as JSON."""
     def run_stf(self, test: str, back_end: str | None = None) -> StfReport:
         """Runs a test of the Simple Test Framework, given as text, on a switch of its own.
 
@@ -277,6 +279,12 @@ class RunResult:
         """
     def captures(self) -> list[tuple[str, int, bytes]]:
         """Node, port and pcapng file of each captured end of a link, in the order of the description."""
+    def trace(self) -> tuple[list[str], list[int], int, int] | None:
+        """What was kept of packets that are followed (`record.trace` of the description), None without it.
+
+        A line of JSON for each step, how many packets each sender that was asked for sent, and how many packets and
+        steps were left out.
+        """
     def texts(self, table: str, column: str) -> list[str]:
         """The distinct texts of a text column. Raises KeyError."""
 

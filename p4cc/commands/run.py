@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from p4cc.running.runner import RunOutcome, RunRequest
     from p4cc.running.served import Serving
+    from p4cc.running.traced import Tracing
 
 
 def register(app: typer.Typer) -> None:
@@ -90,6 +91,18 @@ def run(
     speed: Annotated[
         str, typer.Option(help="With --serve: virtual seconds in a real one, max, or epochs (a controller leads).")
     ] = "1",
+    traces: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trace",
+            metavar="FLOW|HOST[:acks][:N[-M]]",
+            help="Print what every table did at every hop with packets of a flow, or of a host; the first three "
+            "if no numbers are given. Repeatable.",
+        ),
+    ] = None,
+    trace_limit: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="With --trace: steps that are printed at most.")
+    ] = 2_000,
     figures: Annotated[bool, typer.Option("--figures/--no-figures", help="Draw the scenario's figures.")] = True,
     again: Annotated[
         Path | None,
@@ -110,6 +123,8 @@ def run(
     * `p4cc run --import exercises/ecn/topology.json --program exercises/ecn/solution/ecn.p4`: each host sends to the
       next; `--set` changes the traffic, and `p4cc init topology.json` writes it down as a scenario
     * `p4cc run experiments/gst/incast.yaml --serve 9559 --speed 0.001`: for p4runtime-shell or finsy by hand
+    * `p4cc run experiments/gst/incast.yaml --variant GST --set seeds=[1] --trace 1:2-4`: packets 2 to 4 of flow 1, step
+      by step; `--trace 1:acks:1` is its first ACK, `--trace h1:7` the seventh packet that host h1 sends
     * `p4cc run --again results/incast`: exit code 0 if every table has the same bytes, 1 if not
     """
     # Plotting and tables take a second to import; other commands need not wait for them.
@@ -136,9 +151,10 @@ def run(
         force=force,
         back_end=back_end,
         serving=_serving(serve, speed),
+        tracing=_tracing(traces, trace_limit, is_served=serve is not None),
     )
     if again is not None:
-        if named or assignments or variants or out is not None or serve is not None:
+        if named or assignments or variants or out is not None or serve is not None or traces:
             cause = "runs what was run: nothing of it can be changed, and nothing is written"
             raise UserError(cause, place="--again", remedy="leave out the other options, or name the scenario")
         _again(again, request, as_json=as_json)
@@ -159,6 +175,16 @@ def _serving(address: str | None, speed: str) -> Serving | None:
     return None
 
 
+def _tracing(traces: list[str] | None, limit: int, *, is_served: bool) -> Tracing | None:
+    from p4cc.running.traced import Tracing
+
+    if not traces:
+        return None
+    if is_served:
+        raise UserError("does not go with --serve", place="--trace", remedy="leave out one of them")
+    return Tracing.parse(traces, limit)
+
+
 def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> RunOutcome:
     from p4cc.planning.imported import write_scenario
     from p4cc.running.runner import run_scenario
@@ -171,13 +197,18 @@ def _run_import(file: Path, programs: Sequence[Path], request: RunRequest) -> Ru
 def _show(outcome: RunOutcome, *, as_json: bool) -> None:
     """Warnings, notes and the table; or all as JSON."""
     from p4cc.analysis import summary_table
+    from p4cc.running.trace_text import trace_lines
 
     if as_json:
-        typer.echo(json.dumps(outcome.summary, indent=1))
+        traced = {} if outcome.traced is None else {"trace": outcome.traced.plain()}
+        typer.echo(json.dumps({**outcome.summary, **traced}, indent=1))
         return
     console = Console()
     if not console.is_terminal:
         console = Console(width=WIDE)
+    if outcome.traced is not None:
+        for line in trace_lines(outcome.traced):
+            typer.echo(line)
     errors = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in outcome.warnings:
         errors.print(f"warning: {warning}", style="yellow", markup=False)

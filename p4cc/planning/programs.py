@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from p4cc import _engine, bundled
 from p4cc.errors import UserError
@@ -79,6 +80,11 @@ class CompiledProgram:
         with _runs():
             found = self._program.header_types()
         return {name: tuple(HeaderField(*field) for field in fields) for name, fields in found}
+
+    def parser(self) -> dict[str, Any]:
+        """Headers and blocks of the (ingress) parser; raises UserError for a program without `main`."""
+        with _runs():
+            return json.loads(self._program.parser_json())
 
     def run_stf(self, test: str, back_end: Exec | None = None) -> _engine.StfReport:
         """Runs a test of the Simple Test Framework on it; raises UserError for a program without `main`."""

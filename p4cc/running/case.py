@@ -28,6 +28,7 @@ from p4cc.running.installer import Installer
 from p4cc.running.losses import drop_notes, refusal_warnings
 from p4cc.running.result_writer import engine_summary, engine_tables
 from p4cc.running.served import Serving, run_served
+from p4cc.running.traced import Traced, Tracing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Mapping
@@ -49,6 +50,8 @@ class CaseRun:
     """What a reader of the results should know."""
     notes: list[str]
     """What the user should know of how it ran; it changes no result."""
+    traced: Traced | None = None
+    """What was kept of packets that are followed."""
 
 
 class PushedProgram:
@@ -83,6 +86,8 @@ class Session:
     """What the runs are for, in front of their names."""
     serving: Serving | None = None
     """For controllers that are programs of their own, in a run that nobody keeps."""
+    tracing: Tracing | None = None
+    """Packets that are followed in the one run."""
 
     def program_of(self, case: Case, switch: str) -> PushedProgram:
         """The program of a switch."""
@@ -105,19 +110,20 @@ async def run_case(case: Case, session: Session) -> CaseRun:
     keys = run_keys(_parts(plan, case, session, chosen), case.scenario.seeds)
     found: dict[int, SeedRun] = {}
     for seed, key in keys.items():
-        if session.serving is None and (held := session.cache.load(key)) is not None:
+        if session.serving is None and session.tracing is None and (held := session.cache.load(key)) is not None:
             found[seed] = held
             session.runs.ended(session.label(case, seed), 0)
     notes: list[str] = []
+    traced: list[Traced] = []
     if missing := {seed: key for seed, key in keys.items() if seed not in found}:
-        found.update(await _run_seeds(case, plan, (missing, chosen), session, notes))
+        found.update(await _run_seeds(case, plan, (missing, chosen), session, (notes, traced)))
     runs = [found[seed] for seed in case.scenario.seeds]
     warnings = [warning for run in runs if (warning := _limit_warning(case, plan, run)) is not None]
     most = case.scenario.record.pcap_max_bytes
     warnings += [warning for run in runs for warning in limit_warning(case.label(), most, run)]
     warnings += refusal_warnings(case.label(), runs)
     notes += drop_notes(case.label(), plan, runs)
-    return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes])
+    return CaseRun(plan, runs, [*plan.warnings, *warnings], [*plan.notes, *notes], next(iter(traced), None))
 
 
 def _limit_warning(case: Case, plan: NetworkPlan, run: SeedRun) -> str | None:
@@ -169,14 +175,14 @@ async def _run_seeds(
     plan: NetworkPlan,
     what: tuple[dict[int, str], ControllerClass | None],
     session: Session,
-    notes: list[str],
+    told: tuple[list[str], list[Traced]],
 ) -> dict[int, SeedRun]:
-    """Builds and installs the network once and runs a copy of it for each seed, with the user's controller."""
-    keys, chosen = what
-    try:
-        network = _engine.Network(plan.spec_json)
-    except _engine.SpecError as error:
-        raise UserError(error.cause, place=f"case {case.label()}: {error.place}", remedy=error.remedy) from error
+    """Builds and installs the network once and runs a copy of it for each seed, with the user's controller.
+
+    Adds to `told` notes and what was kept of packets that are followed.
+    """
+    (keys, chosen), (notes, traced) = what, told
+    network = _network(plan, case, session)
     stops = stops_for(case, chosen) if session.serving is None else "virtual time waits for controllers"
     reason = stops or network.one_thread_reason()
     if session.serving is not None and case.scenario.switch.controller is not None:
@@ -194,7 +200,7 @@ async def _run_seeds(
         async def one(seed: int, key: str) -> SeedRun:
             async with session.places:
                 async with behind_server:
-                    fork = _fork(network, case, seed)
+                    fork = _fork(network, case, (seed, session))
                 started = time.perf_counter()
                 advancing = Advancing(fork, session.label(case, seed), session.runs)
                 if session.serving is not None:
@@ -206,6 +212,8 @@ async def _run_seeds(
                     left = await run_with_stops((network, fork), (case, plan, pipelines), chosen, advancing)
                 wall_s = time.perf_counter() - started
                 result = fork.result()
+                if session.tracing is not None:
+                    traced.append(session.tracing.kept(result))
                 if left is None:
                     async with behind_server:
                         # What the run counted is read like anything else of a switch: over P4Runtime.
@@ -233,14 +241,31 @@ async def _run_seeds(
     return dict(zip(keys, runs, strict=True))
 
 
-def _fork(network: _engine.Network, case: Case, seed: int) -> _engine.Network:
+def _network(plan: NetworkPlan, case: Case, session: Session) -> _engine.Network:
+    """The network of a case, not installed yet; raises UserError."""
+    spec_json, tracing = plan.spec_json, session.tracing
+    if tracing is not None:
+        tracing.check_hosts(plan.topology)
+        spec_json = tracing.into(spec_json)
+    try:
+        return _engine.Network(spec_json)
+    except _engine.SpecError as error:
+        raise _refused(error, f"case {case.label()}", tracing) from error
+
+
+def _fork(network: _engine.Network, case: Case, of: tuple[int, Session]) -> _engine.Network:
     """A run of this seed: its traffic is drawn here, and may be more than the engine allows."""
+    seed, session = of
     try:
         return network.fork(seed)
     except _engine.SpecError as error:
-        raise UserError(
-            error.cause, place=f"case {case.label()} seed {seed}: {error.place}", remedy=error.remedy
-        ) from error
+        raise _refused(error, f"case {case.label()} seed {seed}", session.tracing) from error
+
+
+def _refused(error: _engine.SpecError, of: str, tracing: Tracing | None) -> UserError:
+    """What the engine refuses, in the user's words."""
+    of_trace = None if tracing is None else tracing.refused_by(error)
+    return of_trace or UserError(error.cause, place=f"{of}: {error.place}", remedy=error.remedy)
 
 
 @asynccontextmanager

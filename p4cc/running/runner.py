@@ -36,6 +36,7 @@ from p4cc.running.progress import Runs, progress
 from p4cc.running.result_folder import SETTINGS_AS_WRITTEN, Claim, results_into
 from p4cc.running.result_writer import ResultWriter, file_names, write_summary
 from p4cc.running.served import Serving
+from p4cc.running.traced import Traced, Tracing
 from p4cc.scenario.expand import Case, expand
 from p4cc.scenario.load import check_network, validate
 from p4cc.scenario.overrides import Origins, apply_overrides
@@ -66,6 +67,8 @@ class RunRequest:
     """Replace results of other settings."""
     serving: Serving | None = None
     """Serve the one run to controllers that are programs of their own."""
+    tracing: Tracing | None = None
+    """Follow packets of the one run."""
 
     @property
     def settings(self) -> str:
@@ -87,6 +90,8 @@ class RunOutcome:
     warnings: list[str]
     notes: list[str]
     """What this call did that changes no result."""
+    traced: Traced | None = None
+    """What was kept of packets that are followed."""
 
 
 @dataclass
@@ -99,6 +104,7 @@ class _Collected:
     """What this call did that changes no result; not in the summary."""
     thresholds: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
     """By case: K and K_dc as installed, with the number of ports that have them."""
+    traced: Traced | None = None
 
 
 @dataclass(frozen=True)
@@ -171,17 +177,19 @@ def _prepare(request: RunRequest, inputs: dict[str, Path]) -> Prepared:
 
     cases = _chosen(expand(data, scenario, check, origins), request.variants)
     if request.serving is not None:
-        _check_served(scenario, cases)
+        _check_one(scenario, cases, "serves", "--serve")
+    if request.tracing is not None:
+        _check_one(scenario, cases, "follows packets of", "--trace")
     programs = compiled_sources([source for case in cases for source in case.sources], request.scenario)
     return Prepared(request, scenario, cases, programs, data, inputs)
 
 
-def _check_served(scenario: Scenario, cases: list[Case]) -> None:
+def _check_one(scenario: Scenario, cases: list[Case], does: str, option: str) -> None:
     """Raises UserError where there is not one run."""
     runs = len(cases) * len(scenario.seeds)
     if runs != 1:
         remedy = "choose one: --variant NAME, --set seeds=[1], and one value for what is swept"
-        raise UserError(f"serves one run, and there are {runs}", place="--serve", remedy=remedy)
+        raise UserError(f"{does} one run, and there are {runs}", place=option, remedy=remedy)
 
 
 def _named_senders(prepared: Prepared) -> Iterator[str]:
@@ -234,6 +242,7 @@ def _execute(prepared: Prepared, shown: Runs, of: str) -> RunOutcome:
         row_keys=row_keys,
         warnings=list(collected.warnings),
         notes=[*_named_senders(prepared), *collected.notes],
+        traced=collected.traced,
     )
 
 
@@ -293,6 +302,7 @@ def _run_cases(
         def keep(case: Case, run: CaseRun) -> None:
             collected.warnings.update(dict.fromkeys(run.warnings))
             collected.notes.update(dict.fromkeys(run.notes))
+            collected.traced = collected.traced or run.traced
             measures = _measures(case, run)
             collected.warnings.update(dict.fromkeys(_cut_off(case, run)))
             collected.thresholds[case.label()] = _installed(run)
@@ -314,6 +324,7 @@ def _run_cases(
                 request.back_end,
                 progress_of[1],
                 request.serving,
+                request.tracing,
             )
 
         try:

@@ -218,8 +218,8 @@ pub trait Trace {
     fn block(&mut self, _func: FuncId, _block: BlockId) {}
     /// A table was applied; `values` holds its keys.
     fn table(&mut self, _table: TableId, _hit: bool, _values: Values<'_>) {}
-    /// An action runs.
-    fn action(&mut self, _action: ActionId) {}
+    /// An action runs; `values` holds its parameters.
+    fn action(&mut self, _action: ActionId, _values: Values<'_>) {}
 }
 
 /// Values of a packet's variables at a moment of its run.

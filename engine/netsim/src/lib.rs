@@ -40,5 +40,5 @@ pub use events::{Batching, Ties};
 pub use hosts::HostCounters;
 pub use latency::{Latency, LatencySpec};
 pub use network::{Network, PacketBalance, Progress, Tap};
-pub use output::{Capture, Column, Results, Summary, Table};
+pub use output::{Capture, Column, Results, Summary, Table, Trace};
 pub use parallel::{MAX_JOBS, MAX_THREADS, run_many};

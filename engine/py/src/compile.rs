@@ -109,6 +109,11 @@ impl Program {
             .collect())
     }
 
+    /// The parser as JSON.
+    fn parser_json(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(crate::parser::parser_json(&self.runnable(py)?.program))
+    }
+
     #[pyo3(signature = (test, back_end = None))]
     fn run_stf(&self, py: Python<'_>, test: &str, back_end: Option<&str>) -> PyResult<StfReport> {
         let program = &self.runnable(py)?.program;

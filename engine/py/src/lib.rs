@@ -10,6 +10,7 @@ mod errors;
 mod interrupt;
 mod latency;
 mod network;
+mod parser;
 mod result;
 mod stf;
 

@@ -61,6 +61,14 @@ impl RunResult {
         captures.map(|one| (one.node.as_str(), one.port, PyBytes::new(py, &one.bytes))).collect()
     }
 
+    /// What was kept of packets that are followed: lines of JSON, packets sent by each sender that was asked
+    /// for, and how many packets and steps were left out.
+    fn trace(&self) -> Option<(Vec<&str>, Vec<u64>, u64, u64)> {
+        let trace = self.results.trace.as_ref()?;
+        let lines = trace.lines.iter().map(String::as_str).collect();
+        Some((lines, trace.sent.clone(), trace.packets_left_out, trace.steps_left_out))
+    }
+
     fn texts(&self, table: &str, column: &str) -> PyResult<Vec<String>> {
         match self.find(table)?.column(column) {
             Some(Column::Text { values, .. }) => Ok(values.clone()),

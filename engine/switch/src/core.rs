@@ -142,7 +142,7 @@ impl Core {
     #[cold]
     pub fn drop_at(&mut self, ingress_port: u32, priority: u8, cause: DropCause) {
         self.counters.drops.add(cause);
-        self.trace.keep(|| Step::Dropped { cause });
+        self.trace.keep(|| Step::Dropped { cause, port: ingress_port, priority });
         if let Some(port) = self.tm.port(ingress_port) {
             self.tm.count_drop(port, priority, cause);
         }
@@ -172,7 +172,7 @@ impl Core {
             Ok(()) => self.trace.keep(|| Step::Enqueued { port, priority }),
             Err(cause) => {
                 self.counters.drops.add(cause);
-                self.trace.keep(|| Step::Dropped { cause });
+                self.trace.keep(|| Step::Dropped { cause, port, priority });
             }
         }
     }
@@ -201,22 +201,38 @@ impl Core {
     ) -> usize {
         let Self { lineages, tm, unqueued, loopback, .. } = self;
         let limit = self.config.pass_limit;
-        let waiting = || {
-            let unqueued = unqueued.iter().chain(loopback.iter()).map(|one| &one.queued);
-            tm.items().chain(unqueued).map(|queued| queued.lineage)
-        };
         let asked = u32::try_from(wanted).unwrap_or(u32::MAX);
+        let is_new = *lineage == Lineage::NONE;
+        let waiting = || waiting(tm, unqueued, loopback);
         let allowed = lineages.take(lineage, (asked, limit), waiting) as usize;
+        if is_new {
+            self.trace.forget(*lineage);
+        }
         let dropped = (wanted - allowed) as u64;
         if dropped > 0 {
             let cause = DropCause::PassLimit;
             self.counters.drops.add_many(cause, dropped);
-            self.trace.keep(|| Step::Dropped { cause });
+            self.trace.keep(|| Step::Dropped { cause, port: ingress_port, priority });
             if let Some(port) = self.tm.port(ingress_port) {
                 self.tm.count_drops(port, priority, cause, dropped);
             }
         }
         allowed
+    }
+
+    /// The lineage of a packet that arrives at a port where packets are traced. One that is expected has its
+    /// lineage from here on, so that its steps are known behind the queue.
+    #[cold]
+    pub fn trace_arrival(&mut self, now: Time, port: u32, bytes: u32) -> Lineage {
+        let is_expected = self.trace.on_arrival(now, port);
+        self.trace.keep(|| Step::Received { port, bytes });
+        if !is_expected {
+            return Lineage::NONE;
+        }
+        let Self { lineages, tm, unqueued, loopback, .. } = self;
+        let lineage = lineages.begin(self.config.pass_limit, || waiting(tm, unqueued, loopback));
+        self.trace.enters(lineage);
+        lineage
     }
 
     /// The same for copies, which are counted as made; those to make.
@@ -261,6 +277,16 @@ impl Core {
             }
         }
     }
+}
+
+/// Lineages of all packets that wait.
+fn waiting<'a>(
+    tm: &'a TrafficManager<Queued>,
+    unqueued: &'a VecDeque<Unqueued>,
+    loopback: &'a VecDeque<Unqueued>,
+) -> impl Iterator<Item = Lineage> {
+    let unqueued = unqueued.iter().chain(loopback).map(|one| &one.queued);
+    tm.items().chain(unqueued).map(|queued| queued.lineage)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! ends.
 
 /// The budget that a packet shares with its kin.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct Lineage(u32);
 
 impl Lineage {
@@ -58,7 +58,8 @@ impl Lineages {
         taken
     }
 
-    fn begin<I: Iterator<Item = Lineage>>(&mut self, limit: u32, waiting: impl FnOnce() -> I) -> Lineage {
+    /// A lineage for a packet that has caused nothing so far. `waiting` are those of all packets but it.
+    pub fn begin<I: Iterator<Item = Lineage>>(&mut self, limit: u32, waiting: impl FnOnce() -> I) -> Lineage {
         if self.free.is_empty() && self.left.len() >= self.sweep_at {
             self.sweep(waiting());
         }

@@ -283,8 +283,8 @@ impl Switch {
     #[inline(always)]
     fn arrive(&mut self, now: Time, port: u32, packet: Packet) -> Option<(Arrival, PortIndex)> {
         let core = &mut self.core;
-        core.trace.set_time(now);
-        core.trace.keep(|| Step::Received { port, bytes: packet.len() });
+        let lineage =
+            if core.trace.is_any() { core.trace_arrival(now, port, packet.len()) } else { Lineage::NONE };
         core.counters.received += 1;
         let Some(index) = core.tm.port(port) else {
             core.drop_at(port, 0, DropCause::NoSuchPort);
@@ -292,7 +292,7 @@ impl Switch {
         };
         let length = packet.len();
         core.tm.at_mut(index).received.add(length);
-        let arrival = self.arrival(port, (packet, length))?;
+        let arrival = self.arrival(port, (packet, length), lineage)?;
         Some((arrival, index))
     }
 
@@ -300,13 +300,13 @@ impl Switch {
     /// Without a CPU port it is dropped and counted.
     pub fn packet_out(&mut self, now: Time, packet: Packet) {
         self.core.counters.packet_outs += 1;
-        self.core.trace.set_time(now);
+        self.core.trace.follow(now, Lineage::NONE);
         let Some(port) = self.core.config.cpu_port else {
             self.core.drop_at(u32::MAX, 0, DropCause::NoSuchPort);
             return;
         };
         let length = packet.len();
-        let Some(arrival) = self.arrival(port, (packet, length)) else { return };
+        let Some(arrival) = self.arrival(port, (packet, length), Lineage::NONE) else { return };
         let Some(program) = &mut self.program else { return };
         let unicast = program.receive(&mut self.core, now, arrival);
         serve_unqueued(program, &mut self.core, now);
@@ -317,7 +317,7 @@ impl Switch {
 
     /// A packet at the entrance of the parser; none if it is dropped before.
     #[inline(always)]
-    fn arrival(&mut self, port: u32, (packet, length): (Packet, u32)) -> Option<Arrival> {
+    fn arrival(&mut self, port: u32, (packet, length): (Packet, u32), lineage: Lineage) -> Option<Arrival> {
         if length > MAX_PACKET_BYTES {
             self.core.drop_at(port, 0, DropCause::TooLong);
             return None;
@@ -326,13 +326,7 @@ impl Switch {
             self.core.drop_at(port, 0, DropCause::NoPipeline);
             return None;
         }
-        Some(Arrival {
-            packet,
-            length,
-            ingress_port: port,
-            instance: Instance::NORMAL,
-            lineage: Lineage::NONE,
-        })
+        Some(Arrival { packet, length, ingress_port: port, instance: Instance::NORMAL, lineage })
     }
 
     /// Puts a packet into its queue.
@@ -360,10 +354,10 @@ impl Switch {
         loop {
             let left = self.core.tm.dequeue(index)?;
             self.core.tm.hold(index, left.priority, now);
-            self.core.trace.set_time(now);
+            self.core.trace.follow(now, left.item.lineage);
             self.core.trace.keep(|| {
-                let LeftQueue { port, priority, enq_depth, .. } = left;
-                Step::Dequeued { port, priority, enq_qdepth: enq_depth }
+                let LeftQueue { port, priority, enq_depth, deq_depth, .. } = left;
+                Step::Dequeued { port, priority, enq_qdepth: enq_depth, deq_qdepth: deq_depth }
             });
             let sent = program.egress(&mut self.core, now, left);
             serve_unqueued(program, &mut self.core, now);
@@ -429,6 +423,33 @@ impl Switch {
     /// [`MAX_TRACE_STEPS`](crate::MAX_TRACE_STEPS) are kept.
     pub fn take_trace(&mut self) -> Vec<TraceEvent> {
         self.core.trace.take().collect()
+    }
+
+    /// Keeps what expected packets do from here on ([`Self::expect_traced`]), so many steps at most; results
+    /// are those of a switch that keeps nothing.
+    pub fn set_tracing_expected(&mut self, max_steps: usize) {
+        self.core.trace.set_expecting(max_steps);
+    }
+
+    /// The packet that arrives at a port as the `nth` since [`Self::set_tracing_expected`], from 1, is to be
+    /// traced under a number; copies of it are, too.
+    pub fn expect_traced(&mut self, port: u32, nth: u64, packet: u64) {
+        self.core.trace.expect(port, nth, packet);
+    }
+
+    /// The expected packet that was sent last, if the last one was such.
+    pub fn last_traced(&self) -> Option<u64> {
+        self.core.trace.at_hand()
+    }
+
+    /// The steps that are kept, the oldest first.
+    pub fn trace(&self) -> impl Iterator<Item = &TraceEvent> {
+        self.core.trace.events()
+    }
+
+    /// Steps of expected packets that did not fit.
+    pub fn trace_left_out(&self) -> u64 {
+        self.core.trace.left_out()
     }
 
     /// Multicast groups and clone sessions.
@@ -545,7 +566,9 @@ fn serve_unqueued(program: &mut Program, core: &mut Core, now: Time) {
 /// What egress leaves of them goes to the controller, or is dropped at a port that has no interface.
 #[cold]
 fn serve_all_unqueued(program: &mut Program, core: &mut Core, now: Time) {
+    let at_hand = core.trace.at_hand();
     while let Some(Unqueued { port, priority, queued }) = core.unqueued.pop_front() {
+        core.trace.follow(now, queued.lineage);
         let deq_depth = core.unqueued.len() as u32;
         let ingress_port = u32::from(queued.ingress_port);
         // Such a port has no queue in time: packets leave at once.
@@ -556,8 +579,10 @@ fn serve_all_unqueued(program: &mut Program, core: &mut Core, now: Time) {
         } else if core.packet_ins.len() < MAX_CONTROLLER_QUEUE {
             core.counters.packet_ins += 1;
             core.packet_ins.push_back(packet);
+            core.trace.keep(|| Step::ToController { port });
         } else {
             core.drop_at(ingress_port, priority, DropCause::ControllerQueue);
         }
     }
+    core.trace.resume(at_hand);
 }

@@ -1,18 +1,25 @@
 //! Traces: the steps of packets, recorded for whoever traces. Tracing is off by default, since it takes time.
+//!
+//! Either all packets are traced, and the newest steps are kept, or packets that are expected by port and
+//! number of arrival, and the first steps are kept. What descends from such a packet is traced with it; its
+//! lineage leads from ingress to egress.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use p4cc_exec::{Pipeline, Trace, Values};
-use p4cc_ir::{ActionId, Bits, BlockId, FuncId, MatchKind, TableId};
+use p4cc_ir::{ActionId, ActionParam, Bits, BlockId, FuncId, MatchKind, TableId};
 use p4cc_units::Time;
+use serde::{Serialize, Serializer};
 
 use crate::counters::DropCause;
+use crate::lineage::Lineage;
 
 /// Most steps that wait for whoever traces; the oldest yield.
 pub const MAX_TRACE_STEPS: usize = 8_192;
 
-/// One step of a packet.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One step of a packet. Written by serde, `step` names it; values are hexadecimal texts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
 pub enum Step {
     /// It came in.
     Received {
@@ -29,6 +36,8 @@ pub enum Step {
         priority: u8,
         /// Depth when it was added, in the port's unit.
         enq_qdepth: u32,
+        /// Depth when it left.
+        deq_qdepth: u32,
     },
     /// A parser or control starts.
     Entered {
@@ -40,11 +49,17 @@ pub enum Step {
         /// The state's name.
         state: String,
     },
+    /// A parser rejected it.
+    ParserError {
+        /// The error's name.
+        error: String,
+    },
     /// A table was applied.
     Table {
         /// The table's name.
         table: String,
         /// Names and values of its keys.
+        #[serde(serialize_with = "named")]
         key: Vec<(String, Bits)>,
         /// Whether an entry matched.
         hit: bool,
@@ -53,6 +68,9 @@ pub enum Step {
     Action {
         /// Its name.
         action: String,
+        /// Names and values of its parameters.
+        #[serde(serialize_with = "named")]
+        args: Vec<(String, Bits)>,
     },
     /// It was put into a queue.
     Enqueued {
@@ -64,7 +82,17 @@ pub enum Step {
     /// It was dropped.
     Dropped {
         /// Why.
+        #[serde(serialize_with = "cause_name")]
         cause: DropCause,
+        /// The port that it is counted against: the one that it came in on, or that of the queue.
+        port: u32,
+        /// The priority there.
+        priority: u8,
+    },
+    /// It went to the controller.
+    ToController {
+        /// The controller's port.
+        port: u32,
     },
     /// It was sent.
     Sent {
@@ -75,11 +103,26 @@ pub enum Step {
     },
 }
 
+fn named<S: Serializer>(values: &[(String, Bits)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(values.iter().map(|(name, value)| {
+        let value = value.to_string();
+        // The width stands in front, as in P4.
+        let digits = value.split_once('w').map_or(value.as_str(), |(_, digits)| digits);
+        (name, digits.to_owned())
+    }))
+}
+
+fn cause_name<S: Serializer>(cause: &DropCause, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(cause.column().trim_start_matches("dropped_"))
+}
+
 /// A step and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceEvent {
     /// When.
     pub at: Time,
+    /// Which packet, as it was expected; 0 where all are traced.
+    pub packet: u64,
     /// What.
     pub step: Step,
 }
@@ -91,24 +134,105 @@ pub(crate) struct TraceLog(Option<Box<Steps>>);
 #[derive(Clone, Debug, Default)]
 struct Steps {
     now: Time,
+    /// The packet at hand, if its steps are kept.
+    at_hand: Option<u64>,
     events: VecDeque<TraceEvent>,
+    expected: Option<Expected>,
+}
+
+/// What is traced where not all packets are.
+#[derive(Clone, Debug, Default)]
+struct Expected {
+    /// Most steps.
+    most: usize,
+    left_out: u64,
+    /// Packets that arrived at each port.
+    arrived: BTreeMap<u32, u64>,
+    /// Packets by port and number of arrival there, from 1.
+    packets: BTreeMap<(u32, u64), u64>,
+    /// Packets within the switch.
+    inside: BTreeMap<Lineage, u64>,
 }
 
 impl TraceLog {
+    /// Whether steps of the packet at hand are kept.
     #[inline]
     pub fn is_on(&self) -> bool {
+        self.0.as_ref().is_some_and(|steps| steps.at_hand.is_some())
+    }
+
+    /// Whether any packets are traced.
+    #[inline]
+    pub fn is_any(&self) -> bool {
         self.0.is_some()
     }
 
+    /// Traces all packets, or none.
     pub fn set(&mut self, on: bool) {
-        self.0 = on.then(Box::default);
+        self.0 = on.then(|| Box::new(Steps { at_hand: Some(0), ..Steps::default() }));
     }
 
-    /// The time of the steps from here on.
+    /// Traces the packets that are expected from here on, so many steps at most.
+    pub fn set_expecting(&mut self, most: usize) {
+        let expected = Expected { most, ..Expected::default() };
+        self.0 = Some(Box::new(Steps { expected: Some(expected), ..Steps::default() }));
+    }
+
+    /// The packet that arrives at a port as the `nth` from here on is to be traced under a number.
+    pub fn expect(&mut self, port: u32, nth: u64, packet: u64) {
+        if let Some(expected) = self.0.as_mut().and_then(|steps| steps.expected.as_mut()) {
+            expected.packets.insert((port, nth), packet);
+        }
+    }
+
+    /// A packet arrives; whether it was expected.
+    #[cold]
+    pub fn on_arrival(&mut self, now: Time, port: u32) -> bool {
+        let Some(steps) = &mut self.0 else { return false };
+        steps.now = now;
+        let Some(expected) = &mut steps.expected else { return false };
+        let nth = expected.arrived.entry(port).or_default();
+        *nth += 1;
+        steps.at_hand = expected.packets.remove(&(port, *nth));
+        steps.at_hand.is_some()
+    }
+
+    /// The packet at hand has this lineage.
+    pub fn enters(&mut self, lineage: Lineage) {
+        if let Some(steps) = &mut self.0
+            && let (Some(expected), Some(packet)) = (&mut steps.expected, steps.at_hand)
+        {
+            expected.inside.insert(lineage, packet);
+        }
+    }
+
+    /// A lineage begins anew: whoever had it is gone.
+    pub fn forget(&mut self, lineage: Lineage) {
+        if let Some(expected) = self.0.as_mut().and_then(|steps| steps.expected.as_mut()) {
+            expected.inside.remove(&lineage);
+        }
+    }
+
+    /// A packet of this lineage is at hand from here on.
     #[inline]
-    pub fn set_time(&mut self, now: Time) {
+    pub fn follow(&mut self, now: Time, lineage: Lineage) {
         if let Some(steps) = &mut self.0 {
             steps.now = now;
+            if let Some(expected) = &steps.expected {
+                steps.at_hand = expected.inside.get(&lineage).copied();
+            }
+        }
+    }
+
+    /// The packet at hand, if it was expected.
+    pub fn at_hand(&self) -> Option<u64> {
+        self.0.as_ref().and_then(|steps| steps.at_hand)
+    }
+
+    /// A packet is at hand again.
+    pub fn resume(&mut self, packet: Option<u64>) {
+        if let Some(steps) = &mut self.0 {
+            steps.at_hand = packet;
         }
     }
 
@@ -123,14 +247,31 @@ impl TraceLog {
     #[cold]
     fn push(&mut self, step: Step) {
         let Some(steps) = &mut self.0 else { return };
-        if steps.events.len() == MAX_TRACE_STEPS {
-            steps.events.pop_front();
+        let Some(packet) = steps.at_hand else { return };
+        match &mut steps.expected {
+            Some(expected) if steps.events.len() >= expected.most => {
+                expected.left_out += 1;
+                return;
+            }
+            None if steps.events.len() == MAX_TRACE_STEPS => _ = steps.events.pop_front(),
+            _ => {}
         }
-        steps.events.push_back(TraceEvent { at: steps.now, step });
+        steps.events.push_back(TraceEvent { at: steps.now, packet, step });
     }
 
+    /// Takes the steps.
     pub fn take(&mut self) -> impl Iterator<Item = TraceEvent> + '_ {
         self.0.iter_mut().flat_map(|steps| steps.events.drain(..))
+    }
+
+    /// The steps, without taking them.
+    pub fn events(&self) -> impl Iterator<Item = &TraceEvent> {
+        self.0.iter().flat_map(|steps| &steps.events)
+    }
+
+    /// Steps of expected packets that did not fit.
+    pub fn left_out(&self) -> u64 {
+        self.0.as_ref().and_then(|steps| steps.expected.as_ref()).map_or(0, |expected| expected.left_out)
     }
 }
 
@@ -161,8 +302,10 @@ impl Trace for Tracer<'_> {
         self.log.push(Step::Table { table: table.cp.name.clone(), key, hit });
     }
 
-    fn action(&mut self, action: ActionId) {
-        let action = self.pipeline.program().actions[action.index()].cp.name.clone();
-        self.log.push(Step::Action { action });
+    fn action(&mut self, action: ActionId, values: Values<'_>) {
+        let action = &self.pipeline.program().actions[action.index()];
+        let arg = |param: &ActionParam| (param.cp.name.clone(), values.get(self.pipeline, param.var));
+        let args = action.params.iter().map(arg).collect();
+        self.log.push(Step::Action { action: action.cp.name.clone(), args });
     }
 }

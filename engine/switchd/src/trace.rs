@@ -1,5 +1,6 @@
 //! What each packet does, as lines of the log: one for each step, named values behind it.
 
+use p4cc_ir::Bits;
 use p4cc_switch::{LogLine, Step, TraceEvent};
 use tracing::{debug, trace};
 
@@ -15,19 +16,29 @@ fn step(event: &TraceEvent) {
     let at_us = event.at.as_us();
     match &event.step {
         Step::Received { port, bytes } => debug!(at_us, port, bytes, "packet received"),
-        Step::Dequeued { port, priority, enq_qdepth } => {
-            debug!(at_us, port, priority, enq_qdepth, "dequeued")
+        Step::Dequeued { port, priority, enq_qdepth, deq_qdepth } => {
+            debug!(at_us, port, priority, enq_qdepth, deq_qdepth, "dequeued")
         }
         Step::Entered { block } => trace!(at_us, block, "entered"),
         Step::State { state } => debug!(at_us, state, "parser state"),
         Step::Table { table, key, hit } => {
-            let key: Vec<String> = key.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let outcome = if *hit { "hit" } else { "miss" };
-            debug!(at_us, table, key = key.join(" "), outcome, "table applied");
+            debug!(at_us, table, key = named(key), outcome, "table applied");
         }
-        Step::Action { action } => debug!(at_us, action, "action"),
+        Step::Action { action, args } if args.is_empty() => debug!(at_us, action, "action"),
+        Step::Action { action, args } => debug!(at_us, action, args = named(args), "action"),
+        Step::ParserError { error } => debug!(at_us, error, "parser error"),
         Step::Enqueued { port, priority } => debug!(at_us, port, priority, "enqueued"),
-        Step::Dropped { cause } => debug!(at_us, cause = cause.column(), "packet dropped"),
+        Step::Dropped { cause, port, priority } => {
+            debug!(at_us, cause = cause.column(), port, priority, "packet dropped")
+        }
+        Step::ToController { port } => debug!(at_us, port, "to the controller"),
         Step::Sent { port, bytes } => debug!(at_us, port, bytes, "packet sent"),
     }
+}
+
+/// Names and values in one text.
+fn named(values: &[(String, Bits)]) -> String {
+    let values: Vec<String> = values.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    values.join(" ")
 }

@@ -25,6 +25,11 @@ pub const MIN_CAPTURE_BYTES: u64 = 100_000;
 /// Most bytes of the comment of a capture.
 pub const MAX_CAPTURE_COMMENT_BYTES: u64 = 4_096;
 
+/// Most packets that are followed.
+pub const MAX_TRACED_PACKETS: u64 = 10_000;
+/// Most steps that each switch keeps of them.
+pub const MAX_TRACED_STEPS: u64 = 1_000_000;
+
 /// Refuses a value outside `min..=max`.
 pub(crate) fn in_range(path: &str, value: u64, min: u64, max: u64) -> Result<(), SpecError> {
     if (min..=max).contains(&value) {

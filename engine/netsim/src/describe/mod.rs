@@ -7,6 +7,7 @@
 //! | `topology` | the description resolved: names become indices, contradictions are refused |
 //! | `names` | nodes and senders' configurations by name |
 //! | `flow_plan`, `faults`, `captures` | one flow, one change of a link and one captured end, resolved |
+//! | `traced` | packets that are followed, resolved |
 
 mod captures;
 mod faults;
@@ -15,6 +16,7 @@ mod limits;
 mod names;
 pub mod spec;
 mod topology;
+mod traced;
 
 pub(crate) use captures::{CaptureLimits, CapturePlan};
 pub(crate) use faults::FaultPlan;
@@ -22,3 +24,4 @@ pub(crate) use flow_plan::{FlowPlan, RoundMember, flow_index};
 pub(crate) use limits::{MAX_FLOW_BYTES, MAX_FLOWS, MAX_TIME_NS, in_range};
 pub(crate) use names::Resolver;
 pub(crate) use topology::{ChannelPlan, HostPlan, Topology};
+pub(crate) use traced::{TracePlan, TracedSender};

@@ -331,6 +331,9 @@ pub struct RecordSpec {
     /// Registers of the programs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registers: Option<ArraysSpec>,
+    /// Packets whose steps are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceSpec>,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -350,6 +353,7 @@ impl Default for RecordSpec {
             pcap: None,
             counters: None,
             registers: None,
+            trace: None,
             max_rows: 5_000_000,
         }
     }
@@ -410,6 +414,37 @@ pub struct PcapSpec {
     /// Stands in the section header of each file.
     #[serde(default)]
     pub comment: String,
+}
+
+/// Packets that are followed through the network: what each switch does with them is kept, step by step.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceSpec {
+    /// Which packets.
+    pub packets: Vec<TracedSpec>,
+    /// Packets that are followed at most; later ones are counted and left out.
+    pub max_packets: u64,
+    /// Steps that each switch keeps at most; later ones are counted and left out.
+    pub max_steps: u64,
+}
+
+/// Packets of a flow or of a host, by their numbers as they leave the host.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TracedSpec {
+    /// The flow; or `host`.
+    #[serde(default)]
+    pub flow: Option<u32>,
+    /// Of a flow: its ACKs, in place of its data packets.
+    #[serde(default)]
+    pub acks: bool,
+    /// The host, for all packets that it sends.
+    #[serde(default)]
+    pub host: Option<String>,
+    /// Number of the first packet, from 1.
+    pub first: u64,
+    /// Number of the last packet.
+    pub last: u64,
 }
 
 /// Bounds of a run.

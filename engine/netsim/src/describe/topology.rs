@@ -25,6 +25,7 @@ use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
     BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
 };
+use crate::describe::traced::TracePlan;
 use crate::traffic::arrivals::ArrivalsPlan;
 use crate::traffic::bursts::BurstsPlan;
 use crate::traffic::packets::PacketsPlan;
@@ -45,6 +46,8 @@ pub(crate) struct ChannelPlan {
     pub has_faults: bool,
     /// Bounds of the capture at its start, and of the one at its end, where they are captured.
     pub captures: [Option<CaptureLimits>; 2],
+    /// Whether packets on it are followed.
+    pub is_traced: bool,
     /// `name:port->name:port`, the name of its random stream too.
     pub name: String,
 }
@@ -104,6 +107,7 @@ pub(crate) struct Topology {
     pub is_plain: bool,
     pub faults: Faults,
     pub captures: Vec<CapturePlan>,
+    pub trace: Option<TracePlan>,
 }
 
 impl Topology {
@@ -129,6 +133,7 @@ impl Topology {
             is_plain: true,
             faults: Faults::default(),
             captures: Vec::new(),
+            trace: None,
         };
         let mut uplinks = vec![None; spec.hosts.len()];
         for (i, link) in spec.links.iter().enumerate() {
@@ -140,6 +145,7 @@ impl Topology {
         }
         topology.add_faults(spec)?;
         topology.add_captures(spec)?;
+        topology.add_trace(spec, &names)?;
         check_device_ids(spec)?;
         for (i, host) in spec.hosts.iter().enumerate() {
             topology.hosts.push(host_plan(i, host, uplinks[i], &topology.channels)?);
@@ -192,6 +198,7 @@ impl Topology {
                 loss: link.loss,
                 has_faults: false,
                 captures: [None; 2],
+                is_traced: false,
                 name: format!("{}:{}->{}:{}", near.node, near.port, far.node, far.port),
             });
         }
@@ -214,6 +221,13 @@ impl Topology {
             self.channels[capture.leaving as usize].captures[0] = Some(limits);
             self.channels[capture.arriving as usize].captures[1] = Some(limits);
         }
+        Ok(())
+    }
+
+    fn add_trace(&mut self, spec: &NetworkSpec, names: &BTreeMap<&str, Node>) -> Result<(), SpecError> {
+        let Some(trace) = &spec.record.trace else { return Ok(()) };
+        self.trace = Some(TracePlan::new(trace, names)?);
+        self.channels.iter_mut().for_each(|channel| channel.is_traced = true);
         Ok(())
     }
 

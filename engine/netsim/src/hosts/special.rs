@@ -1,10 +1,11 @@
 //! Packets of flows that are not p4cc's plain ones: TCP, IPv6, headers of the user's program.
 //!
-//! A run without any of them does not come here.
+//! A run without any of them comes here for packets alone that are followed.
 
 use p4cc_switch::Packet;
-use p4cc_transport::wire::{TcpPacket, is_ipv6, is_tcp, to_ipv4, to_ipv6};
+use p4cc_transport::wire::{self, PacketKind, TcpPacket, is_ipv6, is_tcp, to_ipv4, to_ipv6};
 
+use crate::hosts::connections::TcpEnd;
 use crate::hosts::packets::{self, Outgoing};
 use crate::network::Network;
 use crate::output::NoFlow;
@@ -55,6 +56,24 @@ impl Network {
         }
         self.nodes.pool.give(packet);
         if is_tcp(&plain.head) { self.take_in_tcp(host, plain) } else { self.take_in(host, plain) }
+    }
+
+    /// The flow of a packet as its host sends it, by its number on the wire, and whether it is an ACK.
+    pub(crate) fn flow_sent(&self, packet: &Packet) -> Option<(u32, bool)> {
+        let mut head = packet.head.to_vec();
+        if self.topology.has_ipv6 && is_ipv6(&packet.head) {
+            to_ipv4(&packet.head, packet.zeros as usize, &mut head).ok()?;
+        }
+        if self.topology.has_tcp && is_tcp(&head) {
+            let read = TcpPacket::decode(&head, packet.zeros as usize).ok()?;
+            let (flow, to) = self.nodes.connections.find((read.src, read.dst, read.header.ports))?;
+            return Some((self.nodes.plans[flow as usize].id, to == TcpEnd::Client));
+        }
+        if let Some(taken) = self.topology.headers.as_ref().and_then(|headers| headers.take(&head)) {
+            head = taken.frame;
+        }
+        let read = wire::Packet::decode(&head, packet.zeros as usize).ok()?;
+        Some((read.header.flow_id, read.header.kind == PacketKind::Ack))
     }
 
     /// Whether a flow over IPv6 that ends at a host takes a packet, put back over IPv4; or why none does.

@@ -25,8 +25,8 @@ pub(crate) struct Channel {
     /// Node and port that it leads to, as its events have them.
     to: u32,
     framing_bytes: u32,
-    /// Of a channel that loses packets, goes down, is captured or leads into another partition; most do none
-    /// of it.
+    /// Of a channel that loses packets, goes down, is captured or traced, or leads into another partition;
+    /// most do none of it.
     rest: Option<Box<Rest>>,
 }
 
@@ -89,7 +89,7 @@ impl Channel {
         self.bytes += u64::from(p4cc_switch::link_bytes(self.framing_bytes, bytes));
     }
 
-    /// Whether it loses no packets, is not captured and stays in its partition.
+    /// Whether it loses no packets, is not captured or traced and stays in its partition.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.rest.is_none()
@@ -204,7 +204,8 @@ impl Rest {
     /// The state of a channel that needs any.
     fn new(loss: Option<(u64, Stream)>, plan: &ChannelPlan) -> Option<Box<Self>> {
         let captures = plan.captures.map(|limits| limits.map(|limits| Box::new(LinkLog::new(limits))));
-        let is_needed = loss.is_some() || plan.has_faults || captures.iter().any(Option::is_some);
+        let is_captured = captures.iter().any(Option::is_some);
+        let is_needed = loss.is_some() || plan.has_faults || is_captured || plan.is_traced;
         is_needed.then(|| Box::new(Self { loss, captures, ..Self::default() }))
     }
 

@@ -105,7 +105,21 @@ impl Network {
             self.schedule.arrivals += 1;
             let event = state.arrival(arrival.time, self.schedule.arrivals, channel);
             self.schedule.calendar.push_arrival(event, packet);
-        } else if !state.loses(self.schedule.now, arrival.time, &packet) {
+        } else if state.is_plain() {
+            self.carry(channel, arrival, Frame::Packet(packet));
+        } else {
+            self.send_specially(channel, arrival, packet);
+        }
+    }
+
+    /// The same for a channel that does more than carry.
+    fn send_specially(&mut self, channel: u32, arrival: Moment, packet: Packet) {
+        let now = self.schedule.now;
+        let is_lost = self.nodes.channels[channel as usize].loses(now, arrival.time, &packet);
+        if self.observers.trace.is_some() {
+            self.trace_link(channel, arrival.time, &packet, is_lost);
+        }
+        if !is_lost {
             self.carry(channel, arrival, Frame::Packet(packet));
         }
     }

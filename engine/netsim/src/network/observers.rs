@@ -5,7 +5,7 @@ use p4cc_units::Time;
 
 use crate::describe::spec::NetworkSpec;
 use crate::links::DeadlockDetector;
-use crate::output::{Recorder, StallDetector};
+use crate::output::{PacketTrace, Recorder, StallDetector};
 
 /// Sees every packet that reaches a host: when, which host, and the packet as it came.
 pub type Tap = Box<dyn FnMut(Time, usize, &Packet) + Send>;
@@ -16,6 +16,8 @@ pub(crate) struct Observers {
     pub stall: StallDetector,
     pub deadlocks: DeadlockDetector,
     pub tap: Option<Tap>,
+    /// Packets that are followed, if there are any.
+    pub trace: Option<Box<PacketTrace>>,
     /// Flows under way, in the order of their start.
     pub active: Vec<u32>,
     /// Traversals of a link by a packet.
@@ -36,6 +38,7 @@ impl Observers {
             stall: StallDetector::new(spec.stall_after_ns),
             deadlocks: DeadlockDetector::default(),
             tap: None,
+            trace: None,
             active: Vec::new(),
             packet_hops: 0,
             open_flows: counted_flows,

@@ -119,6 +119,7 @@ impl Network {
             spec,
             topology,
         };
+        network.begin_trace()?;
         network.schedule_faults();
         network.schedule_applications();
         network.schedule_own_packets();

@@ -71,7 +71,7 @@ impl Network {
     }
 
     /// The name of a node: switches are numbered first, then hosts.
-    fn node_name(&self, node: usize) -> &str {
+    pub(crate) fn node_name(&self, node: usize) -> &str {
         let switches = self.spec.switches.len();
         if node < switches { &self.spec.switches[node].name } else { &self.spec.hosts[node - switches].name }
     }

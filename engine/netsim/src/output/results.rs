@@ -9,6 +9,7 @@ use crate::describe::FlowPlan;
 use crate::network::Network;
 use crate::output::captures::{self, Capture};
 use crate::output::table::{Column, Table};
+use crate::output::trace::Trace;
 
 /// The run in a few numbers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -92,6 +93,8 @@ pub struct Results {
     pub summary: Summary,
     /// What was captured at ends of links.
     pub captures: Vec<Capture>,
+    /// What switches did with packets that are followed, if any are.
+    pub trace: Option<Trace>,
 }
 
 impl Results {
@@ -132,7 +135,7 @@ impl Network {
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
-        Results { tables, summary: self.summary(), captures }
+        Results { tables, summary: self.summary(), captures, trace: self.trace() }
     }
 
     /// The run in a few numbers.

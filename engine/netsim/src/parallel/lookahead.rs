@@ -65,6 +65,9 @@ impl Network {
         if self.observers.tap.is_some() {
             return Some("packets are watched");
         }
+        if self.observers.trace.is_some() {
+            return Some("packets are followed from switch to switch");
+        }
         if self.spec.ties != Ties::LowerPort {
             return Some("simultaneous events happen in the order in which all hosts schedule them");
         }

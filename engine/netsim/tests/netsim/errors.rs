@@ -193,6 +193,43 @@ fn every_error_of_captures_names_path_cause_and_remedy() {
     ]);
 }
 
+#[test]
+fn every_error_of_a_trace_names_path_cause_and_remedy() {
+    let trace = |packets: Value, max_packets: u32, max_steps: u32| {
+        (
+            "/record",
+            json!({"trace": {"packets": packets, "max_packets": max_packets, "max_steps": max_steps}}),
+        )
+    };
+    let one = |wrong: Value| {
+        let mut one = json!({"flow": 1, "first": 1, "last": 2});
+        for (key, value) in wrong.as_object().expect("an object") {
+            one[key] = value.clone();
+        }
+        trace(json!([one]), 1, 1).1
+    };
+    let (at, none) = trace(json!([]), 1, 1);
+    check([
+        (at, none, "record.trace.packets: 0 is out of range"),
+        (
+            at,
+            trace(json!([{"flow": 1, "first": 1, "last": 1}]), 10_001, 1).1,
+            "record.trace.max_packets: 10001",
+        ),
+        (at, trace(json!([{"flow": 1, "first": 1, "last": 1}]), 1, 0).1, "record.trace.max_steps: 0 is"),
+        (at, one(json!({"flow": 9})), "record.trace.packets[0].flow: there is no flow 9 in this run"),
+        (at, one(json!({"first": 3})), "record.trace.packets[0].last: 2 is out of range"),
+        (at, one(json!({"first": 0})), "record.trace.packets[0].first: 0 is out of range"),
+        (at, one(json!({"host": "a"})), "record.trace.packets[0].flow: it names no sender, or two"),
+        (at, one(json!({"flow": null, "host": "s"})), "record.trace.packets[0].host: \"s\" is a switch"),
+        (
+            at,
+            one(json!({"flow": null, "host": "x"})),
+            "record.trace.packets[0].host: there is no switch or host",
+        ),
+    ]);
+}
+
 /// Sets a value, adding the last key if it is not there.
 fn set(spec: &mut Value, pointer: &str, value: Value) {
     let (parent, key) = pointer.rsplit_once('/').expect("a pointer");

@@ -26,4 +26,5 @@ mod reads;
 mod tcp;
 mod telemetry;
 mod threads;
+mod trace;
 mod traffic;

@@ -14,7 +14,7 @@ use crate::config::ExecChoice;
 use crate::core::Core;
 use crate::packet::Packet;
 use crate::random::Stream;
-use crate::trace::{TraceLog, Tracer};
+use crate::trace::{Step, TraceLog, Tracer};
 
 /// A program with its state and its working memory.
 #[derive(Clone)]
@@ -241,10 +241,20 @@ impl Runtime {
                 ingress_otherwise(pipeline, (*exec, *warm_up), frame, &mut core.trace, start, &mut env)
             }
         };
-        if outcome.error.is_some() {
-            core.counters.parser_errors += 1;
+        if let Some(error) = outcome.error {
+            self.on_parser_error(core, error);
         }
         outcome.consumed_bytes()
+    }
+
+    /// Counts a packet that a parser rejected.
+    #[cold]
+    fn on_parser_error(&self, core: &mut Core, error: u32) {
+        core.counters.parser_errors += 1;
+        core.trace.keep(|| {
+            let name = self.pipeline.program().errors.get(error as usize);
+            Step::ParserError { error: name.cloned().unwrap_or_default() }
+        });
     }
 
     /// Runs a packet from outside through v1model's pipelines, as
@@ -345,7 +355,9 @@ impl Runtime {
             let exec = executor(&self.pipeline, self.exec, self.warm_up);
             exec.parse_by(func, &mut self.frame, view(packet), &mut env)
         };
-        core.counters.parser_errors += u64::from(outcome.error.is_some());
+        if let Some(error) = outcome.error {
+            self.on_parser_error(core, error);
+        }
         outcome.consumed_bytes()
     }
 

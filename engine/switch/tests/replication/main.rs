@@ -3,6 +3,7 @@
 
 mod bypass;
 mod limits;
+mod traces;
 
 use std::sync::{Arc, OnceLock};
 

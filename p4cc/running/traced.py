@@ -1,0 +1,153 @@
+"""`p4cc run --trace`: which packets are followed through the network, and what was kept of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from p4cc import _engine
+    from topos import Topology
+
+FIRST_PACKETS = 3
+"""Packets that are followed where none is named."""
+MAX_ASKED = 64
+"""Senders that one run follows."""
+MAX_PACKETS = 10_000
+"""Packets that the engine follows (`MAX_TRACED_PACKETS`)."""
+DEFAULT_STEPS = 2_000
+MAX_STEPS = 1_000_000
+"""Steps that are kept and printed (`MAX_TRACED_STEPS`)."""
+_FORM = re.compile(r"(?P<sender>[^:]+)(?P<acks>:acks)?(?::(?P<first>\d{1,15})(?:-(?P<last>\d{1,15}))?)?")
+_MAX_FLOW = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Packets of one sender, by their numbers as they leave its host."""
+
+    text: str
+    """As the user wrote it."""
+    sender: int | str
+    """The flow, or the host."""
+    acks: bool
+    first: int
+    last: int
+
+    @classmethod
+    def parse(cls, text: str) -> Asked:
+        """Reads `FLOW|HOST[:acks][:N[-M]]`; raises UserError."""
+        found = _FORM.fullmatch(text)
+        if found is None:
+            raise _refused(text, "names no packets")
+        sender = found["sender"]
+        is_flow = sender.isascii() and sender.isdigit()
+        if is_flow and int(sender) > _MAX_FLOW:
+            raise _refused(text, f"there is no flow {sender}")
+        if found["acks"] and not is_flow:
+            raise _refused(text, "a host's packets are data and ACKs alike")
+        first = int(found["first"] or 1)
+        last = int(found["last"] or (first if found["first"] else FIRST_PACKETS))
+        if not 1 <= first <= last:
+            raise _refused(text, "packets are numbered from 1, the first before the last")
+        return cls(text, int(sender) if is_flow else sender, found["acks"] is not None, first, last)
+
+    @property
+    def place(self) -> str:
+        """Where the user wrote it."""
+        return f"--trace {self.text}"
+
+    def plain(self) -> dict[str, Any]:
+        """As the engine's description has it."""
+        who: dict[str, Any] = (
+            {"flow": self.sender, "acks": self.acks} if isinstance(self.sender, int) else {"host": self.sender}
+        )
+        return {**who, "first": self.first, "last": self.last}
+
+    def check_sent(self, sent: int) -> None:
+        """Refuses packets of which the sender sent none; raises UserError."""
+        if sent >= self.first:
+            return
+        kind = "ACKs" if self.acks else "data packets"
+        what = f"flow {self.sender} sent {sent} {kind}" if isinstance(self.sender, int) else f"it sent {sent} packets"
+        remedy = f"name one of 1 to {sent}" if sent else "name another sender"
+        raise UserError(f"{what}, and no packet {self.first}", place=self.place, remedy=remedy)
+
+
+def _refused(text: str, cause: str) -> UserError:
+    remedy = "give FLOW or HOST, and packets if not the first: 1, 1:7, 1:2-5, 1:acks:7, h1:4"
+    return UserError(cause, place=f"--trace {text}", remedy=remedy)
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """What the command line asks for."""
+
+    asked: tuple[Asked, ...]
+    max_steps: int = DEFAULT_STEPS
+
+    @classmethod
+    def parse(cls, texts: Sequence[str], max_steps: int) -> Tracing:
+        """Reads what the command line says; raises UserError."""
+        if len(texts) > MAX_ASKED:
+            raise UserError(
+                f"stands {len(texts)} times", place="--trace", remedy=f"follow {MAX_ASKED} senders at a time"
+            )
+        return cls(tuple(map(Asked.parse, texts)), max_steps)
+
+    def check_hosts(self, topology: Topology) -> None:
+        """Refuses senders that are no hosts; raises UserError."""
+        for one in self.asked:
+            if isinstance(one.sender, str) and one.sender not in topology.host_names:
+                names = topology.host_names
+                more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+                cause = (
+                    f"{one.sender!r} is a switch" if one.sender in topology.switch_names else "there is no such host"
+                )
+                remedy = f"name a flow by its number, or a host: {', '.join(names[:8])}{more}"
+                raise UserError(cause, place=one.place, remedy=remedy)
+
+    def into(self, spec_json: str) -> str:
+        """The engine's description with what is asked for."""
+        spec = json.loads(spec_json)
+        packets = [one.plain() for one in self.asked]
+        trace = {"packets": packets, "max_packets": MAX_PACKETS, "max_steps": self.max_steps}
+        return json.dumps({**spec, "record": {**spec["record"], "trace": trace}})
+
+    def refused_by(self, error: _engine.SpecError) -> UserError | None:
+        """The user's error, where the engine refuses what is asked for."""
+        found = re.fullmatch(r"record\.trace\.packets\[(\d+)\]\..*", error.place)
+        if found is None:
+            return None
+        return UserError(error.cause, place=self.asked[int(found[1])].place, remedy=error.remedy)
+
+    def kept(self, result: _engine.RunResult) -> Traced:
+        """What a run left; raises UserError where it has no packet of those asked for."""
+        lines, sent, packets_left_out, steps_left_out = result.trace() or ([], [], 0, 0)
+        for asked, count in zip(self.asked, sent, strict=True):
+            asked.check_sent(count)
+        steps = [json.loads(line) for line in lines[: self.max_steps]]
+        return Traced(steps, packets_left_out, steps_left_out + len(lines) - len(steps))
+
+
+@dataclass(frozen=True)
+class Traced:
+    """The steps of packets that were followed, packet by packet and in the order of time."""
+
+    steps: list[dict[str, Any]]
+    packets_left_out: int
+    steps_left_out: int
+
+    def plain(self) -> dict[str, Any]:
+        """As `--json` prints it."""
+        return {
+            "steps": self.steps,
+            "packets_left_out": self.packets_left_out,
+            "steps_left_out": self.steps_left_out,
+        }
