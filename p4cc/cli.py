@@ -10,7 +10,7 @@ from rich.console import Console
 
 from controller.cli import app as controller_app
 from controller.options import topology_readers
-from p4cc.commands import cache, compare, info, init, lab, program, reproduce, run, stf, sweep, topo
+from p4cc.commands import cache, compare, dissector, info, init, lab, program, reproduce, run, stf, sweep, topo
 from p4cc.errors import UserError
 from p4cc.exit_codes import epilog
 
@@ -29,6 +29,7 @@ compare.register(app)
 reproduce.register(app)
 sweep.register(app)
 program.register(app)
+dissector.register(app)
 stf.register(app)
 info.register(app)
 topo.register(app)

@@ -24,12 +24,13 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "scenario": (),
     "planning": ("scenario",),
     "analysis": ("scenario",),
+    "dissector": (),
     "control": ("scenario", "planning"),
     "figures": ("scenario", "planning", "analysis"),
     "running": ("scenario", "planning", "analysis", "figures", "control"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("scenario", "planning", "analysis", "figures", "running"),
-    "commands": ("scenario", "planning", "analysis", "figures", "running", "reproduce", "lab"),
+    "commands": ("scenario", "planning", "analysis", "figures", "running", "reproduce", "lab", "dissector"),
 }
 """Rooms of p4cc, and those that a room may import; modules of no room below are free to all."""
 
