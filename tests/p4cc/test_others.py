@@ -1,0 +1,105 @@
+"""Programs of others, unchanged, from copies outside of this project: what their own documents expect comes out."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scapy.layers.inet import IP, TCP
+from scapy.layers.l2 import Ether
+
+from p4cc.running.runner import RunRequest, run_scenario
+from tests.p4cc.scenarios import Ran
+
+SCENARIOS = Path(__file__).parent / "others"
+TUTORIALS = os.environ.get("P4CC_TUTORIALS")
+LEARNING = os.environ.get("P4CC_P4_LEARNING")
+
+tutorials = pytest.mark.skipif(TUTORIALS is None, reason="P4CC_TUTORIALS names no copy of the P4 tutorials")
+learning = pytest.mark.skipif(LEARNING is None, reason="P4CC_P4_LEARNING names no copy of nsg-ethz/p4-learning")
+
+
+@pytest.fixture
+def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ran:
+    """The run of the scenario that a test is named after, in the folder of the copy."""
+    name = request.node.originalname.removeprefix("test_")
+    monkeypatch.chdir((LEARNING if name == "heavy_hitter" else TUTORIALS) or "")
+    scenario = SCENARIOS / f"{name}.yaml"
+    return Ran(run_scenario(RunRequest(scenario=scenario, out=tmp_path / "out", figures=False, quiet=True)))
+
+
+def received(ran: Ran) -> list[tuple[str, bytes]]:
+    """Packets that no flow took: host and bytes."""
+    rows = ran.table("packets_received").select("host", "bytes").rows()
+    return [(host, bytes.fromhex(data)) for host, data in rows]
+
+
+@tutorials
+def test_basic(out: Ran) -> None:
+    assert out.runs[0]["flows_completed"] == out.runs[0]["flows_finite"] > 0
+
+
+@tutorials
+def test_ecn(out: Ran) -> None:
+    peaks = {row["variant"]: row["peak_queue_pkts"] for row in out.runs}
+    assert peaks["DCTCP"] < peaks["Reno"] / 2
+
+
+@tutorials
+def test_mri(out: Ran) -> None:
+    assert out.runs[0]["flows_completed"] == 2
+    # The last switch's record is the first one; s1 has the queue before the slow link.
+    records = out.table("headers").filter(pl.col("header") == "switch_t")
+    most = {(row["index"], row["field"]): row["value"] for row in records.sort("value").to_dicts()}
+    assert (most[0, "swid"], most[1, "swid"]) == (2, 1)
+    assert most[0, "qdepth"] < 5 < 30 < most[1, "qdepth"]
+
+
+@tutorials
+def test_qos(out: Ran) -> None:
+    # Expedited forwarding for UDP, voice admit for TCP.
+    assert [Ether(data)[IP].tos >> 2 for _, data in received(out)] == [46, 44]
+
+
+@tutorials
+def test_multicast(out: Ran) -> None:
+    # The exercise's group has ports 1 to 3, so that h4 gets nothing.
+    assert Counter(host for host, _ in received(out)) == {"h2": 2, "h3": 1}
+
+
+@tutorials
+def test_load_balance(out: Ran) -> None:
+    counts = Counter(host for host, _ in received(out))
+    assert counts.keys() == {"h2", "h3"}
+    assert counts.total() == 200
+    assert min(counts.values()) > 80
+
+
+@tutorials
+def test_link_monitor(out: Ran) -> None:
+    probes = [data for _, data in received(out)]
+    assert {data[14] for data in probes} == {5}
+    # Each hop adds 18 bytes, the last one in front: bottom and switch, port, bytes since the last probe, two times.
+    first_hops = [data[15 + 4 * 18 :][:18] for data in probes[5:]]
+    for hop in first_hops:
+        bits = 8 * int.from_bytes(hop[2:6], "big")
+        time_us = int.from_bytes(hop[12:18], "big") - int.from_bytes(hop[6:12], "big")
+        assert (hop[0] & 0x7F, hop[1]) == (1, 4)
+        assert 0.9 < bits / time_us / 1_000 < 1.05
+
+
+@tutorials
+def test_firewall(out: Ran) -> None:
+    flows = out.table("flows").select("src", "dst", pl.col("finish_ns").is_not_null().alias("done"))
+    assert set(flows.rows()) == {("h1", "h3", True), ("h4", "h2", False)}
+
+
+@learning
+def test_heavy_hitter(out: Ran) -> None:
+    # The filter's threshold is 1,000 packets of a flow.
+    ports = Counter(Ether(data)[TCP].sport for _, data in received(out))
+    assert ports[4001] == 100
+    assert ports[4000] in (1_000, 1_001)
