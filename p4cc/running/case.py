@@ -24,6 +24,7 @@ from p4cc.running.advance import Advancing
 from p4cc.running.cache import RunCache, SeedRun, run_keys
 from p4cc.running.captures import engine_captures, limit_warning
 from p4cc.running.controlled import Left, run_with_stops, stops_for
+from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
 from p4cc.running.losses import drop_notes, refusal_warnings
 from p4cc.running.result_writer import engine_summary, engine_tables
@@ -276,7 +277,7 @@ async def _served(network: _engine.Network) -> AsyncGenerator[Server]:
     except _engine.ServerError as error:
         raise UserError(error.cause, place="P4Runtime server", remedy=error.remedy) from error
     try:
-        yield Server(address)
+        yield server_at(address)
     except ControllerError as error:
         raise UserError(error.cause, place=error.place, remedy=error.remedy) from error
     finally:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from controller.install import Server
 from p4cc import _engine
 from p4cc.control.faults import faults_of
 from p4cc.control.load import nobody
 from p4cc.control.run import Job, run_controlled
 from p4cc.errors import UserError
+from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ async def run_with_stops(
     job = Job(fork, address, plan, pipelines, chosen or nobody(), settings, faults, label, advancing.to_message)
     try:
         left = await run_controlled(job)
-        counters = await Installer(Server(address), plan, pipelines).read_ports(left.without_program)
+        counters = await Installer(server_at(address), plan, pipelines).read_ports(left.without_program)
     finally:
         fork.stop_server()
     if chosen is None:

@@ -18,6 +18,7 @@ from controller.install import Server
 from p4cc import _engine
 from p4cc.errors import UserError
 from p4cc.running.controlled import Left
+from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ async def run_served(
         await _wait(network, has_primary=True, limit_s=math.inf)
         await (_by_epochs(network, advancing) if serving.speed is None else _paced(network, advancing, serving.speed))
         say(f"the run has ended, at {network.now_ns / 1e6:g} ms")
-        counters = await _counters(Server(address), plan, pipelines)
+        counters = await _counters(server_at(address), plan, pipelines)
         await _wait(network, has_primary=False, limit_s=_GOODBYE_S)
     finally:
         network.stop_server()
