@@ -487,7 +487,7 @@ TABLES = (
             Column("refused_malformed_pkts", "packets of another protocol, or damaged", "packets"),
             Column("refused_flow_pkts", "packets of a flow that does not end there", "packets"),
         ),
-        "traffic of kind packets or replay, or record.packets_received",
+        "traffic of kind packets or replay, record.packets_received or record.drops",
     ),
     Table(
         "captures",
@@ -527,6 +527,85 @@ TABLES = (
             Column("value", "what it holds, its bits as an unsigned number"),
         ),
         "record.registers",
+    ),
+    Table(
+        "program_meters",
+        "colour of a cell of a meter and sample that differs from the one before; a value holds until the next row "
+        "and is 0 before the first",
+        (
+            _TIME,
+            Column("switch", "the switch"),
+            Column("meter", "the meter's name in its program"),
+            Column("index", "the cell"),
+            Column("color", "`green`, `yellow` or `red`"),
+            Column("packets", "packets that the cell gave the colour", "packets"),
+            Column("bytes", "their bytes", "bytes"),
+        ),
+        "record.meters",
+    ),
+    Table(
+        "program_tables",
+        "entry of a table, or its misses, and sample that differs from the one before; a value holds until the next "
+        "row and is 0 before the first",
+        (
+            _TIME,
+            Column("switch", "the switch"),
+            Column("table", "the table's name in its program"),
+            Column("result", "`hit` of an entry, or `miss`"),
+            Column(
+                "entry",
+                "the entry's key at the time of the sample, `name=value` for each field and its priority if it has "
+                "one; empty of misses",
+            ),
+            Column("action", "the entry's action, `member`, `group` or `action set`; of misses the default action"),
+            Column("packets", "packets that hit it, or missed", "packets"),
+            Column("bytes", "their bytes", "bytes"),
+        ),
+        "record.tables",
+    ),
+    Table(
+        "drops",
+        "interval, cause, place and port of packets that a switch dropped",
+        (
+            Column("time_ns", "start of the interval", "ns"),
+            Column("switch", "the switch"),
+            Column(
+                "port",
+                "the port whose queue it was, else the port that they came in on",
+                null="neither is a port of the switch",
+            ),
+            Column(
+                "cause",
+                "`queue_full`, `shared_buffer`, `headroom`; `ingress`, `egress`: the program; or as the columns of "
+                "`port_queues` have it",
+            ),
+            Column("control", "the control of the program that dropped them; empty for other causes"),
+            Column("table", "the table whose action called `mark_to_drop`; empty where there is none"),
+            Column("action", "the action that called `mark_to_drop`; empty where the control itself did, or nothing"),
+            Column("parser_error", "the error that the parser ended with; empty if none"),
+            Column("packets", "packets dropped", "packets"),
+            Column("bytes", "their bytes as they came in; 0 of those that waited in a switch that restarts", "bytes"),
+        ),
+        "record.drops",
+    ),
+    Table(
+        "program_digests",
+        "field of a digest message that a program sent",
+        (
+            _TIME,
+            Column("switch", "the switch"),
+            Column("digest", "the digest's name in the P4Info"),
+            Column("message", "the message's number at its switch, from 0"),
+            Column("field", "the field, a tuple's by its place"),
+            Column("value", "what it holds; of more than 64 bits the lower ones"),
+        ),
+        "record.digests",
+    ),
+    Table(
+        "program_log",
+        "line that `log_msg` wrote",
+        (_TIME, Column("switch", "the switch"), Column("text", "the line, values filled in")),
+        "record.log_msg",
     ),
     Table("pod_pairs", "ordered pair of pods", _POD_PAIRS, "topology with pods"),
     Table(

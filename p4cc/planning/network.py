@@ -35,7 +35,7 @@ from p4cc.planning.own_headers import OwnHeadersPlan, plan_headers
 from p4cc.planning.own_packets import plan_received
 from p4cc.planning.programs import compiled_sources, find_program
 from p4cc.planning.rate_ports import RatePlanner
-from p4cc.planning.state_records import plan_arrays
+from p4cc.planning.state_records import plan_program
 from p4cc.planning.switch_programs import plan_programs
 from p4cc.planning.traffic import TrafficPlan, plan_traffic
 from p4cc.scenario.fabric import RdmaTransport
@@ -67,6 +67,11 @@ _NOT_THE_ENGINES = {
     "pcap_max_bytes",
     "counters",
     "registers",
+    "meters",
+    "tables",
+    "drops",
+    "digests",
+    "log_msg",
 }
 """Fields of `record` that the engine's description has not, or in another form."""
 
@@ -291,8 +296,7 @@ class _Planner:
         record = {
             **scenario.record.model_dump(exclude=_NOT_THE_ENGINES),
             **plan_captures(self.case, self.topology),
-            **plan_arrays("counters", scenario.record.counters, self.topology, schema_of, self.scenario),
-            **plan_arrays("registers", scenario.record.registers, self.topology, schema_of, self.scenario),
+            **plan_program(scenario.record, self.topology, schema_of, self.scenario),
             "packets_received": plan_received(scenario.record.packets_received, self.topology, self.scenario),
         }
         moments = {time for window in scenario.measure for time in (window.start_ns, window.end_ns)} - {0}

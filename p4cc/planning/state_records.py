@@ -1,4 +1,4 @@
-"""Which arrays of which switches a run samples: what `record.counters` and `record.registers` name."""
+"""What a run records of the programs of which switches: what `record.counters`, `tables`, `drops` and others name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from finsy.p4schema import P4BitsType, P4BoolType
 
 from p4cc.errors import UserError
 from p4cc.planning.hosts import some
+from p4cc.scenario.state_records import StateRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from finsy import P4Schema
     from finsy.p4schema import P4Register
 
-    from p4cc.scenario.state_records import StateRecord
+    from p4cc.scenario.schema import Record
+    from p4cc.scenario.state_records import DigestsRecord
     from topos import Topology
 
 MAX_CELLS = 1 << 20
@@ -25,48 +27,76 @@ MAX_CELLS = 1 << 20
 MAX_BITS = 64
 
 
-def plan_arrays(
-    kind: Literal["counters", "registers"],
-    record: StateRecord | None,
+Kind = Literal["counters", "registers", "meters", "tables", "digests"]
+KINDS: tuple[Kind, ...] = ("counters", "registers", "meters", "tables", "digests")
+
+
+def plan_program(
+    record: Record, topology: Topology, schema_of: Callable[[str], P4Schema], scenario: Path
+) -> dict[str, Any]:
+    """What `record` of the engine's description says of what programs do; raises UserError."""
+    plan: dict[str, Any] = {}
+    for kind in KINDS:
+        asked: StateRecord | DigestsRecord | None = getattr(record, kind)
+        if asked is not None:
+            plan[kind] = _plan_named(kind, asked, topology, schema_of, f"{scenario} at record.{kind}")
+    if record.drops is not None:
+        switches = _switches(record.drops.switches, topology, f"{scenario} at record.drops")
+        plan["drops"] = {"interval_ns": record.drops.interval_ns, "switches": switches}
+    if record.log_msg is not None:
+        switches = _switches(record.log_msg.switches, topology, f"{scenario} at record.log_msg")
+        plan["log_msg"] = {"max_lines": record.log_msg.max_lines, "switches": switches}
+    return plan
+
+
+def _switches(patterns: list[str], topology: Topology, place: str) -> list[str]:
+    switches = [name for name in topology.switch_names if matches(name, patterns)]
+    if not switches:
+        cause = f"no switch is named {', '.join(patterns)}"
+        raise UserError(cause, place=f"{place}.switches", remedy=f"switches: {some(topology.switch_names)}")
+    return switches
+
+
+def _plan_named(
+    kind: Kind,
+    record: StateRecord | DigestsRecord,
     topology: Topology,
     schema_of: Callable[[str], P4Schema],
-    scenario: Path,
+    place: str,
 ) -> dict[str, Any]:
-    """The part of the engine's `record` for a kind, nothing where none is asked for; raises UserError."""
-    if record is None:
-        return {}
-    place = f"{scenario} at record.{kind}"
-    switches = [name for name in topology.switch_names if matches(name, record.switches)]
-    if not switches:
-        cause = f"no switch is named {', '.join(record.switches)}"
-        raise UserError(cause, place=f"{place}.switches", remedy=f"switches: {some(topology.switch_names)}")
+    """What a record names, by switch; raises UserError."""
+    switches = _switches(record.switches, topology, place)
     # A network has few programs and many switches.
     chosen: dict[int, list[tuple[str, int]]] = {}
     for switch in switches:
         schema = schema_of(switch)
         if id(schema) not in chosen:
-            arrays = schema.counters if kind == "counters" else schema.registers
-            named = [one for one in arrays if matches(one.name, record.names)]
-            wide = [] if kind == "counters" else [one for one in schema.registers if one in named and _is_wide(one)]
-            exact = [one for one in wide if one.name in record.names or one.alias in record.names]
-            if exact:
-                cause = f"a cell of {exact[0].name} is no number of at most {MAX_BITS} bits"
-                raise UserError(cause, place=f"{place}.names", remedy="name other registers")
-            chosen[id(schema)] = [(one.name, one.size) for one in named if one not in wide]
-    found = [(switch, name, size) for switch in switches for name, size in chosen[id(schema_of(switch))]]
+            chosen[id(schema)] = _chosen(kind, record.names, schema, place)
+    found = [(switch, name, cells) for switch in switches for name, cells in chosen[id(schema_of(switch))]]
     if not found:
-        known = dict.fromkeys(
-            one.name
-            for switch in switches
-            for one in (schema_of(switch).counters if kind == "counters" else schema_of(switch).registers)
-        )
+        known = dict.fromkeys(one.name for switch in switches for one in getattr(schema_of(switch), kind))
         cause = f"no {kind[:-1]} of these switches is named {', '.join(record.names)}"
         raise UserError(cause, place=f"{place}.names", remedy=f"{kind}: {some(known) or 'none'}")
-    if (cells := sum(size for *_, size in found)) > MAX_CELLS:
+    if (cells := sum(cells for *_, cells in found)) > MAX_CELLS:
         cause = f"{cells} cells are more than {MAX_CELLS}"
         raise UserError(cause, place=place, remedy="name fewer arrays or switches")
-    arrays_of = [{"switch": switch, "name": name} for switch, name, _ in found]
-    return {kind: {"interval_ns": record.interval_ns, "arrays": arrays_of}}
+    arrays = [{"switch": switch, "name": name} for switch, name, _ in found]
+    if isinstance(record, StateRecord):
+        return {"interval_ns": record.interval_ns, "arrays": arrays}
+    return {"max_messages": record.max_messages, "arrays": arrays}
+
+
+def _chosen(kind: Kind, patterns: list[str], schema: P4Schema, place: str) -> list[tuple[str, int]]:
+    """Names of a program's objects that patterns fit, with the cells that each sample looks at; raises UserError."""
+    named: list[Any] = [one for one in getattr(schema, kind) if matches(one.name, patterns)]
+    if kind in ("tables", "digests"):
+        return [(one.name, 0) for one in named]
+    wide = [one for one in named if _is_wide(one)] if kind == "registers" else []
+    exact = [one for one in wide if one.name in patterns or one.alias in patterns]
+    if exact:
+        cause = f"a cell of {exact[0].name} is no number of at most {MAX_BITS} bits"
+        raise UserError(cause, place=f"{place}.names", remedy="name other registers")
+    return [(one.name, one.size * (3 if kind == "meters" else 1)) for one in named if one not in wide]
 
 
 def matches(name: str, patterns: Iterable[str]) -> bool:

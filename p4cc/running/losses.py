@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from p4cc.running.cache import SeedRun
 
 _MOST_LINES = 4
+_PROGRAMS = ("ingress", "egress")
 _CAUSES = {
     "ingress": "its program in ingress",
     "egress": "its program in egress",
@@ -30,18 +31,35 @@ def drop_notes(label: str, plan: NetworkPlan, runs: Sequence[SeedRun]) -> Iterat
     names = {switch.device_id: switch.switch for switch in plan.switches}
     sums: dict[tuple[str, str], int] = {}
     for run in runs:
+        places = _places(run)
+        for key, dropped in places:
+            sums[key] = sums.get(key, 0) + dropped
+        placed = {switch for (switch, _), _ in places}
         queues: Mapping[str, list[int]] = run.tables["port_queues"].to_pydict()
-        for cause in _CAUSES:
+        for cause, text in _CAUSES.items():
             for device_id, dropped in zip(queues["device_id"], queues[f"dropped_{cause}"], strict=True):
-                if dropped:
-                    key = (names.get(device_id, str(device_id)), cause)
+                key = (names.get(device_id, str(device_id)), text)
+                if dropped and not (key[0] in placed and cause in _PROGRAMS):
                     sums[key] = sums.get(key, 0) + dropped
     most = sorted(sums.items(), key=lambda one: -one[1])
-    lines = [f"{switch}: {pkts:,} packets dropped by {_CAUSES[cause]}" for (switch, cause), pkts in most[:_MOST_LINES]]
+    lines = [f"{switch}: {pkts:,} packets dropped by {text}" for (switch, text), pkts in most[:_MOST_LINES]]
     if len(most) > _MOST_LINES:
         lines.append("...")
     if lines:
         yield f"case {label}{_of(runs)}: {'; '.join(lines)}"
+
+
+def _places(run: SeedRun) -> list[tuple[tuple[str, str], int]]:
+    """Packets that programs dropped, by switch and by what is said of the place; needs record.drops."""
+    drops: Mapping[str, list[Any]] = run.tables["drops"].to_pydict()
+    columns = ("switch", "cause", "control", "table", "action", "parser_error", "packets")
+    found: list[tuple[tuple[str, str], int]] = []
+    for switch, cause, control, table, action, error, pkts in zip(*(drops[name] for name in columns), strict=True):
+        if cause in _PROGRAMS:
+            name, of = action.rpartition(".")[2], table.rpartition(".")[2]
+            by = f"action {name} of table {of}" if of else f"action {name}" if name else f"control {control}"
+            found.append(((switch, f"{by} after {error}" if error else by), pkts))
+    return found
 
 
 def refusal_warnings(label: str, runs: Sequence[SeedRun]) -> Iterator[str]:

@@ -45,6 +45,11 @@ ENGINE_TABLES = (
     "hosts",
     "program_counters",
     "program_registers",
+    "program_meters",
+    "program_tables",
+    "drops",
+    "program_digests",
+    "program_log",
     "link_bytes",
     "queue_histogram",
 )

@@ -22,7 +22,7 @@ from p4cc.scenario.own_headers import problems as header_problems
 from p4cc.scenario.own_packets import MAX_PACKET_BYTES, PacketsReceived
 from p4cc.scenario.programs import FileName, Name, RouteSettings, Rows, SwitchProgram
 from p4cc.scenario.rate_switches import D3SwitchSettings, RcpSwitchSettings
-from p4cc.scenario.state_records import StateRecord
+from p4cc.scenario.state_records import DigestsRecord, DropsRecord, LogRecord, StateRecord
 from p4cc.scenario.topology import Topology
 from p4cc.scenario.traffic import TrafficItem, TrafficItems
 from p4cc.scenario.traffic_base import FlowTraffic
@@ -290,6 +290,25 @@ class Record(Model):
     registers: StateRecord | None = Field(
         default=None,
         description="Registers of the switches' programs, of at most 64 bits (table `program_registers`).",
+    )
+    meters: StateRecord | None = Field(
+        default=None,
+        description="What meters of the switches' programs coloured, direct meters left out (table `program_meters`).",
+    )
+    tables: StateRecord | None = Field(
+        default=None,
+        description="Hits of each entry and misses of the programs' tables, whether they have direct counters or not "
+        "(table `program_tables`); the program runs slower.",
+    )
+    drops: DropsRecord | None = Field(
+        default=None,
+        description="Drops of switches by cause, and by table and action of the program (table `drops`).",
+    )
+    digests: DigestsRecord | None = Field(
+        default=None, description="Digests of the switches' programs (table `program_digests`)."
+    )
+    log_msg: LogRecord | None = Field(
+        default=None, description="What `log_msg` of the switches' programs writes (table `program_log`)."
     )
     goodput_interval_ns: Interval | None = Field(
         default=None, description="Bins of each flow's goodput (table `goodput`); needs windows."

@@ -26,6 +26,31 @@ class StateRecord(Model):
     """Time between samples; one more is taken at the end."""
 
 
+class DropsRecord(Model):
+    """Drops of switches by cause and by place in the program, added up; the program runs slower."""
+
+    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    interval_ns: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000
+    """Drops of an interval with one cause, place and port are one row; 1 keeps those of each instant apart."""
+
+
+class DigestsRecord(Model):
+    """Digests that the switches' programs send, message by message."""
+
+    names: Patterns = Field(default=["*"], description="Names in the P4Info or ends of them, with * and ?.")
+    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    max_messages: Annotated[int, Field(ge=1, le=1_000_000)] = 100_000
+    """Of each switch; `rows_left_out` counts later ones."""
+
+
+class LogRecord(Model):
+    """Lines that `log_msg` of the switches' programs writes."""
+
+    switches: Patterns = Field(default=["*"], description="Switches, with * and ?.")
+    max_lines: Annotated[int, Field(ge=1, le=1_000_000)] = 100_000
+    """Of each switch; `rows_left_out` counts later ones."""
+
+
 class StateFigure(FlowFigure):
     """Counters or registers of the programs over time, a line for each cell, a panel for each variant; of one seed.
 

@@ -218,8 +218,10 @@ pub trait Trace {
     fn block(&mut self, _func: FuncId, _block: BlockId) {}
     /// A table was applied; `values` holds its keys.
     fn table(&mut self, _table: TableId, _hit: bool, _values: Values<'_>) {}
-    /// An action runs; `values` holds its parameters.
-    fn action(&mut self, _action: ActionId, _values: Values<'_>) {}
+    /// An action runs, `within` another one, or a table's or a control's own; `values` holds its parameters.
+    fn action(&mut self, _action: ActionId, _within: bool, _values: Values<'_>) {}
+    /// `mark_to_drop` runs, in an action or in a control itself.
+    fn mark_to_drop(&mut self, _in_action: bool) {}
 }
 
 /// Values of a packet's variables at a moment of its run.

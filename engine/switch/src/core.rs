@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use std::sync::Arc;
+
 use p4cc_exec::DigestMessage;
+use p4cc_ir::Program;
 use p4cc_units::Time;
 
 use crate::config::{SwitchConfig, TimestampUnit};
@@ -13,6 +16,7 @@ use crate::pre::ReplicationEngine;
 use crate::random::Stream;
 use crate::tm::TrafficManager;
 use crate::trace::{Step, TraceLog};
+use crate::watch::{Kept, LogLine};
 
 /// Most packet-ins, and most digest messages, that wait for the controller.
 pub const MAX_CONTROLLER_QUEUE: usize = 1_024;
@@ -71,15 +75,6 @@ pub(crate) struct Unqueued {
     pub queued: Queued,
 }
 
-/// A line of `log_msg`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogLine {
-    /// When the program wrote it.
-    pub at: Time,
-    /// The text, values filled in.
-    pub text: String,
-}
-
 /// Everything of a switch but the program. In the order of fields, which is
 /// that of how often they are touched: what packets need as a rule stands in
 /// few lines of the cache, the first and those of the traffic manager's start.
@@ -106,6 +101,8 @@ pub(crate) struct Core {
     lineages: Lineages,
     /// Ports that are down; all others are up.
     pub ports_down: BTreeSet<u32>,
+    /// What observers of whole runs keep, if there are any.
+    pub kept: Option<Box<Kept>>,
 }
 
 impl Core {
@@ -122,6 +119,7 @@ impl Core {
             loopback: VecDeque::new(),
             lineages: Lineages::default(),
             ports_down: BTreeSet::new(),
+            kept: None,
             trace: TraceLog::default(),
             drop_port: config.drop_port,
             timestamp_unit: config.timestamp_unit,
@@ -143,7 +141,9 @@ impl Core {
     pub fn drop_at(&mut self, ingress_port: u32, priority: u8, cause: DropCause) {
         self.counters.drops.add(cause);
         self.trace.keep(|| Step::Dropped { cause, port: ingress_port, priority });
-        if let Some(port) = self.tm.port(ingress_port) {
+        let port = self.tm.port(ingress_port);
+        self.trace.dropped(port.map(|_| ingress_port), cause, 1);
+        if let Some(port) = port {
             self.tm.count_drop(port, priority, cause);
         }
     }
@@ -173,6 +173,7 @@ impl Core {
             Err(cause) => {
                 self.counters.drops.add(cause);
                 self.trace.keep(|| Step::Dropped { cause, port, priority });
+                self.trace.dropped(Some(port), cause, 1);
             }
         }
     }
@@ -213,7 +214,9 @@ impl Core {
             let cause = DropCause::PassLimit;
             self.counters.drops.add_many(cause, dropped);
             self.trace.keep(|| Step::Dropped { cause, port: ingress_port, priority });
-            if let Some(port) = self.tm.port(ingress_port) {
+            let port = self.tm.port(ingress_port);
+            self.trace.dropped(port.map(|_| ingress_port), cause, dropped);
+            if let Some(port) = port {
                 self.tm.count_drops(port, priority, cause, dropped);
             }
         }
@@ -225,6 +228,7 @@ impl Core {
     #[cold]
     pub fn trace_arrival(&mut self, now: Time, port: u32, bytes: u32) -> Lineage {
         let is_expected = self.trace.on_arrival(now, port);
+        self.trace.begin(bytes);
         self.trace.keep(|| Step::Received { port, bytes });
         if !is_expected {
             return Lineage::NONE;
@@ -252,6 +256,9 @@ impl Core {
     #[cold]
     fn keep_more_logs(&mut self, now: Time, lines: &mut Vec<String>) {
         for text in lines.drain(..) {
+            if let Some(kept) = &mut self.kept {
+                kept.log(now, &text);
+            }
             if self.logs.len() == MAX_LOG_LINES {
                 self.logs.pop_front();
             }
@@ -261,8 +268,11 @@ impl Core {
 
     /// Keeps digests for the controller, up to the bound.
     #[inline]
-    pub fn keep_digests(&mut self, digests: &mut Vec<DigestMessage>) {
+    pub fn keep_digests(&mut self, now: Time, program: &Arc<Program>, digests: &mut Vec<DigestMessage>) {
         if !digests.is_empty() {
+            if let Some(kept) = &mut self.kept {
+                kept.digests(now, program, digests);
+            }
             self.keep_more_digests(digests);
         }
     }

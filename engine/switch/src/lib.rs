@@ -48,9 +48,10 @@ mod tm_buffer;
 mod tm_ports;
 mod tm_state;
 mod trace;
+mod watch;
 
 pub use self::arch::Workspace;
-pub use self::core::{LogLine, MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
+pub use self::core::{MAX_CONTROLLER_QUEUE, MAX_LOG_LINES};
 pub use config::{
     BufferConfig, ConfigError, DEFAULT_PASS_LIMIT, ExecChoice, MAX_PASS_LIMIT, NATIVE_AFTER_PACKETS,
     PortConfig, QdepthUnit, SwitchConfig, TimestampUnit,
@@ -64,3 +65,4 @@ pub use switch::{Switch, Transmission};
 pub use tm_buffer::PauseFrame;
 pub use tm_state::link_bytes;
 pub use trace::{MAX_TRACE_STEPS, Step, TraceEvent};
+pub use watch::{DropPlace, DropRow, KeptDigest, LogLine, Watch};

@@ -8,7 +8,7 @@ use p4cc_units::{Rate, Span, Time};
 
 use crate::arch::{Arrival, IngressResult, LeftQueue, Program, UnicastPacket, Workspace};
 use crate::config::{ConfigError, ExecChoice, PortConfig, SwitchConfig};
-use crate::core::{Core, Instance, LogLine, MAX_CONTROLLER_QUEUE, Unqueued};
+use crate::core::{Core, Instance, MAX_CONTROLLER_QUEUE, Unqueued};
 use crate::counters::{DropCause, PauseCounters, PortCounters, SwitchCounters};
 use crate::lineage::Lineage;
 use crate::packet::{MAX_PACKET_BYTES, Packet};
@@ -16,6 +16,7 @@ use crate::pre::ReplicationEngine;
 use crate::tm::PortIndex;
 use crate::tm_buffer::PauseFrame;
 use crate::trace::{Step, TraceEvent};
+use crate::watch::{DropLog, DropRow, Kept, KeptDigest, LogLine, Watch};
 
 /// Packets that leave a queue in one call without being sent, at most.
 const MAX_UNSENT: u32 = 1_024;
@@ -148,7 +149,11 @@ impl Switch {
     /// counted, since both belong to the program before.
     pub fn set_pipeline(&mut self, pipeline: Arc<Pipeline>) {
         self.power_off();
-        let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec));
+        let watch = self.watched();
+        let mut program = Box::new(Program::new(pipeline, self.core.drop_port, self.exec, watch.hits));
+        if watch.max_logs > 0 {
+            program.set_logging(true);
+        }
         for &port in &self.core.ports_down {
             program.runtime_mut().state.set_port_up(port, false);
         }
@@ -161,6 +166,10 @@ impl Switch {
         let waiting = self.core.tm.clear();
         for _ in 0..waiting {
             self.core.counters.drops.add(DropCause::NoPipeline);
+        }
+        if waiting > 0 {
+            self.core.trace.begin(0);
+            self.core.trace.dropped(None, DropCause::NoPipeline, waiting);
         }
         self.core.pre = ReplicationEngine::default();
         self.core.digests.clear();
@@ -215,6 +224,10 @@ impl Switch {
     pub fn fork(&self, seed: u64) -> Self {
         let mut core = Core::new(SwitchConfig { seed, ..self.core.config.clone() });
         core.pre = self.core.pre.clone();
+        let watch = self.watched();
+        if watch != Watch::default() {
+            set_watch(&mut core, watch);
+        }
         let mut program = self.program.clone();
         if let Some(program) = &mut program {
             for &port in &self.core.ports_down {
@@ -301,6 +314,7 @@ impl Switch {
     pub fn packet_out(&mut self, now: Time, packet: Packet) {
         self.core.counters.packet_outs += 1;
         self.core.trace.follow(now, Lineage::NONE);
+        self.core.trace.begin(packet.len());
         let Some(port) = self.core.config.cpu_port else {
             self.core.drop_at(u32::MAX, 0, DropCause::NoSuchPort);
             return;
@@ -355,6 +369,7 @@ impl Switch {
             let left = self.core.tm.dequeue(index)?;
             self.core.tm.hold(index, left.priority, now);
             self.core.trace.follow(now, left.item.lineage);
+            self.core.trace.begin(left.item.length);
             self.core.trace.keep(|| {
                 let LeftQueue { port, priority, enq_depth, deq_depth, .. } = left;
                 Step::Dequeued { port, priority, enq_qdepth: enq_depth, deq_qdepth: deq_depth }
@@ -411,6 +426,37 @@ impl Switch {
     /// [`MAX_LOG_LINES`](crate::MAX_LOG_LINES) are kept.
     pub fn take_logs(&mut self) -> Vec<LogLine> {
         self.core.logs.drain(..).collect()
+    }
+
+    /// What observers keep of the switch from here on; what they kept before is gone.
+    pub fn watch(&mut self, watch: Watch) {
+        set_watch(&mut self.core, watch);
+        self.set_logging(watch.max_logs > 0);
+    }
+
+    fn watched(&self) -> Watch {
+        self.core.kept.as_ref().map(|kept| kept.watch).unwrap_or_default()
+    }
+
+    /// Drops that were added up, in the order of time, cause and port.
+    pub fn watched_drops(&self) -> impl Iterator<Item = DropRow<'_>> {
+        self.core.trace.drops().into_iter().flat_map(DropLog::rows)
+    }
+
+    /// Digests that were kept, the oldest first.
+    pub fn watched_digests(&self) -> &[KeptDigest] {
+        self.core.kept.as_ref().map_or(&[], |kept| &kept.digests)
+    }
+
+    /// Lines of `log_msg` that were kept, the oldest first.
+    pub fn watched_logs(&self) -> &[LogLine] {
+        self.core.kept.as_ref().map_or(&[], |kept| &kept.logs)
+    }
+
+    /// What there was no room for: packets dropped, digests and lines.
+    pub fn watched_left_out(&self) -> u64 {
+        let drops = self.core.trace.drops().map_or(0, |drops| drops.left_out);
+        drops + self.core.kept.as_ref().map_or(0, |kept| kept.left_out)
     }
 
     /// Whether what packets do is kept for [`Self::take_trace`],
@@ -537,6 +583,13 @@ impl Switch {
     pub fn waiting(&self) -> u64 {
         self.core.tm.waiting()
     }
+}
+
+fn set_watch(core: &mut Core, watch: Watch) {
+    if let Some((interval, max_rows)) = watch.drops {
+        core.trace.set_drops(DropLog::new(interval, max_rows));
+    }
+    core.kept = (watch != Watch::default()).then(|| Box::new(Kept::new(watch)));
 }
 
 impl Core {

@@ -13,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use crate::counters::DropCause;
 use crate::lineage::Lineage;
+use crate::watch::DropLog;
 
 /// Most steps that wait for whoever traces; the oldest yield.
 pub const MAX_TRACE_STEPS: usize = 8_192;
@@ -133,6 +134,8 @@ pub(crate) struct TraceLog(Option<Box<Steps>>);
 
 #[derive(Clone, Debug, Default)]
 struct Steps {
+    /// Drops by place, if anybody wants them.
+    drops: Option<DropLog>,
     now: Time,
     /// The packet at hand, if its steps are kept.
     at_hand: Option<u64>,
@@ -155,10 +158,10 @@ struct Expected {
 }
 
 impl TraceLog {
-    /// Whether steps of the packet at hand are kept.
+    /// Whether anybody looks at the steps of the packet at hand.
     #[inline]
     pub fn is_on(&self) -> bool {
-        self.0.as_ref().is_some_and(|steps| steps.at_hand.is_some())
+        self.0.as_ref().is_some_and(|steps| steps.at_hand.is_some() || steps.drops.is_some())
     }
 
     /// Whether any packets are traced.
@@ -169,13 +172,58 @@ impl TraceLog {
 
     /// Traces all packets, or none.
     pub fn set(&mut self, on: bool) {
-        self.0 = on.then(|| Box::new(Steps { at_hand: Some(0), ..Steps::default() }));
+        let steps = Steps { at_hand: on.then_some(0), drops: self.take_drops(), ..Steps::default() };
+        self.0 = (on || steps.drops.is_some()).then(|| Box::new(steps));
     }
 
     /// Traces the packets that are expected from here on, so many steps at most.
     pub fn set_expecting(&mut self, most: usize) {
         let expected = Expected { most, ..Expected::default() };
-        self.0 = Some(Box::new(Steps { expected: Some(expected), ..Steps::default() }));
+        let drops = self.take_drops();
+        self.0 = Some(Box::new(Steps { expected: Some(expected), drops, ..Steps::default() }));
+    }
+
+    fn take_drops(&mut self) -> Option<DropLog> {
+        self.0.as_mut().and_then(|steps| steps.drops.take())
+    }
+
+    /// Adds drops up from here on.
+    pub fn set_drops(&mut self, drops: DropLog) {
+        self.0.get_or_insert_default().drops = Some(drops);
+    }
+
+    pub fn drops(&self) -> Option<&DropLog> {
+        self.0.as_ref()?.drops.as_ref()
+    }
+
+    #[inline]
+    fn drops_mut(&mut self) -> Option<&mut DropLog> {
+        self.0.as_mut()?.drops.as_mut()
+    }
+
+    /// The packet at hand has this length; 0 where nobody knows it.
+    #[inline]
+    pub fn begin(&mut self, bytes: u32) {
+        if let Some(drops) = self.drops_mut() {
+            drops.begin(bytes);
+        }
+    }
+
+    /// Packets were dropped, against a port if there is one.
+    #[inline]
+    pub fn dropped(&mut self, port: Option<u32>, cause: DropCause, pkts: u64) {
+        if let Some(steps) = &mut self.0
+            && let Some(drops) = &mut steps.drops
+        {
+            drops.add(steps.now, port, cause, pkts);
+        }
+    }
+
+    /// The parser ended with an error.
+    pub fn parser_error(&mut self, pipeline: &Pipeline, error: u32) {
+        if let Some(drops) = self.drops_mut() {
+            drops.parser_error = pipeline.program().errors.get(error as usize).cloned().unwrap_or_default();
+        }
     }
 
     /// The packet that arrives at a port as the `nth` from here on is to be traced under a number.
@@ -239,7 +287,7 @@ impl TraceLog {
     /// Keeps a step, which is made only if somebody wants it.
     #[inline]
     pub fn keep(&mut self, step: impl FnOnce() -> Step) {
-        if self.is_on() {
+        if self.at_hand().is_some() {
             self.push(step());
         }
     }
@@ -285,27 +333,43 @@ impl Trace for Tracer<'_> {
     fn block(&mut self, func: FuncId, block: BlockId) {
         let func = &self.pipeline.program().funcs[func.index()];
         let label = func.blocks.get(block.0 as usize).map_or("", |block| block.label.as_str());
-        let step = if block.0 == 0 && label.is_empty() {
-            Step::Entered { block: func.name.clone() }
-        } else if label.is_empty() {
-            return;
-        } else {
-            Step::State { state: label.to_owned() }
-        };
-        self.log.push(step);
+        if block.0 == 0 && label.is_empty() {
+            if let Some(drops) = self.log.drops_mut() {
+                drops.enter(&func.name);
+            }
+            self.log.keep(|| Step::Entered { block: func.name.clone() });
+        } else if !label.is_empty() {
+            self.log.keep(|| Step::State { state: label.to_owned() });
+        }
     }
 
     fn table(&mut self, table: TableId, hit: bool, values: Values<'_>) {
+        if let Some(drops) = self.log.drops_mut() {
+            drops.table = Some(table);
+        }
         let table = &self.pipeline.program().tables[table.index()];
         let keys = table.keys.iter().filter(|key| key.kind != MatchKind::Selector);
-        let key = keys.map(|key| (key.cp.name.clone(), values.get(self.pipeline, key.var))).collect();
-        self.log.push(Step::Table { table: table.cp.name.clone(), key, hit });
+        self.log.keep(|| {
+            let key = keys.map(|key| (key.cp.name.clone(), values.get(self.pipeline, key.var))).collect();
+            Step::Table { table: table.cp.name.clone(), key, hit }
+        });
     }
 
-    fn action(&mut self, action: ActionId, values: Values<'_>) {
+    fn action(&mut self, action: ActionId, within: bool, values: Values<'_>) {
+        if let Some(drops) = self.log.drops_mut() {
+            drops.run(action, within);
+        }
         let action = &self.pipeline.program().actions[action.index()];
         let arg = |param: &ActionParam| (param.cp.name.clone(), values.get(self.pipeline, param.var));
-        let args = action.params.iter().map(arg).collect();
-        self.log.push(Step::Action { action: action.cp.name.clone(), args });
+        self.log.keep(|| {
+            let args = action.params.iter().map(arg).collect();
+            Step::Action { action: action.cp.name.clone(), args }
+        });
+    }
+
+    fn mark_to_drop(&mut self, in_action: bool) {
+        if let Some(drops) = self.log.drops_mut() {
+            drops.mark(self.pipeline.program(), in_action);
+        }
     }
 }

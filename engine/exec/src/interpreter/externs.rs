@@ -156,6 +156,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
                 let port = u64::from(env.state.drop_port());
                 self.put_wide(places.egress_spec, Wide::from_words(64, &[port]));
                 self.slots[places.mcast_grp as usize] = 0;
+                if T::ENABLED {
+                    self.trace.mark_to_drop(!self.calls.is_empty());
+                }
             }
             op => self.request(op),
         }

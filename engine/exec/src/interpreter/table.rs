@@ -45,7 +45,7 @@ impl<T: Trace> Run<'_, '_, '_, T> {
             self.slots[to as usize] = from;
         }
         if T::ENABLED {
-            self.trace.action(action, Values(self.slots));
+            self.trace.action(action, false, Values(self.slots));
         }
         Some(plan.entry)
     }
@@ -67,7 +67,9 @@ impl<T: Trace> Run<'_, '_, '_, T> {
 
     pub(crate) fn enter_action(&mut self, action: u32) -> u32 {
         if T::ENABLED {
-            self.trace.action(ActionId(action), Values(self.slots));
+            // Its own return address stands there already.
+            let within = self.calls.len() > 1;
+            self.trace.action(ActionId(action), within, Values(self.slots));
         }
         self.code.actions[action as usize].entry
     }

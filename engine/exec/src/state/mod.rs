@@ -87,9 +87,19 @@ impl State {
     /// The state a pipeline starts with: source entries and
     /// default actions are installed, all else is empty or zero.
     pub fn new(pipeline: &Pipeline) -> State {
+        Self::start(pipeline, false)
+    }
+
+    /// The same, with hits counted for every entry. Native code counts those of direct counters only: it is
+    /// the interpreter that counts the others.
+    pub fn counting_hits(pipeline: &Pipeline) -> State {
+        Self::start(pipeline, true)
+    }
+
+    fn start(pipeline: &Pipeline, counts_hits: bool) -> State {
         let program = Arc::clone(pipeline.program());
         let mut state = State {
-            tables: Self::tables(&program),
+            tables: Self::tables(&program, counts_hits),
             profiles: Self::profiles(&program),
             counters: arrays::counters(&program),
             meters: arrays::meters(&program),
@@ -104,9 +114,10 @@ impl State {
         state
     }
 
-    fn tables(program: &Program) -> Vec<TableState> {
+    fn tables(program: &Program, counts_hits: bool) -> Vec<TableState> {
         let tables = program.tables.iter().enumerate();
-        tables.map(|(id, table)| TableState::new(program, TableId::from_index(id), table)).collect()
+        let new = |(id, table)| TableState::new(program, TableId::from_index(id), table, counts_hits);
+        tables.map(new).collect()
     }
 
     fn profiles(program: &Program) -> Vec<ProfileState> {

@@ -135,18 +135,18 @@ fn stored_hash(stored: &[Option<Stored>], number: u32) -> u64 {
 }
 
 impl TableState {
-    /// The table as the program declares it, without entries.
-    pub fn new(program: &Program, id: TableId, table: &Table) -> Self {
+    /// The table as the program declares it, without entries; it may count hits though the program does not.
+    pub fn new(program: &Program, id: TableId, table: &Table, counts_hits: bool) -> Self {
         let shape = KeyShape::new(program, table);
         let kind = IndexKind::of(table);
         let call = table.default_action.clone();
         let rows = Rows::new(program, Self::actions(table), Head::NOTHING);
-        let counts = Self::counts(table);
+        let counts = counts_hits || Self::counts(table);
         let profile = table.profile.map(|profile| profile.0);
         let mut state = Self {
             path: Path { index: Index::new(kind, shape.words as usize), rows, counts, profile },
             shape,
-            has_counter: table.counter.is_some(),
+            has_counter: counts_hits || table.counter.is_some(),
             meter_unit: table.meter.map(|meter| program.meters[meter.index()].unit),
             positions: Self::positions(program, id, table),
             shares: !counts && kind != IndexKind::Ranked,
@@ -224,6 +224,12 @@ impl TableState {
             Some(at) => self.cells.get_mut(at as usize),
             None => Some(&mut self.default_cells),
         }
+    }
+
+    /// What misses counted, then what hits did, by the entries' numbers; nothing where they count nothing.
+    pub fn hit_cells(&self) -> impl Iterator<Item = CounterCell> {
+        let cells = core::iter::once(&self.default_cells).chain(&self.cells).filter(|_| self.has_counter);
+        cells.map(|cells| cells.counter)
     }
 
     /// All entries with the time of their last hit, in no order of meaning.

@@ -6,10 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use p4cc_switch::{QdepthUnit, TimestampUnit};
+use p4cc_switch::{ArrayKind, QdepthUnit, TimestampUnit, Watch};
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_transport::wire::own_headers::OwnHeadersConfig;
+use p4cc_units::Span;
 use serde::{Deserialize, Serialize};
 
 use crate::SpecError;
@@ -334,6 +335,21 @@ pub struct RecordSpec {
     /// Packets whose steps are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceSpec>,
+    /// What meters of the programs coloured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meters: Option<ArraysSpec>,
+    /// Hits of the entries of the programs' tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tables: Option<ArraysSpec>,
+    /// Drops by cause and place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drops: Option<DropsSpec>,
+    /// Digests of the programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub digests: Option<DigestsSpec>,
+    /// Lines of `log_msg`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_msg: Option<LogSpec>,
     /// Most rows of each of the recorded tables; later ones are counted and left out.
     pub max_rows: u64,
 }
@@ -354,6 +370,11 @@ impl Default for RecordSpec {
             counters: None,
             registers: None,
             trace: None,
+            meters: None,
+            tables: None,
+            drops: None,
+            digests: None,
+            log_msg: None,
             max_rows: 5_000_000,
         }
     }
@@ -377,6 +398,36 @@ pub struct ArraySpec {
     pub switch: String,
     /// Name of the array, as its program has it.
     pub name: String,
+}
+
+/// Drops of switches, added up.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DropsSpec {
+    /// Over intervals of this length.
+    pub interval_ns: u64,
+    /// Names of switches.
+    pub switches: Vec<String>,
+}
+
+/// Digests that are kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DigestsSpec {
+    /// Messages of each switch that are kept; later ones are counted and left out.
+    pub max_messages: u64,
+    /// Which ones of which switches.
+    pub arrays: Vec<ArraySpec>,
+}
+
+/// Lines of `log_msg` that are kept.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LogSpec {
+    /// Lines of each switch that are kept; later ones are counted and left out.
+    pub max_lines: u64,
+    /// Names of switches.
+    pub switches: Vec<String>,
 }
 
 /// What to keep of packets that arrive at hosts and that no flow takes.
@@ -453,6 +504,35 @@ pub struct TracedSpec {
 pub struct LimitsSpec {
     /// Most events; a run that needs more ends with an error.
     pub max_events: u64,
+}
+
+impl RecordSpec {
+    /// What is sampled of each kind of arrays, with its name here.
+    pub(crate) fn arrays(&self) -> [(ArrayKind, &'static str, Option<&ArraysSpec>); 4] {
+        [
+            (ArrayKind::Counter, "counters", self.counters.as_ref()),
+            (ArrayKind::Register, "registers", self.registers.as_ref()),
+            (ArrayKind::Meter, "meters", self.meters.as_ref()),
+            (ArrayKind::Table, "tables", self.tables.as_ref()),
+        ]
+    }
+
+    /// What is kept of a switch while a run lasts.
+    pub(crate) fn watch(&self, switch: &str) -> Watch {
+        let named = |names: &Vec<String>| names.iter().any(|name| name == switch);
+        let holds = |arrays: &Vec<ArraySpec>| arrays.iter().any(|array| array.switch == switch);
+        let rows = |most: u64| usize::try_from(most).unwrap_or(usize::MAX);
+        let drops = self.drops.as_ref().filter(|drops| named(&drops.switches));
+        let hits = self.tables.as_ref().is_some_and(|tables| holds(&tables.arrays));
+        let digests = self.digests.as_ref().filter(|digests| holds(&digests.arrays));
+        let logs = self.log_msg.as_ref().filter(|log| named(&log.switches));
+        Watch {
+            drops: drops.map(|drops| (Span::from_ns(drops.interval_ns), rows(self.max_rows))),
+            hits,
+            max_digests: digests.map_or(0, |digests| rows(digests.max_messages)),
+            max_logs: logs.map_or(0, |log| rows(log.max_lines)),
+        }
+    }
 }
 
 impl NetworkSpec {

@@ -23,7 +23,7 @@ use crate::describe::limits::{
 };
 use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
-    BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
+    ArraySpec, BufferSpec, EndSpec, FlowSpec, HostSpec, LinkSpec, NetworkSpec, SwitchSpec, parse_mac,
 };
 use crate::describe::traced::TracePlan;
 use crate::traffic::arrivals::ArrivalsPlan;
@@ -431,6 +431,19 @@ fn names(spec: &NetworkSpec) -> Result<BTreeMap<&str, Node>, SpecError> {
     Ok(names)
 }
 
+fn check_switch(spec: &NetworkSpec, name: &str, path: impl Fn() -> String) -> Result<(), SpecError> {
+    if spec.switches.iter().any(|switch| switch.name == name) {
+        return Ok(());
+    }
+    Err(SpecError::new(path(), format!("no switch is named {name:?}"), "name a switch of the network"))
+}
+
+fn check_arrays(spec: &NetworkSpec, key: &str, arrays: &[ArraySpec]) -> Result<(), SpecError> {
+    arrays.iter().enumerate().try_for_each(|(i, array)| {
+        check_switch(spec, &array.switch, || format!("record.{key}.arrays[{i}].switch"))
+    })
+}
+
 fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
     in_range("stop_ns", spec.stop_ns, 1, MAX_TIME_NS)?;
     in_range("deadlock_after_ns", spec.deadlock_after_ns, 1, MAX_TIME_NS)?;
@@ -440,20 +453,25 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
         ("record.windows_interval_ns", spec.record.windows_interval_ns),
         ("record.queues_interval_ns", spec.record.queues_interval_ns),
         ("record.queue_histogram_interval_ns", spec.record.queue_histogram_interval_ns),
-        ("record.counters.interval_ns", spec.record.counters.as_ref().map(|one| one.interval_ns)),
-        ("record.registers.interval_ns", spec.record.registers.as_ref().map(|one| one.interval_ns)),
+        ("record.drops.interval_ns", spec.record.drops.as_ref().map(|one| one.interval_ns)),
     ] {
         if let Some(interval) = interval {
             in_range(key, interval, 1, MAX_TIME_NS)?;
         }
     }
-    for (key, arrays) in [("counters", &spec.record.counters), ("registers", &spec.record.registers)] {
-        for (i, array) in arrays.iter().flat_map(|one| &one.arrays).enumerate() {
-            if !spec.switches.iter().any(|switch| switch.name == array.switch) {
-                let path = format!("record.{key}.arrays[{i}].switch");
-                let cause = format!("no switch is named {:?}", array.switch);
-                return Err(SpecError::new(path, cause, "name a switch of the network"));
-            }
+    for (_, key, arrays) in spec.record.arrays() {
+        if let Some(arrays) = arrays {
+            in_range(&format!("record.{key}.interval_ns"), arrays.interval_ns, 1, MAX_TIME_NS)?;
+            check_arrays(spec, key, &arrays.arrays)?;
+        }
+    }
+    if let Some(digests) = &spec.record.digests {
+        check_arrays(spec, "digests", &digests.arrays)?;
+    }
+    let drops = spec.record.drops.iter().map(|one| ("drops", &one.switches));
+    for (key, switches) in drops.chain(spec.record.log_msg.iter().map(|one| ("log_msg", &one.switches))) {
+        for (i, switch) in switches.iter().enumerate() {
+            check_switch(spec, switch, || format!("record.{key}.switches[{i}]"))?;
         }
     }
     let checkpoints = &spec.record.checkpoints_ns;

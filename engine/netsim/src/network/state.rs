@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use p4cc_switch::{Switch, SwitchConfig};
+use p4cc_switch::{Switch, SwitchConfig, Watch};
 use p4cc_units::Time;
 
 use crate::SpecError;
@@ -95,9 +95,15 @@ impl Network {
     fn start(
         spec: Arc<NetworkSpec>,
         topology: Arc<Topology>,
-        switches: Vec<Switch>,
+        mut switches: Vec<Switch>,
         seed: u64,
     ) -> Result<Self, SpecError> {
+        for (switch, description) in switches.iter_mut().zip(&spec.switches) {
+            let watch = spec.record.watch(&description.name);
+            if watch != Watch::default() {
+                switch.watch(watch);
+            }
+        }
         let plans = topology.flows_of_run(seed)?;
         let mut flows = Vec::with_capacity(plans.len());
         let mut connections = Connections::default();

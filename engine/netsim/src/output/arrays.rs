@@ -1,11 +1,14 @@
-//! Counters and registers of the switches' programs, sampled: a row for each cell that differs from the
-//! sample before. A value holds until the next row; cells are 0 before their first.
+//! Counters, registers, meters and tables of the switches' programs, sampled: a row for each cell that
+//! differs from the sample before. A value holds until the next row; cells are 0 before their first.
 
 use p4cc_switch::{ArrayKind, Switch};
 use p4cc_units::Time;
 
 use crate::describe::spec::ArraysSpec;
 use crate::output::table::{Column, Table};
+
+/// In the order of a meter's cells.
+const COLORS: [&str; 3] = ["green", "yellow", "red"];
 
 /// The samples of one kind of arrays.
 #[derive(Clone, Debug)]
@@ -34,6 +37,8 @@ struct Rows {
     array: Vec<u32>,
     index: Vec<u64>,
     value: Vec<(u64, u64)>,
+    /// Of tables: key and action.
+    entry: Vec<(String, String)>,
 }
 
 impl Arrays {
@@ -70,6 +75,9 @@ impl Arrays {
                 self.rows.array.push(number as u32);
                 self.rows.index.push(index as u64);
                 self.rows.value.push(cell);
+                if self.kind == ArrayKind::Table {
+                    self.rows.entry.push(state.entry_text(array, index));
+                }
             }
         }
     }
@@ -85,21 +93,44 @@ impl Arrays {
         let (name, array) = match self.kind {
             ArrayKind::Counter => ("program_counters", "counter"),
             ArrayKind::Register => ("program_registers", "register"),
+            ArrayKind::Meter => ("program_meters", "meter"),
+            ArrayKind::Table => ("program_tables", "table"),
         };
         let mut columns = vec![
             ("time_ns", Column::U64(rows.time_ns.clone())),
             ("switch", of_array(&|watched| switch_names[watched.switch].to_owned())),
             (array, of_array(&|watched| watched.name.clone())),
-            ("index", Column::U64(rows.index.clone())),
         ];
+        columns.extend(self.cell_columns());
         let first = Column::U64(rows.value.iter().map(|value| value.0).collect());
+        let second = Column::U64(rows.value.iter().map(|value| value.1).collect());
         match self.kind {
-            ArrayKind::Counter => {
-                let bytes = Column::U64(rows.value.iter().map(|value| value.1).collect());
-                columns.extend([("packets", first), ("bytes", bytes)]);
-            }
             ArrayKind::Register => columns.push(("value", first)),
+            _ => columns.extend([("packets", first), ("bytes", second)]),
         }
         Table { name, columns }
+    }
+
+    /// Which cell a row is of.
+    fn cell_columns(&self) -> Vec<(&'static str, Column)> {
+        let rows = &self.rows;
+        match self.kind {
+            ArrayKind::Counter | ArrayKind::Register => vec![("index", Column::U64(rows.index.clone()))],
+            ArrayKind::Meter => {
+                let color = |cell: &u64| COLORS[(cell % 3) as usize];
+                vec![
+                    ("index", Column::U64(rows.index.iter().map(|cell| cell / 3).collect())),
+                    ("color", Column::text(rows.index.iter().map(color))),
+                ]
+            }
+            ArrayKind::Table => {
+                let result = rows.index.iter().map(|cell| if *cell == 0 { "miss" } else { "hit" });
+                vec![
+                    ("result", Column::text(result)),
+                    ("entry", Column::text(rows.entry.iter().map(|entry| entry.0.as_str()))),
+                    ("action", Column::text(rows.entry.iter().map(|entry| entry.1.as_str()))),
+                ]
+            }
+        }
     }
 }

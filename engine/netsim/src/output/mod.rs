@@ -17,6 +17,7 @@ mod packet_trace;
 mod pause_frames;
 mod pause_log;
 mod pcapng;
+mod program_events;
 mod received_log;
 mod record;
 mod results;

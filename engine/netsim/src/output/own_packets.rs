@@ -59,9 +59,11 @@ impl Network {
         }
     }
 
-    /// What every host counted, where packets of the user's own are sent or recorded.
+    /// What every host counted, where packets of the user's own are sent or recorded, or drops are.
     pub(crate) fn hosts_table(&self) -> Table {
-        let is_asked = !self.spec.packets.is_empty() || self.spec.record.packets_received.is_some();
+        let record = &self.spec.record;
+        let is_asked =
+            !self.spec.packets.is_empty() || record.packets_received.is_some() || record.drops.is_some();
         let hosts = || self.nodes.hosts.iter().filter(move |_| is_asked);
         let u64s = |get: &dyn Fn(&HostCounters) -> u64| {
             Column::U64(hosts().map(|host| get(&host.counters)).collect())

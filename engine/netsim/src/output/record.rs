@@ -12,7 +12,7 @@ use p4cc_switch::ArrayKind;
 use p4cc_transport::{Event, Snapshot};
 use p4cc_units::{Span, Time};
 
-use crate::describe::spec::{ArraysSpec, RecordSpec};
+use crate::describe::spec::RecordSpec;
 use crate::output::arrays::Arrays;
 use crate::output::table::{Column, Table};
 
@@ -38,8 +38,8 @@ pub(crate) struct Recorder {
     windows_clock: Option<Clock>,
     queues_clock: Option<Clock>,
     histogram_clock: Option<Clock>,
-    counters_clock: Option<Clock>,
-    registers_clock: Option<Clock>,
+    /// As [`Recorder::arrays`].
+    arrays_clocks: [Option<Clock>; ArrayKind::ALL.len()],
     /// Times of checkpoints to come, the next one last.
     checkpoints_due: Vec<Time>,
     events_wanted: bool,
@@ -58,8 +58,8 @@ pub(crate) struct Recorder {
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
-    pub counters: Arrays,
-    pub registers: Arrays,
+    /// State of the programs, by kind.
+    pub arrays: [Arrays; ArrayKind::ALL.len()],
     /// Rows of the other tables left out because of `max_rows`.
     rows_left_out: u64,
 }
@@ -128,23 +128,20 @@ pub(crate) struct Due {
     pub queues: bool,
     pub queue_histogram: bool,
     pub checkpoint: bool,
-    pub counters: bool,
-    pub registers: bool,
+    /// By kind.
+    pub arrays: [bool; ArrayKind::ALL.len()],
 }
 
 impl Recorder {
     /// `switch_names` in the order of the switches' indices.
     pub fn new(spec: &RecordSpec, flows: usize, ports: usize, switch_names: &[&str]) -> Self {
         let max_rows = usize::try_from(spec.max_rows).unwrap_or(usize::MAX);
-        let arrays =
-            |kind, asked: &Option<ArraysSpec>| Arrays::new(kind, asked.as_ref(), switch_names, max_rows);
-        let interval_of = |asked: &Option<ArraysSpec>| asked.as_ref().map(|asked| asked.interval_ns);
+        let arrays = spec.arrays();
         let mut recorder = Self {
             windows_clock: Clock::new(spec.windows_interval_ns),
             queues_clock: Clock::new(spec.queues_interval_ns),
             histogram_clock: Clock::new(spec.queue_histogram_interval_ns),
-            counters_clock: Clock::new(interval_of(&spec.counters)),
-            registers_clock: Clock::new(interval_of(&spec.registers)),
+            arrays_clocks: arrays.map(|(_, _, asked)| Clock::new(asked.map(|asked| asked.interval_ns))),
             checkpoints_due: spec.checkpoints_ns.iter().rev().map(|&ns| Time::from_ns(ns)).collect(),
             events_wanted: spec.events,
             rtts_wanted: spec.rtts,
@@ -159,8 +156,7 @@ impl Recorder {
             histogram: BTreeMap::new(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
-            counters: arrays(ArrayKind::Counter, &spec.counters),
-            registers: arrays(ArrayKind::Register, &spec.registers),
+            arrays: arrays.map(|(kind, _, asked)| Arrays::new(kind, asked, switch_names, max_rows)),
             rows_left_out: 0,
         };
         if recorder.windows_clock.is_some() {
@@ -174,14 +170,8 @@ impl Recorder {
     }
 
     fn set_next(&mut self) {
-        let clocks = [
-            self.windows_clock,
-            self.queues_clock,
-            self.histogram_clock,
-            self.counters_clock,
-            self.registers_clock,
-        ];
-        let next = clocks.into_iter().flatten().map(|clock| clock.next);
+        let clocks = [self.windows_clock, self.queues_clock, self.histogram_clock];
+        let next = clocks.into_iter().chain(self.arrays_clocks).flatten().map(|clock| clock.next);
         self.next = next.chain(self.checkpoints_due.last().copied()).min().unwrap_or(Time::MAX);
     }
 
@@ -215,8 +205,7 @@ impl Recorder {
             queues: take(&mut self.queues_clock),
             queue_histogram: take(&mut self.histogram_clock),
             checkpoint: self.checkpoints_due.pop_if(|due| *due == at).is_some(),
-            counters: take(&mut self.counters_clock),
-            registers: take(&mut self.registers_clock),
+            arrays: self.arrays_clocks.each_mut().map(take),
         };
         self.set_next();
         Some(due)
@@ -224,7 +213,7 @@ impl Recorder {
 
     /// Rows left out because of `max_rows`, of all tables.
     pub fn rows_left_out(&self) -> u64 {
-        self.rows_left_out + self.counters.rows_left_out + self.registers.rows_left_out
+        self.rows_left_out + self.arrays.iter().map(|arrays| arrays.rows_left_out).sum::<u64>()
     }
 
     pub fn window(&mut self, at: Time, flow: usize, flow_id: u32, now: &Snapshot) {

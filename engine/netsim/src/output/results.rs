@@ -132,6 +132,7 @@ impl Network {
         let captures = self.captures();
         tables.push(captures::table(&captures));
         tables.extend(self.arrays_tables());
+        tables.extend([self.drops_table(), self.digests_table(), self.log_lines_table()]);
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();
         tables
             .extend([self.observers.recorder.links_table(&names), self.observers.recorder.histogram_table()]);
@@ -194,7 +195,8 @@ impl Network {
             rows_left_out: self.observers.recorder.rows_left_out()
                 + self.pause_frames_left_out()
                 + self.received_left_out()
-                + self.headers_left_out(),
+                + self.headers_left_out()
+                + self.program_events_left_out(),
         }
     }
 

@@ -7,11 +7,11 @@ use crate::output::record::Due;
 use crate::output::table::Table;
 
 impl Network {
-    /// Counters and registers of the programs as sampled, and as they are now.
-    pub(crate) fn arrays_tables(&self) -> [Table; 2] {
+    /// The state of the programs as sampled, and as it is now.
+    pub(crate) fn arrays_tables(&self) -> [Table; 4] {
         let names = self.spec.switch_names();
         let recorder = &self.observers.recorder;
-        [&recorder.counters, &recorder.registers].map(|sampled| {
+        recorder.arrays.each_ref().map(|sampled| {
             let mut arrays = sampled.clone();
             arrays.sample(self.now(), |index| &self.nodes.switches[index].switch);
             arrays.table(&names)
@@ -54,11 +54,8 @@ impl Network {
             }
         }
         let switch = |index: usize| &self.nodes.switches[index].switch;
-        if due.counters {
-            self.observers.recorder.counters.sample(due.at, switch);
-        }
-        if due.registers {
-            self.observers.recorder.registers.sample(due.at, switch);
+        for (arrays, _) in self.observers.recorder.arrays.iter_mut().zip(due.arrays).filter(|(_, due)| *due) {
+            arrays.sample(due.at, switch);
         }
         if due.queues {
             let mut place = 0;

@@ -70,9 +70,9 @@ pub(crate) enum Program {
 }
 
 impl Program {
-    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice) -> Self {
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice, counts_hits: bool) -> Self {
         let program = Arc::clone(pipeline.program());
-        let runtime = Runtime::new(pipeline, drop_port, choice);
+        let runtime = Runtime::new(pipeline, drop_port, choice, counts_hits);
         match &program.architecture {
             Architecture::V1Model(v1) => Self::V1Model(v1model::V1Switch::new(runtime, *v1)),
             Architecture::Psa(psa) => Self::Psa(psa::PsaSwitch::new(runtime, psa)),

@@ -32,6 +32,8 @@ pub(crate) struct Runtime {
     pub spare: Box<WorkingMemory>,
     /// What goes in front of a packet of a PSA program, as a deparser wrote it.
     pub front: Vec<u8>,
+    /// Whether the state counts hits that native code would not.
+    counts_hits: bool,
 }
 
 /// A frame, and the spare packet whose room takes the next head.
@@ -152,8 +154,9 @@ pub(crate) fn view(packet: &Packet) -> PacketView<'_> {
 }
 
 impl Runtime {
-    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice) -> Self {
-        let mut state = State::new(&pipeline);
+    pub fn new(pipeline: Arc<Pipeline>, drop_port: u32, choice: ExecChoice, counts_hits: bool) -> Self {
+        let start = if counts_hits { State::counting_hits } else { State::new };
+        let mut state = start(&pipeline);
         state.set_drop_port(drop_port);
         Self {
             state,
@@ -161,7 +164,8 @@ impl Runtime {
             spare: WorkingMemory::new(&pipeline),
             effects: Effects::default(),
             front: Vec::new(),
-            exec: choice.exec(),
+            exec: if counts_hits { Exec::Interp } else { choice.exec() },
+            counts_hits,
             warm_up: choice.warm_up_packets(),
             pipeline,
         }
@@ -170,7 +174,8 @@ impl Runtime {
 
     /// Changes what runs the program from the next packet on.
     pub fn set_exec(&mut self, choice: ExecChoice) {
-        (self.exec, self.warm_up) = (choice.exec(), choice.warm_up_packets());
+        let exec = if self.counts_hits { Exec::Interp } else { choice.exec() };
+        (self.exec, self.warm_up) = (exec, choice.warm_up_packets());
         self.prepare();
     }
 
@@ -251,6 +256,7 @@ impl Runtime {
     #[cold]
     fn on_parser_error(&self, core: &mut Core, error: u32) {
         core.counters.parser_errors += 1;
+        core.trace.parser_error(&self.pipeline, error);
         core.trace.keep(|| {
             let name = self.pipeline.program().errors.get(error as usize);
             Step::ParserError { error: name.cloned().unwrap_or_default() }
@@ -407,7 +413,7 @@ impl Runtime {
         if self.effects.is_empty() {
             return;
         }
-        core.keep_digests(&mut self.effects.digests);
+        core.keep_digests(now, self.pipeline.program(), &mut self.effects.digests);
         core.keep_logs(now, &mut self.effects.logs);
         core.counters.assertions_failed += self.effects.assertion_failures.len() as u64;
     }
