@@ -82,7 +82,8 @@ def test_load_balance(out: Ran) -> None:
 def test_link_monitor(out: Ran) -> None:
     probes = [data for _, data in received(out)]
     assert {data[14] for data in probes} == {5}
-    # Each hop adds 18 bytes, the last one in front: bottom and switch, port, bytes since the last probe, two times.
+    # Each hop adds 18 bytes, the last one in front: bottom and switch, port, bytes since the last probe,
+    # two times.
     first_hops = [data[15 + 4 * 18 :][:18] for data in probes[5:]]
     for hop in first_hops:
         bits = 8 * int.from_bytes(hop[2:6], "big")
