@@ -6,14 +6,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
+from p4cc.analysis.human import swept
 from p4cc.figures.counts import mark_few, mark_left_out, numbered, say_marks, spread
 from p4cc.figures.style import COLOURS, MARKERS, label_axes, legends, log_scale, need_columns, save, say, use_style
 from p4cc.scenario.figures import Panel, SweepFigure
+
+_NAMED_POINTS = 8
 
 
 def draw(runs: pl.DataFrame, figure: SweepFigure, folder: Path) -> Path:
@@ -48,4 +53,12 @@ def _draw_panel(page: Figure, axes: Axes, runs: pl.DataFrame, figure: SweepFigur
         say(axes, f"no run has a value of {panel.y}")
     if figure.x_log:
         log_scale(axes, x=True)
+        _name_points(axes, figure.x, points[figure.x].unique().to_list())
     label_axes(axes, panel, figure.x_label or figure.x)
+
+
+def _name_points(axes: Axes, name: str, values: list[Any]) -> None:
+    """The swept values themselves at a logarithmic axis, in their unit, where there is room for each."""
+    if len(values) <= _NAMED_POINTS and all(isinstance(value, int | float) and value > 0 for value in values):
+        axes.set_xticks(sorted(values), [swept(name, value) for value in sorted(values)], fontsize=7)
+        axes.xaxis.set_minor_locator(NullLocator())

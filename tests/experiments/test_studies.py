@@ -31,6 +31,7 @@ FIGURES = {
         "multihop",
         "coexistence",
     ],
+    "ecn_rules": ["rtt"],
     "gst": [
         *("1", "2", "2-rounds", "3", "4", "6", "7", "8", "9a", "9b", "9-completion", "9a-deadlines"),
         *("10a", "10b", "11", "12", "fairness", "10-windows", "entry", "ns2-readings", "sensitivity", "ties"),
