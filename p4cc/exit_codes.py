@@ -19,6 +19,7 @@ ANSWER_NO: Mapping[str, str] = {
     "compare": "a metric differs beyond the spread, or one side has no value",
     "check": "a program has errors",
     "compile": "the program has errors",
+    "dissector": "the program has errors",
     "stf": "a test failed",
     "lab": "a command or a check failed",
     "controller plan": "K is not below K_dc",

@@ -340,7 +340,7 @@ def test_a_run_that_fails_is_exit_code_2(tmp_path: Path) -> None:
     path = study(tmp_path / "study", limits={"max_events": 10})
     done = cli(str(path), "--json", "--out", str(tmp_path / "out"))
     assert done.returncode == 2
-    assert "case Reno" in done.stderr
+    assert "case figure 1: Reno" in done.stderr
     assert not (tmp_path / "out" / "reproduce.json").exists()
 
 

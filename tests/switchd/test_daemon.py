@@ -140,9 +140,9 @@ def test_the_log_says_what_each_packet_did(tmp_path: Path) -> None:
     assert steps[start + 1 : start + 7] == [
         'parser state state="start"',
         'table applied table="ingress.pairs" key="standard_metadata.ingress_port=9w0x1" outcome="hit"',
-        'action action="ingress.forward"',
+        'action action="ingress.forward" args="port=9w0x2"',
         "enqueued port=2 priority=0",
-        "dequeued port=2 priority=0 enq_qdepth=0",
+        "dequeued port=2 priority=0 enq_qdepth=0 deq_qdepth=0",
         steps[start].replace("received port=1", "sent port=2"),
     ]
 
