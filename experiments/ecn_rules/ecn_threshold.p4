@@ -1,5 +1,5 @@
-// Marks by the rule of the P4 tutorials' exercise `ecn`: a packet of an ECN-capable sender gets CE where it met ten
-// packets or more in its queue. The threshold stands in the program, and is the same for every port.
+// Marks by the rule of the P4 tutorials' exercise `ecn`: a packet of an ECN-capable sender gets CE where it
+// met ten packets or more in its queue. The threshold stands in the program, and is the same for every port.
 #include <core.p4>
 #include <v1model.p4>
 
