@@ -121,11 +121,18 @@ class Case:
         return {name: as_key(value) for name, value in values.items()}
 
 
+_TAKEN = frozenset({"latency_ns"})
+"""Last steps of fields that a table of results has as a column of its own (rounds)."""
+
+
 def column_names(paths: Iterable[str]) -> dict[str, str]:
-    """Swept fields by the names of their columns in results: the last step, the path where two fields share it."""
+    """Swept fields by the names of their columns in results: the last step, the path where that would be another's."""
     fields = list(paths)
     last_steps = [path.rsplit(".", 1)[-1] for path in fields]
-    return {step if last_steps.count(step) == 1 else path: path for step, path in zip(last_steps, fields, strict=True)}
+    return {
+        step if last_steps.count(step) == 1 and step not in _TAKEN else path: path
+        for step, path in zip(last_steps, fields, strict=True)
+    }
 
 
 def as_key(value: Any) -> str | int | float | bool:

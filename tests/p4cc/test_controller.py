@@ -210,6 +210,15 @@ def test_a_controller_leaves_and_returns(tmp_path: Path) -> None:
     assert heard == [(time, size) for time, size in always if not 29_000 <= time < 200_000]
 
 
+def test_a_swept_latency_takes_no_column_away(tmp_path: Path) -> None:
+    traffic = {"kind": "rounds", "sru_bytes": 1_000, "rounds": 2}
+    ran = run(tmp_path, reactive("Reactive", traffic=traffic, sweep={"control.latency_ns": [0, 200_000]}))
+    rounds = ran.table("rounds").group_by("control.latency_ns").agg(pl.col("latency_ns").max()).sort(pl.all())
+    assert rounds["control.latency_ns"].to_list() == [0, 200_000]
+    fast, slow = rounds["latency_ns"].to_list()
+    assert slow > fast + 200_000
+
+
 def test_a_timer_stops(tmp_path: Path) -> None:
     ran = run(tmp_path, reactive("Stops"))
     assert values(ran, "now_ns") == [(0, 0), (1_000, 1_000), (2_000, 2_000)]
