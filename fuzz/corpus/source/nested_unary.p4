@@ -44,7 +44,7 @@ action NoAction() {}
 
 extern bool static_assert(bool check, string message);
 extern bool static_assert(bool check);
-#line 4 "/tmp/h/fuzzb/fuzz/../engine/filetests/cases/check/keyset_calls.p4"
+#line 4 "engine/filetests/cases/check/keyset_calls.p4"
 header tag_h { bit<8> kind; }
 
 bit<8> seven() { return 7; }
