@@ -1,29 +1,22 @@
 //! Times and orders that a pencil gives.
 
-use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_netsim::{Column, Network, Results};
 use p4cc_units::Time;
 use serde_json::{Value, json};
 
 use crate::support::{Incast, incast};
+use crate::wire::two_hosts;
 
 /// Two hosts on one 10 Gb/s wire of 50 us each way.
 fn pair(flow: Value) -> Network {
-    let host = |name: &str, last: u8, peer: u8| {
-        json!({
-            "name": name, "mac": format!("02:00:00:00:00:{last:02x}"), "ipv4": format!("10.0.0.{last}"),
-            "gateway_mac": format!("02:00:00:00:00:{peer:02x}"),
-        })
-    };
-    let spec = json!({
-        "switches": [],
-        "hosts": [host("a", 1, 2), host("b", 2, 1)],
-        "links": [{"a": {"node": "a"}, "b": {"node": "b"}, "rate_bps": 10_000_000_000_u64, "delay_ns": 50_000}],
-        "algorithms": {"reno": {}},
-        "flows": [flow],
-        "stop_ns": 1_000_000_000,
-        "limits": {"max_events": 1_000_000},
-    });
-    let spec = NetworkSpec::from_json(&spec.to_string()).expect("a right description");
+    let spec = two_hosts(
+        0.0,
+        &json!({
+            "algorithms": {"reno": {}},
+            "flows": [flow],
+            "stop_ns": 1_000_000_000,
+        }),
+    );
     Network::build(spec, 1).expect("a right description")
 }
 

@@ -28,3 +28,4 @@ mod telemetry;
 mod threads;
 mod trace;
 mod traffic;
+mod wire;

@@ -1,11 +1,12 @@
 //! Headers of the user's program in data packets: on a wire by hand, echoed, beside SACK, on several threads.
 
-use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_netsim::{Column, Network, Results};
 use p4cc_units::Time;
 use serde_json::{Value, json};
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 use crate::threads::assert_same;
+use crate::wire::two_hosts;
 
 /// Four bytes behind IPv4, told by its protocol number; receivers echo them.
 fn tag(echo: bool) -> Value {
@@ -17,25 +18,17 @@ fn tag(echo: bool) -> Value {
 
 /// A flow between two hosts on one 10 Gb/s wire of 50 us each way, run to its end.
 fn pair(headers: &Value, record: &Value, sender: &Value, size_bytes: u64) -> Network {
-    let host = |name: &str, last: u8, peer: u8| {
-        json!({
-            "name": name, "mac": format!("02:00:00:00:00:{last:02x}"), "ipv4": format!("10.0.0.{last}"),
-            "gateway_mac": format!("02:00:00:00:00:{peer:02x}"),
-        })
-    };
-    let spec = json!({
-        "switches": [],
-        "hosts": [host("a", 1, 2), host("b", 2, 1)],
-        "links": [{"a": {"node": "a"}, "b": {"node": "b"}, "rate_bps": 10_000_000_000_u64, "delay_ns": 50_000,
-            "loss": if size_bytes > 100_000 { 0.02 } else { 0.0 }}],
-        "algorithms": {"sender": sender},
-        "flows": [{"id": 7, "src": "a", "dst": "b", "size_bytes": size_bytes, "algorithm": "sender"}],
-        "headers": headers,
-        "record": {"headers": record},
-        "stop_ns": 100_000_000,
-        "limits": {"max_events": 1_000_000},
-    });
-    let spec = NetworkSpec::from_json(&spec.to_string()).expect("a right description");
+    let loss = if size_bytes > 100_000 { 0.02 } else { 0.0 };
+    let spec = two_hosts(
+        loss,
+        &json!({
+            "algorithms": {"sender": sender},
+            "flows": [{"id": 7, "src": "a", "dst": "b", "size_bytes": size_bytes, "algorithm": "sender"}],
+            "headers": headers,
+            "record": {"headers": record},
+            "stop_ns": 100_000_000,
+        }),
+    );
     let mut network = Network::build(spec, 1).expect("a right description");
     network.run_until(Time::MAX).expect("few events");
     let balance = network.packet_balance();

@@ -1,13 +1,14 @@
 //! Packets of the user's own: times that a pencil gives, a shared interface, what hosts keep of them, and any
 //! bytes at all.
 
-use p4cc_netsim::{Column, Network, NetworkSpec, Results};
+use p4cc_netsim::{Column, Network, Results};
 use p4cc_units::Time;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::fabrics::{Fabric, HEADROOM_BYTES};
 use crate::threads::assert_same;
+use crate::wire::two_hosts;
 
 /// 64 B of no protocol: 50 B behind Ethernet's header, 40 ns at 10 Gb/s.
 const PROBE: &str = "ffffffffffff020000000001081200\
@@ -15,24 +16,16 @@ const PROBE: &str = "ffffffffffff020000000001081200\
 
 /// Two hosts on one 10 Gb/s wire of 50 us each way; `a` sends packets of its own.
 fn pair(packets: &Value, flows: &Value) -> Network {
-    let host = |name: &str, last: u8, peer: u8| {
-        json!({
-            "name": name, "mac": format!("02:00:00:00:00:{last:02x}"), "ipv4": format!("10.0.0.{last}"),
-            "gateway_mac": format!("02:00:00:00:00:{peer:02x}"),
-        })
-    };
-    let spec = json!({
-        "switches": [],
-        "hosts": [host("a", 1, 2), host("b", 2, 1)],
-        "links": [{"a": {"node": "a"}, "b": {"node": "b"}, "rate_bps": 10_000_000_000_u64, "delay_ns": 50_000}],
-        "algorithms": {"reno": {}},
-        "flows": flows,
-        "packets": packets,
-        "record": {"packets_received": {"hosts": ["b"], "snap_bytes": 20, "max_packets": 4}},
-        "stop_ns": 1_000_000,
-        "limits": {"max_events": 1_000_000},
-    });
-    let spec = NetworkSpec::from_json(&spec.to_string()).expect("a right description");
+    let spec = two_hosts(
+        0.0,
+        &json!({
+            "algorithms": {"reno": {}},
+            "flows": flows,
+            "packets": packets,
+            "record": {"packets_received": {"hosts": ["b"], "snap_bytes": 20, "max_packets": 4}},
+            "stop_ns": 1_000_000,
+        }),
+    );
     let mut network = Network::build(spec, 1).expect("a right description");
     network.run_until(Time::MAX).expect("few events");
     let balance = network.packet_balance();

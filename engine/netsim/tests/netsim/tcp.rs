@@ -9,27 +9,19 @@ use p4cc_units::Time;
 use serde_json::{Value, json};
 
 use crate::support::{Incast, incast_with};
+use crate::wire::two_hosts;
 
 /// Two hosts on one 10 Gb/s wire of 50 us each way.
 fn pair(sender: Value, flows: Value, loss: f64) -> NetworkSpec {
-    let host = |name: &str, last: u8, peer: u8| {
-        json!({
-            "name": name, "mac": format!("02:00:00:00:00:{last:02x}"), "ipv4": format!("10.0.0.{last}"),
-            "gateway_mac": format!("02:00:00:00:00:{peer:02x}"),
-        })
-    };
-    let spec = json!({
-        "switches": [],
-        "hosts": [host("a", 1, 2), host("b", 2, 1)],
-        "links": [{"a": {"node": "a"}, "b": {"node": "b"}, "rate_bps": 10_000_000_000_u64, "delay_ns": 50_000,
-            "loss": loss}],
-        "algorithms": {"sender": sender},
-        "flows": flows,
-        "record": {"events": true},
-        "stop_ns": 20_000_000_000_u64,
-        "limits": {"max_events": 1_000_000},
-    });
-    NetworkSpec::from_json(&spec.to_string()).expect("a right description")
+    two_hosts(
+        loss,
+        &json!({
+            "algorithms": {"sender": sender},
+            "flows": flows,
+            "record": {"events": true},
+            "stop_ns": 20_000_000_000_u64,
+        }),
+    )
 }
 
 fn tcp(more: Value) -> Value {
