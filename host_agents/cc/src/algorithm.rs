@@ -4,7 +4,7 @@
 
 use core::fmt;
 
-use crate::{AckSample, Phase, Publisher, Window};
+use crate::{AckSample, CutCause, Phase, Publisher, Window};
 
 /// Whether an ACK made the congestion-avoidance algorithm cut the window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,14 +26,33 @@ pub enum Echo {
     UntilCwr,
 }
 
+/// A loss that the transport has found.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Loss {
+    /// What was in flight, in segments.
+    pub flight_segments: u64,
+    /// The window as the loss finds it, in segments.
+    pub cwnd_segments: f64,
+    /// What told of it: duplicates, or the retransmission timer.
+    pub cause: CutCause,
+}
+
+impl Loss {
+    /// Reno's answer (RFC5681, docs/algorithms/window.md#reno-rules): `max(flight/2, 2)`, in segments.
+    #[must_use]
+    pub fn half_of_flight(&self) -> f64 {
+        (self.flight_segments as f64 / 2.0).max(2.0)
+    }
+}
+
 /// Growth above the threshold, and the answer to congestion marks in every phase.
 pub trait CongestionAvoidance: fmt::Debug + Send {
     /// Forgets the flow's past; `snd_nxt` is where it starts.
     fn start(&mut self, snd_nxt: u64);
 
     /// Sees every valid ACK, duplicates and fast recovery
-    /// included, before anything else: the place of estimates.
-    fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher);
+    /// included, before anything else: the place of estimates. The window is as the ACK finds it.
+    fn observe(&mut self, ack: &AckSample, window: &Window, publisher: &mut dyn Publisher);
 
     /// Answers the marks of an ACK outside fast recovery, after [`Self::observe`] of the same ACK.
     fn react(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> Reaction;
@@ -48,10 +67,9 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
         false
     }
 
-    /// The threshold after a loss with `flight_segments` in flight (RFC5681,
-    /// docs/algorithms/window.md#reno-rules: `max(flight/2, 2)`).
-    fn ssthresh_after_loss(&self, flight_segments: u64) -> f64 {
-        (flight_segments as f64 / 2.0).max(2.0)
+    /// The threshold after a loss (RFC5681, docs/algorithms/window.md#reno-rules: `max(flight/2, 2)`).
+    fn ssthresh_after_loss(&mut self, loss: &Loss) -> f64 {
+        loss.half_of_flight()
     }
 
     /// How the receiver is to return marks.

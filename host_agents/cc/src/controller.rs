@@ -16,8 +16,8 @@ use crate::config::ConfigError;
 use crate::info::{Kind, Make, SwitchNeed};
 use crate::registry::find;
 use crate::{
-    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, Phase, Publisher,
-    Reaction, SlowStart, Window,
+    AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, Loss, Phase,
+    Publisher, Reaction, SlowStart, Window,
 };
 
 /// The window of a new flow.
@@ -128,7 +128,7 @@ impl Controller {
         let before = self.phase();
         // docs/algorithms/window.md#dctcp-sender: alpha is
         // updated "before the reaction test of the same ACK".
-        self.avoidance.observe(ack, publisher);
+        self.avoidance.observe(ack, &self.window, publisher);
         if self.mode == Mode::Recovery {
             // docs/algorithms/window.md#dctcp-sender: no reaction in
             // fast recovery; its window is the transport's matter.
@@ -185,13 +185,14 @@ impl Controller {
         publisher: &mut dyn Publisher,
     ) {
         let (before, from_segments) = (self.phase(), self.window.cwnd());
+        let cause = CutCause::FastRetransmit;
         // docs/algorithms/window.md#reno-rules: "ssthresh = max(flight/2,
         // 2) … cwnd = ssthresh + 3"; RFC6675 5 (4.2): "ssthresh = cwnd".
-        self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
+        self.set_ssthresh_after_loss(flight_segments, cause);
         self.window.set_cwnd(self.window.ssthresh() + f64::from(left_segments));
         self.mode = Mode::Recovery;
         let to_segments = self.window.cwnd();
-        publisher.publish(Event::WindowCut { from_segments, to_segments, cause: CutCause::FastRetransmit });
+        publisher.publish(Event::WindowCut { from_segments, to_segments, cause });
         self.publish_phase(before, publisher);
     }
 
@@ -234,12 +235,17 @@ impl Controller {
     pub fn on_timeout(&mut self, flight_segments: u64, snd_una: u64, publisher: &mut dyn Publisher) {
         let (before, from_segments) = (self.phase(), self.window.cwnd());
         // docs/algorithms/window.md#reno-rules: "ssthresh = max(flight/2, 2), cwnd = 1 … phase SS".
-        self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(flight_segments));
+        self.set_ssthresh_after_loss(flight_segments, CutCause::Timeout);
         self.window.set_cwnd(1.0);
         self.mode = Mode::SlowStart;
         self.slow_start.enter(snd_una, &self.window);
         publisher.publish(Event::WindowCut { from_segments, to_segments: 1.0, cause: CutCause::Timeout });
         self.publish_phase(before, publisher);
+    }
+
+    fn set_ssthresh_after_loss(&mut self, flight_segments: u64, cause: CutCause) {
+        let loss = Loss { flight_segments, cwnd_segments: self.window.cwnd(), cause };
+        self.window.set_ssthresh(self.avoidance.ssthresh_after_loss(&loss));
     }
 
     fn publish_phase(&self, from: Phase, publisher: &mut dyn Publisher) {

@@ -115,7 +115,7 @@ impl CongestionAvoidance for D2tcp {
         self.share.start(snd_nxt);
     }
 
-    fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
+    fn observe(&mut self, ack: &AckSample, _window: &Window, publisher: &mut dyn Publisher) {
         self.share.observe(ack, publisher);
     }
 
@@ -245,7 +245,7 @@ mod tests {
                 for (n, mark) in &acks {
                     una += n;
                     let sample = AckSample { srtt: Some(Span::from_us(100)), ..ack(*n, una, una + 25, *mark) };
-                    sender.observe(&sample, &mut events);
+                    sender.observe(&sample, &window, &mut events);
                     if sender.react(&sample, &mut window, &mut events) == Reaction::None && *n > 0 {
                         sender.grow(&sample, &mut window);
                     }

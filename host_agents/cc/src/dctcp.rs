@@ -30,7 +30,7 @@ impl CongestionAvoidance for Dctcp {
         self.share.start(snd_nxt);
     }
 
-    fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
+    fn observe(&mut self, ack: &AckSample, _window: &Window, publisher: &mut dyn Publisher) {
         self.share.observe(ack, publisher);
     }
 
@@ -102,7 +102,7 @@ mod tests {
             [Mark::None, Mark::Kdc, Mark::Kdc, Mark::None, Mark::Kdc].into_iter().enumerate()
         {
             let (before, sample) = (window.cwnd(), ack(1, number as u64, 80, mark));
-            sender.observe(&sample, &mut Vec::new());
+            sender.observe(&sample, &window, &mut Vec::new());
             sender.grow(&sample, &mut window);
             grown.push(window.cwnd() > before);
         }

@@ -110,7 +110,7 @@ impl CongestionAvoidance for L2tcp {
         self.share.start(snd_nxt);
     }
 
-    fn observe(&mut self, ack: &AckSample, publisher: &mut dyn Publisher) {
+    fn observe(&mut self, ack: &AckSample, _window: &Window, publisher: &mut dyn Publisher) {
         self.share.observe(ack, publisher);
     }
 

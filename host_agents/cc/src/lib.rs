@@ -38,7 +38,7 @@ mod standard;
 mod testing;
 mod window;
 
-pub use algorithm::{CongestionAvoidance, Echo, Reaction, SlowStart};
+pub use algorithm::{CongestionAvoidance, Echo, Loss, Reaction, SlowStart};
 pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, suggestion};
 pub use controller::{Controller, InitialWindow, build};
 pub use event::{CutCause, Event, Phase, Publisher};

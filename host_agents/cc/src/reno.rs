@@ -29,7 +29,7 @@ struct Reno;
 impl CongestionAvoidance for Reno {
     fn start(&mut self, _snd_nxt: u64) {}
 
-    fn observe(&mut self, _ack: &AckSample, _publisher: &mut dyn Publisher) {}
+    fn observe(&mut self, _ack: &AckSample, _window: &Window, _publisher: &mut dyn Publisher) {}
 
     fn react(&mut self, _ack: &AckSample, _window: &mut Window, _publisher: &mut dyn Publisher) -> Reaction {
         Reaction::None

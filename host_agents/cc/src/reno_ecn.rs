@@ -33,7 +33,7 @@ impl CongestionAvoidance for RenoEcn {
         self.cwr_end = snd_nxt;
     }
 
-    fn observe(&mut self, _ack: &AckSample, _publisher: &mut dyn Publisher) {}
+    fn observe(&mut self, _ack: &AckSample, _window: &Window, _publisher: &mut dyn Publisher) {}
 
     fn react(&mut self, ack: &AckSample, window: &mut Window, publisher: &mut dyn Publisher) -> Reaction {
         if ack.mark != Mark::Kdc || ack.ack <= self.cwr_end {
