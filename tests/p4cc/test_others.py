@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import polars as pl
@@ -26,7 +26,7 @@ learning = pytest.mark.skipif(LEARNING is None, reason="P4CC_P4_LEARNING names n
 def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ran:
     """The run of the scenario that a test is named after, in the folder of the copy."""
     name = request.node.originalname.removeprefix("test_")
-    monkeypatch.chdir((LEARNING if name == "heavy_hitter" else TUTORIALS) or "")
+    monkeypatch.chdir((LEARNING if learning.mark in request.node.own_markers else TUTORIALS) or "")
     scenario = SCENARIOS / f"{name}.yaml"
     return Ran(run_scenario(RunRequest(scenario=scenario, out=tmp_path / "out", figures=False, quiet=True)))
 
@@ -104,3 +104,52 @@ def test_heavy_hitter(out: Ran) -> None:
     ports = Counter(Ether(data)[TCP].sport for _, data in received(out))
     assert ports[4001] == 100
     assert ports[4000] in (1_000, 1_001)
+
+
+@learning
+def test_l2_learning_digest(out: Ran) -> None:
+    # h2 is learnt 0.5 ms after its first answer, at 1 ms: of 20 frames to it 16 are flooded. h1 is known by then.
+    assert Counter(host for host, _ in received(out)) == {"h1": 10, "h2": 20, "h3": 16, "h4": 16}
+    learnt = out.table("control").filter(pl.col("name") == "learnt")
+    assert learnt.select("switch", "value").rows() == [("s1", 1.0), ("s1", 2.0)]
+
+
+@learning
+def test_l2_learning_cpu(out: Ran) -> None:
+    assert out.runs[0]["flows_completed"] == 6
+    # Each of four switches learns each of six hosts once, and 100 us later nothing more is flooded.
+    learnt = out.table("control").filter(pl.col("name") == "learnt")
+    assert Counter(learnt["switch"]) == dict.fromkeys(("s1", "s2", "s3", "s4"), 6)
+    flooded = out.table("packets_received")
+    last_ns, end_ns = flooded.select(pl.col("time_ns").max()).item(), out.runs[0]["end_ns"]
+    assert 100_000 < last_ns < learnt.select(pl.col("time_ns").max()).item() + 110_000 < end_ns / 10
+
+
+@learning
+def test_ecmp(out: Ran) -> None:
+    assert len(received(out)) == 400
+    shares = out.table("ports").filter((pl.col("switch") == "s1") & pl.col("peer").str.starts_with("s"))
+    assert shares["tx_pkts"].sum() == 400
+    assert shares["tx_pkts"].min() == 100
+
+
+@learning
+def test_flowlet(out: Ran) -> None:
+    # Which of the packets of a flow came after one that was sent later, by the delay of the long path.
+    overtaken: defaultdict[tuple[int, int], int] = defaultdict(int)
+    highest: defaultdict[tuple[int, int], int] = defaultdict(int)
+    for delay_ns, data in out.table("packets_received").select("delay_ns", "bytes").rows():
+        tcp = Ether(bytes.fromhex(data))[TCP]
+        flow = (delay_ns // 1_000_000, tcp.sport)
+        overtaken[flow] += tcp.seq < highest[flow]
+        highest[flow] = max(highest[flow], tcp.seq)
+    sparse = overtaken.pop((400, 4001))
+    assert sparse > 50
+    assert overtaken == {(150, 4000): 0, (150, 4001): 0, (400, 4000): 0}
+    ports = out.table("ports").filter((pl.col("switch") == "s1") & pl.col("peer").str.starts_with("s"))
+    for _, shares in ports.group_by("delay_ns"):
+        # One path has all packets of the dense flow; flowlets of the other one are spread.
+        assert shares["tx_pkts"].sum() == 800
+        spread = sorted(shares["tx_pkts"])
+        assert spread[-1] > 400
+        assert spread[0] > 70
