@@ -153,3 +153,13 @@ def test_flowlet(out: Ran) -> None:
         spread = sorted(shares["tx_pkts"])
         assert spread[-1] > 400
         assert spread[0] > 70
+
+
+@learning
+def test_fast_reroute(out: Ran) -> None:
+    # The switch knows of its link after 20 us, two packets; without an alternate it waits 10 ms for a next hop.
+    counts = Counter(out.table("packets_received").select("alternates", "host").rows())
+    assert counts == {(True, "h4"): 2998, (False, "h4"): 1998}
+    sent = out.table("ports").filter(pl.col("alternates") & (pl.col("switch") == "s2"))
+    ways = dict(sent.select("peer", "tx_pkts").rows())
+    assert ways == {"h2": 0, "s1": 1002, "s4": 1000, "s3": 998}
