@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benches.large import large_rows
+from benches.own_algorithms import own_algorithm_row
 from benches.row import Row
 from benches.table_writes import BATCH, ROOT, insertions_per_second
 from p4cc.start import VARIABLE, with_large_pages
@@ -30,7 +31,7 @@ FIGURES = ROOT / "benches" / "figures.json"
 
 def main() -> int:
     """Measures and prints."""
-    rows = large_rows() if "--large" in sys.argv else [*_engine_rows(), _write_row(), _run_row()]
+    rows = large_rows() if "--large" in sys.argv else [*_engine_rows(), own_algorithm_row(), _write_row(), _run_row()]
     kept: dict[str, dict[str, float]] = json.loads(FIGURES.read_text()) if FIGURES.exists() else {}
     before = kept.get(_machine(), {})
     table = Table()

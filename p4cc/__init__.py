@@ -20,24 +20,36 @@ if TYPE_CHECKING:
     from p4cc.bundled import experiments, find_scenario
     from p4cc.control.controller import Controller
     from p4cc.errors import UserError
+    from p4cc.own_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
+    from p4cc.own_algorithms.parameters import choice, number
     from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
     from p4cc.scenario.load import load_scenario
     from p4cc.scenario.schema import Scenario
 
 __all__ = [
     "Controller",
+    "RateAlgorithm",
     "RunOutcome",
     "RunRequest",
     "Scenario",
+    "SlowStart",
     "UserError",
+    "WindowAlgorithm",
+    "choice",
     "experiments",
     "find_scenario",
     "load_scenario",
+    "number",
     "run_scenario",
 ]
 
 _HOMES = {
     "Controller": "p4cc.control.controller",
+    "RateAlgorithm": "p4cc.own_algorithms.base",
+    "SlowStart": "p4cc.own_algorithms.base",
+    "WindowAlgorithm": "p4cc.own_algorithms.base",
+    "choice": "p4cc.own_algorithms.parameters",
+    "number": "p4cc.own_algorithms.parameters",
     "RunOutcome": "p4cc.running.runner",
     "RunRequest": "p4cc.running.runner",
     "Scenario": "p4cc.scenario.schema",

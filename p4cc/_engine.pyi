@@ -7,21 +7,32 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias, final
 
 __all__ = [
+    "AlgorithmError",
     "CompileError",
     "Diagnostic",
     "EngineError",
+    "Hop",
     "Latency",
     "Network",
+    "OwnAlgorithm",
+    "PacedAck",
     "Program",
+    "RateBase",
     "RunError",
     "RunResult",
     "ServerError",
     "SpecError",
     "StfProblem",
     "StfReport",
+    "WindowAck",
+    "WindowBase",
     "algorithms",
     "compile_p4",
     "compile_p4_text",
+    "maths_cbrt",
+    "maths_exp",
+    "maths_log",
+    "maths_pow",
     "validate_rdma",
     "validate_sender",
     "windows_by_round",
@@ -51,6 +62,177 @@ class RunError(EngineError):
 
 class ServerError(EngineError):
     """The P4Runtime server cannot start or is in the wrong state."""
+
+class AlgorithmError(EngineError):
+    """A user's algorithm raised an exception, the cause of this one; `place` has flow and virtual time."""
+
+@final
+class OwnAlgorithm:
+    """A user's class as senders name it by its number."""
+
+    def __init__(
+        self,
+        class_: type[object],
+        name: str,
+        kind: str,
+        needs: str,
+        echo: str,
+        hooks: Sequence[str],
+        grows_after_cut: bool,
+        /,
+    ) -> None:
+        """`kind`, `needs` and `echo` are the registry's words, `hooks` the methods to call; raises ValueError."""
+
+@final
+class WindowAck:
+    """An ACK as window algorithms see it; it is another one when the method has returned."""
+
+    @property
+    def now_ns(self) -> float:
+        """Virtual time; in a lab, the time since the agent's start."""
+    @property
+    def now_ps(self) -> int:
+        """The same, whole."""
+    @property
+    def new_segments(self) -> int:
+        """Segments that this ACK acknowledges for the first time; 0 for a duplicate."""
+    @property
+    def counted_segments(self) -> int:
+        """`new_segments`, and 1 for a duplicate."""
+    @property
+    def ack(self) -> int:
+        """The next byte that the receiver expects."""
+    @property
+    def snd_nxt(self) -> int:
+        """The next byte to send."""
+    @property
+    def mark(self) -> int:
+        """The mark that came back: 0 none, 1 of the lower threshold K, 2 of the upper one, K_dc."""
+    @property
+    def rtt_ns(self) -> float | None:
+        """A round-trip time, if this ACK gives one."""
+    @property
+    def srtt_ns(self) -> float | None:
+        """The smoothed round-trip time; none before the first."""
+    @property
+    def sent_segments(self) -> int:
+        """Segments that the flow has sent, first transmissions only."""
+    @property
+    def segments_left(self) -> float | None:
+        """Segments that it never sent yet; none for a flow without end."""
+    @property
+    def deadline_ns(self) -> float | None:
+        """When the flow should be complete, if it has a deadline."""
+
+@final
+class Hop:
+    """A record that one switch wrote into a packet: counters that wrap."""
+
+    @property
+    def line_rate_bps(self) -> int:
+        """Rate of the link."""
+    @property
+    def timestamp(self) -> int:
+        """When the packet left, in ticks."""
+    @property
+    def tx(self) -> int:
+        """What the port had sent, in units."""
+    @property
+    def queue(self) -> int:
+        """What it had left to send, in units."""
+    @property
+    def queue_bytes(self) -> float:
+        """What it had left to send."""
+    def elapsed_ns(self, earlier: Hop) -> float:
+        """Time since an earlier record of this hop, less than a wrap ago."""
+    def sent_bytes(self, earlier: Hop) -> float:
+        """Bytes sent since an earlier record of this hop, less than a wrap ago."""
+
+@final
+class PacedAck:
+    """An ACK as rate algorithms see it; it is another one when the method has returned."""
+
+    @property
+    def now_ns(self) -> float:
+        """Virtual time; in a lab, the time since the agent's start."""
+    @property
+    def now_ps(self) -> int:
+        """The same, whole."""
+    @property
+    def ack(self) -> int:
+        """The next byte that the receiver expects."""
+    @property
+    def snd_nxt(self) -> int:
+        """The next byte to send."""
+    @property
+    def rtt_ns(self) -> float | None:
+        """The round-trip time by the timestamp that came back."""
+    @property
+    def cnp(self) -> bool:
+        """Whether the receiver saw a congestion mark."""
+    @property
+    def sent_bps(self) -> float | None:
+        """Rate at which the flow really sent lately; none if it always had data."""
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """Records of the switches, in the order of hops."""
+    @property
+    def path(self) -> int:
+        """What tells the path of the records from others."""
+    @property
+    def granted_bps(self) -> float | None:
+        """Rate that the switches of the path grant; none where the ACK says nothing of it."""
+
+class WindowBase:
+    """What the engine reads and sets of a window algorithm."""
+
+    cwnd: float
+    """Congestion window, in segments."""
+    ssthresh: float
+    """Slow start threshold, in segments."""
+    alpha: float | None
+    """DCTCP's estimate of the marked share, for the column `alpha`; 0 to 1."""
+    delta: float | None
+    """Growth exponent of a slow start, for the column `delta`; 0 to 1."""
+    smoothing: bool
+    """Whether a slow start grows slower already, for the column `phase`."""
+    @property
+    def flow_id(self) -> int:
+        """The flow's number; 0 before `start`."""
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
+    def publish_alpha(self, marked_fraction: float) -> None:
+        """An event `alpha` of the table `events`."""
+    def publish_delta(self, queue_pkts: float | None = None) -> None:
+        """An event `delta` of the table `events`."""
+    def publish_first_mark(self, mark: int) -> None:
+        """An event of the first mark of a slow start; 1 for K, 2 for K_dc."""
+
+class RateBase:
+    """What the engine reads and sets of a rate algorithm."""
+
+    rate_bps: float
+    """Pacing rate."""
+    window_bytes: float | None
+    """Window; none where the rate alone decides."""
+    timer_ns: float | None
+    """When `on_timer` is to be called."""
+    @property
+    def line_rate_bps(self) -> float:
+        """Rate of the host's interface."""
+    @property
+    def base_rtt_ns(self) -> float:
+        """Largest base round-trip time of all pairs of hosts."""
+    @property
+    def bdp_bytes(self) -> float:
+        """Bytes that fit it at the line rate."""
+    @property
+    def flow_id(self) -> int:
+        """The flow's number."""
+    @property
+    def seed(self) -> int:
+        """The run's seed."""
 
 @final
 class Diagnostic:
@@ -179,10 +361,11 @@ class Latency:
 class Network:
     """A virtual-time network at time zero: its switches wait for a program over P4Runtime.
 
-    Raises SpecError when the description (JSON) cannot be used.
+    `own` are the algorithms that senders name by number. Raises SpecError when the description (JSON) cannot be used,
+    AlgorithmError for an exception of the user's.
     """
 
-    def __new__(cls, spec_json: str, seed: int = 0) -> Network: ...
+    def __new__(cls, spec_json: str, seed: int = 0, own: Sequence[OwnAlgorithm] = ()) -> Network: ...
     @property
     def seed(self) -> int:
         """Seed of this run."""
@@ -291,13 +474,28 @@ class RunResult:
 def algorithms() -> str:
     """JSON list of the sender algorithms, with parameters, units, ranges and defaults."""
 
-def validate_rdma(config_json: str, line_rate_bps: int) -> None:
-    """Checks the configuration of an RDMA-like flow (JSON) for an interface of this rate; raises SpecError."""
+def maths_cbrt(x: float) -> float:
+    """The cube root, to the same bits on every machine."""
 
-def validate_sender(config_json: str) -> None:
-    """Checks a sender's configuration (JSON); raises SpecError."""
+def maths_exp(x: float) -> float:
+    """`e` to the power `x`, to the same bits on every machine."""
 
-def windows_by_round(config_json: str, rtt_ns: int, max_rounds: int) -> list[float]:
+def maths_log(x: float) -> float:
+    """The natural logarithm, to the same bits on every machine."""
+
+def maths_pow(base: float, exponent: float) -> float:
+    """A power, to the same bits on every machine."""
+
+def validate_rdma(config_json: str, line_rate_bps: int, own: Sequence[OwnAlgorithm] = ()) -> None:
+    """Checks the configuration of an RDMA-like flow (JSON) for an interface of this rate.
+
+    Raises SpecError, and AlgorithmError for an exception of the user's.
+    """
+
+def validate_sender(config_json: str, own: Sequence[OwnAlgorithm] = ()) -> None:
+    """Checks a sender's configuration (JSON); raises SpecError, and AlgorithmError for an exception of the user's."""
+
+def windows_by_round(config_json: str, rtt_ns: int, max_rounds: int, own: Sequence[OwnAlgorithm] = ()) -> list[float]:
     """Windows, in segments, at the start of each round of slow start on an ideal path; raises SpecError.
 
     The first is the initial window; at most `max_rounds` follow.

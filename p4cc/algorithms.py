@@ -45,6 +45,11 @@ class Algorithm(BaseModel):
     switch_needs: str
     source: str
 
+    @property
+    def needs_thresholds(self) -> bool:
+        """Whether it has parameters for the two thresholds of the switches."""
+        return {"k", "k_dc"} <= {parameter.name for parameter in self.parameters}
+
 
 def _plain(number: float | None) -> str:
     """A number as a scenario would have it: whole where it is, in groups of three digits."""
@@ -59,13 +64,10 @@ def registry() -> list[Algorithm]:
 
 
 @cache
-def needs_thresholds(name: str) -> bool:
-    """Whether an algorithm has parameters for the two thresholds of the switches."""
-    parameters = {parameter.name for entry in registry() if entry.name == name for parameter in entry.parameters}
-    return {"k", "k_dc"} <= parameters
+def _by_name() -> dict[str, Algorithm]:
+    return {entry.name: entry for entry in registry()}
 
 
-@cache
-def switch_needs(name: str) -> str:
-    """What an algorithm needs from switches; empty for a name that there is not."""
-    return next((entry.switch_needs for entry in registry() if entry.name == name), "")
+def entry_named(name: str) -> Algorithm | None:
+    """The algorithm of this name; None if there is none."""
+    return _by_name().get(name)

@@ -278,6 +278,12 @@ TABLES = (
     Table("rounds", "round of requests that began", _ROUNDS, "traffic in rounds"),
     Table("windows", "change of a sender's window or rate", _WINDOWS, "record.windows_interval_ns"),
     Table(
+        "algorithm_state",
+        "change of an attribute of an algorithm in Python",
+        (_TIME, _FLOW, Column("name", "the attribute"), Column("value", "its value")),
+        "record.state",
+    ),
+    Table(
         "queues",
         "sample of a port's depth, where it changed",
         (_TIME, _SWITCH, _PORT, _PEER, Column("depth_pkts", "packets that wait", "packets")),

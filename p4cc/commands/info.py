@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -43,12 +44,27 @@ def schema(
 
 
 def algorithms(
+    own: Annotated[
+        str | None, typer.Argument(metavar="[FILE.py:CLASS]", help="A class of your own in place of all.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the registry as JSON.")] = False,
 ) -> None:
-    """List the algorithms that senders can run, with parameters, defaults and sources."""
-    from p4cc.algorithms import registry
+    """List the algorithms that senders can run, with parameters, defaults and sources.
 
-    entries = registry()
+    Those that installed packages offer stand behind the engine's own.
+
+    Examples:
+
+    * `p4cc algorithms`
+    * `p4cc algorithms mine.py:Mine`
+    """
+    from p4cc.algorithms import registry
+    from p4cc.own_algorithms.load import load_any, load_offered, offered
+
+    if own is not None:
+        entries = [load_any(own, Path("here.yaml")).entry]
+    else:
+        entries = [*registry(), *(load_offered(name).entry for name in offered())]
     if as_json:
         typer.echo(json.dumps([entry.model_dump(mode="json") for entry in entries], indent=1))
         return

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import inspect
-import sys
-import traceback
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from finsy import P4ClientError
 
 from controller.client import refusal
+from p4cc import user_code
 from p4cc.control.controller import Controller
 from p4cc.errors import UserError
 from p4cc.files import find_named, note_input
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
 
 HANDLERS = ("start", "on_packet_in", "on_digest", "on_idle", "on_port_change", "on_switch_change", "on_refused")
 _KEY = "switch.controller"
-_P4CC = Path(__file__).parents[1]
-_OURS = ("__main__", "controller", "p4cc", "topos")
-"""Packages that are no controller's, even where a controller lies beside them, as in a clone of p4cc."""
 
 
 @dataclass(frozen=True)
@@ -61,79 +56,22 @@ def load_controller(text: str, parameters: Mapping[str, Any], scenario: Path) ->
     """The class that a scenario names as `FILE.py:CLASS`; raises UserError with the lines of what is wrong."""
     name, _, kind_name = text.rpartition(":")
     path = find_named(name, scenario, what="controller", key=_KEY).resolve()
-    module, files = _imported(path)
+    module, files = user_code.import_file(path, "controller")
     for file in files:
         if file != path:
             note_input(file.name, file)
     kind = _class_of(module, kind_name, path)
     _check_handlers(kind, path)
     _check_parameters(kind, parameters, f"{path}:{kind_name}")
-    digest = hashlib.sha256(_own_code())
-    for file in files:
-        digest.update(hashlib.sha256(file.read_bytes()).digest())
-    return ControllerClass(text, str(path), kind, parameters, digest.hexdigest())
+    digest = hashlib.sha256(_own_code() + user_code.digest_of(files).encode()).hexdigest()
+    return ControllerClass(text, str(path), kind, parameters, digest)
 
 
 def told(error: BaseException, file: str) -> str:
-    """Where a user's error comes from: the frames of the user's folder, from the first to the last, and the error."""
-    whole = traceback.TracebackException.from_exception(error)
-    folder = Path(file).parent
-    theirs = [
-        place
-        for place, frame in enumerate(whole.stack)
-        if Path(frame.filename).is_relative_to(folder) and not Path(frame.filename).is_relative_to(_P4CC)
-    ]
-    last = theirs[-1] + 1 if theirs else 0
-    whole.stack = traceback.StackSummary.from_list(whole.stack[theirs[0] if theirs else 0 : last])
-    whole.__cause__ = whole.__context__ = None
-    lines = list(whole.format())
-    # The message around it says what it is.
-    lines = lines[1:] if whole.stack else lines
-    if isinstance(error, P4ClientError):
-        # Its own text is the whole message of the protocol.
-        lines[-1] = f"{type(error).__name__}: {refusal('', error).cause}"
-    return "".join(lines).rstrip()
-
-
-def _imported(path: Path) -> tuple[ModuleType, list[Path]]:
-    """The module of a file, and the files of its folder that it is made of."""
-    folder = path.parent
-    name = f"p4cc_controller_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise UserError("is no Python file", place=str(path), remedy="give FILE.py:CLASS")
-    module = importlib.util.module_from_spec(spec)
-    # What the file imports from its folder is read anew: it may have changed since another scenario.
-    for other in _beside(folder):
-        del sys.modules[other]
-    before = set(sys.modules)
-    sys.modules[name] = module
-    sys.path.insert(0, str(folder))
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        raise UserError(
-            f"the controller cannot be loaded\n{told(error, str(path))}", place=str(path), remedy="correct the file"
-        ) from error
-    finally:
-        sys.dont_write_bytecode = writes
-        sys.path.remove(str(folder))
-    new = {other: sys.modules[other] for other in set(_beside(folder)) - before}
-    files = {Path(str(one.__file__)).resolve() for one in new.values()}
-    return module, sorted({path, *files})
-
-
-def _beside(folder: Path) -> list[str]:
-    """Loaded modules of the user's whose files are in a folder or below it."""
-    found: list[str] = []
-    for name, module in list(sys.modules.items()):
-        file = getattr(module, "__file__", None)
-        if file is None or name.partition(".")[0] in _OURS or "site-packages" in file:
-            continue
-        if Path(file).resolve().is_relative_to(folder):
-            found.append(name)
-    return found
+    """Where a user's error comes from: lines of the user's files, and the error."""
+    # The protocol's own text is the whole message.
+    shown = f"{type(error).__name__}: {refusal('', error).cause}" if isinstance(error, P4ClientError) else None
+    return user_code.told(error, file, shown)
 
 
 def _class_of(module: ModuleType, name: str, path: Path) -> type[Controller]:

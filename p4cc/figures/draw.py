@@ -128,6 +128,7 @@ def _series(folder: Path) -> Series:
         pl.DataFrame() if queues is None else queues,
         read_table(folder, "links"),
         read_table(folder, "flows"),
+        state=read_table(folder, "algorithm_state"),
     )
 
 

@@ -39,6 +39,8 @@ class Series:
     links: pl.DataFrame | None = None
     flows: pl.DataFrame | None = None
     bin_ns: int = THROUGHPUT_BIN_NS
+    state: pl.DataFrame | None = None
+    """Attributes of algorithms in Python."""
 
     def first_point(self, page: Figure) -> Series:
         """Rows of the first point of the sweep, as time has one point only; the figure says which it is."""
@@ -60,8 +62,12 @@ class Series:
         def of(frame: pl.DataFrame) -> pl.DataFrame:
             return frame if frame.is_empty() else frame.filter(chosen)
 
-        links, flows = (None if one is None else of(one) for one in (self.links, self.flows))
-        return replace(self, windows=of(self.windows), queues=of(self.queues), links=links, flows=flows)
+        links, flows, state = (None if one is None else of(one) for one in (self.links, self.flows, self.state))
+        return replace(self, windows=of(self.windows), queues=of(self.queues), links=links, flows=flows, state=state)
+
+    def attributes(self) -> list[str]:
+        """Names of the attributes that were recorded."""
+        return [] if self.state is None or self.state.is_empty() else self.state["name"].unique().to_list()
 
 
 @dataclass(frozen=True)

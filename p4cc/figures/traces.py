@@ -39,7 +39,8 @@ def draw(series: Series, figure: TracesFigure, folder: Path, samples_ns: int | N
     seed = seeds[0] if figure.seed is None else figure.seed
     if seed not in seeds:
         raise UserError(f"figure {figure.file}: seed {seed} was not run", remedy=f"seeds run: {seeds}")
-    need_columns(figure.file, windows, *(panel.y for panel in figure.panels if panel.y != "rate_bps"))
+    others = {"rate_bps", *series.attributes()}
+    need_columns(figure.file, windows, *(panel.y for panel in figure.panels if panel.y not in others))
     variants = windows["variant"].unique(maintain_order=True).to_list()
     use_style()
     rows, columns = len(figure.panels), len(variants)
@@ -80,7 +81,7 @@ def _draw_flow(page: Figure, axes: Axes, of: tuple[Series, int], panel: Panel, n
     run, flow = of
     windows = run.windows.filter(pl.col("flow_id") == flow)
     is_rate = panel.y == "rate_bps"
-    series = whole_bins(windows, run.bin_ns) if is_rate else windows.select("time_ns", panel.y)
+    series = whole_bins(windows, run.bin_ns) if is_rate else _values(run, windows, flow, panel.y)
     if series.is_empty() or series[series.columns[1]].is_null().all():
         return
     if is_rate:
@@ -91,6 +92,14 @@ def _draw_flow(page: Figure, axes: Axes, of: tuple[Series, int], panel: Panel, n
     values = (series[name].cast(pl.Float64) * panel.scale).to_list()
     label = f"flow {flow}"
     axes.step(times, values, where="post", color=COLOURS[number % len(COLOURS)], linewidth=1.0, label=label)
+
+
+def _values(run: Series, windows: pl.DataFrame, flow: int, name: str) -> pl.DataFrame:
+    """A column of windows, or an attribute of the algorithm: `time_ns` and the values."""
+    if name in windows.columns or run.state is None:
+        return windows.select("time_ns", name)
+    of_flow = run.state.filter((pl.col("flow_id") == flow) & (pl.col("name") == name))
+    return of_flow.select("time_ns", pl.col("value").alias(name))
 
 
 def whole_bins(windows: pl.DataFrame, bin_ns: int) -> pl.DataFrame:

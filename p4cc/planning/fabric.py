@@ -15,7 +15,6 @@ from controller.telemetry import int_port, rate_codes, scattered_id, unit_shift
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from p4cc.scenario.base import Algorithm
     from p4cc.scenario.fabric import BufferSettings, RedCurveSettings
     from p4cc.scenario.schema import RdmaTransport, SwitchSettings
     from topos import Link, Topology
@@ -125,9 +124,9 @@ class FabricPlanner:
         return {**plain, "pause_quanta": buffer.pause_quanta if buffer.pfc_expiry else None}
 
     def sender(
-        self, transport: RdmaTransport, changes: dict[str, Any], cc: Algorithm, longest: tuple[int, int]
+        self, transport: RdmaTransport, changes: dict[str, Any], cc: dict[str, Any], longest: tuple[int, int]
     ) -> dict[str, Any]:
-        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm.
+        """An RDMA-like flow's configuration: the transport, the sender's changes to it, its algorithm `cc`.
 
         `longest` are the base round-trip time in ns and the switches of the network's longest path.
         """
@@ -136,5 +135,5 @@ class FabricPlanner:
             "request_records": min(max(1, most_switches), MAX_REQUEST_RECORDS),
             "base_rtt_ns": base_rtt_ns,
             **transport.plain(changes, self.telemetry()),
-            "cc": {"name": cc.name, **cc.parameters()},
+            "cc": cc,
         }

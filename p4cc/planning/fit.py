@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from controller import program
-from p4cc.algorithms import switch_needs
 from p4cc.errors import UserError
 
 if TYPE_CHECKING:
@@ -57,10 +56,8 @@ class Switches:
 
 def check_sender(sender: Sender, switches: Switches, place: str) -> Iterator[str]:
     """Warnings about one sender; raises UserError where nothing sensible can come out."""
-    for algorithm in (sender.slow_start, sender.congestion_avoidance, sender.rate_control):
-        if algorithm is None:
-            continue
-        match switch_needs(algorithm.name):
+    for _, algorithm in sender.algorithms():
+        match algorithm.entry and algorithm.entry.switch_needs:
             case "telemetry":
                 _telemetry(algorithm.name, switches, place)
             case "rate_allocation" | "fair_rate" as need:

@@ -23,7 +23,6 @@ from controller import (
     program,
     threshold_warnings,
 )
-from p4cc.algorithms import needs_thresholds
 from p4cc.bundled import is_own_file
 from p4cc.errors import UserError
 from p4cc.planning import plausible
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
 
     from finsy import P4Schema
 
+    from p4cc.own_algorithms.load import OwnSender
     from p4cc.planning.programs import HeaderTypes
     from p4cc.planning.switch_programs import Programs
     from p4cc.scenario.base import Algorithm, Sender
@@ -91,6 +91,8 @@ class NetworkPlan:
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()
     """What was found rather than said."""
+    own_algorithms: tuple[OwnSender, ...] = ()
+    """Users' classes, by the numbers that the description has for them."""
 
 
 def plan_case(
@@ -146,6 +148,7 @@ def plan_case(
         switches,
         tuple(dict.fromkeys(warnings)),
         programs.notes,
+        tuple(planner.own_algorithms),
     )
 
 
@@ -167,6 +170,7 @@ class _Planner:
         self.headers_of = headers_of or self._compiled_headers
         self.paths = Paths(topology)
         self.fabric = FabricPlanner(topology, case.switch, case.red, self.packet_bytes)
+        self.own_algorithms: list[OwnSender] = []
 
     @cached_property
     def longest_rtt_ns(self) -> int:
@@ -379,7 +383,8 @@ class _Planner:
         if transport is None:
             raise ValueError("the schema gives every sender with rate_control a transport")
         base_rtt_ns = transport.base_rtt_ns or self.paths.longest_rtt_ns(self.alone.packet_bytes)
-        return self.fabric.sender(transport, sender.transport, control, (base_rtt_ns, self.paths.most_switches()))
+        longest = (base_rtt_ns, self.paths.most_switches())
+        return self.fabric.sender(transport, sender.transport, self._plain(control, control.parameters()), longest)
 
     def rates(self) -> RatePlanner:
         """What switches that set rates are told."""
@@ -435,8 +440,9 @@ class _Planner:
     def _algorithm(self, algorithm: Algorithm, ports: Ports) -> dict[str, Any]:
         """An algorithm with its parameters; one that must know the switch's thresholds gets those installed."""
         given = algorithm.parameters()
-        if not needs_thresholds(algorithm.name) or {"k", "k_dc"} <= set(given):
-            return {"name": algorithm.name, **given}
+        needs_thresholds = algorithm.entry is not None and algorithm.entry.needs_thresholds
+        if not needs_thresholds or {"k", "k_dc"} <= set(given):
+            return self._plain(algorithm, given)
         expected = ports.get(self.topology.roles.bottleneck or ("", ""))
         at = expected or min(ports.values(), key=lambda one: (one.k_pkts, one.k_dc_pkts), default=None)
         if at is None:
@@ -445,7 +451,14 @@ class _Planner:
                 place=f"case {self.case.label()}",
                 remedy="choose a k_rule other than never, or give the algorithm k and k_dc",
             )
-        return {"name": algorithm.name, "k": at.k_pkts, "k_dc": at.k_dc_pkts, **given}
+        return self._plain(algorithm, {"k": at.k_pkts, "k_dc": at.k_dc_pkts, **given})
+
+    def _plain(self, algorithm: Algorithm, values: dict[str, Any]) -> dict[str, Any]:
+        """An algorithm as the engine takes it: by name, or a class of the user's by number."""
+        if algorithm.own is None:
+            return {"name": algorithm.name, **values}
+        self.own_algorithms.append(algorithm.own.with_values(values))
+        return {"name": algorithm.name, "own": len(self.own_algorithms) - 1}
 
 
 def _chosen(at: Bottleneck, settings: ThresholdSettings) -> Thresholds:

@@ -24,7 +24,9 @@ def rise_in_rounds(scenario: Scenario, how: RoundModelMeasure) -> float | None:
     if variant is None:
         known = ", ".join(one.name for one in scenario.variants)
         raise UserError(f"no variant {how.variant!r}", remedy=f"variants: {known}")
-    windows = _engine.windows_by_round(json.dumps(sender_config(scenario, variant)), how.rtt_ns, MAX_ROUNDS)
+    own: list[_engine.OwnAlgorithm] = []
+    config = json.dumps(sender_config(scenario, variant, own))
+    windows = _engine.windows_by_round(config, how.rtt_ns, MAX_ROUNDS, own)
     start = 0 if how.from_segments is None else _first(windows, how.from_segments)
     end = _first(windows, how.to_segments)
     if start is None or end is None:

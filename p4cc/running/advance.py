@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from p4cc import _engine
 from p4cc.errors import UserError
+from p4cc.own_algorithms.failed import failed
 from p4cc.running.progress import Moment
 
 if TYPE_CHECKING:
@@ -48,5 +49,7 @@ class Advancing:
         except asyncio.CancelledError:
             cancelled.set()
             raise
+        except _engine.AlgorithmError as error:
+            raise failed(error, f"case {self.label}") from error
         except _engine.RunError as error:
             raise UserError(error.cause, place=f"case {self.label}", remedy=error.remedy) from error

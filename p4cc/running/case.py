@@ -18,6 +18,7 @@ from controller.pipeline import load_pipeline
 from p4cc import _engine
 from p4cc.control.load import load_controller
 from p4cc.errors import UserError
+from p4cc.own_algorithms.failed import failed
 from p4cc.planning.execution import Exec
 from p4cc.planning.network import NetworkPlan, plan_case
 from p4cc.running.advance import Advancing
@@ -156,6 +157,7 @@ def _controller(case: Case, session: Session) -> ControllerClass | None:
 def _parts(plan: NetworkPlan, case: Case, session: Session, chosen: ControllerClass | None) -> Iterator[str | bytes]:
     """What decides a run beside its seed, switch by switch: the plan of a large network is long."""
     yield plan.spec_json
+    yield from (one.identity for one in plan.own_algorithms)
     yield from map(repr, plan.switches)
     for name in dict.fromkeys(source.program for source in case.sources):
         program = session.programs[name]
@@ -249,7 +251,9 @@ def _network(plan: NetworkPlan, case: Case, session: Session) -> _engine.Network
         tracing.check_hosts(plan.topology)
         spec_json = tracing.into(spec_json)
     try:
-        return _engine.Network(spec_json)
+        return _engine.Network(spec_json, own=[one.for_engine() for one in plan.own_algorithms])
+    except _engine.AlgorithmError as error:
+        raise failed(error, f"case {case.label()}") from error
     except _engine.SpecError as error:
         raise _refused(error, f"case {case.label()}", tracing) from error
 
@@ -259,6 +263,8 @@ def _fork(network: _engine.Network, case: Case, of: tuple[int, Session]) -> _eng
     seed, session = of
     try:
         return network.fork(seed)
+    except _engine.AlgorithmError as error:
+        raise failed(error, f"case {case.label()} seed {seed}") from error
     except _engine.SpecError as error:
         raise _refused(error, f"case {case.label()} seed {seed}", session.tracing) from error
 

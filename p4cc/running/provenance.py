@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from p4cc import _engine
-from p4cc.algorithms import registry
 from p4cc.analysis.recorded import RUN_FILE
 from p4cc.running.result_folder import digest
 from p4cc.scenario.variants import KINDS
@@ -135,13 +134,12 @@ def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
 
     A parameter that is null takes its value from the switches, such as GST's K.
     """
-    known = {entry.name: entry for entry in registry()}
     found: dict[str, dict[str, Any]] = {}
     for kind in KINDS:
         chosen = getattr(variant, kind)
         if chosen is None:
             continue
-        entry = known.get(chosen.name)
+        entry = chosen.entry
         defaults = {} if entry is None else {one.name: one.default for one in entry.parameters}
         found[kind] = {"name": chosen.name, **defaults, **chosen.parameters()}
     return found

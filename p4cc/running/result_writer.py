@@ -28,6 +28,7 @@ ENGINE_TABLES = (
     "flows",
     "rounds",
     "windows",
+    "algorithm_state",
     "queues",
     "events",
     "checkpoints",

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Self, cast, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+
+from p4cc.algorithms import entry_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from p4cc.algorithms import Algorithm as Entry
+    from p4cc.own_algorithms.load import OwnAlgorithm
 
 Parameter = int | float | str | bool
 """A parameter of an algorithm; its type, range and default are the registry's."""
@@ -47,9 +55,42 @@ class Algorithm(Model):
 
     name: str
     """Its name in the registry; its parameters stand beside it (`p4cc algorithms`)."""
+    python: str | None = Field(
+        default=None,
+        description="A class of your own in place of a name: `FILE.py:CLASS`, the file beside the scenario "
+        "(docs/how-to/write-an-algorithm.md).",
+        pattern=r"^.+\.py:[A-Za-z_]\w*$",
+        max_length=4096,
+    )
+    _own: OwnAlgorithm | None = PrivateAttr(default=None)
 
     # pydantic's way to give extra fields a type; the base class declares it wider.
     __pydantic_extra__: dict[str, Parameter] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _class_is_the_name(cls, data: Any) -> Any:
+        """Tables and figures call a class by its name."""
+        if isinstance(data, dict) and isinstance(text := cast("dict[str, Any]", data).get("python"), str):
+            named = cast("dict[str, Any]", data)
+            class_name = text.rpartition(":")[2]
+            if named.setdefault("name", class_name) != class_name:
+                raise ValueError("give name for an algorithm of the registry, or python for a class, not both")
+        return cast("object", data)
+
+    @property
+    def own(self) -> OwnAlgorithm | None:
+        """The user's class, once the scenario that names it was read."""
+        return self._own
+
+    def bring(self, own: OwnAlgorithm) -> None:
+        """Puts the user's class in its place."""
+        self._own = own
+
+    @property
+    def entry(self) -> Entry | None:
+        """What the registry says of it, or its class; None for a name that there is not."""
+        return entry_named(self.name) if self._own is None else self._own.entry
 
     def parameters(self) -> dict[str, Parameter]:
         """The parameters given, without the name."""
@@ -65,6 +106,15 @@ class Sender(Model):
     """How the window grows at first."""
     rate_control: Algorithm | None = Field(default=None, description="With `transport.kind: rdma`, alone.")
     transport: dict[str, Parameter] = Field(default={}, description="Fields of `transport` this sender changes.")
+
+    def algorithms(self) -> Iterator[tuple[str, Algorithm]]:
+        """Its algorithms, with the fields that name them."""
+        named = {
+            "slow_start": self.slow_start,
+            "congestion_avoidance": self.congestion_avoidance,
+            "rate_control": self.rate_control,
+        }
+        yield from ((kind, one) for kind, one in named.items() if one is not None)
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:

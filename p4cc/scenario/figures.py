@@ -65,7 +65,7 @@ class TimeFigure(FigureBase):
 
 
 class TracesFigure(FigureBase):
-    """One flow per line: window columns, or goodput in bins (`rate_bps`), of one seed; variants side by side."""
+    """One flow per line, of one seed: columns of windows, goodput in bins, attributes of algorithms."""
 
     kind: Annotated[Literal["traces"], KIND]
     seed: int | None = None
@@ -78,7 +78,7 @@ class TracesFigure(FigureBase):
     bin_ns: Annotated[int, Field(ge=1_000)] = 100_000
     """Width of the bins of goodput."""
     panels: Panels
-    """Columns of windows, or `rate_bps`."""
+    """Columns of windows, `rate_bps`, or attributes of `record.state`."""
 
 
 class CdfFigure(FigureBase):

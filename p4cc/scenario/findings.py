@@ -13,6 +13,8 @@ from p4cc.scenario.base import dotted
 from p4cc.scenario.schema import Scenario
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pydantic_core import ErrorDetails
 
     from p4cc.scenario.overrides import Origins
@@ -25,6 +27,11 @@ class Places:
     def __init__(self, document: Document, origins: Origins) -> None:
         self._document = document
         self._origins = origins
+
+    @property
+    def file(self) -> Path:
+        """The scenario's file."""
+        return self._document.path
 
     def of(self, location: Location) -> str:
         """The assignment that set the value or what holds it, else file, line and column.

@@ -14,6 +14,8 @@ from pydantic import ValidationError
 from p4cc import _engine
 from p4cc.bundled import find_scenario
 from p4cc.errors import UserError
+from p4cc.own_algorithms.failed import failed
+from p4cc.own_algorithms.load import load_offered, load_own, offered
 from p4cc.scenario.base import dotted
 from p4cc.scenario.fabric import RdmaTransport
 from p4cc.scenario.findings import Places, finding, in_data
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from p4cc.scenario.base import Sender
+    from p4cc.algorithms import Algorithm as Entry
+    from p4cc.scenario.base import Algorithm, Sender
     from p4cc.scenario.overrides import Origins
     from p4cc.scenario.yaml import Document, Location
 
@@ -105,6 +108,7 @@ def _findings(places: Places, scenario: Scenario, left_out: Sequence[Location] =
     ]
     # The engine need not be asked about a sender that no transport runs.
     left = [*left_out, *(one.location for one in problems)]
+    found += _own_findings(places, scenario, left)
     return found + [str(finding) for finding in _sender_findings(places, scenario, left)]
 
 
@@ -145,43 +149,84 @@ def _sender_findings(places: Places, scenario: Scenario, left_out: Sequence[Loca
     for location, sender in scenario.senders():
         if _within(location, left_out):
             continue
+        own: list[_engine.OwnAlgorithm] = []
         try:
             paced = scenario.rdma_transport
             if sender.rate_control is not None and paced is not None:
-                _engine.validate_rdma(json.dumps(_rdma(paced, sender)), FASTEST_BPS)
+                config = _rdma(paced, sender, own)
+                _engine.validate_rdma(json.dumps(config), FASTEST_BPS, own)
             else:
-                _engine.validate_sender(json.dumps(sender_config(scenario, sender)))
+                config = sender_config(scenario, sender, own)
+                _engine.validate_sender(json.dumps(config), own)
         except _engine.SpecError as error:
             where = _sender_location(location, sender, error.place, scenario)
             yield UserError(f"{dotted(where)}: {error.cause}", place=places.of(where), remedy=error.remedy)
+        except _engine.AlgorithmError as error:
+            yield failed(error, dotted(location))
 
 
-def _rdma(transport: RdmaTransport, sender: Sender) -> dict[str, Any]:
-    """A sender's configuration with stand-ins for what follows from the topology."""
-    cc = sender.rate_control
+def _own_findings(places: Places, scenario: Scenario, left_out: list[Location]) -> Iterator[str]:
+    """Finds the users' classes and puts them in their places; those with findings are added to `left_out`."""
+    for location, sender in scenario.senders():
+        for kind, chosen in sender.algorithms():
+            if _within((*location, kind), left_out):
+                continue
+            offers = chosen.entry is None and chosen.name in offered()
+            if chosen.python is None and not offers:
+                continue
+            where = (*location, kind, "name" if chosen.python is None else "python")
+            try:
+                if chosen.python is None:
+                    own = load_offered(chosen.name, kind)
+                else:
+                    own = load_own(chosen.python, kind, places.file)
+                where = (*location, kind)
+                own.with_values({**_stand_in_thresholds(own.entry), **chosen.parameters()})
+                chosen.bring(own)
+            except UserError as error:
+                left_out.append(location)
+                parameter = error.place if error.place in chosen.parameters() else ""
+                at = (*where, parameter) if parameter else where
+                needed = f" {error.place}:" if error.place and not parameter else ""
+                text = f"{dotted(at)}:{needed} {error.cause}"
+                yield str(UserError(text, place=places.of(at), remedy=error.remedy))
+
+
+def _rdma(transport: RdmaTransport, sender: Sender, own: list[_engine.OwnAlgorithm]) -> dict[str, Any]:
+    """A sender's configuration with stand-ins for what follows from the topology; adds a class of the user's to own."""
     return {
         "base_rtt_ns": 1,
         **transport.plain(sender.transport, {"unit_shift": 0, "tick_ns": 1, "rates_bps": {}}),
-        "cc": {"name": cc.name, **cc.parameters()} if cc else {},
+        "cc": _plain(sender.rate_control, own) if sender.rate_control else {},
     }
 
 
-def sender_config(scenario: Scenario, sender: Sender) -> dict[str, Any]:
-    """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later."""
-    from p4cc.algorithms import needs_thresholds
+def _stand_in_thresholds(entry: Entry | None) -> dict[str, Any]:
+    return {"k": 1, "k_dc": 2} if entry is not None and entry.needs_thresholds else {}
 
-    def plain(name: str, parameters: dict[str, Any]) -> dict[str, Any]:
-        thresholds = {"k": 1, "k_dc": 2} if needs_thresholds(name) else {}
-        return {"name": name, **thresholds, **parameters}
 
+def _plain(chosen: Algorithm, own: list[_engine.OwnAlgorithm]) -> dict[str, Any]:
+    """An algorithm as the engine takes it, with stand-ins for thresholds; a class of the user's is added to `own`."""
+    values = {**_stand_in_thresholds(chosen.entry), **chosen.parameters()}
+    if chosen.own is None:
+        return {"name": chosen.name, **values}
+    own.append(chosen.own.with_values(values).for_engine())
+    return {"name": chosen.name, "own": len(own) - 1}
+
+
+def sender_config(scenario: Scenario, sender: Sender, own: list[_engine.OwnAlgorithm]) -> dict[str, Any]:
+    """A sender's configuration with stand-ins for the thresholds, which the controller's plan gives later.
+
+    Classes of the user's are added to `own`.
+    """
     avoidance, slow_start = sender.congestion_avoidance, sender.slow_start
     return {
         **scenario.transport.model_dump(exclude={"kind", "headers"}, exclude_none=True),
         **sender.transport,
         "ecn_profile": scenario.switch.ecn_profile or "gst",
         "cc": {
-            **({"congestion_avoidance": plain(avoidance.name, avoidance.parameters())} if avoidance else {}),
-            "slow_start": plain(slow_start.name, slow_start.parameters()),
+            **({"congestion_avoidance": _plain(avoidance, own)} if avoidance else {}),
+            "slow_start": _plain(slow_start, own),
         },
     }
 

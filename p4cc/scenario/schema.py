@@ -257,6 +257,12 @@ class Record(Model):
 
     windows_interval_ns: Interval | None = 100_000
     """Time between samples of every flow's window or rate (table `windows`)."""
+    state: Annotated[
+        list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)]], Field(max_length=16)
+    ] = Field(
+        default=[],
+        description="Attributes of algorithms in Python, sampled with the windows (table `algorithm_state`).",
+    )
     queues_interval_ns: Interval | None = 100_000
     """Time between samples of every queue that holds something (table `queues`)."""
     queue_histogram_interval_ns: Interval | None = Field(

@@ -21,6 +21,7 @@ PAGES = (
     "tutorials/first-lab.md",
     "how-to/write-a-scenario.md",
     "how-to/write-a-controller.md",
+    "how-to/write-an-algorithm.md",
     "how-to/reproduce-a-source.md",
     "how-to/add-a-window-algorithm.md",
     "how-to/add-a-rate-algorithm.md",
@@ -33,6 +34,7 @@ LEAST_LINES = {
     "tutorials/first-lab.md": 4,
     "how-to/write-a-scenario.md": 7,
     "how-to/write-a-controller.md": 2,
+    "how-to/write-an-algorithm.md": 3,
     "how-to/reproduce-a-source.md": 3,
 }
 """Lines that must be there, so that a changed form of the blocks is noticed."""

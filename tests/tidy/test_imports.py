@@ -21,16 +21,27 @@ ENGINE = "p4cc._engine"
 PACKAGES = ("p4cc", "controller", "topos")
 
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "scenario": (),
-    "planning": ("scenario",),
+    "own_algorithms": (),
+    "scenario": ("own_algorithms",),
+    "planning": ("scenario", "own_algorithms"),
     "analysis": ("scenario",),
     "dissector": (),
     "control": ("scenario", "planning"),
     "figures": ("scenario", "planning", "analysis"),
-    "running": ("scenario", "planning", "analysis", "figures", "control"),
+    "running": ("scenario", "planning", "analysis", "figures", "control", "own_algorithms"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
     "lab": ("scenario", "planning", "analysis", "figures", "running"),
-    "commands": ("scenario", "planning", "analysis", "figures", "running", "reproduce", "lab", "dissector"),
+    "commands": (
+        "scenario",
+        "own_algorithms",
+        "planning",
+        "analysis",
+        "figures",
+        "running",
+        "reproduce",
+        "lab",
+        "dissector",
+    ),
 }
 """Rooms of p4cc, and those that a room may import; modules of no room below are free to all."""
 

@@ -1,5 +1,7 @@
 //! The registry of sender algorithms and the check of a sender's configuration.
 
+use std::sync::Arc;
+
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_units::{Rate, Span};
@@ -7,6 +9,7 @@ use pyo3::prelude::*;
 use serde::de::DeserializeOwned;
 
 use crate::errors;
+use crate::own::{Failures, OwnAlgorithm, brought};
 
 /// JSON list of the sender algorithms.
 #[pyfunction]
@@ -17,33 +20,62 @@ pub(crate) fn algorithms(py: Python<'_>) -> PyResult<String> {
 
 /// Checks a window sender's configuration.
 #[pyfunction]
-pub(crate) fn validate_sender(py: Python<'_>, config_json: &str) -> PyResult<()> {
-    sender(py, config_json).map(|_| ())
+#[pyo3(signature = (config_json, own = Vec::new()))]
+pub(crate) fn validate_sender(py: Python<'_>, config_json: &str, own: Vec<Py<OwnAlgorithm>>) -> PyResult<()> {
+    sender(py, config_json, &own, &Arc::new(Failures::default())).map(|_| ())
+}
+
+/// The exception of an algorithm of the user's, if there was one.
+fn raised(py: Python<'_>, failures: &Failures) -> PyResult<()> {
+    failures.take().map_or(Ok(()), |failure| Err(errors::algorithm(py, failure)))
 }
 
 /// Checks the configuration of an RDMA-like flow on a host whose interface has this rate.
 #[pyfunction]
-pub(crate) fn validate_rdma(py: Python<'_>, config_json: &str, line_rate_bps: u64) -> PyResult<()> {
-    let config: RdmaConfig = read(py, config_json)?;
-    config.validate(Rate::from_bps(line_rate_bps)).map_err(|error| errors::config(py, &error))
+#[pyo3(signature = (config_json, line_rate_bps, own = Vec::new()))]
+pub(crate) fn validate_rdma(
+    py: Python<'_>,
+    config_json: &str,
+    line_rate_bps: u64,
+    own: Vec<Py<OwnAlgorithm>>,
+) -> PyResult<()> {
+    let mut config: RdmaConfig = read(py, config_json)?;
+    let failures = Arc::new(Failures::default());
+    let here = config.cc.bring_rate(&brought(py, &own, &failures)).map_err(|error| error.within("cc"));
+    let checked = here.and_then(|()| config.validate(Rate::from_bps(line_rate_bps)));
+    checked.map_err(|error| errors::config(py, &error))?;
+    raised(py, &failures)
 }
 
 /// The sender's windows by round on an ideal path with this round-trip time.
 #[pyfunction]
+#[pyo3(signature = (config_json, rtt_ns, max_rounds, own = Vec::new()))]
 pub(crate) fn windows_by_round(
     py: Python<'_>,
     config_json: &str,
     rtt_ns: u64,
     max_rounds: usize,
+    own: Vec<Py<OwnAlgorithm>>,
 ) -> PyResult<Vec<f64>> {
-    let config = sender(py, config_json)?;
-    p4cc_cc::windows_by_round(&config.cc, config.initial_window(), Span::from_ns(rtt_ns), max_rounds)
-        .map_err(|error| errors::config(py, &error))
+    let failures = Arc::new(Failures::default());
+    let config = sender(py, config_json, &own, &failures)?;
+    let (initial, rtt) = (config.initial_window(), Span::from_ns(rtt_ns));
+    let windows = p4cc_cc::windows_by_round(&config.cc, initial, rtt, max_rounds);
+    raised(py, &failures)?;
+    windows.map_err(|error| errors::config(py, &error))
 }
 
-fn sender(py: Python<'_>, config_json: &str) -> PyResult<SenderConfig> {
-    let config: SenderConfig = read(py, config_json)?;
-    config.validate().map_err(|error| errors::config(py, &error))?;
+/// A window sender's configuration, checked, with the users' algorithms in their places.
+fn sender(
+    py: Python<'_>,
+    config_json: &str,
+    own: &[Py<OwnAlgorithm>],
+    failures: &Arc<Failures>,
+) -> PyResult<SenderConfig> {
+    let mut config: SenderConfig = read(py, config_json)?;
+    let here = config.cc.bring(&brought(py, own, failures)).map_err(|error| error.within("cc"));
+    here.and_then(|()| config.validate()).map_err(|error| errors::config(py, &error))?;
+    raised(py, failures)?;
     Ok(config)
 }
 

@@ -6,11 +6,14 @@ use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::{PyTypeInfo, create_exception};
 
+use crate::own::Failure;
+
 create_exception!(_engine, EngineError, PyException);
 create_exception!(_engine, CompileError, EngineError);
 create_exception!(_engine, SpecError, EngineError);
 create_exception!(_engine, RunError, EngineError);
 create_exception!(_engine, ServerError, EngineError);
+create_exception!(_engine, AlgorithmError, EngineError);
 
 /// An exception of type `E`; `message` is what `str()` gives.
 fn raise<E: PyTypeInfo>(py: Python<'_>, message: String, place: &str, cause: &str, remedy: &str) -> PyErr {
@@ -46,6 +49,16 @@ pub(crate) fn run(py: Python<'_>, error: &p4cc_netsim::RunError) -> PyErr {
         p4cc_netsim::RunError::Spec(error) => spec(py, error),
         error => raise::<RunError>(py, error.to_string(), "", &error.to_string(), ""),
     }
+}
+
+/// An exception of a user's algorithm, which is the cause of the one that is raised.
+pub(crate) fn algorithm(py: Python<'_>, failure: Failure) -> PyErr {
+    let place = format!("{}, flow {} at {} ns", failure.algorithm, failure.flow.flow_id, failure.at.as_ns());
+    let cause = failure.error.to_string();
+    let remedy = "correct the class";
+    let error = raise::<AlgorithmError>(py, format!("{place}: {cause}; {remedy}"), &place, &cause, remedy);
+    error.set_cause(py, Some(failure.error));
+    error
 }
 
 /// The server, or a call to it at the wrong time.

@@ -10,6 +10,7 @@ mod errors;
 mod interrupt;
 mod latency;
 mod network;
+mod own;
 mod parser;
 mod result;
 mod stf;
@@ -22,11 +23,15 @@ mod _engine {
     #[pymodule_export]
     use crate::compile::{Diagnostic, Program, compile_p4, compile_p4_text};
     #[pymodule_export]
-    use crate::errors::{CompileError, EngineError, RunError, ServerError, SpecError};
+    use crate::errors::{AlgorithmError, CompileError, EngineError, RunError, ServerError, SpecError};
     #[pymodule_export]
     use crate::latency::Latency;
     #[pymodule_export]
     use crate::network::Network;
+    #[pymodule_export]
+    use crate::own::maths::{maths_cbrt, maths_exp, maths_log, maths_pow};
+    #[pymodule_export]
+    use crate::own::{Hop, OwnAlgorithm, PacedAck, RateBase, WindowAck, WindowBase};
     #[pymodule_export]
     use crate::result::RunResult;
     #[pymodule_export]

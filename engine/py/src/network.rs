@@ -2,8 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::Sender;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use p4cc_netsim::{NetworkSpec, Progress, Results, RunError, run_many};
@@ -14,6 +13,7 @@ use parking_lot::{FairMutex, Mutex};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::own::{Failures, OwnAlgorithm, brought};
 use crate::result::RunResult;
 use crate::{errors, interrupt};
 
@@ -47,14 +47,34 @@ pub(crate) struct Network {
     server: Mutex<Option<Server>>,
     /// The epoch that a controller waits for the end of.
     epoch: Mutex<Option<Epoch>>,
+    /// Exceptions of algorithms in Python; none where there are none.
+    failures: Option<Arc<Failures>>,
+}
+
+/// Runs `work` with the interpreter's lock where algorithms are in Python: each call of them finds it held.
+fn attached<T>(failures: Option<&Failures>, work: impl FnOnce() -> T) -> T {
+    match failures {
+        Some(_) => Python::attach(|_| work()),
+        None => work(),
+    }
+}
+
+/// Where algorithms are in Python, lets others have the interpreter's lock, and ends a run that failed.
+fn breathe(failures: Option<&Failures>, cancel: &AtomicBool) {
+    let Some(failures) = failures else { return };
+    if failures.is_set() {
+        cancel.store(true, Ordering::Relaxed);
+    }
+    Python::attach(|py| py.detach(std::thread::yield_now));
 }
 
 impl Network {
-    fn new(network: p4cc_netsim::Network) -> Self {
+    fn new(network: p4cc_netsim::Network, failures: Option<Arc<Failures>>) -> Self {
         Self {
             shared: Arc::new(Shared(FairMutex::new(network))),
             server: Mutex::new(None),
             epoch: Mutex::new(None),
+            failures,
         }
     }
 
@@ -73,7 +93,7 @@ impl Network {
     fn run_to(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<Progress>) -> Result<(), RunError> + Send,
+        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Told<'_>) -> Result<(), RunError> + Send,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         let ran = self.run_reported(py, work, progress);
@@ -86,30 +106,54 @@ impl Network {
     fn run_reported(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Sender<Progress>) -> Result<(), RunError> + Send,
+        work: impl FnOnce(&mut p4cc_netsim::Network, &AtomicBool, Told<'_>) -> Result<(), RunError> + Send,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
+        let failures = self.failures.as_deref();
         let ran = interrupt::run(
             py,
-            |cancel, sender| work(&mut self.shared.0.lock(), cancel, sender),
+            |cancel, sender| {
+                // Before the interpreter's lock, which whoever waits for this one does not hold.
+                let mut network = self.shared.0.lock();
+                let mut told = |at| {
+                    breathe(failures, cancel);
+                    // Nobody listens any more only when the caller has gone.
+                    let _ = sender.send(at);
+                };
+                attached(failures, || work(&mut network, cancel, &mut told))
+            },
             |_, at| {
                 let told = (at.now_ns, at.stop_ns, at.packet_hops, at.flows_completed, at.flows_finite);
                 progress.map_or(Ok(()), |progress| progress.call1(told).map(|_| ()))
             },
         )?;
+        if let Some(failure) = failures.and_then(Failures::take) {
+            return Err(errors::algorithm(py, failure));
+        }
         ran.map_err(|error| errors::run(py, &error))
     }
 }
 
+/// Told now and then how far a run is.
+type Told<'a> = &'a mut dyn FnMut(Progress);
+
 #[pymethods]
 impl Network {
     #[new]
-    #[pyo3(signature = (spec_json, seed = 0))]
-    fn py_new(py: Python<'_>, spec_json: &str, seed: u64) -> PyResult<Self> {
+    #[pyo3(signature = (spec_json, seed = 0, own = Vec::new()))]
+    fn py_new(py: Python<'_>, spec_json: &str, seed: u64, own: Vec<Py<OwnAlgorithm>>) -> PyResult<Self> {
+        let failures = Arc::new(Failures::default());
+        let algorithms = brought(py, &own, &failures);
         let built = py.detach(|| {
-            NetworkSpec::from_json(spec_json).and_then(|spec| p4cc_netsim::Network::build(spec, seed))
+            let mut spec = NetworkSpec::from_json(spec_json)?;
+            spec.bring(&algorithms)?;
+            p4cc_netsim::Network::build(spec, seed)
         });
-        built.map(Self::new).map_err(|error| errors::spec(py, &error))
+        if let Some(failure) = failures.take() {
+            return Err(errors::algorithm(py, failure));
+        }
+        let failures = (!own.is_empty()).then_some(failures);
+        built.map(|network| Self::new(network, failures)).map_err(|error| errors::spec(py, &error))
     }
 
     #[getter]
@@ -175,7 +219,11 @@ impl Network {
 
     fn fork(&self, py: Python<'_>, seed: u64) -> PyResult<Self> {
         let forked = self.with(py, |network| network.fork(seed));
-        forked.map(Self::new).map_err(|error| errors::spec(py, &error))
+        let failures = self.failures.clone();
+        if let Some(failure) = failures.as_deref().and_then(Failures::take) {
+            return Err(errors::algorithm(py, failure));
+        }
+        forked.map(|network| Self::new(network, failures)).map_err(|error| errors::spec(py, &error))
     }
 
     /// Chooses what runs the programs of all switches, from now on and in forks: `interp` or `native`.
@@ -210,7 +258,7 @@ impl Network {
 
     fn run_until(&self, py: Python<'_>, time_ns: u64) -> PyResult<()> {
         let until = Time::from_ns(time_ns.min(p4cc_netsim::spec::MAX_TIME_NS));
-        self.run_to(py, |network, cancel, _| network.run_until_or_cancelled(until, cancel, &mut |_| {}), None)
+        self.run_to(py, |network, cancel, told| network.run_until_or_cancelled(until, cancel, told), None)
     }
 
     #[pyo3(signature = (progress = None, threads = 1))]
@@ -218,16 +266,7 @@ impl Network {
         if threads == 0 {
             return Err(PyValueError::new_err("threads: 0 runs nothing; give 1 or more"));
         }
-        self.run_to(
-            py,
-            |network, cancel, sender| {
-                network.run_to_end_on(threads, cancel, &mut |at| {
-                    // Nobody listens any more only when the caller has gone.
-                    let _ = sender.send(at);
-                })
-            },
-            progress,
-        )
+        self.run_to(py, |network, cancel, told| network.run_to_end_on(threads, cancel, told), progress)
     }
 
     /// Runs to an instant, or no further than to the end of the one at which a switch holds something for its
@@ -242,15 +281,12 @@ impl Network {
     ) -> PyResult<()> {
         self.run_reported(
             py,
-            |network, cancel, sender| {
-                let (until, mut progress) = (Time::from_ps(until_ps), |at| {
-                    // As above.
-                    let _ = sender.send(at);
-                });
+            |network, cancel, told| {
+                let until = Time::from_ps(until_ps);
                 if to_message {
-                    network.run_until_message(until, cancel, &mut progress)
+                    network.run_until_message(until, cancel, told)
                 } else {
-                    network.run_until_or_cancelled(until, cancel, &mut progress)
+                    network.run_until_or_cancelled(until, cancel, told)
                 }
             },
             progress,
@@ -325,6 +361,9 @@ impl Network {
             },
             |_, done| progress.map_or(Ok(()), |progress| progress.call1((done,)).map(|_| ())),
         )?;
+        if let Some(failure) = self.failures.as_deref().and_then(Failures::take) {
+            return Err(errors::algorithm(py, failure));
+        }
         let results = outcomes.into_iter().map(|outcome| outcome.map(RunResult::new));
         results.map(|result| result.map_err(|error| errors::run(py, &error))).collect()
     }

@@ -86,6 +86,11 @@ pub trait CongestionAvoidance: fmt::Debug + Send {
     fn alpha(&self) -> Option<f64> {
         None
     }
+
+    /// The value of an attribute by its name, for algorithms of the user's.
+    fn state(&self, _name: &str) -> Option<f64> {
+        None
+    }
 }
 
 /// Growth below the threshold.
@@ -112,6 +117,11 @@ pub trait SlowStart: fmt::Debug + Send {
 
     /// The growth exponent, where the module keeps one.
     fn delta(&self) -> Option<f64> {
+        None
+    }
+
+    /// The value of an attribute by its name, for algorithms of the user's.
+    fn state(&self, _name: &str) -> Option<f64> {
         None
     }
 }

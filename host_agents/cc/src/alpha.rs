@@ -5,7 +5,7 @@
 //! loss leaves alpha alone. Only [`Mark::Kdc`] counts as a mark: the lower level belongs to slow-start
 //! modules (docs/algorithms/slow-start.md#gst-sender).
 
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::params::{Domain, ParamInfo, Params};
 use crate::{AckSample, CutCause, Event, Mark, Publisher, Window};
 

@@ -1,46 +1,18 @@
-//! Configuration of algorithms and its errors.
+//! Configuration of algorithms.
 //!
 //! The JSON shape is `{"congestion_avoidance": {"name": …, parameter: value, …}, "slow_start": {…}}`; what a
 //! parameter may be stands in the registry (`params.rs`), not here.
 
 use core::fmt;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A configuration that cannot be used: where, why, and what to do.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ConfigError {
-    /// Dotted path of the value, such as `slow_start.k`.
-    pub place: String,
-    /// What is wrong.
-    pub cause: String,
-    /// What to do.
-    pub remedy: String,
-}
-
-impl ConfigError {
-    /// An error at `place`.
-    pub fn new(place: impl Into<String>, cause: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { place: place.into(), cause: cause.into(), remedy: remedy.into() }
-    }
-
-    /// The same error with its place below `prefix`.
-    #[must_use]
-    pub fn within(mut self, prefix: &str) -> Self {
-        self.place = format!("{prefix}.{}", self.place);
-        self
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.place, self.cause, self.remedy)
-    }
-}
-
-impl core::error::Error for ConfigError {}
+use crate::error::ConfigError;
+use crate::kind::Kind;
+use crate::own::{Brought, FlowIdentity, OwnAlgorithm};
 
 /// The value of one parameter.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -93,8 +65,14 @@ impl<'de> Deserialize<'de> for ParamValue {
 /// One algorithm by name, with the parameters that differ from the defaults.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct AlgorithmSpec {
-    /// Name in the registry.
+    /// Name in the registry, or for people where the algorithm is the user's own.
     pub name: String,
+    /// Number of an algorithm of the user's ([`AlgorithmConfig::bring`]), which has its parameters already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<u32>,
+    /// That algorithm.
+    #[serde(skip)]
+    pub brought: Option<Brought>,
     /// Parameters by name; the registry says which exist.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, ParamValue>,
@@ -103,7 +81,64 @@ pub struct AlgorithmSpec {
 impl AlgorithmSpec {
     /// An algorithm with its defaults.
     pub fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), parameters: BTreeMap::new() }
+        Self { name: name.to_owned(), own: None, brought: None, parameters: BTreeMap::new() }
+    }
+}
+
+impl AlgorithmSpec {
+    /// Puts the algorithm in its place, if this is one of the user's; `key` is the configuration key above.
+    ///
+    /// # Errors
+    /// A number beyond the list, or an algorithm of another kind.
+    pub(crate) fn bring(
+        &mut self,
+        kind: Kind,
+        algorithms: &[Arc<dyn OwnAlgorithm>],
+    ) -> Result<(), ConfigError> {
+        let Some(number) = self.own else { return Ok(()) };
+        let place = || format!("{}.own", kind.key());
+        let Some(algorithm) = algorithms.get(number as usize) else {
+            let cause = format!("there is no algorithm number {number} of the user's");
+            return Err(ConfigError::new(place(), cause, "number them from 0, and give them all"));
+        };
+        if algorithm.kind() != kind {
+            let (has, wants) = (algorithm.kind().key(), kind.key());
+            let cause = format!("{:?} is an algorithm for {has}, not for {wants}", self.name);
+            return Err(ConfigError::new(place(), cause, format!("name it under {has}")));
+        }
+        self.brought = Some(Brought { algorithm: Arc::clone(algorithm), flow: FlowIdentity::default() });
+        Ok(())
+    }
+
+    /// The algorithm of the user's that was brought; none for one of the registry.
+    ///
+    /// # Errors
+    /// The configuration names one, and nobody brought it.
+    pub(crate) fn own(&self, kind: Kind) -> Result<Option<&Brought>, ConfigError> {
+        if self.own.is_some() && self.brought.is_none() {
+            let cause = format!("{:?} is an algorithm of the user's, and its code is not here", self.name);
+            return Err(ConfigError::new(
+                kind.key(),
+                cause,
+                "run it with `p4cc`, which brings the code along",
+            ));
+        }
+        Ok(self.brought.as_ref())
+    }
+
+    /// Puts an algorithm of the user's where its number stands, for a paced sender.
+    ///
+    /// # Errors
+    /// A number beyond the list, or an algorithm of another kind.
+    pub fn bring_rate(&mut self, algorithms: &[Arc<dyn OwnAlgorithm>]) -> Result<(), ConfigError> {
+        self.bring(Kind::RateControl, algorithms)
+    }
+
+    /// Says for which flow the algorithm is made; changes nothing for one of the registry.
+    pub fn for_flow(&mut self, flow: FlowIdentity) {
+        if let Some(brought) = &mut self.brought {
+            brought.flow = flow;
+        }
     }
 }
 
@@ -127,46 +162,33 @@ fn default_slow_start() -> AlgorithmSpec {
     AlgorithmSpec::named("standard")
 }
 
+impl AlgorithmConfig {
+    /// Puts algorithms of the user's where their numbers stand.
+    ///
+    /// # Errors
+    /// A number beyond the list, or an algorithm of another kind.
+    pub fn bring(&mut self, algorithms: &[Arc<dyn OwnAlgorithm>]) -> Result<(), ConfigError> {
+        self.slow_start.bring(Kind::SlowStart, algorithms)?;
+        self.congestion_avoidance.bring(Kind::CongestionAvoidance, algorithms)
+    }
+
+    /// Whether an algorithm is the user's.
+    #[must_use]
+    pub fn has_own(&self) -> bool {
+        self.slow_start.own.is_some() || self.congestion_avoidance.own.is_some()
+    }
+
+    /// Says for which flow the algorithms are made.
+    pub fn for_flow(&mut self, flow: FlowIdentity) {
+        self.slow_start.for_flow(flow);
+        self.congestion_avoidance.for_flow(flow);
+    }
+}
+
 impl Default for AlgorithmConfig {
     fn default() -> Self {
         Self { congestion_avoidance: default_avoidance(), slow_start: default_slow_start() }
     }
-}
-
-/// "did you mean …; known: …" for a name that is not among `known`.
-pub(crate) fn remedy(name: &str, known: &[&str]) -> String {
-    let known_list = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    match suggestion(name, known) {
-        Some(near) => format!("did you mean {near:?}? known: {known_list}"),
-        None => format!("known: {known_list}"),
-    }
-}
-
-/// The known name nearest to `name`, if one is near enough to be a slip of the pen.
-pub fn suggestion<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    known
-        .iter()
-        .map(|candidate| (edit_distance(name, candidate), *candidate))
-        .filter(|(distance, candidate)| *distance <= 2 && *distance < candidate.chars().count())
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Levenshtein distance; names are short, and `name` is cut to a bound because it is user input.
-fn edit_distance(name: &str, candidate: &str) -> usize {
-    const MAX_CHARS: usize = 64;
-    let candidate: Vec<char> = candidate.chars().collect();
-    let mut row: Vec<usize> = (0..=candidate.len()).collect();
-    for (i, a) in name.chars().take(MAX_CHARS).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in candidate.iter().enumerate() {
-            let substitution = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = substitution.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[candidate.len()]
 }
 
 #[cfg(test)]

@@ -12,8 +12,9 @@
 //! The transport finds losses; every change of the window
 //! is made here (docs/algorithms/window.md#reno-rules).
 
-use crate::config::ConfigError;
-use crate::info::{Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::Make;
+use crate::kind::{Kind, SwitchNeed};
 use crate::registry::find;
 use crate::{
     AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, CutCause, Echo, Event, Loss, Phase,
@@ -90,6 +91,9 @@ pub fn build(config: &AlgorithmConfig, initial: InitialWindow) -> Result<Control
 
 fn make_slow_start(spec: &AlgorithmSpec) -> Result<(Box<dyn SlowStart>, SwitchNeed), ConfigError> {
     let kind = Kind::SlowStart;
+    if let Some(own) = spec.own(kind)? {
+        return Ok((own.algorithm.slow_start(own.flow)?, own.algorithm.switch_needs()));
+    }
     let info = find(kind, &spec.name)?;
     match info.make {
         Make::SlowStart(make) => Ok((make(&info.params(kind.key(), spec)?)?, info.switch_needs)),
@@ -99,6 +103,9 @@ fn make_slow_start(spec: &AlgorithmSpec) -> Result<(Box<dyn SlowStart>, SwitchNe
 
 fn make_avoidance(spec: &AlgorithmSpec) -> Result<(Box<dyn CongestionAvoidance>, SwitchNeed), ConfigError> {
     let kind = Kind::CongestionAvoidance;
+    if let Some(own) = spec.own(kind)? {
+        return Ok((own.algorithm.congestion_avoidance(own.flow)?, own.algorithm.switch_needs()));
+    }
     let info = find(kind, &spec.name)?;
     match info.make {
         Make::CongestionAvoidance(make) => Ok((make(&info.params(kind.key(), spec)?)?, info.switch_needs)),
@@ -278,6 +285,11 @@ impl Controller {
     /// The growth exponent of the slow-start module, where it keeps one.
     pub fn delta(&self) -> Option<f64> {
         self.slow_start.delta()
+    }
+
+    /// The value of an attribute that an algorithm of the user's keeps by this name, if there is one.
+    pub fn state(&self, name: &str) -> Option<f64> {
+        self.avoidance.state(name).or_else(|| self.slow_start.state(name))
     }
 
     /// How the receiver is to return marks.

@@ -10,8 +10,9 @@
 use p4cc_units::Span;
 
 use crate::alpha::{self, MarkedShare};
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 use crate::reno::additive_increase;
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};

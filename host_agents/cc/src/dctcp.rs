@@ -4,7 +4,8 @@
 //! The estimate and the once-per-window gate are [`MarkedShare`]'s.
 
 use crate::alpha::{self, MarkedShare};
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::reno::additive_increase;
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 

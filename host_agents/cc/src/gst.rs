@@ -8,8 +8,9 @@
 //! Invariants: `0 <= delta <= 1`; the first K_dc echo of a slow start ends it, after a last step of growth:
 //! docs/algorithms/slow-start.md#gst-sender has the growth behind the host's reaction, of every ACK.
 
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 use crate::{AckSample, Event, Mark, Phase, Publisher, SlowStart, Window};
 

@@ -5,7 +5,7 @@
 
 use p4cc_units::Span;
 
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::{AckSample, AlgorithmConfig, InitialWindow, Mark, Phase, build};
 
 /// Windows beyond this, the largest receiver window of a scenario, are

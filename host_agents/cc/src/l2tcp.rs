@@ -7,8 +7,9 @@
 //! Invariant: `w_min <= weight <= w_max`, never rising while the flow goes on.
 
 use crate::alpha::{self, MarkedShare};
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 use crate::reno::additive_increase;
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};

@@ -17,12 +17,15 @@ mod config;
 mod controller;
 mod d2tcp;
 mod dctcp;
+mod error;
 mod event;
 mod gst;
 mod ideal_path;
 mod info;
+mod kind;
 mod l2tcp;
 mod limited;
+mod own;
 mod p_start;
 mod params;
 mod rate;
@@ -39,15 +42,18 @@ mod testing;
 mod window;
 
 pub use algorithm::{CongestionAvoidance, Echo, Loss, Reaction, SlowStart};
-pub use config::{AlgorithmConfig, AlgorithmSpec, ConfigError, ParamValue, suggestion};
+pub use config::{AlgorithmConfig, AlgorithmSpec, ParamValue};
 pub use controller::{Controller, InitialWindow, build};
+pub use error::{ConfigError, suggestion};
 pub use event::{CutCause, Event, Phase, Publisher};
 pub use ideal_path::windows_by_round;
-pub use info::{AlgorithmInfo, Kind, SwitchNeed};
+pub use info::AlgorithmInfo;
+pub use kind::{Kind, SwitchNeed};
+pub use own::{Brought, FlowIdentity, OwnAlgorithm};
 pub use params::{Domain, ParamInfo};
 pub use rate::{
     FlowRemainder, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest, build_rate,
-    rate_registry,
+    rate_needs, rate_registry,
 };
 pub use registry::registry;
 pub use signal::{AckSample, FlowProgress, Mark};

@@ -4,8 +4,9 @@
 //! Invariant: above the limit a round of one ACK per segment adds at least half of `max_ssthresh`
 //! (docs/algorithms/slow-start.md#number-slow-start-rounds).
 
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 

@@ -1,7 +1,8 @@
 //! P-start (docs/algorithms/slow-start.md#p-start): RFB-SS with
 //! half of what is missing per round for every round-trip time.
 
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::rfb_ss::{ConcaveRise, DELTA};
 use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::config::{AlgorithmSpec, ConfigError, ParamValue, remedy};
+use crate::config::{AlgorithmSpec, ParamValue};
+use crate::error::{ConfigError, remedy};
 
 /// The values that a parameter may have.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]

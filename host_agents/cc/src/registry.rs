@@ -1,7 +1,8 @@
 //! The one table of window algorithms, from which listing, validation and building come.
 
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, find_in};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, find_in};
+use crate::kind::Kind;
 use crate::{d2tcp, dctcp, gst, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss, smooth, standard};
 
 /// Every algorithm, slow starts first. A new algorithm is a file with its `INFO` and a line here.

@@ -1,7 +1,8 @@
 //! Reno's additive increase (docs/algorithms/window.md#reno-rules,
 //! RFC5681); it has no answer to congestion marks.
 
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::{AckSample, CongestionAvoidance, Publisher, Reaction, Window};
 
 /// What the registry says about this algorithm.

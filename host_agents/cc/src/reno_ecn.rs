@@ -3,7 +3,8 @@
 //!
 //! The receiver repeats a mark until it sees CWR ([`Echo::UntilCwr`]); the sender answers once per window.
 
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::reno::additive_increase;
 use crate::{AckSample, CongestionAvoidance, CutCause, Echo, Event, Mark, Publisher, Reaction, Window};
 

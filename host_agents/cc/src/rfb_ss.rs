@@ -9,8 +9,9 @@
 
 use p4cc_units::Span;
 
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 use crate::rounds::Round;
 use crate::{AckSample, Phase, Publisher, SlowStart, Window};

@@ -5,7 +5,8 @@
 //!
 //! Invariant: a round of the slow part never passes the threshold.
 
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::rounds::Round;
 use crate::{AckSample, Phase, Publisher, SlowStart, Window};
 

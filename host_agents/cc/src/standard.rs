@@ -1,7 +1,8 @@
 //! Standard slow start (docs/algorithms/window.md#reno-rules,
 //! RFC5681 without byte counting): doubling per round.
 
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::{AckSample, Publisher, SlowStart, Window};
 
 /// What the registry says about this module.

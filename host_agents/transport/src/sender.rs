@@ -621,6 +621,11 @@ impl WindowSender {
         self.state == State::Complete
     }
 
+    /// The value of an attribute that an algorithm of the user's keeps by this name.
+    pub fn state(&self, name: &str) -> Option<f64> {
+        self.controller.state(name)
+    }
+
     /// State worth recording.
     pub fn snapshot(&self) -> Snapshot {
         let window = self.controller.window();

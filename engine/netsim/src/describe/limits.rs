@@ -25,6 +25,8 @@ pub const MIN_CAPTURE_BYTES: u64 = 100_000;
 /// Most bytes of the comment of a capture.
 pub const MAX_CAPTURE_COMMENT_BYTES: u64 = 4_096;
 
+/// Most attributes of algorithms that are sampled.
+pub const MAX_STATE_NAMES: u64 = 16;
 /// Most packets that are followed.
 pub const MAX_TRACED_PACKETS: u64 = 10_000;
 /// Most steps that each switch keeps of them.

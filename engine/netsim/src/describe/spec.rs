@@ -5,7 +5,9 @@
 //! when the description is resolved (`topology.rs`).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use p4cc_cc::{ConfigError, OwnAlgorithm};
 use p4cc_switch::{ArrayKind, QdepthUnit, TimestampUnit, Watch};
 use p4cc_transport::SenderConfig;
 use p4cc_transport::rdma::RdmaConfig;
@@ -308,6 +310,9 @@ pub struct FlowSpec {
 pub struct RecordSpec {
     /// Sampling interval of the senders' state.
     pub windows_interval_ns: Option<u64>,
+    /// Attributes of algorithms of the user's, sampled with the senders' state.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub state: Vec<String>,
     /// Sampling interval of queue depths.
     pub queues_interval_ns: Option<u64>,
     /// Sampling interval of the histogram of queue depths, over all switch ports.
@@ -358,6 +363,7 @@ impl Default for RecordSpec {
     fn default() -> Self {
         Self {
             windows_interval_ns: None,
+            state: Vec::new(),
             queues_interval_ns: None,
             queue_histogram_interval_ns: None,
             checkpoints_ns: Vec::new(),
@@ -544,6 +550,29 @@ impl NetworkSpec {
     /// Names of all senders, in the order of their indices: window senders first.
     pub(crate) fn sender_names(&self) -> impl Iterator<Item = &str> {
         self.algorithms.keys().chain(self.rdma.keys()).map(String::as_str)
+    }
+
+    /// Puts algorithms of the user's where senders name them by number.
+    ///
+    /// # Errors
+    /// A number beyond the list, or an algorithm of another kind.
+    pub fn bring(&mut self, own: &[Arc<dyn OwnAlgorithm>]) -> Result<(), SpecError> {
+        let refused = |of: &str, name: &str, error: ConfigError| {
+            SpecError::new(format!("{of}.{name}.cc.{}", error.place), error.cause, error.remedy)
+        };
+        for (name, sender) in &mut self.algorithms {
+            sender.cc.bring(own).map_err(|error| refused("algorithms", name, error))?;
+        }
+        for (name, sender) in &mut self.rdma {
+            sender.cc.bring_rate(own).map_err(|error| refused("rdma", name, error))?;
+        }
+        Ok(())
+    }
+
+    /// Whether a sender runs an algorithm of the user's.
+    pub(crate) fn has_own_algorithms(&self) -> bool {
+        self.algorithms.values().any(|sender| sender.cc.has_own())
+            || self.rdma.values().any(|sender| sender.cc.own.is_some())
     }
 
     /// Reads a description.

@@ -19,7 +19,8 @@ use crate::describe::captures::{self, CaptureLimits, CapturePlan};
 use crate::describe::faults::{self, Faults};
 use crate::describe::flow_plan::FlowPlan;
 use crate::describe::limits::{
-    MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_TIME_NS, RECEIVED_ROW_BYTES, in_range,
+    MAX_FLOW_BYTES, MAX_FLOWS, MAX_NODES, MAX_RECEIVED_BYTES, MAX_STATE_NAMES, MAX_TIME_NS,
+    RECEIVED_ROW_BYTES, in_range,
 };
 use crate::describe::names::{Node, Resolver, node};
 use crate::describe::spec::{
@@ -459,6 +460,7 @@ fn check_times(spec: &NetworkSpec) -> Result<(), SpecError> {
             in_range(key, interval, 1, MAX_TIME_NS)?;
         }
     }
+    in_range("record.state", spec.record.state.len() as u64, 0, MAX_STATE_NAMES)?;
     for (_, key, arrays) in spec.record.arrays() {
         if let Some(arrays) = arrays {
             in_range(&format!("record.{key}.interval_ns"), arrays.interval_ns, 1, MAX_TIME_NS)?;

@@ -107,6 +107,14 @@ impl Flow {
         }
     }
 
+    /// The value of an attribute that an algorithm of the user's keeps by this name.
+    pub fn state(&self, name: &str) -> Option<f64> {
+        match &self.ends {
+            Ends::Window { sender, .. } => sender.state(name),
+            Ends::Rdma(ends) => ends.sender.state(name),
+        }
+    }
+
     /// Whether it has to send data that it never sent before it can be complete.
     pub fn has_unsent(&self) -> bool {
         match &self.ends {

@@ -1,5 +1,6 @@
 //! A flow at the start of a run: its sender and its receiver, and the random values drawn for it.
 
+use p4cc_cc::FlowIdentity;
 use p4cc_switch::Stream;
 use p4cc_transport::rdma::{RdmaConfig, RdmaReceiver, RdmaSender, ReadSource};
 use p4cc_transport::wire::TrafficClass;
@@ -64,7 +65,14 @@ fn new_ends(
     let Some((name, config)) = spec.algorithms.iter().nth(place) else {
         return Err(SpecError::new("flows", "an algorithm is missing", "report this as a defect"));
     };
-    let mut sender = WindowSender::new(config, plan.size_bytes).map_err(|error| {
+    let sender = if config.cc.has_own() {
+        let mut config = config.clone();
+        config.cc.for_flow(FlowIdentity { flow_id: plan.id, seed });
+        WindowSender::new(&config, plan.size_bytes)
+    } else {
+        WindowSender::new(config, plan.size_bytes)
+    };
+    let mut sender = sender.map_err(|error| {
         SpecError::new(format!("algorithms.{name}.{}", error.place), error.cause, error.remedy)
     })?;
     if plan.piece_bytes > 0 {
@@ -86,8 +94,14 @@ fn rdma_ends(
     let refused = |place: &str, cause: String, remedy: String| {
         SpecError::new(format!("rdma.{name}.{place}"), cause, remedy)
     };
-    let mut sender = RdmaSender::new(config, line_rate, plan.size_bytes)
-        .map_err(|error| refused(&error.place, error.cause, error.remedy))?;
+    let sender = if config.cc.own.is_some() {
+        let mut config = config.clone();
+        config.cc.for_flow(FlowIdentity { flow_id: plan.id, seed });
+        RdmaSender::new(&config, line_rate, plan.size_bytes)
+    } else {
+        RdmaSender::new(config, line_rate, plan.size_bytes)
+    };
+    let mut sender = sender.map_err(|error| refused(&error.place, error.cause, error.remedy))?;
     if plan.piece_bytes > 0 {
         sender.await_supply();
     }

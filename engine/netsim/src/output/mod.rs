@@ -7,6 +7,7 @@
 //!
 //! Nothing here changes what happens in a run.
 
+mod algorithm_state;
 mod arrays;
 mod captures;
 mod headers;

@@ -13,6 +13,7 @@ use p4cc_transport::{Event, Snapshot};
 use p4cc_units::{Span, Time};
 
 use crate::describe::spec::RecordSpec;
+use crate::output::algorithm_state::AlgorithmState;
 use crate::output::arrays::Arrays;
 use crate::output::table::{Column, Table};
 
@@ -58,6 +59,8 @@ pub(crate) struct Recorder {
     /// Last row of each flow and of each port.
     last_windows: Vec<Option<Snapshot>>,
     last_depths: Vec<Option<u32>>,
+    /// Attributes of algorithms of the user's.
+    pub state: AlgorithmState,
     /// State of the programs, by kind.
     pub arrays: [Arrays; ArrayKind::ALL.len()],
     /// Rows of the other tables left out because of `max_rows`.
@@ -156,6 +159,7 @@ impl Recorder {
             histogram: BTreeMap::new(),
             last_windows: Vec::new(),
             last_depths: Vec::new(),
+            state: AlgorithmState::new(&spec.state, flows, max_rows),
             arrays: arrays.map(|(kind, _, asked)| Arrays::new(kind, asked, switch_names, max_rows)),
             rows_left_out: 0,
         };
@@ -213,7 +217,9 @@ impl Recorder {
 
     /// Rows left out because of `max_rows`, of all tables.
     pub fn rows_left_out(&self) -> u64 {
-        self.rows_left_out + self.arrays.iter().map(|arrays| arrays.rows_left_out).sum::<u64>()
+        self.rows_left_out
+            + self.state.rows_left_out
+            + self.arrays.iter().map(|arrays| arrays.rows_left_out).sum::<u64>()
     }
 
     pub fn window(&mut self, at: Time, flow: usize, flow_id: u32, now: &Snapshot) {

@@ -85,9 +85,9 @@ pub struct Summary {
 /// Tables and summary of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// `flows`, `rounds`, `windows`, `queues`, `events`, `checkpoints`, `ports`, `port_queues`, `links`,
-    /// `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`, `packets_received`, `headers`,
-    /// `captures`, `link_bytes`, `queue_histogram`.
+    /// `flows`, `rounds`, `windows`, `algorithm_state`, `queues`, `events`, `checkpoints`, `ports`,
+    /// `port_queues`, `links`, `hosts`, `pauses`, `pause_frames`, `deadlocks`, `packets_sent`,
+    /// `packets_received`, `headers`, `captures`, `link_bytes`, `queue_histogram`.
     pub tables: Vec<Table>,
     /// The run in a few numbers.
     pub summary: Summary,
@@ -131,6 +131,7 @@ impl Network {
         tables.extend([self.packets_sent_table(), self.packets_received_table(), self.headers_table()]);
         let captures = self.captures();
         tables.push(captures::table(&captures));
+        tables.push(self.observers.recorder.state.table());
         tables.extend(self.arrays_tables());
         tables.extend([self.drops_table(), self.digests_table(), self.log_lines_table()]);
         let names: Vec<&str> = self.topology.channels.iter().map(|channel| channel.name.as_str()).collect();

@@ -31,6 +31,10 @@ impl Network {
                 let flow = &self.nodes.flows[index as usize];
                 let id = self.nodes.plans[index as usize].id;
                 self.observers.recorder.window(due.at, index as usize, id, &flow.snapshot());
+                if self.observers.recorder.state.is_wanted() {
+                    let state = &mut self.observers.recorder.state;
+                    state.sample(due.at, (index as usize, id), |name| flow.state(name));
+                }
             }
             // What is complete has had its last row.
             let flows = &self.nodes.flows;

@@ -77,6 +77,9 @@ impl Network {
         if record.events || record.rtts {
             return Some("events and round-trip times are recorded in the order of all hosts");
         }
+        if self.spec.has_own_algorithms() {
+            return Some("an algorithm in Python runs on one thread");
+        }
         if self.nodes.switches.len() < 2 {
             return Some("there is one switch");
         }

@@ -1,7 +1,7 @@
 //! A rate between its bounds, and the parameters that set these.
 
 use super::control::RateEnvironment;
-use crate::config::ConfigError;
+use crate::error::ConfigError;
 use crate::params::{Domain, ParamInfo, Params};
 
 pub(crate) const R_MIN: ParamInfo = ParamInfo {

@@ -124,4 +124,9 @@ pub trait RateControl: fmt::Debug + Send {
 
     /// Window in bytes; none where the rate alone decides.
     fn cwnd_bytes(&self) -> Option<f64>;
+
+    /// The value of an attribute by its name, for algorithms of the user's.
+    fn state(&self, _name: &str) -> Option<f64> {
+        None
+    }
 }

@@ -10,8 +10,9 @@
 use p4cc_units::Span;
 
 use super::control::{FlowRemainder, RateAck, RateControl, RateEnvironment, RateRequest};
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about D3.

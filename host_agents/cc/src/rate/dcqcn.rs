@@ -12,8 +12,9 @@ use p4cc_units::{Bytes, Span, Time};
 
 use super::bounded::{BoundedRate, R_MIN, WINDOW};
 use super::control::{RateAck, RateControl, RateEnvironment};
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 
 const fn timer(name: &'static str, summary: &'static str, default: f64) -> ParamInfo {

@@ -5,8 +5,9 @@
 
 use super::bounded::{BoundedRate, R_MIN, WINDOW};
 use super::control::{RateAck, RateControl, RateEnvironment};
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about this algorithm.

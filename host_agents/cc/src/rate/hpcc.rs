@@ -9,8 +9,9 @@
 use super::bounded::{R_MIN, min_rate_bps};
 use super::control::{HopRecord, RateAck, RateControl, RateEnvironment};
 use crate::IntEncoding;
-use crate::config::ConfigError;
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 use crate::params::{Domain, ParamInfo, Params};
 
 /// What the registry says about this algorithm.

@@ -31,19 +31,19 @@ impl IntEncoding {
 
     /// Nanoseconds from one timestamp to a later one, less than a wrap apart.
     #[inline]
-    pub(crate) fn elapsed_ns(&self, earlier: u32, later: u32) -> f64 {
+    pub fn elapsed_ns(&self, earlier: u32, later: u32) -> f64 {
         f64::from(wrapped(earlier, later, self.timestamp_bits)) * f64::from(self.tick_ns)
     }
 
     /// Bytes sent between two counts, less than a wrap apart.
     #[inline]
-    pub(crate) fn sent_bytes(&self, earlier: u32, later: u32) -> f64 {
+    pub fn sent_bytes(&self, earlier: u32, later: u32) -> f64 {
         f64::from(wrapped(earlier, later, self.tx_bits)) * f64::from(self.tx_unit_bytes)
     }
 
     /// Bytes that a queue field stands for.
     #[inline]
-    pub(crate) fn queue_bytes(&self, units: u32) -> f64 {
+    pub fn queue_bytes(&self, units: u32) -> f64 {
         f64::from(units) * f64::from(self.queue_unit_bytes)
     }
 }

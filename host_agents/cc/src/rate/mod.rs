@@ -21,8 +21,10 @@ mod int;
 mod rcp;
 mod timely;
 
-use crate::config::{AlgorithmSpec, ConfigError};
-use crate::info::{AlgorithmInfo, Kind, Make, find_in};
+use crate::config::AlgorithmSpec;
+use crate::error::ConfigError;
+use crate::info::{AlgorithmInfo, Make, find_in};
+use crate::kind::{Kind, SwitchNeed};
 
 pub use control::{FlowRemainder, HopRecord, RateAck, RateControl, RateEnvironment, RateRequest};
 pub use int::IntEncoding;
@@ -45,6 +47,15 @@ pub fn rate_registry() -> &'static [AlgorithmInfo] {
     REGISTRY
 }
 
+/// What the algorithm that a configuration names needs from switches; nothing for one that there is not.
+pub fn rate_needs(spec: &AlgorithmSpec) -> SwitchNeed {
+    if let Some(own) = &spec.brought {
+        return own.algorithm.switch_needs();
+    }
+    let row = REGISTRY.iter().find(|row| row.name == spec.name);
+    row.map_or(SwitchNeed::None, |row| row.switch_needs)
+}
+
 /// Makes the algorithm that a configuration names.
 ///
 /// # Errors
@@ -55,6 +66,9 @@ pub fn build_rate(
     environment: &RateEnvironment,
 ) -> Result<Box<dyn RateControl>, ConfigError> {
     let kind = Kind::RateControl;
+    if let Some(own) = spec.own(kind)? {
+        return own.algorithm.rate_control(own.flow, environment);
+    }
     let info = find_in(REGISTRY, kind, &spec.name)?;
     let Make::RateControl(make) = info.make else {
         return Err(ConfigError::new(kind.key(), "is filed under a wrong kind", "report this as a defect"));

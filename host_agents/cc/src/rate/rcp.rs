@@ -5,7 +5,8 @@
 //! handshake that would bring it does not exist here).
 
 use super::control::{RateAck, RateControl, RateEnvironment};
-use crate::info::{AlgorithmInfo, Kind, Make, SwitchNeed};
+use crate::info::{AlgorithmInfo, Make};
+use crate::kind::{Kind, SwitchNeed};
 
 /// What the registry says about this algorithm.
 pub(crate) const INFO: AlgorithmInfo = AlgorithmInfo {

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use p4cc_cc::{
-    AlgorithmSpec, ConfigError, IntEncoding, RateControl, RateEnvironment, SwitchNeed, build_rate,
-    rate_registry,
+    AlgorithmSpec, ConfigError, IntEncoding, RateControl, RateEnvironment, SwitchNeed, build_rate, rate_needs,
 };
 use p4cc_units::{Rate, Span};
 use serde::{Deserialize, Serialize};
@@ -197,8 +196,7 @@ impl RdmaConfig {
 
     /// What the algorithm needs from switches.
     pub(crate) fn needs(&self) -> SwitchNeed {
-        let row = rate_registry().iter().find(|row| row.name == self.cc.name);
-        row.map_or(SwitchNeed::None, |row| row.switch_needs)
+        rate_needs(&self.cc)
     }
 
     /// What a reader paces is requests: it has to know their size, and no switch writes into them.

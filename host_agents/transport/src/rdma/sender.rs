@@ -459,6 +459,11 @@ impl RdmaSender {
         self.nacks
     }
 
+    /// The value of an attribute that an algorithm of the user's keeps by this name.
+    pub fn state(&self, name: &str) -> Option<f64> {
+        self.control.state(name)
+    }
+
     /// State for records. Without a window `cwnd_segments` is the largest window; there is no slow start.
     pub fn snapshot(&self) -> Snapshot {
         let mss = f64::from(self.mss_bytes);

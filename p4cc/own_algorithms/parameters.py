@@ -1,0 +1,110 @@
+"""Parameters of a user's algorithm: declared in its class, checked as those of the registry are."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, overload
+
+from p4cc.algorithms import Parameter
+from p4cc.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class Declared:
+    """A parameter as a class declares it; an object of the class has its value."""
+
+    def __init__(self, declared: Mapping[str, Any]) -> None:
+        self._declared = declared
+        self._name = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Told by Python which attribute of which class it is."""
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Declared: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> float | str: ...
+    def __get__(self, instance: object | None, owner: type) -> Declared | float | str:
+        """The default, where no scenario gave a value; raises AttributeError where there is none."""
+        if instance is None:
+            return self
+        value = self._declared["default"]
+        if value is None:
+            raise AttributeError(f"{owner.__name__}.{self._name} has no default: a scenario gives it")
+        return value
+
+    @property
+    def parameter(self) -> Parameter:
+        """As the registry would have it."""
+        return Parameter(name=self._name, **self._declared)
+
+
+def number(
+    default: float | None = None,
+    *,
+    min: float,  # noqa: A002 - the registry's word
+    max: float,  # noqa: A002 - the registry's word
+    unit: str = "",
+    summary: str = "",
+    source: str = "",
+) -> Any:
+    """Declares a parameter that is a number from `min` to `max`; without a default a scenario has to give it.
+
+    Raises ValueError for a default out of range.
+    """
+    if not min <= max or (default is not None and not min <= default <= max):
+        raise ValueError(f"number(default={default}, min={min}, max={max}): the default lies between both")
+    value = None if default is None else float(default)
+    plain = {"default": value, "min": float(min), "max": float(max)}
+    return Declared({"type": "number", "unit": unit, "summary": summary, "source": source, **plain})
+
+
+def choice(default: str, *, options: Sequence[str], summary: str = "", source: str = "") -> Any:
+    """Declares a parameter that is one of several words. Raises ValueError for a default that is none of them."""
+    if default not in options:
+        raise ValueError(f"choice({default!r}, options={list(options)}): the default is one of the options")
+    plain = {"default": default, "options": list(options)}
+    return Declared({"type": "choice", "unit": "", "summary": summary, "source": source, **plain})
+
+
+def declared_by(kind: type) -> list[Parameter]:
+    """The parameters of a class, those of its bases first."""
+    found: dict[str, Parameter] = {}
+    for base in reversed(kind.__mro__):
+        found |= {name: value.parameter for name, value in vars(base).items() if isinstance(value, Declared)}
+    return list(found.values())
+
+
+def values(name: str, known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, float | str]:
+    """The values of all parameters of algorithm `name`; raises UserError whose place is the parameter."""
+    names = [one.name for one in known]
+    for extra in given:
+        if extra not in names:
+            near = difflib.get_close_matches(extra, names, n=1)
+            listed = f"known: {', '.join(names) or 'none'}"
+            remedy = f"did you mean {near[0]!r}? {listed}" if near else listed
+            raise UserError(f'"{name}" has no parameter "{extra}"', place=extra, remedy=remedy)
+    return {one.name: _value(name, one, given.get(one.name)) for one in known}
+
+
+def _value(name: str, known: Parameter, given: Any) -> float | str:
+    if known.type == "choice":
+        word = {True: "on", False: "off"}[given] if isinstance(given, bool) else given
+        if word is None:
+            return str(known.default)
+        if word in known.options:
+            return str(word)
+        raise UserError(f"{given!r} is not a value of it", place=known.name, remedy=f"give one of: {known.values()}")
+    remedy = f"give a number from {known.values()}"
+    if given is None:
+        if known.default is None:
+            raise UserError(f'"{name}" needs it and has no default', place=known.name, remedy=remedy)
+        return float(known.default)
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise UserError(f"{given!r} is not a number", place=known.name, remedy=remedy)
+    if known.min is None or known.max is None or not known.min <= given <= known.max:
+        raise UserError(f"{given} is out of range", place=known.name, remedy=remedy)
+    return float(given)
