@@ -108,7 +108,8 @@ def test_heavy_hitter(out: Ran) -> None:
 
 @learning
 def test_l2_learning_digest(out: Ran) -> None:
-    # h2 is learnt 0.5 ms after its first answer, at 1 ms: of 20 frames to it 16 are flooded. h1 is known by then.
+    # h2 is learnt 0.5 ms after its first answer at 1 ms: of 20 frames to it 16 are flooded. h1 is known by
+    # then.
     assert Counter(host for host, _ in received(out)) == {"h1": 10, "h2": 20, "h3": 16, "h4": 16}
     learnt = out.table("control").filter(pl.col("name") == "learnt")
     assert learnt.select("switch", "value").rows() == [("s1", 1.0), ("s1", 2.0)]
@@ -157,7 +158,8 @@ def test_flowlet(out: Ran) -> None:
 
 @learning
 def test_fast_reroute(out: Ran) -> None:
-    # The switch knows of its link after 20 us, two packets; without an alternate it waits 10 ms for a next hop.
+    # The switch knows of its link after 20 us, two packets; without an alternate it waits 10 ms for a next
+    # hop.
     counts = Counter(out.table("packets_received").select("alternates", "host").rows())
     assert counts == {(True, "h4"): 2998, (False, "h4"): 1998}
     sent = out.table("ports").filter(pl.col("alternates") & (pl.col("switch") == "s2"))
