@@ -15,19 +15,28 @@ from p4cc.running.runner import RunRequest, run_scenario
 from tests.p4cc.scenarios import Ran
 
 SCENARIOS = Path(__file__).parent / "others"
-TUTORIALS = os.environ.get("P4CC_TUTORIALS")
-LEARNING = os.environ.get("P4CC_P4_LEARNING")
+COPIES = {"tutorials": "P4CC_TUTORIALS", "p4-learning": "P4CC_P4_LEARNING", "sonic-pins": "P4CC_SONIC_PINS"}
+"""How names of scenarios begin, and which environment variable names a copy of their repository."""
 
-tutorials = pytest.mark.skipif(TUTORIALS is None, reason="P4CC_TUTORIALS names no copy of the P4 tutorials")
-learning = pytest.mark.skipif(LEARNING is None, reason="P4CC_P4_LEARNING names no copy of nsg-ethz/p4-learning")
+
+def needs(copy: str) -> pytest.MarkDecorator:
+    """Skips a test where there is no copy."""
+    variable = COPIES[copy]
+    return pytest.mark.skipif(variable not in os.environ, reason=f"{variable} names no copy of {copy}")
+
+
+tutorials = needs("tutorials")
+learning = needs("p4-learning")
+sonic = needs("sonic-pins")
 
 
 @pytest.fixture
 def out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Ran:
     """The run of the scenario that a test is named after, in the folder of the copy."""
     name = request.node.originalname.removeprefix("test_")
-    monkeypatch.chdir((LEARNING if learning.mark in request.node.own_markers else TUTORIALS) or "")
     scenario = SCENARIOS / f"{name}.yaml"
+    text = scenario.read_text(encoding="utf-8")
+    monkeypatch.chdir(next(os.environ[variable] for copy, variable in COPIES.items() if f"\nname: {copy}-" in text))
     return Ran(run_scenario(RunRequest(scenario=scenario, out=tmp_path / "out", figures=False, quiet=True)))
 
 
@@ -165,3 +174,13 @@ def test_fast_reroute(out: Ran) -> None:
     sent = out.table("ports").filter(pl.col("alternates") & (pl.col("switch") == "s2"))
     ways = dict(sent.select("peer", "tx_pkts").rows())
     assert ways == {"h2": 0, "s1": 1002, "s4": 1000, "s3": 998}
+
+
+@sonic
+def test_middleblock(out: Ran) -> None:
+    assert [row["flows_completed"] for row in out.runs] == [4, 4]
+    # The program gives each packet one selector: groups take one way. Next hops of their own take both.
+    up = out.table("ports").filter((pl.col("switch") == "leaf1") & pl.col("peer").str.starts_with("spine"))
+    ways = {(groups, peer): sent for groups, peer, sent in up.select("groups", "peer", "tx_pkts").rows()}
+    assert ways[True, "spine2"] == 0 < ways[True, "spine1"]
+    assert ways[False, "spine1"] == ways[False, "spine2"] > 1_000
