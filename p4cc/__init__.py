@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from p4cc.control.controller import Controller
     from p4cc.errors import UserError
     from p4cc.own_algorithms.base import RateAlgorithm, SlowStart, WindowAlgorithm
+    from p4cc.own_algorithms.check import check_algorithm
     from p4cc.own_algorithms.parameters import choice, number
     from p4cc.running.runner import RunOutcome, RunRequest, run_scenario
     from p4cc.scenario.load import load_scenario
@@ -35,6 +36,7 @@ __all__ = [
     "SlowStart",
     "UserError",
     "WindowAlgorithm",
+    "check_algorithm",
     "choice",
     "experiments",
     "find_scenario",
@@ -48,6 +50,7 @@ _HOMES = {
     "RateAlgorithm": "p4cc.own_algorithms.base",
     "SlowStart": "p4cc.own_algorithms.base",
     "WindowAlgorithm": "p4cc.own_algorithms.base",
+    "check_algorithm": "p4cc.own_algorithms.check",
     "choice": "p4cc.own_algorithms.parameters",
     "number": "p4cc.own_algorithms.parameters",
     "RunOutcome": "p4cc.running.runner",

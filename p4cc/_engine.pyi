@@ -33,6 +33,8 @@ __all__ = [
     "maths_exp",
     "maths_log",
     "maths_pow",
+    "script_rate",
+    "script_window",
     "validate_rdma",
     "validate_sender",
     "windows_by_round",
@@ -485,6 +487,33 @@ def maths_log(x: float) -> float:
 
 def maths_pow(base: float, exponent: float) -> float:
     """A power, to the same bits on every machine."""
+
+def script_rate(
+    config_json: str,
+    line_rate_bps: int,
+    own: Sequence[OwnAlgorithm],
+    seed: int,
+    steps: Sequence[tuple[int, int | None, bool, int, tuple[int, int, int] | None]],
+) -> list[tuple[float, float | None]]:
+    """Rate and window (bytes) of a rate algorithm (JSON) after each step, without a network.
+
+    A step is: ns since the last one, a round-trip time in ns, a congestion notification, bytes acknowledged, and a
+    switch's record (timestamp, sent, queue). Raises SpecError and AlgorithmError.
+    """
+
+def script_window(
+    config_json: str,
+    own: Sequence[OwnAlgorithm],
+    seed: int,
+    ssthresh_segments: float,
+    steps: Sequence[tuple[str, int, int, int, int | None]],
+) -> list[tuple[float, float]]:
+    """Window and threshold (segments) of a window sender's algorithms (JSON) after each step, without a network.
+
+    A step is: `ack`, `fast_retransmit`, `partial_ack`, `recovery_exit` or `timeout`; segments; for an ACK its mark, 0
+    to 2; ns since the last step; a round-trip time in ns. Raises SpecError, AlgorithmError, and ValueError for another
+    step.
+    """
 
 def validate_rdma(config_json: str, line_rate_bps: int, own: Sequence[OwnAlgorithm] = ()) -> None:
     """Checks the configuration of an RDMA-like flow (JSON) for an interface of this rate.

@@ -10,7 +10,21 @@ from rich.console import Console
 
 from controller.cli import app as controller_app
 from controller.options import topology_readers
-from p4cc.commands import cache, compare, dissector, info, init, lab, program, reproduce, run, stf, sweep, topo
+from p4cc.commands import (
+    algorithm,
+    cache,
+    compare,
+    dissector,
+    info,
+    init,
+    lab,
+    program,
+    reproduce,
+    run,
+    stf,
+    sweep,
+    topo,
+)
 from p4cc.errors import UserError
 from p4cc.exit_codes import epilog
 
@@ -24,6 +38,7 @@ app = typer.Typer(
     epilog=epilog(),
 )
 init.register(app)
+algorithm.register(app)
 run.register(app)
 compare.register(app)
 reproduce.register(app)

@@ -17,6 +17,7 @@ EVERYWHERE: Mapping[int, str] = {
 ANSWER_NO: Mapping[str, str] = {
     "run": "with --again, a table has other bytes",
     "compare": "a metric differs beyond the spread, or one side has no value",
+    "check-algorithm": "a property does not hold",
     "check": "a program has errors",
     "compile": "the program has errors",
     "dissector": "the program has errors",

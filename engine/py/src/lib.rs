@@ -31,6 +31,8 @@ mod _engine {
     #[pymodule_export]
     use crate::own::maths::{maths_cbrt, maths_exp, maths_log, maths_pow};
     #[pymodule_export]
+    use crate::own::script::{script_rate, script_window};
+    #[pymodule_export]
     use crate::own::{Hop, OwnAlgorithm, PacedAck, RateBase, WindowAck, WindowBase};
     #[pymodule_export]
     use crate::result::RunResult;

@@ -119,8 +119,8 @@ impl Class {
         )
     }
 
-    /// A method that the class overrides, ready to be called with the ACK that the object is shown. It is the
-    /// class's function with the arguments in a tuple, which every call then shares: half the cost of a bound method.
+    /// A method that the class overrides, ready to be called with the ACK that the object is shown. It is
+    /// the class's function with a tuple of arguments that every call shares, cheaper than a bound method.
     pub fn ack_hook(
         &self,
         py: Python<'_>,

@@ -1,17 +1,19 @@
 //! Algorithms that are classes in Python: what a scenario names, what the engine calls.
 //!
-//! The user's class derives from a base of this module, which holds what the engine reads: the window, or the
-//! rate. A state machine of the engine wraps an object of the class for each flow: it shows the object the ACK and
-//! the window, calls a method, and takes over what the method set. Only methods that a class overrides are called.
+//! The user's class derives from a base of this module, which holds what the engine reads: the window, or
+//! the rate. A state machine of the engine wraps an object of the class for each flow: it shows the object
+//! the ACK and the window, calls a method, and takes over what the method set. Only methods that a class
+//! overrides are called.
 //!
-//! Invariants: an exception is kept in [`Failures`] and ends the run, no method is called after it; what a method
-//! may set is checked where it is set.
+//! Invariants: an exception is kept in [`Failures`] and ends the run, no method is called after it; what a
+//! method may set is checked where it is set.
 
 mod acks;
 mod algorithm;
 mod failures;
 pub(crate) mod maths;
 mod rate;
+pub(crate) mod script;
 mod slow_start;
 mod window;
 

@@ -163,20 +163,24 @@ impl PythonRate {
             now: Time::ZERO,
             set: Set { rate_bps: 0.0, window_bytes: None, timer: None },
         };
-        made.take(py);
+        let taken = made.take(py);
+        made.object.kept(Time::ZERO, taken);
         Ok(made)
     }
 
     /// Takes over what the object set.
-    fn take(&mut self, py: Python<'_>) {
+    fn take(&mut self, py: Python<'_>) -> PyResult<()> {
         let base = self.base.borrow(py);
-        // A timer in the past is due at once, and then no more often than the clock's grain.
-        let soonest = self.now + Span::from_ps(1);
-        self.set = Set {
-            rate_bps: base.rate_bps,
-            window_bytes: base.window_bytes,
-            timer: base.timer_ns.map(|at_ns| Time::from_ps((at_ns * 1_000.0) as u64).max(soonest)),
-        };
+        let timer = base.timer_ns.map(|at_ns| Time::from_ps((at_ns * 1_000.0) as u64));
+        // A timer that is due at once would be due for ever.
+        if let Some(at) = timer.filter(|at| *at <= self.now && self.set.timer != Some(*at)) {
+            let (at, now) = (at.as_ps() as f64 / 1_000.0, self.now.as_ps() as f64 / 1_000.0);
+            return Err(PyValueError::new_err(format!(
+                "timer_ns = {at}, and it is {now} ns; give a later time"
+            )));
+        }
+        self.set = Set { rate_bps: base.rate_bps, window_bytes: base.window_bytes, timer };
+        Ok(())
     }
 
     /// Calls a method that takes the virtual time, and what else there is.
@@ -192,9 +196,8 @@ impl PythonRate {
                 Some(more) => method.call1(py, (now_ns, more)),
                 None => method.call1(py, (now_ns,)),
             };
-            if self.object.kept(now, done).is_some() {
-                self.take(py);
-            }
+            let taken = done.and_then(|_| self.take(py));
+            self.object.kept(now, taken);
         });
     }
 }
@@ -209,9 +212,8 @@ impl RateControl for PythonRate {
             let Some(on_ack) = &self.on_ack else { return };
             let shown = self.ack.borrow_mut(py).show(py, ack, self.int);
             let done = shown.and_then(|()| on_ack.call(py));
-            if self.object.kept(ack.now, done).is_some() {
-                self.take(py);
-            }
+            let taken = done.map(drop).and_then(|()| self.take(py));
+            self.object.kept(ack.now, taken);
         });
     }
 

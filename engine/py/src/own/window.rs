@@ -1,4 +1,4 @@
-//! The window family: the base that users' classes derive from, and the congestion avoidance around an object.
+//! The window family: the base that users' classes derive from, and congestion avoidance by an object.
 
 use p4cc_cc::{
     AckSample, CongestionAvoidance, CutCause, Echo, Event, FlowIdentity, Loss, Mark, Publisher, Reaction,

@@ -1,0 +1,95 @@
+"""`p4cc new algorithm` and `p4cc check-algorithm`: an algorithm of the user's in Python."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from p4cc.errors import UserError
+from p4cc.exit_codes import DIFFERS
+
+_new = typer.Typer(help="Write something to start from.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands."""
+    _new.command("algorithm")(new_algorithm)
+    app.add_typer(_new, name="new")
+    app.command("check-algorithm")(check_algorithm)
+
+
+def new_algorithm(
+    name: Annotated[str, typer.Argument(help="Name of the class; the files have it in small letters.")],
+    kind: Annotated[
+        Literal["window", "slow-start", "rate"],
+        typer.Option("--kind", help="A congestion avoidance, a slow start, or a paced sender's rate."),
+    ] = "window",
+    folder: Annotated[Path, typer.Option("--folder", help="Where the files go.")] = Path(),
+) -> None:
+    """Write an algorithm in Python that runs: the class, a scenario that compares it, a test.
+
+    Examples:
+
+    * `p4cc new algorithm Gentle`
+    * `p4cc new algorithm Paced --kind rate --folder mine`
+    """
+    from p4cc.own_algorithms.scaffold import files_of, write
+
+    files = files_of(name, kind, folder)
+    write(files)
+    for path in files:
+        typer.echo(f"wrote {path}")
+    code, scenario, _ = files
+    class_name = next(line for line in files[code].splitlines() if line.startswith("class ")).split("(")[0][6:]
+    typer.echo(f"\nnext: p4cc run {scenario}\n      p4cc check-algorithm {code}:{class_name}")
+
+
+def check_algorithm(
+    own: Annotated[str, typer.Argument(metavar="FILE.py:CLASS", help="The class.")],
+    values: Annotated[
+        list[str] | None, typer.Option("--set", metavar="PARAMETER=VALUE", help="A parameter; may be repeated.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+) -> None:
+    """Try on a class what holds for the engine's algorithms, with made-up ACKs, marks, losses and timeouts.
+
+    A property that does not hold is told with the sequence that breaks it, and the exit code is 1.
+
+    Examples:
+
+    * `p4cc check-algorithm mine.py:Mine`
+    * `p4cc check-algorithm mine.py:Mine --set k=20 --set beta=0.9`
+    """
+    from p4cc.own_algorithms.check import check
+    from p4cc.own_algorithms.load import load_any
+
+    chosen = load_any(own, Path.cwd() / "-")
+    try:
+        sender = chosen.with_values(dict(_value(text) for text in values or ()))
+    except UserError as error:
+        raise UserError(error.cause, place=f"{own}: {error.place}", remedy=error.remedy) from error
+    findings = check(sender)
+    if as_json:
+        typer.echo(json.dumps([{**asdict(one), "holds": one.holds} for one in findings], indent=1))
+    else:
+        for one in findings:
+            typer.echo(f"{'holds ' if one.holds else 'BROKEN'}  {one.name:<11} {one.text}")
+            if not one.holds:
+                typer.echo(f"        {one.broken}")
+    if not all(one.holds for one in findings):
+        raise typer.Exit(DIFFERS)
+
+
+def _value(text: str) -> tuple[str, float | str]:
+    """A parameter and its value; raises UserError."""
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise UserError("is no assignment", place=f"--set {text}", remedy="give PARAMETER=VALUE")
+    try:
+        return name, float(value.replace("_", ""))
+    except ValueError:
+        return name, value

@@ -1,0 +1,202 @@
+"""The properties that algorithms of the engine have, tried on a user's class with made-up ACKs and losses.
+
+A property is tried with many drawn sequences; what breaks it is told with the sequence's number and the step, and the
+same command draws the same sequences again.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from p4cc import _engine
+from p4cc.own_algorithms.failed import failed
+from p4cc.own_algorithms.load import load_any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from p4cc.own_algorithms.load import OwnSender
+
+SEQUENCES = 100
+STEPS = 150
+LINE_RATE_BPS = 100_000_000_000
+_MARKS = ("one_ecn_threshold", "two_ecn_thresholds", "random_ecn")
+_SLACK = 1e-9
+"""Of sums of real numbers."""
+
+WindowStep = tuple[str, int, int, int, "int | None"]
+RateStep = tuple[int, "int | None", bool, int, "tuple[int, int, int] | None"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came of one property; `broken` says what broke it, empty where it holds."""
+
+    name: str
+    text: str
+    broken: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing broke it."""
+        return not self.broken
+
+
+def check_algorithm(file: Path | str, class_name: str, **parameters: float | str) -> list[Finding]:
+    """Tries the properties of algorithms on a class of a file, with these values of its parameters.
+
+    Raises UserError for a class or a parameter that cannot be used.
+    """
+    return check(load_any(f"{Path(file).resolve()}:{class_name}", Path.cwd() / "-").with_values(parameters))
+
+
+def check(sender: OwnSender) -> list[Finding]:
+    """Tries all properties that an algorithm of its kind has."""
+    if sender.algorithm.entry.kind == "rate_control":
+        return _Rates(sender).findings()
+    return _Windows(sender).findings()
+
+
+class _BrokenError(Exception):
+    """A property does not hold; its text says where."""
+
+
+def _tried(name: str, text: str, sequences: Callable[[random.Random], None]) -> Finding:
+    for number in range(SEQUENCES):
+        try:
+            sequences(random.Random(f"{name}/{number}"))  # noqa: S311 - no secret
+        except _BrokenError as error:
+            return Finding(name, text, f"sequence {number}, {error}")
+        except _engine.AlgorithmError as error:
+            return Finding(name, text, f"sequence {number}: {failed(error, 'made-up ACKs').cause}")
+    return Finding(name, text)
+
+
+class _Windows:
+    """Properties of congestion avoidances and slow starts."""
+
+    def __init__(self, sender: OwnSender) -> None:
+        self._kind = sender.algorithm.entry.kind
+        self._reads_marks = sender.algorithm.entry.switch_needs in _MARKS
+        self._own = [sender.for_engine()]
+        named: dict[str, Any] = {self._kind: {"name": sender.algorithm.entry.name, "own": 0}}
+        self._config = json.dumps({"congestion_avoidance": {"name": "reno"}, **named})
+
+    def findings(self) -> list[Finding]:
+        found = [
+            _tried("survives", "no exception, whatever ACKs, losses and timeouts come", self._survives),
+            _tried("growth", "an ACK grows the window by what it acknowledges at most", self._growth),
+            _tried("repeatable", "the same ACKs give the same windows", self._repeats),
+        ]
+        if self._reads_marks:
+            found.insert(2, _tried("marks", "marks never make the window larger", self._marks))
+        return found
+
+    def _run(self, steps: list[WindowStep], ssthresh: float) -> list[tuple[float, float]]:
+        return _engine.script_window(self._config, self._own, 1, ssthresh, steps)
+
+    def _ssthresh(self, draw: random.Random) -> float:
+        """The first threshold: low ones have congestion avoidance from the beginning, or soon."""
+        return 2.0**30 if self._kind == "slow_start" else draw.choice((1.0, 64.0, 2.0**30))
+
+    def _survives(self, draw: random.Random) -> None:
+        self._run(list(_window_steps(draw, losses=True)), self._ssthresh(draw))
+
+    def _growth(self, draw: random.Random) -> None:
+        steps = list(_window_steps(draw, losses=False))
+        before = 10.0
+        windows = self._run(steps, self._ssthresh(draw))
+        for number, (step, (cwnd, _)) in enumerate(zip(steps, windows, strict=True)):
+            if cwnd > before + step[1] + _SLACK * before:
+                grown = f"an ACK of {step[1]} segments grew the window from {before:g} to {cwnd:g}"
+                raise _BrokenError(f"step {number}: {grown}")
+            before = cwnd
+
+    def _marks(self, draw: random.Random) -> None:
+        length = draw.randrange(1, STEPS)
+        steps: list[WindowStep] = [("ack", 1, draw.choice((0, 1, 2)), 1_000, 100_000) for _ in range(length)]
+        unmarked: list[WindowStep] = [(kind, n, 0, later, rtt) for kind, n, _, later, rtt in steps]
+        ssthresh = self._ssthresh(draw)
+        with_marks, without = self._run(steps, ssthresh)[-1][0], self._run(unmarked, ssthresh)[-1][0]
+        if with_marks > without * (1 + _SLACK):
+            marks = sum(step[2] > 0 for step in steps)
+            raise _BrokenError(
+                f"{marks} marks in {len(steps)} ACKs end at {with_marks:g}, none at {without:g} segments"
+            )
+
+    def _repeats(self, draw: random.Random) -> None:
+        steps, ssthresh = list(_window_steps(draw, losses=True)), self._ssthresh(draw)
+        _same(lambda: self._run(steps, ssthresh))
+
+
+class _Rates:
+    """Properties of rate controls."""
+
+    def __init__(self, sender: OwnSender) -> None:
+        entry = sender.algorithm.entry
+        self._needs = entry.switch_needs
+        self._own = [sender.for_engine()]
+        self._config = json.dumps({"name": entry.name, "own": 0})
+
+    def findings(self) -> list[Finding]:
+        found = [
+            _tried("survives", "no exception, whatever ACKs, notifications and timers come", self._survives),
+            _tried("repeatable", "the same ACKs give the same rates", self._repeats),
+        ]
+        if self._needs not in ("rate_allocation", "fair_rate"):
+            found.insert(1, _tried("sends", "the rate never is 0, at which nothing would leave for ever", self._sends))
+        return found
+
+    def _run(self, steps: list[RateStep]) -> list[tuple[float, float | None]]:
+        return _engine.script_rate(self._config, LINE_RATE_BPS, self._own, 1, steps)
+
+    def _survives(self, draw: random.Random) -> None:
+        self._run(list(_rate_steps(draw)))
+
+    def _sends(self, draw: random.Random) -> None:
+        for number, (rate_bps, _) in enumerate(self._run(list(_rate_steps(draw)))):
+            if rate_bps <= 0:
+                raise _BrokenError(f"step {number}: rate_bps is 0")
+
+    def _repeats(self, draw: random.Random) -> None:
+        steps = list(_rate_steps(draw))
+        _same(lambda: self._run(steps))
+
+
+def _same(run: Callable[[], list[Any]]) -> None:
+    """Runs twice, with other global randomness and at another time of the wall clock."""
+    before = random.getstate()
+    try:
+        random.seed(1)
+        first = run()
+        random.seed(2)
+        second = run()
+    finally:
+        random.setstate(before)
+    for number, (one, other) in enumerate(zip(first, second, strict=True)):
+        if one != other:
+            told = "use self.random and ack.now_ns in place of the module random and the wall clock"
+            raise _BrokenError(f"step {number}: {one} the first time, {other} the second; {told}")
+
+
+def _window_steps(draw: random.Random, *, losses: bool) -> Iterator[WindowStep]:
+    kinds = ["ack"] * 12 + (["fast_retransmit", "partial_ack", "recovery_exit", "timeout"] if losses else [])
+    for _ in range(draw.randrange(1, STEPS)):
+        kind = draw.choice(kinds)
+        segments = draw.choice((0, 1, 1, 1, 2, draw.randrange(40))) if kind == "ack" else draw.randrange(100)
+        rtt_ns = draw.choice((None, 0, 1, 100_000, draw.randrange(10_000_000_000)))
+        yield kind, segments, draw.choice((0, 0, 1, 2)), draw.choice((0, 1_000, draw.randrange(10**9))), rtt_ns
+
+
+def _rate_steps(draw: random.Random) -> Iterator[RateStep]:
+    timestamp = tx = 0
+    for _ in range(draw.randrange(1, STEPS)):
+        later_ns = draw.choice((0, 100, 1_000, draw.randrange(1_000_000)))
+        timestamp, tx = (timestamp + later_ns) % (1 << 24), (tx + draw.randrange(100)) % (1 << 20)
+        hop = None if draw.random() < 0.2 else (timestamp, tx, draw.choice((0, draw.randrange(1 << 17))))
+        rtt_ns = draw.choice((None, 0, 1, 13_000, draw.randrange(10_000_000)))
+        yield later_ns, rtt_ns, draw.random() < 0.2, draw.choice((0, 1_000, 64_000)), hop

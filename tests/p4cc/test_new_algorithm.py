@@ -1,0 +1,106 @@
+"""`p4cc new algorithm` writes what runs and passes, `p4cc check-algorithm` finds what is broken."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from p4cc import check_algorithm
+from p4cc.errors import UserError
+from p4cc.own_algorithms.scaffold import KINDS, files_of, write
+from p4cc.running.runner import RunRequest, run_scenario
+from tests.p4cc.scenarios import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+P4CC = (sys.executable, "-c", "from p4cc.start import main; main()")
+TOP = "import random, time\nfrom p4cc import RateAlgorithm, WindowAlgorithm\n\n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_runs_and_has_all_properties(tmp_path: Path, kind: str) -> None:
+    files = files_of("my_first", kind, tmp_path)
+    write(files)
+    assert {path.name for path in files} == {"my_first.py", "my_first.yaml", "test_my_first.py"}
+    assert [one for one in check_algorithm(tmp_path / "my_first.py", "MyFirst") if not one.holds] == []
+    request = RunRequest(
+        tmp_path / "my_first.yaml", tmp_path / "out", overrides=("seeds=[1]",), quiet=True, use_cache=False
+    )
+    outcome = run_scenario(request)
+    assert all(run["flows_completed"] == run["flows_finite"] == 8 for run in outcome.summary["runs"])
+    assert all(figure.is_file() for figure in outcome.figures)
+
+
+def test_the_test_that_is_written_passes(tmp_path: Path) -> None:
+    made = subprocess.run([*P4CC, "new", "algorithm", "Mine"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "next: p4cc run mine.yaml" in made.stdout
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "test_mine.py"], cwd=tmp_path, check=True, capture_output=True
+    )
+    again = subprocess.run(
+        [*P4CC, "new", "algorithm", "Mine"], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert again.returncode == 2
+    assert "mine.py: is there already" in again.stderr
+
+
+def test_nothing_is_written_for_a_name_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no name of a class"):
+        files_of("1st", "window", tmp_path)
+
+
+@pytest.mark.parametrize("name", ["dctcp:Dctcp", "timely:Timely", "hpcc:Hpcc"])
+def test_the_examples_have_all_properties(name: str) -> None:
+    file, class_name = name.split(":")
+    found = check_algorithm(ROOT / f"experiments/own_algorithms/{file}.py", class_name)
+    assert len(found) >= 3
+    assert [one for one in found if not one.holds] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "broken", "said"),
+    [
+        (
+            "WindowAlgorithm):\n    def on_ack(self, ack): self.cwnd += 2 * ack.new_segments",
+            "growth",
+            "grew the window",
+        ),
+        (
+            "WindowAlgorithm):\n    needs = 'one_ecn_threshold'\n    def on_mark(self, ack): self.cwnd *= 2",
+            "marks",
+            "none at",
+        ),
+        ("WindowAlgorithm):\n    def observe(self, ack): self.x = 1 / ack.new_segments", "survives", "ZeroDivision"),
+        ("WindowAlgorithm):\n    def on_ack(self, ack): self.cwnd += random.random()", "repeatable", "use self.random"),
+        (
+            "WindowAlgorithm):\n    def on_ack(self, ack): self.cwnd += time.perf_counter() % 1",
+            "repeatable",
+            "the wall clock",
+        ),
+        ("RateAlgorithm):\n    def on_ack(self, ack): self.rate_bps = 0", "sends", "rate_bps is 0"),
+        (
+            "RateAlgorithm):\n    def on_ack(self, ack): self.timer_ns = ack.now_ns\n    def on_timer(self, at): pass",
+            "survives",
+            "give a later time",
+        ),
+    ],
+)
+def test_what_is_broken_is_found(tmp_path: Path, code: str, broken: str, said: str) -> None:
+    (tmp_path / "mine.py").write_text(f"{TOP}class Mine({code}\n")
+    found = {one.name: one for one in check_algorithm(tmp_path / "mine.py", "Mine")}
+    assert not found[broken].holds
+    assert said in found[broken].broken
+
+
+def test_the_command_ends_with_1_where_something_is_broken(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(f"{TOP}class Mine(WindowAlgorithm):\n    def on_ack(self, ack): self.cwnd *= 3\n")
+    done = subprocess.run(
+        [*P4CC, "check-algorithm", "mine.py:Mine", "--json"], cwd=tmp_path, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 1
+    assert {one["name"]: one["holds"] for one in json.loads(done.stdout)}["growth"] is False
