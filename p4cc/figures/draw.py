@@ -24,6 +24,7 @@ from p4cc.figures import (
     over_time,
     pauses,
     percentiles,
+    shares,
     state,
     traces,
     utilisation,
@@ -36,6 +37,7 @@ from p4cc.scenario.figures import (
     Figure,
     HeatMapFigure,
     PercentilesFigure,
+    PortSharesFigure,
     SweepFigure,
     TimeFigure,
     TracesFigure,
@@ -101,6 +103,8 @@ def _draw(figure: Figure, runs: pl.DataFrame, folder: Path, scenario: Scenario) 
             return percentiles.draw(_table(folder, "flows"), figure, folder)
         case UtilisationFigure():
             return utilisation.draw(runs, figure, folder, scenario)
+        case PortSharesFigure():
+            return shares.draw(_table(folder, "ports"), figure, folder)
         case PodMatrixFigure():
             return by_pod.draw_matrix(_table(folder, "pod_pairs"), figure, folder)
         case PodPairFigure():

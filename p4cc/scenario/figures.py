@@ -8,7 +8,7 @@ from pydantic import Field
 
 from p4cc.scenario.base import KIND, Model, TimeNs, kinds
 from p4cc.scenario.flow_figures import FLOW_FIGURES, FileName
-from p4cc.scenario.state_records import StateFigure
+from p4cc.scenario.state_records import Patterns, StateFigure
 
 
 class Panel(Model):
@@ -172,6 +172,19 @@ class UtilisationFigure(FigureBase):
     """A swept column that holds the number of senders: a colour for each; the topology's number if absent."""
 
 
+class PortSharesFigure(FigureBase):
+    """How packets or bytes of switches are shared among their ports: a bar for each variant; of one seed."""
+
+    kind: Annotated[Literal["port_shares"], KIND]
+    y: Literal["tx_bytes", "tx_pkts", "rx_bytes", "rx_pkts"] = "tx_bytes"
+    """The column of `ports`."""
+    switches: Patterns = Field(default=["*"], description="Switches whose ports are taken, with * and ?.")
+    peers: Patterns = Field(default=["*"], description="Only ports to these hosts and switches, with * and ?.")
+    over: str | None = Field(default=None, description="A swept column: a bar for each of its values.")
+    seed: int | None = None
+    """Which run is drawn; the first seed's if absent."""
+
+
 Figure = Annotated[
     SweepFigure
     | TimeFigure
@@ -181,6 +194,7 @@ Figure = Annotated[
     | PercentilesFigure
     | HeatMapFigure
     | UtilisationFigure
+    | PortSharesFigure
     | StateFigure
     | FLOW_FIGURES,
     Field(discriminator="kind"),

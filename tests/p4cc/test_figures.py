@@ -17,6 +17,7 @@ from p4cc.errors import UserError
 from p4cc.figures.cdf import distribution
 from p4cc.figures.heatmap import cells
 from p4cc.figures.percentiles import percentile_by
+from p4cc.figures.shares import shared
 from p4cc.figures.style import COLOURS, MARKERS, log_scale
 from p4cc.scenario.figures import HeatMapFigure
 from tests.p4cc.scenarios import RENO, run, scenario
@@ -148,6 +149,17 @@ def test_goodput_bins_add_up_to_what_was_acknowledged() -> None:
     # A sample at a bin's end belongs to that bin.
     assert bins.select("flow_id", "time_ns").rows() == [(1, 0), (1, 10), (1, 30), (2, 10)]
     assert bins["bytes"].to_list() == pytest.approx([100, 50, 250, 7])
+
+
+def test_shares_of_ports_add_up_and_are_in_order() -> None:
+    ports = pl.DataFrame(
+        [("s1", 2, "s2", 30), ("s1", 3, "s3", 10), ("s1", 2, "s2", 0), ("s1", 4, "h1", 0)],
+        schema=["switch", "port", "peer", "tx_bytes"],
+        orient="row",
+    )
+    shares = shared(ports, "tx_bytes")
+    assert list(shares.items()) == [("s1 to s2", 0.75), ("s1 to s3", 0.25), ("s1 to h1", 0.0)]
+    assert shared(ports.filter(pl.col("peer") == "h1"), "tx_bytes") == {}
 
 
 def test_fairness_and_supported_concurrency() -> None:

@@ -93,12 +93,16 @@ def test_link_monitor(out: Ran) -> None:
     assert {data[14] for data in probes} == {5}
     # Each hop adds 18 bytes, the last one in front: bottom and switch, port, bytes since the last probe,
     # two times.
-    first_hops = [data[15 + 4 * 18 :][:18] for data in probes[5:]]
-    for hop in first_hops:
+    rates_gbps: list[float] = []
+    for hop in [data[15 + 4 * 18 :][:18] for data in probes]:
         bits = 8 * int.from_bytes(hop[2:6], "big")
         time_us = int.from_bytes(hop[12:18], "big") - int.from_bytes(hop[6:12], "big")
         assert (hop[0] & 0x7F, hop[1]) == (1, 4)
-        assert 0.9 < bits / time_us / 1_000 < 1.05
+        rates_gbps.append(bits / time_us / 1_000 if time_us else 0.0)
+    # The flow sends from 5 ms to 15 ms; a probe each ms tells of the time since the one before.
+    assert len(rates_gbps) == 20
+    assert max(rates_gbps[1:5] + rates_gbps[17:]) < 0.01
+    assert 0.9 < min(rates_gbps[7:15]) <= max(rates_gbps) < 1.05
 
 
 @tutorials
@@ -145,24 +149,21 @@ def test_ecmp(out: Ran) -> None:
 
 @learning
 def test_flowlet(out: Ran) -> None:
-    # Which of the packets of a flow came after one that was sent later, by the delay of the long path.
+    # How many packets came after one that was sent later, by the gaps of the flow and the delay of the long
+    # path.
     overtaken: defaultdict[tuple[int, int], int] = defaultdict(int)
     highest: defaultdict[tuple[int, int], int] = defaultdict(int)
-    for delay_ns, data in out.table("packets_received").select("delay_ns", "bytes").rows():
-        tcp = Ether(bytes.fromhex(data))[TCP]
-        flow = (delay_ns // 1_000_000, tcp.sport)
-        overtaken[flow] += tcp.seq < highest[flow]
-        highest[flow] = max(highest[flow], tcp.seq)
-    sparse = overtaken.pop((400, 4001))
-    assert sparse > 50
-    assert overtaken == {(150, 4000): 0, (150, 4001): 0, (400, 4000): 0}
+    for gap_ns, delay_ns, data in out.table("packets_received").select("period_ns", "delay_ns", "bytes").rows():
+        run, number = (gap_ns // 1_000_000, delay_ns // 1_000_000), Ether(bytes.fromhex(data))[TCP].seq
+        overtaken[run] += number < highest[run]
+        highest[run] = max(highest[run], number)
+    assert overtaken.pop((250, 400)) > 50
+    assert overtaken == {(50, 150): 0, (50, 400): 0, (250, 150): 0}
     ports = out.table("ports").filter((pl.col("switch") == "s1") & pl.col("peer").str.starts_with("s"))
-    for _, shares in ports.group_by("delay_ns"):
-        # One path has all packets of the dense flow; flowlets of the other one are spread.
-        assert shares["tx_pkts"].sum() == 800
+    for (gap_ns, _), shares in ports.group_by("period_ns", "delay_ns"):
         spread = sorted(shares["tx_pkts"])
-        assert spread[-1] > 400
-        assert spread[0] > 70
+        assert sum(spread) == 400
+        assert spread[0] > 70 if gap_ns == 250_000_000 else spread[:3] == [0, 0, 0]
 
 
 @learning

@@ -44,6 +44,7 @@ INCAST_FIGURES: dict[str, dict[str, Any]] = {
     "heatmap": {"x": ["rwnd"], "y": ["iw"], "value": "goodput_bps"},
     "utilisation": {"x": "rwnd"},
     "program_state": {"y": "packets"},
+    "port_shares": {"over": "rwnd"},
 }
 POD_FIGURES: dict[str, dict[str, Any]] = {
     "pod_matrix": {"column": "bytes", "over": "pattern"},
