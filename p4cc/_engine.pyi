@@ -33,6 +33,7 @@ __all__ = [
     "maths_exp",
     "maths_log",
     "maths_pow",
+    "run_agent",
     "script_rate",
     "script_window",
     "validate_rdma",
@@ -487,6 +488,24 @@ def maths_log(x: float) -> float:
 
 def maths_pow(base: float, exponent: float) -> float:
     """A power, to the same bits on every machine."""
+
+def run_agent(
+    plan_json: str,
+    host: str,
+    own: Sequence[OwnAlgorithm],
+    *,
+    metrics: str,
+    start_at_ns: int,
+    duration_ms: int,
+    linger_ms: int,
+    sample_ms: int | None = None,
+    line_rate_bps: int | None = None,
+) -> bool:
+    """Runs the flows of one host of an agents' plan (JSON), as `p4cc-agent run` does, in this process alone.
+
+    Whether all are complete. SIGINT and SIGTERM end it. Raises ServerError where it cannot start, AlgorithmError for an
+    exception of the user's.
+    """
 
 def script_rate(
     config_json: str,

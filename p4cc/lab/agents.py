@@ -17,6 +17,7 @@ import polars as pl
 from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
+from p4cc.lab.own_agent import own_command
 from p4cc.lab.processes import Program, events, how_ended
 from p4cc.lab.switches import own_program
 from topos.lab import LabEnd
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.lab.standing import Lab
+    from p4cc.own_algorithms.load import OwnSender
 
 SETTLE_NS = 1_000_000_000
 """Between their start and the plan's: agents must be ready, on a busy machine too."""
 SETTLE_PER_HOST_NS = 50_000_000
+SETTLE_PYTHON_NS = 600_000_000
+"""In place of it for agents that load Python first; a host's agents start one after the other."""
 LINGER_MS = 1_000
 """An agent answers for so long after its last flow is complete: an ACK may have been lost."""
 PATIENCE_S = 10.0
@@ -58,8 +62,19 @@ def agent_command(
     sample_ms: int | None,
     stop_ms: int,
     start_ns: int,
+    own: Sequence[OwnSender] = (),
 ) -> list[str]:
-    """The words that start a host's agent; `start_ns` is since 1970."""
+    """The words that start a host's agent; `start_ns` is since 1970. With algorithms in Python it is Python's."""
+    if own:
+        arguments = {
+            "metrics": str(metrics),
+            "start_at_ns": start_ns,
+            "duration_ms": stop_ms,
+            "linger_ms": LINGER_MS,
+            "sample_ms": sample_ms,
+            "line_rate_bps": line_rate_bps,
+        }
+        return own_command(plan, host, own, arguments)
     words = [own_program("p4cc-agent"), "run", "--plan", str(plan), "--host", host, "--metrics", str(metrics)]
     words += ["--start-at", str(start_ns), "--duration-ms", str(stop_ms), "--linger-ms", str(LINGER_MS)]
     if line_rate_bps is not None:
@@ -69,8 +84,8 @@ def agent_command(
     return words
 
 
-def run_agents(lab: Lab, spec_json: str) -> AgentRun:
-    """Run the flows of the lab's case to their end or to the scenario's; raises UserError."""
+def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> AgentRun:
+    """Run the flows of the lab's case to their or the scenario's end, `own` being algorithms in Python; raises UserError."""
     case = lab.plan.case
     if case is None:
         raise ValueError("an import has no flows")
@@ -81,7 +96,8 @@ def run_agents(lab: Lab, spec_json: str) -> AgentRun:
     path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
     interval_ns = case.scenario.record.windows_interval_ns
     stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
-    start_ns = time.time_ns() + SETTLE_NS + SETTLE_PER_HOST_NS * len(plan.line_rates_bps)
+    per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
+    start_ns = time.time_ns() + SETTLE_NS + per_host_ns * len(plan.line_rates_bps)
     programs: dict[str, Program] = {}
     for host, rate in plan.line_rates_bps.items():
         command = agent_command(
@@ -92,6 +108,7 @@ def run_agents(lab: Lab, spec_json: str) -> AgentRun:
             sample_ms=None if interval_ns is None else max(1, interval_ns // 1_000_000),
             stop_ms=stop_ms,
             start_ns=start_ns,
+            own=own,
         )
         programs[host] = Program(
             f"agent of {host}", [*lab.built.enter(host), *command], folder / f"{host}.log", keeps_running=False
@@ -135,6 +152,7 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
         )
     hosts = {host["name"]: host["ipv4"] for host in spec["hosts"]}
     plain: dict[str, Any] = {"hosts": hosts, "flows": flows}
+    plain["seed"] = seed
     plain |= {key: spec[key] for key in ("algorithms", "rdma") if key in spec}
     busy = {flow[end] for flow in flows for end in ("src", "dst")}
     rates = {

@@ -56,7 +56,7 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
         if work is not None:
             work(lab)
         if options.agents and lab.planned is not None:
-            run = run_agents(lab, lab.planned.spec_json)
+            run = run_agents(lab, lab.planned.spec_json, lab.planned.own_algorithms)
             lab.report.agents = run
             lab.report.ports = lab.read_ports()
             lab.report.warnings += run.remarks

@@ -39,6 +39,8 @@ class OwnAlgorithm:
     """The file, as tracebacks name it."""
     digest: str
     """Of all that decides what the class does."""
+    is_offered: bool = False
+    """Whether a package offers it by its name."""
 
     def with_values(self, given: Mapping[str, Any]) -> OwnSender:
         """The class with its parameters; raises UserError whose place is the parameter."""
@@ -148,7 +150,7 @@ def _own(kind_of: type[Any], kind: str, file: str, digest: str, name: str | None
         switch_needs=kind_of.needs,
         source=kind_of.source or Path(file).name,
     )
-    return OwnAlgorithm(entry, kind_of, file, digest)
+    return OwnAlgorithm(entry, kind_of, file, digest, name is not None)
 
 
 def _overrides(kind: type, base: type, name: str) -> bool:

@@ -4,6 +4,7 @@
 //! in one file ([`errors`]); a call that may take long releases the interpreter's
 //! lock, and Ctrl-C ends it. `p4cc/_engine.pyi` describes what is here.
 
+mod agent;
 mod algorithms;
 mod compile;
 mod errors;
@@ -18,6 +19,8 @@ mod stf;
 /// The native module `p4cc._engine`.
 #[pyo3::pymodule]
 mod _engine {
+    #[pymodule_export]
+    use crate::agent::run_agent;
     #[pymodule_export]
     use crate::algorithms::{algorithms, validate_rdma, validate_sender, windows_by_round};
     #[pymodule_export]

@@ -336,6 +336,7 @@ impl Agent {
             class,
             deadline: None,
             transport: transport.clone(),
+            seed: 0,
         };
         if let Ok(receiving) = Receiving::new(&flow, self.host.line_rate) {
             self.sockets.open_flow(id)?;

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use p4cc_cc::{ConfigError, Mark};
+use p4cc_cc::{ConfigError, FlowIdentity, Mark};
 use p4cc_transport::rdma::{RdmaAck, RdmaReceiver, RdmaSender};
 use p4cc_transport::wire::{Extension, ExtensionType, TrafficClass};
 use p4cc_transport::{AckFields, Codepoint, EcnProfile, Receiver, Segment, Snapshot, WindowSender};
@@ -86,13 +86,16 @@ impl Sending {
     /// # Errors
     /// A configuration that its algorithm refuses.
     pub fn new(flow: &Flow, line_rate: Option<Rate>) -> Result<Self, ConfigError> {
-        let end = match &flow.transport {
-            Transport::Window(config) => {
-                SendEnd::Window(Box::new(WindowSender::new(config, flow.size_bytes)?))
+        let of = FlowIdentity { flow_id: flow.id, seed: flow.seed };
+        let end = match flow.transport.clone() {
+            Transport::Window(mut config) => {
+                config.cc.for_flow(of);
+                SendEnd::Window(Box::new(WindowSender::new(&config, flow.size_bytes)?))
             }
-            Transport::Rdma(config) => {
+            Transport::Rdma(mut config) => {
+                config.cc.for_flow(of);
                 let line_rate = line_rate.unwrap_or(DEFAULT_LINE_RATE);
-                SendEnd::Rdma(Box::new(RdmaSender::new(config, line_rate, flow.size_bytes)?))
+                SendEnd::Rdma(Box::new(RdmaSender::new(&config, line_rate, flow.size_bytes)?))
             }
         };
         Ok(Self {

@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod clock;
 pub mod ends;
+pub mod launch;
 pub mod line;
 pub mod metrics;
 pub mod plan;

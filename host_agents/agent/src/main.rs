@@ -14,13 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::{Args, Parser, Subcommand};
-use p4cc_agent::agent::{Agent, Manner};
-use p4cc_agent::clock::Clock;
-use p4cc_agent::metrics::Metrics;
+use p4cc_agent::launch::Launch;
 use p4cc_agent::plan::{FlowEntry, HostPlan, MAX_PLAN_BYTES, Plan, Transport};
 use p4cc_transport::SenderConfig;
-use p4cc_units::{Rate, Span, Time};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use p4cc_units::Rate;
 
 /// Exit code when flows are not complete.
 const INCOMPLETE: u8 = 1;
@@ -150,6 +147,7 @@ fn run(options: Options) -> Result<bool, String> {
                 hosts: BTreeMap::from([("here".to_owned(), bind), ("there".to_owned(), to)]),
                 algorithms: BTreeMap::from([("sender".to_owned(), read_sender(&sender)?)]),
                 rdma: BTreeMap::new(),
+                seed: 0,
                 flows: vec![flow],
                 line_rate_bps: None,
             };
@@ -168,24 +166,16 @@ fn run(options: Options) -> Result<bool, String> {
 }
 
 fn start(host: HostPlan, accepts: Option<Transport>, common: &Common) -> Result<bool, String> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|error| format!("cannot watch for signals: {error}"))?;
-    }
-    // Sleeps are otherwise up to 50 us too long; where it cannot be set, they are.
-    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
-    let manner = Manner {
+    let launch = Launch {
+        metrics: common.metrics.clone(),
+        prometheus: common.prometheus,
+        sample_ms: common.sample_ms,
+        duration_ms: common.duration_ms,
+        start_at_ns: common.start_at,
+        linger_ms: common.linger_ms,
         busy_poll: common.busy_poll,
-        stop_at: common.duration_ms.map(Time::from_ms),
-        linger: Span::from_ms(common.linger_ms),
-        sample: common.sample_ms.or(common.prometheus.map(|_| 1_000)).map(Span::from_ms),
     };
-    let metrics = Metrics::open(common.metrics.as_deref(), common.prometheus)
-        .map_err(|error| format!("cannot open the metrics: {error}"))?;
-    let clock = common.start_at.map_or_else(Clock::start, Clock::start_at);
-    let agent = Agent::new(host, accepts, manner, metrics, clock).map_err(|error| error.to_string())?;
-    agent.run(&stop).map_err(|error| error.to_string())
+    launch.run(host, accepts, &Arc::new(AtomicBool::new(false)))
 }
 
 fn read_plan(path: &Path) -> Result<Plan, String> {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
+use p4cc_cc::{ConfigError, OwnAlgorithm};
 use p4cc_transport::rdma::RdmaConfig;
 use p4cc_transport::wire::TrafficClass;
 use p4cc_transport::{IpVersion, PacketFormat, SenderConfig};
@@ -51,6 +53,9 @@ pub struct Plan {
     pub rdma: BTreeMap<String, RdmaConfig>,
     /// Flows, each with one sender and one receiver.
     pub flows: Vec<FlowEntry>,
+    /// Seed of random streams of algorithms of the user's.
+    #[serde(default)]
+    pub seed: u64,
     /// Rate of every host's interface: packets leave no closer
     /// than it would send them. Absent: the kernel's pace.
     #[serde(default)]
@@ -109,6 +114,8 @@ pub struct Flow {
     pub deadline: Option<Span>,
     /// How.
     pub transport: Transport,
+    /// Seed of random streams.
+    pub seed: u64,
 }
 
 /// What one host does.
@@ -136,6 +143,23 @@ impl Plan {
         })?;
         reader.end().map_err(|error| wrong("the end", error.to_string(), "give one JSON value"))?;
         Ok(plan)
+    }
+
+    /// Puts algorithms of the user's where senders name them by number.
+    ///
+    /// # Errors
+    /// A number beyond the list, or an algorithm of another kind.
+    pub fn bring(&mut self, own: &[Arc<dyn OwnAlgorithm>]) -> Result<(), PlanError> {
+        let refused = |of: &str, name: &str, error: ConfigError| {
+            wrong(format!("{of}.{name}.cc.{}", error.place), error.cause, error.remedy)
+        };
+        for (name, sender) in &mut self.algorithms {
+            sender.cc.bring(own).map_err(|error| refused("algorithms", name, error))?;
+        }
+        for (name, sender) in &mut self.rdma {
+            sender.cc.bring_rate(own).map_err(|error| refused("rdma", name, error))?;
+        }
+        Ok(())
     }
 
     /// What the host of this name does.
@@ -242,6 +266,7 @@ impl Plan {
             class,
             deadline: spec.deadline_ns.map(Span::from_ns),
             transport,
+            seed: self.seed,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The first exception of a user's algorithm, until the run that it ends has ended.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use p4cc_cc::FlowIdentity;
@@ -19,7 +20,7 @@ pub(crate) struct Failure {
 #[derive(Default)]
 pub(crate) struct Failures {
     first: Mutex<Option<Failure>>,
-    is_set: AtomicBool,
+    is_set: Arc<AtomicBool>,
 }
 
 impl Failures {
@@ -27,6 +28,11 @@ impl Failures {
     #[inline]
     pub fn is_set(&self) -> bool {
         self.is_set.load(Ordering::Relaxed)
+    }
+
+    /// What is set with the first one; whoever sets it ends the run, too.
+    pub fn flag(&self) -> &Arc<AtomicBool> {
+        &self.is_set
     }
 
     /// Keeps the first one.
