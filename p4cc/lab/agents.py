@@ -85,7 +85,7 @@ def agent_command(
 
 
 def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> AgentRun:
-    """Run the flows of the lab's case to their or the scenario's end, `own` being algorithms in Python; raises UserError."""
+    """Run the flows of the lab's case to their end or the scenario's; `own` are users' classes; raises UserError."""
     case = lab.plan.case
     if case is None:
         raise ValueError("an import has no flows")
