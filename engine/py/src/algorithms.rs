@@ -14,8 +14,7 @@ use crate::own::{Failures, OwnAlgorithm, brought};
 /// JSON list of the sender algorithms.
 #[pyfunction]
 pub(crate) fn algorithms(py: Python<'_>) -> PyResult<String> {
-    let rows: Vec<_> = p4cc_cc::registry().iter().chain(p4cc_cc::rate_registry()).collect();
-    serde_json::to_string(&rows).map_err(|error| errors::json(py, "$", &error.to_string()))
+    serde_json::to_string(p4cc_cc::registry()).map_err(|error| errors::json(py, "$", &error.to_string()))
 }
 
 /// Checks a window sender's configuration.

@@ -53,7 +53,7 @@ pub use own::{Brought, FlowIdentity, OwnAlgorithm};
 pub use params::{Domain, ParamInfo};
 pub use rate::{
     FlowRemainder, HopRecord, IntEncoding, RateAck, RateControl, RateEnvironment, RateRequest, build_rate,
-    rate_needs, rate_registry,
+    rate_needs,
 };
 pub use registry::registry;
 pub use signal::{AckSample, FlowProgress, Mark};

@@ -1,11 +1,13 @@
-//! The one table of window algorithms, from which listing, validation and building come.
+//! The one table of algorithms, from which listing, validation and building come.
 
 use crate::error::ConfigError;
 use crate::info::{AlgorithmInfo, find_in};
 use crate::kind::Kind;
+use crate::rate::{d3, dcqcn, dctcp as dctcp_rate, fast_like, fixed, hpcc, rcp, timely};
 use crate::{d2tcp, dctcp, gst, l2tcp, limited, p_start, reno, reno_ecn, rfb_ss, smooth, standard};
 
-/// Every algorithm, slow starts first. A new algorithm is a file with its `INFO` and a line here.
+/// Every algorithm: slow starts, congestion avoidances, rate controls. A new one is a file with its `INFO`
+/// and a line here.
 static REGISTRY: &[AlgorithmInfo] = &[
     standard::INFO,
     gst::INFO,
@@ -18,6 +20,15 @@ static REGISTRY: &[AlgorithmInfo] = &[
     dctcp::INFO,
     d2tcp::INFO,
     l2tcp::INFO,
+    timely::INFO,
+    fast_like::INFO,
+    dcqcn::INFO,
+    hpcc::INFO,
+    dctcp_rate::INFO,
+    d3::INFO,
+    d3::RCP_DC_INFO,
+    rcp::INFO,
+    fixed::INFO,
 ];
 
 /// All algorithms, in a fixed order.
@@ -25,7 +36,7 @@ pub fn registry() -> &'static [AlgorithmInfo] {
     REGISTRY
 }
 
-/// Finds a window algorithm of one kind, or says which there are.
+/// Finds an algorithm of one kind, or says which there are.
 pub(crate) fn find(kind: Kind, name: &str) -> Result<&'static AlgorithmInfo, ConfigError> {
     find_in(registry(), kind, name)
 }
@@ -35,13 +46,11 @@ mod tests {
     use super::*;
     use crate::info::Make;
     use crate::params::Domain;
-    use crate::rate_registry;
 
     #[test]
     fn every_row_is_consistent() {
-        let rows = || registry().iter().chain(rate_registry());
-        for info in rows() {
-            let same = rows().filter(|other| other.name == info.name);
+        for info in registry() {
+            let same = registry().iter().filter(|other| other.name == info.name);
             assert_eq!(same.count(), 1, "{} appears once", info.name);
             match info.make {
                 Make::SlowStart(_) => assert_eq!(info.kind, Kind::SlowStart),

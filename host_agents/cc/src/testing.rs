@@ -4,6 +4,7 @@ use p4cc_units::Span;
 use proptest::prelude::*;
 
 use crate::info::{AlgorithmInfo, Make};
+use crate::kind::Kind;
 use crate::params::Params;
 use crate::registry::registry;
 use crate::{AckSample, AlgorithmConfig, AlgorithmSpec, CongestionAvoidance, InitialWindow, Mark, SlowStart};
@@ -74,4 +75,10 @@ pub(crate) fn windows_by_round(
     let initial =
         InitialWindow { cwnd_segments: iw, ssthresh_segments: ssthresh, ..InitialWindow::default() };
     crate::windows_by_round(&config, initial, rtt, max_rounds).expect("a valid configuration")
+}
+
+/// The names of a kind, as messages list them.
+pub(crate) fn known(kind: Kind) -> String {
+    let names: Vec<&str> = registry().iter().filter(|row| row.kind == kind).map(|row| row.name).collect();
+    names.join(", ")
 }

@@ -311,11 +311,11 @@ mod tests {
 
     use super::super::tests::environment;
     use super::*;
-    use crate::{AlgorithmSpec, rate_registry};
+    use crate::{AlgorithmSpec, registry};
 
     fn dcqcn(json: &str) -> Dcqcn {
         let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
-        let info = rate_registry().iter().find(|row| row.name == "dcqcn").expect("registered");
+        let info = registry().iter().find(|row| row.name == "dcqcn").expect("registered");
         let params = info.params("rate_control", &spec).expect("known parameters");
         Dcqcn::new(&params, &environment(100, 13)).expect("valid parameters")
     }

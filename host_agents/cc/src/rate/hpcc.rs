@@ -269,13 +269,13 @@ mod tests {
 
     use super::super::tests::{environment, made};
     use super::*;
-    use crate::{AlgorithmSpec, rate_registry};
+    use crate::{AlgorithmSpec, registry};
 
     const LINE: Rate = Rate::from_bps(100_000_000_000);
 
     fn hpcc(json: &str) -> Hpcc {
         let spec: AlgorithmSpec = serde_json::from_str(json).expect("valid JSON");
-        let info = rate_registry().iter().find(|row| row.name == "hpcc").expect("registered");
+        let info = registry().iter().find(|row| row.name == "hpcc").expect("registered");
         let params = info.params("rate_control", &spec).expect("known parameters");
         Hpcc::new(&params, &environment(100, 13)).expect("valid parameters")
     }

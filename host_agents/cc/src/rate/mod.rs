@@ -3,78 +3,27 @@
 //!
 //! State machines as in the window family: they take `now` and what an ACK says, and are asked for the rate.
 //! They react to round-trip times (TIMELY, FAST-like), congestion notifications (DCQCN, DCTCP) or telemetry
-//! (HPCC), or are told their rate by the switches (D3, RCP). [`rate_registry`] is their table; it stands
-//! apart from [`crate::registry`] because another transport runs them.
+//! (HPCC), or are told their rate by the switches (D3, RCP).
 //!
 //! Invariants: `min <= rate <= line rate`, or 0 where switches allot
 //! rates and have none left; nothing changes but through the calls.
 
 mod bounded;
+mod build;
 mod control;
-mod d3;
-mod dcqcn;
-mod dctcp;
-mod fast_like;
-mod fixed;
-mod hpcc;
+pub(crate) mod d3;
+pub(crate) mod dcqcn;
+pub(crate) mod dctcp;
+pub(crate) mod fast_like;
+pub(crate) mod fixed;
+pub(crate) mod hpcc;
 mod int;
-mod rcp;
-mod timely;
+pub(crate) mod rcp;
+pub(crate) mod timely;
 
-use crate::config::AlgorithmSpec;
-use crate::error::ConfigError;
-use crate::info::{AlgorithmInfo, Make, find_in};
-use crate::kind::{Kind, SwitchNeed};
-
+pub use build::{build_rate, rate_needs};
 pub use control::{FlowRemainder, HopRecord, RateAck, RateControl, RateEnvironment, RateRequest};
 pub use int::IntEncoding;
-
-/// Every algorithm of the rate family.
-static REGISTRY: &[AlgorithmInfo] = &[
-    timely::INFO,
-    fast_like::INFO,
-    dcqcn::INFO,
-    hpcc::INFO,
-    dctcp::INFO,
-    d3::INFO,
-    d3::RCP_DC_INFO,
-    rcp::INFO,
-    fixed::INFO,
-];
-
-/// All algorithms of the rate family, in a fixed order.
-pub fn rate_registry() -> &'static [AlgorithmInfo] {
-    REGISTRY
-}
-
-/// What the algorithm that a configuration names needs from switches; nothing for one that there is not.
-pub fn rate_needs(spec: &AlgorithmSpec) -> SwitchNeed {
-    if let Some(own) = &spec.brought {
-        return own.algorithm.switch_needs();
-    }
-    let row = REGISTRY.iter().find(|row| row.name == spec.name);
-    row.map_or(SwitchNeed::None, |row| row.switch_needs)
-}
-
-/// Makes the algorithm that a configuration names.
-///
-/// # Errors
-/// An unknown algorithm or parameter, a value out of range,
-/// or values that contradict each other or the network.
-pub fn build_rate(
-    spec: &AlgorithmSpec,
-    environment: &RateEnvironment,
-) -> Result<Box<dyn RateControl>, ConfigError> {
-    let kind = Kind::RateControl;
-    if let Some(own) = spec.own(kind)? {
-        return own.algorithm.rate_control(own.flow, environment);
-    }
-    let info = find_in(REGISTRY, kind, &spec.name)?;
-    let Make::RateControl(make) = info.make else {
-        return Err(ConfigError::new(kind.key(), "is filed under a wrong kind", "report this as a defect"));
-    };
-    make(&info.params(kind.key(), spec)?, environment)
-}
 
 #[cfg(test)]
 mod tests {
@@ -83,6 +32,13 @@ mod tests {
     use p4cc_units::{Bytes, Rate, Span, Time};
 
     use super::*;
+    use crate::testing::known;
+    use crate::{AlgorithmInfo, AlgorithmSpec, Kind, registry};
+
+    /// The rows of this family.
+    fn rows() -> impl Iterator<Item = &'static AlgorithmInfo> {
+        registry().iter().filter(|row| row.kind == Kind::RateControl)
+    }
 
     pub(super) fn environment(gbps: u64, base_rtt_us: u64) -> RateEnvironment {
         RateEnvironment {
@@ -99,8 +55,7 @@ mod tests {
 
     #[test]
     fn every_row_makes_an_algorithm_of_its_kind() {
-        for info in rate_registry() {
-            assert_eq!(info.kind, Kind::RateControl);
+        for info in rows() {
             let control = made(&format!(r#"{{"name":"{}"}}"#, info.name), &environment(100, 13));
             if !info.switch_needs.grants_rates() {
                 assert_eq!(control.rate_bps(), 100e9, "{} starts at the line rate", info.name);
@@ -116,7 +71,10 @@ mod tests {
         };
         assert_eq!(
             message(r#"{"name":"hpc"}"#),
-            r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: timely, fast_like, dcqcn, hpcc, dctcp_rate, d3, rcp_dc, rcp, fixed"#
+            format!(
+                r#"rate_control.name: unknown algorithm "hpc"; did you mean "hpcc"? known: {}"#,
+                known(Kind::RateControl)
+            )
         );
         assert_eq!(
             message(r#"{"name":"dcqcn","r_min_mbps":20000}"#),
@@ -126,7 +84,7 @@ mod tests {
 
     /// Every algorithm as it is by default, and those that have others in their other forms.
     fn forms() -> Vec<(&'static AlgorithmInfo, &'static str)> {
-        let row = |name: &str| rate_registry().iter().find(|row| row.name == name).expect("registered");
+        let row = |name: &str| rows().find(|row| row.name == name).expect("registered");
         let others = [
             ("timely", r#","hai_counts":"raw","scale_by_time":"on","max_cut":0.5"#),
             ("timely", r#","patched":"on","t_low_ns":0"#),
@@ -136,7 +94,7 @@ mod tests {
             ("hpcc", r#","multi_rate":"on","max_stage":5"#),
             ("hpcc", r#","reaction":"running""#),
         ];
-        let plain = rate_registry().iter().map(|info| (info, ""));
+        let plain = rows().map(|info| (info, ""));
         plain.chain(others.map(|(name, more)| (row(name), more))).collect()
     }
 

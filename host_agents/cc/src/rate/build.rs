@@ -1,0 +1,37 @@
+//! A rate control from its configuration.
+
+use super::control::{RateControl, RateEnvironment};
+use crate::config::AlgorithmSpec;
+use crate::error::ConfigError;
+use crate::info::Make;
+use crate::kind::{Kind, SwitchNeed};
+use crate::registry::{find, registry};
+
+/// What the algorithm that a configuration names needs from switches; nothing for one that there is not.
+pub fn rate_needs(spec: &AlgorithmSpec) -> SwitchNeed {
+    if let Some(own) = &spec.brought {
+        return own.algorithm.switch_needs();
+    }
+    let row = registry().iter().find(|row| row.kind == Kind::RateControl && row.name == spec.name);
+    row.map_or(SwitchNeed::None, |row| row.switch_needs)
+}
+
+/// Makes the algorithm that a configuration names.
+///
+/// # Errors
+/// An unknown algorithm or parameter, a value out of range,
+/// or values that contradict each other or the network.
+pub fn build_rate(
+    spec: &AlgorithmSpec,
+    environment: &RateEnvironment,
+) -> Result<Box<dyn RateControl>, ConfigError> {
+    let kind = Kind::RateControl;
+    if let Some(own) = spec.own(kind)? {
+        return own.algorithm.rate_control(own.flow, environment);
+    }
+    let info = find(kind, &spec.name)?;
+    let Make::RateControl(make) = info.make else {
+        return Err(ConfigError::new(kind.key(), "is filed under a wrong kind", "report this as a defect"));
+    };
+    make(&info.params(kind.key(), spec)?, environment)
+}
