@@ -6,7 +6,7 @@ Values of rows may name what the topology knows (`names.py`); `self` is the swit
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from finsy.proto import p4r
 from google.protobuf import text_format
@@ -15,6 +15,7 @@ from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.planning.names import Names
 from p4cc.scenario.programs import CloneRow, FileRow, MulticastRow, TableRow
+from p4cc.scenario.topology import ImportedTopology
 from topos import TopologyError, plan_addresses
 from topos.loaders import runtime_json, switch_cli
 from topos.loaders.reading import parse_json, read_text
@@ -32,18 +33,58 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from p4cc.scenario.programs import Row
+    from p4cc.scenario.schema import Scenario
     from topos import Topology
     from topos.loaders.runtime import Value
 
 _TEXT_FORMATS = (".txtpb", ".pbtxt", ".textproto")
 
 
-def plan_entries(rows: Sequence[Row], topology: Topology, scenario: Path) -> Mapping[str, Runtime]:
+def rows_of(settings: Scenario, scenario: Path) -> list[tuple[str, Row]]:
+    """The rows of a scenario with their places in it, those of its topology file first; raises UserError."""
+    own = [(f"switch.entries[{number}]", row) for number, row in enumerate(settings.switch.entries)]
+    topology = settings.topology
+    if not isinstance(topology, ImportedTopology) or not topology.entries:
+        return own
+    place = f"{scenario} at topology.entries"
+    try:
+        files = topology.entry_files(scenario)
+    except TopologyError as error:
+        raise UserError(str(error), place=place, remedy="correct the topology file") from None
+    if not files:
+        cause = f"{topology.file} names no file of entries for any switch"
+        raise UserError(cause, place=place, remedy="leave it out, and write switch.entries")
+    return [("topology.entries", FileRow(switch=switch, file=file)) for switch, file in files] + own
+
+
+def explicit_rows(settings: Scenario, scenario: Path) -> list[dict[str, Any]] | None:
+    """The rows of a scenario as data, with those of its topology file and without `{switch}`.
+
+    None where that is what the scenario says itself. Raises UserError.
+    """
+    rows = rows_of(settings, scenario)
+    if len(rows) == len(settings.switch.entries) and not any(_is_template(row) for _, row in rows):
+        return None
+    switches = settings.topology.build(scenario).switch_names
+    explicit = [
+        FileRow(switch=name, file=row.file.replace("{switch}", name)) if isinstance(row, FileRow) else row
+        for _, row in rows
+        for name in (switches if _is_template(row) else (row.switch,))
+        if not _is_template(row) or fnmatchcase(name, row.switch)
+    ]
+    return [row.model_dump(mode="json", exclude_unset=True) for row in explicit]
+
+
+def _is_template(row: Row) -> bool:
+    return isinstance(row, FileRow) and "{switch}" in row.file
+
+
+def plan_entries(settings: Scenario, topology: Topology, scenario: Path) -> Mapping[str, Runtime]:
     """What rows and files say of each switch that they name; raises UserError with the place of what is wrong."""
     found: dict[str, Runtime] = {}
     addresses = plan_addresses(topology)
-    for number, row in enumerate(rows):
-        place = f"{scenario} at switch.entries[{number}]"
+    for key, row in rows_of(settings, scenario):
+        place = f"{scenario} at {key}"
         switches = [name for name in topology.switch_names if fnmatchcase(name, row.switch)]
         if not switches:
             listed = ", ".join(topology.switch_names[:10])
@@ -91,7 +132,7 @@ def _copies(ports: Sequence[Value], names: Names, place: str) -> tuple[tuple[int
 
 
 def _file(name: str, scenario: Path, place: str) -> Runtime:
-    path = find_named(name, scenario, what="file of entries", key="switch.entries")
+    path = find_named(name, scenario, what="file of entries", key=place.rpartition(" at ")[2])
     try:
         text = read_text(path)
         if path.suffix == ".json":

@@ -73,6 +73,8 @@ def _plan_named(
         if id(schema) not in chosen:
             chosen[id(schema)] = _chosen(kind, record.names, schema, place)
     found = [(switch, name, cells) for switch in switches for name, cells in chosen[id(schema_of(switch))]]
+    if kind == "counters":
+        _refuse_direct(record.names, (schema_of(switch) for switch in switches), place, alone=not found)
     if not found:
         known = dict.fromkeys(one.name for switch in switches for one in getattr(schema_of(switch), kind))
         cause = f"no {kind[:-1]} of these switches is named {', '.join(record.names)}"
@@ -84,6 +86,17 @@ def _plan_named(
     if isinstance(record, StateRecord):
         return {"interval_ns": record.interval_ns, "arrays": arrays}
     return {"max_messages": record.max_messages, "arrays": arrays}
+
+
+def _refuse_direct(names: list[str], schemas: Iterable[P4Schema], place: str, *, alone: bool) -> None:
+    """Raises UserError where a direct counter is named, or nothing but direct counters fits."""
+    for schema in schemas:
+        for counter in schema.direct_counters:
+            if counter.name in names or counter.alias in names or (alone and matches(counter.name, names)):
+                table = counter.direct_table_name
+                cause = f"{counter.name} is a direct counter: it counts for each entry of table {table}"
+                remedy = f"record.tables: {{names: [{table}]}} holds packets and bytes of each entry"
+                raise UserError(cause, place=f"{place}.names", remedy=remedy)
 
 
 def _chosen(kind: Kind, patterns: list[str], schema: P4Schema, place: str) -> list[tuple[str, int]]:

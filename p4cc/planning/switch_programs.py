@@ -59,7 +59,7 @@ class Programs:
 
 def plan_programs(case: Case, scenario: Path, topology: Topology, schema_of: Callable[[str], P4Schema]) -> Programs:
     """Where routes and entries of every switch go; raises UserError, PlanError."""
-    entries = plan_entries(case.scenario.switch.entries, topology, scenario)
+    entries = plan_entries(case.scenario, topology, scenario)
     found: dict[str, SwitchProgram] = {}
     notes: dict[str, list[str]] = {}
     lacks: dict[str, list[str]] = {}

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from p4cc import _engine
 from p4cc.analysis.recorded import RUN_FILE
+from p4cc.planning.entries import explicit_rows
 from p4cc.running.result_folder import digest
 from p4cc.scenario.variants import KINDS
 
@@ -90,7 +91,7 @@ def this_p4cc() -> dict[str, str | None]:
 def write(folder: Path, told: Provenance) -> None:
     """Writes run.json, scenario.json and inputs; raises OSError."""
     kept = _keep_inputs(folder, told)
-    scenario = _renamed(told.data, {name: one["file"] for name, one in kept.items()})
+    scenario = _renamed(_with_rows(told), {name: one["file"] for name, one in kept.items()})
     (folder / SCENARIO_FILE).write_text(json.dumps(scenario, indent=1) + "\n", encoding="utf-8")
     (folder / RUN_FILE).write_text(json.dumps(_plain(told, kept), indent=1) + "\n", encoding="utf-8")
 
@@ -143,6 +144,19 @@ def algorithms_of(variant: Variant) -> dict[str, dict[str, Any]]:
         defaults = {} if entry is None else {one.name: one.default for one in entry.parameters}
         found[kind] = {"name": chosen.name, **defaults, **chosen.parameters()}
     return found
+
+
+def _with_rows(told: Provenance) -> dict[str, Any]:
+    """The scenario's data with a row for each file of entries, so that each has a name that `inputs/` knows.
+
+    Where points of a sweep have different rows, they stay as the user wrote them.
+    """
+    found = {json.dumps(explicit_rows(case.scenario, told.scenario_file)) for case in told.cases}
+    rows = json.loads(found.pop()) if len(found) == 1 else None
+    if rows is None:
+        return told.data
+    topology = {key: value for key, value in told.data["topology"].items() if key != "entries"}
+    return {**told.data, "topology": topology, "switch": {**told.data.get("switch", {}), "entries": rows}}
 
 
 def _keep_inputs(folder: Path, told: Provenance) -> dict[str, dict[str, str]]:

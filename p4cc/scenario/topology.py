@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -23,6 +24,7 @@ from topos import (
 from topos import Topology as Graph
 from topos.graph import MAX_DELAY_NS, MAX_QUEUE_PKTS, MAX_RATE_BPS
 from topos.loaders import LinkDefaults, graph_of, load_lab
+from topos.loaders.imported import inside
 from topos.loaders.ns3 import read_ns3_topology
 from topos.shapes.common import QueuePkts
 
@@ -123,7 +125,7 @@ class Ns3Topology(BaseModel):
 class ImportedTopology(BaseModel):
     """`topology.json` of the P4 tutorials or `p4app.json` of p4-utils: its nodes, links, ports and addresses.
 
-    Programs and entries that such a file names are the scenario's business (`p4cc init import` writes them down).
+    Programs that such a file names are the scenario's business (`p4cc init topology.json` writes them down).
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
@@ -136,6 +138,8 @@ class ImportedTopology(BaseModel):
     """One-way delay of links that the file gives none, or 0."""
     queue_capacity_pkts: QueuePkts = 64
     """Of links that the file gives no queue; BMv2's default."""
+    entries: bool = False
+    """Whether the files of entries that it names for switches fill their tables, before `switch.entries`."""
     link_changes: LinkChanges = ()
 
     def build(self, scenario: Path) -> Graph:
@@ -143,6 +147,19 @@ class ImportedTopology(BaseModel):
         path = find_named(self.file, scenario, what="topology", key="topology.file")
         defaults = LinkDefaults(self.rate_bps, self.delay_ns, self.queue_capacity_pkts)
         return change_links(graph_of(load_lab(path).network, defaults), self.link_changes)
+
+    def entry_files(self, scenario: Path) -> list[tuple[str, str]]:
+        """Switches with each file of entries that the file names for them, as `switch.entries` would name it.
+
+        Raises TopologyError, or UserError for a file that is not there.
+        """
+        path = find_named(self.file, scenario, what="topology", key="topology.file")
+        lab = load_lab(path)
+        files = [(one.name, file) for one in lab.network.switches for file in (one.runtime, one.commands) if file]
+        beside = path.resolve().parent
+        # Paths start from the folder of the exercise, which may be the one above.
+        named = [(switch, os.path.relpath(inside(lab.folder, file), beside)) for switch, file in files]
+        return [(switch, os.path.normpath(Path(self.file).parent / file)) for switch, file in named]
 
 
 Topology = Annotated[

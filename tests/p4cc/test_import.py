@@ -147,6 +147,35 @@ def test_an_import_is_written_down_as_a_scenario(tmp_path: Path, monkeypatch: py
     assert [one["flows_completed"] for one in json.loads(done.stdout)["runs"]] == [3]
 
 
+@pytest.mark.parametrize("by", ["topology", "rows"])
+def test_a_topology_file_fills_tables_with_the_entries_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    # As in the tutorials: paths start one folder above the file.
+    switches = {name: {"runtime_json": f"topo/{name}-runtime.json"} for name in ("s1", "s2")}
+    (tmp_path / "topo").mkdir()
+    imported(tmp_path / "topo", switches=switches)
+    rows = [{"file": "topo/{switch}-runtime.json"}]
+    data = scenario(
+        topology={"kind": "import", "file": "topo/topology.json", **({"entries": True} if by == "topology" else {})},
+        switch={"program": str(PROGRAM), **({"entries": rows} if by == "rows" else {})},
+        traffic={"kind": "bulk", "sources": ["h1"], "destinations": ["h3"], "size_bytes": 20_000},
+    )
+    ran = run(tmp_path, data)
+    assert [row["flows_completed"] for row in ran.runs] == [1]
+    # The results name each file, so that they run again from anywhere.
+    written = json.loads((ran.outcome.folder / "scenario.json").read_text())
+    assert written["switch"]["entries"] == [
+        {"switch": name, "file": f"inputs/{name}-runtime.json"} for name in ("s1", "s2")
+    ]
+    for name in ("s1", "s2"):
+        (tmp_path / "topo" / f"{name}-runtime.json").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = CliRunner().invoke(app, ["run", "--again", str(ran.outcome.folder)], catch_exceptions=False)
+    assert again.exit_code == 0, again.output
+
+
 HOST = {"ip": "10.0.1.1/24", "mac": "08:00:00:00:01:11"}
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "no program": ({}, "names no program for s1, s2"),

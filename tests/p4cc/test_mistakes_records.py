@@ -1,4 +1,4 @@
-"""What people get wrong with records of what programs do; the table of mistakes of test_mistakes.py goes on here."""
+"""What people get wrong with entries and records of what programs do; the table of test_mistakes.py goes on here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,20 @@ from tests.p4cc.test_mistakes import RUN, Mistake, ends_as_said
 if TYPE_CHECKING:
     from pathlib import Path
 
+TOPOLOGY = """{"hosts": {"h1": {"ip": "10.0.1.1/24", "mac": "08:00:00:00:01:11"},
+"h2": {"ip": "10.0.1.2/24", "mac": "08:00:00:00:01:22"}},
+"switches": {"s1": {}}, "links": [["h1", "s1-p1"], ["h2", "s1-p2"]]}"""
 MISTAKES = (
+    Mistake(
+        "entries of a topology file that names none",
+        RUN,
+        ("mine.yaml at topology.entries", "topology.json names no file of entries", "remedy: leave it out"),
+        changes={
+            "topology": {"kind": "import", "file": "topology.json", "entries": True},
+            "traffic": {"kind": "bulk", "sources": ["h1"], "destinations": ["h2"], "size_bytes": 1000},
+        },
+        files={"topology.json": TOPOLOGY},
+    ),
     Mistake(
         "no such table",
         RUN,

@@ -26,10 +26,11 @@ control nothing(inout headers_t hdr, inout metadata_t meta) { apply { } }
 control ingress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard) {
     counter(8, CounterType.packets_and_bytes) arrived;
     counter(4, CounterType.packets) unused;
+    direct_counter(CounterType.packets) known;
     register<bit<48>>(8) last_seen;
     register<bit<128>>(2) wide;
     action forward(bit<9> port) { standard.egress_spec = port; }
-    table dmac { key = { hdr.ethernet.dst: exact; } actions = { forward; } size = 64; }
+    table dmac { key = { hdr.ethernet.dst: exact; } actions = { forward; } counters = known; size = 64; }
     apply {
         arrived.count((bit<32>)standard.ingress_port);
         last_seen.write((bit<32>)standard.ingress_port, standard.ingress_global_timestamp);
@@ -102,6 +103,11 @@ def test_what_is_not_asked_for_leaves_no_table(tmp_path: Path) -> None:
     [
         ({"counters": {"names": ["arived"]}}, "no counter of these switches is named arived"),
         ({"counters": {"switches": ["x*"]}}, "no switch is named"),
+        (
+            {"counters": {"names": ["arrived", "known"]}},
+            r"(?s)ingress.known is a direct counter.*ingress.dmac.*record.tables",
+        ),
+        ({"counters": {"names": ["kn*"]}}, "ingress.known is a direct counter"),
         ({"registers": {"names": ["wide"]}}, "at most 64 bits"),
         ({"counters": {"interval_ns": 1}}, "interval_ns"),
     ],
