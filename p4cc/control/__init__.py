@@ -1,1 +1,1 @@
-"""Controllers of the user's in virtual time: the class to derive from, its switches, and who calls it when."""
+"""Controllers of the user's, in virtual time and in labs: a class to derive from, its switches, who calls it when."""

@@ -1,7 +1,8 @@
 """The class that a user's controller derives from: handlers that p4cc calls at instants of virtual time.
 
 Virtual time stands still while a handler runs. What a handler reads is the state of that instant; what it writes or
-sends takes effect `control.latency_ns` later. docs/how-to/write-a-controller.md begins with an example.
+sends takes effect `control.latency_ns` later. docs/how-to/write-a-controller.md begins with an example. In a lab the
+same class runs in real time (docs/how-to/lab.md#controllers).
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ class Controller:
 
     @property
     def now_ns(self) -> int:
-        """Virtual time, in nanoseconds."""
+        """Virtual time, in nanoseconds; in a lab the time since its flows began, 0 before."""
         return self._given.now_ps // 1000
 
     @property

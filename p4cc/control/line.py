@@ -55,8 +55,12 @@ class SwitchLine:
                 self.errors.append(answer.error)
             elif answer.HasField("arbitration"):
                 break
-        if answer.arbitration.status.code:
-            cause = f"is not primary at {self.plan.switch}: {answer.arbitration.status.message}"
+        self.check_primary(answer.arbitration)
+
+    def check_primary(self, answer: p4r.MasterArbitrationUpdate) -> None:
+        """Raises UserError unless an answer makes this connection primary."""
+        if answer.status.code:
+            cause = f"is not primary at {self.plan.switch}: {answer.status.message}"
             raise UserError(cause, place="controller", remedy="see that nobody else connects to the run")
 
 

@@ -1,18 +1,20 @@
-"""A run with a controller: the network runs to the next instant at which something is due, and waits meanwhile.
+"""A run with a controller: its world goes on to the next instant at which something is due.
+
+In virtual time the network waits meanwhile:
 
 ```
  network runs to T -> messages of T are sent -> due at T: requests take effect, handlers are called -> network runs on
 ```
 
 T is the next due time, or the instant at which a switch has a message for the controller. All events of the network at
-T come before anything of the controller's at T. docs/reference/controller.md has the rules.
+T come before anything of the controller's at T. In a lab nothing waits, and T is when p4cc comes to it.
+docs/reference/controller.md has the rules.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,16 +22,15 @@ from finsy import P4ClientError
 from finsy.p4entity import decode_stream
 from finsy.proto import p4r
 
-from controller.client import Session, Target, refusal
-from controller.defaults import DEFAULT_TIMEOUT_S
-from controller.install import install_switch
+from controller.client import refusal
 from p4cc import _engine
 from p4cc.control.agenda import CALL, FAULT, REQUEST, Agenda
-from p4cc.control.line import ELECTION_ID, SwitchLine, connect
+from p4cc.control.faults import PortChange
 from p4cc.control.load import told
 from p4cc.control.situation import Situation
 from p4cc.control.switch import DeferringClient, switch_over
 from p4cc.control.thread import HandlerThread, TooLongError
+from p4cc.control.world import Message
 from p4cc.errors import UserError
 from topos import plan_addresses
 
@@ -38,13 +39,14 @@ if TYPE_CHECKING:
 
     from finsy import Switch
 
-    from controller.pipeline import Pipeline
     from p4cc.control.controller import Controller
-    from p4cc.control.faults import Faults, PortChange
+    from p4cc.control.faults import Faults
+    from p4cc.control.line import SwitchLine
     from p4cc.control.load import ControllerClass
     from p4cc.control.switch import Change
-    from p4cc.planning.network import NetworkPlan
+    from p4cc.control.world import World
     from p4cc.scenario.control import ControlSettings
+    from topos import Topology
 
 MAX_CALLS_AT_ONCE = 10_000
 """Calls of handlers at one instant; more are a loop between controller and switches without any latency."""
@@ -55,21 +57,14 @@ _HANDLERS = {"packet": "on_packet_in", "digest": "on_digest", "idle_timeout_noti
 
 @dataclass(frozen=True)
 class Job:
-    """What a run with a controller needs."""
+    """What a run with a controller needs beside its world."""
 
-    network: _engine.Network
-    """With a server."""
-    address: str
-    plan: NetworkPlan
-    pipelines: Mapping[str, Pipeline]
-    """By switch."""
+    topology: Topology
     chosen: ControllerClass
     settings: ControlSettings
     faults: Faults
     label: str
     """For people."""
-    advance: Callable[[int, bool], Awaitable[None]]
-    """Runs the network to a time in picoseconds, to the first message if so asked."""
 
 
 @dataclass
@@ -90,24 +85,27 @@ class Controlled:
     """Of the table `control`: time in ns, switch, name, value."""
     without_program: frozenset[str]
     """Switches that are down at the end, or not installed again."""
+    calls_left_out: int = 0
+    """Calls of `every` for which a lab was too late."""
 
 
-async def run_controlled(job: Job) -> Controlled:
-    """Runs to the end; raises UserError with the lines of a handler that failed, SwitchError."""
-    async with AsyncExitStack() as stack:
-        lines = {
-            plan.switch: await stack.enter_async_context(connect(job.address, plan, job.pipelines[plan.switch]))
-            for plan in job.plan.switches
-        }
-        thread = stack.enter_context(HandlerThread(job.settings.handler_limit_s, job.chosen.file))
-        run = _Run(job, lines, thread)
+async def run_controlled(
+    job: Job, world: World, lines: Mapping[str, SwitchLine], started: Callable[[], None] = lambda: None
+) -> Controlled:
+    """Runs to the end over open connections by switch; `started` is called when `start` of the controller is done.
+
+    Raises UserError with the lines of a handler that failed, SwitchError.
+    """
+    with HandlerThread(job.settings.handler_limit_s, job.chosen.file) as thread:
+        run = _Run(job, world, lines, thread)
         try:
             await run.begin()
+            started()
             await run.to_end()
         except P4ClientError as error:
             found = refusal(f"{job.label}: {run.where()}", error)
             raise UserError(found.cause, place=found.place, remedy=found.remedy) from error
-        return Controlled(run.counts, run.situation.rows, frozenset(run.down))
+        return Controlled(run.counts, run.situation.rows, frozenset(run.down), run.situation.calls_left_out)
 
 
 class _Way:
@@ -127,14 +125,13 @@ class _Way:
 class _Run:
     """The state of one run."""
 
-    def __init__(self, job: Job, lines: Mapping[str, SwitchLine], thread: HandlerThread) -> None:
+    def __init__(self, job: Job, world: World, lines: Mapping[str, SwitchLine], thread: HandlerThread) -> None:
         self.job = job
+        self._world = world
         self.counts = Counts()
         self.down: set[str] = set()
         """Switches without a program."""
         self._is_away = False
-        self._lines = lines
-        self._by_device = {line.plan.device_id: line for line in lines.values()}
         self._thread = thread
         self._agenda = Agenda()
         self._calls_now = 0
@@ -143,7 +140,7 @@ class _Run:
         self._switch: str | None = None
         self._answers: dict[str, int] = {}
         """By switch: when the requests of the handler under way take effect."""
-        seed, settings = job.network.seed, job.settings
+        seed, settings = world.seed, job.settings
         self._to_switch = {name: _Way(settings.latency_ns, seed, f"control.{name}.requests") for name in lines}
         self._to_controller = {
             name: _Way(settings.notify_latency_ns, seed, f"control.{name}.notifications") for name in lines
@@ -152,8 +149,8 @@ class _Run:
         switches = {
             name: switch_over(line, DeferringClient(line, self, loop, job.chosen.file)) for name, line in lines.items()
         }
-        topology = job.plan.topology
-        self.situation = Situation(switches, topology, plan_addresses(topology), seed, self._agenda, self._call)
+        addresses = plan_addresses(job.topology)
+        self.situation = Situation(switches, job.topology, addresses, seed, self._agenda, self._call)
         self._controller: Controller | None = None
 
     def where(self, switch: str | None = None) -> str:
@@ -207,27 +204,28 @@ class _Run:
 
     async def _install(self, name: str) -> None:
         """p4cc's controller installs a switch as at the start; raises SwitchError."""
-        line = self._lines[name]
-        session = Session(Target(line.address, line.plan.device_id, name), line.client, DEFAULT_TIMEOUT_S)
-        await session.become_primary(ELECTION_ID)
-        await install_switch(session, line.pipeline, line.plan)
+        if await self._world.install(name):
+            self._switch_is_back(name)
+
+    def _switch_is_back(self, name: str) -> None:
+        """A switch has its program and its entries again."""
         self.down.discard(name)
         self._tell(name, "on_switch_change", lambda one, to: one.on_switch_change(to, up=True))
 
     async def to_end(self) -> None:
-        """Runs the network and calls what is due, until the network's end."""
-        network, chosen = self.job.network, self.job.chosen
+        """Goes on with the world and calls what is due, until its end."""
+        world, chosen = self._world, self.job.chosen
         hears = any(chosen.overrides(handler) for handler in _HANDLERS.values())
-        last_ps = (1 << 63) - 1
         while True:
-            due = [one for one in (self._agenda.next_ps(), network.next_due_ps if hears else None) if one is not None]
-            await self.job.advance(min(due, default=last_ps), hears)
-            self._now(network.now_ps)
-            if network.has_ended:
+            await world.run_to(self._agenda.next_ps(), hears=hears)
+            self._now(world.now_ps)
+            if world.has_ended:
                 return
-            if hears:
-                await self._hear()
-            while (due_now := self._agenda.take(self.situation.now_ps)) is not None:
+            await self._hear()
+            until_ps = self.situation.now_ps
+            while (due_now := self._agenda.take(until_ps)) is not None:
+                # In a lab, what came before took its time.
+                self._now(world.now_ps)
                 await due_now.do()
 
     def _now(self, now_ps: int) -> None:
@@ -237,10 +235,15 @@ class _Run:
 
     async def _hear(self) -> None:
         """Takes what switches send at this instant, and notes when the controller has it."""
-        for device_id, count in self.job.network.deliver_messages():
-            line = self._by_device[device_id]
-            for message in await line.receive(count):
-                self._note(line.plan.switch, message)
+        for news in await self._world.news():
+            if isinstance(news, Message):
+                self._note(news.switch, news.message)
+            elif isinstance(news, PortChange):
+                await self._port_changed(news)
+            elif news.up:
+                self._switch_is_back(news.switch)
+            else:
+                await self._switch_fell(news.switch)
 
     def _note(self, switch: str, message: p4r.StreamMessageResponse) -> None:
         name = _HANDLERS[str(message.WhichOneof("update"))]

@@ -114,10 +114,11 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
             f"agent of {host}", [*lab.built.enter(host), *command], folder / f"{host}.log", keeps_running=False
         )
     try:
+        lab.begin(start_ns)
         for program in programs.values():
             program.start()
             lab.programs[program.name] = program
-        failed = _wait(programs, time.monotonic() + SETTLE_NS / 1e9 + stop_ms / 1e3 + LINGER_MS / 1e3 + PATIENCE_S)
+        failed = _wait(lab, programs, time.monotonic() + SETTLE_NS / 1e9 + stop_ms / 1e3 + LINGER_MS / 1e3 + PATIENCE_S)
     finally:
         for program in programs.values():
             program.stop()
@@ -166,9 +167,15 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
     return _Plan(plain, rates, list(dict.fromkeys(remarks)))
 
 
-def _wait(programs: dict[str, Program], deadline: float) -> list[str]:
-    """Wait until all agents have ended; those that did not do what they were to, in words."""
+def _wait(lab: Lab, programs: dict[str, Program], deadline: float) -> list[str]:
+    """Wait until all agents have ended; those that did not do what they were to, in words.
+
+    A controller of the user's that fails ends the flows, as it ends a run.
+    """
+    control = lab.programs.get("controller") if lab.plan.has_own_control else None
     while any(program.ended() is None for program in programs.values()) and time.monotonic() < deadline:
+        if control is not None and control.ended() is not None:
+            return ["the flows were ended: the controller failed"]
         time.sleep(0.05)
     failed: list[str] = []
     for program in programs.values():

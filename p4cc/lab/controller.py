@@ -56,6 +56,13 @@ class Job:
         """From a file."""
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
+    def loaded_pipelines(self) -> dict[str, Pipeline]:
+        """Pipelines by switch, from the files."""
+        return {
+            switch: load_pipeline(Path(p4info).read_bytes(), Path(config).read_bytes())
+            for switch, (p4info, config) in self.pipelines.items()
+        }
+
 
 def store_pipeline(pipeline: Pipeline, folder: Path, name: str) -> list[str]:
     """A pipeline as the two files that a job names."""
@@ -79,7 +86,8 @@ async def wait_for_port(address: str) -> None:
             return
 
 
-def _say(event: str, switch: str, **more: Any) -> None:
+def say(event: str, switch: str, **more: Any) -> None:
+    """Writes an event for the lab."""
     print(json.dumps({"event": event, "switch": switch, **more}), flush=True)
 
 
@@ -100,7 +108,7 @@ class _Served:
                 await wait_for_port(self.target.address)
                 await self._session()
             except SwitchError as error:
-                _say("lost", self.target.name, cause=str(error))
+                say("lost", self.target.name, cause=str(error))
                 if not self.holds:
                     raise
                 await asyncio.sleep(PAUSE_S)
@@ -115,20 +123,17 @@ class _Served:
                 report = await install_runtime(session, self.pipeline, self.desired)
             else:
                 report = await install_switch(session, self.pipeline, self.desired)
-            _say("installed", self.target.name, pushed=report.pipeline_pushed, updates=report.updates_written)
+            say("installed", self.target.name, pushed=report.pipeline_pushed, updates=report.updates_written)
             if self.holds:
                 async with aclosing(session.watch()) as messages:
                     async for message in messages:
-                        _say("message", self.target.name, kind=message.WhichOneof("update"))
+                        say("message", self.target.name, kind=message.WhichOneof("update"))
 
 
 def _served(job: Job) -> list[_Served]:
     """The switches of a job; raises UserError and ControllerError."""
     plan = plan_lab(LabRequest.from_plain(job.request))
-    pipelines = {
-        switch: load_pipeline(Path(p4info).read_bytes(), Path(config).read_bytes())
-        for switch, (p4info, config) in job.pipelines.items()
-    }
+    pipelines = job.loaded_pipelines()
     desired = plan.desired(pipelines)
     switches = [plan.switch(name) for name in job.switches]
     return [
@@ -159,7 +164,7 @@ def main() -> int:
     try:
         asyncio.run(_all(_served(Job.read(Path(sys.argv[1])))))
     except (UserError, ControllerError) as error:
-        _say("failed", "", cause=str(error))
+        say("failed", "", cause=str(error))
         return 2
     except KeyboardInterrupt:
         return 130

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from controller.errors import ControllerError
+from p4cc.control.load import load_controller
 from p4cc.errors import UserError
 from p4cc.files import find_named
 from p4cc.lab.switches import PACKET_BYTES, PortShape, ProgramSource, SwitchSetup
@@ -154,6 +155,14 @@ class LabPlan:
             return None
         return plan_case(self.case, self.file, lambda switch: pipelines[switch].schema)
 
+    @property
+    def has_own_control(self) -> bool:
+        """Whether the controller is one that keeps the scenario's times: the user's, or of switches that restart."""
+        if self.case is None:
+            return False
+        scenario = self.case.scenario
+        return scenario.switch.controller is not None or any(one.switch is not None for one in scenario.faults)
+
     def switch(self, name: str) -> LabSwitch:
         """The switch of this name."""
         return next(switch for switch in self.network.switches if switch.name == name)
@@ -189,6 +198,11 @@ def _moved(network: LabNetwork, request: LabRequest) -> LabNetwork:
     return LabNetwork(network.hosts, switches, network.links)
 
 
+def _with_cpu_port(network: LabNetwork, cpu_port: int | None) -> LabNetwork:
+    switches = tuple(replace(switch, cpu_port=cpu_port) for switch in network.switches)
+    return LabNetwork(network.hosts, switches, network.links)
+
+
 def _plan_scenario(request: LabRequest) -> LabPlan:
     path = Path(request.file)
     if request.programs:
@@ -210,9 +224,11 @@ def _plan_scenario(request: LabRequest) -> LabPlan:
         remedy = "--set transport.packets=udp and --set transport.ip=4, or p4cc run"
         raise UserError(cause, place=f"{path} at transport", remedy=remedy)
     topology = case.scenario.topology.build(path)
-    network = lab_of(topology)
+    network = _with_cpu_port(lab_of(topology), case.scenario.switch.cpu_port)
     programs = {one.name: _source(case.source_of(one.name), path) for one in network.switches}
     switch = case.scenario.switch
+    if switch.controller is not None:
+        load_controller(switch.controller, case.scenario.control.parameters, path)
     warnings = list(plausible.of_scenario(case.scenario))
     if sum(request.variant in (None, one.variant.name) for one in cases) > 1:
         warnings.append(f"the lab is that of {case.label()}; --variant and --set choose another")

@@ -37,6 +37,8 @@ class Program:
     after_restart: Callable[[], None] | None = None
     keeps_running: bool = True
     """False for one that ends by itself when it is done."""
+    after_end: str | None = None
+    """Of one that shall run as long as the lab and is not started again: what its end means, for people."""
     process: subprocess.Popen[bytes] | None = None
     started_s: list[float] = field(default_factory=list[float])
 
@@ -121,6 +123,16 @@ class Supervisor:
                 status = program.ended()
                 if status is not None and program.keeps_running:
                     self._again(program, status)
+                elif status is not None and program.after_end is not None:
+                    self._over(program, status, program.after_end)
+
+    def _over(self, program: Program, status: int, meaning: str) -> None:
+        """A program ended too early and is not started again; what it said of it is its last failure."""
+        program.after_end = None
+        causes = [str(event["cause"]) for event in events(program.log) if event.get("event") == "failed"]
+        said = causes[-1] if causes else f"{how_ended(status)}\n{program.last_words()}".rstrip()
+        self.failed.append(f"{program.name}: {said}")
+        self._say(f"{program.name}: {said}{meaning}")
 
     def _again(self, program: Program, status: int) -> None:
         now = time.monotonic()

@@ -20,6 +20,7 @@ from p4cc.running.result_folder import digest
 
 if TYPE_CHECKING:
     from p4cc.lab.agent_run import AgentRun
+    from p4cc.lab.control_left import ControlLeft
     from p4cc.lab.plan import LabRequest
     from p4cc.lab.switches import Launch, ProgramSource
 
@@ -39,6 +40,8 @@ class LabReport:
     failed: list[str] = field(default_factory=list[str])
     restarts: list[str] = field(default_factory=list[str])
     agents: AgentRun | None = None
+    control: ControlLeft | None = None
+    """What a controller of the user's left."""
     ports: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """Thresholds and packets by queue level of every port after the flows, as the switches count them."""
     up_s: float = 0.0
@@ -46,9 +49,11 @@ class LabReport:
 
     def to_plain(self) -> dict[str, Any]:
         """For JSON."""
-        plain = {name: value for name, value in vars(self).items() if name != "agents"}
+        plain = {name: value for name, value in vars(self).items() if name not in ("agents", "control")}
         if self.agents is not None:
             plain |= {"summary": self.agents.summary, "flows": self.agents.flows.to_dicts()}
+        if self.control is not None:
+            plain["control"] = {**self.control.summary, "rows": self.control.rows.to_dicts()}
         return {**plain, "ok": self.ok}
 
     @property

@@ -16,6 +16,7 @@ from controller.errors import SwitchError
 from p4cc.errors import InterruptedRunError, UserError
 from p4cc.lab import tools
 from p4cc.lab.agents import run_agents
+from p4cc.lab.control_left import read_left
 from p4cc.lab.controller import Job, store_pipeline, wait_for_port
 from p4cc.lab.folder import lab_folder
 from p4cc.lab.plan import LabPlan, LabRequest, plan_lab
@@ -55,7 +56,9 @@ def run_lab(request: LabRequest, options: LabOptions, work: Callable[[Lab], None
         options.stands(lab.report)
         if work is not None:
             work(lab)
-        if options.agents and lab.planned is not None:
+        if not options.agents or lab.planned is None:
+            lab.begin(time.time_ns())
+        else:
             run = run_agents(lab, lab.planned.spec_json, lab.planned.own_algorithms)
             lab.report.agents = run
             lab.report.ports = lab.read_ports()
@@ -121,6 +124,9 @@ def _taken_down(lab: Lab, notes: Notes) -> Generator[None]:
         lab.report.commands = lab.shells.report()
         lab.supervisor.close()
         lab.report.failed += lab.supervisor.failed
+        if lab.plan.has_own_control:
+            lab.report.control = read_left(lab.options.folder / "logs")
+            lab.report.warnings += lab.report.control.warnings
         lab.report.restarts = lab.supervisor.restarts
         notes.write(ended)
 
@@ -241,8 +247,12 @@ class _Start:
         Job(self.request.to_plain(), self.files, str(self.logs), switches).write(job)
         log = self.logs / f"{name}.log"
         log.unlink(missing_ok=True)
-        holds = self.lab.plan.holds
-        program = Program(name, [sys.executable, "-m", "p4cc.lab.controller", str(job)], log, keeps_running=holds)
+        holds, own = self.lab.plan.holds, self.lab.plan.has_own_control
+        module = "p4cc.lab.own_controller" if own else "p4cc.lab.controller"
+        # What a user's controller knew is gone with it: it is not started again.
+        program = Program(name, [sys.executable, "-m", module, str(job)], log, keeps_running=holds and not own)
+        if own:
+            program.after_end = "; the lab goes on without it"
         program.start()
         if holds:
             self.lab.programs[name] = program
@@ -259,7 +269,8 @@ class _Start:
         while True:
             said = events(controller.log)
             done = {event["switch"]: event for event in said if event.get("event") == "installed"}
-            if set(switches) <= set(done):
+            started = not self.lab.plan.has_own_control or any(event.get("event") == "started" for event in said)
+            if set(switches) <= set(done) and started:
                 break
             failed = [event for event in said if event.get("event") == "failed"]
             # One that stays is started again when it ends.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from controller.errors import SwitchError
 from controller.install import Server, read_ports
 from p4cc.errors import UserError
+from p4cc.lab.clock import LabClock
 from p4cc.lab.processes import Program, Supervisor
 from p4cc.lab.shell import TIMEOUT_S, Line, Shells
 
@@ -58,6 +59,8 @@ class Lab:
         self.supervisor = Supervisor(options.say)
         self.programs: dict[str, Program] = {}
         """What runs for the lab: switches by their names, the controller, agents."""
+        self.clock: LabClock | None = None
+        """Known once the lab begins."""
         self.planned: NetworkPlan | None = None
         """The scenario as virtual time plans it."""
         self.pipelines: dict[str, Pipeline] = {}
@@ -65,6 +68,11 @@ class Lab:
         self.shells = Shells(built, options.folder / "logs" / "run")
         self.lines: tuple[Line, ...] = ()
         """What is asked for with `--run`."""
+
+    def begin(self, start_ns: int) -> None:
+        """Time 0 of the scenario is at this time since 1970; a controller of the user's is told."""
+        self.clock = LabClock.starting(start_ns)
+        self.clock.write(self.options.folder / "build")
 
     def run_in(self, host: str, line: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
         """Run a shell line in a host; its status and what it printed."""

@@ -10,7 +10,8 @@ import pyarrow as pa
 from p4cc import _engine
 from p4cc.control.faults import faults_of
 from p4cc.control.load import nobody
-from p4cc.control.run import Job, run_controlled
+from p4cc.control.run import Job
+from p4cc.control.virtual import Virtual, run_virtual
 from p4cc.errors import UserError
 from p4cc.running.in_process import server_at
 from p4cc.running.installer import Installer
@@ -63,9 +64,9 @@ async def run_with_stops(
     settings = case.scenario.control
     faults = faults_of(case.scenario.faults, settings.absences, plan.topology)
     label = f"case {advancing.label}"
-    job = Job(fork, address, plan, pipelines, chosen or nobody(), settings, faults, label, advancing.to_message)
+    job = Job(plan.topology, chosen or nobody(), settings, faults, label)
     try:
-        left = await run_controlled(job)
+        left = await run_virtual(job, Virtual(fork, address, advancing.to_message), plan, pipelines)
         counters = await Installer(server_at(address), plan, pipelines).read_ports(left.without_program)
     finally:
         fork.stop_server()

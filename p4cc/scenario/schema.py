@@ -99,8 +99,8 @@ class SwitchSettings(Model):
     )
     controller: Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_][A-Za-z0-9_]*$", max_length=4_096)] | None = Field(
         default=None,
-        description="A controller of the user's that runs in virtual time, beside p4cc's own: FILE.py:CLASS, relative "
-        "to the scenario or the working folder (docs/how-to/write-a-controller.md).",
+        description="A controller of the user's that runs in virtual time, or in a lab, beside p4cc's own: "
+        "FILE.py:CLASS, relative to the scenario or the working folder (docs/how-to/write-a-controller.md).",
     )
     cpu_port: Annotated[int, Field(ge=1, le=510)] | None = Field(
         default=None, description="Port of the controller for packet-ins and packet-outs; absent: there is none."

@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "figures": ("scenario", "planning", "analysis"),
     "running": ("scenario", "planning", "analysis", "figures", "control", "own_algorithms"),
     "reproduce": ("scenario", "planning", "analysis", "running"),
-    "lab": ("scenario", "planning", "analysis", "figures", "running", "own_algorithms"),
+    "lab": ("control", "scenario", "planning", "analysis", "figures", "running", "own_algorithms"),
     "commands": (
         "scenario",
         "own_algorithms",

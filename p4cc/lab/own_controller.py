@@ -1,0 +1,107 @@
+"""A controller of the user's in a lab, a process of its own: `python -m p4cc.lab.own_controller JOB.json`.
+
+It installs every switch as p4cc.lab.controller does, stays primary, and calls the handlers of the user's class in real
+time. What it leaves, rows of `record` among it, goes to a file of the lab's folder when the lab ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from controller.errors import ControllerError
+from p4cc.control.faults import Faults, faults_of
+from p4cc.control.load import load_controller, nobody
+from p4cc.control.run import Controlled, run_controlled
+from p4cc.control.run import Job as ControlJob
+from p4cc.errors import UserError
+from p4cc.lab.control_left import FILE
+from p4cc.lab.controller import Job, say
+from p4cc.lab.live import LiveWorld, PortWatch, live_line
+from p4cc.lab.plan import LabRequest, plan_lab
+from topos.mininet import interface_names
+
+if TYPE_CHECKING:
+    from p4cc.lab.plan import LabPlan
+    from p4cc.scenario.expand import Case
+
+
+async def run(job: Job) -> None:
+    """To the end of the lab; raises UserError, ControllerError."""
+    plan = plan_lab(LabRequest.from_plain(job.request))
+    case = plan.case
+    if case is None:
+        raise ValueError("an import has no controller of its own")
+    logs = Path(job.requests)
+    pipelines = job.loaded_pipelines()
+    planned = plan.planned(pipelines)
+    if planned is None:
+        raise ValueError("a scenario has a plan")
+    settings = case.scenario.control
+    chosen = _chosen(case, plan)
+    faults = faults_of(case.scenario.faults, settings.absences, planned.topology)
+    world = LiveWorld(case.scenario.seeds[0], logs.parent / "build", faults)
+    addresses = {switch.name: f"127.0.0.1:{switch.grpc_port}" for switch in plan.network.switches}
+    lines = {
+        one.switch: live_line(world, one, pipelines[one.switch], addresses[one.switch], Path(job.requests))
+        for one in planned.switches
+    }
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGTERM, world.end)
+    tasks = [asyncio.create_task(line.serve()) for line in lines.values()]
+    tasks.append(asyncio.create_task(world.wait_for_clock()))
+    stop = PortWatch(world, _interfaces(plan)).start(loop)
+    try:
+        for line in lines.values():
+            await line.installed.wait()
+        # Ports and restarts are as they happen; absences are the controller's own.
+        own = Faults(absences=faults.absences)
+        control = ControlJob(planned.topology, chosen, settings, own, f"lab {case.label()}")
+        left = await run_controlled(control, world, lines, lambda: say("started", ""))
+        _write(logs / FILE, left, world)
+    finally:
+        stop()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _chosen(case: Case, plan: LabPlan) -> Any:
+    name = case.scenario.switch.controller
+    return nobody() if name is None else load_controller(name, case.scenario.control.parameters, plan.file)
+
+
+def _interfaces(plan: LabPlan) -> dict[tuple[str, int], str]:
+    names = interface_names(plan.network)
+    return {(end.node, end.port): name for end, name in names.items() if end.port is not None}
+
+
+def _write(path: Path, left: Controlled, world: LiveWorld) -> None:
+    plain = {
+        "counts": asdict(left.counts),
+        "rows": left.rows,
+        "calls_left_out": left.calls_left_out,
+        "messages_lost": world.lost,
+    }
+    path.write_text(json.dumps(plain), encoding="utf-8")
+
+
+def main() -> int:
+    """The process: 0 when the lab ended it, 2 with a message where something is wrong."""
+    try:
+        asyncio.run(run(Job.read(Path(sys.argv[1]))))
+    except (UserError, ControllerError) as error:
+        say("failed", "", cause=str(error))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
