@@ -185,3 +185,14 @@ def test_middleblock(out: Ran) -> None:
     ways = {(groups, peer): sent for groups, peer, sent in up.select("groups", "peer", "tx_pkts").rows()}
     assert ways[True, "spine2"] == 0 < ways[True, "spine1"]
     assert ways[False, "spine1"] == ways[False, "spine2"] > 1_000
+
+
+@learning
+def test_congestion_aware(out: Ran) -> None:
+    last = {(row["feedback"], row["seed"]): (row["goodput_bps_last"], row["jain_last"]) for row in out.runs}
+    for seed in (1, 2, 3):
+        # ECMP leaves one of four paths empty and puts two flows on another; those that share one are moved.
+        assert last[False, seed][0] < 30e6
+        assert last[False, seed][1] < 0.8
+        assert last[True, seed][0] > 35e6
+        assert last[True, seed][1] > 0.95

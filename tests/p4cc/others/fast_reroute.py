@@ -8,6 +8,7 @@ from ipaddress import IPv4Address
 from typing import TYPE_CHECKING
 
 import finsy as fy
+from paths import mac_behind
 
 import p4cc
 
@@ -30,7 +31,7 @@ class Reroute(p4cc.Controller):
         self.hosts = sorted(self.addresses.hosts)
         for name, switch in self.switches.items():
             rewrites = [
-                _entry("rewrite_mac", {"nextHop": port.number}, "rewriteMac", dstAddr=self.mac_behind(name, port.peer))
+                _entry("rewrite_mac", {"nextHop": port.number}, "rewriteMac", dstAddr=self.mac(name, port.peer))
                 for port in self.topology.ports[name]
             ]
             indices = [
@@ -102,15 +103,13 @@ class Reroute(p4cc.Controller):
         """The switch that a host hangs on."""
         return next(name for name, ports in self.topology.ports.items() if any(port.peer == host for port in ports))
 
+    def mac(self, switch: str, peer: str) -> int:
+        """The address behind a port."""
+        return mac_behind(self.topology, self.addresses, switch, peer)
+
     def ipv4(self, host: str) -> IPv4Address:
         """A host's address."""
         return IPv4Address(self.addresses.hosts[host].ipv4)
-
-    def mac_behind(self, switch: str, peer: str) -> int:
-        """The address at the other end of a switch's link."""
-        if peer in self.addresses.hosts:
-            return self.addresses.hosts[peer].mac
-        return self.addresses.port_mac(peer, self.topology.port_to(peer, switch).number)
 
 
 def _entry(table: str, match: dict[str, int | str], action: str, **params: int) -> fy.P4TableEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import finsy as fy
+from paths import mac_behind, ports_towards
 
 import p4cc
 
@@ -19,7 +20,7 @@ class Router(p4cc.Controller):
                 await switch.insert(self.next_hop(name, port.number, port.peer))
             known: dict[tuple[int, ...], int] = {}
             for number, (host, given) in enumerate(self.addresses.hosts.items()):
-                ports = self.ports_towards(name, host)
+                ports = ports_towards(self.topology, name, host)
                 if self.groups and len(ports) > 1:
                     if ports not in known:
                         known[ports] = len(known) + 1
@@ -35,11 +36,7 @@ class Router(p4cc.Controller):
 
     def next_hop(self, switch: str, port: int, peer: str) -> list[fy.P4TableEntry]:
         """Interface, neighbour and next hop of a port, all under the port's number."""
-        hosts = self.addresses.hosts
-        if peer in hosts:
-            mac = hosts[peer].mac
-        else:
-            mac = self.addresses.port_mac(peer, self.topology.port_to(peer, switch).number)
+        mac = mac_behind(self.topology, self.addresses, switch, peer)
         own = self.addresses.port_mac(switch, port)
         interface = fy.P4TableAction("unicast_set_port_and_src_mac", port=port, src_mac=own)
         to_peer = fy.P4TableAction("set_ip_nexthop", router_interface_id=port, neighbor_id=port)
@@ -54,17 +51,3 @@ class Router(p4cc.Controller):
             ),
             fy.P4TableEntry("nexthop_table", match=fy.P4TableMatch(nexthop_id=port), action=to_peer),
         ]
-
-    def ports_towards(self, switch: str, host: str) -> tuple[int, ...]:
-        """Ports of a switch on shortest paths to a host."""
-        distance = {host: 0}
-        nearest = [host]
-        while nearest:
-            nearest = [
-                name
-                for name, ports in self.topology.ports.items()
-                if name not in distance and any(port.peer in nearest for port in ports)
-            ]
-            distance |= dict.fromkeys(nearest, len(distance))
-        least = min(distance[port.peer] for port in self.topology.ports[switch] if port.peer in distance)
-        return tuple(port.number for port in self.topology.ports[switch] if distance.get(port.peer) == least)
