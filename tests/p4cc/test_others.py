@@ -196,3 +196,26 @@ def test_congestion_aware(out: Ran) -> None:
         assert last[False, seed][1] < 0.8
         assert last[True, seed][0] > 35e6
         assert last[True, seed][1] > 0.95
+
+
+@tutorials
+def test_flowcache(out: Ran) -> None:
+    # 2.5 ms pass until a switch knows what to do: 3 packets of s1, and 6 of s2 with those that come through
+    # the controller.
+    told = Counter(out.table("control").select("switch", "name").rows())
+    expected = {"packet_in": (6, 12), "cached": (2, 2), "idle": (2, 2)}
+    assert told == {
+        (switch, name): both[at] for name, both in expected.items() for at, switch in enumerate(("s1", "s2"))
+    }
+    counted = out.table("program_counters").group_by("switch", "counter").agg(pl.col("packets").max())
+    assert {row[1:] for row in counted.rows()} == {
+        (f"{place}Counter", number)
+        for place in ("MyIngress.ingressPktOut", "MyEgress.egressPktIn")
+        for number in (6, 12)
+    }
+    # Entries mark and count down; packets of the controller go as they came.
+    packets = [Ether(data)[IP] for _, data in received(out)]
+    assert Counter((packet.tos >> 2, packet.ttl) for packet in packets) == {(5, 62): 28, (5, 63): 6, (0, 64): 6}
+    # Silent from 19 ms on, and again from 5.019 s on.
+    idle = out.table("control").filter((pl.col("name") == "idle") & (pl.col("switch") == "s1"))
+    assert [time_ns // 1_000_000 for time_ns in idle["time_ns"]] == [3_019, 8_019]
