@@ -141,6 +141,7 @@ EMPTY: list[tuple[dict[str, Any], str]] = [
     ({"kind": "cdf", "table": "rtts", "panels": [{"y": "rtt_ns"}]}, "table rtts has no rows"),
     ({"kind": "pod_matrix", "column": "fct_p95_ns"}, "table pod_pairs has no rows"),
     ({"kind": "depths"}, "table queue_histogram has no rows"),
+    ({"kind": "port_shares", "peers": ["x*"]}, "nothing passed these ports"),
 ]
 
 

@@ -46,6 +46,7 @@ FIGURES: list[dict[str, Any]] = [
         "panel_per_percentile": True,
         "panels": [{"y": "fct_ns", "title": "completion"}, {"y": "slowdown"}],
     },
+    {"kind": "port_shares", "file": "shares.png", "over": "senders"},
     {"kind": "heatmap", "file": "map.png", "x": ["iw"], "y": ["rwnd"], "value": "timeouts", "limit_over": "senders"},
 ]
 
@@ -67,7 +68,9 @@ def test_every_kind_is_drawn_and_a_second_time_alike(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("figure", FIGURES, ids=[figure["file"] for figure in FIGURES])
 def test_a_column_that_is_not_there_is_named(tmp_path: Path, figure: dict[str, Any]) -> None:
-    changed = {**figure, "value": "gudput"} if "value" in figure else {**figure, "panels": [{"y": "gudput"}]}
+    wrong: dict[str, Any] = {"value": "gudput", "over": "gudput", "panels": [{"y": "gudput"}]}
+    key = next(key for key in wrong if key in figure)
+    changed = {**figure, key: wrong[key]}
     data = scenario(
         sweep={"transport.iw": [1], "transport.rwnd": [8]},
         record={"windows_interval_ns": 100_000, "queues_interval_ns": 100_000},
