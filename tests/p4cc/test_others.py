@@ -15,7 +15,12 @@ from p4cc.running.runner import RunRequest, run_scenario
 from tests.p4cc.scenarios import Ran
 
 SCENARIOS = Path(__file__).parent / "others"
-COPIES = {"tutorials": "P4CC_TUTORIALS", "p4-learning": "P4CC_P4_LEARNING", "sonic-pins": "P4CC_SONIC_PINS"}
+COPIES = {
+    "tutorials": "P4CC_TUTORIALS",
+    "p4-learning": "P4CC_P4_LEARNING",
+    "sonic-pins": "P4CC_SONIC_PINS",
+    "onos": "P4CC_ONOS",
+}
 """How names of scenarios begin, and which environment variable names a copy of their repository."""
 
 
@@ -28,6 +33,7 @@ def needs(copy: str) -> pytest.MarkDecorator:
 tutorials = needs("tutorials")
 learning = needs("p4-learning")
 sonic = needs("sonic-pins")
+onos = needs("onos")
 
 
 @pytest.fixture
@@ -219,3 +225,16 @@ def test_flowcache(out: Ran) -> None:
     # Silent from 19 ms on, and again from 5.019 s on.
     idle = out.table("control").filter((pl.col("name") == "idle") & (pl.col("switch") == "s1"))
     assert [time_ns // 1_000_000 for time_ns in idle["time_ns"]] == [3_019, 8_019]
+
+
+@onos
+def test_fabric(out: Ran) -> None:
+    assert out.runs[0]["flows_completed"] == 32
+    leaf = out.table("ports").filter(pl.col("switch") == "leaf1").select("port", "peer", "tx_pkts")
+    ways = [sent for _, peer, sent in leaf.rows() if peer.startswith("spine")]
+    assert min(ways) > 1_000
+    # The program's own counter of each port agrees.
+    counted = out.table("program_counters").filter(pl.col("switch") == "leaf1")
+    assert dict(counted.group_by("index").agg(pl.col("packets").max()).rows()) == {
+        port: sent for port, _, sent in leaf.rows()
+    }
