@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,3 +20,5 @@ class AgentRun:
     summary: dict[str, Any]
     remarks: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
+    tables: dict[str, pl.DataFrame] = field(default_factory=dict[str, "pl.DataFrame"])
+    """Of packets of the user's own: `packets_sent`, `packets_received`, `hosts`."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -18,6 +18,7 @@ from p4cc.errors import UserError
 from p4cc.lab.agent_run import AgentRun
 from p4cc.lab.depth import Port, depth_of
 from p4cc.lab.own_agent import own_command
+from p4cc.lab.packets import HostPackets
 from p4cc.lab.processes import Program, events, how_ended
 from p4cc.lab.switches import own_program
 from topos.lab import LabEnd
@@ -41,6 +42,14 @@ PATIENCE_S = 10.0
 
 
 _NOT_GIVEN = {"deadline": "deadlines are not given to agents", "close_ns": "flows are not closed before their end"}
+
+
+_FLOWS = {
+    **dict.fromkeys(("src", "dst"), pl.String),
+    **dict.fromkeys(("flow_id", "size_bytes", "start_ns", "finish_ns", "acked_bytes", "timeouts"), pl.Int64),
+    **dict.fromkeys(("marks_level1", "marks_level2"), pl.Int64),
+}
+"""Of a lab without flows."""
 
 
 @dataclass
@@ -89,15 +98,18 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
     case = lab.plan.case
     if case is None:
         raise ValueError("an import has no flows")
-    plan = _agent_plan(json.loads(spec_json), lab, case.scenario.seeds[0])
+    spec = json.loads(spec_json)
+    plan = _agent_plan(spec, lab, case.scenario.seeds[0])
     folder = lab.options.folder / "agents"
     folder.mkdir(parents=True, exist_ok=True)
+    packets = HostPackets(lab, spec, folder)
     path = folder / "plan.json"
     path.write_text(json.dumps(plan.plain, indent=1), encoding="utf-8")
     interval_ns = case.scenario.record.windows_interval_ns
     stop_ms = max(1, case.scenario.stop_ns // 1_000_000)
     per_host_ns = SETTLE_PYTHON_NS if own else SETTLE_PER_HOST_NS
-    start_ns = time.time_ns() + SETTLE_NS + per_host_ns * len(plan.line_rates_bps)
+    settle_ns = SETTLE_NS + per_host_ns * len(plan.line_rates_bps) + SETTLE_PER_HOST_NS * len(packets.hosts)
+    start_ns = time.time_ns() + settle_ns
     programs: dict[str, Program] = {}
     for host, rate in plan.line_rates_bps.items():
         command = agent_command(
@@ -115,24 +127,35 @@ def run_agents(lab: Lab, spec_json: str, own: Sequence[OwnSender] = ()) -> Agent
         )
     try:
         lab.begin(start_ns)
+        packets.start(lab, start_ns, case.scenario.stop_ns)
         for program in programs.values():
             program.start()
             lab.programs[program.name] = program
-        failed = _wait(lab, programs, time.monotonic() + SETTLE_NS / 1e9 + stop_ms / 1e3 + LINGER_MS / 1e3 + PATIENCE_S)
+        failed = _wait(
+            lab, programs, packets, time.monotonic() + SETTLE_NS / 1e9 + stop_ms / 1e3 + LINGER_MS / 1e3 + PATIENCE_S
+        )
     finally:
         for program in programs.values():
             program.stop()
+        packets.stop()
     lines = [line for host in programs for line in events(folder / f"{host}.jsonl")]
-    return _collected(lab, plan, lines, start_ns, failed)
+    run = _collected(lab, plan, lines, start_ns, failed)
+    left, also_failed = packets.left()
+    return replace(run, tables=left.tables, remarks=(*run.remarks, *left.remarks), failed=(*run.failed, *also_failed))
 
 
 def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
     """The engine's description as agents read it: starts drawn, and only flows that are there from the beginning."""
     remarks = [
-        f"traffic of kind {kind!r} is not sent in a lab" for kind in ("rounds", "arrivals", "packets") if spec.get(kind)
+        f"traffic of kind {kind!r} is not sent in a lab; give flows of kind incast, or use p4cc run"
+        for kind in ("rounds", "arrivals")
+        if spec.get(kind)
     ]
     if spec.get("headers"):
-        remarks.append("headers of the program's are not put into packets in a lab")
+        remarks.append(
+            "transport.headers: agents send over UDP sockets and put no headers of the program's into packets; send "
+            "packets of your own (traffic.kind: packets), or use p4cc run"
+        )
     if reads := [name for name, sender in spec.get("rdma", {}).items() if sender.get("reads")]:
         raise UserError(
             f"{reads[0]} reads, and agents only write", place=str(lab.plan.file), remedy="leave out transport.reads"
@@ -162,18 +185,22 @@ def _agent_plan(spec: dict[str, Any], lab: Lab, seed: int) -> _Plan:
         for end in (link.a, link.b)
         if end.node in busy and link.rate_bps is not None
     }
-    if not flows:
-        raise UserError("no flow starts by itself", place=str(lab.plan.file), remedy="give traffic of kind incast")
+    if not flows and not spec.get("packets"):
+        remedy = "give traffic of kind incast, packets or replay"
+        raise UserError("no flow starts by itself", place=str(lab.plan.file), remedy=remedy)
     return _Plan(plain, rates, list(dict.fromkeys(remarks)))
 
 
-def _wait(lab: Lab, programs: dict[str, Program], deadline: float) -> list[str]:
-    """Wait until all agents have ended; those that did not do what they were to, in words.
+def _wait(lab: Lab, programs: dict[str, Program], packets: HostPackets, deadline: float) -> list[str]:
+    """Wait until all agents have ended and all packets are sent; agents that did not do what they were to, in words.
 
     A controller of the user's that fails ends the flows, as it ends a run.
     """
     control = lab.programs.get("controller") if lab.plan.has_own_control else None
-    while any(program.ended() is None for program in programs.values()) and time.monotonic() < deadline:
+    flows = programs.values()
+    while time.monotonic() < deadline:
+        if packets.have_sent and all(program.ended() is not None for program in flows):
+            break
         if control is not None and control.ended() is not None:
             return ["the flows were ended: the controller failed"]
         time.sleep(0.05)
@@ -215,7 +242,7 @@ def _collected(
                 "marks_level2": theirs.get("marks_kdc_pkts", 0),
             }
         )
-    flows = pl.DataFrame(rows, infer_schema_length=None)
+    flows = pl.DataFrame(rows, infer_schema_length=None) if rows else pl.DataFrame(schema=_FLOWS)
     samples = [line for line in lines if line.get("type") == "sample"]
     windows = pl.DataFrame(samples, infer_schema_length=None).rename({"flow": "flow_id"}) if samples else pl.DataFrame()
     queues, drops = _bottleneck(lab, start_ns)
@@ -244,7 +271,7 @@ def _summary(flows: pl.DataFrame, queues: pl.DataFrame, drops: int | None) -> di
     """The numbers of a run under the names that virtual time gives them."""
     finished = flows["finish_ns"].drop_nulls()
     complete = len(finished) == len(flows)
-    finish_ns = int(finished.max()) if complete else None  # pyright: ignore[reportArgumentType]
+    finish_ns = int(finished.max()) if complete and len(finished) else None  # pyright: ignore[reportArgumentType]
     total_bytes = int(flows["acked_bytes"].sum())
     return {
         "flows_completed": len(finished),

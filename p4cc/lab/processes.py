@@ -75,6 +75,12 @@ class Program:
             self.process.kill()
             self.process.wait()
 
+    def kill(self) -> None:
+        """End it at once."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
     def last_words(self, limit: int = 5) -> str:
         """The end of its log."""
         try:

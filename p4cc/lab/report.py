@@ -38,6 +38,8 @@ class LabReport:
     """Shell lines with status (None: no end in time), the end of their output, and the log that has all."""
     warnings: list[str] = field(default_factory=list[str])
     failed: list[str] = field(default_factory=list[str])
+    faults: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Of the scenario, as they were made: `at_ns` of the scenario, how late, and what."""
     restarts: list[str] = field(default_factory=list[str])
     agents: AgentRun | None = None
     control: ControlLeft | None = None
@@ -52,6 +54,8 @@ class LabReport:
         plain = {name: value for name, value in vars(self).items() if name not in ("agents", "control")}
         if self.agents is not None:
             plain |= {"summary": self.agents.summary, "flows": self.agents.flows.to_dicts()}
+            tables = self.agents.tables
+            plain |= {name: tables[name].to_dicts() for name in ("packets_sent", "hosts") if name in tables}
         if self.control is not None:
             plain["control"] = {**self.control.summary, "rows": self.control.rows.to_dicts()}
         return {**plain, "ok": self.ok}

@@ -120,6 +120,7 @@ def _taken_down(lab: Lab, notes: Notes) -> Generator[None]:
         ended = "failed"
         raise
     finally:
+        lab.end_faults()
         lab.shells.end()
         lab.report.commands = lab.shells.report()
         lab.supervisor.close()

@@ -10,6 +10,7 @@ from controller.errors import SwitchError
 from controller.install import Server, read_ports
 from p4cc.errors import UserError
 from p4cc.lab.clock import LabClock
+from p4cc.lab.faults import FaultSchedule, Parts, links_by_interface
 from p4cc.lab.processes import Program, Supervisor
 from p4cc.lab.shell import TIMEOUT_S, Line, Shells
 
@@ -61,6 +62,8 @@ class Lab:
         """What runs for the lab: switches by their names, the controller, agents."""
         self.clock: LabClock | None = None
         """Known once the lab begins."""
+        self.faults: FaultSchedule | None = None
+        """Of the scenario, once the lab begins."""
         self.planned: NetworkPlan | None = None
         """The scenario as virtual time plans it."""
         self.pipelines: dict[str, Pipeline] = {}
@@ -73,6 +76,16 @@ class Lab:
         """Time 0 of the scenario is at this time since 1970; a controller of the user's is told."""
         self.clock = LabClock.starting(start_ns)
         self.clock.write(self.options.folder / "build")
+        case = self.plan.case
+        if case is not None and case.scenario.faults:
+            links = links_by_interface(self.plan.network, self.built.interfaces)
+            parts = Parts(links, self.programs, self.report, self.options.say)
+            self.faults = FaultSchedule(parts, case.scenario.faults, self.clock)
+
+    def end_faults(self) -> None:
+        """Nothing fails any more by the scenario's will."""
+        if self.faults is not None:
+            self.faults.end()
 
     def run_in(self, host: str, line: str, timeout_s: float = TIMEOUT_S) -> dict[str, Any]:
         """Run a shell line in a host; its status and what it printed."""

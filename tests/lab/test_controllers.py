@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
 import pytest
 
 from p4cc.errors import UserError
+from p4cc.lab.packets import HostPackets
 from p4cc.lab.plan import LabRequest, plan_lab
 from p4cc.lab.processes import Program, Supervisor
 from p4cc.lab.run import LabOptions, run_lab
@@ -28,9 +30,28 @@ def request(folder: Path, kind: str, **changes: Any) -> LabRequest:
     return LabRequest(str(file), grpc_base=GRPC, thrift_base=THRIFT)
 
 
-def test_a_controller_routes_in_real_time(own: str, tmp_path: Path) -> None:
+PROBES = {
+    "kind": "packets",
+    "name": "probes",
+    "sources": "h1",
+    "scapy": "Ether(dst=self.gateway_mac)/IP(src=self.ipv4, dst=aggregator.ipv4)/UDP(dport=7)/(b'x' * 100)",
+    "period_ns": 50_000_000,
+    "count": 30,
+}
+FAULTS = [
+    {"between": ["h2", "s1"], "down_ns": 300_000_000, "up_ns": 350_000_000},
+    {"switch": "s1", "down_ns": 450_000_000, "up_ns": 550_000_000, "install_delay_ns": 100_000_000},
+]
+
+
+def test_a_controller_routes_while_links_and_a_switch_fail(own: str, tmp_path: Path) -> None:
     del own
-    report = run_lab(request(tmp_path, "Reactive"), LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
+    changes = {
+        "traffic": [{"kind": "incast", "sru_bytes": 100_000}, PROBES],
+        "faults": FAULTS,
+        "record": {"windows_interval_ns": None, "packets_received": {"hosts": "aggregator", "snap_bytes": 60}},
+    }
+    report = run_lab(request(tmp_path, "Hears", **changes), LabOptions(tmp_path / "lab", cli=False, say=lambda _: None))
     assert report.ok, report
     assert report.agents is not None
     assert report.control is not None
@@ -39,15 +60,48 @@ def test_a_controller_routes_in_real_time(own: str, tmp_path: Path) -> None:
     rows = report.control.rows
     heard = rows.filter(pl.col("name") == "packet_in")
     assert set(heard["value"]) == {1.0, 2.0, 3.0}
+    news = rows.filter(pl.col("name").is_in(["down", "up", "switch_down", "switch_up"]))
+    assert news["name"].to_list() == ["down", "up", "switch_down", "switch_up"], (
+        "a switch tells nothing of its own ports"
+    )
+    assert news["value"].to_list()[:2] == [2.0, 2.0], "the port of h2"
+    due = [300_000_000, 350_000_000, 450_000_000, 650_000_000]
+    assert all(at >= when for at, when in zip(news["time_ns"].to_list(), due, strict=True))
+    assert heard["time_ns"].to_list()[-1] > news["time_ns"].to_list()[-1], "routes are gone with the switch"
+    assert [fault["what"] for fault in report.faults[:3]] == [
+        "link h2-s1 goes down",
+        "link h2-s1 comes up",
+        "s1 goes down",
+    ]
     assert report.control.summary["control_packet_outs"] == len(heard)
     ages = rows.filter(pl.col("name") == "digest_age_ns")["value"].to_list()
     assert all(0 < age < 1e9 for age in ages), "digests are on the clock of the lab"
+    (sent,) = report.agents.tables["packets_sent"].to_dicts()
+    assert (sent["class"], sent["host"], sent["sent_pkts"], sent["sent_bytes"]) == ("probes", "h1", 30, 30 * 142)
+    arrived = report.agents.tables["packets_received"]
+    assert 10 < len(arrived) < 30, "those of the time without a switch are lost"
+    probe = bytes.fromhex(arrived["bytes"][0])
+    assert (len(probe), probe[23], probe[36:38], probe[42:]) == (60, 17, bytes([0, 7]), b"x" * 18)
+    counted = {row["host"]: row for row in report.agents.tables["hosts"].to_dicts()}
+    assert counted["aggregator"]["refused_malformed_pkts"] == len(arrived)
+    assert counted["aggregator"]["delivered_pkts"] >= 2 * 70, "packets of flows are not taken for others"
     assert rows["time_ns"].is_between(0, 4_000_000_000).all()
 
 
 def test_a_class_that_does_not_fit_is_said_before_anything_is_built(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"NotAsync\.on_digest is no coroutine"):
         plan_lab(request(tmp_path, "NotAsync"))
+
+
+def test_packets_that_no_interface_takes_are_refused(tmp_path: Path) -> None:
+    spec: dict[str, Any] = {
+        "packets": [{"name": "probes", "host": "h1", "frames": [{"hex": "00", "zeros": 1_614}]}],
+        "record": {},
+    }
+    lab: Any = SimpleNamespace(plan=plan_lab(request(tmp_path, "Silent")))
+    with pytest.raises(UserError, match="packet 0 of probes has 1615 bytes") as caught:
+        HostPackets(lab, spec, tmp_path)
+    assert "14 to 1614 bytes" in str(caught.value)
 
 
 def test_what_ended_too_early_is_said_once_with_its_cause(tmp_path: Path) -> None:

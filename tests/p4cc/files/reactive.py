@@ -134,6 +134,13 @@ class Restarts(Reactive):
         self.record("refused", error.code.value, switch)
 
 
+class Hears(Restarts):
+    """Routes, and hears of ports and of switches that restart."""
+
+    async def on_port_change(self, switch: fy.Switch, port: int, up: bool) -> None:
+        self.record("up" if up else "down", port, switch)
+
+
 class Returns(Silent):
     """Ticks, and says what is left of its routes when it begins."""
 

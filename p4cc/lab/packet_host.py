@@ -1,0 +1,192 @@
+"""Packets of the user's own at one host of a lab: `python -m p4cc.lab.packet_host PLAN.json HOST`, in its namespace.
+
+Sends frames as they are when they are due, and notes what arrives that no flow takes. The standard library only: every
+host starts one, so it has to start fast. It ends when it has sent everything and lingered, at the plan's end, or on
+SIGTERM, and then writes what it saw.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import select
+import signal
+import socket
+import sys
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+LINGER_NS = 500_000_000
+"""An answer to the last packet may be under way for so long."""
+ALL_PROTOCOLS = 3
+OUTGOING = 4
+"""PACKET_OUTGOING: the host's own packets, as its interface shows them."""
+RECEIVE_BUFFER_BYTES = 8 << 20
+ETHERNET_BYTES = 14
+_IPV4, _UDP, _TCP = 0x0800, 17, 6
+
+
+@dataclass
+class Source:
+    """Packets of one item of traffic, sent in turn."""
+
+    name: str
+    frames: list[tuple[bytes, int]]
+    """Bytes, and the time to the next frame in ps."""
+    left: int
+    due_ps: int
+    end_ps: int
+    at: int = 0
+    sent_pkts: int = 0
+    sent_bytes: int = 0
+    failed_pkts: int = 0
+    """The kernel took no more, or the interface was down."""
+    most_late_ns: int = 0
+
+    @classmethod
+    def planned(cls, plain: dict[str, Any]) -> Source:
+        """From the engine's description of it."""
+        frames = [(bytes.fromhex(one["hex"]) + bytes(one["zeros"]), int(one["gap_ps"])) for one in plain["frames"]]
+        return cls(plain["name"], frames, plain["count"], plain["start_ns"] * 1000, plain["end_ns"] * 1000)
+
+    @property
+    def is_over(self) -> bool:
+        """Nothing more is to be sent."""
+        return self.left == 0 or self.due_ps >= self.end_ps
+
+    def send(self, link: socket.socket, now_ns: int) -> None:
+        """The next frame."""
+        frame, gap_ps = self.frames[self.at]
+        try:
+            link.send(frame)
+        except OSError:
+            self.failed_pkts += 1
+        else:
+            self.sent_pkts += 1
+            self.sent_bytes += len(frame)
+            self.most_late_ns = max(self.most_late_ns, now_ns - self.due_ps // 1000)
+        self.at = (self.at + 1) % len(self.frames)
+        self.left -= 1
+        self.due_ps += gap_ps
+
+
+@dataclass
+class Received:
+    """What arrived."""
+
+    snap_bytes: int
+    max_packets: int
+    delivered_pkts: int = 0
+    refused_address_pkts: int = 0
+    refused_malformed_pkts: int = 0
+    left_out: int = 0
+    rows: list[tuple[int, str, int, str]] = field(default_factory=list[tuple[int, str, int, str]])
+    """Time in ns, cause, length in bytes, first bytes."""
+
+    def take(self, frame: bytes, now_ns: int, own_ipv4: bytes, flow_ports: list[int]) -> None:
+        """Counts a frame; keeps one that no flow takes."""
+        cause = "protocol"
+        if _is_of_flow(frame, flow_ports):
+            if frame[30:34] == own_ipv4:
+                self.delivered_pkts += 1
+                return
+            cause = "address"
+            self.refused_address_pkts += 1
+        else:
+            self.refused_malformed_pkts += 1
+        if len(self.rows) < self.max_packets:
+            self.rows.append((max(0, now_ns), cause, len(frame), frame[: self.snap_bytes].hex()))
+        elif self.max_packets:
+            self.left_out += 1
+
+
+def _is_of_flow(frame: bytes, flow_ports: list[int]) -> bool:
+    """Whether a frame is one of the scenario's flows: IPv4 with UDP or TCP from or to one of their ports."""
+    if len(frame) < ETHERNET_BYTES + 20 or int.from_bytes(frame[12:14], "big") != _IPV4 or frame[14] >> 4 != 4:
+        return False
+    header = ETHERNET_BYTES + 4 * (frame[14] & 15)
+    if frame[23] not in (_UDP, _TCP) or len(frame) < header + 4:
+        return False
+    ports = int.from_bytes(frame[header : header + 2], "big"), int.from_bytes(frame[header + 2 : header + 4], "big")
+    return any(port in flow_ports for port in ports)
+
+
+class _Ended(BaseException):
+    """SIGTERM."""
+
+
+def _end(_signal: int, _frame: object) -> None:
+    raise _Ended
+
+
+def run(plan: dict[str, Any], host: dict[str, Any], link: socket.socket, sources: list[Source], seen: Received) -> None:
+    """Sends and receives to the end."""
+    start_ns = plan["start_ns"] - time.time_ns() + time.monotonic_ns()
+    own_ipv4 = socket.inet_aton(host["ipv4"])
+    due = [(source.due_ps, number) for number, source in enumerate(sources) if not source.is_over]
+    heapq.heapify(due)
+    linger_ns = plan["stop_ns"] if not due else None
+    poll = select.poll()
+    poll.register(link, select.POLLIN)
+    while True:
+        now_ns = time.monotonic_ns() - start_ns
+        while due and due[0][0] <= now_ns * 1000:
+            source = sources[heapq.heappop(due)[1]]
+            source.send(link, now_ns)
+            if not source.is_over:
+                heapq.heappush(due, (source.due_ps, sources.index(source)))
+            now_ns = time.monotonic_ns() - start_ns
+        if not due and linger_ns is None:
+            linger_ns = now_ns + LINGER_NS
+        until_ns = min(plan["stop_ns"], linger_ns or plan["stop_ns"])
+        if now_ns >= until_ns:
+            return
+        next_ns = min(due[0][0] // 1000, until_ns) if due else until_ns
+        if poll.poll(max(0.0, (next_ns - now_ns) / 1e6)):
+            _receive(link, start_ns, own_ipv4, plan["flow_ports"], seen)
+
+
+def _receive(link: socket.socket, start_ns: int, own_ipv4: bytes, flow_ports: list[int], seen: Received) -> None:
+    """Takes what waits at the interface, up to a bound: sending goes on."""
+    for _ in range(64):
+        try:
+            frame, address = link.recvfrom(65_535)
+        except BlockingIOError:
+            return
+        except OSError:
+            # The interface went down; it may come up again.
+            time.sleep(0.001)
+            return
+        if address[2] != OUTGOING:
+            seen.take(frame, time.monotonic_ns() - start_ns, own_ipv4, flow_ports)
+
+
+def main(path: str, name: str) -> int:
+    """The process."""
+    signal.signal(signal.SIGTERM, _end)
+    plan = json.loads(Path(path).read_text(encoding="utf-8"))
+    host = plan["hosts"][name]
+    sources = [Source.planned(one) for one in plan["sources"] if one["host"] == name]
+    record = host["record"] or {"snap_bytes": 0, "max_packets": 0}
+    seen = Received(record["snap_bytes"], record["max_packets"])
+    try:
+        with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL_PROTOCOLS)) as link:
+            link.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER_BYTES)
+            link.bind((host["interface"], ALL_PROTOCOLS))
+            link.setblocking(False)
+            run(plan, host, link, sources, seen)
+    except _Ended:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    kept = ("name", "sent_pkts", "sent_bytes", "failed_pkts", "most_late_ns")
+    left = {
+        "sent": [{key: getattr(source, key) for key in kept} for source in sources],
+        "received": asdict(seen),
+    }
+    Path(host["out"]).write_text(json.dumps(left), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))
